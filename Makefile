@@ -1,0 +1,63 @@
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+
+PACKAGES := margins orders reports training
+MODULES := $(addprefix marginaudit.,$(PACKAGES))
+BIN := $(VENV)/bin
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq --no-input
+STRICT := --config-settings editable_mode=strict
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: FORCE audit clean help install lint test types
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /\1@/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "make %-8s %s\n", $$1, $$2 }'
+	@echo "variables: PYTHON=$(PYTHON)  VENV=$(VENV)  ARGS= (passed on by audit and test)"
+
+audit: $(VENV)/.audit-installed ## run the audit; says at its end where the report is
+	@$(BIN)/marginaudit audit $(ARGS)
+
+test: install ## run all tests and doctests but the slow ones
+	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+
+lint: $(VENV)/.dev-installed ## check style and formatting
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: install ## check the types of the packages and the tests
+	@$(BIN)/mypy $(addprefix -p ,$(MODULES))
+	@$(BIN)/mypy tests
+
+clean: ## remove the environment and everything built
+	rm -rf $(VENV) build *.egg-info audit-report .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find $(PACKAGES) tests -name __pycache__ -prune -exec rm -rf {} +
+
+# A strict editable install is a tree of links under build/, which shows no new file until the next
+# install, so this one is never skipped. It needs no network: .dev-installed brought what it builds with.
+install: $(VENV)/.dev-installed
+	@$(PIP) --no-deps --no-build-isolation $(STRICT) --editable .
+
+$(VENV)/.dev-installed: pyproject.toml | $(BIN)/pip
+	@echo "installing marginaudit[dev] into $(VENV)"
+	@$(PIP) $(STRICT) --editable '.[dev]'
+	@$(PIP) $$($(BIN)/python -c 'import tomllib; \
+	    print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
+	@touch $@
+
+$(VENV)/.audit-installed: pyproject.toml build/.files | $(BIN)/pip
+	@echo "installing marginaudit into $(VENV)"
+	@$(PIP) $(STRICT) --editable .
+	@touch $@
+
+$(BIN)/pip:
+	@echo "creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+# The names of the packages' files; touched only when a file came or went. It lies beside the tree of
+# links, which all environments share, so that removing build/ leads to a new install.
+build/.files: FORCE
+	@mkdir -p build
+	@find $(PACKAGES) -name __pycache__ -prune -o -type f -print | LC_ALL=C sort > $@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi

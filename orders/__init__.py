@@ -1,0 +1,39 @@
+"""Orders: datasets of next-token prediction, their collocation, partial orders and assumptions."""
+
+from marginaudit.orders.assumptions import ASSUMPTIONS, Assumption, check_assumption, check_assumptions
+from marginaudit.orders.cases import CASES
+from marginaudit.orders.collocation import Collocation, Token
+from marginaudit.orders.dataset import Dataset, Sample
+from marginaudit.orders.errors import CollocationError, InputError
+from marginaudit.orders.formats import dataset_from_document, dataset_to_document, read_dataset
+from marginaudit.orders.generate import broken, free_dataset, prefix_closed_dataset
+from marginaudit.orders.partial_order import QueryOrder, query_orders
+from marginaudit.orders.relations import Encoded, Relations, relations
+from marginaudit.orders.text import printable, shown
+
+__all__ = [
+    "ASSUMPTIONS",
+    "CASES",
+    "Assumption",
+    "Collocation",
+    "CollocationError",
+    "Dataset",
+    "Encoded",
+    "InputError",
+    "QueryOrder",
+    "Relations",
+    "Sample",
+    "Token",
+    "broken",
+    "check_assumption",
+    "check_assumptions",
+    "dataset_from_document",
+    "dataset_to_document",
+    "free_dataset",
+    "prefix_closed_dataset",
+    "printable",
+    "query_orders",
+    "read_dataset",
+    "relations",
+    "shown",
+]

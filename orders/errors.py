@@ -1,0 +1,16 @@
+"""The ways in which a dataset can be refused."""
+
+
+class InputError(ValueError):
+    """Bad input, told in one line: where, what was got, what was expected.
+
+    >>> print(InputError("svop.json: /sentences/0", got="1 token", expected="at least 2"))
+    svop.json: /sentences/0: got 1 token, expected at least 2
+    """
+
+    def __init__(self, where: str, *, got: str, expected: str) -> None:
+        super().__init__(f"{where}: got {got}, expected {expected}")
+
+
+class CollocationError(ValueError):
+    """The map n is needed on the whole vocabulary as a function, and the data do not give one."""

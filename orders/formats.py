@@ -1,0 +1,298 @@
+"""Datasets as files: the JSON and the text form, read with errors that name the place, and written."""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.collocation import Token
+from marginaudit.orders.dataset import Dataset, Sample, prefix_samples
+from marginaudit.orders.errors import InputError
+from marginaudit.orders.text import printable, shown
+
+KEYS = ("name", "vocabulary", "sentences", "samples", "next_token", "embedding")
+SAMPLE_KEYS = ("tokens", "next", "count")
+
+
+def read_dataset(path: Path | str) -> Dataset:
+    """Read a dataset from a ``.json`` or ``.txt`` file.
+
+    Raises
+    ------
+    InputError
+        One line: the file, the place in it (JSON pointer or line), what was got, what is expected.
+    """
+    path = Path(path)
+    where = printable(str(path))
+    readers = {".json": _read_json, ".txt": _read_text}
+    if path.suffix.lower() not in readers:
+        raise InputError(where, got=f"the ending {shown(path.suffix)}", expected="a .json or .txt dataset")
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(where, got=error.strerror or "no readable file", expected="a dataset file") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where}: byte {error.start}", got="text that is not UTF-8", expected="UTF-8") from None
+    return readers[path.suffix.lower()](text, where, printable(path.stem))
+
+
+def _read_text(text: str, where: str, name: str) -> Dataset:
+    sentences = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        if len(words) < 2:
+            raise InputError(f"{where}: line {number}", got="a sentence of 1 token", expected="at least 2")
+        sentences.append(words)
+    if not sentences:
+        raise InputError(where, got="no sentence", expected="a sentence a line")
+    return Dataset.from_sentences(name, sentences)
+
+
+def _read_json(text: str, where: str, name: str) -> Dataset:
+    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        keys = Counter(key for key, _ in pairs)
+        for key, times in keys.items():
+            if times > 1:
+                raise InputError(where, got=f"the key {shown(key)} {times} times in one object", expected="once")
+        return dict(pairs)
+
+    try:
+        document = json.loads(text, object_pairs_hook=unique_keys)
+    except json.JSONDecodeError as error:
+        place = f"{where}: line {error.lineno} column {error.colno}"
+        raise InputError(place, got=f"invalid JSON ({error.msg})", expected="a JSON document") from None
+    except RecursionError:
+        raise InputError(where, got="JSON nested too deeply", expected="a dataset") from None
+    except ValueError:  # an integer of more digits than Python converts
+        raise InputError(where, got="a number of too many digits", expected="a dataset") from None
+    return dataset_from_document(document, where=where, default_name=name)
+
+
+def dataset_from_document(document: Any, *, where: str = "dataset", default_name: str = "dataset") -> Dataset:
+    """A dataset from the JSON form, already parsed.
+
+    >>> data = dataset_from_document({"samples": [{"tokens": ["a", "q"], "next": "b"}]})
+    >>> data.vocabulary, data.N, data.L_max
+    (('a', 'q', 'b'), 1, 2)
+
+    Raises
+    ------
+    InputError
+        Naming the JSON pointer, what was got and what is expected.
+    """
+    return _Reader(where).dataset(document, default_name)
+
+
+def dataset_to_document(dataset: Dataset) -> dict[str, Any]:
+    """The JSON form of a dataset; reading it gives the same samples, n, vocabulary and embedding."""
+    document: dict[str, Any] = {
+        "name": dataset.name,
+        "vocabulary": list(dataset.vocabulary),
+        "samples": [
+            {"tokens": list(sample.tokens), "next": sample.next} | ({"count": count} if count > 1 else {})
+            for sample, count in zip(dataset.samples, dataset.counts, strict=True)
+        ],
+    }
+    if dataset.next_token:
+        document["next_token"] = dict(dataset.next_token)
+    if dataset.embedding is not None:
+        document["embedding"] = dataset.embedding.tolist()
+    return document
+
+
+def _kind(value: object) -> str:
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array"}
+    return "null" if value is None else names.get(type(value), "an object")
+
+
+def _pointer(part: str) -> str:
+    return printable(part.replace("~", "~0").replace("/", "~1"))
+
+
+class _Reader:
+    """Validation of one document.
+
+    ``known`` is the given vocabulary, if there is one; ``accepted`` holds the tokens met so far.
+    """
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.known: frozenset[Token] | None = None
+        self.accepted: set[Token] = set()
+
+    def fail(self, pointer: str, *, got: str, expected: str) -> NoReturn:
+        raise InputError(f"{self.where}: {pointer}" if pointer else self.where, got=got, expected=expected)
+
+    def dataset(self, document: Any, default_name: str) -> Dataset:
+        if not isinstance(document, dict):
+            self.fail("", got=_kind(document), expected="a JSON object")
+        for key in document:
+            if key not in KEYS:
+                self.fail(f"/{_pointer(key)}", got="an unknown key", expected="one of " + ", ".join(KEYS))
+        name = document.get("name", default_name)
+        if not isinstance(name, str) or not name:
+            self.fail("/name", got=shown(name), expected="a non-empty string")
+
+        if "vocabulary" in document:
+            self.known = frozenset(self.vocabulary(document["vocabulary"]))
+        if "sentences" not in document and "samples" not in document:
+            self.fail("", got="neither sentences nor samples", expected="at least one of them")
+        sentences = self.sentences(document.get("sentences", []))
+        samples = self.samples(document.get("samples", []))
+        if not sentences and not samples:
+            self.fail("", got="no sentence and no sample", expected="at least one")
+        next_token = self.next_token(document.get("next_token", {}))
+
+        used = chain(
+            chain.from_iterable(sentences),
+            chain.from_iterable((*sample.tokens, sample.next) for sample, _ in samples),
+            chain.from_iterable(next_token.items()),
+        )
+        vocabulary = document.get("vocabulary") or dict.fromkeys(used)
+        counts = _count(sentences, samples)
+        self.check_collocation(next_token, sentences, samples)
+        return Dataset(
+            name=name,
+            vocabulary=tuple(vocabulary),
+            samples=tuple(counts),
+            counts=tuple(counts.values()),
+            next_token=next_token,
+            embedding=self.embedding(document["embedding"], len(vocabulary)) if "embedding" in document else None,
+        )
+
+    def array(self, value: Any, pointer: str, of: str) -> list[Any]:
+        if not isinstance(value, list):
+            self.fail(pointer, got=_kind(value), expected=f"an array of {of}")
+        return value
+
+    def token(self, value: Any, pointer: str) -> Token:
+        if not isinstance(value, str):
+            self.fail(pointer, got=shown(value), expected="a token (a string)")
+        if self.known is not None and value not in self.known:
+            self.fail(pointer, got=shown(value), expected="a token of the vocabulary")
+        if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+            self.fail(pointer, got=shown(value), expected="a token that UTF-8 can encode")
+        self.accepted.add(value)
+        return value
+
+    def tokens(self, value: Any, pointer: str) -> tuple[Token, ...]:
+        words = self.array(value, pointer, "tokens")
+        if all(type(word) is str for word in words) and self.accepted.issuperset(words):
+            return tuple(words)
+        return tuple(self.token(word, f"{pointer}/{i}") for i, word in enumerate(words))
+
+    def vocabulary(self, value: Any) -> tuple[Token, ...]:
+        words = self.tokens(value, "/vocabulary")
+        if not words:
+            self.fail("/vocabulary", got="an empty array", expected="at least one token")
+        seen: dict[Token, int] = {}
+        for i, word in enumerate(words):
+            if word in seen:
+                self.fail(
+                    f"/vocabulary/{i}",
+                    got=f"{shown(word)}, already at /vocabulary/{seen[word]}",
+                    expected="each token once",
+                )
+            seen[word] = i
+        return words
+
+    def sentences(self, value: Any) -> list[tuple[Token, ...]]:
+        read = []
+        for i, sentence in enumerate(self.array(value, "/sentences", "sentences")):
+            words = self.tokens(sentence, f"/sentences/{i}")
+            if len(words) < 2:
+                got = f"a sentence of {len(words)} token{'' if len(words) == 1 else 's'}"
+                self.fail(f"/sentences/{i}", got=got, expected="at least 2 tokens")
+            read.append(words)
+        return read
+
+    def samples(self, value: Any) -> list[tuple[Sample, int]]:
+        return [
+            self.sample(sample, f"/samples/{i}")
+            for i, sample in enumerate(self.array(value, "/samples", "samples"))
+        ]
+
+    def sample(self, value: Any, pointer: str) -> tuple[Sample, int]:
+        if not isinstance(value, dict):
+            self.fail(pointer, got=_kind(value), expected='an object {"tokens", "next", "count"}')
+        for key in value:
+            if key not in SAMPLE_KEYS:
+                self.fail(
+                    f"{pointer}/{_pointer(key)}", got="an unknown key", expected="one of " + ", ".join(SAMPLE_KEYS)
+                )
+        for key in ("tokens", "next"):
+            if key not in value:
+                self.fail(pointer, got=f"no key {key!r}", expected='an object with "tokens" and "next"')
+        words = self.tokens(value["tokens"], f"{pointer}/tokens")
+        if not words:
+            self.fail(f"{pointer}/tokens", got="an empty array", expected="at least one token")
+        following = self.token(value["next"], f"{pointer}/next")
+        count = value.get("count", 1)
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            self.fail(f"{pointer}/count", got=shown(count), expected="a positive integer")
+        return Sample(words, following), count
+
+    def next_token(self, value: Any) -> dict[Token, Token]:
+        if not isinstance(value, dict):
+            self.fail("/next_token", got=_kind(value), expected="an object from token to next token")
+        for x, y in value.items():
+            self.token(x, f"/next_token/{_pointer(x)}")
+            self.token(y, f"/next_token/{_pointer(x)}")
+        return dict(value)
+
+    def check_collocation(
+        self,
+        next_token: Mapping[Token, Token],
+        sentences: Iterable[tuple[Token, ...]],
+        samples: Iterable[tuple[Sample, int]],
+    ) -> None:
+        pairs = [(f"/sentences/{i}", s[0], s[1]) for i, s in enumerate(sentences)]
+        pairs += [(f"/samples/{i}", s.tokens[0], s.next) for i, (s, _) in enumerate(samples) if len(s.tokens) == 1]
+        for pointer, x, y in pairs:
+            if next_token.get(x, y) != y:
+                self.fail(
+                    pointer,
+                    got=f"the sample [{shown(x)}] -> {shown(y)}",
+                    expected=f"next token {shown(next_token[x])}, as next_token says",
+                )
+
+    def embedding(self, value: Any, vocabulary_size: int) -> NDArray[np.float64]:
+        rows = self.array(value, "/embedding", "rows")
+        if len(rows) != vocabulary_size:
+            expected = f"{vocabulary_size}, one a token of the vocabulary"
+            self.fail("/embedding", got=f"{len(rows)} rows", expected=expected)
+        for i, row in enumerate(rows):
+            numbers = self.array(row, f"/embedding/{i}", "numbers")
+            if len(numbers) != len(rows[0]) or not numbers:
+                expected = f"{len(rows[0]) or 'at least 1'}, as in row 0"
+                self.fail(f"/embedding/{i}", got=f"a row of {len(numbers)} numbers", expected=expected)
+            for j, number in enumerate(numbers):
+                if isinstance(number, bool) or not isinstance(number, int | float) or not _finite(number):
+                    self.fail(f"/embedding/{i}/{j}", got=shown(number), expected="a finite number")
+        return np.array(rows, dtype=np.float64)
+
+
+def _finite(number: float) -> bool:
+    try:
+        return math.isfinite(float(number))
+    except OverflowError:
+        return False
+
+
+def _count(
+    sentences: Iterable[tuple[Token, ...]], samples: Iterable[tuple[Sample, int]]
+) -> Counter[Sample]:
+    counts: Counter[Sample] = Counter()
+    for sentence in sentences:
+        counts.update(prefix_samples(sentence))
+    for sample, count in samples:
+        counts[sample] += count
+    return counts
