@@ -127,13 +127,15 @@ def optimal_majority(dataset: Dataset) -> Witness:
 
 
 def prefix_closed(dataset: Dataset) -> Witness:
-    """With ([x_1 .. x_l], y), every ([x_1 .. x_i], x_{i+1}) is a sample; the witness is a missing one."""
+    """With ([x_1 .. x_l], y), every ([x_1 .. x_i], x_{i+1}) is a sample; the witness is a missing one.
+
+    Asked of i = l - 1 for every sample: a prefix that is a sample answers for those before it.
+    """
     present = set(dataset.samples)
     for sample in dataset.samples:
-        for i in range(len(sample.tokens) - 1, 0, -1):
-            prefix = Sample(sample.tokens[:i], sample.tokens[i])
-            if prefix not in present:
-                return {"sample": _document(sample), "missing": _document(prefix)}
+        prefix = Sample(sample.tokens[:-1], sample.query)
+        if prefix.tokens and prefix not in present:
+            return {"sample": _document(sample), "missing": _document(prefix)}
     return None
 
 
@@ -157,7 +159,8 @@ def check_assumption(dataset: Dataset, name: str) -> Assumption:
     """One assumption, judged on a dataset.
 
     >>> from marginaudit.orders import Dataset
-    >>> check_assumption(Dataset.from_sentences("abba", ["abba", "ba"]), "well_defined_orders").witness["cycle"]
+    >>> data = Dataset.from_sentences("abba", ["abba", "ba"])
+    >>> check_assumption(data, "well_defined_orders").witness["cycle"]
     ['a', 'b']
     """
     witness = ASSUMPTIONS[name](dataset)

@@ -46,8 +46,8 @@ class Collocation:
         for x, read in self.values.items():
             if not read:
                 raise CollocationError(
-                    f"next_token: got no value for token {shown(x)}, expected n to be a function on the whole "
-                    "vocabulary (a length-1 sample of each token, or an entry of next_token)"
+                    f"next_token: got no value for token {shown(x)}, expected n to be a function on the "
+                    "whole vocabulary (a length-1 sample of each token, or an entry of next_token)"
                 )
             if len(read) > 1:
                 raise CollocationError(

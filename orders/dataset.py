@@ -133,9 +133,7 @@ class Dataset:
         token = np.array([index[x] for s in self.samples for x in s.tokens], dtype=np.int64)
         owner = np.repeat(np.arange(self.N), lengths)
         following = np.array([index[s.next] for s in self.samples], dtype=np.int64)
-        pairs = [
-            index[x] * size + index[y] for x, values in self.collocation.values.items() for y in values
-        ]
+        pairs = [index[x] * size + index[y] for x, values in self.collocation.values.items() for y in values]
         return Encoded(
             token=token,
             owner=owner,

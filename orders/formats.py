@@ -3,7 +3,9 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from io import StringIO
 from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
@@ -38,13 +40,16 @@ def read_dataset(path: Path | str) -> Dataset:
     except OSError as error:
         raise InputError(where, got=error.strerror or "no readable file", expected="a dataset file") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{where}: byte {error.start}", got="text that is not UTF-8", expected="UTF-8") from None
+        line = 1 + error.object[: error.start].count(b"\n")
+        raise InputError(f"{where}: line {line}", got="text that is not UTF-8", expected="UTF-8") from None
+    except ValueError:  # a path that no file system takes, as one with a zero byte
+        raise InputError(where, got="no valid path", expected="a dataset file") from None
     return readers[path.suffix.lower()](text, where, printable(path.stem))
 
 
 def _read_text(text: str, where: str, name: str) -> Dataset:
     sentences = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(StringIO(text, newline=None), start=1):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
@@ -57,23 +62,55 @@ def _read_text(text: str, where: str, name: str) -> Dataset:
 
 
 def _read_json(text: str, where: str, name: str) -> Dataset:
-    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys = Counter(key for key, _ in pairs)
-        for key, times in keys.items():
-            if times > 1:
-                raise InputError(where, got=f"the key {shown(key)} {times} times in one object", expected="once")
-        return dict(pairs)
+    repeated: list[_RepeatedKey] = []
+
+    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _RepeatedKey:
+        members = dict(pairs)
+        if len(members) == len(pairs):
+            return members
+        key, times = Counter(key for key, _ in pairs).most_common(1)[0]
+        repeated.append(_RepeatedKey(key, times))
+        return repeated[-1]
 
     try:
-        document = json.loads(text, object_pairs_hook=unique_keys)
+        document = json.loads(text, object_pairs_hook=unique_keys, parse_int=_integer)
+        if repeated:
+            pointer, found = next(_repeated_keys(document, ""))
+            place = f"{where}: {pointer}/{_pointer(found.key)}"
+            raise InputError(place, got=f"this key {found.times} times in one object", expected="once")
     except json.JSONDecodeError as error:
         place = f"{where}: line {error.lineno} column {error.colno}"
         raise InputError(place, got=f"invalid JSON ({error.msg})", expected="a JSON document") from None
     except RecursionError:
         raise InputError(where, got="JSON nested too deeply", expected="a dataset") from None
-    except ValueError:  # an integer of more digits than Python converts
-        raise InputError(where, got="a number of too many digits", expected="a dataset") from None
     return dataset_from_document(document, where=where, default_name=name)
+
+
+@dataclass(frozen=True)
+class _RepeatedKey:
+    """Stands in the parsed document for an object that holds a key more than once."""
+
+    key: str
+    times: int
+
+
+def _repeated_keys(value: Any, pointer: str) -> Iterator[tuple[str, _RepeatedKey]]:
+    if isinstance(value, _RepeatedKey):
+        yield pointer, value
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            yield from _repeated_keys(member, f"{pointer}/{_pointer(key)}")
+    elif isinstance(value, list):
+        for i, member in enumerate(value):
+            yield from _repeated_keys(member, f"{pointer}/{i}")
+
+
+def _integer(digits: str) -> int | float:
+    """The integer, or infinity where it has more digits than Python converts: refused at its place."""
+    try:
+        return int(digits)
+    except ValueError:
+        return float(digits)
 
 
 def dataset_from_document(document: Any, *, where: str = "dataset", default_name: str = "dataset") -> Dataset:
@@ -140,6 +177,8 @@ class _Reader:
         name = document.get("name", default_name)
         if not isinstance(name, str) or not name:
             self.fail("/name", got=shown(name), expected="a non-empty string")
+        if not _encodable(name):
+            self.fail("/name", got=shown(name), expected="a string that UTF-8 can encode")
 
         if "vocabulary" in document:
             self.known = frozenset(self.vocabulary(document["vocabulary"]))
@@ -178,14 +217,14 @@ class _Reader:
             self.fail(pointer, got=shown(value), expected="a token (a string)")
         if self.known is not None and value not in self.known:
             self.fail(pointer, got=shown(value), expected="a token of the vocabulary")
-        if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+        if not _encodable(value):
             self.fail(pointer, got=shown(value), expected="a token that UTF-8 can encode")
         self.accepted.add(value)
         return value
 
     def tokens(self, value: Any, pointer: str) -> tuple[Token, ...]:
         words = self.array(value, pointer, "tokens")
-        if all(type(word) is str for word in words) and self.accepted.issuperset(words):
+        if {str}.issuperset(map(type, words)) and self.accepted.issuperset(words):
             return tuple(words)
         return tuple(self.token(word, f"{pointer}/{i}") for i, word in enumerate(words))
 
@@ -216,8 +255,7 @@ class _Reader:
 
     def samples(self, value: Any) -> list[tuple[Sample, int]]:
         return [
-            self.sample(sample, f"/samples/{i}")
-            for i, sample in enumerate(self.array(value, "/samples", "samples"))
+            self.sample(sample, f"/samples/{i}") for i, sample in enumerate(self.array(value, "/samples", "samples"))
         ]
 
     def sample(self, value: Any, pointer: str) -> tuple[Sample, int]:
@@ -267,17 +305,24 @@ class _Reader:
     def embedding(self, value: Any, vocabulary_size: int) -> NDArray[np.float64]:
         rows = self.array(value, "/embedding", "rows")
         if len(rows) != vocabulary_size:
-            expected = f"{vocabulary_size}, one a token of the vocabulary"
-            self.fail("/embedding", got=f"{len(rows)} rows", expected=expected)
+            expected = f"{vocabulary_size} (a row for each token of the vocabulary)"
+            self.fail("/embedding", got=f"an array of length {len(rows)}", expected=expected)
         for i, row in enumerate(rows):
             numbers = self.array(row, f"/embedding/{i}", "numbers")
-            if len(numbers) != len(rows[0]) or not numbers:
-                expected = f"{len(rows[0]) or 'at least 1'}, as in row 0"
-                self.fail(f"/embedding/{i}", got=f"a row of {len(numbers)} numbers", expected=expected)
+            if not numbers:
+                self.fail(f"/embedding/{i}", got="an empty array", expected="at least one number")
+            if len(numbers) != len(rows[0]):
+                got = f"a row of length {len(numbers)}"
+                self.fail(f"/embedding/{i}", got=got, expected=f"length {len(rows[0])}, as row 0 has")
             for j, number in enumerate(numbers):
                 if isinstance(number, bool) or not isinstance(number, int | float) or not _finite(number):
                     self.fail(f"/embedding/{i}/{j}", got=shown(number), expected="a finite number")
         return np.array(rows, dtype=np.float64)
+
+
+def _encodable(text: str) -> bool:
+    """Whether the text has no lone surrogate, which JSON can write and UTF-8 cannot."""
+    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def _finite(number: float) -> bool:
@@ -287,9 +332,7 @@ def _finite(number: float) -> bool:
         return False
 
 
-def _count(
-    sentences: Iterable[tuple[Token, ...]], samples: Iterable[tuple[Sample, int]]
-) -> Counter[Sample]:
+def _count(sentences: Iterable[tuple[Token, ...]], samples: Iterable[tuple[Sample, int]]) -> Counter[Sample]:
     counts: Counter[Sample] = Counter()
     for sentence in sentences:
         counts.update(prefix_samples(sentence))

@@ -50,9 +50,9 @@ def prefix_closed_dataset(
     V : int
         Vocabulary size.
     N : int
-        Number of distinct samples, at least V (each [x] is one).
+        Number of distinct samples, at least V + L - 1 (each [x] is one, and the prefixes of the longest).
     L : int
-        Length of the longest sample.
+        Length of the longest sample, reached by at least one.
     seed : int
     max_count : int
         Sentences are repeated 1 .. max_count times.
@@ -67,7 +67,7 @@ def prefix_closed_dataset(
     names = token_names(V)
     for _ in range(ATTEMPTS):
         sentences = _grow(names, N, L, rng)
-        if sentences is not None:
+        if sentences:
             repeats = rng.integers(1, max_count, size=len(sentences), endpoint=True)
             repeated = [s for s, times in zip(sentences, repeats, strict=True) for _ in range(times)]
             return Dataset.from_sentences(name, repeated, vocabulary=names)
@@ -77,11 +77,13 @@ def prefix_closed_dataset(
 def _grow(names: tuple[Token, ...], N: int, L: int, rng: np.random.Generator) -> list[tuple[Token, ...]] | None:
     n = dict(zip(names, rng.permutation(names).tolist(), strict=True))
     optimum: dict[Token, Token] = {}
-    sentences = [(x, n[x]) for x in names]
+    sentences: list[tuple[Token, ...]] = [(x, n[x]) for x in names]
     growing = list(range(len(sentences)))
-    missing = N - len(sentences)
+    missing, longest = N - len(sentences), 2
     while missing > 0 and growing:
         at = int(rng.integers(len(growing)))
+        if missing <= L + 1 - longest:  # just enough to bring the longest sentence to its length
+            at = max(range(len(growing)), key=lambda i: len(sentences[growing[i]]))
         sentence = sentences[growing[at]]
         chosen = _optimal_token(sentence, optimum, rng) if len(sentence) <= L else None
         if chosen is None:
@@ -90,8 +92,8 @@ def _grow(names: tuple[Token, ...], N: int, L: int, rng: np.random.Generator) ->
         if len(set(sentence)) > 1:
             optimum[sentence[-1]] = chosen
         sentences[growing[at]] = (*sentence, n[chosen])
-        missing -= 1
-    return sentences if missing == 0 else None
+        missing, longest = missing - 1, max(longest, len(sentences[growing[at]]))
+    return sentences if missing == 0 and longest == L + 1 else None
 
 
 def _optimal_token(
@@ -125,11 +127,13 @@ def free_dataset(
     Parameters
     ----------
     V, N, L : int
-        Vocabulary size, number of distinct samples, length of the longest sample (at least 2).
+        Vocabulary size (at least 2), number of distinct samples, length of the longest sample (at least 2),
+        reached by at least one.
     seed : int
     optimal, non_optimal : (least, most)
-        Tokens per class that each query may use. A query is a token of all its own samples, so it is
-        either a non-optimal token or the query's one optimal token.
+        Tokens per class that each query may use, at least 1 and as far as the vocabulary goes. A query
+        is a token of all its own samples, so it is either a non-optimal token or the query's one optimal
+        token.
     max_count : int
         Multiplicities are drawn from 1 .. max_count.
     name : str
@@ -137,22 +141,29 @@ def free_dataset(
     Raises
     ------
     ValueError
-        So many distinct samples were not found.
+        V, L or a range is too small, or so many distinct samples were not found.
     """
+    if min(V, L) < 2 or min(*optimal, *non_optimal) < 1:
+        raise ValueError(f"no free samples with V={V}, L={L}, optimal={optimal}, non_optimal={non_optimal}")
     rng = np.random.default_rng(seed)
     names = token_names(V)
     n = dict(zip(names, rng.permutation(names).tolist(), strict=True))
     classes = {q: _draw_classes(q, names, optimal, non_optimal, rng) for q in names}
     counts: dict[Sample, int] = {}
-    for _ in range(ATTEMPTS * N):
-        if len(counts) == N:
-            return Dataset(name, names, tuple(counts), tuple(counts.values()), next_token=n)
+    longest = repeats = 0
+    while len(counts) < N and repeats < ATTEMPTS:
         query = names[int(rng.integers(V))]
         winners, losers = classes[query]
         winner = winners[int(rng.integers(len(winners)))]
-        sentence = _draw_sentence(query, winner, losers, L, rng)
-        counts.setdefault(Sample(sentence, n[winner]), int(rng.integers(1, max_count, endpoint=True)))
-    raise ValueError(f"no {N} distinct free samples with V={V}, L={L} found")
+        shortest = 2 if len(counts) < N - 1 or longest == L else L
+        sentence = _draw_sentence(query, winner, losers, shortest, L, rng)
+        sample, count = Sample(sentence, n[winner]), int(rng.integers(1, max_count, endpoint=True))
+        repeats = repeats + 1 if sample in counts else 0
+        counts.setdefault(sample, count)
+        longest = max(longest, len(sentence))
+    if len(counts) < N:
+        raise ValueError(f"no {N} distinct free samples with V={V}, L={L} found")
+    return Dataset(name, names, tuple(counts), tuple(counts.values()), next_token=n)
 
 
 def _draw_classes(
@@ -171,10 +182,15 @@ def _draw_classes(
 
 
 def _draw_sentence(
-    query: Token, winner: Token, losers: list[Token], L: int, rng: np.random.Generator
+    query: Token,
+    winner: Token,
+    losers: list[Token],
+    shortest: int,
+    longest: int,
+    rng: np.random.Generator,
 ) -> tuple[Token, ...]:
-    """The winner at least as often as each loser, the query last, at most L tokens."""
-    length = int(rng.integers(2, L, endpoint=True))
+    """The winner at least as often as each loser, and the query last."""
+    length = int(rng.integers(shortest, longest, endpoint=True))
     bag = Counter({winner: 1, query: 1})
     while bag.total() < length:
         allowed = [winner, *(x for x in losers if bag[x] < bag[winner])]
@@ -245,9 +261,8 @@ def _no_next_token(dataset: Dataset) -> Dataset:
 
 
 def _shared_next_token(dataset: Dataset) -> Dataset:
-    (a,) = _fresh(dataset, 1)
-    taken = next(iter(dataset.collocation.function.values()))
-    return _with(dataset, [a], sentences=[[a, taken]])
+    a, b, c = _fresh(dataset, 3)
+    return _with(dataset, [a, b, c], sentences=[[a, c], [b, c], [c, a]])
 
 
 def _answer_from_outside(dataset: Dataset) -> Dataset:
@@ -267,7 +282,7 @@ def _chain(dataset: Dataset) -> Dataset:
 
 def _skewed_embedding(dataset: Dataset) -> Dataset:
     rows = dataset.embeddings.copy()
-    rows[0] = 0.8 * rows[0] + 0.6 * rows[1]
+    rows[0] = 0.8 * rows[0] + 0.6 * rows[-1]
     return replace(dataset, embedding=rows)
 
 

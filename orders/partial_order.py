@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -81,8 +82,8 @@ def query_orders(relations: Relations, vocabulary: Sequence[Token]) -> dict[Toke
     names = tuple(vocabulary)
     orders: dict[Token, QueryOrder] = {}
     heads, starts = np.unique(relations.query, return_index=True)
-    ends = [*starts[1:], len(relations)]
-    for head, start, end in zip(heads, starts, ends, strict=True):
+    bounds = pairwise([*starts, len(relations)])
+    for head, (start, end) in zip(heads, bounds, strict=True):
         graph: nx.DiGraph[Token] = nx.DiGraph()
         graph.add_edges_from(
             (names[winner], names[loser], {"sample": sample})

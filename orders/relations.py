@@ -74,11 +74,10 @@ def relations(encoded: Encoded) -> Relations:
     sample = win_owner[left]
     code = (encoded.query[sample] * size + winner[left]) * size + loser[right]
     code, kept = np.unique(code, return_index=True)
-    return Relations(
-        query=code // size**2, winner=code // size % size, loser=code % size, sample=sample[kept]
-    )
+    return Relations(query=code // size**2, winner=code // size % size, loser=code % size, sample=sample[kept])
 
 
 def _distinct(owner: Indices, token: Indices, size: int) -> tuple[Indices, Indices]:
-    code = np.unique(owner * size + token)
+    code = np.sort(owner * size + token)
+    code = code[np.diff(code, prepend=-1) > 0]
     return code // size, code % size

@@ -18,5 +18,8 @@ def shown(value: object) -> str:
     >>> shown("S\n")
     "'S\\n'"
     """
-    text = printable(repr(value))
+    try:
+        text = printable(repr(value))
+    except (RecursionError, ValueError):  # nested too deeply, or an integer of more digits than Python writes
+        return "a value too large to show"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 2] + " …"

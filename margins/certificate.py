@@ -1,0 +1,107 @@
+"""What proves a numerical solution: feasibility repaired, duality gap, and the distance to W* that follows."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.margins.rows import UNIT_ROUNDOFF, Matrix, Rows, gamma
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How far a solution of min ||W||^2 s.t. A w >= 1 is from optimal; all None where infeasible.
+
+    Attributes
+    ----------
+    primal : float or None
+        ||W||_F^2.
+    dual : float or None
+        2 sum(lam) - ||A^T lam||^2 with lam >= 0: no feasible W has a smaller squared norm.
+    gap : float or None
+        primal - dual, computed as ||W - A^T lam||^2 + 2 lam . (A w - 1), which does not cancel.
+    max_violation : float or None
+        The largest of 1 - (A w)_r, or 0.
+    """
+
+    primal: float | None
+    dual: float | None
+    gap: float | None
+    max_violation: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """A repaired W with its multipliers, its certificate and bounds that include rounding.
+
+    Attributes
+    ----------
+    W : array of the shape of W
+    multipliers : (rows,)
+    certificate : Certificate
+    relative_gap : float
+        Upper bound on (P - D) / P, with P and D the primal and dual values.
+    direction_radius, weight_radius : float
+        Bounds on ||W/||W|| - W*/||W*||||_F and on ||W - W*||_F.
+    """
+
+    W: Matrix
+    multipliers: Matrix
+    certificate: Certificate
+    relative_gap: float
+    direction_radius: float
+    weight_radius: float
+
+
+def repaired(rows: Rows, W: Matrix) -> Matrix | None:
+    """W scaled to meet all rows, or None where a row's left-hand side is not positive beyond rounding."""
+    margin, error = rows.margins(W)
+    least = float(np.min(margin - error))
+    return W / least if least > 0 else None
+
+
+def certify(rows: Rows, W: Matrix, multipliers: NDArray[np.float64]) -> Certified | None:
+    """The certificate of W with any multipliers, negative ones set to 0; None where W cannot be repaired.
+
+    Some w = W/v with v near 1 is feasible, and weak duality bounds the rest. With P = ||w||^2/2 and D the
+    dual value, D <= ||w*||^2/2. As w* is the point of a convex set nearest to 0, <w, w*> >= ||w*||^2: hence
+    cos(w, w*) >= ||w*||/||w|| >= sqrt(D/P), and ||w - w*||^2/2 <= P - D. With x = (P - D)/P the distance of
+    the directions is at most sqrt(2 x / (1 + sqrt(1 - x))). x is bounded from above with the rounding
+    errors of every float64 sum added.
+    """
+    scaled = repaired(rows, W)
+    if scaled is None:
+        return None
+    lam = np.maximum(multipliers, 0.0)
+    margin, margin_error = rows.margins(scaled)
+    pulled, pulled_error = rows.adjoint(lam)
+    residual = scaled - pulled
+    slack = margin - 1
+    primal = float(np.sum(scaled**2))
+    gap = float(np.sum(residual**2) + 2 * (lam @ slack))
+    certificate = Certificate(
+        primal=primal,
+        dual=float(2 * lam.sum() - np.sum(pulled**2)),
+        gap=gap,
+        max_violation=max(0.0, float(np.max(-slack))),
+    )
+
+    # Twice the values throughout: 2P = ||W||^2 / v^2. Each sum below has a relative error of at most `sums`.
+    sums = gamma(scaled.size + len(rows) + 8)
+    distance = float(np.linalg.norm(np.abs(residual) * (1 + 2 * UNIT_ROUNDOFF) + pulled_error)) * (1 + sums)
+    complementarity = float(lam @ slack + lam @ (margin_error + 2 * UNIT_ROUNDOFF * np.abs(slack)))
+    complementarity += sums * float(lam @ (np.abs(slack) + margin_error))
+    v = min(1.0, float(np.min(margin - margin_error)))
+    shrink = (1 / v - 1) * (1 / v + 1) * (1 + sums)
+    gap_bound = max(0.0, (distance**2 + 2 * complementarity + shrink * primal) * (1 + sums))
+    relative = min(1.0, gap_bound / (primal * (1 - sums)) * (1 + sums))
+    allowed = 1 + 16 * UNIT_ROUNDOFF
+    return Certified(
+        W=scaled,
+        multipliers=lam,
+        certificate=certificate,
+        relative_gap=relative,
+        direction_radius=allowed * math.sqrt(2 * relative / (1 + math.sqrt(1 - relative))),
+        weight_radius=allowed * (math.sqrt(gap_bound) + (1 / v - 1) * math.sqrt(primal)),
+    )

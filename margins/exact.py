@@ -1,0 +1,222 @@
+"""W*_kq exactly, for orthonormal tokens and orders without confused tokens, by minimum cuts.
+
+Under one query the problem is min sum w^2 s.t. w_i - w_j >= 1 on the edges of a bipartite graph of k
+optimal tokens i and m non-optimal ones j. With u_i = w_i and u_j = w_j + 1 it is the isotonic regression
+of the data 0 on the optimal and 1 on the non-optimal tokens under u_i >= u_j, whose mean is c = m/(k+m).
+
+Its solution has u < c exactly on the smallest lower set L = S + N(S) that minimises the sum of data - c,
+that is |N(S)| k - |S| m up to a factor: a minimum cut of the network source -> i (capacity m), i -> j
+(unbounded), j -> sink (capacity k), its source side grown from the source. Solving L and the rest U apart
+is right: a lower set L' of U with a negative sum would make L + L' better than L, an upper set of L with a
+positive sum could be moved to U; hence the parts' solutions stay below and above c, the edges from U to L
+are slack and the parts together are feasible. No edge runs from S to U. Where the cut is trivial the flow
+saturates, u = c on all tokens, and flow/(k+m) are the multipliers.
+
+The answer does not rest on this argument: :func:`verify` checks the optimality conditions in integers.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import scipy  # its subpackages load when first used
+from numpy.typing import NDArray
+
+from marginaudit.margins.errors import CertificateError
+from marginaudit.margins.rows import Indices
+from marginaudit.orders import Relations
+
+
+@dataclass(frozen=True, eq=False)
+class ExactScores:
+    """The exact solution on the (query, token) pairs in a relation, with its multipliers.
+
+    Attributes
+    ----------
+    query, token : (pairs,)
+        Token indices, sorted by (query, token).
+    numerator, denominator : (pairs,)
+        The score x^T W*_kq q of each pair: m_b/(k_b+m_b) or -k_b/(k_b+m_b), b its block.
+    block : (pairs,)
+        The block of each pair, named by its first pair.
+    winner, loser : (relations,)
+        Which pairs each relation is between.
+    flow : (relations,)
+        The multiplier of each relation times the denominator of its winner.
+    """
+
+    query: Indices
+    token: Indices
+    numerator: Indices
+    denominator: Indices
+    block: Indices
+    winner: Indices
+    loser: Indices
+    flow: Indices
+
+    @property
+    def multiplier_denominator(self) -> Indices:
+        """The denominators of the multipliers, shape (relations,)."""
+        return self.denominator[self.winner]
+
+    @property
+    def norm_squared(self) -> Fraction:
+        """||W*_kq||^2."""
+        return _grouped_sum(self.numerator**2, self.denominator, power=2)
+
+    def verify(self) -> None:
+        """Check the optimality conditions of every row and pair, in integers.
+
+        Feasible, multipliers nonnegative, A^T lam = w, and sum(lam) = ||w||^2: then w is the optimum.
+
+        Raises
+        ------
+        CertificateError
+            A condition fails.
+        """
+        numerator, denominator, winner, loser = self.numerator, self.denominator, self.winner, self.loser
+        over, under = denominator[winner], denominator[loser]
+        if np.any(denominator <= 0):
+            raise CertificateError("a score has a denominator that is not positive")
+        if np.any(numerator[winner] * under - numerator[loser] * over < over * under):
+            raise CertificateError("a row of eq. 3 has a margin below 1")
+        if np.any(self.flow < 0):
+            raise CertificateError("a multiplier is negative")
+        if np.any((self.flow > 0) & (over != under)):
+            raise CertificateError("a multiplier is positive between two blocks")
+        pulled = np.zeros_like(numerator)
+        np.add.at(pulled, winner, self.flow)
+        np.add.at(pulled, loser, -self.flow)
+        if np.any(pulled != numerator):
+            raise CertificateError("A^T lam differs from w")
+        if _grouped_sum(self.flow, over, power=1) != self.norm_squared:
+            raise CertificateError("sum(lam) differs from ||w||^2")
+
+
+def _grouped_sum(numerators: Indices, denominators: Indices, *, power: int) -> Fraction:
+    """The sum of numerators/denominators^power."""
+    values, group = np.unique(denominators, return_inverse=True)
+    totals = np.zeros(len(values), dtype=np.int64)
+    np.add.at(totals, group, numerators)
+    terms = zip(totals.tolist(), values.tolist(), strict=True)
+    return sum((Fraction(total, value**power) for total, value in terms), Fraction(0))
+
+
+def confused_pairs(relations: Relations, size: int) -> Indices:
+    """The (query, token) pairs, as query * size + token, where the token wins and loses."""
+    return np.intersect1d(
+        relations.query * size + relations.winner, np.unique(relations.query * size + relations.loser)
+    )
+
+
+def solve_exactly(relations: Relations, size: int) -> ExactScores:
+    """The exact W*_kq of relations among ``size`` orthonormal tokens, none of them confused; verified.
+
+    Raises
+    ------
+    ValueError
+        A token is confused.
+    CertificateError
+        The result does not meet the optimality conditions.
+    """
+    pairs, ends = np.unique(
+        np.concatenate([relations.query * size + relations.winner, relations.query * size + relations.loser]),
+        return_inverse=True,
+    )
+    winner, loser = ends[: len(relations)], ends[len(relations) :]
+    optimal = np.zeros(len(pairs), dtype=bool)
+    optimal[winner] = True
+    if np.any(optimal[loser]):
+        raise ValueError("got a confused token, expected relations in which no token wins and loses")
+    k, m, block = np.zeros((3, len(pairs)), dtype=np.int64)
+    flow = np.zeros(len(relations), dtype=np.int64)
+
+    open_rows = np.arange(len(relations))
+    while len(open_rows):
+        tail, head = winner[open_rows], loser[open_rows]
+        part = _components(tail, head, len(pairs))
+        members = np.unique(np.concatenate([tail, head]))
+        winners = np.bincount(part[members[optimal[members]]], minlength=len(pairs))
+        losers = np.bincount(part[members[~optimal[members]]], minlength=len(pairs))
+        k[members], m[members] = winners[part[members]], losers[part[members]]
+        first = np.full(len(pairs), len(pairs))
+        np.minimum.at(first, part[members], members)
+        block[members] = first[part[members]]
+        complete = np.bincount(part[tail], minlength=len(pairs)) == winners * losers
+        done = complete[part[tail]]
+        flow[open_rows[done]] = 1  # lam = 1/(k+m) on every edge of a complete block
+        open_rows = open_rows[~done]
+        if len(open_rows):
+            flow[open_rows], open_rows = _cut(winner[open_rows], loser[open_rows], k, m, open_rows)
+
+    exact = ExactScores(
+        query=pairs // size,
+        token=pairs % size,
+        numerator=np.where(optimal, m, -k),
+        denominator=k + m,
+        block=block,
+        winner=winner,
+        loser=loser,
+        flow=flow,
+    )
+    exact.verify()
+    return exact
+
+
+def _components(tail: Indices, head: Indices, size: int) -> Indices:
+    graph = scipy.sparse.coo_array((np.ones(len(tail), dtype=np.int8), (tail, head)), shape=(size, size))
+    return np.asarray(scipy.sparse.csgraph.connected_components(graph, directed=False)[1], dtype=np.int64)
+
+
+def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, rows: Indices) -> tuple[Indices, Indices]:
+    """One maximum flow through all components at once; k and m are those of each pair's component.
+
+    Returns the flow on every edge, which is 0 in components that the flow does not saturate, and the rows
+    of these that remain once the edges across their minimum cut are dropped.
+    """
+    nodes, ends = np.unique(np.concatenate([tail, head]), return_inverse=True)
+    tail, head = ends[: len(tail)], ends[len(tail) :]
+    k, m = k[nodes], m[nodes]
+    source, sink = len(nodes), len(nodes) + 1
+    winners, losers = np.unique(tail), np.unique(head)
+    starts = np.concatenate([np.full(len(winners), source), losers, tail])
+    stops = np.concatenate([winners, np.full(len(losers), sink), head])
+    # At most m enters a winner, so a capacity of m + 1 on its edges is never reached.
+    capacity = np.concatenate([m[winners], k[losers], m[tail] + 1])
+    network = scipy.sparse.csr_array(
+        (capacity.astype(np.int32), (starts, stops)), shape=(len(nodes) + 2, len(nodes) + 2)
+    )
+    carried = scipy.sparse.coo_array(scipy.sparse.csgraph.maximum_flow(network, source, sink).flow)
+    flow = _entries(carried, tail, head)
+
+    part = _components(tail, head, len(nodes))
+    sent = np.zeros(len(nodes), dtype=np.int64)
+    np.add.at(sent, tail, flow)
+    starved = np.zeros(len(nodes), dtype=bool)
+    starved[part[winners[sent[winners] < m[winners]]]] = True
+    starved = starved[part]
+    reached = _reached(tail, head, flow, winners[sent[winners] < m[winners]], len(nodes))
+    again = starved[tail] & (reached[tail] == reached[head])
+    flow[starved[tail]] = 0
+    return flow, rows[again]
+
+
+def _entries(matrix: "scipy.sparse.coo_array", row: Indices, column: Indices) -> Indices:
+    """The matrix's entries at the given places, 0 where it has none."""
+    size = matrix.shape[1]
+    code = matrix.coords[0].astype(np.int64) * size + matrix.coords[1]
+    order = np.argsort(code)
+    code, wanted = code[order], row * size + column
+    place = np.minimum(np.searchsorted(code, wanted), len(code) - 1)
+    return np.where(code[place] == wanted, matrix.data[order][place], 0).astype(np.int64)
+
+
+def _reached(tail: Indices, head: Indices, flow: Indices, starts: Indices, size: int) -> NDArray[np.bool_]:
+    """The nodes that the residual network leads to from winners that could take more."""
+    used = flow > 0
+    row = np.concatenate([np.full(len(starts), size), tail, head[used]])
+    column = np.concatenate([starts, head, tail[used]])
+    residual = scipy.sparse.csr_array((np.ones(len(row), dtype=np.int8), (row, column)), shape=(size + 1, size + 1))
+    reached = np.zeros(size + 1, dtype=bool)
+    reached[scipy.sparse.csgraph.breadth_first_order(residual, size, return_predecessors=False)] = True
+    return reached[:size]

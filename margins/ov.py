@@ -1,0 +1,135 @@
+"""The hard-margin problem of W_ov, eq. 2 of arXiv 2409.17335."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from marginaudit.margins.certificate import Certificate, Certified
+from marginaudit.margins.errors import CertificateError
+from marginaudit.margins.infeasible import find_farkas
+from marginaudit.margins.method import Method, check_method, require_exact
+from marginaudit.margins.quadratic import solve_quadratic
+from marginaudit.margins.rows import Indices, next_indices, ov_rows
+from marginaudit.margins.solution import MaxMargin, Multipliers, infeasible, numerical
+from marginaudit.orders import Dataset, Token, check_assumption
+
+
+def solve_ov(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
+    """W*_ov: min ||W||_F s.t. (e_{n(x)} - e_v)^T W x >= 1 for all tokens x and all v != n(x).
+
+    For orthonormal tokens W*_ov x = e_{n(x)} - 1/V, whether or not n is injective, and ||W*_ov||^2 = V - 1;
+    for other embeddings a quadratic program.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    method : "auto", "exact" or "cvxpy"
+        "exact" refuses a problem without a closed form, "cvxpy" solves it numerically all the same. With one
+        token there is no row, and W* = 0 whichever is asked for.
+
+    Raises
+    ------
+    CollocationError
+        n is not a function on the whole vocabulary.
+    NotExact
+        method is "exact" and the tokens are not orthonormal.
+    SolverFailure
+        The solver's answer proves neither a solution nor infeasibility.
+
+    Notes
+    -----
+    Source: arXiv 2409.17335, eq. 2.
+
+    >>> from marginaudit.orders import CASES
+    >>> solution = solve_ov(CASES["example-1"]())
+    >>> solution.norm_squared_exact
+    Fraction(3, 1)
+    >>> {v: str(value) for v, value in solution.weights_exact["S"].items()}
+    {'S': '-1/4', 'V': '3/4', 'O': '-1/4', 'P': '-1/4'}
+    """
+    check_method(method)
+    next_index = next_indices(dataset)
+    if method == "exact" and dataset.V > 1:
+        require_exact(dataset, "W*_ov", "orthonormal")
+    orthonormal = check_assumption(dataset, "orthonormal").holds
+    if dataset.V == 1 or (orthonormal and method != "cvxpy"):
+        return _closed_form(dataset, next_index)
+    rows, E = ov_rows(dataset, orthonormal=orthonormal), dataset.embedding
+    found = solve_quadratic(rows)
+    if isinstance(found, Certified):
+        matrix = found.W if E is None or not orthonormal else found.W @ E
+        return numerical(found, scores=rows.scores(found.W), matrix=matrix, closed_form=None)
+    farkas = None if orthonormal else find_farkas(rows, dataset.vocabulary)
+    if farkas is None:
+        raise found
+    return infeasible(farkas, None)
+
+
+def _closed_form(dataset: Dataset, next_index: Indices) -> MaxMargin:
+    """W*_ov x = e_{n(x)} - 1/V with all multipliers 1/V, checked in integers."""
+    V = dataset.V
+    times_V = np.full((V, V), -1, dtype=np.int64)
+    times_V[next_index, np.arange(V)] = V - 1
+    _verify(times_V, next_index)
+    scores = times_V / V
+    ones = np.ones(V * (V - 1), dtype=np.int64)
+    E = dataset.embedding
+    return MaxMargin(
+        status="optimal",
+        method="closed-form",
+        scores=scores,
+        matrix=scores if E is None else scores @ E,
+        norm_squared=float(V - 1),
+        norm_squared_exact=Fraction(V - 1),
+        weights_exact=_Columns(dataset.vocabulary, next_index),
+        certificate=Certificate(primal=float(V - 1), dual=float(V - 1), gap=0.0, max_violation=0.0),
+        multipliers=Multipliers(values=ones / V, numerator=ones, denominator=np.full_like(ones, V)),
+        direction_radius=0.0 if V > 1 else None,
+        weight_radius=0.0,
+        infeasibility=None,
+        closed_form=None,
+    )
+
+
+def _verify(times_V: Indices, next_index: Indices) -> None:
+    """Check the optimality conditions of W = times_V / V with all multipliers 1/V.
+
+    Raises
+    ------
+    CertificateError
+        One fails.
+    """
+    V = len(next_index)
+    tokens = np.arange(V)
+    margins = times_V[next_index, tokens] - times_V
+    margins[next_index, tokens] = V
+    if np.any(margins < V):
+        raise CertificateError("a row of eq. 2 has a margin below 1")
+    pulled = np.full((V, V), -1, dtype=np.int64)
+    pulled[next_index, tokens] = V - 1
+    if np.any(pulled != times_V):
+        raise CertificateError("A^T lam differs from W*_ov")
+    if int(np.sum(times_V**2)) != V**2 * (V - 1):
+        raise CertificateError("sum(lam) differs from ||W*_ov||^2")
+
+
+class _Columns(Mapping[Token, Mapping[Token, Fraction]]):
+    """{x: {v: W*[v, x]}}, a column made when it is asked for: there are V^2 entries of two values."""
+
+    def __init__(self, vocabulary: tuple[Token, ...], next_index: Indices) -> None:
+        self._vocabulary = vocabulary if len(vocabulary) > 1 else ()  # with one token W* = 0
+        self._next = dict(zip(vocabulary, next_index.tolist(), strict=True))
+
+    def __getitem__(self, x: Token) -> Mapping[Token, Fraction]:
+        if not self._vocabulary:
+            raise KeyError(x)
+        V, n = len(self._vocabulary), self._next[x]
+        low, high = Fraction(-1, V), Fraction(V - 1, V)
+        return {v: high if i == n else low for i, v in enumerate(self._vocabulary)}
+
+    def __iter__(self) -> Iterator[Token]:
+        return iter(self._vocabulary)
+
+    def __len__(self) -> int:
+        return len(self._vocabulary)

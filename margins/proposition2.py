@@ -1,0 +1,66 @@
+"""Proposition 2 of arXiv 2409.17335, the closed form of W*_kq, judged query by query."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from marginaudit.margins.exact import ExactScores
+from marginaudit.margins.rows import Matrix
+from marginaudit.margins.solution import ClosedForm
+from marginaudit.orders import Dataset, QueryOrder, Token
+
+
+def decide(exact: ExactScores, vocabulary: tuple[Token, ...]) -> dict[Token, ClosedForm]:
+    """Exactly: the formula holds iff |N(S)| k >= |S| m for every set S of optimal tokens.
+
+    It holds iff all blocks of the query have the same ratio of k_b to m_b. Otherwise the optimal tokens of
+    the block with the lowest value have all their losers in it, so they are such an S; it is thinned out.
+    """
+    optimal = exact.numerator > 0
+    size = len(vocabulary)
+    k = np.bincount(exact.query[optimal], minlength=size)[exact.query]
+    m = np.bincount(exact.query[~optimal], minlength=size)[exact.query]
+    differs = exact.numerator * (k + m) != np.where(optimal, m, -k) * exact.denominator
+    failing = np.bincount(exact.query[differs], minlength=size) > 0
+    return {
+        vocabulary[q]: ClosedForm(not failing[q], _violating_set(exact, q, vocabulary) if failing[q] else None)
+        for q in np.unique(exact.query).tolist()
+    }
+
+
+def _violating_set(exact: ExactScores, query: int, vocabulary: tuple[Token, ...]) -> tuple[Token, ...]:
+    rows = np.flatnonzero(exact.query[exact.winner] == query)
+    beaten: dict[int, set[int]] = {}
+    for i, j in zip(exact.winner[rows].tolist(), exact.loser[rows].tolist(), strict=True):
+        beaten.setdefault(i, set()).add(j)
+    k, m = len(beaten), len(set().union(*beaten.values()))
+
+    def violates(chosen: list[int]) -> bool:
+        return bool(chosen) and len(set().union(*(beaten[i] for i in chosen))) * k < len(chosen) * m
+
+    value = exact.numerator / exact.denominator
+    lowest = exact.block[min(beaten, key=lambda i: value[i])]
+    found = next(([i] for i in beaten if violates([i])), [i for i in beaten if exact.block[i] == lowest])
+    for i in list(found):
+        fewer = [other for other in found if other != i]
+        if violates(fewer):
+            found = fewer
+    return tuple(vocabulary[exact.token[i]] for i in sorted(found))
+
+
+def compare(
+    dataset: Dataset, queries: Mapping[Token, QueryOrder], scores: Matrix, radius: Matrix
+) -> dict[Token, ClosedForm]:
+    """Against numerical scores x^T W q, shape (key, query), each known within ``radius``, of the same shape."""
+    judged = {}
+    for query, order in queries.items():
+        formula, known = np.zeros(dataset.V), np.ones(dataset.V, dtype=bool)
+        k, m = len(order.optimal), len(order.non_optimal)
+        formula[[dataset.index[x] for x in order.optimal]] = m / (k + m)
+        formula[[dataset.index[x] for x in order.non_optimal]] = -k / (k + m)
+        known[[dataset.index[x] for x in order.confused]] = False
+        column = dataset.index[query]
+        differs = known & (np.abs(scores[:, column] - formula) > radius[:, column])
+        witness = tuple(dataset.vocabulary[x] for x in np.flatnonzero(differs))
+        judged[query] = ClosedForm(not witness, witness or None)
+    return judged

@@ -1,0 +1,179 @@
+"""The constraint rows of eq. 2 and eq. 3 of arXiv 2409.17335, with bounds on their rounding errors."""
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import scipy  # its subpackages load when first used
+from numpy.typing import NDArray
+
+from marginaudit.orders import Dataset
+
+Matrix: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int64]
+
+UNIT_ROUNDOFF = 2.0**-53
+
+
+def gamma(operations: int) -> float:
+    """Relative error bound of a sum of products in float64, in any order, with so many roundings a term."""
+    return operations * UNIT_ROUNDOFF / (1 - operations * UNIT_ROUNDOFF)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows S[winner, column] - S[loser, column] >= 1, with the scores S = left W right^T.
+
+    For W_kq the column is the query and left = right = the embeddings; for W_ov the column is the input
+    token, left is the identity and right the embeddings. Where the embeddings are orthonormal both
+    factors are the identity: then W stands for the scores themselves, whose norm is that of W.
+
+    Attributes
+    ----------
+    winner, loser, column : (rows,)
+        Token indices.
+    size : int
+        The number V of tokens.
+    left, right : (vocabulary, dimension) arrays, or None for the identity
+    """
+
+    winner: Indices
+    loser: Indices
+    column: Indices
+    size: int
+    left: Matrix | None
+    right: Matrix | None
+
+    def __len__(self) -> int:
+        return len(self.winner)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of W."""
+        return (
+            self.size if self.left is None else self.left.shape[1],
+            self.size if self.right is None else self.right.shape[1],
+        )
+
+    def taken(self, chosen: NDArray[np.bool_]) -> "Rows":
+        """Only the rows chosen."""
+        return replace(self, winner=self.winner[chosen], loser=self.loser[chosen], column=self.column[chosen])
+
+    def scores(self, W: Matrix) -> Matrix:
+        """Left W right^T, shape (vocabulary, vocabulary)."""
+        scores = W if self.left is None else self.left @ W
+        return scores if self.right is None else scores @ self.right.T
+
+    def margins(self, W: Matrix) -> tuple[Matrix, Matrix]:
+        """The left-hand sides of all rows at W, and a bound on the rounding error of each."""
+        scores, size = self.scores(W), self.absolute.scores(np.abs(W))
+        margin = scores[self.winner, self.column] - scores[self.loser, self.column]
+        error = self._product_error * (size[self.winner, self.column] + size[self.loser, self.column])
+        return margin, error + 2 * UNIT_ROUNDOFF * np.abs(margin)
+
+    def adjoint(self, multipliers: Matrix) -> tuple[Matrix, Matrix]:
+        """A^T lam, of the shape of W, and a bound on the rounding error of each entry."""
+        token, sizes = np.zeros((2, self.size, self.size))
+        np.add.at(token, (self.winner, self.column), multipliers)
+        np.add.at(token, (self.loser, self.column), -multipliers)
+        np.add.at(sizes, (self.winner, self.column), np.abs(multipliers))
+        np.add.at(sizes, (self.loser, self.column), np.abs(multipliers))
+        cells = np.concatenate([self.winner, self.loser]) * self.size + np.tile(self.column, 2)
+        terms = int(np.unique(cells, return_counts=True)[1].max(initial=0))
+        factors = (self.left is not None) + (self.right is not None)
+        return self._pull_back(token), gamma(terms + factors * (self.size + 4)) * self.absolute._pull_back(sizes)
+
+    def _pull_back(self, token: Matrix) -> Matrix:
+        token = token if self.left is None else self.left.T @ token
+        return token if self.right is None else token @ self.right
+
+    @property
+    def absolute(self) -> "Rows":
+        """The same rows with the entries' absolute values in both factors."""
+        return replace(
+            self,
+            left=None if self.left is None else np.abs(self.left),
+            right=None if self.right is None else np.abs(self.right),
+        )
+
+    @property
+    def _product_error(self) -> float:
+        dimensions = sum(factor.shape[1] + 4 for factor in (self.left, self.right) if factor is not None)
+        return gamma(dimensions) if dimensions else 0.0
+
+    def sparse(self) -> "scipy.sparse.csr_array[np.float64]":
+        """The matrix A with A w = the left-hand sides, w = W flattened row by row."""
+        rows = np.arange(len(self))
+        if self.left is None:
+            difference = scipy.sparse.coo_array(
+                (
+                    np.repeat([1.0, -1.0], len(self)),
+                    (np.tile(rows, 2), np.concatenate([self.winner, self.loser])),
+                ),
+                shape=(len(self), self.size),
+            )
+        else:
+            difference = scipy.sparse.coo_array(self.left[self.winner] - self.left[self.loser])
+        row, first = difference.coords
+        column = self.column[row]
+        width = self.shape[1]
+        if self.right is None:
+            data, second = difference.data, column
+        else:
+            data = (difference.data[:, None] * self.right[column]).ravel()
+            row, first = np.repeat(row, width), np.repeat(first, width)
+            second = np.tile(np.arange(width), len(column))
+        matrix = scipy.sparse.coo_array((data, (row, first * width + second)), shape=(len(self), np.prod(self.shape)))
+        return scipy.sparse.csr_array(matrix)
+
+
+def kq_rows(dataset: Dataset, *, orthonormal: bool) -> Rows:
+    """The rows of eq. 3, one a relation, in the order of ``dataset.relations``."""
+    relations = dataset.relations
+    factor = None if orthonormal else dataset.embeddings
+    return Rows(relations.winner, relations.loser, relations.query, dataset.V, factor, factor)
+
+
+def ov_rows(dataset: Dataset, *, orthonormal: bool) -> Rows:
+    """The rows of eq. 2, one a pair (x, v) with v != n(x), sorted.
+
+    Raises
+    ------
+    CollocationError
+        n is not a function on the whole vocabulary.
+    """
+    next_index = next_indices(dataset)
+    column, loser = np.divmod(np.arange(dataset.V**2), dataset.V)
+    kept = loser != next_index[column]
+    column, loser = column[kept], loser[kept]
+    return Rows(next_index[column], loser, column, dataset.V, None, None if orthonormal else dataset.embeddings)
+
+
+def next_indices(dataset: Dataset) -> Indices:
+    """The index of n(x) for each token x, in vocabulary order.
+
+    Raises
+    ------
+    CollocationError
+        n is not a function on the whole vocabulary.
+    """
+    n = dataset.collocation.require_function()
+    return np.array([dataset.index[n[x]] for x in dataset.vocabulary], dtype=np.int64)
+
+
+def in_few_coordinates(rows: Rows) -> tuple[Rows, Matrix | None, Matrix | None]:
+    """The rows in at most V coordinates a side, and the orthonormal bases that lead back.
+
+    W* lies in the span of the embeddings; where the dimension exceeds V, W = left M right^T with the
+    (dimension, V) bases returned, and the new rows are those of M.
+    """
+    left, left_basis = _coordinates(rows.left)
+    right, right_basis = (left, left_basis) if rows.right is rows.left else _coordinates(rows.right)
+    return replace(rows, left=left, right=right), left_basis, right_basis
+
+
+def _coordinates(factor: Matrix | None) -> tuple[Matrix | None, Matrix | None]:
+    if factor is None or factor.shape[1] <= factor.shape[0]:
+        return factor, None
+    basis, triangle = np.linalg.qr(factor.T)
+    return triangle.T, basis

@@ -1,0 +1,47 @@
+"""Reports: claims, the rules that judge them, the audit and what it writes."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from marginaudit.reports.audit import Audit, Source, audit
+    from marginaudit.reports.claim import Claim, Ledger, ProofCondition
+    from marginaudit.reports.ledger import LEDGER
+    from marginaudit.reports.run import Config, Run
+    from marginaudit.reports.series import Series, exact_series, series
+    from marginaudit.reports.verdict import Evidence, Finding, Verdict
+
+__all__ = [
+    "LEDGER",
+    "Audit",
+    "Claim",
+    "Config",
+    "Evidence",
+    "Finding",
+    "Ledger",
+    "ProofCondition",
+    "Run",
+    "Series",
+    "Source",
+    "Verdict",
+    "audit",
+    "exact_series",
+    "series",
+]
+
+_HOME = {
+    "audit": ("Audit", "Source", "audit"),
+    "claim": ("Claim", "Ledger", "ProofCondition"),
+    "ledger": ("LEDGER",),
+    "run": ("Config", "Run"),
+    "series": ("Series", "exact_series", "series"),
+    "verdict": ("Evidence", "Finding", "Verdict"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for, so that the command line starts fast."""
+    for module, names in _HOME.items():
+        if name in names:
+            return getattr(import_module(f"marginaudit.reports.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,5 @@
+"""``python -m marginaudit.reports``."""
+
+from marginaudit.reports.cli import main
+
+main()

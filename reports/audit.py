@@ -1,0 +1,187 @@
+"""The audit: every claim on every dataset, and the report's data."""
+
+import hashlib
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from marginaudit.orders import Dataset
+from marginaudit.reports.answers import finite
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.run import Config, Run
+from marginaudit.reports.verdict import Finding, Verdict
+
+DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
+"""The libraries whose versions a report states."""
+
+Notice = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset under audit, with where it came from.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    origin : str
+        The path or the case's name.
+    sha256 : str or None
+        Of the file; None for a built-in case.
+    """
+
+    dataset: Dataset
+    origin: str
+    sha256: str | None = None
+
+
+def file_source(dataset: Dataset, path: Path) -> Source:
+    """The source of a dataset that was read from a file."""
+    return Source(dataset, str(path), hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+@dataclass(frozen=True)
+class Row:
+    """One verdict: a claim on a dataset."""
+
+    claim: Claim
+    run: Run
+    finding: Finding
+
+    def as_document(self) -> dict[str, Any]:
+        """The row as the JSON of the report has it."""
+        found = self.finding
+        return {
+            "claim": self.claim.id,
+            "dataset": self.run.dataset.name,
+            "verdict": found.verdict.value,
+            "evidence": found.evidence.value,
+            "measured": finite(found.measured),
+            "bound": finite(found.bound),
+            "slack": finite(found.slack),
+            "worst_step": found.worst_step,
+            "first_violation": found.first_violation,
+            "informative_from": found.informative_from,
+            "detail": found.detail,
+            "witness": finite(found.witness),
+            "kind": self.claim.judgement.kind,
+            "source": self.claim.source,
+        }
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All verdicts on all datasets.
+
+    Attributes
+    ----------
+    sources : the datasets with their origins
+    runs : one run a dataset
+    rows : one verdict per dataset and claim, datasets and claims in the order given
+    config : how training was run
+    """
+
+    sources: tuple[Source, ...]
+    runs: tuple[Run, ...]
+    rows: tuple[Row, ...]
+    config: Config
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """How many verdicts there are of each kind, worst first."""
+        found = [row.finding.verdict for row in self.rows]
+        return {verdict: found.count(verdict) for verdict in Verdict if verdict in found}
+
+    def as_document(self) -> dict[str, Any]:
+        """The JSON of the report, files not included."""
+        return {
+            "marginaudit": version("marginaudit"),
+            "environment": environment(),
+            "config": {"steps1": self.config.steps1, "steps2": self.config.steps2},
+            "datasets": [dataset_document(source, run) for source, run in zip(self.sources, self.runs, strict=True)],
+            "verdicts": [row.as_document() for row in self.rows],
+        }
+
+
+def environment() -> dict[str, str]:
+    """Python's and the libraries' versions."""
+    return {"python": platform.python_version()} | {name: version(name) for name in DEPENDENCIES}
+
+
+def audit(
+    sources: Sequence[Source],
+    claims: Iterable[Claim],
+    config: Config,
+    progress: Callable[[Dataset, str], Callable[[int], None]],
+) -> Audit:
+    """Judge every claim on every dataset.
+
+    ``progress`` is told what is under way (the dataset, and a claim's id or "training") and returns
+    a function that takes the number of training steps done on that dataset.
+    """
+    ledger = tuple(claims)
+    runs, rows = [], []
+    for source in sources:
+        run = Run(source.dataset, config, progress(source.dataset, "training"))
+        runs.append(run)
+        for claim in ledger:
+            progress(source.dataset, claim.id)
+            rows.append(Row(claim, run, claim.judge(run)))
+    return Audit(tuple(sources), tuple(runs), tuple(rows), config)
+
+
+def dataset_document(source: Source, run: Run) -> dict[str, Any]:
+    """What the report says of a dataset: sizes, assumptions with witnesses, the two solutions, training."""
+    data = run.dataset
+    trained = run.trainable
+    return {
+        "name": data.name,
+        "origin": source.origin,
+        "sha256": source.sha256,
+        "V": data.V,
+        "N": data.N,
+        "L_max": data.L_max,
+        "samples": sum(data.counts),
+        "relations": len(data.relations),
+        "assumptions": {
+            name: {"holds": found.holds, "witness": finite(found.witness)} for name, found in run.assumptions.items()
+        },
+        "lr1": run.eta0,
+        "lr2": run.eta,
+        "ov": _solution(run, "ov") if trained else None,
+        "kq": _solution(run, "kq") if trained else None,
+    }
+
+
+def _solution(run: Run, which: str) -> dict[str, Any]:
+    solution = run.ov if which == "ov" else run.kq
+    exact = solution.norm_squared_exact
+    return {
+        "status": solution.status,
+        "method": solution.method,
+        "norm_squared": finite(solution.norm_squared),
+        "norm_squared_exact": None if exact is None else str(exact),
+        "direction_radius": finite(solution.direction_radius),
+    }
+
+
+def distinct_names(sources: Sequence[Source], notice: Notice) -> list[Source]:
+    """The sources, a number appended to every name that was taken already."""
+    taken: dict[str, int] = {}
+    result = []
+    for source in sources:
+        name = source.dataset.name
+        taken[name] = taken.get(name, 0) + 1
+        if taken[name] > 1:
+            renamed = f"{name}-{taken[name]}"
+            notice(f"{source.origin}: a dataset named {name} is there already; this one is reported as {renamed}")
+            source = Source(_renamed(source.dataset, renamed), source.origin, source.sha256)
+        result.append(source)
+    return result
+
+
+def _renamed(dataset: Dataset, name: str) -> Dataset:
+    return Dataset(name, dataset.vocabulary, dataset.samples, dataset.counts, dataset.next_token, dataset.embedding)

@@ -1,0 +1,69 @@
+"""Proposition 1 of arXiv 2409.17335: stage 1 converges to W*_ov in direction."""
+
+import numpy as np
+
+from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCondition
+from marginaudit.reports.claims.quantities import direction, no_direction_ov, norm
+from marginaudit.reports.judgements import Bounded, HiddenConstant
+from marginaudit.reports.judgements.bounded import Steps
+from marginaudit.reports.run import Run
+from marginaudit.reports.series import Series, series
+
+
+def _lower_norm(run: Run, t: Steps) -> Steps:
+    return t * run.eta0 / (2 * run.norm_ov)
+
+
+def _direction_bound(run: Run, t: Steps) -> Steps:
+    return 12 * run.norm_ov**3 * np.log(2 * run.dataset.V) * np.log(t) / (t * run.eta0)
+
+
+def _log_loss(run: Run) -> Series:
+    stage = run.training.stage1
+    kept = stage.step >= 2
+    return series(stage.log_loss[kept], step=stage.step[kept], log=True)
+
+
+NORM = Claim(
+    id="ntp.prop1.norm",
+    source="arXiv 2409.17335, Proposition 1",
+    statement="For t >= 2: t eta0 / (2 ||W*_ov||) <= ||W_ov^(t)|| <= t eta0.",
+    formula=r"\frac{t\eta_0}{2\lVert W^*_{ov}\rVert}\le\lVert W_{ov}^{(t)}\rVert\le t\eta_0,\quad t\ge 2",
+    assumptions=ASSUMPTION_1 + ASSUMPTION_2,
+    judgement=Bounded(
+        measure=lambda run: norm(run.training.stage1, first=2),
+        lower=_lower_norm,
+        upper=lambda run, t: t * run.eta0,
+    ),
+    absent=no_direction_ov,
+)
+
+DIRECTION = Claim(
+    id="ntp.prop1.direction",
+    source="arXiv 2409.17335, Proposition 1",
+    statement="For t >= 2: 1 - cos(W_ov^(t), W*_ov) <= 12 ||W*_ov||^3 log(2V) log t / (t eta0).",
+    formula=(
+        r"1-\cos\left(W_{ov}^{(t)},W^*_{ov}\right)\le"
+        r"\frac{12\lVert W^*_{ov}\rVert^3\log(2V)\log t}{t\eta_0},\quad t\ge 2"
+    ),
+    assumptions=ASSUMPTION_1 + ASSUMPTION_2,
+    judgement=Bounded(
+        measure=lambda run: direction(run.training.stage1, run.ov.direction_radius or 0.0, first=2),
+        upper=_direction_bound,
+        largest=2.0,
+    ),
+    absent=no_direction_ov,
+    proof_uses=(ProofCondition("2 eta0 <= ||W*_ov||", lambda run: 2 * run.eta0 <= run.norm_ov),),
+)
+
+LOSS = Claim(
+    id="ntp.prop1.loss",
+    source="arXiv 2409.17335, Proposition 1",
+    statement="L0(W_ov^(t)) <= C exp(-eta0 t / (4 ||W*_ov||^2)) for some constant C.",
+    formula=r"L_0(W_{ov}^{(t)})\le O\left(\exp\left(-\frac{\eta_0 t}{4\lVert W^*_{ov}\rVert^2}\right)\right)",
+    assumptions=ASSUMPTION_1 + ASSUMPTION_2,
+    judgement=HiddenConstant(measure=_log_loss, shape=lambda run, t: -run.eta0 * t / (4 * run.norm_ov**2)),
+    absent=no_direction_ov,
+)
+
+CLAIMS = (NORM, DIRECTION, LOSS)

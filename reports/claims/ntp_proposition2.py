@@ -1,0 +1,128 @@
+"""Proposition 2 of arXiv 2409.17335: a closed form of W*_kq. Decided in rational arithmetic."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from marginaudit.orders import Token
+from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
+from marginaudit.reports.judgements import Equal
+from marginaudit.reports.run import Run
+from marginaudit.reports.series import Series, exact_series
+
+ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
+
+
+def _entries(run: Run) -> Iterator[tuple[Token, Token]]:
+    """Every (query with a relation, token of the vocabulary)."""
+    for query in run.dataset.orders:
+        for token in run.dataset.vocabulary:
+            yield query, token
+
+
+def _solution(run: Run) -> Series:
+    weights = _exact_weights(run)
+    return exact_series(
+        [weights.get(query, {}).get(token, Fraction(0)) for query, token in _entries(run)],
+        label=tuple(f"x = {token!r} under query {query!r}" for query, token in _entries(run)),
+    )
+
+
+def _exact_weights(run: Run) -> Any:
+    if run.kq.weights_exact is None:
+        raise ValueError("W*_kq has no exact solution although Assumptions 1 and 2 hold")
+    return run.kq.weights_exact
+
+
+def closed_form(run: Run) -> Series:
+    """m/(k+m) on the k optimal tokens of a query, -k/(k+m) on its m non-optimal ones, 0 elsewhere."""
+    values = []
+    for query, token in _entries(run):
+        order = run.dataset.orders[query]
+        k, m = len(order.optimal), len(order.non_optimal)
+        if token in order.optimal:
+            values.append(Fraction(m, k + m))
+        else:
+            values.append(Fraction(-k, k + m) if token in order.non_optimal else Fraction(0))
+    return exact_series(values)
+
+
+def _witness(run: Run) -> dict[str, Any] | None:
+    """The failing query with the fewest tokens, and a set S of optimal tokens with |N(S)| k < |S| m."""
+    failing = [(q, form.witness) for q, form in (run.kq.closed_form or {}).items() if not form.holds]
+    if not failing:
+        return None
+    query, tokens = min(failing, key=lambda entry: len(run.dataset.orders[entry[0]].graph))
+    order = run.dataset.orders[query]
+    return {
+        "query": query,
+        "optimal": list(order.optimal),
+        "non_optimal": list(order.non_optimal),
+        "relations": [list(pair) for pair in order.relations],
+        "S": list(tokens or ()),
+        "N(S)": [x for x in order.non_optimal if any(order.graph.has_edge(s, x) for s in tokens or ())],
+        "weights": {x: str(v) for x, v in _exact_weights(run)[query].items()},
+    }
+
+
+def _no_relation(run: Run) -> str | None:
+    return None if run.dataset.orders else "No sample relates two tokens, so no query has optimal tokens."
+
+
+def _pairs(run: Run) -> list[tuple[Token, Token, Token]]:
+    """(query, x, x') for any two tokens at other-than-optimal positions of one sample."""
+    n = run.dataset.collocation
+    pairs: dict[tuple[Token, Token, Token], None] = {}
+    for sample in run.dataset.samples:
+        others = [x for x in dict.fromkeys(sample.tokens) if not n.maps(x, sample.next)]
+        for i, x in enumerate(others):
+            for other in others[i + 1 :]:
+                pairs[sample.query, x, other] = None
+    return list(pairs)
+
+
+def _pair_side(run: Run, which: int) -> Series:
+    weights = _exact_weights(run)
+    return exact_series(
+        [weights.get(pair[0], {}).get(pair[which], Fraction(0)) for pair in _pairs(run)],
+        label=tuple(f"x = {x!r}, x' = {other!r} under query {query!r}" for query, x, other in _pairs(run)),
+    )
+
+
+CLOSED_FORM = Claim(
+    id="ntp.prop2.closed-form",
+    source="arXiv 2409.17335, Proposition 2",
+    statement=(
+        "x^T W*_kq q = m/(k+m) for optimal x under q, -k/(k+m) for non-optimal x, 0 for non-comparable x, with k and m "
+        "the numbers of optimal and non-optimal tokens under q."
+    ),
+    formula=(
+        r"x^\top W^*_{kq}q=\frac{m}{k+m}\ (x\in O_q),\quad -\frac{k}{k+m}\ (x\in N_q),\quad 0\ \text{otherwise};"
+        r"\quad k=|O_q|,\ m=|N_q|"
+    ),
+    assumptions=ASSUMPTIONS,
+    judgement=Equal(measure=_solution, expected=closed_form, witness=_witness),
+    absent=_no_relation,
+)
+
+COROLLARY = Claim(
+    id="ntp.prop2.corollary",
+    source="arXiv 2409.17335, Proposition 4 (Proposition 2 restated)",
+    statement="(x - x')^T W*_kq q = 0 for any two tokens at other-than-optimal positions of a sample.",
+    formula=r"\left(x_{l}^{(n)}-x_{l'}^{(n)}\right)^\top W^*_{kq}q=0,\quad l,l'\notin l(n)",
+    assumptions=ASSUMPTIONS,
+    judgement=Equal(measure=lambda run: _pair_side(run, 1), expected=lambda run: _pair_side(run, 2)),
+    absent=_no_relation,
+)
+
+PREFIX_CLOSED = Claim(
+    id="ntp.prop2.prefix-closed",
+    source="arXiv 2409.17335, Proposition 2 on the data of its section 3",
+    statement="The closed form of Proposition 2 under Assumptions 1 and 2 and prefix closure.",
+    formula=CLOSED_FORM.formula,
+    assumptions=(*ASSUMPTIONS, "prefix_closed"),
+    judgement=CLOSED_FORM.judgement,
+    absent=_no_relation,
+)
+
+CLAIMS = (CLOSED_FORM, COROLLARY, PREFIX_CLOSED)

@@ -1,0 +1,45 @@
+"""Quantities of a run, as series with their error bars, that several claims measure."""
+
+from marginaudit.reports.run import Run
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.training import StageRecord
+
+
+def no_direction_ov(run: Run) -> str | None:
+    """Why stage 1 has no direction to compare, or None."""
+    if run.norm_ov == 0:
+        return "The vocabulary has one token, so W*_ov = 0 has no direction."
+    return _not_trained(run.config.steps1, "1")
+
+
+def no_direction_kq(run: Run) -> str | None:
+    """Why stage 2 has no direction to compare, or None."""
+    if run.norm_kq == 0:
+        return "No sample relates two tokens, so W*_kq = 0 has no direction."
+    if run.config.steps1 == 0:
+        return "Stage 1 has no step, so W_ov = 0 and stage 2 has no gradient."
+    return _not_trained(run.config.steps2, "2")
+
+
+def _not_trained(steps: int, stage: str) -> str | None:
+    return None if steps >= 2 else f"Stage {stage} has {steps} steps and the statement speaks from t = 2."
+
+
+def direction(stage: StageRecord, reference_radius: float, first: int) -> Series:
+    """1 - cos(W^(t), W*) from step ``first`` on.
+
+    The error bar joins the rounding of the trajectory and ``reference_radius``, the distance of the
+    reference direction from the true one, both as distances of unit vectors.
+    """
+    kept = stage.step >= first
+    distance = stage.distance[kept]
+    bar = stage.distance_error[kept] + reference_radius
+    # 1 - cos = distance^2 / 2
+    return series(stage.one_minus_cos[kept], radius=bar * (distance + bar / 2), step=stage.step[kept])
+
+
+def norm(stage: StageRecord, first: int) -> Series:
+    """||W^(t)|| from step ``first`` on; its relative rounding is at most that of the unit vector."""
+    kept = stage.step >= first
+    value = stage.norm[kept]
+    return series(value, radius=(stage.distance_error[kept] + FORMULA_ROUNDING) * value, step=stage.step[kept])

@@ -1,0 +1,322 @@
+"""The command line."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from marginaudit.orders import CollocationError, Dataset, InputError, printable
+from marginaudit.reports.options import load, training_options
+
+DATASET = click.argument("dataset", metavar="DATASET")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="marginaudit", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Numerical audits of theorems on how transformers train.
+
+    DATASET is a .json or .txt file, or the name of a built-in case: example-1, section-7, free-20.
+
+    Start with `marginaudit audit`: it audits every statement on the papers' own settings.
+    """
+
+
+@cli.command()
+@click.argument("datasets", metavar="[DATASET ...]", nargs=-1)
+@click.option(
+    "--out",
+    default="audit-report",
+    type=click.Path(path_type=Path),
+    show_default=True,
+    help="Folder to write.",
+)
+@click.option("--fail-on", type=click.Choice(["violated"]), help="Exit with status 1 if a claim is violated.")
+@training_options
+@JSON
+def audit(datasets: tuple[str, ...], out: Path, fail_on: str | None, as_json: bool, **training: Any) -> int:
+    """Audit every claim on every DATASET (default: the built-in cases) and write a report."""
+    from marginaudit.reports.audit import audit as run_audit
+    from marginaudit.reports.audit import distinct_names
+    from marginaudit.reports.console import note, print_line, print_table, progress_bar
+    from marginaudit.reports.ledger import LEDGER
+    from marginaudit.reports.verdict import Verdict
+    from marginaudit.reports.write import write_report
+
+    config = _config(training)
+    sources = distinct_names([load(name) for name in datasets or _default_cases()], note)
+    steps = config.steps1 + config.steps2
+    started = {source.dataset.name: number * steps for number, source in enumerate(sources)}
+    with progress_bar(total=len(sources) * steps) as bar:
+
+        def progress(dataset: Dataset, what: str) -> Callable[[int], None]:
+            bar.say(f"{dataset.name}: {what}")
+            return lambda done: bar.reach(started[dataset.name] + done)
+
+        result = run_audit(sources, LEDGER.values(), config, progress)
+        report = write_report(result, out, bar.say)
+    document = result.as_document()
+    if as_json:
+        _print_json(document)
+        note(f"report: {report}")
+    else:
+        header = ("claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative_from")
+        rows = [[row[column] for column in header] for row in document["verdicts"]]
+        print_table("Verdicts", [name.replace("_", " ") for name in header], rows)
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items())
+        print_line(f"{len(result.rows)} verdicts: {counts}.")
+        print_line(f"report: {report}")
+    return 1 if fail_on == "violated" and result.counts.get(Verdict.VIOLATED) else 0
+
+
+def _default_cases() -> tuple[str, ...]:
+    from marginaudit.orders import CASES
+
+    return tuple(CASES)
+
+
+@cli.command()
+@DATASET
+@JSON
+def classify(dataset: str, as_json: bool) -> int:
+    """Show the collocation, the token classes under every query, and the assumptions."""
+    from marginaudit.reports.answers import classify_answer, finite
+
+    data = load(dataset).dataset
+    answer = finite(classify_answer(data))
+    if as_json:
+        _print_json(answer)
+        return 0
+    import json
+
+    from marginaudit.reports.console import print_table
+
+    pairs = [(x, answer["next_token"].get(x)) for x in data.vocabulary]
+    print_table(f"{data.name}: collocation", ("token", "next token"), [(x, "–" if y is None else y) for x, y in pairs])
+    classes = ("optimal", "non_optimal", "confused", "non_comparable")
+    rows = [[query, *(" ".join(found[c]) for c in classes)] for query, found in answer["queries"].items()]
+    print_table("Token classes under each query", ("query", *(c.replace("_", "-") for c in classes)), rows)
+    rows = [
+        [
+            name,
+            "holds" if a["holds"] else "fails",
+            "" if a["holds"] else json.dumps(a["witness"], ensure_ascii=False),
+        ]
+        for name, a in answer["assumptions"].items()
+    ]
+    print_table("Assumptions", ("assumption", "", "witness"), rows)
+    return 0
+
+
+@cli.command()
+@DATASET
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "exact", "cvxpy"]),
+    default="auto",
+    show_default=True,
+    help="exact: rational arithmetic; cvxpy: the quadratic program; auto: exact where it exists.",
+)
+@click.option("--only", type=click.Choice(["ov", "kq"]), help="Solve one of the two problems.")
+@JSON
+def solve(dataset: str, method: str, only: str | None, as_json: bool) -> int:
+    """Solve the two hard-margin problems, with certificates."""
+    from marginaudit.margins import solve_kq, solve_ov
+    from marginaudit.reports.answers import finite, solution_answer
+
+    data = load(dataset).dataset
+    solvers: dict[str, Callable[..., Any]] = {"ov": solve_ov, "kq": solve_kq}
+    answer = {
+        which: finite(solution_answer(data, solver(data, method=method)))
+        for which, solver in solvers.items()
+        if only in (None, which)
+    }
+    if as_json:
+        _print_json(answer)
+        return 0
+    from marginaudit.reports.console import print_table
+
+    rows = []
+    for which, found in answer.items():
+        certificate = found["certificate"]
+        exact = found["norm_squared_exact"]
+        norm_squared = exact or found["norm_squared"]
+        checks = (certificate["gap"], certificate["max_violation"], found["direction_radius"])
+        rows.append([which, found["status"], found["method"], norm_squared, *checks])
+    header = (
+        "problem",
+        "status",
+        "method",
+        "‖W*‖²",
+        "duality gap",
+        "largest violation",
+        "direction error at most",
+    )
+    print_table(f"{data.name}: hard-margin solutions", header, rows)
+    if "kq" in answer:
+        _print_weights(answer["kq"])
+    return 0
+
+
+def _print_weights(answer: dict[str, Any]) -> None:
+    from marginaudit.reports.console import print_table
+
+    exact = answer["weights_exact"]
+    rows = [
+        [query, key, value, exact[query][key] if exact else ""]
+        for query, column in answer["weights"].items()
+        for key, value in column.items()
+    ]
+    print_table("W*_kq: x^T W q", ("query q", "key x", "weight", "exact"), rows)
+    forms = [
+        [query, "holds" if form["holds"] else "fails", " ".join(form["witness"] or ())]
+        for query, form in answer["closed_form"].items()
+    ]
+    print_table("Proposition 2's closed form", ("query", "", "witness S"), forms)
+
+
+@cli.command()
+@DATASET
+@training_options
+@JSON
+def train(dataset: str, as_json: bool, **training: Any) -> int:
+    """Run two-stage normalized gradient descent; a row per recorded step."""
+    from marginaudit.margins import solve_kq, solve_ov
+    from marginaudit.reports.answers import training_answer
+    from marginaudit.reports.console import print_table, progress_bar
+    from marginaudit.reports.run import train_against
+
+    config = _config(training)
+    data = load(dataset).dataset
+    with progress_bar(total=config.steps1 + config.steps2) as bar:
+        bar.say(data.name)
+        result = train_against(data, config, solve_ov(data), solve_kq(data), bar.reach)
+    answer = training_answer(result)
+    if as_json:
+        _print_json(answer)
+        return 0
+    columns = ("step", "loss", "norm", "one_minus_cos", "distance", "gradient_norm", "min_optimal_weight")
+    for stage, title in (("stage1", "Stage 1: W_ov"), ("stage2", "Stage 2: W_kq")):
+        shown_columns = [c for c in columns if answer[stage] and c in answer[stage][0]]
+        rows = [[row[c] for c in shown_columns] for row in answer[stage]]
+        print_table(f"{data.name}, {title}", [c.replace("_", " ") for c in shown_columns], rows)
+    return 0
+
+
+@cli.command()
+@click.argument("name", metavar="NAME")
+@click.option("--out", type=click.Path(path_type=Path), help="File to write: .svg, .pdf or .png.  [default: NAME.svg]")
+@JSON
+def figure(name: str, out: Path | None, as_json: bool) -> int:
+    """Draw one of the papers' figures; `list` names them."""
+    from marginaudit.reports.console import print_line
+    from marginaudit.reports.figures import FIGURES, FORMATS, save
+
+    if name == "list":
+        if as_json:
+            _print_json({"figures": list(FIGURES)})
+        else:
+            for known in FIGURES:
+                print_line(known)
+        return 0
+    if name not in FIGURES:
+        raise InputError(
+            f"figure {name!r}", got="no figure of that name", expected=f"list, or one of {', '.join(FIGURES)}"
+        )
+    path = out or Path(f"{name}.svg")
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(f"--out {path}", got=f"the ending {path.suffix!r}", expected=f"one of {', '.join(FORMATS)}")
+    try:
+        save(FIGURES[name](), path)
+    except OSError as error:
+        raise InputError(f"--out {path}", got=error.strerror or "an error", expected="a file to write") from None
+    if as_json:
+        _print_json({"figure": name, "file": str(path)})
+    else:
+        print_line(f"figure: {path}")
+    return 0
+
+
+@cli.command()
+@click.argument("claim", metavar="[CLAIM]", required=False)
+@JSON
+def claims(claim: str | None, as_json: bool) -> int:
+    """List the ledger: id, statement, source and assumptions of every claim, or of one."""
+    from marginaudit.reports.console import print_table
+    from marginaudit.reports.ledger import LEDGER
+
+    if claim is not None and claim not in LEDGER:
+        raise InputError(
+            f"claim {claim!r}", got="no claim of that id", expected="an id that `marginaudit claims` lists"
+        )
+    entries = [
+        {
+            "id": entry.id,
+            "source": entry.source,
+            "kind": entry.judgement.kind,
+            "statement": entry.statement,
+            "formula": entry.formula,
+            "assumptions": list(entry.assumptions),
+            "proof_uses": [condition.text for condition in entry.proof_uses],
+        }
+        for entry in ([LEDGER[claim]] if claim is not None else LEDGER.values())
+    ]
+    if as_json:
+        _print_json(entries[0] if claim is not None else entries)
+    elif claim is not None:
+        rows = [(key, ", ".join(v) if isinstance(v, list) else v) for key, v in entries[0].items()]
+        print_table(claim, ("", ""), rows)
+    else:
+        rows = [(e["id"], e["statement"], e["source"], ", ".join(e["assumptions"])) for e in entries]
+        print_table("Claims", ("id", "statement", "source", "assumptions"), rows)
+    return 0
+
+
+def _config(training: dict[str, Any]) -> Any:
+    from marginaudit.reports.run import Config
+
+    config = Config(**training)
+    longest = max(config.steps1, config.steps2)
+    for step in config.at or ():
+        if step > longest:
+            raise InputError(
+                f"--at {step}",
+                got=f"a step beyond both stages of {config.steps1} and {config.steps2} steps",
+                expected=f"at most {longest}",
+            )
+    return config
+
+
+def _print_json(document: Any) -> None:
+    from marginaudit.reports.files import json_text
+
+    sys.stdout.write(json_text(document))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; bad input is one line on standard error and exit status 2."""
+    try:
+        status = cli.main(args=arguments, prog_name="marginaudit", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        status = 0
+    except click.ClickException as error:
+        status = _refuse(" ".join(error.format_message().split()))
+    except (InputError, CollocationError) as error:
+        status = _refuse(str(error))
+    except (click.Abort, KeyboardInterrupt):
+        print("marginaudit: interrupted", file=sys.stderr)
+        status = 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        status = 1
+    sys.exit(status)
+
+
+def _refuse(message: str) -> int:
+    print(f"marginaudit: {printable(message)}", file=sys.stderr)
+    return 2

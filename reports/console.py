@@ -1,0 +1,88 @@
+"""What the commands print for a person: tables on standard output, notes and progress on standard error."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from marginaudit.orders import printable
+from marginaudit.reports.page import number
+from marginaudit.reports.style import VERDICTS
+from marginaudit.reports.verdict import Verdict
+
+PIPED_WIDTH = 200
+"""Columns of a table that does not go to a terminal."""
+
+
+def standard_output() -> Console:
+    """Standard output; wide, and without colours, where it is no terminal."""
+    return Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else PIPED_WIDTH)
+
+
+def cell(value: Any) -> Text:
+    """A table cell: text from outside is shown as it is, without markup or control characters."""
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return Text(number(value), justify="right")
+    text = printable(str(value))
+    return Text(text, style=f"bold {VERDICTS[Verdict(text)]}" if text in set(Verdict) else "")
+
+
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """One table with a title."""
+    table = Table(title=Text(printable(title)), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for name in header:
+        table.add_column(name, overflow="fold", header_style="dim")
+    for row in rows:
+        table.add_row(*[cell(value) for value in row])
+    output = standard_output()
+    output.print(table)
+    output.print()
+
+
+def print_line(text: str) -> None:
+    """One line of text on standard output."""
+    standard_output().print(Text(printable(text)), soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """One line on standard error."""
+    print(printable(text), file=sys.stderr)
+
+
+@dataclass
+class Bar:
+    """A progress bar on standard error; silent where that is no terminal."""
+
+    progress: Progress
+    task: TaskID
+
+    def say(self, text: str) -> None:
+        """Name what is under way."""
+        self.progress.update(self.task, description=printable(text))
+
+    def reach(self, done: float) -> None:
+        """Say how much of the total is done."""
+        self.progress.update(self.task, completed=done)
+
+
+@contextmanager
+def progress_bar(total: float) -> Iterator[Bar]:
+    """A bar over ``total`` units of work."""
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    with progress:
+        yield Bar(progress, progress.add_task("", total=total))

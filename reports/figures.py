@@ -1,0 +1,147 @@
+"""Figures: the papers' own, and measured quantities against their bounds."""
+
+import io
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders import CASES, printable
+from marginaudit.reports.files import write_whole
+from marginaudit.reports.run import Run
+from marginaudit.reports.style import BOUND, FIGURE, MEASURED, REFERENCE
+from marginaudit.reports.verdict import Curve, Finding
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = (".svg", ".pdf", ".png")
+
+# panel: title, claim whose curve is drawn, stage, record that is drawn where the claim has no curve
+PANELS = (
+    (r"Stage 1: loss $L_0$", "ntp.prop1.loss", "stage1", "loss"),
+    (r"Stage 1: $1-\cos(W_{ov}^{(t)}, W^*_{ov})$", "ntp.prop1.direction", "stage1", "one_minus_cos"),
+    (r"Stage 1: $\Vert W_{ov}^{(t)}\Vert$", "ntp.prop1.norm", "stage1", "norm"),
+    (r"Stage 2: loss $\mathcal{L}$", "ntp.theorem2.loss", "stage2", "loss"),
+    (r"Stage 2: $1-\cos(W_{kq}^{(t)}, W^*_{kq})$", "ntp.theorem1.direction", "stage2", "one_minus_cos"),
+    (r"Stage 2: $\Vert W_{kq}^{(t)}\Vert$", "ntp.theorem1.norm", "stage2", "norm"),
+)
+
+
+def against_bounds(run: Run, findings: Mapping[str, Finding]) -> "Figure":
+    """Figure 2's six panels on logarithmic axes, each measured quantity against its bound.
+
+    The part of a bound above what the quantity can reach is vacuous: it is hatched, and the panel says
+    from which step the bound is informative.
+    """
+    figure, axes = _six_panels(f"{printable(run.dataset.name)}: measured against bound")
+    for axis, (title, claim, stage, column) in zip(axes, PANELS, strict=True):
+        axis.set_title(title)
+        axis.set_xlabel("step $t$")
+        axis.set_xscale("log")
+        finding = findings.get(claim)
+        curve = finding.curve if finding is not None else None
+        if curve is None:
+            record = getattr(run.training, stage)
+            later = record.step >= 1
+            curve = Curve(record.step[later].tolist(), getattr(record, column)[later].tolist())
+        _draw_curve(axis, curve, finding.informative_from if finding is not None else None)
+    _one_legend(figure, axes)
+    return figure
+
+
+def _draw_curve(axis: "Axes", curve: Curve, informative_from: int | None) -> None:
+    step = np.array(curve.step, dtype=float)
+    measured = np.array(curve.measured)
+    upper = None if curve.upper is None else np.array(curve.upper)
+    lower = None if curve.lower is None else np.array(curve.lower)
+    shown = [values for values in (measured, upper, lower) if values is not None]
+    positive = np.concatenate([v[np.isfinite(v) & (v > 0)] for v in shown])
+    if not len(positive):
+        axis.text(0.5, 0.5, "zero to rounding" if np.isfinite(measured).any() else "no direction", **_centred(axis))
+        return
+    axis.set_yscale("log")
+    axis.plot(step, measured, color=MEASURED, lw=1.8, label="measured", zorder=3)
+    if upper is not None:
+        axis.plot(step, upper, color=BOUND, lw=1.4, label="bound")
+    if lower is not None:
+        axis.plot(step, lower, color=BOUND, lw=1.4, label="bound")
+    top = curve.vacuous_above
+    if top is not None and upper is not None and (upper > top).any():
+        axis.axhspan(top, max(upper.max(), top * 2), facecolor="none", edgecolor="#f2c9ae", hatch="////", lw=0)
+        axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
+        when = "never below 1e40" if informative_from is None else f"informative from t = {informative_from:.2g}"
+        axis.text(
+            0.03,
+            0.97,
+            f"bound vacuous; {when}",
+            transform=axis.transAxes,
+            va="top",
+            fontsize=7.5,
+            color=BOUND,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+        )
+
+
+def _centred(axis: "Axes") -> dict[str, Any]:
+    return {"transform": axis.transAxes, "ha": "center", "va": "center", "color": REFERENCE}
+
+
+def _one_legend(figure: "Figure", axes: "Iterable[Axes]") -> None:
+    entries = {}
+    for axis in axes:
+        handles, labels = axis.get_legend_handles_labels()
+        entries.update(dict(zip(labels, handles, strict=True)))
+    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=len(entries) or 1)
+
+
+def ntp_2() -> "Figure":
+    """Figure 2 of arXiv 2409.17335: training on section 7's setting, on its own linear axes."""
+    run = Run(CASES["section-7"]())
+    figure, axes = _six_panels("Figure 2 of arXiv 2409.17335, on the dataset section-7")
+    for number, (axis, (title, _, stage, column)) in enumerate(zip(axes, PANELS, strict=True)):
+        record = getattr(run.training, stage)
+        axis.set_title(title)
+        axis.set_xlabel("step $t$")
+        axis.plot(record.step, getattr(record, column), color=MEASURED, lw=1.8, label="measured")
+        if number == 0:
+            axis.axhline(0, color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="infimum")
+        if number == 3:
+            floor = float(record.loss[-1] - np.exp(record.log_excess[-1]))
+            axis.axhline(floor, color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="infimum")
+    _one_legend(figure, axes)
+    return figure
+
+
+FIGURES: Mapping[str, Callable[[], "Figure"]] = {"ntp-2": ntp_2}
+"""The papers' figures by name."""
+
+
+def _six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    with mpl.rc_context(FIGURE):
+        figure = Figure(figsize=(11, 6.2))
+        axes = figure.subplots(2, 3)
+        figure.suptitle(title.replace("$", r"\$"), x=0.01, ha="left", fontsize=11)
+    return figure, axes.ravel()
+
+
+def rendered(figure: "Figure", suffix: str) -> bytes:
+    """The figure as SVG, PDF or PNG, the same bytes each time."""
+    import matplotlib as mpl
+
+    metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
+    buffer = io.BytesIO()
+    with mpl.rc_context(FIGURE):
+        figure.savefig(buffer, format=suffix[1:], metadata=metadata, dpi=150)
+    return buffer.getvalue()
+
+
+def save(figure: "Figure", path: Path) -> None:
+    """Write the figure in the format of the path's ending."""
+    write_whole(path, rendered(figure, path.suffix.lower()))

@@ -1,0 +1,21 @@
+"""The kinds of statement, each with the rule by which numbers become a verdict."""
+
+from marginaudit.reports.judgements.bounded import Bounded, Threshold
+from marginaudit.reports.judgements.compare import ALLOWANCE, Outcome, compare_equal, compare_upper
+from marginaudit.reports.judgements.decided import Decided
+from marginaudit.reports.judgements.equal import Equal
+from marginaudit.reports.judgements.hidden_constant import HiddenConstant
+from marginaudit.reports.judgements.limit import Limit
+
+__all__ = [
+    "ALLOWANCE",
+    "Bounded",
+    "Decided",
+    "Equal",
+    "HiddenConstant",
+    "Limit",
+    "Outcome",
+    "Threshold",
+    "compare_equal",
+    "compare_upper",
+]

@@ -1,0 +1,241 @@
+"""Statements that bound a quantity from above, from below, or from both sides."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marginaudit.reports.judgements.compare import Outcome, compare_upper
+from marginaudit.reports.series import Series, series
+from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
+
+if TYPE_CHECKING:
+    from marginaudit.reports.run import Run
+
+Steps: TypeAlias = NDArray[np.float64]
+Formula: TypeAlias = "Callable[[Run, Steps], ArrayLike]"
+Reach: TypeAlias = "float | Callable[[Run], float]"
+
+LAST_DECADE = 40
+"""The search for a bound's first informative step ends at 10 to this power."""
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """From which stage-1 length T, and from which stage-2 step t, a statement speaks."""
+
+    steps1: float
+    steps2: float
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """lower(t) <= measured(t) <= upper(t), for every step t that `measure` returns.
+
+    Attributes
+    ----------
+    measure : from a run to the measured series (in logarithms, if it says so)
+    upper, lower : from a run and float steps to the bound's values on the same scale; at least one
+    largest, smallest : float, or from a run to a float
+        What the quantity can reach at all; a bound beyond is vacuous. On the scale of the series.
+    threshold : from a run to the steps from which the statement speaks, or None
+    """
+
+    measure: "Callable[[Run], Series]"
+    upper: "Formula | None" = None
+    lower: "Formula | None" = None
+    largest: "Reach" = np.inf
+    smallest: "Reach" = -np.inf
+    threshold: "Callable[[Run], Threshold] | None" = None
+
+    @property
+    def kind(self) -> str:
+        """In words, for the reader of a report."""
+        if self.upper is not None and self.lower is not None:
+            return "two-sided bound"
+        return "lower bound" if self.upper is None else "upper bound"
+
+    def judge(self, run: "Run") -> Finding:
+        """The verdict on a run, by the rules of error bars, thresholds and vacuous bounds."""
+        measured = self.measure(run)
+        if not len(measured):
+            return not_applicable("the dataset has nothing of which the statement speaks")
+        if self.threshold is None:
+            return self._judge_all(run, measured)
+        start = self.threshold(run)
+        if measured.step is None:
+            raise ValueError("a statement with a threshold needs a series with steps")
+        reached = measured.step >= start.steps2
+        if run.config.steps1 >= start.steps1 and reached.any():
+            return self._judge_all(run, _part(measured, reached))
+        return self._judge_beyond(run, measured, start)
+
+    def _judge_beyond(self, run: "Run", measured: Series, start: Threshold) -> Finding:
+        """The threshold was not reached: say where it lies, and what holds without it."""
+        without = self._judge_all(run, measured)
+        outside = f"{without.verdict}" + (
+            f" from t = {without.first_violation}" if without.first_violation is not None else ""
+        )
+        return Finding(
+            Verdict.INCONCLUSIVE,
+            without.evidence,
+            measured=without.measured,
+            bound=without.bound,
+            slack=without.slack,
+            worst_step=without.worst_step,
+            informative_from=int(np.ceil(start.steps2)),
+            detail=(
+                f"The statement speaks from T >= {start.steps1:.4g} and t >= {start.steps2:.4g}; the run has "
+                f"T = {run.config.steps1} and ends at t = {run.config.steps2}. Without the threshold: {outside}. "
+                f"{without.detail}"
+            ),
+            curve=without.curve,
+        )
+
+    def _judge_all(self, run: "Run", measured: Series) -> Finding:
+        steps = _steps(measured)
+        sides = [
+            (side, _bound(formula(run, steps), measured))
+            for side, formula in (("upper", self.upper), ("lower", self.lower))
+            if formula is not None
+        ]
+        outcomes = np.array(
+            [
+                compare_upper(measured, bound) if side == "upper" else compare_upper(bound, measured)
+                for side, bound in sides
+            ]
+        )
+        rooms = np.array([_room(side, measured, bound) for side, bound in sides])
+        at_side, at = np.unravel_index(int(np.argmin(rooms)), rooms.shape)
+        bound = sides[int(at_side)][1]
+        largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
+        vacuous = [bound.lower >= largest if side == "upper" else bound.upper <= smallest for side, bound in sides]
+        worst = int(at)
+        violated = (outcomes == Outcome.FALSE).any(axis=0)
+        first = int(np.argmax(violated)) if violated.any() else None
+        return Finding(
+            verdict=_verdict(outcomes, np.array(vacuous)),
+            evidence=measured.evidence,
+            measured=measured.shown(worst),
+            bound=bound.shown(worst),
+            slack=_slack(measured, bound, worst),
+            worst_step=None if measured.step is None else int(measured.step[worst]),
+            first_violation=None if first is None or measured.step is None else int(measured.step[first]),
+            informative_from=self._informative_from(run, int(steps[0]), largest, smallest),
+            detail=_detail(measured, bound, worst, sides[int(at_side)][0]),
+            curve=_curve(measured, dict(sides), largest),
+        )
+
+    def _informative_from(self, run: "Run", start: int, largest: float, smallest: float) -> int | None:
+        """First step at which a bound is below the most, or above the least, that the quantity can reach."""
+        upper, lower = self.upper, self.lower
+        if upper is not None and np.isfinite(largest):
+            return first_step(lambda t: np.asarray(upper(run, t), dtype=float) < largest, start)
+        if lower is not None and np.isfinite(smallest):
+            return first_step(lambda t: np.asarray(lower(run, t), dtype=float) > smallest, start)
+        return None
+
+
+def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> int | None:
+    """The first integer step from ``start`` on at which the condition is true, or None up to 1e40.
+
+    Every step to 10,000 is tried; beyond, the condition is taken to change once between two steps
+    that differ by 1 %.
+
+    >>> first_step(lambda t: t >= 123_456_789, 2)
+    123456789
+    """
+    near = np.arange(start, max(start, 10_000) + 1, dtype=float)
+    hits = condition(near)
+    if hits.any():
+        return int(near[int(np.argmax(hits))])
+    far = 10 ** np.arange(np.log10(near[-1]), LAST_DECADE, np.log10(1.01))
+    hits = condition(far)
+    if not hits.any():
+        return None
+    after = int(np.argmax(hits))
+    low, high = int(far[after - 1]) if after else int(near[-1]), int(far[after]) + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if condition(np.array([float(middle)]))[0]:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _reach(reach: Reach, run: "Run") -> float:
+    return reach(run) if callable(reach) else reach
+
+
+def _curve(measured: Series, sides: dict[str, Series], largest: float) -> Curve | None:
+    if measured.step is None:
+        return None
+
+    def natural(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):
+            return np.exp(values) if measured.log else values
+
+    return Curve(
+        step=measured.step.tolist(),
+        measured=natural(measured.value).tolist(),
+        upper=natural(sides["upper"].value).tolist() if "upper" in sides else None,
+        lower=natural(sides["lower"].value).tolist() if "lower" in sides else None,
+        vacuous_above=float(natural(np.array(largest))) if np.isfinite(largest) else None,
+    )
+
+
+def _part(measured: Series, kept: NDArray[np.bool_]) -> Series:
+    label = tuple(name for name, keep in zip(measured.label, kept, strict=True) if keep) if measured.label else ()
+    step = None if measured.step is None else measured.step[kept]
+    return Series(measured.value[kept], measured.radius[kept], step, label, measured.log, measured.evidence)
+
+
+def _steps(measured: Series) -> Steps:
+    return np.arange(len(measured), dtype=float) if measured.step is None else measured.step.astype(float)
+
+
+def _bound(values: ArrayLike, measured: Series) -> Series:
+    return series(np.broadcast_to(np.asarray(values, dtype=float), (len(measured),)), log=measured.log)
+
+
+def _room(side: str, measured: Series, bound: Series) -> NDArray[np.float64]:
+    """How far the bound is from being reached: relative, and negative where it is broken."""
+    difference = (bound.value - measured.value).astype(float) * (1 if side == "upper" else -1)
+    if measured.log:
+        return np.asarray(difference)
+    scale = np.maximum(abs(bound.value).astype(float), abs(measured.value).astype(float))
+    return np.asarray(difference / np.where(scale > 0, scale, 1.0))
+
+
+def _verdict(outcomes: NDArray[np.int64], vacuous: NDArray[np.bool_]) -> Verdict:
+    worst = int(outcomes.max())
+    if worst == Outcome.FALSE:
+        return Verdict.VIOLATED
+    if worst == Outcome.UNSURE:
+        return Verdict.INCONCLUSIVE
+    return Verdict.VACUOUS if vacuous.all() else Verdict.HOLDS
+
+
+def _slack(measured: Series, bound: Series, at: int) -> float | None:
+    with np.errstate(over="ignore"):
+        if measured.log:
+            ratio = float(np.exp(float(bound.value[at]) - float(measured.value[at])))
+        elif not measured.value[at]:
+            return None
+        else:
+            ratio = float(bound.value[at]) / float(measured.value[at])
+    return ratio if np.isfinite(ratio) else None
+
+
+def _detail(measured: Series, bound: Series, at: int, side: str) -> str:
+    where = f"t = {int(measured.step[at])}" if measured.step is not None else ""
+    if measured.label:
+        where = f"{measured.label[at]}, {where}" if where else measured.label[at]
+    relative = float(measured.radius[at] + bound.radius[at])
+    if not measured.log:
+        size = max(abs(float(measured.value[at])), abs(float(bound.value[at])))
+        relative = relative / size if size else 0.0
+    return f"Least room at {where}, against the {side} bound; relative error bars {relative:.1e}."

@@ -1,0 +1,74 @@
+"""Comparing two numbers that have error bars."""
+
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.reports.series import Series
+
+ALLOWANCE = 1e-9
+"""Widest relative error bars under which two sides that overlap count as equal."""
+
+
+class Outcome(IntEnum):
+    """What a comparison shows of one entry."""
+
+    TRUE = 0
+    UNSURE = 1
+    FALSE = 2
+
+
+def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
+    """Entry by entry, whether small <= large.
+
+    Certain only where the error bars do not overlap; overlapping bars no wider than `ALLOWANCE`
+    (relative) count as the two sides being equal, and so as true.
+
+    >>> from marginaudit.reports.series import series
+    >>> compare_upper(series([1, 2, 3, 3], radius=[0, 0, 0.5, 0]), series([2, 1, 3, 3], radius=0)).tolist()
+    [0, 2, 1, 0]
+    """
+    _same_scale(small, large)
+    room = large.value - small.value
+    bars = small.radius + large.radius
+    equal = (abs(room) <= bars).astype(bool) & _narrow(small, large)
+    result = np.full(len(small), Outcome.UNSURE, dtype=np.int64)
+    result[(room >= bars).astype(bool) | equal] = Outcome.TRUE
+    result[(room < -bars).astype(bool)] = Outcome.FALSE
+    return result
+
+
+def compare_equal(left: Series, right: Series, scale: NDArray[np.float64] | None = None) -> NDArray[np.int64]:
+    """Entry by entry, whether left = right: the bars overlap and are no wider than `ALLOWANCE`.
+
+    ``scale`` is what the allowance is relative to; by default the larger side.
+    """
+    _same_scale(left, right)
+    difference = abs(left.value - right.value)
+    bars = left.radius + right.radius
+    near = (difference <= bars).astype(bool)
+    result = np.full(len(left), Outcome.UNSURE, dtype=np.int64)
+    result[near & _narrow(left, right, scale)] = Outcome.TRUE
+    result[(difference > bars).astype(bool)] = Outcome.FALSE
+    return result
+
+
+def _narrow(left: Series, right: Series, scale: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
+    bars = (left.radius + right.radius).astype(float)
+    if left.log:
+        return np.asarray(bars <= ALLOWANCE)
+    if scale is None:
+        scale = np.maximum(abs(left.value).astype(float), abs(right.value).astype(float))
+    return np.asarray(bars <= ALLOWANCE * scale)
+
+
+def _same_scale(left: Series, right: Series) -> None:
+    if left.log != right.log:
+        raise ValueError("one side is given in logarithms and the other is not")
+    if not (np.all(_is_number(left)) and np.all(_is_number(right))):
+        raise ValueError("not a number on one side of a comparison")
+
+
+def _is_number(series: Series) -> NDArray[np.bool_]:
+    return ~np.isnan(series.value.astype(float)) & ~np.isnan(series.radius.astype(float))

@@ -1,0 +1,29 @@
+"""Statements that need a procedure of their own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from marginaudit.reports.verdict import Finding
+
+if TYPE_CHECKING:
+    from marginaudit.reports.run import Run
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A statement whose verdict a function finds, because it is no comparison along the steps.
+
+    Attributes
+    ----------
+    decide : from a run to the finding
+    kind : str
+        In words, for the reader of a report.
+    """
+
+    decide: "Callable[[Run], Finding]"
+    kind: str
+
+    def judge(self, run: "Run") -> Finding:
+        """The verdict on a run."""
+        return self.decide(run)

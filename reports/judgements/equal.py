@@ -1,0 +1,77 @@
+"""Statements that two things are equal."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.reports.judgements.compare import Outcome, compare_equal
+from marginaudit.reports.series import Series
+from marginaudit.reports.verdict import Finding, Verdict, not_applicable
+
+if TYPE_CHECKING:
+    from marginaudit.reports.run import Run
+
+
+@dataclass(frozen=True)
+class Equal:
+    """measured = expected, entry by entry.
+
+    Attributes
+    ----------
+    measure, expected : from a run to two series of the same entries
+    scale : from a run to what the rounding allowance is relative to, entry by entry; by default the
+        larger of the two sides
+    witness : from a run to what shows a violation, as plain JSON data
+    """
+
+    measure: "Callable[[Run], Series]"
+    expected: "Callable[[Run], Series]"
+    scale: "Callable[[Run], NDArray[np.float64]] | None" = None
+    witness: "Callable[[Run], Mapping[str, Any] | None]" = field(default=lambda _: None)
+
+    kind = "equality"
+
+    def judge(self, run: "Run") -> Finding:
+        """The verdict on a run: equal within error bars that are themselves no wider than the allowance."""
+        left, right = self.measure(run), self.expected(run)
+        if not len(left):
+            return not_applicable("the dataset has nothing of which the statement speaks")
+        scale = None if self.scale is None else np.broadcast_to(self.scale(run), (len(left),))
+        outcomes = compare_equal(left, right, scale)
+        difference = np.abs((left.value - right.value).astype(float))
+        if left.log:
+            size = np.ones(len(left))
+        elif scale is None:
+            size = np.maximum(np.abs(left.value.astype(float)), np.abs(right.value.astype(float)))
+        else:
+            size = scale
+        relative = np.divide(difference, size, out=np.zeros_like(difference), where=size > 0)
+        # an entry that differs beyond its bars is worse than any that does not
+        at = int(np.lexsort((relative, outcomes))[-1])
+        bars = float(left.radius[at] + right.radius[at])
+        first = int(np.argmax(outcomes == Outcome.FALSE)) if (outcomes == Outcome.FALSE).any() else None
+        where = left.label[at] if left.label else "" if left.step is None else f"t = {int(left.step[at])}"
+        verdicts = {
+            Outcome.TRUE: Verdict.HOLDS,
+            Outcome.UNSURE: Verdict.INCONCLUSIVE,
+            Outcome.FALSE: Verdict.VIOLATED,
+        }
+        measured, expected = left.shown(at), right.shown(at)
+        amount = f"{(outcomes == Outcome.FALSE).sum()} of {len(left)} entries differ. " if first is not None else ""
+        return Finding(
+            verdict=verdicts[Outcome(int(outcomes.max()))],
+            evidence=left.evidence if left.evidence == right.evidence else Finding(Verdict.HOLDS).evidence,
+            measured=measured,
+            bound=expected,
+            slack=expected / measured if measured and expected is not None else None,
+            worst_step=None if left.step is None else int(left.step[at]),
+            first_violation=None if first is None or left.step is None else int(left.step[first]),
+            detail=(
+                f"{amount}{len(left)} entries compared; largest relative difference {float(relative.max()):.1e}"
+                f"{f' ({where})' if where else ''}, rounding allowance {bars / size[at] if size[at] else 0.0:.1e}."
+            ),
+            witness=None if first is None else self.witness(run),
+        )

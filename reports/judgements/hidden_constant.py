@@ -1,0 +1,131 @@
+"""Statements that hide a constant: measured <= C shape(t), or measured >= C shape(t), for some C > 0."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.reports.judgements.bounded import Formula
+from marginaudit.reports.series import Series
+from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
+
+if TYPE_CHECKING:
+    from marginaudit.reports.run import Run
+
+HEADROOM = 2.0
+"""The fitted constant is this factor looser than the tightest one on the part it is fitted on."""
+
+RUNAWAY = 10.0
+"""A needed constant that leaves the fitted one behind by this factor, at a pace that does not slow, refutes it."""
+
+SLOWING = 0.9
+"""The pace slows if the second half of the tested steps' logarithms adds less than this share of the first."""
+
+
+@dataclass(frozen=True)
+class HiddenConstant:
+    """The constant is fitted on the first half of the steps' logarithms and tested, unchanged, on the rest.
+
+    It holds when the fitted constant survives the rest. It is violated when the needed constant runs
+    away from the fitted one at a pace that does not slow down, or when a step leaves no
+    constant of the right sign. Anything else is inconclusive.
+
+    Attributes
+    ----------
+    measure : from a run to the measured series, with steps
+    shape : from a run and float steps to shape(t) > 0, on the scale of the series
+    side : "upper" for measured <= C shape, "lower" for measured >= C shape
+    """
+
+    measure: "Callable[[Run], Series]"
+    shape: Formula
+    side: Literal["upper", "lower"] = "upper"
+
+    @property
+    def kind(self) -> str:
+        """In words, for the reader of a report."""
+        return f"{self.side} bound with a hidden constant"
+
+    def judge(self, run: "Run") -> Finding:
+        """The verdict on a run, with the tightest constant that makes the statement true on it."""
+        measured = self.measure(run)
+        if not len(measured):
+            return not_applicable("the dataset has nothing of which the statement speaks")
+        if measured.step is None:
+            raise ValueError("a hidden constant is fitted along steps, and the series has none")
+        step = measured.step.astype(float)
+        shape = np.asarray(self.shape(run, step), dtype=float)
+        value = measured.value.astype(float)
+        if np.isnan(value).any() or np.isnan(shape).any():
+            raise ValueError("not a number on one side of a comparison")
+        # in logarithms; a value without the right sign has no logarithm and needs a constant <= 0
+        if measured.log:
+            needed = value - shape
+        else:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                needed = np.where(value > 0, np.log(np.abs(value) / shape), -np.inf)
+        if self.side == "lower":
+            needed = -needed
+        fitted_on = np.log(step) <= (np.log(step[0]) + np.log(step[-1])) / 2
+        if fitted_on.all() or not fitted_on.any():
+            return Finding(
+                Verdict.INCONCLUSIVE,
+                detail=f"{len(measured)} recorded steps are too few to fit a constant on some and test it on others.",
+            )
+        constant = float(needed[fitted_on].max()) + np.log(HEADROOM)
+        rest = needed[~fitted_on]
+        at = len(needed) - len(rest) + int(np.argmax(rest))
+        refuted = np.flatnonzero(np.isposinf(needed) | (~fitted_on & (needed > constant)))
+        verdict = self._verdict(needed, fitted_on, constant, np.log(step))
+        sign = 1 if self.side == "upper" else -1
+        tightest = float(np.exp(sign * needed.max()))
+        return Finding(
+            verdict=verdict,
+            evidence=measured.evidence,
+            measured=measured.shown(at),
+            bound=_finite(np.exp(sign * constant + shape[at]) if measured.log else np.exp(sign * constant) * shape[at]),
+            slack=_finite(np.exp(sign * (constant - needed[at]))),
+            worst_step=int(step[at]),
+            first_violation=int(step[refuted[0]]) if verdict is Verdict.VIOLATED else None,
+            detail=(
+                f"Tightest constant on what was run: {tightest:.4g}. Fitted to t <= {int(step[fitted_on][-1])} with "
+                f"a factor {HEADROOM:g} of room: {np.exp(sign * constant):.4g}; tested, unchanged, to "
+                f"t = {int(step[-1])}."
+            ),
+            curve=self._curve(measured, shape, sign * constant),
+        )
+
+    def _verdict(
+        self,
+        needed: NDArray[np.float64],
+        fitted_on: NDArray[np.bool_],
+        constant: float,
+        log_step: NDArray[np.float64],
+    ) -> Verdict:
+        if np.isposinf(needed).any():
+            return Verdict.VIOLATED
+        rest = needed[~fitted_on]
+        if (rest <= constant).all():
+            return Verdict.HOLDS
+        middle = (log_step[~fitted_on][0] + log_step[-1]) / 2
+        halfway = float(np.interp(middle, log_step[~fitted_on], rest))
+        slowing = rest[-1] - halfway < SLOWING * (halfway - rest[0])
+        runs_away = rest[-1] - constant > np.log(RUNAWAY) and not slowing
+        return Verdict.VIOLATED if runs_away else Verdict.INCONCLUSIVE
+
+    def _curve(self, measured: Series, shape: NDArray[np.float64], log_constant: float) -> Curve:
+        with np.errstate(over="ignore"):
+            bound = np.exp(log_constant + shape) if measured.log else np.exp(log_constant) * shape
+            value = np.exp(measured.value) if measured.log else measured.value
+        return Curve(
+            step=[] if measured.step is None else measured.step.tolist(),
+            measured=value.tolist(),
+            upper=bound.tolist() if self.side == "upper" else None,
+            lower=bound.tolist() if self.side == "lower" else None,
+        )
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,96 @@
+"""Command-line values: datasets, step counts, step sizes, files to write."""
+
+import math
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from marginaudit.orders import CASES, InputError, read_dataset, shown
+from marginaudit.reports.audit import Source, file_source
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MOST_STEPS = 10**18
+"""Step counts are written up to here."""
+
+
+class StepCount(click.ParamType):
+    """A whole number of steps, also written 1e6."""
+
+    name = "steps"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Parse a step count; fail in one line."""
+        try:
+            number = Decimal(str(value).strip())
+            whole = number.is_finite() and number == number.to_integral_value() and 0 <= number <= MOST_STEPS
+        except InvalidOperation:
+            whole = False
+        if not whole:
+            self.fail(f"got {shown(value)}, expected a whole number from 0 to 1e18, such as 900 or 1e6", param, ctx)
+        return int(number)
+
+
+class StepSize(click.ParamType):
+    """A positive, finite step size."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Parse a step size; fail in one line."""
+        try:
+            size = float(value)
+        except ValueError:
+            size = math.nan
+        if not (math.isfinite(size) and size > 0):
+            self.fail(f"got {shown(value)}, expected a positive number", param, ctx)
+        return size
+
+
+class Steps(click.ParamType):
+    """Step counts, separated by commas."""
+
+    name = "steps"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        """Parse a list of step counts; fail in one line."""
+        if isinstance(value, tuple):
+            return value
+        return tuple(sorted({StepCount().convert(part, param, ctx) for part in str(value).split(",")}))
+
+
+def training_options(command: F) -> F:
+    """The options of Algorithm 1."""
+    for option in (
+        click.option(
+            "--at",
+            type=Steps(),
+            metavar="T,T,..",
+            help="Record these steps of both stages, such as 1,10,900.",
+        ),
+        click.option("--lr2", type=StepSize(), help="Step size of stage 2.  [default: 0.05/sqrt(V)]"),
+        click.option("--lr1", type=StepSize(), help="Step size of stage 1.  [default: 0.2/sqrt(V)]"),
+        click.option("--steps2", type=StepCount(), default=900, show_default=True, help="Steps of stage 2 (W_kq)."),
+        click.option("--steps1", type=StepCount(), default=900, show_default=True, help="Steps of stage 1 (W_ov)."),
+    ):
+        command = option(command)
+    return command
+
+
+def load(name: str) -> Source:
+    """A dataset by the name of a built-in case or by its path.
+
+    Raises
+    ------
+    InputError
+        There is neither, or the file is no dataset.
+    """
+    path = Path(name)
+    if name in CASES:
+        return Source(CASES[name](), name)
+    if not path.suffix and not path.exists():
+        raise InputError(shown(name), got="no file of that name", expected=f"a path or one of {', '.join(CASES)}")
+    return file_source(read_dataset(path), path)

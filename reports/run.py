@@ -1,0 +1,148 @@
+"""One dataset under audit: everything that a claim may measure, computed once and when first asked for."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from marginaudit.margins import MaxMargin, solve_kq, solve_ov
+from marginaudit.orders import ASSUMPTIONS, Assumption, Dataset, check_assumption
+from marginaudit.training import Progress, Training, train
+
+EVERY_STEP_TO = 2_000
+"""Stages up to this length are audited at every step; longer ones beyond it at log-spaced steps."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """How Algorithm 1 is run; None stands for the paper's own choice.
+
+    Attributes
+    ----------
+    steps1, steps2 : int
+        T of stage 1, and the length of stage 2.
+    lr1, lr2 : float or None
+        eta0 and eta; by default 0.2 / sqrt(V) and 0.05 / sqrt(V).
+    at : tuple of int or None
+        The recorded steps.
+    """
+
+    steps1: int = 900
+    steps2: int = 900
+    lr1: float | None = None
+    lr2: float | None = None
+    at: tuple[int, ...] | None = None
+
+
+class Run:
+    """A dataset, its two max-margin solutions and its two-stage training."""
+
+    def __init__(self, dataset: Dataset, config: Config | None = None, progress: Progress | None = None) -> None:
+        self.dataset = dataset
+        self.config = config or Config()
+        self._progress = progress
+        self._assumptions: dict[str, Assumption] = {}
+
+    def assumption(self, name: str) -> Assumption:
+        """An assumption of the ledger, judged on the dataset."""
+        if name not in self._assumptions:
+            self._assumptions[name] = check_assumption(self.dataset, name)
+        return self._assumptions[name]
+
+    @property
+    def assumptions(self) -> dict[str, Assumption]:
+        """All assumptions of the ledger, by name."""
+        return {name: self.assumption(name) for name in ASSUMPTIONS}
+
+    @property
+    def trainable(self) -> bool:
+        """Whether n is a function on the whole vocabulary, as training and both solutions need."""
+        return self.assumption("collocation").holds
+
+    @property
+    def eta0(self) -> float:
+        """Step size of stage 1."""
+        return 0.2 / np.sqrt(self.dataset.V) if self.config.lr1 is None else self.config.lr1
+
+    @property
+    def eta(self) -> float:
+        """Step size of stage 2."""
+        return 0.05 / np.sqrt(self.dataset.V) if self.config.lr2 is None else self.config.lr2
+
+    @cached_property
+    def ov(self) -> MaxMargin:
+        """W*_ov of eq. 2."""
+        return solve_ov(self.dataset)
+
+    @cached_property
+    def kq(self) -> MaxMargin:
+        """W*_kq of eq. 3."""
+        return solve_kq(self.dataset)
+
+    @cached_property
+    def norm_ov(self) -> float:
+        """||W*_ov||.
+
+        Raises
+        ------
+        ValueError
+            The problem is infeasible.
+        """
+        return _norm(self.ov)
+
+    @cached_property
+    def norm_kq(self) -> float:
+        """||W*_kq||.
+
+        Raises
+        ------
+        ValueError
+            The problem is infeasible.
+        """
+        return _norm(self.kq)
+
+    @cached_property
+    def training(self) -> Training:
+        """Both stages of Algorithm 1, recorded against the two solutions."""
+        config = self.config
+        if config.at is None:
+            config = replace(config, at=dense_steps(max(config.steps1, config.steps2)))
+        return train_against(self.dataset, config, self.ov, self.kq, self._progress)
+
+
+def dense_steps(last: int) -> tuple[int, ...]:
+    """Every step to `EVERY_STEP_TO`, beyond it 100 a decade, and the last.
+
+    >>> len(dense_steps(900)), len(dense_steps(100_000))
+    (901, 2172)
+    """
+    every = range(min(last, EVERY_STEP_TO) + 1)
+    if last <= EVERY_STEP_TO:
+        return tuple(every)
+    decades = np.log10(last / EVERY_STEP_TO)
+    spaced = np.geomspace(EVERY_STEP_TO, last, int(np.ceil(100 * decades)) + 1)
+    return tuple(sorted({*every, *np.rint(spaced).astype(int).tolist()}))
+
+
+def train_against(
+    dataset: Dataset, config: Config, ov: MaxMargin, kq: MaxMargin, progress: Progress | None = None
+) -> Training:
+    """Algorithm 1 with direction errors against the given solutions."""
+    orthonormal = check_assumption(dataset, "orthonormal").holds
+    return train(
+        dataset,
+        steps1=config.steps1,
+        steps2=config.steps2,
+        lr1=config.lr1,
+        lr2=config.lr2,
+        at=config.at,
+        ov_reference=ov.scores if orthonormal else ov.matrix,
+        kq_reference=kq.scores if orthonormal else kq.matrix,
+        progress=progress,
+    )
+
+
+def _norm(solution: MaxMargin) -> float:
+    if solution.norm_squared is None:
+        raise ValueError("the max-margin problem is infeasible and has no norm")
+    return float(np.sqrt(solution.norm_squared))

@@ -1,0 +1,37 @@
+"""Colours and plot settings that the report's page and its figures share."""
+
+from typing import Any
+
+from marginaudit.reports.verdict import Verdict
+
+MEASURED = "#1f4e79"
+BOUND = "#c2571a"
+REFERENCE = "#6b7280"
+
+VERDICTS = {
+    Verdict.VIOLATED: "#b42318",
+    Verdict.BROKEN: "#7a271a",
+    Verdict.INCONCLUSIVE: "#b54708",
+    Verdict.VACUOUS: "#6941c6",
+    Verdict.NOT_APPLICABLE: "#667085",
+    Verdict.HOLDS: "#067647",
+}
+
+FIGURE: dict[str, Any] = {
+    "figure.constrained_layout.use": True,
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e5e7eb",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "marginaudit",
+    "pdf.fonttype": 42,
+    "text.parse_math": True,
+}

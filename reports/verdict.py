@@ -1,0 +1,77 @@
+"""What an audit says of one statement on one dataset."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Verdict(StrEnum):
+    """The outcomes, worst first."""
+
+    VIOLATED = "violated"
+    BROKEN = "broken"
+    INCONCLUSIVE = "inconclusive"
+    VACUOUS = "vacuous"
+    NOT_APPLICABLE = "not-applicable"
+    HOLDS = "holds"
+
+
+class Evidence(StrEnum):
+    """How sure a verdict is: rational arithmetic or a checked certificate, an enclosure, or float64 with error bars."""
+
+    EXACT = "exact"
+    CERTIFIED = "certified"
+    FLOAT64 = "float64"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The measured quantity and its bound along the steps, for plots and trajectory files.
+
+    Values are natural; a bound that is not finite is left as it is.
+    """
+
+    step: list[int]
+    measured: list[float]
+    upper: list[float] | None = None
+    lower: list[float] | None = None
+    vacuous_above: float | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A verdict with its numbers.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    evidence : Evidence
+    measured, bound : float or None
+        At the worst entry: the one with the least room between the two.
+    slack : float or None
+        bound / measured there.
+    worst_step, first_violation, informative_from : int or None
+    detail : str
+        In words: the failed assumption with its witness, the allowance, the worst entry, the cause.
+    witness : mapping or None
+        The evidence against, as plain JSON data.
+    curve : Curve or None
+    """
+
+    verdict: Verdict
+    evidence: Evidence = Evidence.FLOAT64
+    measured: float | None = None
+    bound: float | None = None
+    slack: float | None = None
+    worst_step: int | None = None
+    first_violation: int | None = None
+    informative_from: int | None = None
+    detail: str = ""
+    witness: Mapping[str, Any] | None = None
+    curve: Curve | None = field(default=None, repr=False)
+
+
+def not_applicable(detail: str, witness: Mapping[str, Any] | None = None) -> Finding:
+    """The statement says nothing about this dataset."""
+    return Finding(Verdict.NOT_APPLICABLE, detail=detail, witness=witness)

@@ -1,0 +1,115 @@
+"""Writing an audit's folder: the page, the data behind it, trajectories and figures."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from marginaudit.orders import InputError, printable
+from marginaudit.reports.answers import stage_rows
+from marginaudit.reports.audit import Audit
+from marginaudit.reports.figures import against_bounds, rendered
+from marginaudit.reports.files import csv_text, file_stem, json_text, write_whole
+from marginaudit.reports.page import page
+from marginaudit.reports.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+VERDICT_COLUMNS = (
+    "claim",
+    "dataset",
+    "verdict",
+    "evidence",
+    "measured",
+    "bound",
+    "slack",
+    "worst_step",
+    "first_violation",
+    "informative_from",
+    "detail",
+)
+
+
+def write_report(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:
+    """Write report.html, report.json, verdicts.csv, figures/ and trajectories/; return the page's path.
+
+    Each file is written whole or not at all, and report.json last of all names them; files that an earlier
+    report of this folder names and this one does not have are removed.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be written to.
+    """
+    try:
+        return _write(audit, folder, progress)
+    except OSError as error:
+        where = printable(str(folder))
+        raise InputError(where, got=error.strerror or "an error", expected="a folder to write the report to") from None
+
+
+def _write(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:
+    earlier = _files_of_earlier_report(folder)
+    files: dict[str, str | bytes] = {}
+    pictures = []
+    stems = _stems(audit)
+    for run in audit.runs:
+        if not run.trainable:
+            continue
+        name, stem = run.dataset.name, stems[run.dataset.name]
+        progress(f"{name}: figures")
+        findings = {row.claim.id: row.finding for row in audit.rows if row.run is run}
+        svg, pdf = _renderings(against_bounds(run, findings))
+        pictures.append((name, svg))
+        files |= {f"figures/{stem}.svg": svg, f"figures/{stem}.pdf": pdf}
+        files |= {f"trajectories/{stem}-{stage}.csv": text for stage, text in _trajectories(run).items()}
+
+    document = audit.as_document()
+    rows = [[row[column] for column in VERDICT_COLUMNS] for row in document["verdicts"]]
+    files["verdicts.csv"] = csv_text(VERDICT_COLUMNS, rows)
+    files["report.html"] = page(audit, document, pictures)
+    document["files"] = sorted([*files, "report.json"])
+    files["report.json"] = json_text(document)
+    for name, content in files.items():
+        write_whole(folder / name, content)
+    for name in earlier - set(files):
+        (folder / name).unlink(missing_ok=True)
+    return folder / "report.html"
+
+
+def _renderings(figure: "Figure") -> tuple[bytes, bytes]:
+    return rendered(figure, ".svg"), rendered(figure, ".pdf")
+
+
+def _stems(audit: Audit) -> dict[str, str]:
+    """A file name for each dataset, a number appended where two names give one."""
+    taken: set[str] = set()
+    stems = {}
+    for run in audit.runs:
+        stem, number = file_stem(run.dataset.name), 1
+        while (stem if number == 1 else f"{stem}-{number}").lower() in taken:
+            number += 1
+        stems[run.dataset.name] = stem if number == 1 else f"{stem}-{number}"
+        taken.add(stems[run.dataset.name].lower())
+    return stems
+
+
+def _trajectories(run: Run) -> dict[str, str]:
+    texts = {}
+    for stage, record in (("stage1", run.training.stage1), ("stage2", run.training.stage2)):
+        rows = stage_rows(record)
+        header = list(rows[0])
+        texts[stage] = csv_text(header, [[row[column] for column in header] for row in rows])
+    return texts
+
+
+def _files_of_earlier_report(folder: Path) -> set[str]:
+    """The files that a report.json of this program names in the folder, none outside of it."""
+    try:
+        document: Any = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        names = document["files"] if "marginaudit" in document else []
+    except (OSError, ValueError, KeyError, TypeError):
+        return set()
+    root = folder.resolve()
+    return {n for n in names if isinstance(n, str) and (folder / n).resolve().is_relative_to(root)}

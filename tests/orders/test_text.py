@@ -1,0 +1,80 @@
+"""How text from outside is shown, and what is said where n is no function."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marginaudit.orders import Collocation, CollocationError, dataset_from_document, printable, shown
+from marginaudit.orders.text import LONGEST_SHOWN
+from tests.strategies import json_values
+
+
+@given(st.text(st.characters(codec=None)))
+def test_printable(text: str) -> None:
+    assert printable(text).isprintable()
+    assert printable(text) == "".join(printable(c) for c in text)
+    if text.isprintable():
+        assert printable(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a b", "a b"),
+        ("é\U0001f600", "é\U0001f600"),
+        ("\n\r\t\x00\x7f", "\\n\\r\\t\\x00\\x7f"),
+        ("\x1b[31m", "\\x1b[31m"),
+        ("\x9b", "\\x9b"),
+        ("\u2028\u202e\ufeff", "\\u2028\\u202e\\ufeff"),
+        ("\ud800", "\\ud800"),
+        ("\U000e0001", "\\U000e0001"),
+    ],
+)
+def test_what_a_terminal_would_act_on(text: str, expected: str) -> None:
+    assert printable(text) == expected
+
+
+@given(json_values())
+def test_shown(value: object) -> None:
+    assert shown(value).isprintable()
+    assert len(shown(value)) <= LONGEST_SHOWN
+
+
+def test_shown_cuts_only_what_is_too_long() -> None:
+    assert shown("a" * 58) == f"'{'a' * 58}'"
+    assert shown("a" * 59) == f"'{'a' * 57} …"
+
+
+def test_collocation() -> None:
+    n = Collocation({"a": ("b",), "b": ("a", "c"), "c": ()})
+    assert n.function == {"a": "b"}
+    assert [n.maps("a", "b"), n.maps("a", "c"), n.maps("b", "a"), n.maps("b", "c"), n.maps("c", "a")] == [
+        True,
+        False,
+        True,
+        True,
+        False,
+    ]
+
+
+def test_a_function_is_given_as_it_is() -> None:
+    assert Collocation({"a": ("b",), "b": ("b",)}).require_function() == {"a": "b", "b": "b"}
+
+
+def test_a_token_without_next_token_is_named() -> None:
+    dataset = dataset_from_document({"samples": [{"tokens": ["a", "\n"], "next": "a"}], "next_token": {"a": "a"}})
+    with pytest.raises(CollocationError) as caught:
+        dataset.collocation.require_function()
+    assert str(caught.value) == (
+        "next_token: got no value for token '\\n', expected n to be a function on the whole vocabulary "
+        "(a length-1 sample of each token, or an entry of next_token)"
+    )
+
+
+def test_a_token_with_two_next_tokens_is_named() -> None:
+    dataset = dataset_from_document({"sentences": [["b", "b"], ["a", "b"], ["a", "c"]]})
+    with pytest.raises(CollocationError) as caught:
+        dataset.collocation.require_function()
+    assert str(caught.value) == (
+        "next_token: got 'b' and 'c' for token 'a' from two length-1 samples, expected one value"
+    )

@@ -1,0 +1,174 @@
+"""Every rule by which numbers become a verdict, on series made by hand."""
+
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Threshold
+from marginaudit.reports.judgements.bounded import first_step
+from marginaudit.reports.series import exact_series, series
+from marginaudit.reports.verdict import Evidence, Verdict
+
+STEP = np.arange(1, 1001)
+
+
+def run(steps1: int = 900, steps2: int = 1000) -> Any:
+    return SimpleNamespace(config=SimpleNamespace(steps1=steps1, steps2=steps2))
+
+
+def measured(value: Any, *, radius: Any = 0.0, log: bool = False) -> Any:
+    return lambda _: series(value, radius=radius, step=STEP, log=log)
+
+
+def test_upper_bound_holds_with_its_numbers_at_the_tightest_step() -> None:
+    finding = Bounded(measured(1 / STEP), upper=lambda _, t: 2 / t).judge(run())
+    assert finding.verdict is Verdict.HOLDS
+    assert finding.slack == pytest.approx(2)
+    assert finding.first_violation is None
+
+
+def test_upper_bound_is_violated_from_the_first_certain_step() -> None:
+    finding = Bounded(measured(STEP / 100, radius=0.005), upper=lambda _, t: 0 * t + 5).judge(run())
+    assert finding.verdict is Verdict.VIOLATED
+    assert finding.first_violation == 501
+    assert finding.worst_step == 1000
+    assert (finding.measured, finding.bound, finding.slack) == (10, 5, 0.5)
+
+
+def test_overlapping_error_bars_are_inconclusive() -> None:
+    finding = Bounded(measured(0 * STEP + 5.0, radius=0.1), upper=lambda _, t: 0 * t + 5).judge(run())
+    assert finding.verdict is Verdict.INCONCLUSIVE
+
+
+def test_an_attained_bound_holds_within_rounding() -> None:
+    attained = measured(STEP * (1 + 1e-15), radius=1e-13 * STEP)
+    assert Bounded(attained, upper=lambda _, t: t).judge(run()).verdict is Verdict.HOLDS
+
+
+def test_an_attained_bound_passed_by_more_than_its_error_bars_is_violated() -> None:
+    passed = measured(STEP * (1 + 1e-11), radius=1e-13 * STEP)
+    assert Bounded(passed, upper=lambda _, t: t).judge(run()).verdict is Verdict.VIOLATED
+
+
+def test_a_bound_above_what_the_quantity_can_reach_is_vacuous_and_says_from_when_not() -> None:
+    finding = Bounded(measured(0 * STEP + 0.1), upper=lambda _, t: 1e6 / t, largest=2.0).judge(run())
+    assert finding.verdict is Verdict.VACUOUS
+    assert finding.informative_from == 500_001
+
+
+def test_a_bound_informative_at_one_step_is_not_vacuous() -> None:
+    finding = Bounded(measured(0 * STEP + 0.1), upper=lambda _, t: 1999 / t, largest=2.0).judge(run())
+    assert finding.verdict is Verdict.HOLDS
+    assert finding.informative_from == 1000
+
+
+def test_a_violation_is_no_vacuous_pass() -> None:
+    finding = Bounded(measured(0 * STEP + 9.0), upper=lambda _, t: 0 * t + 5, largest=2.0).judge(run())
+    assert finding.verdict is Verdict.VIOLATED
+
+
+def test_lower_bound_and_two_sides() -> None:
+    both = Bounded(measured(STEP * 1.0), lower=lambda _, t: t / 2, upper=lambda _, t: 2 * t)
+    assert both.judge(run()).verdict is Verdict.HOLDS
+    low = Bounded(measured(STEP * 1.0), lower=lambda _, t: t + (t > 700), upper=lambda _, t: 2 * t)
+    assert (low.judge(run()).verdict, low.judge(run()).first_violation) == (Verdict.VIOLATED, 701)
+
+
+def test_logarithms_reach_where_floats_do_not() -> None:
+    finding = Bounded(measured(-1.0 * STEP * 10, log=True), upper=lambda _, t: -9.0 * t).judge(run())
+    assert finding.verdict is Verdict.HOLDS
+    assert finding.measured == pytest.approx(np.exp(-10))
+
+
+def test_nan_is_refused_not_passed() -> None:
+    with pytest.raises(ValueError, match="not a number"):
+        Bounded(measured(np.where(STEP == 7, np.nan, 0.0)), upper=lambda _, t: t).judge(run())
+
+
+def test_nothing_measured_is_not_applicable() -> None:
+    empty = Bounded(lambda _: series(np.empty(0), step=np.empty(0, dtype=int)), upper=lambda _, t: t)
+    assert empty.judge(run()).verdict is Verdict.NOT_APPLICABLE
+
+
+def test_a_threshold_beyond_the_run_is_inconclusive_with_its_value() -> None:
+    claim = Bounded(measured(1 / STEP), upper=lambda _, t: 2 / t, threshold=lambda _: Threshold(10, 1e6))
+    finding = claim.judge(run())
+    assert finding.verdict is Verdict.INCONCLUSIVE
+    assert finding.informative_from == 1_000_000
+    assert "Without the threshold: holds" in finding.detail
+
+
+def test_a_threshold_counts_only_the_steps_beyond_it() -> None:
+    claim = Bounded(
+        measured(np.where(STEP < 500, 9.0, 1.0)),
+        upper=lambda _, t: 0 * t + 2,
+        threshold=lambda _: Threshold(10, 500),
+    )
+    assert claim.judge(run()).verdict is Verdict.HOLDS
+    assert claim.judge(run(steps1=9)).verdict is Verdict.INCONCLUSIVE
+
+
+def test_first_step_beyond_the_tried_ones() -> None:
+    assert first_step(lambda t: t > 3e17, 2) == pytest.approx(3e17, rel=1e-15)
+    assert first_step(lambda t: t < 0, 2) is None
+    assert first_step(lambda t: t > 1, 2) == 2
+
+
+def equal(left: Any, right: Any, radius: float) -> Verdict:
+    return (
+        Equal(lambda _: series(left, radius=radius, step=STEP[: len(left)]), lambda _: series(right, radius=0))
+        .judge(run())
+        .verdict
+    )
+
+
+def test_equality_has_three_outcomes() -> None:
+    assert equal([1.0, 2.0], [1.0, 2.0 + 1e-12], radius=1e-11) is Verdict.HOLDS
+    assert equal([1.0, 2.0], [1.0, 2.0 + 1e-10], radius=1e-11) is Verdict.VIOLATED
+    assert equal([1.0, 2.0], [1.0, 2.0 + 1e-7], radius=1e-6) is Verdict.INCONCLUSIVE
+
+
+def test_exact_equality_allows_no_difference() -> None:
+    third = Fraction(1, 3)
+    same = Equal(lambda _: exact_series([third]), lambda _: exact_series([Fraction(2, 6)])).judge(run())
+    assert (same.verdict, same.evidence) == (Verdict.HOLDS, Evidence.EXACT)
+    near = Equal(
+        lambda _: exact_series([third]),
+        lambda _: exact_series([third + Fraction(1, 10**40)]),
+        witness=lambda _: {"w": 1},
+    ).judge(run())
+    assert (near.verdict, near.witness) == (Verdict.VIOLATED, {"w": 1})
+
+
+def test_a_hidden_constant_is_fitted_early_and_tested_late() -> None:
+    holds = HiddenConstant(measured(3 / STEP), shape=lambda _, t: 1 / t).judge(run())
+    assert holds.verdict is Verdict.HOLDS
+    assert "Tightest constant on what was run: 3." in holds.detail
+    runs_away = HiddenConstant(measured(3 / STEP), shape=lambda _, t: t**-2.0).judge(run())
+    assert runs_away.verdict is Verdict.VIOLATED
+    creeps = HiddenConstant(measured((1 + np.log(STEP)) / STEP), shape=lambda _, t: 1 / t).judge(run())
+    assert creeps.verdict in {Verdict.HOLDS, Verdict.INCONCLUSIVE}
+
+
+def test_a_needed_constant_that_settles_late_is_not_violated() -> None:
+    settling = measured((1 - np.exp(-STEP / 100.0)) / STEP)
+    assert HiddenConstant(settling, shape=lambda _, t: 1 / t).judge(run()).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_lower_hidden_constant() -> None:
+    claim = HiddenConstant(measured(0.1 * STEP), shape=lambda _, t: t, side="lower")
+    assert claim.judge(run()).verdict is Verdict.HOLDS
+    negative = HiddenConstant(measured(np.where(STEP == 3, -1.0, 1.0) * STEP), shape=lambda _, t: t, side="lower")
+    assert (negative.judge(run()).verdict, negative.judge(run()).first_violation) == (Verdict.VIOLATED, 3)
+
+
+def test_a_limit_needs_three_falling_decades() -> None:
+    reached = Limit(measured(2 + 1 / STEP), predicted=lambda _: 2.0).judge(run())
+    assert reached.verdict is Verdict.HOLDS
+    elsewhere = Limit(measured(2 + 1 / STEP), predicted=lambda _: 3.0).judge(run())
+    assert elsewhere.verdict is Verdict.VIOLATED
+    slow = Limit(measured(2 + 1 / np.log(STEP + 1)), predicted=lambda _: 2.0).judge(run())
+    assert slow.verdict is Verdict.INCONCLUSIVE

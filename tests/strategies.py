@@ -1,0 +1,152 @@
+"""Hypothesis strategies shared by all tests: dataset documents, datasets, JSON values."""
+
+from typing import Any, TypeAlias
+
+from hypothesis import strategies as st
+
+from marginaudit.orders import Dataset, dataset_from_document, free_dataset, prefix_closed_dataset
+
+Document: TypeAlias = dict[str, Any]
+
+PLAIN = ("S", "V", "O", "P", "q")
+HOSTILE = (
+    "",
+    " ",
+    "a b",
+    "\n",
+    "\r\n",
+    "\x1b[31m",
+    "#",
+    "~",
+    "/",
+    "\\n",
+    "é",
+    "\u2028",
+    "\ufeff",
+    "\x00",
+    "\U0001f600",
+)
+
+
+@st.composite
+def vocabularies(draw: st.DrawFn, *, most: int = 5) -> list[str]:
+    """One to ``most`` distinct tokens, now and then ones that a terminal would act on."""
+    pool = draw(st.sampled_from([PLAIN, PLAIN, PLAIN, HOSTILE]))
+    return draw(st.lists(st.sampled_from(pool), min_size=1, max_size=most, unique=True))
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> Document:
+    """Any valid document over few tokens: n may be missing, disagree with itself, or not be injective."""
+    words = draw(vocabularies())
+    token = st.sampled_from(words)
+    document: Document = {}
+    next_token = draw(st.dictionaries(token, token))
+    if draw(st.booleans()):
+        document["name"] = draw(st.sampled_from(["a", "b c", "\x1b"]))
+    kinds = draw(st.sampled_from([("samples",), ("sentences",), ("samples", "sentences")]))
+    if "sentences" in kinds:
+        document["sentences"] = draw(st.lists(st.lists(token, min_size=2, max_size=5), min_size=1, max_size=5))
+    if "samples" in kinds:
+        document["samples"] = draw(st.lists(_samples(token), min_size=1, max_size=8))
+    if draw(st.booleans()):
+        agreed = {x: y for x, y in next_token.items() if _read(document).get(x, {y}) == {y}}
+        document["next_token"] = agreed
+    if draw(st.booleans()):
+        document["vocabulary"] = draw(st.permutations(words))
+        if draw(st.booleans()):
+            document["embedding"] = draw(_embeddings(len(words)))
+    return document
+
+
+def _samples(token: st.SearchStrategy[str]) -> st.SearchStrategy[Document]:
+    tokens = st.lists(token, min_size=1, max_size=5)
+    return st.fixed_dictionaries({"tokens": tokens, "next": token}, optional={"count": st.integers(1, 3)})
+
+
+def _embeddings(rows: int) -> st.SearchStrategy[list[list[float]]]:
+    number = st.sampled_from([0, 0.0, 1, 1.0, -1.0, 0.6, 0.8, 1 + 1e-13, 1e-13, 1e-11, 1e308, -1e308, 1 / 3])
+    one_hot = [[float(i == j) for j in range(rows)] for i in range(rows)]
+    rows_of = st.integers(1, 6).flatmap(
+        lambda d: st.lists(st.lists(number, min_size=d, max_size=d), min_size=rows, max_size=rows)
+    )
+    return st.one_of(st.just(one_hot), rows_of)
+
+
+def _read(document: Document) -> dict[str, set[str]]:
+    read: dict[str, set[str]] = {}
+    for sentence in document.get("sentences", []):
+        read.setdefault(sentence[0], set()).add(sentence[1])
+    for sample in document.get("samples", []):
+        if len(sample["tokens"]) == 1:
+            read.setdefault(sample["tokens"][0], set()).add(sample["next"])
+    return read
+
+
+def datasets() -> st.SearchStrategy[Dataset]:
+    """Any valid dataset over few tokens."""
+    return documents().map(dataset_from_document)
+
+
+def prefix_closed_datasets() -> st.SearchStrategy[Dataset]:
+    """Realizable, prefix-closed datasets; those sizes that 40 seeds have been seen to reach."""
+    sizes = st.sampled_from([(1, 3, 3), (2, 4, 3), (4, 8, 4), (5, 12, 5), (8, 24, 6), (20, 70, 8)])
+    return st.builds(
+        lambda size, seed, most: prefix_closed_dataset(V=size[0], N=size[1], L=size[2], seed=seed, max_count=most),
+        sizes,
+        st.integers(0, 40),
+        st.integers(1, 3),
+    )
+
+
+def free_datasets() -> st.SearchStrategy[Dataset]:
+    """Realizable datasets of free samples."""
+    sizes = st.sampled_from([(2, 2, 3), (3, 6, 4), (5, 12, 5), (8, 30, 6), (20, 100, 8)])
+    return st.builds(
+        lambda size, seed, most: free_dataset(V=size[0], N=size[1], L=size[2], seed=seed, max_count=most),
+        sizes,
+        st.integers(0, 10**6),
+        st.integers(1, 3),
+    )
+
+
+def realizable_datasets() -> st.SearchStrategy[Dataset]:
+    """Datasets of both generators; Assumptions 1-3 hold."""
+    return st.one_of(prefix_closed_datasets(), free_datasets())
+
+
+def json_values() -> st.SearchStrategy[Any]:
+    """Any value that ``json.loads`` can return, the non-finite numbers and lone surrogates included."""
+    text = st.one_of(
+        st.sampled_from([*PLAIN, *HOSTILE, "tokens", "next", "count", "\ud800"]),
+        st.text(st.characters(codec=None), max_size=4),
+    )
+    number = st.one_of(
+        st.integers(-3, 3), st.sampled_from([2**63, 10**400, -(10**400), 0.5, 1e308, float("inf"), float("nan")])
+    )
+    return st.recursive(
+        st.one_of(st.none(), st.booleans(), number, text),
+        lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(text, inner, max_size=4)),
+        max_leaves=12,
+    )
+
+
+@st.composite
+def damaged_documents(draw: st.DrawFn) -> Any:
+    """A valid document in which one to three places hold something else, or nothing."""
+    document: Any = draw(documents())
+    for _ in range(draw(st.integers(1, 3))):
+        document = _damaged(draw, document)
+    return document
+
+
+def _damaged(draw: st.DrawFn, value: Any) -> Any:
+    if isinstance(value, dict | list) and value and draw(st.integers(0, 7)):
+        copy: Any = value.copy()
+        key = draw(st.sampled_from(sorted(copy) if isinstance(copy, dict) else range(len(copy))))
+        if draw(st.integers(0, 5)):
+            copy[key] = _damaged(draw, copy[key])
+        else:
+            del copy[key]
+        return copy
+    return draw(json_values())

@@ -1,0 +1,156 @@
+"""Normalised gradient descent: W <- W - lr grad / ||grad||, recorded on the way."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from marginaudit.training.iterate import EPS, Floats, Iterate
+from marginaudit.training.records import Progress
+from marginaudit.training.spaces import Space
+
+REPORTS = 200
+"""How often a stage calls ``progress``, at most (and once at its end)."""
+
+Row: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TokenGradient:
+    """A gradient in token space, scaled so that nothing underflows: the true one is value * exp(log_scale).
+
+    Attributes
+    ----------
+    value : token-space array
+        Its largest entry is of order 1, or it is all 0.
+    magnitude : token-space array
+        The same sums over absolute values.
+    log_scale : float
+        -inf where the gradient is 0.
+    relative : float
+        Bound on the relative rounding error of the single terms.
+    curvature, concavity : float
+        Bounds on the largest eigenvalue of the Hessian and on minus the smallest, over exp(log_scale).
+    """
+
+    value: Floats
+    magnitude: Floats
+    log_scale: float
+    relative: float
+    curvature: float
+    concavity: float
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """A gradient in the space of the weights, a bound on the norm of its rounding error, and its Hessian's bounds."""
+
+    value: Floats
+    norm: float
+    log_scale: float
+    rounding: float
+    curvature: float
+    concavity: float
+
+    @property
+    def hidden(self) -> bool:
+        """Zero, or at rounding level of the sum of its absolute terms."""
+        return self.norm <= self.rounding
+
+    @property
+    def log_norm(self) -> float:
+        """log ||grad||; -inf where `hidden`."""
+        return -np.inf if self.hidden else float(np.log(self.norm)) + self.log_scale
+
+
+class Problem(ABC):
+    """A stage's loss as a function of its iterate."""
+
+    space: Space
+
+    @abstractmethod
+    def token_gradient(self, iterate: Iterate) -> TokenGradient:
+        """The gradient in token space."""
+
+    @abstractmethod
+    def measure(self, iterate: Iterate) -> Row:
+        """The stage's own columns of one record."""
+
+    def gradient(self, iterate: Iterate) -> Gradient:
+        """The gradient in the space of the weights."""
+        found = self.token_gradient(iterate)
+        value = self.space.pull_back(found.value)
+        # pull_back adds sums over the vocabulary to each entry of G
+        relative = found.relative + (0.0 if value is found.value else 2 * EPS * (len(found.value) + 4))
+        return Gradient(
+            value,
+            float(np.linalg.norm(value)),
+            found.log_scale,
+            relative * float(np.linalg.norm(self.space.magnitude(found.magnitude))),
+            self.space.stretch * found.curvature,
+            self.space.stretch * found.concavity,
+        )
+
+
+def descend(
+    problem: Problem, iterate: Iterate, steps: int, at: Sequence[int], progress: Progress | None, done: int
+) -> list[Row]:
+    """``steps`` steps from the zero initialisation, a row per step in ``at``.
+
+    Where the gradient is zero, or at rounding level of the sum of its absolute terms (as where the
+    terms of symmetric data cancel exactly), its direction is undefined and W stays where it is.
+
+    Source: arXiv 2409.17335, Algorithm 1.
+    """
+    rows: list[Row] = []
+    report = _reporter(progress, done, steps)
+    for t in range(steps + 1):
+        wanted = len(rows) < len(at) and at[len(rows)] == t
+        if t == steps and not wanted:
+            break
+        gradient = problem.gradient(iterate)
+        if gradient.hidden and gradient.rounding > 0:
+            iterate.stall()
+        if wanted:
+            rows.append(_row(t, problem, iterate, gradient))
+        if gradient.hidden:
+            still = _row(t, problem, iterate, gradient)
+            rows.extend({**still, "step": later} for later in at[len(rows) :])
+            break
+        if t < steps:
+            iterate.step(
+                gradient.value / gradient.norm,
+                rounding=gradient.rounding / gradient.norm,
+                curvature=gradient.curvature / gradient.norm,
+                concavity=gradient.concavity / gradient.norm,
+            )
+            report(t + 1)
+    report(steps)
+    return rows
+
+
+def _row(t: int, problem: Problem, iterate: Iterate, gradient: Gradient) -> Row:
+    direction = iterate.direction()
+    return {
+        "step": t,
+        "norm": direction.norm,
+        "one_minus_cos": direction.one_minus_cos,
+        "distance": direction.distance,
+        "error": direction.error,
+        "distance_error": direction.distance_error,
+        "gradient_norm": float(np.exp(gradient.log_norm)),
+        "log_gradient_norm": gradient.log_norm,
+        **problem.measure(iterate),
+    }
+
+
+def _reporter(progress: Progress | None, done: int, steps: int) -> Callable[[int], None]:
+    every = max(1, -(-steps // REPORTS))
+
+    def report(t: int) -> None:
+        if progress is not None and (t % every == 0 or t == steps):
+            progress(done + t)
+
+    return report
