@@ -5,6 +5,7 @@ from marginaudit.margins.errors import CertificateError, NotExact, SolverFailure
 from marginaudit.margins.infeasible import Cycle, Farkas
 from marginaudit.margins.kq import solve_kq
 from marginaudit.margins.ov import solve_ov
+from marginaudit.margins.proof import certificate_document
 from marginaudit.margins.solution import ClosedForm, MaxMargin, Multipliers
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Multipliers",
     "NotExact",
     "SolverFailure",
+    "certificate_document",
     "solve_kq",
     "solve_ov",
 ]

@@ -171,8 +171,13 @@ def _components(tail: Indices, head: Indices, size: int) -> Indices:
 def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, rows: Indices) -> tuple[Indices, Indices]:
     """One maximum flow through all components at once; k and m are those of each pair's component.
 
-    Returns the flow on every edge, which is 0 in components that the flow does not saturate, and the rows
-    of these that remain once the edges across their minimum cut are dropped.
+    Returns the flow on every edge, and the rows of components that it does not saturate once the edges
+    across their minimum cut are dropped: those carry no flow.
+
+    Raises
+    ------
+    CertificateError
+        A component that is not saturated has no edge across its cut.
     """
     nodes, ends = np.unique(np.concatenate([tail, head]), return_inverse=True)
     tail, head = ends[: len(tail)], ends[len(tail) :]
@@ -196,8 +201,10 @@ def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, rows: Indices) ->
     starved[part[winners[sent[winners] < m[winners]]]] = True
     starved = starved[part]
     reached = _reached(tail, head, flow, winners[sent[winners] < m[winners]], len(nodes))
-    again = starved[tail] & (reached[tail] == reached[head])
-    flow[starved[tail]] = 0
+    across = starved[tail] & (reached[tail] != reached[head])
+    if np.any(np.bincount(part[tail[across]], minlength=len(nodes))[part[tail[starved[tail]]]] == 0):
+        raise CertificateError("a flow is not a maximum flow")
+    again = starved[tail] & ~across
     return flow, rows[again]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy  # its subpackages load when first used
 
 from marginaudit.margins.errors import CertificateError
-from marginaudit.margins.rows import UNIT_ROUNDOFF, Matrix, Rows
+from marginaudit.margins.rows import LONGEST, SHORTEST, UNIT_ROUNDOFF, Matrix, Rows, row_lengths
 from marginaudit.orders import Dataset, Token
 
 LARGEST_EXACT_SYSTEM = 200_000
@@ -94,11 +94,13 @@ def find_cycle(dataset: Dataset, query: Token) -> Cycle | None:
 
 def find_farkas(rows: Rows, vocabulary: tuple[Token, ...]) -> Farkas | None:
     """Checked multipliers, exact where they can be had; None where the best leave more than rounding."""
-    y = _multipliers(rows)
-    if y is None:
+    A = rows.sparse()
+    lengths = row_lengths(A)
+    z = _scaled_multipliers(A, lengths)
+    if z is None:
         return None
-    chosen = y > NEGLIGIBLE_MULTIPLIER * y.max()
-    part, support = rows.taken(chosen), y[chosen]
+    chosen = z > NEGLIGIBLE_MULTIPLIER
+    part, support = rows.taken(chosen), _null_vector(A[chosen], lengths[chosen], z[chosen])
     named = tuple(
         (vocabulary[c], vocabulary[w], vocabulary[x])
         for c, w, x in zip(part.column.tolist(), part.winner.tolist(), part.loser.tolist(), strict=True)
@@ -106,12 +108,13 @@ def find_farkas(rows: Rows, vocabulary: tuple[Token, ...]) -> Farkas | None:
     exact = _exact_multipliers(part)
     if exact is not None:
         return Farkas(named, exact, 0.0)
-    numerical = _null_vector(part, support)
-    residual = residual_bound(part, numerical)
+    if lengths[chosen].min() < SHORTEST or lengths[chosen].max() > LONGEST:
+        return None
+    residual = residual_bound(part, support)
     if residual > rounding_level(part):
         return None
-    total = sum(map(Fraction, numerical.tolist()), Fraction(0))
-    return Farkas(named, tuple(Fraction(value) / total for value in numerical.tolist()), residual)
+    values = [Fraction(value) for value in support.tolist()]
+    return Farkas(named, tuple(value / sum(values) for value in values), residual)
 
 
 def residual_bound(rows: Rows, y: Matrix) -> float:
@@ -131,29 +134,26 @@ def rounding_level(rows: Rows) -> float:
     return (4 * rows.size + len(rows) + 16) * UNIT_ROUNDOFF * float(np.max(lengths))
 
 
-def _multipliers(rows: Rows) -> Matrix | None:
-    """A vertex of {y >= 0, sum(y) = 1, A^T y = 0}, as a linear program finds it."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        A = rows.sparse()
-        lengths = np.sqrt(np.asarray((A * A).sum(axis=1), dtype=np.float64))
+def _scaled_multipliers(A: "scipy.sparse.csr_array[np.float64]", lengths: Matrix) -> Matrix | None:
+    """z = y * (length of the row) at a vertex of {y >= 0, A^T y = 0, sum(z) = 1}, by a linear program."""
+    if np.any(lengths == 0):
+        return np.where(np.arange(len(lengths)) == np.argmin(lengths), 1.0, 0.0)
     if not np.all(np.isfinite(lengths)):
         return None
-    if np.any(lengths == 0):
-        return (lengths == 0) / np.count_nonzero(lengths == 0)
-    used = np.unique(A.indices)
-    # In z = y * length, so that every column of the program has length 1.
-    scaled = (scipy.sparse.diags_array(1 / lengths) @ A[:, used]).T
-    program = scipy.sparse.vstack([scaled, scipy.sparse.csr_array(np.ones((1, len(rows))))], format="csr")
-    target = np.append(np.zeros(len(used)), 1.0)
-    found = scipy.optimize.linprog(np.zeros(len(rows)), A_eq=program, b_eq=target, bounds=(0, None), method="highs-ds")
-    return None if found.x is None else np.maximum(found.x, 0.0) / lengths
+    columns = (scipy.sparse.diags_array(1 / lengths) @ A[:, np.unique(A.indices)]).T
+    program = scipy.sparse.vstack([columns, scipy.sparse.csr_array(np.ones((1, len(lengths))))], format="csr")
+    target = np.append(np.zeros(columns.shape[0]), 1.0)
+    linprog: Any = scipy.optimize.linprog  # its stubs know no sparse arrays
+    found = linprog(np.zeros(len(lengths)), A_eq=program, b_eq=target, bounds=(0, None), method="highs-ds")
+    return None if found.x is None else np.maximum(found.x, 0.0)
 
 
-def _null_vector(rows: Rows, y: Matrix) -> Matrix:
-    """The support's null vector where it is positive, which is nearer to A^T y = 0 than a linear program's."""
-    vector = np.linalg.svd(rows.sparse().toarray().T)[2][-1]
+def _null_vector(A: "scipy.sparse.csr_array[np.float64]", lengths: Matrix, z: Matrix) -> Matrix:
+    """y with A^T y = 0: the rows' null vector where it is positive, otherwise what the linear program found."""
+    scale = np.where(lengths > 0, lengths, 1.0)
+    vector = np.linalg.svd((A.toarray() / scale[:, None]).T)[2][-1]
     vector = vector if vector.sum() > 0 else -vector
-    return vector if np.all(vector > 0) else y
+    return np.asarray((vector if np.all(vector > 0) else z) / scale)
 
 
 def _exact_multipliers(rows: Rows) -> tuple[Fraction, ...] | None:

@@ -1,9 +1,11 @@
 """Proposition 2 of arXiv 2409.17335, the closed form of W*_kq, judged query by query."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 import numpy as np
 
+from marginaudit.margins.errors import CertificateError
 from marginaudit.margins.exact import ExactScores
 from marginaudit.margins.rows import Matrix
 from marginaudit.margins.solution import ClosedForm
@@ -21,31 +23,35 @@ def decide(exact: ExactScores, vocabulary: tuple[Token, ...]) -> dict[Token, Clo
     k = np.bincount(exact.query[optimal], minlength=size)[exact.query]
     m = np.bincount(exact.query[~optimal], minlength=size)[exact.query]
     differs = exact.numerator * (k + m) != np.where(optimal, m, -k) * exact.denominator
-    failing = np.bincount(exact.query[differs], minlength=size) > 0
-    return {
-        vocabulary[q]: ClosedForm(not failing[q], _violating_set(exact, q, vocabulary) if failing[q] else None)
-        for q in np.unique(exact.query).tolist()
-    }
+    judged = {vocabulary[q]: ClosedForm(True, None) for q in np.unique(exact.query).tolist()}
+    heads = exact.query[exact.winner]
+    for q in np.unique(exact.query[differs]).tolist():
+        rows = slice(*np.searchsorted(heads, [q, q + 1]).tolist())
+        witness = tuple(vocabulary[exact.token[i]] for i in _violating_set(exact, rows))
+        judged[vocabulary[q]] = ClosedForm(False, witness)
+    return judged
 
 
-def _violating_set(exact: ExactScores, query: int, vocabulary: tuple[Token, ...]) -> tuple[Token, ...]:
-    rows = np.flatnonzero(exact.query[exact.winner] == query)
+def _violating_set(exact: ExactScores, rows: slice) -> list[int]:
+    """Pairs of optimal tokens S with |N(S)| k < |S| m, of a query with the given rows; none can be left out."""
     beaten: dict[int, set[int]] = {}
     for i, j in zip(exact.winner[rows].tolist(), exact.loser[rows].tolist(), strict=True):
         beaten.setdefault(i, set()).add(j)
     k, m = len(beaten), len(set().union(*beaten.values()))
 
     def violates(chosen: list[int]) -> bool:
-        return bool(chosen) and len(set().union(*(beaten[i] for i in chosen))) * k < len(chosen) * m
+        return len(set().union(*(beaten[i] for i in chosen))) * k < len(chosen) * m
 
-    value = exact.numerator / exact.denominator
-    lowest = exact.block[min(beaten, key=lambda i: value[i])]
-    found = next(([i] for i in beaten if violates([i])), [i for i in beaten if exact.block[i] == lowest])
+    lowest = min(beaten, key=lambda i: Fraction(int(exact.numerator[i]), int(exact.denominator[i])))
+    found = [i for i in sorted(beaten) if exact.block[i] == exact.block[lowest]]
+    found = next(([i] for i in found if violates([i])), found)
     for i in list(found):
         fewer = [other for other in found if other != i]
         if violates(fewer):
             found = fewer
-    return tuple(vocabulary[exact.token[i]] for i in sorted(found))
+    if not violates(found):
+        raise CertificateError("the lowest block of a query does not refute Proposition 2's formula")
+    return found
 
 
 def compare(

@@ -8,7 +8,7 @@ import scipy  # its subpackages load when first used
 
 from marginaudit.margins.certificate import Certified, certify
 from marginaudit.margins.errors import SolverFailure
-from marginaudit.margins.rows import Matrix, Rows, in_few_coordinates
+from marginaudit.margins.rows import LONGEST, SHORTEST, Matrix, Rows, in_few_coordinates, row_lengths
 
 SOLVER = "CLARABEL"
 
@@ -59,11 +59,10 @@ def _residuals(rows: Rows, attempt: Attempt, found: Certified | None) -> str:
 
 def _attempt(rows: Rows) -> Attempt:
     reduced, left, right = in_few_coordinates(rows)
-    with np.errstate(over="ignore", invalid="ignore"):
-        A = reduced.sparse()
-        lengths = np.sqrt(np.asarray((A * A).sum(axis=1), dtype=np.float64))
-    if not np.all(np.isfinite(lengths)) or not np.all(lengths > 0):
-        return Attempt(None, None, "not tried: rows of zero or infinite length")
+    A = reduced.sparse()
+    lengths = row_lengths(A)
+    if lengths.min() < SHORTEST or lengths.max() > LONGEST:
+        return Attempt(None, None, f"not tried: rows of length {lengths.min():g} to {lengths.max():g}")
     used = np.unique(A.indices)
     A = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / lengths) @ A[:, used])
     target = float(lengths.min())  # right-hand sides at most 1, the largest 1

@@ -14,6 +14,9 @@ Indices: TypeAlias = NDArray[np.int64]
 
 UNIT_ROUNDOFF = 2.0**-53
 
+SHORTEST, LONGEST = 1e-100, 1e100
+"""Lengths of a row between which float64 squares and products of rows and solutions stay in range."""
+
 
 def gamma(operations: int) -> float:
     """Relative error bound of a sum of products in float64, in any order, with so many roundings a term."""
@@ -102,7 +105,7 @@ class Rows:
         return gamma(dimensions) if dimensions else 0.0
 
     def sparse(self) -> "scipy.sparse.csr_array[np.float64]":
-        """The matrix A with A w = the left-hand sides, w = W flattened row by row."""
+        """The matrix A with A w = the left-hand sides, w = W flattened row by row; no zeros are stored."""
         rows = np.arange(len(self))
         if self.left is None:
             difference = scipy.sparse.coo_array(
@@ -113,18 +116,32 @@ class Rows:
                 shape=(len(self), self.size),
             )
         else:
-            difference = scipy.sparse.coo_array(self.left[self.winner] - self.left[self.loser])
+            with np.errstate(over="ignore"):
+                difference = scipy.sparse.coo_array(self.left[self.winner] - self.left[self.loser])
         row, first = difference.coords
         column = self.column[row]
         width = self.shape[1]
         if self.right is None:
             data, second = difference.data, column
         else:
-            data = (difference.data[:, None] * self.right[column]).ravel()
+            with np.errstate(over="ignore", invalid="ignore"):
+                data = (difference.data[:, None] * self.right[column]).ravel()
             row, first = np.repeat(row, width), np.repeat(first, width)
             second = np.tile(np.arange(width), len(column))
-        matrix = scipy.sparse.coo_array((data, (row, first * width + second)), shape=(len(self), np.prod(self.shape)))
-        return scipy.sparse.csr_array(matrix)
+        places = (row, first * width + second)
+        matrix = scipy.sparse.csr_array((data, places), shape=(len(self), np.prod(self.shape)))
+        matrix.eliminate_zeros()
+        return matrix
+
+
+def row_lengths(A: "scipy.sparse.csr_array[np.float64]") -> Matrix:
+    """The Euclidean length of each row, also where its square overflows; infinite where an entry does."""
+    largest = np.asarray(abs(A).max(axis=1).toarray(), dtype=np.float64).ravel()
+    safe = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / safe) @ A)
+        lengths = safe * np.sqrt(np.asarray((scaled * scaled).sum(axis=1), dtype=np.float64))
+    return np.where(np.isfinite(lengths), lengths, np.inf)
 
 
 def kq_rows(dataset: Dataset, *, orthonormal: bool) -> Rows:

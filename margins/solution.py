@@ -54,10 +54,11 @@ class ClosedForm:
     Attributes
     ----------
     holds : bool
-    witness : tuple of tokens, or None where it holds
+    witness : tuple of tokens or None
         Decided exactly: a set S of optimal tokens with |N(S)| k < |S| m, in vocabulary order. Against a
-        numerical solution: the tokens where formula and solution differ. Under a query whose relation
-        has a cycle, where there is no solution: the cycle.
+        numerical solution: the tokens where formula and solution differ. Under a query whose relation has a
+        cycle, so that there is no solution: the cycle. None where the formula holds, and where there is no
+        solution for another reason (embeddings that are not orthonormal couple the queries).
     """
 
     holds: bool

@@ -23,7 +23,7 @@ FORMAT = "marginaudit-certificate-1"
 ORTHONORMAL_TOLERANCE = Fraction(1, 10**12)
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818
     """The certificate does not prove what it states; the message says where."""
 
 
@@ -117,7 +117,10 @@ def verify_kq(stated: dict[str, Any], required: set[tuple[str, str, str]]) -> st
     for query, rows in stated["multipliers"].items():
         for winner, loser, value in rows:
             multiplier, pair = rational(value), (query, winner, loser)
-            demand(pair in required and pair not in seen, f"kq: a multiplier on {pair}, which is no constraint or stated twice")
+            demand(
+                pair in required and pair not in seen,
+                f"kq: a multiplier on {pair}, which is no constraint or stated twice",
+            )
             demand(multiplier >= 0, f"kq: a negative multiplier on {pair}")
             seen.add(pair)
             total += multiplier

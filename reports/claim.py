@@ -78,11 +78,6 @@ class Claim:
                     f"claim {self.id}: got the assumption {name!r}, expected one of {', '.join(ASSUMPTIONS)}"
                 )
 
-    @property
-    def paper(self) -> str:
-        """The first part of the id."""
-        return self.id.split(".")[0]
-
     def judge(self, run: "Run") -> Finding:
         """The verdict on a run; a claim whose own code fails is `broken`, and says how."""
         for name in self.assumptions:

@@ -3,12 +3,15 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from marginaudit.orders import CollocationError, Dataset, InputError, printable
-from marginaudit.reports.options import load, training_options
+from marginaudit.reports.options import Seconds, load, training_options
+
+if TYPE_CHECKING:
+    from marginaudit.reports.claim import Claim
 
 DATASET = click.argument("dataset", metavar="DATASET")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
@@ -121,19 +124,23 @@ def classify(dataset: str, as_json: bool) -> int:
     help="exact: rational arithmetic; cvxpy: the quadratic program; auto: exact where it exists.",
 )
 @click.option("--only", type=click.Choice(["ov", "kq"]), help="Solve one of the two problems.")
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path),
+    help="Write the exact primal and dual as fractions, for `marginaudit verify`.",
+)
 @JSON
-def solve(dataset: str, method: str, only: str | None, as_json: bool) -> int:
+def solve(dataset: str, method: str, only: str | None, certificate: Path | None, as_json: bool) -> int:
     """Solve the two hard-margin problems, with certificates."""
-    from marginaudit.margins import solve_kq, solve_ov
+    from marginaudit.margins import certificate_document, solve_kq, solve_ov
     from marginaudit.reports.answers import finite, solution_answer
 
     data = load(dataset).dataset
     solvers: dict[str, Callable[..., Any]] = {"ov": solve_ov, "kq": solve_kq}
-    answer = {
-        which: finite(solution_answer(data, solver(data, method=method)))
-        for which, solver in solvers.items()
-        if only in (None, which)
-    }
+    solutions = {which: solver(data, method=method) for which, solver in solvers.items() if only in (None, which)}
+    if certificate is not None:
+        _write(certificate, certificate_document(data, **solutions), "--certificate")
+    answer = {which: finite(solution_answer(data, solution)) for which, solution in solutions.items()}
     if as_json:
         _print_json(answer)
         return 0
@@ -141,10 +148,10 @@ def solve(dataset: str, method: str, only: str | None, as_json: bool) -> int:
 
     rows = []
     for which, found in answer.items():
-        certificate = found["certificate"]
+        proof = found["certificate"]
         exact = found["norm_squared_exact"]
         norm_squared = exact or found["norm_squared"]
-        checks = (certificate["gap"], certificate["max_violation"], found["direction_radius"])
+        checks = (proof["gap"], proof["max_violation"], found["direction_radius"])
         rows.append([which, found["status"], found["method"], norm_squared, *checks])
     header = (
         "problem",
@@ -207,6 +214,71 @@ def train(dataset: str, as_json: bool, **training: Any) -> int:
 
 
 @cli.command()
+@DATASET
+@click.argument("certificate", metavar="CERTIFICATE", type=click.Path(path_type=Path))
+@JSON
+def verify(dataset: str, certificate: Path, as_json: bool) -> int:
+    """Check a CERTIFICATE that `solve --certificate` wrote: exit status 0 confirmed, 1 refused."""
+    from marginaudit.margins.verify import Refused
+    from marginaudit.reports.console import note, print_line
+    from marginaudit.reports.verification import confirmed
+
+    try:
+        lines = confirmed(dataset, certificate)
+    except Refused as reason:
+        if as_json:
+            _print_json({"confirmed": False, "reason": str(reason), "statements": []})
+        note(f"refused: {reason}")
+        return 1
+    if as_json:
+        _print_json({"confirmed": True, "reason": None, "statements": lines})
+    else:
+        for line in lines:
+            print_line(f"confirmed: {line}")
+    return 0
+
+
+@cli.command()
+@click.argument("claim", metavar="CLAIM")
+@click.option("--without", metavar="ASSUMPTION", help="Break this assumption of the claim, and meet the others.")
+@click.option("--seconds", type=Seconds(), default=60.0, show_default=True, help="Stop after so long.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random datasets.")
+@click.option("--out", type=click.Path(path_type=Path), help="Dataset file to write.  [default: CLAIM.json]")
+@JSON
+def hunt(claim: str, without: str | None, seconds: float, seed: int, out: Path | None, as_json: bool) -> int:
+    """Look for the smallest dataset that meets a claim's assumptions and violates it."""
+    from marginaudit.orders import dataset_to_document
+    from marginaudit.reports.console import print_line, progress_bar
+    from marginaudit.reports.hunt import hunt as run_hunt
+    from marginaudit.reports.hunt import hunt_answer
+
+    path = out or Path(f"{claim}.json")
+    if path.suffix.lower() != ".json":
+        raise InputError(f"--out {path}", got=f"the ending {path.suffix!r}", expected=".json")
+    with progress_bar(total=seconds) as bar:
+        bar.say(f"hunting {claim}")
+        found = run_hunt(_claim(claim), without=without, seconds=seconds, seed=seed, progress=bar.reach)
+    if found.dataset is not None:
+        _write(path, dataset_to_document(found.dataset), "--out")
+    answer = hunt_answer(found, None if found.dataset is None else str(path))
+    if as_json:
+        _print_json(answer)
+        return 0
+    tried = f"{found.tried} datasets of up to {found.largest['V']} tokens, {found.largest['N']} samples, "
+    tried += f"length {found.largest['L_max']}"
+    if found.dataset is None:
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in found.verdicts.items()) or "none evaluated"
+        exhausted = "; all datasets of the smallest sizes among them" if found.exhausted else ""
+        print_line(f"no counterexample to {claim} in {tried}{exhausted} ({verdicts}).")
+    else:
+        data = found.dataset
+        print_line(f"counterexample to {claim}: {data.V} tokens, {data.N} samples (tried {tried}).")
+        print_line(str(answer["detail"]))
+        print_line(f"dataset: {path}")
+    return 0
+
+
+@cli.command()
 @click.argument("name", metavar="NAME")
 @click.option("--out", type=click.Path(path_type=Path), help="File to write: .svg, .pdf or .png.  [default: NAME.svg]")
 @JSON
@@ -248,10 +320,6 @@ def claims(claim: str | None, as_json: bool) -> int:
     from marginaudit.reports.console import print_table
     from marginaudit.reports.ledger import LEDGER
 
-    if claim is not None and claim not in LEDGER:
-        raise InputError(
-            f"claim {claim!r}", got="no claim of that id", expected="an id that `marginaudit claims` lists"
-        )
     entries = [
         {
             "id": entry.id,
@@ -262,17 +330,26 @@ def claims(claim: str | None, as_json: bool) -> int:
             "assumptions": list(entry.assumptions),
             "proof_uses": [condition.text for condition in entry.proof_uses],
         }
-        for entry in ([LEDGER[claim]] if claim is not None else LEDGER.values())
+        for entry in ([_claim(claim)] if claim is not None else LEDGER.values())
     ]
     if as_json:
         _print_json(entries[0] if claim is not None else entries)
     elif claim is not None:
-        rows = [(key, ", ".join(v) if isinstance(v, list) else v) for key, v in entries[0].items()]
-        print_table(claim, ("", ""), rows)
+        print_table(
+            claim, ("", ""), [(key, ", ".join(v) if isinstance(v, list) else v) for key, v in entries[0].items()]
+        )
     else:
         rows = [(e["id"], e["statement"], e["source"], ", ".join(e["assumptions"])) for e in entries]
         print_table("Claims", ("id", "statement", "source", "assumptions"), rows)
     return 0
+
+
+def _claim(name: str) -> "Claim":
+    from marginaudit.reports.ledger import LEDGER
+
+    if name not in LEDGER:
+        raise InputError(f"claim {name!r}", got="no claim of that id", expected="an id that `marginaudit claims` lists")
+    return LEDGER[name]
 
 
 def _config(training: dict[str, Any]) -> Any:
@@ -288,6 +365,17 @@ def _config(training: dict[str, Any]) -> Any:
                 expected=f"at most {longest}",
             )
     return config
+
+
+def _write(path: Path, document: Any, option: str) -> None:
+    """A JSON file, written whole or not at all."""
+    from marginaudit.reports.files import json_text, write_whole
+
+    try:
+        write_whole(path, json_text(document))
+    except OSError as error:
+        got = error.strerror or "an error"
+        raise InputError(f"{option} {path}", got=got, expected="a file to write") from None
 
 
 def _print_json(document: Any) -> None:

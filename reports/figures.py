@@ -2,8 +2,9 @@
 
 import io
 from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +12,19 @@ from numpy.typing import NDArray
 from marginaudit.orders import CASES, printable
 from marginaudit.reports.files import write_whole
 from marginaudit.reports.run import Run
-from marginaudit.reports.style import BOUND, FIGURE, MEASURED, REFERENCE
+from marginaudit.reports.style import BOUND, FIGURE, HATCH, MEASURED, REFERENCE
 from marginaudit.reports.verdict import Curve, Finding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+P = ParamSpec("P")
+
 FORMATS = (".svg", ".pdf", ".png")
+
+ROUNDING_ONLY = 1e-28
+"""A 1 - cos below this is the rounding of unit vectors in float64."""
 
 # panel: title, claim whose curve is drawn, stage, record that is drawn where the claim has no curve
 PANELS = (
@@ -31,6 +37,20 @@ PANELS = (
 )
 
 
+def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
+    """Draw with the project's plot settings."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> "Figure":
+        import matplotlib as mpl
+
+        with mpl.rc_context(FIGURE):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+@styled
 def against_bounds(run: Run, findings: Mapping[str, Finding]) -> "Figure":
     """Figure 2's six panels on logarithmic axes, each measured quantity against its bound.
 
@@ -71,19 +91,22 @@ def _draw_curve(axis: "Axes", curve: Curve, informative_from: int | None) -> Non
         axis.plot(step, lower, color=BOUND, lw=1.4, label="bound")
     top = curve.vacuous_above
     if top is not None and upper is not None and (upper > top).any():
-        axis.axhspan(top, max(upper.max(), top * 2), facecolor="none", edgecolor="#f2c9ae", hatch="////", lw=0)
+        ceiling = max(upper.max(), top * 2)
+        axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
         axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
         when = "never below 1e40" if informative_from is None else f"informative from t = {informative_from:.2g}"
-        axis.text(
-            0.03,
-            0.97,
+        axis.annotate(
             f"bound vacuous; {when}",
-            transform=axis.transAxes,
+            xy=(0.03, top),
+            xycoords=axis.get_yaxis_transform(),
+            xytext=(0, -4),
+            textcoords="offset points",
             va="top",
             fontsize=7.5,
             color=BOUND,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
         )
+    if measured.max(initial=0) < ROUNDING_ONLY:
+        axis.text(0.5, 0.25, "measured: zero to rounding", **_centred(axis))
 
 
 def _centred(axis: "Axes") -> dict[str, Any]:
@@ -98,6 +121,7 @@ def _one_legend(figure: "Figure", axes: "Iterable[Axes]") -> None:
     figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=len(entries) or 1)
 
 
+@styled
 def ntp_2() -> "Figure":
     """Figure 2 of arXiv 2409.17335: training on section 7's setting, on its own linear axes."""
     run = Run(CASES["section-7"]())
@@ -121,13 +145,11 @@ FIGURES: Mapping[str, Callable[[], "Figure"]] = {"ntp-2": ntp_2}
 
 
 def _six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":
-    import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(FIGURE):
-        figure = Figure(figsize=(11, 6.2))
-        axes = figure.subplots(2, 3)
-        figure.suptitle(title.replace("$", r"\$"), x=0.01, ha="left", fontsize=11)
+    figure = Figure(figsize=(11, 6.2))
+    axes = figure.subplots(2, 3)
+    figure.suptitle(title.replace("$", r"\$"), x=0.01, ha="left", fontsize=11)
     return figure, axes.ravel()
 
 

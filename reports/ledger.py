@@ -9,6 +9,7 @@ from marginaudit.reports.claims import (
     ntp_theorem1,
     ntp_theorem2,
     ntp_theorem3,
+    sharp_margins,
 )
 
 LEDGER = Ledger(
@@ -21,6 +22,7 @@ LEDGER = Ledger(
         ntp_proposition2,
         ntp_theorem3,
         ntp_examples,
+        sharp_margins,
     )
     for claim in module.CLAIMS
 )

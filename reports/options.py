@@ -17,7 +17,7 @@ MOST_STEPS = 10**18
 """Step counts are written up to here."""
 
 
-class StepCount(click.ParamType):
+class StepCount(click.ParamType[int]):
     """A whole number of steps, also written 1e6."""
 
     name = "steps"
@@ -34,7 +34,7 @@ class StepCount(click.ParamType):
         return int(number)
 
 
-class StepSize(click.ParamType):
+class StepSize(click.ParamType[float]):
     """A positive, finite step size."""
 
     name = "size"
@@ -50,7 +50,17 @@ class StepSize(click.ParamType):
         return size
 
 
-class Steps(click.ParamType):
+class Seconds(click.ParamType[float]):
+    """A positive, finite number of seconds."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Parse a duration; fail in one line."""
+        return StepSize().convert(value, param, ctx)
+
+
+class Steps(click.ParamType[tuple[int, ...]]):
     """Step counts, separated by commas."""
 
     name = "steps"

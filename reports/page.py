@@ -32,12 +32,11 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
         trim_blocks=True,
     )
     environment.filters |= {"number": number, "compact": _compact, "pretty": _pretty, "norm": _norm}
-    rows = [row.as_document() | {"statement": row.claim.statement} for row in audit.rows]
-    rows = [_visible(row) for row in rows]
+    rows = [_visible(row.as_document()) for row in audit.rows]
     by_claim: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_claim.setdefault(row["claim"], []).append(row)
-    claims = [
+    claims: list[dict[str, Any]] = [
         {
             "id": claim.id,
             "anchor": re.sub(r"[^A-Za-z0-9.-]+", "-", claim.id),
@@ -60,7 +59,11 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
         claims=claims,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
         evidences=sorted(Counter(row["evidence"] for row in rows).items()),
-        violations=[row for row in rows if row["verdict"] == Verdict.VIOLATED],
+        violations=[
+            (claim, violated)
+            for claim in claims
+            if (violated := [row for row in claim["rows"] if row["verdict"] == Verdict.VIOLATED])
+        ],
         colours={verdict.value: colour for verdict, colour in VERDICTS.items()},
         pictures=[(printable(name), Markup(_svg(picture))) for name, picture in pictures],
     )

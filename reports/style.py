@@ -7,6 +7,7 @@ from marginaudit.reports.verdict import Verdict
 MEASURED = "#1f4e79"
 BOUND = "#c2571a"
 REFERENCE = "#6b7280"
+HATCH = "#f2c9ae"
 
 VERDICTS = {
     Verdict.VIOLATED: "#b42318",
@@ -17,7 +18,7 @@ VERDICTS = {
     Verdict.HOLDS: "#067647",
 }
 
-FIGURE: dict[str, Any] = {
+FIGURE: Any = {
     "figure.constrained_layout.use": True,
     "font.size": 9,
     "axes.titlesize": 9.5,

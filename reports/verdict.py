@@ -73,5 +73,5 @@ class Finding:
 
 
 def not_applicable(detail: str, witness: Mapping[str, Any] | None = None) -> Finding:
-    """The statement says nothing about this dataset."""
-    return Finding(Verdict.NOT_APPLICABLE, detail=detail, witness=witness)
+    """The statement says nothing about this dataset, as its tokens and samples show by themselves."""
+    return Finding(Verdict.NOT_APPLICABLE, Evidence.EXACT, detail=detail, witness=witness)

@@ -2,5 +2,5 @@
 
 from hypothesis import settings
 
-settings.register_profile("marginaudit", deadline=None, derandomize=True, max_examples=60)
+settings.register_profile("marginaudit", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("marginaudit")

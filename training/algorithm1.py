@@ -101,15 +101,13 @@ def train(
     kq_space = TokenKQ(V, *pairs) if orthonormal else EmbeddedKQ(E, *pairs)
     kq_iterate = _start(kq_space, eta, "kq_reference", kq_reference)
     what = kq_iterate.reference
-    kq: KQ = (
-        CommonMargin(kq_space, classes, V, what, A) if common else GeneralB(kq_space, classes, V, what, B)
-    )
+    kq: KQ = CommonMargin(kq_space, classes, V, what, A) if common else GeneralB(kq_space, classes, V, what, B)
     rows2 = descend(kq, kq_iterate, steps2, at2, progress, steps1)
 
     S = np.zeros((V, V))
-    S[kq_space.recorded_key, kq_space.recorded_query] = kq_iterate.along * kq_space.recorded(
-        what
-    ) + kq_space.recorded(kq_iterate.rest)
+    S[kq_space.recorded_key, kq_space.recorded_query] = kq_iterate.along * kq_space.recorded(what) + kq_space.recorded(
+        kq_iterate.rest
+    )
     return Training(
         stage1=Stage1(**_columns(rows1, OV_COLUMNS)),
         stage2=Stage2(
@@ -149,8 +147,7 @@ KQ_COLUMNS = (*COLUMNS, "min_optimal_weight", "log_other_weight", "log_excess")
 
 def _columns(rows: Sequence[Row], names: Sequence[str]) -> dict[str, Any]:
     return {
-        name: np.array([row[name] for row in rows], dtype=np.int64 if name == "step" else np.float64)
-        for name in names
+        name: np.array([row[name] for row in rows], dtype=np.int64 if name == "step" else np.float64) for name in names
     }
 
 

@@ -62,10 +62,12 @@ class SampleClasses:
 def sample_classes(dataset: Dataset) -> SampleClasses:
     """Merge the samples.
 
-    >>> from marginaudit.orders import Dataset
-    >>> classes = sample_classes(Dataset.from_sentences("abab", ["abab", "baba", "bbaab"]))
-    >>> len(classes), classes.frequency.tolist()
-    (7, [0.1, 0.3, 0.2, 0.1, 0.1, 0.1, 0.1])
+    >>> from marginaudit.orders import Dataset, Sample
+    >>> samples = (Sample(("a", "b", "q"), "b"), Sample(("b", "a", "q"), "b"))
+    >>> data = Dataset("two", ("a", "b", "q"), samples, (1, 3), next_token={"a": "b", "b": "q", "q": "a"})
+    >>> classes = sample_classes(data)
+    >>> len(classes), classes.frequency.tolist(), classes.token.tolist(), classes.optimal.tolist()
+    (1, [1.0], [2, 0, 1], [False, True, False])
 
     Raises
     ------
@@ -83,13 +85,11 @@ def sample_classes(dataset: Dataset) -> SampleClasses:
 
     query = np.array([q for q, _, _ in merged], dtype=np.int64)
     following = np.array([y for _, _, y in merged], dtype=np.int64)
-    rows = np.array(
-        [(k, *entry) for k, (_, bag, _) in enumerate(merged) for entry in bag], dtype=np.int64
-    ).reshape(-1, 4)
-    edge_class, label, token, multiplicity = rows.T
-    slots, slot_first_edge, slot = np.unique(
-        edge_class * dataset.V + label, return_index=True, return_inverse=True
+    rows = np.array([(k, *entry) for k, (_, bag, _) in enumerate(merged) for entry in bag], dtype=np.int64).reshape(
+        -1, 4
     )
+    edge_class, label, token, multiplicity = rows.T
+    slots, slot_first_edge, slot = np.unique(edge_class * dataset.V + label, return_index=True, return_inverse=True)
     slot_class, slot_label = slots // dataset.V, slots % dataset.V
     answer = np.full(len(merged), -1, dtype=np.int64)
     answered = np.flatnonzero(slot_label == following[slot_class])

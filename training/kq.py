@@ -51,9 +51,7 @@ class KQ(Problem):
     margin_size: float
     """Largest |margin| of W_ov (twice that for a general B: how far two margins may lie apart)."""
 
-    def __init__(
-        self, space: TokenKQ | EmbeddedKQ, classes: SampleClasses, V: int, reference: Floats
-    ) -> None:
+    def __init__(self, space: TokenKQ | EmbeddedKQ, classes: SampleClasses, V: int, reference: Floats) -> None:
         self.space: TokenKQ | EmbeddedKQ = space
         self.classes = classes
         self.V = V
@@ -139,9 +137,7 @@ class KQ(Problem):
         least = np.bincount(query, np.where(convex, 0.0, size * moved))
         return float(most.max()), float(least.max())
 
-    def _set_fluxes(
-        self, left: Indices, right: Indices, place_class: Indices, optimal: NDArray[np.bool_]
-    ) -> None:
+    def _set_fluxes(self, left: Indices, right: Indices, place_class: Indices, optimal: NDArray[np.bool_]) -> None:
         self.left, self.right = left, right
         self.places = len(place_class)
         self._place_class = place_class
@@ -218,9 +214,7 @@ class CommonMargin(KQ):
 
     def _log_odds(self, lead: Floats, label: Floats) -> Floats:
         classes = self.classes
-        rivals = segment_log_sum_exp(
-            np.where(self._is_answer, -np.inf, lead), classes.first_slot, classes.slot_class
-        )
+        rivals = segment_log_sum_exp(np.where(self._is_answer, -np.inf, lead), classes.first_slot, classes.slot_class)
         return np.logaddexp(rivals, self._log_absent - label)
 
     def log_odds(self, log_phi: Floats) -> Floats:

@@ -90,9 +90,7 @@ def loss_gradient(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
 
 def sample_probabilities(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
     """P = softmax(W_ov X phi(X^T W_kq q)) of every sample, shape (samples, labels)."""
-    return np.array(
-        [np.exp(_log_softmax(W_ov @ X @ _attention(X, W_kq))) for _, _, X in _weighted(dataset)]
-    )
+    return np.array([np.exp(_log_softmax(W_ov @ X @ _attention(X, W_kq))) for _, _, X in _weighted(dataset)])
 
 
 def _weighted(dataset: Dataset) -> list[tuple[Sample, float, Array]]:

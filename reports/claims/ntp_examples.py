@@ -45,7 +45,7 @@ def _named(run: Run) -> Mapping[str, Token]:
 
 
 def _facts() -> tuple[list[tuple[str, str]], list[tuple[str, str, str]]]:
-    return list(product(TOKENS, repeat=2)), list(product(TOKENS, repeat=3))
+    return list(product(TOKENS, TOKENS)), list(product(TOKENS, TOKENS, TOKENS))
 
 
 def _found(run: Run) -> Series:

@@ -75,7 +75,7 @@ def _rounding(
     operations = data.N + data.L_max + data.V + data.embeddings.shape[1]
     size = float(np.abs(data.embeddings).max())
     logits = np.array([1 + np.abs(weights[0]).max() * size for _, weights, _ in points])
-    return np.finfo(float).eps * operations * logits * np.maximum(_sizes(run, points, gradient), size)
+    return np.asarray(np.finfo(float).eps * operations * logits * np.maximum(_sizes(run, points, gradient), size))
 
 
 def _labels(points: list[tuple[float, list[Matrix], Matrix]]) -> tuple[str, ...]:

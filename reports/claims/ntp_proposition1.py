@@ -15,7 +15,7 @@ def _lower_norm(run: Run, t: Steps) -> Steps:
 
 
 def _direction_bound(run: Run, t: Steps) -> Steps:
-    return 12 * run.norm_ov**3 * np.log(2 * run.dataset.V) * np.log(t) / (t * run.eta0)
+    return np.asarray(12 * run.norm_ov**3 * np.log(2 * run.dataset.V) * np.log(t) / (t * run.eta0))
 
 
 def _log_loss(run: Run) -> Series:

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from marginaudit.orders import Token
+import numpy as np
+
+from marginaudit.orders import QueryOrder, Token
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import Series, exact_series
+from marginaudit.reports.series import Series, exact_series, series
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
 
@@ -20,31 +22,35 @@ def _entries(run: Run) -> Iterator[tuple[Token, Token]]:
             yield query, token
 
 
+def _weights(run: Run, entries: list[tuple[Token, Token]], label: tuple[str, ...]) -> Series:
+    """x^T W*_kq q for each (query, x): exact, or in float64 within the solution's own error bound."""
+    exact, scores = run.kq.weights_exact, run.kq.scores
+    if exact is not None:
+        return exact_series([exact.get(query, {}).get(token, Fraction(0)) for query, token in entries], label=label)
+    if scores is None:
+        raise ValueError("W*_kq does not exist")
+    index, size = run.dataset.index, np.linalg.norm(run.dataset.embeddings, axis=1)
+    places = [(index[token], index[query]) for query, token in entries]
+    bar = run.kq.weight_radius or 0.0
+    radius = [bar * size[x] * size[q] for x, q in places]
+    return series([scores[place] for place in places], radius=radius, label=label)
+
+
 def _solution(run: Run) -> Series:
-    weights = _exact_weights(run)
-    return exact_series(
-        [weights.get(query, {}).get(token, Fraction(0)) for query, token in _entries(run)],
-        label=tuple(f"x = {token!r} under query {query!r}" for query, token in _entries(run)),
-    )
+    entries = list(_entries(run))
+    return _weights(run, entries, tuple(f"x = {token!r} under query {query!r}" for query, token in entries))
 
 
-def _exact_weights(run: Run) -> Any:
-    if run.kq.weights_exact is None:
-        raise ValueError("W*_kq has no exact solution although Assumptions 1 and 2 hold")
-    return run.kq.weights_exact
-
-
-def closed_form(run: Run) -> Series:
+def closed_form_value(order: QueryOrder, token: Token) -> Fraction:
     """m/(k+m) on the k optimal tokens of a query, -k/(k+m) on its m non-optimal ones, 0 elsewhere."""
-    values = []
-    for query, token in _entries(run):
-        order = run.dataset.orders[query]
-        k, m = len(order.optimal), len(order.non_optimal)
-        if token in order.optimal:
-            values.append(Fraction(m, k + m))
-        else:
-            values.append(Fraction(-k, k + m) if token in order.non_optimal else Fraction(0))
-    return exact_series(values)
+    k, m = len(order.optimal), len(order.non_optimal)
+    if token in order.optimal:
+        return Fraction(m, k + m)
+    return Fraction(-k, k + m) if token in order.non_optimal else Fraction(0)
+
+
+def _closed_form(run: Run) -> Series:
+    return exact_series([closed_form_value(run.dataset.orders[query], token) for query, token in _entries(run)])
 
 
 def _witness(run: Run) -> dict[str, Any] | None:
@@ -61,11 +67,14 @@ def _witness(run: Run) -> dict[str, Any] | None:
         "relations": [list(pair) for pair in order.relations],
         "S": list(tokens or ()),
         "N(S)": [x for x in order.non_optimal if any(order.graph.has_edge(s, x) for s in tokens or ())],
-        "weights": {x: str(v) for x, v in _exact_weights(run)[query].items()},
+        "weights": {x: str(v) for x, v in (run.kq.weights_exact or {}).get(query, {}).items()},
     }
 
 
-def _no_relation(run: Run) -> str | None:
+def no_relation(run: Run) -> str | None:
+    """Why no query has optimal tokens to speak of, or None."""
+    if run.kq.status == "infeasible":
+        return "W*_kq does not exist: no W_kq has all margins positive."
     return None if run.dataset.orders else "No sample relates two tokens, so no query has optimal tokens."
 
 
@@ -82,11 +91,8 @@ def _pairs(run: Run) -> list[tuple[Token, Token, Token]]:
 
 
 def _pair_side(run: Run, which: int) -> Series:
-    weights = _exact_weights(run)
-    return exact_series(
-        [weights.get(pair[0], {}).get(pair[which], Fraction(0)) for pair in _pairs(run)],
-        label=tuple(f"x = {x!r}, x' = {other!r} under query {query!r}" for query, x, other in _pairs(run)),
-    )
+    label = tuple(f"x = {x!r}, x' = {other!r} under query {query!r}" for query, x, other in _pairs(run))
+    return _weights(run, [(pair[0], pair[which]) for pair in _pairs(run)], label)
 
 
 CLOSED_FORM = Claim(
@@ -101,8 +107,8 @@ CLOSED_FORM = Claim(
         r"\quad k=|O_q|,\ m=|N_q|"
     ),
     assumptions=ASSUMPTIONS,
-    judgement=Equal(measure=_solution, expected=closed_form, witness=_witness),
-    absent=_no_relation,
+    judgement=Equal(measure=_solution, expected=_closed_form, witness=_witness),
+    absent=no_relation,
 )
 
 COROLLARY = Claim(
@@ -112,7 +118,7 @@ COROLLARY = Claim(
     formula=r"\left(x_{l}^{(n)}-x_{l'}^{(n)}\right)^\top W^*_{kq}q=0,\quad l,l'\notin l(n)",
     assumptions=ASSUMPTIONS,
     judgement=Equal(measure=lambda run: _pair_side(run, 1), expected=lambda run: _pair_side(run, 2)),
-    absent=_no_relation,
+    absent=no_relation,
 )
 
 PREFIX_CLOSED = Claim(
@@ -122,7 +128,7 @@ PREFIX_CLOSED = Claim(
     formula=CLOSED_FORM.formula,
     assumptions=(*ASSUMPTIONS, "prefix_closed"),
     judgement=CLOSED_FORM.judgement,
-    absent=_no_relation,
+    absent=no_relation,
 )
 
 CLAIMS = (CLOSED_FORM, COROLLARY, PREFIX_CLOSED)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
-from marginaudit.reports.claims.quantities import no_direction_kq
+from marginaudit.reports.claims.quantities import no_common_margin, no_direction_kq
 from marginaudit.reports.judgements import Bounded, Equal, Limit, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.run import Run
@@ -93,12 +93,14 @@ def _log_loss_bound(run: Run, t: Steps) -> Steps:
     L = run.dataset.L_max
     # 2L/(L + exp(C1 t)), written so that nothing overflows
     remainder = 2 * L * np.exp(-_C1(run) * t) / (L * np.exp(-_C1(run) * t) + 1)
-    return np.log(run.dataset.V) - _C0(run) * run.config.steps1 * (1 - remainder)
+    return np.asarray(np.log(run.dataset.V) - _C0(run) * run.config.steps1 * (1 - remainder))
 
 
 def _largest_log_loss(run: Run) -> float:
     """log of the loss with all attention on one wrong token: its label leads the right one by A."""
-    margin = run.config.steps1 * run.eta0 / run.norm_ov
+    if not run.training.common_margin:
+        return float("inf")
+    margin = run.training.margin
     return float(np.log(np.logaddexp(margin, np.log(run.dataset.V - 1))))
 
 
@@ -194,7 +196,7 @@ FLOOR = Claim(
     formula=r"\inf_{W_{kq}}\mathcal L=V\exp(-C_0T),\quad \mathcal L-\mathcal L^*\le\mathcal L^*\,C_0T\,O(e^{-C_1t})",
     assumptions=ASSUMPTIONS,
     judgement=Equal(measure=log_infimum, expected=log_printed_floor, witness=_floor_witness),
-    absent=no_direction_kq,
+    absent=no_common_margin,
 )
 
 
@@ -218,7 +220,7 @@ RATE = Claim(
     formula=r"-\frac{d}{dt}\log\left(\mathcal L-\inf\mathcal L\right)\to\frac{\eta}{\lVert W^*_{kq}\rVert}>0",
     assumptions=ASSUMPTIONS,
     judgement=Limit(measure=_excess_rate, predicted=lambda run: run.eta / run.norm_kq),
-    absent=no_direction_kq,
+    absent=no_common_margin,
 )
 
 CLAIMS = (

@@ -7,6 +7,8 @@ from marginaudit.training import StageRecord
 
 def no_direction_ov(run: Run) -> str | None:
     """Why stage 1 has no direction to compare, or None."""
+    if run.ov.status == "infeasible":
+        return "W*_ov does not exist: no W_ov has all margins positive."
     if run.norm_ov == 0:
         return "The vocabulary has one token, so W*_ov = 0 has no direction."
     return _not_trained(run.config.steps1, "1")
@@ -14,11 +16,21 @@ def no_direction_ov(run: Run) -> str | None:
 
 def no_direction_kq(run: Run) -> str | None:
     """Why stage 2 has no direction to compare, or None."""
+    if run.kq.status == "infeasible":
+        return "W*_kq does not exist: no W_kq has all margins positive."
     if run.norm_kq == 0:
         return "No sample relates two tokens, so W*_kq = 0 has no direction."
     if run.config.steps1 == 0:
         return "Stage 1 has no step, so W_ov = 0 and stage 2 has no gradient."
     return _not_trained(run.config.steps2, "2")
+
+
+def no_common_margin(run: Run) -> str | None:
+    """Why the infimum of the loss over W_kq has no closed form, or None."""
+    reason = no_direction_kq(run)
+    if reason is None and not run.training.common_margin:
+        return "The margins of W_ov^(T) are not one A, so the infimum of the loss has no closed form."
+    return reason
 
 
 def _not_trained(steps: int, stage: str) -> str | None:

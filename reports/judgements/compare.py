@@ -60,7 +60,7 @@ def _narrow(left: Series, right: Series, scale: NDArray[np.float64] | None = Non
         return np.asarray(bars <= ALLOWANCE)
     if scale is None:
         scale = np.maximum(abs(left.value).astype(float), abs(right.value).astype(float))
-    return np.asarray(bars <= ALLOWANCE * scale)
+    return np.asarray(bars <= ALLOWANCE * scale, dtype=bool)
 
 
 def _same_scale(left: Series, right: Series) -> None:
@@ -71,4 +71,4 @@ def _same_scale(left: Series, right: Series) -> None:
 
 
 def _is_number(series: Series) -> NDArray[np.bool_]:
-    return ~np.isnan(series.value.astype(float)) & ~np.isnan(series.radius.astype(float))
+    return np.asarray(~np.isnan(series.value.astype(float)) & ~np.isnan(series.radius.astype(float)))

@@ -60,7 +60,8 @@ class Equal:
             Outcome.FALSE: Verdict.VIOLATED,
         }
         measured, expected = left.shown(at), right.shown(at)
-        amount = f"{(outcomes == Outcome.FALSE).sum()} of {len(left)} entries differ. " if first is not None else ""
+        differing = int((outcomes == Outcome.FALSE).sum())
+        counted = f"{differing} of {len(left)} entries differ" if differing else f"{len(left)} entries compared"
         return Finding(
             verdict=verdicts[Outcome(int(outcomes.max()))],
             evidence=left.evidence if left.evidence == right.evidence else Finding(Verdict.HOLDS).evidence,
@@ -70,7 +71,7 @@ class Equal:
             worst_step=None if left.step is None else int(left.step[at]),
             first_violation=None if first is None or left.step is None else int(left.step[first]),
             detail=(
-                f"{amount}{len(left)} entries compared; largest relative difference {float(relative.max()):.1e}"
+                f"{counted}; largest relative difference {float(relative.max()):.1e}"
                 f"{f' ({where})' if where else ''}, rounding allowance {bars / size[at] if size[at] else 0.0:.1e}."
             ),
             witness=None if first is None else self.witness(run),

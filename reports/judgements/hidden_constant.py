@@ -68,6 +68,19 @@ class HiddenConstant:
                 needed = np.where(value > 0, np.log(np.abs(value) / shape), -np.inf)
         if self.side == "lower":
             needed = -needed
+        impossible = np.flatnonzero(np.isposinf(needed))
+        if len(impossible):
+            at = int(impossible[0])
+            return Finding(
+                Verdict.VIOLATED,
+                measured.evidence,
+                measured=measured.shown(at),
+                bound=0.0,
+                worst_step=int(step[at]),
+                first_violation=int(step[at]),
+                detail=f"At t = {int(step[at])} no constant C > 0 makes it true.",
+                curve=self._curve(measured, shape, -np.inf),
+            )
         fitted_on = np.log(step) <= (np.log(step[0]) + np.log(step[-1])) / 2
         if fitted_on.all() or not fitted_on.any():
             return Finding(
@@ -77,7 +90,7 @@ class HiddenConstant:
         constant = float(needed[fitted_on].max()) + np.log(HEADROOM)
         rest = needed[~fitted_on]
         at = len(needed) - len(rest) + int(np.argmax(rest))
-        refuted = np.flatnonzero(np.isposinf(needed) | (~fitted_on & (needed > constant)))
+        refuted = np.flatnonzero(~fitted_on & (needed > constant))
         verdict = self._verdict(needed, fitted_on, constant, np.log(step))
         sign = 1 if self.side == "upper" else -1
         tightest = float(np.exp(sign * needed.max()))
@@ -104,8 +117,6 @@ class HiddenConstant:
         constant: float,
         log_step: NDArray[np.float64],
     ) -> Verdict:
-        if np.isposinf(needed).any():
-            return Verdict.VIOLATED
         rest = needed[~fitted_on]
         if (rest <= constant).all():
             return Verdict.HOLDS

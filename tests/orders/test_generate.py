@@ -29,7 +29,7 @@ def assert_realizable(dataset: Dataset, *, prefix_closed: bool) -> None:
 
 @pytest.mark.parametrize(("V", "N", "L"), SIZES)
 @given(seed=st.integers(0, 2**64))
-@settings(max_examples=12)
+@settings(max_examples=8)
 def test_prefix_closed(V: int, N: int, L: int, seed: int) -> None:
     dataset = prefix_closed_dataset(V=V, N=N, L=L, seed=seed)
     assert (dataset.V, dataset.N, dataset.L_max) == (V, N, L)
@@ -40,7 +40,7 @@ def test_prefix_closed(V: int, N: int, L: int, seed: int) -> None:
 
 @pytest.mark.parametrize(("V", "N", "L"), FREE_SIZES)
 @given(seed=st.integers(0, 2**64))
-@settings(max_examples=12)
+@settings(max_examples=8)
 def test_free(V: int, N: int, L: int, seed: int) -> None:
     dataset = free_dataset(V=V, N=N, L=L, seed=seed)
     assert (dataset.V, dataset.N, dataset.L_max) == (V, N, L)

@@ -292,6 +292,14 @@ def test_integers_that_python_does_not_write() -> None:
         dataset_from_document({"name": 10**5000, "sentences": [["a", "b"]]})
 
 
+def test_values_nested_deeper_than_python_writes() -> None:
+    nested: list[Any] = []
+    for _ in range(200_000):
+        nested = [nested]
+    with pytest.raises(InputError, match=r"^dataset: /sentences/0/1: got a value too large to show, expected a token"):
+        dataset_from_document({"sentences": [["a", nested]]})
+
+
 def outcome(read: Callable[[], Dataset]) -> Dataset | str:
     """The dataset, or why there is none."""
     try:
@@ -318,7 +326,7 @@ def test_any_json_value_is_a_dataset_or_refused(value: Any) -> None:
     judge(value)
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(damaged_documents())
 def test_any_damage_to_a_document_leaves_a_dataset_or_is_refused(document: Any) -> None:
     judge(document)

@@ -155,6 +155,13 @@ def test_cycles_of_any_digraph(pairs: list[tuple[int, int]]) -> None:
         assert all(graph.has_edge(x, y) for x, y in zip(cycle, cycle[1:] + cycle[:1], strict=True))
 
 
+def test_relations_of_a_graph_come_in_vocabulary_order() -> None:
+    graph = nx.DiGraph([("c", "b"), ("a", "c"), ("c", "a"), ("b", "a"), ("a", "b")])
+    order = QueryOrder("a", ("c", "a", "b"), graph)
+    assert order.relations == [("c", "a"), ("c", "b"), ("a", "c"), ("a", "b"), ("b", "a")]
+    assert order.confused == ("c", "a", "b")
+
+
 # Invariances
 
 

@@ -7,7 +7,7 @@ import flint
 import numpy as np
 import pytest
 
-from marginaudit.orders import CASES, Dataset, broken, free_dataset
+from marginaudit.orders import CASES, broken, free_dataset
 from marginaudit.training import loss_gradient, stage1_loss_gradient, train
 
 BITS = 700
@@ -62,10 +62,7 @@ def naive(data, steps1, steps2, at, ov_reference=None, kq_reference=None):
                         ]
                     )
                     loss -= pi * P[y].log()
-                    g = [
-                        centre(sum((B[v, x] * (P[v] - (v == y)) for v in range(V)), flint.arb(0)))
-                        for x in tokens
-                    ]
+                    g = [centre(sum((B[v, x] * (P[v] - (v == y)) for v in range(V)), flint.arb(0))) for x in tokens]
                     mean = sum((f * a for f, a in zip(phi, g, strict=True)), flint.arb(0))
                     for x, f, a in zip(tokens, phi, g, strict=True):
                         G[x, q] = centre(G.get((x, q), flint.arb(0)) + pi * f * (a - mean))
@@ -134,9 +131,7 @@ def log_excess(loss, data, B):
 
 
 def compare(data, steps1, steps2, at, kq_reference, loosest_error=1e-10):
-    trained = train(
-        data, steps1=steps1, steps2=steps2, at=at, ov_reference=ov_star(data), kq_reference=kq_reference
-    )
+    trained = train(data, steps1=steps1, steps2=steps2, at=at, ov_reference=ov_star(data), kq_reference=kq_reference)
     rows1, rows2, B, S = naive(data, steps1, steps2, at, ov_star(data), kq_reference)
     for rows, stage in ((rows1, trained.stage1), (rows2, trained.stage2)):
         for i, t in enumerate(stage.step.tolist()):
@@ -168,8 +163,8 @@ def test_example_1_in_high_precision():
 
 
 def test_free_samples_in_high_precision():
-    data = free_dataset(V=6, N=14, L=5, seed=1, max_count=3)
-    compare(data, 120, 2000, STEPS, closed_form(data))
+    data = free_dataset(V=6, N=10, L=5, seed=1, max_count=3)
+    compare(data, 60, 2000, STEPS, closed_form(data))
 
 
 @pytest.mark.slow
@@ -178,9 +173,7 @@ def test_ten_thousand_steps_in_high_precision():
     compare(data, 100, 10_000, (0, 1, 10, 100, 1000, 3000, 10_000), closed_form(data), loosest_error=1e-9)
 
 
-@pytest.mark.parametrize(
-    "assumption", ["injective", "next_from_sentence", "no_confused_tokens", "optimal_majority"]
-)
+@pytest.mark.parametrize("assumption", ["injective", "next_from_sentence", "no_confused_tokens", "optimal_majority"])
 def test_without_an_assumption_in_high_precision(assumption):
     data = broken(free_dataset(V=4, N=6, L=4, seed=2, max_count=3), assumption)
     compare(data, 60, 400, (0, 1, 10, 100, 400), closed_form(data))
@@ -238,14 +231,28 @@ def test_the_textbook_form_agrees_for_300_steps(general):
     assert trained.common_margin is not general
     np.testing.assert_allclose(trained.W_ov, W_ov, atol=1e-11)
     np.testing.assert_allclose(trained.W_kq, found[300], atol=1e-11)
-    np.testing.assert_allclose(data.embeddings @ found[300] @ data.embeddings.T * (trained.S != 0), trained.S, atol=1e-11)
+    scores = data.embeddings @ found[300] @ data.embeddings.T
+    np.testing.assert_allclose(trained.S, scores * (trained.S != 0), atol=1e-11)
 
 
 def test_the_textbook_form_fails_in_the_stage_1_of_example_1():
-    """Softmax minus one-hot is off by 1e-4 after 650 steps; the trajectory is t eta0 W*/||W*|| exactly."""
+    """Softmax minus one-hot: off by 7e-11 after 300 steps, 2e-5 after 500, 0.5 after 650, 11 (of 39) after 900.
+
+    The exact trajectory is t eta0 W*/||W*||.
+    """
     data = CASES["example-1"]()
     true = train(data, steps1=900, steps2=0)
     W_ov, _ = textbook(data, 900, 0, ())
     exact = 900 * 0.1 * ov_star(data) / np.sqrt(3)
     np.testing.assert_allclose(true.W_ov, exact, rtol=1e-13)
     assert np.abs(W_ov - exact).max() > 1e-3
+
+
+def test_the_textbook_form_fails_in_a_long_stage_2():
+    """phi (g - sum phi g): off by 2e-12 after 1000 steps, 2e-7 after 2000, 0.9 (of 29) after 3000."""
+    data = free_dataset(V=5, N=10, L=4, seed=4, max_count=2)
+    trained = train(data, steps1=60, steps2=3000, at=[0, 3000], kq_reference=closed_form(data))
+    found = textbook(data, 60, 3000, (1000, 3000))[1]
+    assert trained.stage2.error[-1] < 1e-9
+    assert np.abs(found[1000] - train(data, steps1=60, steps2=1000, at=[]).W_kq).max() < 1e-10
+    assert np.abs(found[3000] - trained.W_kq).max() > 0.1

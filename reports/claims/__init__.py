@@ -1,0 +1,1 @@
+"""One theorem a file: its statements as claims."""

@@ -1,0 +1,237 @@
+"""The search: the smallest datasets exhaustively, then hypothesis's, then shrinking, until the time is up."""
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from random import Random
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis.errors import NoSuchExample
+
+from marginaudit.orders import Dataset, InputError, check_assumption
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.hunt.shrink import shrink, size
+from marginaudit.reports.hunt.smallest import smallest_datasets
+from marginaudit.reports.hunt.strategies import datasets
+from marginaudit.reports.run import Config, Run
+from marginaudit.reports.verdict import Finding, Verdict
+from marginaudit.training import log_spaced
+
+IMPLIES = {
+    "well_defined_orders": frozenset({"no_confused_tokens"}),
+    "next_from_sentence": frozenset({"optimal_majority"}),
+}
+"""Assumptions that fail whenever the named one does."""
+
+NOT_ENUMERATED = {"collocation", "injective", "next_from_sentence", "orthonormal"}
+"""Assumptions that all of the smallest datasets meet."""
+
+EXHAUSTIVE_SHARE = 0.25
+"""Part of the time that the exhaustive enumeration may take."""
+
+SHORT = Config(steps1=150, steps2=150, at=log_spaced(150))
+"""How a claim about training is tried; what it finds is confirmed by the paper's own run."""
+
+BATCH = 2_000
+"""Datasets that hypothesis draws before it starts over with another seed."""
+
+
+class _TimeIsUp(BaseException):
+    """Leaves hypothesis's engine, which catches every Exception."""
+
+
+@dataclass
+class Hunt:
+    """What a hunt found, or the space that it covered.
+
+    Attributes
+    ----------
+    claim : str
+    without : str or None
+    dataset : Dataset or None
+        The smallest dataset found that violates the claim.
+    finding : Finding or None
+        The claim's verdict on it, in the paper's own run.
+    verdicts : Counter
+        Of the datasets that met the assumptions and were evaluated.
+    largest : dict
+        The largest V, N and L_max among them.
+    exhausted : bool
+        Whether every dataset of the smallest sizes was tried.
+    seconds : float
+    """
+
+    claim: str
+    without: str | None
+    dataset: Dataset | None = None
+    finding: Finding | None = None
+    verdicts: Counter[str] = field(default_factory=Counter)
+    largest: dict[str, int] = field(default_factory=lambda: {"V": 0, "N": 0, "L_max": 0})
+    exhausted: bool = False
+    seconds: float = 0.0
+
+    @property
+    def tried(self) -> int:
+        """Datasets that met the assumptions and were evaluated."""
+        return self.verdicts.total()
+
+
+def hunt(
+    claim: Claim,
+    *,
+    without: str | None = None,
+    seconds: float = 60.0,
+    seed: int = 0,
+    progress: Callable[[float], None] = lambda _: None,
+) -> Hunt:
+    """Look for a dataset that meets the claim's assumptions and violates it, and shrink it.
+
+    With ``without``, the dataset breaks that assumption (and what it implies) and meets the others.
+    ``progress`` is told the seconds gone.
+
+    Raises
+    ------
+    InputError
+        The claim does not assume ``without``.
+    """
+    if without is not None and without not in claim.assumptions:
+        expected = f"one of its assumptions: {', '.join(claim.assumptions) or 'it has none'}"
+        raise InputError(f"--without {without}", got=f"an assumption that {claim.id} does not make", expected=expected)
+    search = _Search(claim, without, seconds, progress)
+    try:
+        search.smallest()
+        search.drawn(seed)
+        search.shrunk()
+        search.smaller(seed)
+    except _TimeIsUp:
+        pass
+    return search.result()
+
+
+class _Search:
+    """One hunt under way."""
+
+    def __init__(self, claim: Claim, without: str | None, seconds: float, progress: Callable[[float], None]) -> None:
+        dropped = {without, *IMPLIES.get(without, ())} if without is not None else set()
+        self.required = tuple(name for name in claim.assumptions if name not in dropped)
+        self.claim = replace(claim, assumptions=())
+        self.without = without
+        self.broken = set(dropped) | ({"injective"} if "injective" not in claim.assumptions else set())
+        self.progress = progress
+        self.started = time.monotonic()
+        self.deadline = self.started + seconds
+        self.found = Hunt(claim.id, without)
+
+    def violates(self, dataset: Dataset) -> bool:
+        """Whether the dataset is a counterexample; keeps the smallest one.
+
+        Raises
+        ------
+        _TimeIsUp
+        """
+        now = time.monotonic()
+        self.progress(now - self.started)
+        if now > self.deadline:
+            raise _TimeIsUp
+        if not self._meets_assumptions(dataset):
+            return False
+        verdict = self.claim.judge(Run(dataset, SHORT)).verdict
+        if verdict is Verdict.NOT_APPLICABLE:
+            return False
+        finding = None
+        if verdict is Verdict.VIOLATED:
+            finding = self.claim.judge(Run(dataset))
+            verdict = finding.verdict
+        self.found.verdicts[verdict.value] += 1
+        for name in self.found.largest:
+            self.found.largest[name] = max(self.found.largest[name], getattr(dataset, name))
+        if finding is None or verdict is not Verdict.VIOLATED:
+            return False
+        if self.found.dataset is None or size(dataset) < size(self.found.dataset):
+            self.found.dataset, self.found.finding = dataset, finding
+        return True
+
+    def _meets_assumptions(self, dataset: Dataset) -> bool:
+        if self.without is not None and check_assumption(dataset, self.without).holds:
+            return False
+        return all(check_assumption(dataset, name).holds for name in self.required)
+
+    def smallest(self) -> None:
+        """Every dataset of the smallest sizes, unless none of them is of the kind that is looked for."""
+        if "prefix_closed" in self.required or self.without in NOT_ENUMERATED:
+            return
+        until = self.started + EXHAUSTIVE_SHARE * (self.deadline - self.started)
+        for dataset in smallest_datasets():
+            if time.monotonic() > until:
+                return
+            if self.violates(dataset):
+                return
+        self.found.exhausted = True
+
+    def drawn(self, seed: int) -> None:
+        """Hypothesis draws datasets until one violates."""
+        if self.found.dataset is None:
+            self._draw(f"{seed}", self.violates)
+
+    def _draw(self, seed: str, condition: Callable[[Dataset], bool]) -> None:
+        """Draw in batches of new seeds until a dataset meets the condition."""
+        strategy = datasets(self.broken, prefix_closed="prefix_closed" in self.required)
+        profile = settings(
+            max_examples=BATCH,
+            database=None,
+            deadline=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        batch = 0
+        while True:
+            try:
+                find(strategy, condition, settings=profile, random=Random(f"{seed} {batch}"))
+                return
+            except NoSuchExample:
+                batch += 1
+
+    def shrunk(self) -> None:
+        """Shrink what was found."""
+        if self.found.dataset is not None:
+            shrink(self.found.dataset, self.violates)
+
+    def smaller(self, seed: int) -> None:
+        """Look on for a smaller one, for as long again as it took so far."""
+        now = time.monotonic()
+        self.deadline = min(self.deadline, now + (now - self.started))
+        while self.found.dataset is not None:
+            smallest = size(self.found.dataset)
+            self._draw(f"{seed} below {smallest}", partial(self._violates_below, smallest))
+            self.shrunk()
+
+    def _violates_below(self, most: tuple[int, ...], dataset: Dataset) -> bool:
+        return size(dataset) < most and self.violates(dataset)
+
+    def result(self) -> Hunt:
+        """The hunt's result, the dataset named after the claim."""
+        found = self.found
+        found.seconds = time.monotonic() - self.started
+        if found.dataset is not None:
+            suffix = f"-without-{self.without}" if self.without else ""
+            found.dataset = replace(found.dataset, name=f"{found.claim}{suffix}")
+        return found
+
+
+def hunt_answer(found: Hunt, path: str | None) -> dict[str, Any]:
+    """The JSON answer of a hunt."""
+    return {
+        "claim": found.claim,
+        "without": found.without,
+        "found": found.dataset is not None,
+        "tried": found.tried,
+        "dataset": path,
+        "verdicts": dict(found.verdicts),
+        "largest_tried": found.largest,
+        "smallest_sizes_exhausted": found.exhausted,
+        "seconds": round(found.seconds, 3),
+        "detail": None if found.finding is None else found.finding.detail,
+    }

@@ -1,0 +1,125 @@
+"""The two problems once more, in rational arithmetic and by brute force: nothing of the package's solvers."""
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import flint
+import numpy as np
+
+from marginaudit.orders import Dataset, Sample
+
+
+def related(edges_by_query, *, isolated=()):
+    """A dataset whose relation under each query holds the given edges, and the query under all their winners.
+
+    Every sample holds its query, so a winner beats it unless it is the winner itself.
+    """
+    samples, tokens = [], {}
+    for query, edges in edges_by_query.items():
+        for winner, loser in edges:
+            tokens |= dict.fromkeys((winner, loser, query))
+    tokens |= dict.fromkeys(isolated)
+    names = tuple(sorted(tokens))
+    n = {x: names[(i + 1) % len(names)] for i, x in enumerate(names)}
+    for query, edges in edges_by_query.items():
+        samples += [Sample((winner, loser, query), n[winner]) for winner, loser in edges]
+    return Dataset("related", names, tuple(samples), (1,) * len(samples), next_token=n)
+
+
+def kq_constraints(dataset):
+    """(query, winner, loser) from the samples themselves, each once."""
+    n = dataset.collocation.function
+    found = {}
+    for sample in dataset.samples:
+        for w in sample.tokens:
+            for x in sample.tokens:
+                if n[w] == sample.next != n[x]:
+                    found[sample.tokens[-1], w, x] = None
+    return sorted(found, key=lambda row: tuple(map(dataset.index.get, row)))
+
+
+def ov_constraints(dataset):
+    """(x, n(x), v) for v != n(x)."""
+    n = dataset.collocation.function
+    return [(x, n[x], v) for x in dataset.vocabulary for v in dataset.vocabulary if v != n[x]]
+
+
+def exact_rows(dataset, constraints, *, left, right):
+    """The rows of A as rationals, from the given factors (vocabulary, dimension) as they stand in float64."""
+    left = [[Fraction(v) for v in row] for row in np.asarray(left, dtype=float).tolist()]
+    right = [[Fraction(v) for v in row] for row in np.asarray(right, dtype=float).tolist()]
+    index = dataset.index
+    return [
+        [(a - b) * c for a, b in zip(left[index[w]], left[index[x]], strict=True) for c in right[index[q]]]
+        for q, w, x in constraints
+    ]
+
+
+def dot(a, b):
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+def combine(A, lam):
+    """A^T lam."""
+    return [dot(column, lam) for column in zip(*A, strict=True)]
+
+
+def check_exact_solution(dataset, solution):
+    """The optimality conditions of eq. 3 for one-hot tokens, in rationals."""
+    constraints = kq_constraints(dataset)
+    weights = {(x, q): v for q, column in solution.weights_exact.items() for x, v in column.items()}
+    assert all(weights.values())
+    lam = [solution.multipliers.fraction(i) for i in range(len(constraints))]
+    assert all(value >= 0 for value in lam)
+    pulled = {}
+    for (q, w, x), value in zip(constraints, lam, strict=True):
+        assert weights.get((w, q), 0) - weights.get((x, q), 0) >= 1
+        pulled[w, q] = pulled.get((w, q), 0) + value
+        pulled[x, q] = pulled.get((x, q), 0) - value
+    assert {pair: value for pair, value in pulled.items() if value} == weights
+    norm_squared = sum((value**2 for value in weights.values()), Fraction(0))
+    assert norm_squared == sum(lam, Fraction(0)) == solution.norm_squared_exact
+
+
+def brute_force(edges):
+    """The exact minimum of sum w^2 s.t. w_a - w_b >= 1, over all sets of active rows; None if infeasible."""
+    nodes = sorted({x for edge in edges for x in edge})
+    rows = [[(x == a) - (x == b) for x in nodes] for a, b in edges]
+    for size in range(1, len(nodes)):
+        for chosen in combinations(rows, size):
+            active = flint.fmpq_mat([list(map(flint.fmpq, row)) for row in chosen])
+            gram = active * active.transpose()
+            if gram.det() == 0:
+                continue
+            lam = gram.solve(flint.fmpq_mat([[flint.fmpq(1)]] * size))
+            w = active.transpose() * lam
+            values = [Fraction(int(v.p), int(v.q)) for v in w.entries()]
+            if all(v >= 0 for v in lam.entries()) and all(dot(row, values) >= 1 for row in rows):
+                return dict(zip(nodes, values, strict=True))
+    return None
+
+
+def refuting_set(edges):
+    """A smallest S of winners with |N(S)| k < |S| m, by trying all, or None."""
+    winners, losers = {a for a, _ in edges}, {b for _, b in edges}
+    for size in range(1, len(winners) + 1):
+        for chosen in combinations(sorted(winners), size):
+            met = {b for a, b in edges if a in chosen}
+            if len(met) * len(winners) < size * len(losers):
+                return chosen
+    return None
+
+
+def distance_bounds(A, W, lam):
+    """Exact x = 1 - D/P of the repaired W, hence the bounds on the direction and on W that weak duality gives."""
+    w = [Fraction(v) for v in np.ravel(W).tolist()]
+    lam = [Fraction(v) for v in lam.tolist()]
+    assert min(lam) >= 0
+    v = min(dot(row, w) for row in A)
+    assert v > 0
+    pulled = combine(A, lam)
+    primal = dot(w, w) / v**2
+    dual = 2 * sum(lam) - dot(pulled, pulled)
+    x = max(float(1 - dual / primal), 0.0)
+    return math.sqrt(2 * x / (1 + math.sqrt(1 - x))), math.sqrt(max(float(primal - dual), 0.0))

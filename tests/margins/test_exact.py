@@ -1,0 +1,169 @@
+"""The exact W*_kq against brute force over active sets, the quadratic program, and its optimality conditions."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marginaudit.margins import CertificateError, NotExact, solve_kq
+from marginaudit.margins.exact import solve_exactly
+from marginaudit.orders import CASES, CollocationError, Dataset, Relations, broken, free_dataset
+from tests.margins.restated import brute_force, check_exact_solution, kq_constraints, related
+from tests.strategies import realizable_datasets
+
+
+def bipartite(most_winners, most_losers):
+    """Non-empty sets of edges from winners a0, a1 .. to losers b0, b1 .., in one graph or several."""
+    edge = st.tuples(st.integers(0, most_winners - 1), st.integers(0, most_losers - 1))
+    return st.sets(edge, min_size=1, max_size=7)
+
+
+def relations_of(graphs, losers_from):
+    rows = np.array(
+        [(q, a, losers_from + b) for q, edges in enumerate(graphs) for a, b in sorted(edges)], dtype=np.int64
+    )
+    return Relations(rows[:, 0], rows[:, 1], rows[:, 2], np.zeros(len(rows), dtype=np.int64))
+
+
+@given(st.lists(bipartite(4, 4), min_size=1, max_size=4))
+def test_any_bipartite_graphs_as_brute_force_solves_them(graphs):
+    exact = solve_exactly(relations_of(graphs, 4), 8)
+    found = {
+        (q, x): Fraction(a, b)
+        for q, x, a, b in zip(
+            exact.query.tolist(),
+            exact.token.tolist(),
+            exact.numerator.tolist(),
+            exact.denominator.tolist(),
+            strict=True,
+        )
+    }
+    for q, edges in enumerate(graphs):
+        expected = brute_force([(a, 4 + b) for a, b in edges])
+        assert {x: v for (head, x), v in found.items() if head == q} == expected
+
+
+@given(realizable_datasets())
+def test_optimality_conditions_in_rationals(dataset):
+    solution = solve_kq(dataset)
+    assert (solution.status, solution.method) == ("optimal", "exact")
+    check_exact_solution(dataset, solution)
+    certificate = solution.certificate
+    assert certificate.primal == certificate.dual == solution.norm_squared == float(solution.norm_squared_exact)
+    assert certificate.gap == certificate.max_violation == solution.weight_radius == 0
+    assert solution.direction_radius == (0 if solution.norm_squared else None)
+    for q, column in solution.weights_exact.items():
+        for x, value in column.items():
+            assert solution.scores[dataset.index[x], dataset.index[q]] == float(value)
+    assert np.count_nonzero(solution.scores) == sum(map(len, solution.weights_exact.values()))
+
+
+def sparse_free_dataset(seed):
+    """Up to four optimal and four non-optimal tokens a query and few samples: many orders are not uniform."""
+    return free_dataset(V=9, N=36, L=3, seed=seed, optimal=(1, 4), non_optimal=(2, 5))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_quadratic_program_is_within_its_radius(seed):
+    dataset = sparse_free_dataset(seed)
+    exact, numerical = solve_kq(dataset), solve_kq(dataset, method="cvxpy")
+    assert (exact.method, numerical.method) == ("exact", "cvxpy")
+    directions = [s.matrix / np.linalg.norm(s.matrix) for s in (exact, numerical)]
+    assert np.linalg.norm(directions[0] - directions[1]) <= numerical.direction_radius < 1e-5
+    assert np.linalg.norm(exact.matrix - numerical.matrix) <= numerical.weight_radius < 1e-4
+    assert numerical.certificate.dual - 1e-12 <= exact.norm_squared <= numerical.certificate.primal + 1e-12
+    assert numerical.closed_form == exact.closed_form
+    assert numerical.weights_exact is None
+    assert numerical.norm_squared_exact is None
+
+
+def test_the_sparse_datasets_are_not_all_uniform():
+    failing = sum(not form.holds for s in range(12) for form in solve_kq(sparse_free_dataset(s)).closed_form.values())
+    assert failing >= 12
+
+
+def test_a_cut_that_must_be_cut_again():
+    """Three blocks in one query: winners that beat 1, 2 and 4 losers of their own, linked through the query."""
+    edges = [("a", "p"), ("b", "p"), ("c", "p"), ("d", "r"), ("d", "s"), ("d", "t"), ("e", "q"), ("f", "u")]
+    dataset = related({"z": edges})
+    solution = solve_kq(dataset)
+    check_exact_solution(dataset, solution)
+    assert len({abs(v) for v in solution.weights_exact["z"].values()}) > 2
+    assert solution.weights_exact["z"] == brute_force([(w, x) for _, w, x in kq_constraints(dataset)])
+
+
+@pytest.mark.parametrize("field", ["numerator", "flow", "denominator"])
+def test_a_planted_lie_is_refused(field):
+    exact = solve_exactly(CASES["free-20"]().relations, 20)
+    exact.verify()
+    for place in (0, len(getattr(exact, field)) - 1):
+        for change in (-1, 1):
+            values = getattr(exact, field).copy()
+            values[place] += change
+            with pytest.raises(CertificateError):
+                replace(exact, **{field: values}).verify()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"numerator": [1, -2], "denominator": [3, 3], "flow": [1]}, "differs from w"),
+        ({"numerator": [1, -1], "denominator": [3, 3], "flow": [1]}, "below 1"),
+        ({"numerator": [1, -1], "denominator": [2, -2], "flow": [1]}, "denominator"),
+        ({"numerator": [1, -1], "denominator": [2, 2], "flow": [-1]}, "negative"),
+        ({"numerator": [1, -1], "denominator": [2, 1], "flow": [1]}, "between two blocks"),
+        ({"numerator": [2, -2], "denominator": [2, 2], "flow": [2]}, "sum"),
+    ],
+)
+def test_each_condition_is_checked(change, reason):
+    relations = Relations(*(np.array([i], dtype=np.int64) for i in (0, 0, 1, 0)))
+    exact = solve_exactly(relations, 2)
+    with pytest.raises(CertificateError, match=reason):
+        replace(exact, **{name: np.array(values) for name, values in change.items()}).verify()
+
+
+def test_confused_tokens_are_no_bipartite_graph():
+    relations = Relations(*(np.array(rows, dtype=np.int64) for rows in ([0, 0], [0, 1], [1, 2], [0, 0])))
+    with pytest.raises(ValueError, match="confused"):
+        solve_exactly(relations, 3)
+
+
+def test_no_relation_has_the_solution_zero():
+    dataset = Dataset.from_sentences("none", ["ab", "ba"])
+    for method in ("auto", "exact", "cvxpy"):
+        solution = solve_kq(dataset, method=method)
+        assert solution.status == "optimal"
+        assert not solution.scores.any()
+        assert solution.norm_squared_exact == 0
+        assert solution.direction_radius is None
+        assert solution.weights_exact == {}
+        assert solution.closed_form == {}
+
+
+def test_exact_is_refused_with_the_assumption_that_fails():
+    dataset = CASES["free-20"]()
+    with pytest.raises(NotExact, match=r"orthonormal fails, with witness .*inner_product"):
+        solve_kq(broken(dataset, "orthonormal"), method="exact")
+    with pytest.raises(NotExact, match=r"no_confused_tokens fails, with witness .*beaten_by") as caught:
+        solve_kq(broken(dataset, "no_confused_tokens"), method="exact")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(CollocationError):
+        solve_kq(broken(dataset, "collocation"))
+    with pytest.raises(ValueError, match="expected one of auto, exact, cvxpy"):
+        solve_kq(dataset, method="best")
+
+
+@pytest.mark.slow
+def test_flows_beyond_32_bits():
+    """50 000 winners and as many losers in one graph: the whole flow is 2.5e9."""
+    rng = np.random.default_rng(0)
+    k = 50_000
+    winner = np.concatenate([np.arange(k), rng.integers(k, size=2 * k)])
+    loser = k + np.concatenate([rng.permutation(k), rng.integers(k, size=2 * k)])
+    code = np.unique(winner * 2 * k + loser)
+    zeros = np.zeros(len(code), dtype=np.int64)
+    exact = solve_exactly(Relations(zeros, code // (2 * k), code % (2 * k), zeros), 2 * k)
+    assert set(np.unique(exact.numerator * 2 // exact.denominator).tolist()) == {-1, 1}

@@ -1,0 +1,112 @@
+"""W*_ov: closed form against its definition and the quadratic program."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from marginaudit.margins import CertificateError, NotExact, solve_ov
+from marginaudit.margins.ov import _verify
+from marginaudit.orders import CASES, CollocationError, Dataset, Sample, broken
+from tests.margins.restated import combine, distance_bounds, dot, exact_rows, ov_constraints
+from tests.strategies import realizable_datasets
+
+
+def constant_n():
+    """n(x) = b for every token: a function, and not injective."""
+    return Dataset("constant", ("a", "b", "c"), (Sample(("a",), "b"),), (1,), next_token=dict.fromkeys("abc", "b"))
+
+
+@given(realizable_datasets())
+@settings(max_examples=20)
+def test_closed_form_in_rationals(dataset):
+    check_closed_form(dataset)
+
+
+def check_closed_form(dataset):
+    solution, V = solve_ov(dataset), dataset.V
+    assert solution.method == "closed-form"
+    constraints = ov_constraints(dataset)
+    weights = {(x, v): value for x, column in solution.weights_exact.items() for v, value in column.items()}
+    pulled = {}
+    for row, (x, w, v) in enumerate(constraints):
+        assert weights[x, w] - weights[x, v] >= 1
+        lam = solution.multipliers.fraction(row)
+        assert lam >= 0
+        pulled[x, w] = pulled.get((x, w), 0) + lam
+        pulled[x, v] = pulled.get((x, v), 0) - lam
+    assert pulled == weights
+    assert solution.norm_squared_exact == sum((v**2 for v in weights.values()), Fraction(0))
+    assert solution.norm_squared == solution.certificate.primal == solution.certificate.dual
+    for (x, v), value in weights.items():
+        assert solution.scores[dataset.index[v], dataset.index[x]] == float(value)
+    assert len(solution.multipliers.values) == len(constraints) == V * (V - 1)
+
+
+def test_n_need_not_be_injective():
+    check_closed_form(constant_n())
+
+
+@pytest.mark.parametrize("dataset", [CASES["example-1"](), CASES["free-20"](), constant_n()], ids=lambda d: d.name)
+def test_the_quadratic_program_is_within_its_radius(dataset):
+    exact, numerical = solve_ov(dataset), solve_ov(dataset, method="cvxpy")
+    assert numerical.method == "cvxpy"
+    directions = [s.matrix / np.linalg.norm(s.matrix) for s in (exact, numerical)]
+    assert np.linalg.norm(directions[0] - directions[1]) <= numerical.direction_radius < 1e-6
+    assert np.linalg.norm(exact.matrix - numerical.matrix) <= numerical.weight_radius < 1e-5
+
+
+def test_one_token():
+    dataset = Dataset("one", ("a",), (Sample(("a",), "a"),), (1,))
+    for data in (dataset, replace(dataset, embedding=np.array([[0.5, 2.0]]))):
+        for method in ("auto", "exact", "cvxpy"):
+            solution = solve_ov(data, method=method)
+            assert solution.status == "optimal"
+            assert solution.norm_squared_exact == 0
+            assert not solution.scores.any()
+            assert solution.matrix.shape == data.embeddings.shape
+            assert solution.direction_radius is None
+            assert dict(solution.weights_exact) == {}
+
+
+def test_general_embedding_against_the_rational_certificate():
+    rng = np.random.default_rng(5)
+    dataset = CASES["example-1"]()
+    for dimension in (3, 4, 9):
+        data = replace(dataset, embedding=rng.normal(size=(4, dimension)))
+        solution = solve_ov(data)
+        A = exact_rows(data, ov_constraints(data), left=np.eye(4), right=data.embedding)
+        direction, weight = distance_bounds(A, solution.matrix, solution.multipliers.values)
+        assert direction <= solution.direction_radius < 1e-4
+        assert weight <= solution.weight_radius
+        w = [Fraction(v) for v in solution.matrix.ravel().tolist()]
+        lam = [Fraction(v) for v in solution.multipliers.values.tolist()]
+        pulled = combine(A, lam)
+        certificate = solution.certificate
+        assert certificate.primal == pytest.approx(float(dot(w, w)), rel=1e-13)
+        assert certificate.dual == pytest.approx(float(2 * sum(lam) - dot(pulled, pulled)), rel=1e-12)
+        gap = float(dot(w, w) - 2 * sum(lam) + dot(pulled, pulled))
+        assert certificate.gap == pytest.approx(gap, abs=1e-13 * certificate.primal)
+        assert np.allclose(solution.scores, solution.matrix @ data.embedding.T, rtol=0, atol=1e-12)
+
+
+def test_refusals():
+    with pytest.raises(NotExact, match="orthonormal"):
+        solve_ov(broken(CASES["example-1"](), "orthonormal"), method="exact")
+    with pytest.raises(CollocationError):
+        solve_ov(broken(CASES["example-1"](), "collocation"))
+
+
+def test_a_planted_lie_is_refused():
+    next_index = np.array([1, 2, 0])
+    right = np.full((3, 3), -1)
+    right[next_index, np.arange(3)] = 2
+    _verify(right, next_index)
+    wrong = right.copy()
+    wrong[0, 0] -= 1
+    with pytest.raises(CertificateError, match="differs from"):
+        _verify(wrong, next_index)
+    with pytest.raises(CertificateError, match="below 1"):
+        _verify(right, np.array([0, 1, 2]))
