@@ -21,9 +21,6 @@ FEASIBILITY_TOLERANCE = 1e-12
 WIDEST_RELATIVE_GAP = 1e-4
 """A wider gap bounds the direction no better than 1e-2 and is called a failure of the solver."""
 
-LARGE_NORM = 100.0
-"""From this norm of the scaled solution on, the problem is scaled again: tolerances are partly absolute."""
-
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
@@ -67,9 +64,6 @@ def _attempt(rows: Rows) -> Attempt:
     A = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / lengths) @ A[:, used])
     target = float(lengths.min())  # right-hand sides at most 1, the largest 1
     w, lam, status = _solve(A, target / lengths)
-    if w is not None and np.linalg.norm(w) > LARGE_NORM:
-        target /= float(np.linalg.norm(w))
-        w, lam, status = _solve(A, target / lengths)
     if w is None or lam is None:
         return Attempt(None, None, status)
     flat = np.zeros(np.prod(reduced.shape))

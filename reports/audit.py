@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from marginaudit.orders import Dataset
 from marginaudit.reports.answers import finite
@@ -156,8 +156,12 @@ def dataset_document(source: Source, run: Run) -> dict[str, Any]:
     }
 
 
-def _solution(run: Run, which: str) -> dict[str, Any]:
-    solution = run.ov if which == "ov" else run.kq
+def _solution(run: Run, which: Literal["ov", "kq"]) -> dict[str, Any]:
+    solution = run.solved(which)
+    if solution is None:
+        return {"status": "not solved", "method": "cvxpy"} | dict.fromkeys(
+            ("norm_squared", "norm_squared_exact", "direction_radius")
+        )
     exact = solution.norm_squared_exact
     return {
         "status": solution.status,

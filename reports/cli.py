@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from marginaudit.margins import NotExact, SolverFailure
 from marginaudit.orders import CollocationError, Dataset, InputError, printable
 from marginaudit.reports.options import Seconds, load, training_options
 
@@ -191,16 +192,20 @@ def _print_weights(answer: dict[str, Any]) -> None:
 @JSON
 def train(dataset: str, as_json: bool, **training: Any) -> int:
     """Run two-stage normalized gradient descent; a row per recorded step."""
-    from marginaudit.margins import solve_kq, solve_ov
     from marginaudit.reports.answers import training_answer
-    from marginaudit.reports.console import print_table, progress_bar
-    from marginaudit.reports.run import train_against
+    from marginaudit.reports.console import note, print_table, progress_bar
+    from marginaudit.reports.run import Run, train_against
 
     config = _config(training)
     data = load(dataset).dataset
+    run = Run(data, config)
+    ov, kq = run.solved("ov"), run.solved("kq")
+    for name, solution in (("W*_ov", ov), ("W*_kq", kq)):
+        if solution is None:
+            note(f"{name}: the solver's answer proves nothing, so its directions are null")
     with progress_bar(total=config.steps1 + config.steps2) as bar:
         bar.say(data.name)
-        result = train_against(data, config, solve_ov(data), solve_kq(data), bar.reach)
+        result = train_against(data, config, ov, kq, bar.reach)
     answer = training_answer(result)
     if as_json:
         _print_json(answer)
@@ -259,7 +264,7 @@ def hunt(claim: str, without: str | None, seconds: float, seed: int, out: Path |
         bar.say(f"hunting {claim}")
         found = run_hunt(_claim(claim), without=without, seconds=seconds, seed=seed, progress=bar.reach)
     if found.dataset is not None:
-        _write(path, dataset_to_document(found.dataset), "--out")
+        _write(path, dataset_to_document(found.dataset), "--out", indent=1)
     answer = hunt_answer(found, None if found.dataset is None else str(path))
     if as_json:
         _print_json(answer)
@@ -367,12 +372,12 @@ def _config(training: dict[str, Any]) -> Any:
     return config
 
 
-def _write(path: Path, document: Any, option: str) -> None:
+def _write(path: Path, document: Any, option: str, indent: int | None = None) -> None:
     """A JSON file, written whole or not at all."""
     from marginaudit.reports.files import json_text, write_whole
 
     try:
-        write_whole(path, json_text(document))
+        write_whole(path, json_text(document, indent=indent))
     except OSError as error:
         got = error.strerror or "an error"
         raise InputError(f"{option} {path}", got=got, expected="a file to write") from None
@@ -394,7 +399,7 @@ def main(arguments: list[str] | None = None) -> None:
         status = 0
     except click.ClickException as error:
         status = _refuse(" ".join(error.format_message().split()))
-    except (InputError, CollocationError) as error:
+    except (InputError, CollocationError, NotExact, SolverFailure) as error:
         status = _refuse(str(error))
     except (click.Abort, KeyboardInterrupt):
         print("marginaudit: interrupted", file=sys.stderr)

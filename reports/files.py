@@ -31,9 +31,9 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise
 
 
-def json_text(document: Any) -> str:
-    """One JSON document, refusing numbers that are not finite."""
-    return json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+def json_text(document: Any, *, indent: int | None = None) -> str:
+    """One JSON document, refusing numbers that are not finite; on one line unless an indent is given."""
+    return json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False) + "\n"
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from marginaudit.margins import MaxMargin, solve_kq, solve_ov
+from marginaudit.margins import MaxMargin, SolverFailure, solve_kq, solve_ov
 from marginaudit.orders import ASSUMPTIONS, Assumption, Dataset, check_assumption
 from marginaudit.training import Progress, Training, train
 
@@ -107,7 +109,14 @@ class Run:
         config = self.config
         if config.at is None:
             config = replace(config, at=dense_steps(max(config.steps1, config.steps2)))
-        return train_against(self.dataset, config, self.ov, self.kq, self._progress)
+        return train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress)
+
+    def solved(self, which: Literal["ov", "kq"]) -> MaxMargin | None:
+        """One of the two solutions, or None where the solver's answer proves nothing."""
+        try:
+            return self.ov if which == "ov" else self.kq
+        except SolverFailure:
+            return None
 
 
 def dense_steps(last: int) -> tuple[int, ...]:
@@ -125,10 +134,16 @@ def dense_steps(last: int) -> tuple[int, ...]:
 
 
 def train_against(
-    dataset: Dataset, config: Config, ov: MaxMargin, kq: MaxMargin, progress: Progress | None = None
+    dataset: Dataset, config: Config, ov: MaxMargin | None, kq: MaxMargin | None, progress: Progress | None = None
 ) -> Training:
-    """Algorithm 1 with direction errors against the given solutions."""
+    """Algorithm 1 with direction errors against the given solutions, where there are any."""
     orthonormal = check_assumption(dataset, "orthonormal").holds
+
+    def reference(solution: MaxMargin | None) -> NDArray[np.float64] | None:
+        if solution is None:
+            return None
+        return solution.scores if orthonormal else solution.matrix
+
     return train(
         dataset,
         steps1=config.steps1,
@@ -136,8 +151,8 @@ def train_against(
         lr1=config.lr1,
         lr2=config.lr2,
         at=config.at,
-        ov_reference=ov.scores if orthonormal else ov.matrix,
-        kq_reference=kq.scores if orthonormal else kq.matrix,
+        ov_reference=reference(ov),
+        kq_reference=reference(kq),
         progress=progress,
     )
 

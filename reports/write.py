@@ -70,7 +70,7 @@ def _write(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:
     files["verdicts.csv"] = csv_text(VERDICT_COLUMNS, rows)
     files["report.html"] = page(audit, document, pictures)
     document["files"] = sorted([*files, "report.json"])
-    files["report.json"] = json_text(document)
+    files["report.json"] = json_text(document, indent=2)
     for name, content in files.items():
         write_whole(folder / name, content)
     for name in earlier - set(files):

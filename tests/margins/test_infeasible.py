@@ -139,6 +139,12 @@ def test_a_wrong_multiplier_is_beyond_rounding():
     assert residual_bound(rows, np.array([0.5, 0.5])) > 1
 
 
+@pytest.mark.parametrize("bend", [1e-13, 1e-11, 1e-9])
+def test_multipliers_that_leave_more_than_rounding_prove_nothing(bend):
+    dataset = on_a_line([[1, 0], [2, bend], [3, 0]])
+    assert find_farkas(kq_rows(dataset, orthonormal=False), dataset.vocabulary) is None
+
+
 def test_a_dependence_of_mixed_signs_proves_nothing():
     line = on_a_line([[1], [2], [5]])
     index = np.array([0, 0], dtype=np.int64)

@@ -106,7 +106,7 @@ def test_a_planted_lie_is_refused():
     _verify(right, next_index)
     wrong = right.copy()
     wrong[0, 0] -= 1
-    with pytest.raises(CertificateError, match="differs from"):
+    with pytest.raises(CertificateError, match="lam differs from W"):
         _verify(wrong, next_index)
     with pytest.raises(CertificateError, match="below 1"):
         _verify(right, np.array([0, 1, 2]))

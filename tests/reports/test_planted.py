@@ -116,6 +116,9 @@ FALSE_TWINS: dict[str, Callable[[Claim], Claim]] = {
     "ntp.theorem3.order.rederived": opposite_order,
     "ntp.example1": one_apart,
     "ntp.example2": bounded(lower=lambda _, t: 0 * t + 1e3),
+    "sharp.stage1": one_apart,
+    "sharp.prop2": one_apart,
+    "sharp.single-optimum": one_apart,
 }
 
 FOUND_FALSE = {"ntp.theorem2.floor", "ntp.theorem3.prediction", "ntp.theorem3.prediction.rederived"}

@@ -1,0 +1,114 @@
+"""Which assumptions are needed: every claim hunted with all of them, and without each one in turn.
+
+Usage: python docs/ablation.py [--seconds S] [--jobs N]
+
+Writes docs/ablation.md. Each cell is kept in docs/ablation/ as soon as it is done, so that an interrupted run goes on
+where it stopped; delete a cell's file to hunt it again.
+"""
+
+import argparse
+import json
+import sys
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Any
+
+from marginaudit.orders import ASSUMPTIONS, dataset_to_document
+from marginaudit.reports import LEDGER
+from marginaudit.reports.files import json_text, write_whole
+from marginaudit.reports.hunt import hunt, hunt_answer
+
+HERE = Path(__file__).parent
+CELLS = HERE / "ablation"
+WHOLE = "all kept"
+
+HEADER = """# Which assumptions are needed
+
+Every claim of the ledger was hunted for a counterexample: a dataset that meets its assumptions (column "{whole}"),
+or that breaks exactly the named one (and what it implies) and meets the others. A cell says how large the smallest
+counterexample found is, and links to it: `V` tokens, `N` samples, longest sentence `L`; `marginaudit audit FILE`
+shows it. Where none was found the cell says in how many datasets, and how many of them stayed *inconclusive* (not
+decided by the short run that a hunt affords) or *undefined* (what the statement speaks of does not exist without the
+assumption). A dash: the claim does not make the assumption.
+
+A counterexample without an assumption shows that the assumption is needed. None found shows nothing but that none
+was found, in {seconds:g} s a cell, among small datasets.
+
+`python docs/ablation.py` makes this page.
+
+"""
+
+
+def cells() -> list[tuple[str, str | None]]:
+    """Every claim with all of its assumptions, and without each."""
+    return [(claim.id, without) for claim in LEDGER.values() for without in (None, *claim.assumptions)]
+
+
+def cell_file(claim: str, without: str | None) -> Path:
+    """Where a cell is kept."""
+    return CELLS / f"{claim}{f'-without-{without}' if without else ''}.json"
+
+
+def fill(claim: str, without: str | None, seconds: float) -> str:
+    """Hunt one cell and keep it, with its counterexample as a dataset file beside it."""
+    path = cell_file(claim, without)
+    found = hunt(LEDGER[claim], without=without, seconds=seconds)
+    dataset = None
+    if found.dataset is not None:
+        dataset = f"{path.stem}.dataset.json"
+        write_whole(path.with_name(dataset), json_text(dataset_to_document(found.dataset), indent=1))
+    answer = hunt_answer(found, dataset)
+    if found.dataset is not None:
+        answer["size"] = [found.dataset.V, found.dataset.N, found.dataset.L_max]
+    answer["allowed_seconds"] = seconds
+    del answer["seconds"]
+    write_whole(path, json_text(answer, indent=1))
+    return f"{claim} without {without}: {'counterexample' if dataset else f'none in {found.tried}'}"
+
+
+def shown(answer: dict[str, Any]) -> str:
+    """A cell of the table."""
+    if answer["found"]:
+        V, N, L = answer["size"]
+        return f"[V={V} N={N} L={L}](ablation/{answer['dataset']})"
+    verdicts = dict(answer["verdicts"])
+    broken = verdicts.pop("broken", 0)
+    unsure = verdicts.get("inconclusive", 0)
+    if not sum(verdicts.values()):
+        return "undefined" if broken else "nothing to speak of"
+    parts = [f"none in {sum(verdicts.values())}"]
+    parts += [f"{unsure} inconclusive"] if unsure else []
+    parts += [f"{broken} undefined"] if broken else []
+    return ", ".join(parts)
+
+
+def page() -> str:
+    """The table, from the kept cells."""
+    answers = {cell: json.loads(cell_file(*cell).read_text(encoding="utf-8")) for cell in cells()}
+    seconds = max(answer["allowed_seconds"] for answer in answers.values())
+    rows = [["claim", WHOLE, *(f"without `{name}`" for name in ASSUMPTIONS)]]
+    rows.append(["---"] * len(rows[0]))
+    for claim in LEDGER.values():
+        columns = (None, *ASSUMPTIONS)
+        kept = [shown(answers[claim.id, c]) if (claim.id, c) in answers else "–" for c in columns]
+        rows.append([f"`{claim.id}`", *kept])
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return HEADER.format(whole=WHOLE, seconds=seconds) + table + "\n"
+
+
+def main() -> None:
+    """Fill the missing cells and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--jobs", type=int, default=2)
+    arguments = parser.parse_args()
+    missing = [cell for cell in cells() if not cell_file(*cell).exists()]
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        under_way = [pool.submit(fill, *cell, arguments.seconds) for cell in missing]
+        for number, done in enumerate(as_completed(under_way), start=1):
+            print(f"[{number}/{len(missing)}] {done.result()}", file=sys.stderr, flush=True)
+    write_whole(HERE / "ablation.md", page())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""The stand-alone checker confirms what the solver proves, and refuses it with any one number changed."""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import marginaudit.margins.verify as checker
+from marginaudit.margins import NotExact, certificate_document, solve_kq, solve_ov
+from marginaudit.margins.verify import Refused, verify
+from marginaudit.orders import CASES, Dataset, broken, dataset_to_document, free_dataset
+
+
+def written(folder: Path, dataset: Dataset, document: dict[str, Any]) -> tuple[Path, Path]:
+    data, certificate = folder / "data.json", folder / "certificate.json"
+    data.write_text(json.dumps(dataset_to_document(dataset)))
+    certificate.write_text(json.dumps(document))
+    return data, certificate
+
+
+def certificate(dataset: Dataset) -> dict[str, Any]:
+    return certificate_document(dataset, ov=solve_ov(dataset), kq=solve_kq(dataset))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_cases_are_confirmed(case: str, tmp_path: Path) -> None:
+    dataset = CASES[case]()
+    ov, kq = verify(*written(tmp_path, dataset, certificate(dataset)))
+    assert ov.startswith("ov: optimal")
+    assert f"||W*||^2 = {solve_kq(dataset).norm_squared_exact}" in kq
+
+
+def numbers(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all rationals."""
+    entries = document.items() if isinstance(document, dict) else enumerate(document)
+    for key, value in entries:
+        if isinstance(value, dict | list):
+            yield from numbers(value, (*path, key))
+        elif isinstance(value, str) and "/" in value:
+            yield (*path, key)
+
+
+def changed(document: dict[str, Any], path: tuple[Any, ...], text: str) -> dict[str, Any]:
+    copy: dict[str, Any] = json.loads(json.dumps(document))
+    place: Any = copy
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = text
+    return copy
+
+
+def variants(text: str) -> list[str]:
+    """Other numbers, near and far, and the same number written otherwise."""
+    value = Fraction(text)
+    others = [value + Fraction(1, 10**9), value - Fraction(1, 7), 2 * value + 1, -value - 1]
+    return [f"{v.numerator}/{v.denominator}" for v in others if v != value] + [
+        f"{2 * value.numerator}/{2 * value.denominator}",
+        f"{float(value)!r}",
+        "0/0",
+    ]
+
+
+def test_any_one_number_changed_is_refused(tmp_path: Path) -> None:
+    dataset = free_dataset(V=7, N=14, L=5, seed=11)
+    document = certificate(dataset)
+    paths = list(numbers(document))
+    assert len(paths) > 30
+    data, file = written(tmp_path, dataset, document)
+    assert len(verify(data, file)) == 2
+    for path in paths:
+        place: Any = document
+        for key in path:
+            place = place[key]
+        for text in variants(place):
+            file.write_text(json.dumps(changed(document, path, text)))
+            with pytest.raises(Refused):
+                verify(data, file)
+
+
+def test_a_certificate_of_other_data_is_refused(tmp_path: Path) -> None:
+    dataset, other = free_dataset(V=6, N=10, L=4, seed=1), free_dataset(V=6, N=10, L=4, seed=2)
+    with pytest.raises(Refused):
+        verify(*written(tmp_path, other, certificate(dataset)))
+
+
+def test_an_unknown_key_and_a_missing_problem_are_refused(tmp_path: Path) -> None:
+    dataset = CASES["example-1"]()
+    document = certificate(dataset)
+    with pytest.raises(Refused, match="unknown keys"):
+        verify(*written(tmp_path, dataset, document | {"note": 1}))
+    with pytest.raises(Refused, match="neither"):
+        verify(*written(tmp_path, dataset, {"format": document["format"]}))
+
+
+def test_a_cycle_is_confirmed_and_a_false_one_refused(tmp_path: Path) -> None:
+    dataset = broken(CASES["example-1"](), "well_defined_orders")
+    document = certificate_document(dataset, kq=solve_kq(dataset))
+    assert verify(*written(tmp_path, dataset, document)) == [
+        f"kq: infeasible, a cycle of {len(document['kq']['cycle'])} tokens under query {document['kq']['query']!r}"
+    ]
+    document["kq"]["cycle"] = document["kq"]["cycle"][:1]
+    with pytest.raises(Refused, match="does not beat"):
+        verify(*written(tmp_path, dataset, document))
+
+
+def test_embeddings_that_are_not_orthonormal_are_refused(tmp_path: Path) -> None:
+    dataset = CASES["example-1"]()
+    document = certificate(dataset)
+    with pytest.raises(Refused, match="orthonormal"):
+        verify(*written(tmp_path, broken(dataset, "orthonormal"), document))
+
+
+def test_a_float_solution_has_no_certificate() -> None:
+    dataset = broken(CASES["example-1"](), "no_confused_tokens")
+    with pytest.raises(NotExact):
+        certificate_document(dataset, kq=solve_kq(dataset))
+
+
+def test_the_checker_stands_alone(tmp_path: Path) -> None:
+    """Standard library only, under 200 lines, runs by itself: 0 confirmed, 1 refused, 2 no certificate."""
+    source = Path(checker.__file__)
+    text = source.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 200
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names])
+    }
+    assert imported <= set(sys.stdlib_module_names)
+
+    dataset = CASES["example-1"]()
+    document = certificate(dataset)
+    data, file = written(tmp_path, dataset, document)
+
+    def status(*arguments: str) -> int:
+        command = [sys.executable, "-I", "-S", str(source.resolve()), *arguments]
+        return subprocess.run(command, capture_output=True, check=False).returncode
+
+    assert status(str(data), str(file)) == 0
+    file.write_text(json.dumps(changed(document, ("kq", "norm_squared"), "2/1")))
+    assert status(str(data), str(file)) == 1
+    file.write_text("{")
+    assert status(str(data), str(file)) == 2

@@ -1,0 +1,114 @@
+"""The hunter finds planted and known counterexamples, shrinks them, and finds none where there is none."""
+
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marginaudit.orders import (
+    Dataset,
+    InputError,
+    check_assumption,
+    dataset_from_document,
+    dataset_to_document,
+    free_dataset,
+)
+from marginaudit.reports import LEDGER, Run, Verdict, exact_series
+from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_3, Claim
+from marginaudit.reports.hunt import hunt
+from marginaudit.reports.hunt.shrink import shrink, size
+from marginaudit.reports.hunt.smallest import smallest_datasets
+from marginaudit.reports.hunt.strategies import datasets
+from marginaudit.reports.judgements import Equal
+
+REALIZABLE = (*ASSUMPTION_1, *ASSUMPTION_3)
+
+
+def planted(most_tokens: int, assumptions: tuple[str, ...]) -> Claim:
+    """False from ``most_tokens`` + 1 relations on."""
+    return replace(
+        LEDGER["ntp.prop2.closed-form"],
+        id="planted",
+        assumptions=assumptions,
+        judgement=Equal(
+            measure=lambda run: exact_series([int(len(run.dataset.relations) > most_tokens)]),
+            expected=lambda _: exact_series([0]),
+        ),
+    )
+
+
+def test_a_planted_counterexample_is_shrunk_to_the_smallest() -> None:
+    found = hunt(planted(1, REALIZABLE), seconds=20)
+    assert found.dataset is not None
+    assert len(found.dataset.relations) == 2
+    assert found.dataset.V <= 3
+    assert found.dataset.N <= 2
+    assert found.tried == found.verdicts.total() > 0
+
+
+def test_the_closed_forms_counterexample_is_found_and_reproduced_from_its_file() -> None:
+    found = hunt(LEDGER["ntp.prop2.closed-form"], seconds=50)
+    assert found.dataset is not None
+    assert found.dataset.V <= 6
+    again = dataset_from_document(dataset_to_document(found.dataset))
+    finding = LEDGER["ntp.prop2.closed-form"].judge(Run(again))
+    assert finding.verdict is Verdict.VIOLATED
+    assert all(check_assumption(again, name).holds for name in LEDGER["ntp.prop2.closed-form"].assumptions)
+
+
+def test_nothing_is_found_where_nothing_is_wrong_and_the_space_is_told() -> None:
+    found = hunt(LEDGER["ntp.prop2.prefix-closed"], seconds=2)
+    assert found.dataset is None
+    assert set(found.verdicts) == {"holds"}
+    assert found.largest["V"] > 2
+    assert found.seconds < 10
+
+
+def test_without_breaks_exactly_the_named_assumption() -> None:
+    claim = planted(0, REALIZABLE)
+    found = hunt(claim, without="optimal_majority", seconds=10)
+    assert found.dataset is not None
+    failing = {name for name in REALIZABLE if not check_assumption(found.dataset, name).holds}
+    assert failing == {"optimal_majority"}
+
+
+def test_without_an_assumption_that_the_claim_does_not_make_is_refused() -> None:
+    with pytest.raises(InputError, match="does not make"):
+        hunt(LEDGER["ntp.prop2.closed-form"], without="prefix_closed")
+
+
+def test_one_seed_tries_the_same_datasets() -> None:
+    first, second = (hunt(planted(2, REALIZABLE), seconds=30, seed=4).dataset for _ in range(2))
+    assert first is not None
+    assert second is not None
+    assert size(first) == size(second)
+
+
+def test_shrinking_ends_where_nothing_smaller_violates() -> None:
+    start = free_dataset(V=6, N=20, L=5, seed=0)
+
+    def violates(dataset: Dataset) -> bool:
+        return dataset.N >= 3
+
+    smallest = shrink(start, violates)
+    assert smallest.N == 3
+    assert sum(smallest.counts) == 3
+
+
+def test_the_smallest_datasets_answer_from_their_sentences_and_grow() -> None:
+    first = list(islice(smallest_datasets(), 400))
+    assert all(check_assumption(d, "next_from_sentence").holds for d in first)
+    assert all(check_assumption(d, "injective").holds for d in first)
+    amounts = [d.N for d in first]
+    assert amounts == sorted(amounts)
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_ordered_strategies_meet_assumptions_1_to_3(data: st.DataObject) -> None:
+    dataset = data.draw(datasets())
+    assert all(check_assumption(dataset, name).holds for name in REALIZABLE)
+    closed = data.draw(datasets(prefix_closed=True))
+    assert all(check_assumption(closed, name).holds for name in ("collocation", "injective", "next_from_sentence"))
