@@ -123,7 +123,7 @@ def dense_steps(last: int) -> tuple[int, ...]:
     """Every step to `EVERY_STEP_TO`, beyond it 100 a decade, and the last.
 
     >>> len(dense_steps(900)), len(dense_steps(100_000))
-    (901, 2172)
+    (901, 2171)
     """
     every = range(min(last, EVERY_STEP_TO) + 1)
     if last <= EVERY_STEP_TO:
