@@ -19,7 +19,6 @@ VERDICTS = {
 }
 
 FIGURE: Any = {
-    "figure.constrained_layout.use": True,
     "font.size": 9,
     "axes.titlesize": 9.5,
     "axes.titleweight": "bold",
