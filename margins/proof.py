@@ -66,6 +66,11 @@ def _kq(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
             for query, column in solution.weights_exact.items()
         },
         "multipliers": multipliers,
+        "closed_form": {
+            query: {"holds": form.holds, "S": list(form.witness or ())}
+            for query, form in (solution.closed_form or {}).items()
+            if not dataset.orders[query].confused
+        },
     }
 
 

@@ -9,8 +9,10 @@ eq. 2 and eq. 3 of arXiv 2409.17335 from the dataset itself, and confirms in rat
 * the multipliers are nonnegative and stand on constraints that exist,
 * ||W||^2 = 2 sum(multipliers) - ||A^T multipliers||^2 = the stated norm, for the rows A of the constraints,
 
-which by weak duality proves W optimal; or, for an infeasible problem, that the stated cycle is one. Tokens
-are taken as orthonormal; a dataset whose embedding is not (within 1e-12) is refused.
+which by weak duality proves W optimal; or, for an infeasible problem, that the stated cycle is one. Where it
+states of a query that Proposition 2's closed form holds or fails, W is compared with the form, and a failure has
+to show a set S of optimal tokens with |N(S)| k < |S| m. Tokens are taken as orthonormal; a dataset whose
+embedding is not (within 1e-12) is refused.
 """
 
 import json
@@ -28,15 +30,7 @@ class Refused(Exception):  # noqa: N818
 
 
 def verify(dataset: str | Path, certificate: str | Path) -> list[str]:
-    """One line per confirmed problem.
-
-    Raises
-    ------
-    Refused
-        With the reason.
-    OSError, ValueError, KeyError, TypeError
-        A file cannot be read, or has not the form of a dataset or a certificate.
-    """
+    """One line per confirmed problem; `Refused` otherwise, or the error of a file that has not the form."""
     document = json.loads(Path(certificate).read_text(encoding="utf-8"))
     demand(isinstance(document, dict) and document.get("format") == FORMAT, f"not a certificate of format {FORMAT}")
     only_keys(document, {"format", "dataset", "ov", "kq"}, "certificate")
@@ -44,12 +38,8 @@ def verify(dataset: str | Path, certificate: str | Path) -> list[str]:
     vocabulary, samples, n, embedding = read_dataset(Path(dataset))
     demand(set(n) == set(vocabulary), "n is not a function on the whole vocabulary")
     demand_orthonormal(embedding)
-    lines = []
-    if "ov" in document:
-        lines.append(verify_ov(document["ov"], len(vocabulary)))
-    if "kq" in document:
-        lines.append(verify_kq(document["kq"], relations(samples, n)))
-    return lines
+    lines = [verify_ov(document["ov"], len(vocabulary))] if "ov" in document else []
+    return lines + ([verify_kq(document["kq"], relations(samples, n))] if "kq" in document else [])
 
 
 def read_dataset(path: Path) -> tuple[list[str], set[tuple[tuple[str, ...], str]], dict[str, str], Any]:
@@ -105,7 +95,7 @@ def verify_kq(stated: dict[str, Any], required: set[tuple[str, str, str]]) -> st
         for winner, loser in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
             demand((query, winner, loser) in required, f"kq: under {query!r}, {winner!r} does not beat {loser!r}")
         return f"kq: infeasible, a cycle of {len(cycle)} tokens under query {query!r}"
-    only_keys(stated, {"status", "norm_squared", "weights", "multipliers"}, "kq")
+    only_keys(stated, {"status", "norm_squared", "weights", "multipliers", "closed_form"}, "kq")
     demand(stated["status"] == "optimal", "kq: status is neither optimal nor infeasible")
     weight = {(q, x): rational(value) for q, row in stated["weights"].items() for x, value in row.items()}
     zero = Fraction(0)
@@ -131,7 +121,26 @@ def verify_kq(stated: dict[str, Any], required: set[tuple[str, str, str]]) -> st
     dual = 2 * total - sum((value**2 for value in combination.values()), zero)
     demand(primal == norm_squared, f"kq: ||W||^2 is {primal}, stated {norm_squared}")
     demand(dual == norm_squared, f"kq: the dual objective is {dual}, stated {norm_squared}")
-    return f"kq: optimal, ||W*||^2 = {norm_squared}, {len(required)} constraints"
+    failing = [q for q, form in stated.get("closed_form", {}).items() if verify_closed_form(q, form, weight, required)]
+    counterexample = f"; Proposition 2's closed form fails under {failing}" if failing else ""
+    return f"kq: optimal, ||W*||^2 = {norm_squared}, {len(required)} constraints{counterexample}"
+
+
+def verify_closed_form(
+    query: str, form: dict[str, Any], weight: dict[tuple[str, str], Fraction], required: set[tuple[str, str, str]]
+) -> bool:
+    """Whether Proposition 2's closed form fails under the query, as it is stated to hold or to fail."""
+    edges = [(winner, loser) for q, winner, loser in required if q == query]
+    winners, losers = {winner for winner, _ in edges}, {loser for _, loser in edges}
+    demand(bool(edges) and not winners & losers, f"kq: under {query!r} the closed form does not apply")
+    k, m = len(winners), len(losers)
+    expected = {x: Fraction(m, k + m) for x in winners} | {x: Fraction(-k, k + m) for x in losers}
+    equal = {x: value for (q, x), value in weight.items() if q == query and value} == expected
+    demand(equal == form["holds"], f"kq: under {query!r} the closed form {'holds' if equal else 'fails'}")
+    beaten = {loser for winner, loser in edges if winner in set(form["S"])}
+    violating = set(form["S"]) <= winners and len(beaten) * k < len(set(form["S"])) * m
+    demand(equal or violating, f"kq: under {query!r}, S does not violate |N(S)| k >= |S| m")
+    return not equal
 
 
 def demand_orthonormal(embedding: Any) -> None:

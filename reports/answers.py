@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marginaudit.margins import MaxMargin
 from marginaudit.orders import Dataset, check_assumptions
-from marginaudit.training import StageRecord, Training
+
+if TYPE_CHECKING:
+    from marginaudit.margins import MaxMargin
+    from marginaudit.training import StageRecord, Training
 
 
 def classify_answer(dataset: Dataset) -> dict[str, Any]:
@@ -31,7 +33,7 @@ def classify_answer(dataset: Dataset) -> dict[str, Any]:
     }
 
 
-def solution_answer(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
+def solution_answer(dataset: Dataset, solution: "MaxMargin") -> dict[str, Any]:
     """One max-margin problem: status, weights, exact weights where there are any, certificate."""
     certificate = solution.certificate
     answer: dict[str, Any] = {
@@ -63,7 +65,7 @@ def solution_answer(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
     return answer
 
 
-def _weights(dataset: Dataset, solution: MaxMargin) -> dict[str, dict[str, float]]:
+def _weights(dataset: Dataset, solution: "MaxMargin") -> dict[str, dict[str, float]]:
     if solution.scores is None:
         return {}
     names = dataset.vocabulary
@@ -74,12 +76,12 @@ def _weights(dataset: Dataset, solution: MaxMargin) -> dict[str, dict[str, float
     }
 
 
-def training_answer(training: Training) -> dict[str, Any]:
+def training_answer(training: "Training") -> dict[str, Any]:
     """Both stages, a row per recorded step."""
     return {"stage1": stage_rows(training.stage1), "stage2": stage_rows(training.stage2)}
 
 
-def stage_rows(stage: StageRecord) -> list[dict[str, Any]]:
+def stage_rows(stage: "StageRecord") -> list[dict[str, Any]]:
     """The recorded steps as rows; what is not a finite number is None."""
     columns = stage.columns()
     return [{name: finite(values[i]) for name, values in columns.items()} for i in range(len(columns["step"]))]

@@ -1,5 +1,6 @@
 """The command line."""
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -7,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marginaudit.margins import NotExact, SolverFailure
 from marginaudit.orders import CollocationError, Dataset, InputError, printable
-from marginaudit.reports.options import Seconds, load, training_options
+from marginaudit.reports.options import OutPath, Seconds, load, load_trainable, training_options
 
 if TYPE_CHECKING:
     from marginaudit.reports.claim import Claim
@@ -34,7 +34,7 @@ def cli() -> None:
 @click.option(
     "--out",
     default="audit-report",
-    type=click.Path(path_type=Path),
+    type=OutPath(),
     show_default=True,
     help="Folder to write.",
 )
@@ -42,15 +42,19 @@ def cli() -> None:
 @training_options
 @JSON
 def audit(datasets: tuple[str, ...], out: Path, fail_on: str | None, as_json: bool, **training: Any) -> int:
-    """Audit every claim on every DATASET (default: the built-in cases) and write a report."""
+    """Audit every claim on every DATASET and write a report.
+
+    Without a DATASET it audits the built-in cases.
+    """
     from marginaudit.reports.audit import audit as run_audit
     from marginaudit.reports.audit import distinct_names
     from marginaudit.reports.console import note, print_line, print_table, progress_bar
     from marginaudit.reports.ledger import LEDGER
     from marginaudit.reports.verdict import Verdict
-    from marginaudit.reports.write import write_report
+    from marginaudit.reports.write import check_folder, write_report
 
     config = _config(training)
+    check_folder(out)
     sources = distinct_names([load(name) for name in datasets or _default_cases()], note)
     steps = config.steps1 + config.steps2
     started = {source.dataset.name: number * steps for number, source in enumerate(sources)}
@@ -86,7 +90,7 @@ def _default_cases() -> tuple[str, ...]:
 @DATASET
 @JSON
 def classify(dataset: str, as_json: bool) -> int:
-    """Show the collocation, the token classes under every query, and the assumptions."""
+    """Show the collocation, every query's classes, the assumptions."""
     from marginaudit.reports.answers import classify_answer, finite
 
     data = load(dataset).dataset
@@ -94,8 +98,6 @@ def classify(dataset: str, as_json: bool) -> int:
     if as_json:
         _print_json(answer)
         return 0
-    import json
-
     from marginaudit.reports.console import print_table
 
     pairs = [(x, answer["next_token"].get(x)) for x in data.vocabulary]
@@ -127,18 +129,21 @@ def classify(dataset: str, as_json: bool) -> int:
 @click.option("--only", type=click.Choice(["ov", "kq"]), help="Solve one of the two problems.")
 @click.option(
     "--certificate",
-    type=click.Path(path_type=Path),
+    type=OutPath(),
     help="Write the exact primal and dual as fractions, for `marginaudit verify`.",
 )
 @JSON
 def solve(dataset: str, method: str, only: str | None, certificate: Path | None, as_json: bool) -> int:
     """Solve the two hard-margin problems, with certificates."""
-    from marginaudit.margins import certificate_document, solve_kq, solve_ov
+    from marginaudit.margins import NotExact, SolverFailure, certificate_document, solve_kq, solve_ov
     from marginaudit.reports.answers import finite, solution_answer
 
-    data = load(dataset).dataset
+    data = load_trainable(dataset)
     solvers: dict[str, Callable[..., Any]] = {"ov": solve_ov, "kq": solve_kq}
-    solutions = {which: solver(data, method=method) for which, solver in solvers.items() if only in (None, which)}
+    try:
+        solutions = {which: solver(data, method=method) for which, solver in solvers.items() if only in (None, which)}
+    except (NotExact, SolverFailure) as error:
+        raise click.ClickException(f"{dataset}: {error}") from None
     if certificate is not None:
         _write(certificate, certificate_document(data, **solutions), "--certificate")
     answer = {which: finite(solution_answer(data, solution)) for which, solution in solutions.items()}
@@ -191,13 +196,16 @@ def _print_weights(answer: dict[str, Any]) -> None:
 @training_options
 @JSON
 def train(dataset: str, as_json: bool, **training: Any) -> int:
-    """Run two-stage normalized gradient descent; a row per recorded step."""
+    """Run two-stage normalized gradient descent.
+
+    A row per recorded step; step 0 is the zero initialisation and has no direction.
+    """
     from marginaudit.reports.answers import training_answer
     from marginaudit.reports.console import note, print_table, progress_bar
     from marginaudit.reports.run import Run, train_against
 
     config = _config(training)
-    data = load(dataset).dataset
+    data = load_trainable(dataset)
     run = Run(data, config)
     ov, kq = run.solved("ov"), run.solved("kq")
     for name, solution in (("W*_ov", ov), ("W*_kq", kq)):
@@ -223,7 +231,10 @@ def train(dataset: str, as_json: bool, **training: Any) -> int:
 @click.argument("certificate", metavar="CERTIFICATE", type=click.Path(path_type=Path))
 @JSON
 def verify(dataset: str, certificate: Path, as_json: bool) -> int:
-    """Check a CERTIFICATE that `solve --certificate` wrote: exit status 0 confirmed, 1 refused."""
+    """Check a CERTIFICATE that `solve --certificate` wrote.
+
+    Exit status 0: confirmed; 1: refused.
+    """
     from marginaudit.margins.verify import Refused
     from marginaudit.reports.console import note, print_line
     from marginaudit.reports.verification import confirmed
@@ -248,14 +259,18 @@ def verify(dataset: str, certificate: Path, as_json: bool) -> int:
 @click.option("--without", metavar="ASSUMPTION", help="Break this assumption of the claim, and meet the others.")
 @click.option("--seconds", type=Seconds(), default=60.0, show_default=True, help="Stop after so long.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random datasets.")
-@click.option("--out", type=click.Path(path_type=Path), help="Dataset file to write.  [default: CLAIM.json]")
+@click.option("--out", type=OutPath(), help="Dataset file to write.  [default: CLAIM.json]")
 @JSON
 def hunt(claim: str, without: str | None, seconds: float, seed: int, out: Path | None, as_json: bool) -> int:
-    """Look for the smallest dataset that meets a claim's assumptions and violates it."""
+    """Look for a small dataset that violates a claim.
+
+    The dataset meets the claim's assumptions, but for the one named by --without.
+    """
     from marginaudit.orders import dataset_to_document
     from marginaudit.reports.console import print_line, progress_bar
     from marginaudit.reports.hunt import hunt as run_hunt
     from marginaudit.reports.hunt import hunt_answer
+    from marginaudit.reports.verdict import Evidence
 
     path = out or Path(f"{claim}.json")
     if path.suffix.lower() != ".json":
@@ -265,7 +280,13 @@ def hunt(claim: str, without: str | None, seconds: float, seed: int, out: Path |
         found = run_hunt(_claim(claim), without=without, seconds=seconds, seed=seed, progress=bar.reach)
     if found.dataset is not None:
         _write(path, dataset_to_document(found.dataset), "--out", indent=1)
+    certificate = None
+    if found.dataset is not None and found.finding is not None and found.finding.evidence is Evidence.EXACT:
+        certificate = path.with_suffix(".certificate.json")
+        solutions = {"ov": solve_ov(found.dataset), "kq": solve_kq(found.dataset)}
+        _write(certificate, certificate_document(found.dataset, **solutions), "--out", indent=1)
     answer = hunt_answer(found, None if found.dataset is None else str(path))
+    answer["certificate"] = None if certificate is None else str(certificate)
     if as_json:
         _print_json(answer)
         return 0
@@ -280,12 +301,14 @@ def hunt(claim: str, without: str | None, seconds: float, seed: int, out: Path |
         print_line(f"counterexample to {claim}: {data.V} tokens, {data.N} samples (tried {tried}).")
         print_line(str(answer["detail"]))
         print_line(f"dataset: {path}")
+        if certificate is not None:
+            print_line(f"certificate: {certificate}")
     return 0
 
 
 @cli.command()
 @click.argument("name", metavar="NAME")
-@click.option("--out", type=click.Path(path_type=Path), help="File to write: .svg, .pdf or .png.  [default: NAME.svg]")
+@click.option("--out", type=OutPath(), help="File to write: .svg, .pdf or .png.  [default: NAME.svg]")
 @JSON
 def figure(name: str, out: Path | None, as_json: bool) -> int:
     """Draw one of the papers' figures; `list` names them."""
@@ -321,7 +344,10 @@ def figure(name: str, out: Path | None, as_json: bool) -> int:
 @click.argument("claim", metavar="[CLAIM]", required=False)
 @JSON
 def claims(claim: str | None, as_json: bool) -> int:
-    """List the ledger: id, statement, source and assumptions of every claim, or of one."""
+    """List the claims of the ledger, or show one.
+
+    Each with its id, statement, source and assumptions.
+    """
     from marginaudit.reports.console import print_table
     from marginaudit.reports.ledger import LEDGER
 
@@ -386,7 +412,10 @@ def _write(path: Path, document: Any, option: str, indent: int | None = None) ->
 def _print_json(document: Any) -> None:
     from marginaudit.reports.files import json_text
 
-    sys.stdout.write(json_text(document))
+    try:
+        sys.stdout.write(json_text(document))
+    except UnicodeEncodeError:  # standard output is not UTF-8; nothing of the text was written
+        sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -398,8 +427,8 @@ def main(arguments: list[str] | None = None) -> None:
         print(error.format_message())
         status = 0
     except click.ClickException as error:
-        status = _refuse(" ".join(error.format_message().split()))
-    except (InputError, CollocationError, NotExact, SolverFailure) as error:
+        status = _refuse(_in_one_line(error))
+    except (InputError, CollocationError) as error:
         status = _refuse(str(error))
     except (click.Abort, KeyboardInterrupt):
         print("marginaudit: interrupted", file=sys.stderr)
@@ -407,7 +436,19 @@ def main(arguments: list[str] | None = None) -> None:
     except BrokenPipeError:
         sys.stderr.close()
         status = 1
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        status = _refuse(f"standard output: got {error.strerror}, expected room for all of it")
+        sys.stderr.close()
     sys.exit(status)
+
+
+def _in_one_line(error: click.ClickException) -> str:
+    text = " ".join(error.format_message().split())
+    if isinstance(error, click.UsageError) and not isinstance(error, click.BadParameter) and error.ctx is not None:
+        text = f"{text.rstrip('.')}. `{error.ctx.command_path} --help` shows what is expected."
+    return text
 
 
 def _refuse(message: str) -> int:

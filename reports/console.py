@@ -1,5 +1,6 @@
 """What the commands print for a person: tables on standard output, notes and progress on standard error."""
 
+import io
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,12 @@ PIPED_WIDTH = 200
 
 
 def standard_output() -> Console:
-    """Standard output; wide, and without colours, where it is no terminal."""
+    """Standard output; wide, and without colours, where it is no terminal.
+
+    A character that its encoding lacks is written as an escape.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     return Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else PIPED_WIDTH)
 
 

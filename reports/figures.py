@@ -1,6 +1,7 @@
 """Figures: the papers' own, and measured quantities against their bounds."""
 
 import io
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -25,6 +26,9 @@ P = ParamSpec("P")
 FORMATS = (".svg", ".pdf", ".png")
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+LARGEST_DRAWN = 1e200
+"""Values beyond this are left out of a plot, and those below its inverse are 0: log axes fail near float limits."""
 
 ROUNDING_ONLY = 1e-28
 """A 1 - cos below this is the rounding of unit vectors in float64."""
@@ -78,23 +82,26 @@ def against_bounds(run: Run, findings: Mapping[str, Finding]) -> "Figure":
 
 def _draw_curve(axis: "Axes", curve: Curve, informative_from: int | None) -> None:
     step = np.array(curve.step, dtype=float)
-    measured = np.array(curve.measured)
-    upper = None if curve.upper is None else np.array(curve.upper)
-    lower = None if curve.lower is None else np.array(curve.lower)
+    measured = _drawable(curve.measured)
+    upper = None if curve.upper is None else _drawable(curve.upper)
+    lower = None if curve.lower is None else _drawable(curve.lower)
     shown = [values for values in (measured, upper, lower) if values is not None]
     positive = np.concatenate([v[np.isfinite(v) & (v > 0)] for v in shown])
     if not len(positive):
         axis.text(0.5, 0.5, "zero to rounding" if np.isfinite(measured).any() else "no direction", **_centred(axis))
         return
     _powers_of_ten(axis.set_yscale, axis.yaxis)
-    axis.plot(step, measured, color=MEASURED, lw=1.8, label="measured", zorder=3)
+    if positive.max() < 1.001 * positive.min():  # one value: matplotlib would zoom in on its rounding
+        axis.set_ylim(positive.min() / 3, positive.max() * 3)
+    marker = "o" if len(step) == 1 else None  # a line through one point shows nothing
+    axis.plot(step, measured, color=MEASURED, lw=1.8, marker=marker, label="measured", zorder=3)
     if upper is not None:
-        axis.plot(step, upper, color=BOUND, lw=1.4, label="bound")
+        axis.plot(step, upper, color=BOUND, lw=1.4, marker=marker, label="bound")
     if lower is not None:
-        axis.plot(step, lower, color=BOUND, lw=1.4, label="bound")
+        axis.plot(step, lower, color=BOUND, lw=1.4, marker=marker, label="bound")
     top = curve.vacuous_above
-    if top is not None and upper is not None and (upper > top).any():
-        ceiling = max(upper.max(), top * 2)
+    if top is not None and upper is not None and not (upper <= top).all():
+        ceiling = np.nanmax(upper, initial=top * 2)
         axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
         axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
         when = "never below 1e40" if informative_from is None else f"informative from t = {informative_from:.2g}"
@@ -108,7 +115,7 @@ def _draw_curve(axis: "Axes", curve: Curve, informative_from: int | None) -> Non
             fontsize=7.5,
             color=BOUND,
         )
-    if measured.max(initial=0) < ROUNDING_ONLY:
+    if np.nanmax(measured, initial=0) < ROUNDING_ONLY:
         axis.text(0.5, 0.25, "measured: zero to rounding", **_centred(axis))
 
 
@@ -129,6 +136,12 @@ def power_of_ten(value: float) -> str:
     """
     exponent = round(np.log10(value))
     return "1" if exponent == 0 else "10" + str(exponent).translate(SUPERSCRIPT)
+
+
+def _drawable(values: list[float]) -> NDArray[np.float64]:
+    array = np.array(values, dtype=float)
+    array[np.abs(array) < 1 / LARGEST_DRAWN] = 0
+    return np.where(np.abs(array) <= LARGEST_DRAWN, array, np.nan)
 
 
 def _centred(axis: "Axes") -> dict[str, Any]:
@@ -182,7 +195,8 @@ def rendered(figure: "Figure", suffix: str) -> bytes:
 
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
     buffer = io.BytesIO()
-    with mpl.rc_context(FIGURE):
+    with mpl.rc_context(FIGURE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)  # drawn as an empty box
         figure.savefig(buffer, format=suffix[1:], metadata=metadata, dpi=150)
     return buffer.getvalue()
 

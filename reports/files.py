@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-FORMULA_START = ("=", "+", "-", "@", "\t", "\r")
-"""First characters by which a spreadsheet takes a text cell for a formula."""
+FORMULA_START = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""First characters by which a spreadsheet takes a text cell for a formula (the list of OWASP, "CSV Injection")."""
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -1,15 +1,18 @@
 """Command-line values: datasets, step counts, step sizes, files to write."""
 
 import math
+import os
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from marginaudit.orders import CASES, InputError, read_dataset, shown
-from marginaudit.reports.audit import Source, file_source
+from marginaudit.orders import CASES, CollocationError, Dataset, InputError, printable, read_dataset, shown
+
+if TYPE_CHECKING:
+    from marginaudit.reports.audit import Source
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,7 +38,7 @@ class StepCount(click.ParamType[int]):
 
 
 class StepSize(click.ParamType[float]):
-    """A positive, finite step size."""
+    """A positive step size, with room for its square in float64."""
 
     name = "size"
 
@@ -45,9 +48,21 @@ class StepSize(click.ParamType[float]):
             size = float(value)
         except ValueError:
             size = math.nan
-        if not (math.isfinite(size) and size > 0):
-            self.fail(f"got {shown(value)}, expected a positive number", param, ctx)
+        if not 1e-100 <= size <= 1e100:
+            self.fail(f"got {shown(value)}, expected a positive number, from 1e-100 to 1e100", param, ctx)
         return size
+
+
+class OutPath(click.ParamType[Path]):
+    """A path to write to."""
+
+    name = "path"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Refuse the empty path, which would be the working directory."""
+        if not str(value):
+            self.fail("got '', expected a path", param, ctx)
+        return Path(value)
 
 
 class Seconds(click.ParamType[float]):
@@ -90,7 +105,7 @@ def training_options(command: F) -> F:
     return command
 
 
-def load(name: str) -> Source:
+def load(name: str) -> "Source":
     """A dataset by the name of a built-in case or by its path.
 
     Raises
@@ -98,9 +113,29 @@ def load(name: str) -> Source:
     InputError
         There is neither, or the file is no dataset.
     """
+    from marginaudit.reports.audit import Source, file_source
+
     path = Path(name)
     if name in CASES:
         return Source(CASES[name](), name)
-    if not path.suffix and not path.exists():
+    if not name or not (path.suffix or os.path.exists(path)):  # noqa: PTH110  (no error for a name that is too long)
         raise InputError(shown(name), got="no file of that name", expected=f"a path or one of {', '.join(CASES)}")
     return file_source(read_dataset(path), path)
+
+
+def load_trainable(name: str) -> Dataset:
+    """A dataset whose n is a function on the whole vocabulary, as training and both solutions need.
+
+    Raises
+    ------
+    InputError
+        As `load`.
+    CollocationError
+        n is no such function; names the dataset's origin.
+    """
+    source = load(name)
+    try:
+        source.dataset.collocation.require_function()
+    except CollocationError as error:
+        raise CollocationError(f"{printable(source.origin)}: {error}") from None
+    return source.dataset

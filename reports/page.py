@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from latex2mathml.converter import convert
-
 from marginaudit.orders import printable
 from marginaudit.reports.audit import Audit, Row
 from marginaudit.reports.claim import Claim
@@ -74,6 +72,8 @@ def _claims(rows: Sequence[Row]) -> list[Claim]:
 
 
 def _mathml(formula: str) -> str:
+    from latex2mathml.converter import convert
+
     return convert(formula, display="block")
 
 

@@ -1,6 +1,7 @@
 """Writing an audit's folder: the page, the data behind it, trajectories and figures."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,26 @@ def write_report(audit: Audit, folder: Path, progress: Callable[[str], None]) ->
     except OSError as error:
         where = printable(str(folder))
         raise InputError(where, got=error.strerror or "an error", expected="a folder to write the report to") from None
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that the report cannot be written to, before the audit runs.
+
+    Raises
+    ------
+    InputError
+        It, or what would hold it, is no folder or is not writable.
+    """
+    nearest = folder
+    while not os.path.lexists(nearest) and nearest != nearest.parent:
+        nearest = nearest.parent
+    got = None
+    if not nearest.is_dir():
+        got = "Not a directory"
+    elif not os.access(nearest, os.W_OK | os.X_OK):
+        got = "Permission denied"
+    if got is not None:
+        raise InputError(printable(str(folder)), got=got, expected="a folder to write the report to")
 
 
 def _write(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:

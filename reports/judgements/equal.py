@@ -71,7 +71,8 @@ class Equal:
             worst_step=None if left.step is None else int(left.step[at]),
             first_violation=None if first is None or left.step is None else int(left.step[first]),
             detail=(
-                f"{counted}; largest relative difference {float(relative.max()):.1e}"
+                f"{counted}; largest {'difference of logarithms' if left.log else 'relative difference'} "
+                f"{float(relative.max()):.1e}"
                 f"{f' ({where})' if where else ''}, rounding allowance {bars / size[at] if size[at] else 0.0:.1e}."
             ),
             witness=None if first is None else self.witness(run),

@@ -148,3 +148,22 @@ def test_the_checker_stands_alone(tmp_path: Path) -> None:
     assert status(str(data), str(file)) == 1
     file.write_text("{")
     assert status(str(data), str(file)) == 2
+
+
+def test_proposition_2_is_part_of_the_certificate(tmp_path: Path) -> None:
+    """free-20 is a counterexample to the closed form; the certificate proves it, and no other S does."""
+    dataset = CASES["free-20"]()
+    document = certificate(dataset)
+    (line,) = [line for line in verify(*written(tmp_path, dataset, document)) if line.startswith("kq")]
+    failing = [q for q, form in document["kq"]["closed_form"].items() if not form["holds"]]
+    assert failing
+    assert all(repr(q) in line for q in failing)
+    wrong = json.loads(json.dumps(document))
+    wrong["kq"]["closed_form"][failing[0]]["S"] = list(dataset.orders[failing[0]].optimal)
+    with pytest.raises(Refused, match="does not violate"):
+        verify(*written(tmp_path, dataset, wrong))
+    for query in document["kq"]["closed_form"]:
+        wrong = json.loads(json.dumps(document))
+        wrong["kq"]["closed_form"][query]["holds"] ^= True
+        with pytest.raises(Refused, match="closed form"):
+            verify(*written(tmp_path, dataset, wrong))
