@@ -264,13 +264,13 @@ def verify(dataset: str, certificate: Path, as_json: bool) -> int:
 def hunt(claim: str, without: str | None, seconds: float, seed: int, out: Path | None, as_json: bool) -> int:
     """Look for a small dataset that violates a claim.
 
-    The dataset meets the claim's assumptions, but for the one named by --without.
+    The dataset meets the claim's assumptions, but for the one named by --without. Where the
+    violation is an exact one, a certificate for `verify` is written beside the dataset.
     """
     from marginaudit.orders import dataset_to_document
     from marginaudit.reports.console import print_line, progress_bar
     from marginaudit.reports.hunt import hunt as run_hunt
     from marginaudit.reports.hunt import hunt_answer
-    from marginaudit.reports.verdict import Evidence
 
     path = out or Path(f"{claim}.json")
     if path.suffix.lower() != ".json":
@@ -280,13 +280,12 @@ def hunt(claim: str, without: str | None, seconds: float, seed: int, out: Path |
         found = run_hunt(_claim(claim), without=without, seconds=seconds, seed=seed, progress=bar.reach)
     if found.dataset is not None:
         _write(path, dataset_to_document(found.dataset), "--out", indent=1)
-    certificate = None
-    if found.dataset is not None and found.finding is not None and found.finding.evidence is Evidence.EXACT:
-        certificate = path.with_suffix(".certificate.json")
-        solutions = {"ov": solve_ov(found.dataset), "kq": solve_kq(found.dataset)}
-        _write(certificate, certificate_document(found.dataset, **solutions), "--out", indent=1)
+    proof = found.certificate()
+    certificate = path.with_suffix(".certificate.json")
+    if proof is not None:
+        _write(certificate, proof, "--out", indent=1)
     answer = hunt_answer(found, None if found.dataset is None else str(path))
-    answer["certificate"] = None if certificate is None else str(certificate)
+    answer["certificate"] = None if proof is None else str(certificate)
     if as_json:
         _print_json(answer)
         return 0
@@ -301,7 +300,7 @@ def hunt(claim: str, without: str | None, seconds: float, seed: int, out: Path |
         print_line(f"counterexample to {claim}: {data.V} tokens, {data.N} samples (tried {tried}).")
         print_line(str(answer["detail"]))
         print_line(f"dataset: {path}")
-        if certificate is not None:
+        if proof is not None:
             print_line(f"certificate: {certificate}")
     return 0
 

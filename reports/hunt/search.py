@@ -11,13 +11,14 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import NoSuchExample
 
-from marginaudit.orders import Dataset, InputError, check_assumption
+from marginaudit.margins import NotExact, certificate_document, solve_kq, solve_ov
+from marginaudit.orders import CollocationError, Dataset, InputError, check_assumption
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.hunt.shrink import shrink, size
 from marginaudit.reports.hunt.smallest import smallest_datasets
 from marginaudit.reports.hunt.strategies import datasets
 from marginaudit.reports.run import Config, Run
-from marginaudit.reports.verdict import Finding, Verdict
+from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from marginaudit.training import log_spaced
 
 IMPLIES = {
@@ -77,6 +78,16 @@ class Hunt:
     def tried(self) -> int:
         """Datasets that met the assumptions and were evaluated."""
         return self.verdicts.total()
+
+    def certificate(self) -> dict[str, Any] | None:
+        """The exact solutions of what was found, for `marginaudit verify`; None unless the violation is exact."""
+        if self.dataset is None or self.finding is None or self.finding.evidence is not Evidence.EXACT:
+            return None
+        try:
+            ov, kq = solve_ov(self.dataset), solve_kq(self.dataset)
+            return certificate_document(self.dataset, ov=ov, kq=kq)
+        except (CollocationError, NotExact):
+            return None
 
 
 def hunt(
