@@ -62,7 +62,7 @@ def repaired(rows: Rows, W: Matrix) -> Matrix | None:
 
 
 def certify(rows: Rows, W: Matrix, multipliers: NDArray[np.float64]) -> Certified | None:
-    """The certificate of W with any multipliers, negative ones set to 0; None where W cannot be repaired.
+    """The certificate of W, repaired, with any multipliers, negative ones set to 0; None where it cannot be.
 
     Some w = W/v with v near 1 is feasible, and weak duality bounds the rest. With P = ||w||^2/2 and D the
     dual value, D <= ||w*||^2/2. As w* is the point of a convex set nearest to 0, <w, w*> >= ||w*||^2: hence
@@ -71,9 +71,11 @@ def certify(rows: Rows, W: Matrix, multipliers: NDArray[np.float64]) -> Certifie
     errors of every float64 sum added.
     """
     scaled = repaired(rows, W)
-    if scaled is None:
-        return None
-    lam = np.maximum(multipliers, 0.0)
+    return None if scaled is None else enclose(rows, scaled, np.maximum(multipliers, 0.0))
+
+
+def enclose(rows: Rows, scaled: Matrix, lam: NDArray[np.float64]) -> Certified | None:
+    """The certificate of W with multipliers lam >= 0; None where a margin is not positive beyond rounding."""
     margin, margin_error = rows.margins(scaled)
     pulled, pulled_error = rows.adjoint(lam)
     residual = scaled - pulled
@@ -93,6 +95,8 @@ def certify(rows: Rows, W: Matrix, multipliers: NDArray[np.float64]) -> Certifie
     complementarity = float(lam @ slack + lam @ (margin_error + 2 * UNIT_ROUNDOFF * np.abs(slack)))
     complementarity += sums * float(lam @ (np.abs(slack) + margin_error))
     v = min(1.0, float(np.min(margin - margin_error)))
+    if v <= 0:
+        return None
     shrink = (1 / v - 1) * (1 / v + 1) * (1 + sums)
     gap_bound = max(0.0, (distance**2 + 2 * complementarity + shrink * primal) * (1 + sums))
     relative = min(1.0, gap_bound / (primal * (1 - sums)) * (1 + sums))

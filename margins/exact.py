@@ -15,6 +15,7 @@ saturates, u = c on all tokens, and flow/(k+m) are the multipliers.
 The answer does not rest on this argument: :func:`verify` checks the optimality conditions in integers.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -29,14 +30,15 @@ from marginaudit.orders import Relations
 
 @dataclass(frozen=True, eq=False)
 class ExactScores:
-    """The exact solution on the (query, token) pairs in a relation, with its multipliers.
+    """An exact solution on the (query, token) pairs in a relation, with its multipliers.
 
     Attributes
     ----------
     query, token : (pairs,)
         Token indices, sorted by (query, token).
     numerator, denominator : (pairs,)
-        The score x^T W*_kq q of each pair: m_b/(k_b+m_b) or -k_b/(k_b+m_b), b its block.
+        The score x^T W*_kq q of each pair. Without confused tokens m_b/(k_b+m_b) or -k_b/(k_b+m_b), b its
+        block. The denominator is at most the number of tokens, the numerator at most its square.
     block : (pairs,)
         The block of each pair, named by its first pair.
     winner, loser : (relations,)
@@ -102,6 +104,37 @@ def _grouped_sum(numerators: Indices, denominators: Indices, *, power: int) -> F
     return sum((Fraction(total, value**power) for total, value in terms), Fraction(0))
 
 
+def joined(parts: Sequence[ExactScores]) -> ExactScores:
+    """The solutions of different queries as one, verified; its relations sorted by (query, winner, loser).
+
+    Raises
+    ------
+    CertificateError
+        It does not meet the optimality conditions.
+    """
+    query, token = (np.concatenate([getattr(part, name) for part in parts]) for name in ("query", "token"))
+    order = np.lexsort((token, query))
+    place = np.argsort(order)
+    offsets = np.cumsum([0, *(len(part.query) for part in parts)]).tolist()
+    block, winner, loser = (
+        place[np.concatenate([getattr(part, name) + at for part, at in zip(parts, offsets, strict=False)])]
+        for name in ("block", "winner", "loser")
+    )
+    rows = np.lexsort((loser, winner))
+    exact = ExactScores(
+        query=query[order],
+        token=token[order],
+        numerator=np.concatenate([part.numerator for part in parts])[order],
+        denominator=np.concatenate([part.denominator for part in parts])[order],
+        block=block[order],
+        winner=winner[rows],
+        loser=loser[rows],
+        flow=np.concatenate([part.flow for part in parts])[rows],
+    )
+    exact.verify()
+    return exact
+
+
 def confused_pairs(relations: Relations, size: int) -> Indices:
     """The (query, token) pairs, as query * size + token, where the token wins and loses."""
     return np.intersect1d(
@@ -134,7 +167,7 @@ def solve_exactly(relations: Relations, size: int) -> ExactScores:
     open_rows = np.arange(len(relations))
     while len(open_rows):
         tail, head = winner[open_rows], loser[open_rows]
-        part = _components(tail, head, len(pairs))
+        part = components(tail, head, len(pairs))
         members = np.unique(np.concatenate([tail, head]))
         winners = np.bincount(part[members[optimal[members]]], minlength=len(pairs))
         losers = np.bincount(part[members[~optimal[members]]], minlength=len(pairs))
@@ -163,7 +196,8 @@ def solve_exactly(relations: Relations, size: int) -> ExactScores:
     return exact
 
 
-def _components(tail: Indices, head: Indices, size: int) -> Indices:
+def components(tail: Indices, head: Indices, size: int) -> Indices:
+    """The part of an undirected graph that each of its nodes is in, shape (size,)."""
     graph = scipy.sparse.coo_array((np.ones(len(tail), dtype=np.int8), (tail, head)), shape=(size, size))
     return np.asarray(scipy.sparse.csgraph.connected_components(graph, directed=False)[1], dtype=np.int64)
 
@@ -192,9 +226,9 @@ def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, rows: Indices) ->
         (capacity.astype(np.int32), (starts, stops)), shape=(len(nodes) + 2, len(nodes) + 2)
     )
     carried = scipy.sparse.coo_array(scipy.sparse.csgraph.maximum_flow(network, source, sink).flow)
-    flow = _entries(carried, tail, head)
+    flow = entries(carried, tail, head)
 
-    part = _components(tail, head, len(nodes))
+    part = components(tail, head, len(nodes))
     sent = np.zeros(len(nodes), dtype=np.int64)
     np.add.at(sent, tail, flow)
     starved = np.zeros(len(nodes), dtype=bool)
@@ -208,7 +242,7 @@ def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, rows: Indices) ->
     return flow, rows[again]
 
 
-def _entries(matrix: "scipy.sparse.coo_array", row: Indices, column: Indices) -> Indices:
+def entries(matrix: "scipy.sparse.coo_array", row: Indices, column: Indices) -> Indices:
     """The matrix's entries at the given places, 0 where it has none."""
     size = matrix.shape[1]
     code = matrix.coords[0].astype(np.int64) * size + matrix.coords[1]

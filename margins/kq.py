@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.margins.certificate import Certificate, Certified, certify
-from marginaudit.margins.errors import CertificateError
-from marginaudit.margins.exact import ExactScores, confused_pairs, solve_exactly
+from marginaudit.margins.errors import CertificateError, NotExact
+from marginaudit.margins.exact import ExactScores, confused_pairs, joined, solve_exactly
 from marginaudit.margins.infeasible import Cycle, find_cycle, find_farkas
 from marginaudit.margins.method import Method, check_method, require_exact
-from marginaudit.margins.proposition2 import compare, decide
+from marginaudit.margins.polish import polished
+from marginaudit.margins.proposition2 import compare, compare_exactly, decide
 from marginaudit.margins.quadratic import solve_quadratic
 from marginaudit.margins.rows import Matrix, Rows, gamma, kq_rows
 from marginaudit.margins.solution import ClosedForm, MaxMargin, Multipliers, infeasible, numerical
-from marginaudit.orders import Dataset, Relations, Token, check_assumption
+from marginaudit.margins.tight import solve_near
+from marginaudit.orders import Dataset, Relations, Token, check_assumption, printable
 
 
 def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
@@ -58,29 +60,38 @@ def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     confused = np.isin(np.arange(dataset.V), confused_pairs(relations, dataset.V) // dataset.V)
     cycles = _cycles(dataset, confused)
     if method == "exact" and not cycles:
-        require_exact(dataset, "W*_kq", "orthonormal", "no_confused_tokens")
+        require_exact(dataset, "W*_kq", "orthonormal")
     if not len(relations):
-        return _exact_solution(dataset, solve_exactly(relations, dataset.V))
+        return _exact_solution(dataset, solve_exactly(relations, dataset.V), {})
     if not check_assumption(dataset, "orthonormal").holds:
-        return _general_solution(dataset, cycles)
+        return _general_solution(dataset, cycles, method)
 
     clear = ~confused[relations.query]
     exact = solve_exactly(_taken(relations, clear), dataset.V)
+    forms = decide(exact, dataset.vocabulary)
     if clear.all() and method != "cvxpy":
-        return _exact_solution(dataset, exact)
+        return _exact_solution(dataset, exact, forms)
     rows = kq_rows(dataset, orthonormal=True)
-    if cycles:
-        tangled = ~clear & ~np.isin(relations.query, [dataset.index[q] for q in cycles])
-        found = _solved(rows.taken(tangled)) if tangled.any() else None
-        return infeasible(next(iter(cycles.values())), _closed_form(dataset, exact, found, cycles))
-    found = _solved(rows) if method == "cvxpy" else _joined(rows, exact, clear)
-    E = dataset.embedding
-    return numerical(
-        found,
-        scores=found.W,
-        matrix=found.W if E is None else E.T @ found.W @ E,
-        closed_form=_closed_form(dataset, exact, found, {}),
-    )
+    tangled = ~clear & ~np.isin(relations.query, [dataset.index[q] for q in cycles])
+    if method == "cvxpy" and not cycles:
+        found = _solved(rows)
+        return _numerical_solution(dataset, found, _closed_form(dataset, forms, {}, found))
+
+    found = _solved(rows.taken(tangled)) if tangled.any() else None
+    near = {} if found is None or method == "cvxpy" else solve_near(_taken(relations, tangled), dataset.V, found.W)
+    if near:
+        exact = joined([exact, *near.values()])
+    forms |= compare_exactly(dataset, [dataset.vocabulary[q] for q in near], _weights(exact, dataset.vocabulary))
+    forms = _closed_form(dataset, forms, cycles, found)
+    if found is None or cycles:
+        return infeasible(next(iter(cycles.values())), forms)
+    known = clear | np.isin(relations.query, list(near))
+    if known.all():
+        return _exact_solution(dataset, exact, forms)
+    if method == "exact":
+        query = dataset.vocabulary[relations.query[~known][0]]
+        raise NotExact(f"W*_kq: no exact solution was found near the numerical one under query {printable(query)}")
+    return _numerical_solution(dataset, _joined(rows, exact, known, found, clear), forms)
 
 
 def _cycles(dataset: Dataset, confused: NDArray[np.bool_]) -> dict[Token, Cycle]:
@@ -99,7 +110,7 @@ def _taken(relations: Relations, chosen: NDArray[np.bool_]) -> Relations:
     )
 
 
-def _exact_solution(dataset: Dataset, exact: ExactScores) -> MaxMargin:
+def _exact_solution(dataset: Dataset, exact: ExactScores, forms: Mapping[Token, ClosedForm]) -> MaxMargin:
     """The verified exact scores, as a solution."""
     scores = np.zeros((dataset.V, dataset.V))
     scores[exact.token, exact.query] = exact.numerator / exact.denominator
@@ -124,7 +135,7 @@ def _exact_solution(dataset: Dataset, exact: ExactScores) -> MaxMargin:
         direction_radius=None if nothing else 0.0,
         weight_radius=0.0,
         infeasibility=None,
-        closed_form=decide(exact, dataset.vocabulary),
+        closed_form=forms,
     )
 
 
@@ -133,7 +144,8 @@ def _weights(exact: ExactScores, vocabulary: tuple[Token, ...]) -> dict[Token, d
     weights: dict[Token, dict[Token, Fraction]] = {}
     arrays = (exact.query, exact.token, exact.numerator, exact.denominator)
     for q, x, numerator, denominator in zip(*(a.tolist() for a in arrays), strict=True):
-        weights.setdefault(vocabulary[q], {})[vocabulary[x]] = fraction(numerator, denominator)
+        if numerator:
+            weights.setdefault(vocabulary[q], {})[vocabulary[x]] = fraction(numerator, denominator)
     return weights
 
 
@@ -144,32 +156,39 @@ def _solved(rows: Rows) -> Certified:
     raise found
 
 
-def _joined(rows: Rows, exact: ExactScores, clear: NDArray[np.bool_]) -> Certified:
-    """The exact scores of the clear rows' queries and numerical ones for the others', certified as one."""
-    found = _solved(rows.taken(~clear))
+def _numerical_solution(dataset: Dataset, found: Certified, forms: Mapping[Token, ClosedForm]) -> MaxMargin:
+    """A certified solution for orthonormal tokens."""
+    E = dataset.embedding
+    matrix = found.W if E is None else E.T @ found.W @ E
+    return numerical(found, scores=found.W, matrix=matrix, closed_form=forms)
+
+
+def _joined(
+    rows: Rows, exact: ExactScores, known: NDArray[np.bool_], found: Certified, clear: NDArray[np.bool_]
+) -> Certified:
+    """The exact scores of the known rows' queries, numerical ones for all not clear, certified as one."""
     W, multipliers = found.W.copy(), np.zeros(len(rows))
     W[exact.token, exact.query] = exact.numerator / exact.denominator
-    multipliers[clear] = exact.flow / exact.multiplier_denominator
     multipliers[~clear] = found.multipliers
-    joined = certify(rows, W, multipliers)
-    if joined is None:
+    multipliers[known] = exact.flow / exact.multiplier_denominator
+    joint = certify(rows, W, multipliers)
+    if joint is None:
         raise CertificateError("the joined solution of W*_kq has a margin that is not positive")
-    return joined
+    return joint
 
 
 def _closed_form(
-    dataset: Dataset, exact: ExactScores, found: Certified | None, cycles: Mapping[Token, Cycle]
+    dataset: Dataset, forms: Mapping[Token, ClosedForm], cycles: Mapping[Token, Cycle], found: Certified | None
 ) -> dict[Token, ClosedForm]:
-    """Orthonormal tokens: decided exactly where no token is confused, compared with the solution elsewhere."""
-    judged = decide(exact, dataset.vocabulary)
-    judged |= {query: ClosedForm(False, cycle.tokens) for query, cycle in cycles.items()}
+    """Orthonormal tokens: the verdicts that are known, and those that the cycles and the solution give."""
+    judged = dict(forms) | {query: ClosedForm(False, cycle.tokens) for query, cycle in cycles.items()}
     if found is not None:
         rest = {query: order for query, order in dataset.orders.items() if query not in judged}
         judged |= compare(dataset, rest, found.W, np.full_like(found.W, found.weight_radius))
     return {query: judged[query] for query in dataset.orders}
 
 
-def _general_solution(dataset: Dataset, cycles: Mapping[Token, Cycle]) -> MaxMargin:
+def _general_solution(dataset: Dataset, cycles: Mapping[Token, Cycle], method: Method) -> MaxMargin:
     """For embeddings that are not orthonormal: all queries are one problem, and no solution is exact."""
     if cycles:
         proof = next(iter(cycles.values()))
@@ -182,6 +201,8 @@ def _general_solution(dataset: Dataset, cycles: Mapping[Token, Cycle]) -> MaxMar
         if farkas is None:
             raise found
         return infeasible(farkas, {q: ClosedForm(False, None) for q in dataset.orders})
+    if method != "cvxpy":
+        found = polished(rows, found)
     scores = rows.scores(found.W)
     lengths = np.linalg.norm(E, axis=1)
     rounding = gamma(2 * E.shape[1] + 8) * float(np.linalg.norm(found.W))

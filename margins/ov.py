@@ -9,6 +9,7 @@ from marginaudit.margins.certificate import Certificate, Certified
 from marginaudit.margins.errors import CertificateError
 from marginaudit.margins.infeasible import find_farkas
 from marginaudit.margins.method import Method, check_method, require_exact
+from marginaudit.margins.polish import polished
 from marginaudit.margins.quadratic import solve_quadratic
 from marginaudit.margins.rows import Indices, next_indices, ov_rows
 from marginaudit.margins.solution import MaxMargin, Multipliers, infeasible, numerical
@@ -58,6 +59,8 @@ def solve_ov(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     rows, E = ov_rows(dataset, orthonormal=orthonormal), dataset.embedding
     found = solve_quadratic(rows)
     if isinstance(found, Certified):
+        if method != "cvxpy":
+            found = polished(rows, found)
         matrix = found.W if E is None or not orthonormal else found.W @ E
         return numerical(found, scores=rows.scores(found.W), matrix=matrix, closed_form=None)
     farkas = None if orthonormal else find_farkas(rows, dataset.vocabulary)

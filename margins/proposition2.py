@@ -1,6 +1,6 @@
 """Proposition 2 of arXiv 2409.17335, the closed form of W*_kq, judged query by query."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -52,6 +52,22 @@ def _violating_set(exact: ExactScores, rows: slice) -> list[int]:
     if not violates(found):
         raise CertificateError("the lowest block of a query does not refute Proposition 2's formula")
     return found
+
+
+def compare_exactly(
+    dataset: Dataset, queries: Iterable[Token], weights: Mapping[Token, Mapping[Token, Fraction]]
+) -> dict[Token, ClosedForm]:
+    """Against exact weights, {query: {key: x^T W*_kq q}} with zeros left out."""
+    judged = {}
+    for query in queries:
+        order, column = dataset.orders[query], weights.get(query, {})
+        k, m = len(order.optimal), len(order.non_optimal)
+        formula = dict.fromkeys(order.optimal, Fraction(m, k + m)) | dict.fromkeys(
+            order.non_optimal, Fraction(-k, k + m)
+        )
+        witness = tuple(x for x in dataset.vocabulary if x in formula and column.get(x, 0) != formula[x])
+        judged[query] = ClosedForm(not witness, witness or None)
+    return judged
 
 
 def compare(

@@ -25,7 +25,8 @@ class Multipliers:
     values : (rows,)
         The multipliers, in float64.
     numerator, denominator : (rows,) of int64, or None
-        The exact multipliers where the solution is exact.
+        The exact multipliers where the solution is exact. The denominators are at most the number of
+        tokens, the numerators at most its cube.
     """
 
     values: NDArray[np.float64]
@@ -55,8 +56,9 @@ class ClosedForm:
     ----------
     holds : bool
     witness : tuple of tokens or None
-        Decided exactly: a set S of optimal tokens with |N(S)| k < |S| m, in vocabulary order. Against a
-        numerical solution: the tokens where formula and solution differ. Under a query whose relation has a
+        Without confused tokens: a set S of optimal tokens with |N(S)| k < |S| m, in vocabulary order. With
+        confused tokens, on which the formula is silent, and against a numerical solution: the tokens where
+        formula and solution, exact or known within its radius, differ. Under a query whose relation has a
         cycle, so that there is no solution: the cycle. None where the formula holds, and where there is no
         solution for another reason (embeddings that are not orthonormal couple the queries).
     """

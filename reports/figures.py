@@ -91,6 +91,9 @@ def _draw_curve(axis: "Axes", curve: Curve, informative_from: int | None) -> Non
         axis.text(0.5, 0.5, "zero to rounding" if np.isfinite(measured).any() else "no direction", **_centred(axis))
         return
     _powers_of_ten(axis.set_yscale, axis.yaxis)
+    if positive.max() < 10 * positive.min():  # perhaps no power of ten between them
+        shows_all = positive.max() < 3 * positive.min()
+        axis.yaxis.set_minor_formatter(lambda value, _: between_powers(value, shows_all))
     if positive.max() < 1.001 * positive.min():  # one value: matplotlib would zoom in on its rounding
         axis.set_ylim(positive.min() / 3, positive.max() * 3)
     marker = "o" if len(step) == 1 else None  # a line through one point shows nothing
@@ -136,6 +139,15 @@ def power_of_ten(value: float) -> str:
     """
     exponent = round(np.log10(value))
     return "1" if exponent == 0 else "10" + str(exponent).translate(SUPERSCRIPT)
+
+
+def between_powers(value: float, shows_all: bool) -> str:
+    """A tick label off the powers of ten; 2 and 5 only, where there is no room for all.
+
+    >>> between_powers(0.02, False), between_powers(0.03, False), between_powers(0.03, True)
+    ('0.02', '', '0.03')
+    """
+    return f"{value:.3g}" if shows_all or f"{value:.0e}"[0] in "25" else ""
 
 
 def _drawable(values: list[float]) -> NDArray[np.float64]:

@@ -14,6 +14,9 @@ from marginaudit.training import Progress, Training, train
 EVERY_STEP_TO = 2_000
 """Stages up to this length are audited at every step; longer ones beyond it at log-spaced steps."""
 
+MOST_SCORES = 20_000_000
+"""Scores x^T W_kq q that a recorded run may hold; with more pairs fewer steps are audited one by one."""
+
 
 @dataclass(frozen=True)
 class Config:
@@ -108,7 +111,9 @@ class Run:
         """Both stages of Algorithm 1, recorded against the two solutions."""
         config = self.config
         if config.at is None:
-            config = replace(config, at=dense_steps(max(config.steps1, config.steps2)))
+            pairs = sum(len(set(sample.tokens)) for sample in self.dataset.samples)
+            every = min(EVERY_STEP_TO, max(100, MOST_SCORES // pairs))
+            config = replace(config, at=dense_steps(max(config.steps1, config.steps2), every))
         return train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress)
 
     def solved(self, which: Literal["ov", "kq"]) -> MaxMargin | None:
@@ -119,18 +124,17 @@ class Run:
             return None
 
 
-def dense_steps(last: int) -> tuple[int, ...]:
-    """Every step to `EVERY_STEP_TO`, beyond it 100 a decade, and the last.
+def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
+    """Every step to ``every``, beyond it 100 a decade, and the last.
 
     >>> len(dense_steps(900)), len(dense_steps(100_000))
     (901, 2171)
     """
-    every = range(min(last, EVERY_STEP_TO) + 1)
-    if last <= EVERY_STEP_TO:
-        return tuple(every)
-    decades = np.log10(last / EVERY_STEP_TO)
-    spaced = np.geomspace(EVERY_STEP_TO, last, int(np.ceil(100 * decades)) + 1)
-    return tuple(sorted({*every, *np.rint(spaced).astype(int).tolist()}))
+    first = range(min(last, every) + 1)
+    if last <= every:
+        return tuple(first)
+    spaced = np.geomspace(every, last, int(np.ceil(100 * np.log10(last / every))) + 1)
+    return tuple(sorted({*first, *np.rint(spaced).astype(int).tolist()}))
 
 
 def train_against(

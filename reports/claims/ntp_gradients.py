@@ -1,86 +1,88 @@
 """Appendix A of arXiv 2409.17335: the closed forms of both gradients."""
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.orders import Dataset
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import Run
 from marginaudit.reports.series import Series, series
 from marginaudit.training import loss_gradient, stage1_loss, stage1_loss_gradient, stage2_loss
 
-Matrix: TypeAlias = NDArray[np.float64]
-
 SCALES = (0.0, 1.0, 3.0)
-"""Standard deviations of the entries of the random weights at which the gradients are compared."""
+"""Standard deviations of the logits, at most, at the random weights where the gradients are compared."""
 
 DIRECTIONS = 6
 COMPLEX_STEP = 1e-30
 """Im f(W + i h D)/h is the derivative along D to rounding: nothing is subtracted."""
 
+MOST_SAMPLES = 100
+"""Of more samples a random part stands for all: the identity adds up over samples."""
 
-def _points(run: Run, *shapes: tuple[int, int]) -> Iterator[tuple[float, list[Matrix], Matrix]]:
-    """Random weights of the given shapes, with a direction of the last one's shape and norm 1."""
+
+@dataclass(frozen=True)
+class Comparison:
+    """A gradient as printed and the loss's own derivative, along random directions at random weights.
+
+    Attributes
+    ----------
+    printed, derivative : series of the same entries
+    size : (entries,) array
+        ||gradient||, at least about a hundredth of what it can be.
+    """
+
+    printed: Series
+    derivative: Series
+    size: NDArray[np.float64]
+
+
+@lru_cache(maxsize=4)
+def compare(run: Run, stage: Literal[1, 2]) -> Comparison:
+    """Both sides of eq. 5 (stage 1) or eq. 6 (stage 2), with embeddings scaled to norm at most 1."""
     rng = np.random.default_rng(2409_17335)
+    data = _manageable(run.dataset, rng)
+    V, d = data.embeddings.shape
+    loss: Callable[..., Any] = stage1_loss if stage == 1 else stage2_loss
+    gradient: Callable[..., Any] = stage1_loss_gradient if stage == 1 else loss_gradient
+    shapes = [(V, d)] if stage == 1 else [(V, d), (d, d)]
+    operations = data.N + data.L_max + V + d
+    printed, derivative, size, labels = [], [], [], []
     for scale in SCALES:
         weights = [scale * rng.standard_normal(shape) for shape in shapes]
-        for _ in range(DIRECTIONS):
-            direction = rng.standard_normal(shapes[-1])
-            yield scale, weights, direction / np.linalg.norm(direction)
+        G = gradient(data, *weights)
+        for number in range(1, DIRECTIONS + 1):
+            D = rng.standard_normal(shapes[-1])
+            D /= np.linalg.norm(D)
+            printed.append(float(np.vdot(G, D)))
+            moved = [*weights[:-1], weights[-1] + 1j * COMPLEX_STEP * D]
+            derivative.append(float(np.imag(loss(data, *moved))) / COMPLEX_STEP)
+            size.append(max(float(np.linalg.norm(G)), 1e-2))
+            labels.append(f"logits of deviation {scale:g}, direction {number}")
+    logits = 1 + 5 * max(SCALES)
+    radius = np.finfo(float).eps * operations * logits * np.maximum(size, 1.0)
+    return Comparison(
+        series(printed, radius=radius, label=tuple(labels)), series(derivative, radius=radius), np.array(size)
+    )
 
 
-def _ov_points(run: Run) -> list[tuple[float, list[Matrix], Matrix]]:
-    return list(_points(run, (run.dataset.V, run.dataset.embeddings.shape[1])))
-
-
-def _kq_points(run: Run) -> list[tuple[float, list[Matrix], Matrix]]:
-    V, d = run.dataset.embeddings.shape
-    return list(_points(run, (V, d), (d, d)))
-
-
-def _printed(run: Run, points: list[tuple[float, list[Matrix], Matrix]], gradient: Callable[..., Matrix]) -> Series:
-    """The printed gradient along each direction."""
-    values = [np.vdot(gradient(run.dataset, *weights), direction) for _, weights, direction in points]
-    return series(values, radius=_rounding(run, points, gradient), label=_labels(points))
-
-
-def _derivative(
-    run: Run,
-    points: list[tuple[float, list[Matrix], Matrix]],
-    loss: Callable[..., complex],
-    gradient: Callable[..., Matrix],
-) -> Series:
-    """The loss's own derivative along each direction, by complex step."""
-    values = [
-        np.imag(loss(run.dataset, *weights[:-1], weights[-1] + 1j * COMPLEX_STEP * direction)) / COMPLEX_STEP
-        for _, weights, direction in points
-    ]
-    return series(values, radius=_rounding(run, points, gradient))
-
-
-def _sizes(
-    run: Run, points: list[tuple[float, list[Matrix], Matrix]], gradient: Callable[..., Matrix]
-) -> NDArray[np.float64]:
-    return np.array([np.linalg.norm(gradient(run.dataset, *weights)) for _, weights, _ in points])
-
-
-def _rounding(
-    run: Run, points: list[tuple[float, list[Matrix], Matrix]], gradient: Callable[..., Matrix]
-) -> NDArray[np.float64]:
-    """Rounding of sums over samples, positions and labels, relative to the largest logit and the gradient."""
-    data = run.dataset
-    operations = data.N + data.L_max + data.V + data.embeddings.shape[1]
-    size = float(np.abs(data.embeddings).max())
-    logits = np.array([1 + np.abs(weights[0]).max() * size for _, weights, _ in points])
-    return np.asarray(np.finfo(float).eps * operations * logits * np.maximum(_sizes(run, points, gradient), size))
-
-
-def _labels(points: list[tuple[float, list[Matrix], Matrix]]) -> tuple[str, ...]:
-    return tuple(
-        f"entries of deviation {scale:g}, direction {i % DIRECTIONS + 1}" for i, (scale, _, _) in enumerate(points)
+def _manageable(dataset: Dataset, rng: np.random.Generator) -> Dataset:
+    longest = float(np.linalg.norm(dataset.embeddings, axis=1).max())
+    embedding = dataset.embeddings / (longest or 1.0)
+    kept = np.arange(dataset.N)
+    if dataset.N > MOST_SAMPLES:
+        kept = np.sort(rng.choice(dataset.N, size=MOST_SAMPLES, replace=False))
+    return replace(
+        dataset,
+        samples=tuple(dataset.samples[i] for i in kept),
+        counts=tuple(dataset.counts[i] for i in kept),
+        next_token=dataset.next_token or dataset.collocation.function,
+        embedding=embedding,
     )
 
 
@@ -91,9 +93,9 @@ GRADIENT_OV = Claim(
     formula=r"\nabla_{W_{ov}}L_0=\sum_{x\in\mathcal V}\left(P(x)-e_{n(x)}\right)x^\top",
     assumptions=ASSUMPTION_1 + ASSUMPTION_2,
     judgement=Equal(
-        measure=lambda run: _printed(run, _ov_points(run), stage1_loss_gradient),
-        expected=lambda run: _derivative(run, _ov_points(run), stage1_loss, stage1_loss_gradient),
-        scale=lambda run: np.maximum(_sizes(run, _ov_points(run), stage1_loss_gradient), 1e-3),
+        measure=lambda run: compare(run, 1).printed,
+        expected=lambda run: compare(run, 1).derivative,
+        scale=lambda run: compare(run, 1).size,
     ),
 )
 
@@ -110,9 +112,9 @@ GRADIENT_KQ = Claim(
     ),
     assumptions=(),
     judgement=Equal(
-        measure=lambda run: _printed(run, _kq_points(run), loss_gradient),
-        expected=lambda run: _derivative(run, _kq_points(run), stage2_loss, loss_gradient),
-        scale=lambda run: np.maximum(_sizes(run, _kq_points(run), loss_gradient), 1e-3),
+        measure=lambda run: compare(run, 2).printed,
+        expected=lambda run: compare(run, 2).derivative,
+        scale=lambda run: compare(run, 2).size,
     ),
 )
 

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marginaudit.orders import QueryOrder, Token
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCondition
@@ -15,6 +16,8 @@ from marginaudit.reports.run import Run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training import predict
+
+Floats: TypeAlias = NDArray[np.float64]
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
 LAST_DECADE = 10
@@ -41,15 +44,18 @@ def _gaps(run: Run, first: int) -> Series:
     """Smallest of (x_opt - x_0)^T W q and (x_0 - x_non)^T W q at each step from ``first`` on."""
     stage, index = run.training.stage2, run.dataset.index
     kept = stage.step >= first
-    smallest = np.full(int(kept.sum()), np.inf)
+    smallest, zero = np.full(int(kept.sum()), np.inf), np.zeros(int(kept.sum()))
     for order in _queries(run):
-        q = index[order.query]
-        score = {x: stage.score(index[x], q)[kept] for x in run.dataset.vocabulary}
-        middle = np.array([score[x] for x in order.non_comparable])
-        for x in order.optimal:
-            smallest = np.minimum(smallest, (score[x] - middle).min(axis=0))
-        for x in order.non_optimal:
-            smallest = np.minimum(smallest, (middle - score[x]).min(axis=0))
+        columns = np.flatnonzero(stage.query == index[order.query])
+        score = dict(zip(stage.key[columns].tolist(), stage.scores[kept][:, columns].T, strict=True))
+
+        def scores(tokens: tuple[Token, ...], score: dict[int, Floats] = score) -> Floats:
+            return np.array([score.get(index[x], zero) for x in tokens])
+
+        middle = scores(order.non_comparable)
+        above = scores(order.optimal).min(axis=0) - middle.max(axis=0)
+        below = middle.min(axis=0) - scores(order.non_optimal).max(axis=0)
+        smallest = np.minimum(smallest, np.minimum(above, below))
     return series(smallest, radius=1e-12 * np.abs(smallest), step=stage.step[kept])
 
 
@@ -127,11 +133,12 @@ def shortest_misled(run: Run, record: int) -> Misled:
     With c copies of x beside x_0, the attention of x passes that of x_0 when c > exp(s_0 - s_x); then
     n(x) has a larger logit than n(x_0), since all margins of W_ov are one.
     """
-    stage, index = run.training.stage2, run.dataset.index
+    index = run.dataset.index
+    S = run.training.stage2.score_matrix(record, run.dataset.V)
 
     def log_copies(order: QueryOrder, middle: Token, other: Token) -> float:
         q = index[order.query]
-        return float(stage.score(index[middle], q)[record] - stage.score(index[other], q)[record])
+        return float(S[index[middle], q] - S[index[other], q])
 
     candidates = [
         Misled(order.query, middle, other, log_copies(order, middle, other))

@@ -1,0 +1,73 @@
+"""The command line called in this process, and the tiny datasets that its tests give it."""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from marginaudit.reports.cli import main
+
+SHORT = ("--steps1", "30", "--steps2", "30")
+
+
+class Answer(NamedTuple):
+    """What one call left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+class Command:
+    """`marginaudit ARGUMENTS`, run in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self.capsys = capsys
+
+    def __call__(self, *arguments: object) -> Answer:
+        self.capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main([str(argument) for argument in arguments])
+        out, err = self.capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return Answer(ended.value.code, out, err)
+
+    def json(self, *arguments: object) -> Any:
+        """The one document that `--json` prints."""
+        answer = self(*arguments, "--json")
+        assert answer.status == 0, answer.err
+        return strict_json(answer.out)
+
+    def refused(self, *arguments: object) -> str:
+        """The one line by which bad input is refused."""
+        answer = self(*arguments)
+        assert answer.status == 2, answer
+        assert answer.out == ""
+        assert answer.err.startswith("marginaudit: ")
+        assert answer.err.endswith("\n")
+        line = answer.err[:-1]
+        assert line.isprintable(), line
+        assert "Traceback" not in line
+        return line.removeprefix("marginaudit: ")
+
+
+def strict_json(text: str) -> Any:
+    """JSON without the words NaN and Infinity, which it does not have."""
+
+    def refuse(word: str) -> Any:
+        raise AssertionError(f"{word} in JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+def dataset_file(folder: Path, document: Any, name: str = "data.json") -> Path:
+    """A dataset as a file of the folder."""
+    path = folder / name
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+SVOP = {"name": "svop", "sentences": [list("SVOP"), list("VOP"), list("OPP"), list("PSV")]}
+NO_FUNCTION = {"name": "no-function", "samples": [{"tokens": ["a", "q"], "next": "b"}]}
+TWO_VALUES = {"name": "two-values", "sentences": [["a", "b"], ["a", "c"]]}

@@ -1,0 +1,256 @@
+"""What the commands answer: JSON of the contract's form, exit statuses, and output that pipes take."""
+
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marginaudit.orders import ASSUMPTIONS
+from marginaudit.reports import LEDGER
+from tests.command_line import SHORT, SVOP, Command, dataset_file, strict_json
+
+ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "1"}
+
+
+def process(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "marginaudit.reports", *map(str, arguments)]
+    options = {"stdout": subprocess.PIPE, "env": ENVIRONMENT} | options
+    return subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False, timeout=100, **options)
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def svop(own_folder: Path) -> Path:
+    return dataset_file(own_folder, SVOP, "svop.json")
+
+
+def test_classify(command: Command, svop: Path) -> None:
+    found = command.json("classify", svop)
+    assert set(found) == {"next_token", "queries", "assumptions"}
+    assert found["next_token"] == {"S": "V", "V": "O", "O": "P", "P": "S"}
+    assert list(found["assumptions"]) == list(ASSUMPTIONS)
+    for assumption in found["assumptions"].values():
+        assert set(assumption) == {"holds", "witness"}
+        assert assumption["holds"] is (assumption["witness"] is None)
+    for order in found["queries"].values():
+        assert list(order) == ["optimal", "non_optimal", "confused", "non_comparable", "relations"]
+        assert order["relations"]
+        listed = [x for name in list(order)[:4] for x in order[name]]
+        assert sorted(listed) == sorted("SVOP")
+        for name in list(order)[:4]:
+            assert order[name] == sorted(order[name], key="SVOP".index)
+
+
+def test_solve(command: Command, svop: Path) -> None:
+    found = command.json("solve", svop)
+    assert set(found) == {"ov", "kq"}
+    for which, answer in found.items():
+        keys = {"status", "method", "norm_squared", "norm_squared_exact", "weights", "weights_exact", "certificate"}
+        assert keys <= set(answer)
+        assert ("closed_form" in answer) == (which == "kq")
+        assert answer["status"] == "optimal"
+        assert set(answer["certificate"]) == {"primal", "dual", "gap", "max_violation"}
+        exact = [Fraction(v) for column in answer["weights_exact"].values() for v in column.values()]
+        rounded = [v for column in answer["weights"].values() for v in column.values() if v]
+        assert sum(v * v for v in exact) == Fraction(answer["norm_squared_exact"])
+        assert math.isclose(answer["norm_squared"], sum(v * v for v in rounded), rel_tol=1e-14)
+    for form in found["kq"]["closed_form"].values():
+        assert form == {"holds": True, "witness": None}
+    for method in ("auto", "exact", "cvxpy"):
+        for only in ("ov", "kq"):
+            one = command.json("solve", svop, "--only", only, "--method", method)
+            assert list(one) == [only]
+            assert math.isclose(one[only]["norm_squared"], found[only]["norm_squared"], rel_tol=1e-6)
+            assert (one[only]["method"] == "cvxpy") == (method == "cvxpy")
+
+
+def test_solve_infeasible(command: Command, own_folder: Path) -> None:
+    path = dataset_file(own_folder, {"sentences": [list("abba"), list("ba")]})
+    for method in ("auto", "cvxpy"):
+        answer = command.json("solve", path, "--only", "kq", "--method", method)["kq"]
+        assert answer["status"] == "infeasible"
+        assert answer["norm_squared"] is answer["norm_squared_exact"] is answer["weights_exact"] is None
+    assert "infeasible" in command("solve", path).out
+
+
+def test_train(command: Command, svop: Path) -> None:
+    found = command.json("train", svop, *SHORT)
+    assert set(found) == {"stage1", "stage2"}
+    for stage, rows in found.items():
+        assert [rows[0]["step"], rows[-1]["step"]] == [0, 30]
+        for row in rows:
+            assert {"step", "loss", "norm", "one_minus_cos", "distance", "gradient_norm"} <= set(row)
+            assert type(row["step"]) is int
+            assert (row["one_minus_cos"] is None) == (row["distance"] is None) == (row["step"] == 0)
+            if row["step"]:
+                assert math.isclose(2 * row["one_minus_cos"], row["distance"] ** 2, rel_tol=1e-12)
+            if stage == "stage2":
+                assert 0 <= row["min_optimal_weight"] <= 1
+    norms = [row["norm"] for row in found["stage1"]]
+    assert math.isclose(norms[1], 0.2 / math.sqrt(4), rel_tol=1e-12)
+    assert norms == sorted(norms)
+    halved = command.json("train", svop, *SHORT, "--lr1", "0.05", "--lr2", "1e-2", "--at", "1")
+    assert math.isclose(halved["stage1"][0]["norm"], 0.05, rel_tol=1e-12)
+    assert math.isclose(halved["stage2"][0]["norm"], 0.01, rel_tol=1e-12)
+
+
+def test_train_where_there_is_nothing_to_attend_to(command: Command, own_folder: Path) -> None:
+    path = dataset_file(own_folder, {"sentences": [["a", "b"], ["b", "a"]]})
+    for row in command.json("train", path, *SHORT)["stage2"]:
+        assert row["norm"] == 0
+        assert row["one_minus_cos"] is row["distance"] is None
+
+
+def test_no_steps_at_all(command: Command, svop: Path) -> None:
+    for arguments in (["--steps1", "0"], ["--steps2", "0"], ["--steps1", "0", "--steps2", "0"]):
+        found = command.json("train", svop, "--steps1", "3", "--steps2", "3", *arguments)
+        assert found["stage1"][0]["step"] == found["stage2"][0]["step"] == 0
+        assert command("train", svop, "--steps1", "3", "--steps2", "3", *arguments).status == 0
+
+
+def test_claims(command: Command) -> None:
+    found = command.json("claims")
+    assert [entry["id"] for entry in found] == list(LEDGER)
+    for entry in found:
+        assert all(entry[key] and isinstance(entry[key], str) for key in ("id", "statement", "source"))
+        assert set(entry["assumptions"]) <= set(ASSUMPTIONS)
+    assert command.json("claims", found[0]["id"]) == found[0]
+    table = command("claims")
+    assert all(entry["id"] in table.out for entry in found)
+
+
+def test_figures(command: Command) -> None:
+    assert command("figure", "list").out.split() == command.json("figure", "list")["figures"]
+
+
+@pytest.mark.parametrize("ending", [".svg", ".pdf", ".png", ".SVG"])
+def test_figure_formats(command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    from matplotlib.figure import Figure
+
+    monkeypatch.setattr("marginaudit.reports.figures.FIGURES", {"ntp-2": lambda: Figure(figsize=(1, 1))})
+    path = own_folder / "new" / f"f{ending}"
+    assert command.json("figure", "ntp-2", "--out", path) == {"figure": "ntp-2", "file": str(path)}
+    start = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}[ending.lower()]
+    assert path.read_bytes().startswith(start)
+
+
+def test_fail_on_violated(command: Command, svop: Path, own_folder: Path) -> None:
+    alone = dataset_file(own_folder, {"sentences": [["a", "a"]]}, "alone.json")
+    answer = command("audit", svop, *SHORT, "--fail-on", "violated", "--json")
+    assert (answer.status, answer.err) == (1, "report: audit-report/report.html\n")
+    rows = strict_json(answer.out)["verdicts"]
+    assert "ntp.theorem2.floor" in [row["claim"] for row in rows if row["verdict"] == "violated"]
+    answer = command("audit", alone, *SHORT, "--fail-on", "violated")
+    assert (answer.status, answer.err) == (0, "")
+    assert answer.out.rstrip().endswith("report: audit-report/report.html")
+
+
+def test_the_module_is_the_command() -> None:
+    answer = process("claims", "--json")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert [entry["id"] for entry in strict_json(answer.stdout)] == list(LEDGER)
+    assert process("nope").returncode == 2
+
+
+def test_piped_output_is_plain(svop: Path) -> None:
+    answer = process("audit", svop, *SHORT, env=ENVIRONMENT | {"TERM": "xterm-256color", "COLUMNS": "40"})
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert "\x1b" not in answer.stdout
+    assert "\r" not in answer.stdout
+    assert "ntp.theorem3.prediction.rederived" in answer.stdout
+
+
+def test_an_encoding_that_lacks_a_token(own_folder: Path) -> None:
+    path = dataset_file(own_folder, {"sentences": [["é", "😀"], ["😀", "é"]]})
+    environment = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
+    answer = process("classify", path, "--json", env=environment)
+    assert answer.returncode == 0
+    assert strict_json(answer.stdout)["next_token"] == {"é": "😀", "😀": "é"}
+    assert process("solve", path, env=environment).returncode == 0
+
+
+def test_a_reader_that_leaves_early() -> None:
+    for arguments in (["claims"], ["claims", "--json"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        answer = process(*arguments, stdout=writing)
+        os.close(writing)
+        assert (answer.returncode, answer.stderr) == (1, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device without room")
+def test_standard_output_without_room() -> None:
+    with Path("/dev/full").open("w") as full:
+        answer = process("claims", stdout=full)
+    assert answer.returncode == 2
+    expected = "marginaudit: standard output: got No space left on device, expected room for all of it\n"
+    assert answer.stderr == expected
+
+
+def test_interrupted_while_it_runs(own_folder: Path) -> None:
+    program = (
+        "from marginaudit.reports.cli import main; print('ready', flush=True); "
+        "main(['audit', 'example-1', '--steps1', '1e9', '--out', 'report'])"
+    )
+    running = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
+    assert running.stdout is not None
+    assert running.stdout.readline() == "ready\n"
+    with pytest.raises(subprocess.TimeoutExpired):
+        running.wait(1)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, out) == (130, "")
+    assert err.strip() == "marginaudit: interrupted"
+    assert not list(own_folder.iterdir())
+
+
+def test_interrupted_while_it_writes(command: Command, svop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command("audit", svop, "--steps1", "3", "--steps2", "3", "--out", "report")
+    report = svop.parent / "report"
+    before = {path: path.read_bytes() for path in report.rglob("*") if path.is_file()}
+    replace, moved = Path.replace, []
+
+    def interrupted(path: Path, target: Path) -> Path:
+        if len(moved) == 2:
+            raise KeyboardInterrupt
+        moved.append(target)
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    answer = command("audit", svop, "--steps1", "4", "--steps2", "4", "--out", "report")
+    assert (answer.status, answer.out) == (130, "")
+    assert answer.err.strip() == "marginaudit: interrupted"
+    after = {path: path.read_bytes() for path in report.rglob("*") if path.is_file()}
+    assert set(after) == set(before)
+    changed = [path for path in after if after[path] != before[path]]
+    assert set(changed) <= {path.resolve() for path in moved} | set(moved)
+    strict_json((report / "report.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["classify", "example-1"], ["figure", "list"]])
+def test_what_is_imported_before_it_is_needed(arguments: list[str]) -> None:
+    program = (
+        "import json, sys\n"
+        "from marginaudit.reports.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=100
+    )
+    heavy = {"cvxpy", "clarabel", "matplotlib", "scipy.optimize", "scipy.sparse", "jinja2", "pandas", "flint"}
+    assert not heavy & set(json.loads(answer.stderr))

@@ -1,0 +1,227 @@
+"""Bad input: exit status 2 and one line that says where, what was got and what is expected; nothing written."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from marginaudit.reports import LEDGER
+from tests.command_line import NO_FUNCTION, SHORT, SVOP, TWO_VALUES, Command, dataset_file
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def svop(own_folder: Path) -> Path:
+    return dataset_file(own_folder, SVOP, "svop.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nope"], ["No such command 'nope'", "`marginaudit --help` shows what is expected"]),
+        (["n\x1b[31m\n"], [r"No such command 'n\x1b[31m\n'"]),
+        (["--nope"], ["No such option '--nope'", "`marginaudit --help`"]),
+        (["audit", "--nope"], ["No such option '--nope'", "`marginaudit audit --help`"]),
+        (["train", "example-1", "--steps", "3"], ["No such option '--steps'", "--steps1", "--steps2"]),
+        (["train", "example-1", "extra"], ["unexpected extra argument (extra)", "`marginaudit train --help`"]),
+        (["claims", "a", "b"], ["unexpected extra argument (b)"]),
+        (["classify"], ["Missing argument 'DATASET'"]),
+        (["solve"], ["Missing argument 'DATASET'"]),
+        (["train"], ["Missing argument 'DATASET'"]),
+        (["figure"], ["Missing argument 'NAME'"]),
+        (["train", "example-1", "--at"], ["'--at' requires an argument"]),
+        (["train", "example-1", "--json=1"], ["'--json' does not take a value"]),
+        (["solve", "example-1", "--method", "x"], ["'--method': 'x' is not one of 'auto', 'exact', 'cvxpy'"]),
+        (["solve", "example-1", "--only", "x"], ["'--only': 'x' is not one of 'ov', 'kq'"]),
+        (["solve", "example-1", "--certificate", ""], ["'--certificate': got '', expected a path"]),
+        (["audit", "example-1", "--fail-on", "holds"], ["'--fail-on': 'holds' is not 'violated'"]),
+        (["claims", "nope"], ["claim 'nope': got no claim of that id, expected an id"]),
+        (["claims", ""], ["claim '': got no claim of that id"]),
+        (["figure", "nope"], ["figure 'nope': got no figure of that name, expected list, or one of ntp-2"]),
+        (["figure", "ntp-2", "--out", "f.txt"], ["--out f.txt: got the ending '.txt', expected one of .svg"]),
+        (["figure", "ntp-2", "--out", "f"], ["--out f: got the ending ''"]),
+        (["figure", "ntp-2", "--out", ""], ["'--out': got '', expected a path"]),
+        (["audit", "example-1", "--out", ""], ["'--out': got '', expected a path"]),
+    ],
+)
+def test_arguments(command: Command, own_folder: Path, arguments: list[str], said: list[str]) -> None:
+    line = command.refused(*arguments)
+    for words in said:
+        assert words in line
+    assert not list(own_folder.iterdir())
+
+
+@pytest.mark.parametrize("option", ["--steps1", "--steps2", "--at"])
+@pytest.mark.parametrize(
+    "value", ["1.5", "-1", "1e400", "1e19", "nan", "inf", "sNaN", "", " ", "0x10", "1e-400", "\x1b[31m", "9" * 5000]
+)
+def test_step_counts(command: Command, svop: Path, option: str, value: str) -> None:
+    for name in ("train", "audit"):
+        line = command.refused(name, svop, option, value)
+        assert f"'{option}': got " in line
+        assert "expected a whole number from 0 to 1e18" in line
+        assert len(line) < 200
+    assert list(svop.parent.iterdir()) == [svop]
+
+
+@pytest.mark.parametrize("option", ["--lr1", "--lr2"])
+@pytest.mark.parametrize("value", ["0", "-0.0", "-1", "inf", "-inf", "nan", "", "1e-400", "1e400", "1e308", "x", "1,5"])
+def test_step_sizes(command: Command, svop: Path, option: str, value: str) -> None:
+    line = command.refused("train", svop, *SHORT, option, value)
+    assert f"'{option}': got '{value}', expected a positive number" in line
+
+
+@pytest.mark.parametrize("value", ["1,,2", ",", "1,", "a", "1;2", "1 2"])
+def test_recorded_steps(command: Command, svop: Path, value: str) -> None:
+    line = command.refused("train", svop, *SHORT, "--at", value)
+    assert "'--at': got " in line
+    assert "expected a whole number" in line
+
+
+@pytest.mark.parametrize("name", ["train", "audit"])
+def test_a_recorded_step_beyond_both_stages(command: Command, svop: Path, name: str) -> None:
+    line = command.refused(name, svop, "--steps1", "5", "--steps2", "3", "--at", "1,1e3")
+    assert line == "--at 1000: got a step beyond both stages of 5 and 3 steps, expected at most 5"
+    assert list(svop.parent.iterdir()) == [svop]
+
+
+def test_a_step_that_one_stage_reaches_is_no_error(command: Command, svop: Path) -> None:
+    found = command.json("train", svop, "--steps1", "5", "--steps2", "3", "--at", "3, 1,5,1")
+    assert [row["step"] for row in found["stage1"]] == [1, 3, 5]
+    assert [row["step"] for row in found["stage2"]] == [1, 3]
+
+
+FILES = {
+    "missing.txt": (None, "missing.txt: got No such file or directory, expected a dataset file"),
+    "missing": (None, "'missing': got no file of that name, expected a path or one of example-1, section-7, free-20"),
+    "": (None, "'': got no file of that name"),
+    "-": (None, "'-': got no file of that name"),
+    "\x1b[31m\n.txt": (None, r"\x1b[31m\n.txt: got No such file"),
+    "x" * 300: (None, "got no file of that name"),
+    "y" * 300 + ".txt": (None, "got File name too long"),
+    "folder.json": ("folder", "folder.json: got Is a directory, expected a dataset file"),
+    "folder": ("folder", "folder: got the ending '', expected a .json or .txt dataset"),
+    "table.csv": (b"a", "table.csv: got the ending '.csv', expected a .json or .txt dataset"),
+    "plain": (b"a b\n", "plain: got the ending ''"),
+    "empty.txt": (b"", "empty.txt: got no sentence, expected a sentence a line"),
+    "short.txt": (b"# c\na b\nc\n", "short.txt: line 3: got a sentence of 1 token, expected at least 2"),
+    "latin.txt": (b"a b\n\xe9 b\n", "latin.txt: line 2: got text that is not UTF-8, expected UTF-8"),
+    "half.json": (b'{"sentences": [', "half.json: line 1 column 16: got invalid JSON"),
+    "list.json": (b"[]", "list.json: got an array, expected a JSON object"),
+    "key.json": (b'{"sentence": []}', "key.json: /sentence: got an unknown key, expected one of name, vocabulary"),
+    "token.json": (b'{"sentences": [["a", 1]]}', "token.json: /sentences/0/1: got 1, expected a token"),
+    "deep.json": (b"[" * 100_000, "deep.json: got JSON nested too deeply"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_dataset_files(command: Command, own_folder: Path, name: str) -> None:
+    content, said = FILES[name]
+    if content == "folder":
+        (own_folder / name).mkdir()
+    elif isinstance(content, bytes):
+        (own_folder / name).write_bytes(content)
+    for arguments in (["classify"], ["solve"], ["train"], ["audit", "--out", "report"], ["audit", "example-1"]):
+        assert said in command.refused(*arguments, name)
+    assert not (own_folder / "report").exists()
+    assert not (own_folder / "audit-report").exists()
+
+
+def test_an_unreadable_file(command: Command, svop: Path) -> None:
+    svop.chmod(0)
+    if os.access(svop, os.R_OK):
+        pytest.skip("this user reads every file")
+    assert command.refused("classify", svop) == f"{svop}: got Permission denied, expected a dataset file"
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        (NO_FUNCTION, "next_token: got no value for token 'a', expected n to be a function on the whole vocabulary"),
+        (TWO_VALUES, "next_token: got 'b' and 'c' for token 'a' from two length-1 samples, expected one value"),
+    ],
+)
+def test_where_n_is_no_function(command: Command, own_folder: Path, document: object, said: str) -> None:
+    path = dataset_file(own_folder, document, "half\x1b.json")
+    for name in ("solve", "train"):
+        assert command.refused(name, path).startswith(rf"{own_folder}/half\x1b.json: {said}")
+    assert command.json("classify", path)["assumptions"]["collocation"]["holds"] is False
+    found = command.json("audit", path, *SHORT, "--out", "report")
+    for row in found["verdicts"]:
+        assert row["verdict"] in ("holds", "not-applicable"), row
+        if "collocation" in LEDGER[row["claim"]].assumptions:
+            assert row["verdict"] == "not-applicable"
+    assert found["datasets"][0]["ov"] is found["datasets"][0]["kq"] is None
+
+
+def test_exact_where_only_a_quadratic_program_is_there(command: Command, own_folder: Path) -> None:
+    path = dataset_file(own_folder, {"sentences": [["a", "b"], ["b", "a"]], "embedding": [[1, 0], [0.6, 0.8]]})
+    assert command.refused("solve", path, "--method", "exact").startswith(f"{path}: ")
+    assert command("solve", path).status == 0
+
+
+@pytest.mark.parametrize("out", ["file", "file/report", "n" * 300])
+def test_a_report_that_cannot_be_written(command: Command, svop: Path, out: str) -> None:
+    (svop.parent / "file").write_text("mine")
+    line = command.refused("audit", svop, "--steps1", "3", "--steps2", "3", "--out", out)
+    assert line.startswith(f"{out}: got ")
+    assert line.endswith("expected a folder to write the report to")
+    assert sorted(path.name for path in svop.parent.iterdir()) == ["file", "svop.json"]
+    assert (svop.parent / "file").read_text() == "mine"
+
+
+def test_an_unwritable_folder_is_refused_before_the_audit_runs(
+    command: Command, svop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*_: object) -> None:
+        raise AssertionError("the audit ran")
+
+    monkeypatch.setattr("marginaudit.reports.audit.audit", run)
+    (svop.parent / "file").write_text("mine")
+    assert "file: got Not a directory" in command.refused("audit", svop, "--out", "file")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert "new: got Permission denied" in command.refused("audit", svop, "--out", "new")
+
+
+def test_a_figure_that_cannot_be_written(
+    command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from matplotlib.figure import Figure
+
+    monkeypatch.setattr("marginaudit.reports.figures.FIGURES", {"ntp-2": lambda: Figure(figsize=(1, 1))})
+    (own_folder / "folder.svg").mkdir()
+    (own_folder / "file").write_text("mine")
+    assert command.refused("figure", "ntp-2", "--out", "folder.svg").startswith("--out folder.svg: got Is a directory")
+    assert command.refused("figure", "ntp-2", "--out", "file/f.svg").startswith("--out file/f.svg: got ")
+    assert sorted(path.name for path in own_folder.iterdir()) == ["file", "folder.svg"]
+    assert command("figure", "ntp-2").out == "figure: ntp-2.svg\n"
+    assert (own_folder / "ntp-2.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_help_and_no_arguments(command: Command, own_folder: Path) -> None:
+    for arguments in ([], ["-h"], ["--help"]):
+        answer = command(*arguments)
+        assert (answer.status, answer.err) == (0, "")
+        assert answer.out.startswith("Usage: marginaudit [OPTIONS] COMMAND")
+        assert "..." not in answer.out.partition("Commands:")[2]
+    options = {
+        "audit": ["--out", "--fail-on", "--steps1", "--steps2", "--lr1", "--lr2", "--at", "--json", "0.2/sqrt(V)", "900"],
+        "classify": ["--json"],
+        "solve": ["--method", "--only", "--certificate", "--json", "auto|exact|cvxpy", "ov|kq"],
+        "train": ["--steps1", "--steps2", "--lr1", "--lr2", "--at", "--json", "0.05/sqrt(V)"],
+        "figure": ["--out", "--json", "NAME", "list"],
+        "claims": ["--json", "[CLAIM]"],
+    }
+    for name, words in options.items():
+        answer = command(name, "-h")
+        assert (answer.status, answer.err) == (0, "")
+        assert answer.out == command(name, "--help").out
+        for word in words:
+            assert word in answer.out, (name, word)
+    assert command("--version").out.split()[0] == "marginaudit"
+    assert not list(own_folder.iterdir())

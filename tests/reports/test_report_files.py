@@ -1,0 +1,290 @@
+"""What an audit writes: report.json, verdicts.csv, trajectories, figures and the page, twice the same."""
+
+import csv
+import io
+import math
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import pytest
+
+from marginaudit.orders import ASSUMPTIONS
+from marginaudit.reports import LEDGER, Verdict
+from marginaudit.reports.cli import main
+from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
+
+ROW = {
+    "claim": str,
+    "dataset": str,
+    "verdict": str,
+    "evidence": str,
+    "measured": float | int | None,
+    "bound": float | int | None,
+    "slack": float | int | None,
+    "worst_step": int | None,
+    "first_violation": int | None,
+    "informative_from": int | None,
+    "detail": str,
+}
+CYCLE = {"name": "cycle", "sentences": [["a", "b", "b", "a"], ["b", "a"]]}
+VOID = {"meta", "br", "link", "img", "hr", "input"}
+
+
+class Report(NamedTuple):
+    """The folder of one audit and the arguments that made it."""
+
+    folder: Path
+    arguments: list[str]
+    document: Any
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    folder = tmp_path_factory.mktemp("audit")
+    documents = [SVOP, CYCLE, NO_FUNCTION, SVOP | {"sentences": [["S", "V"], ["V", "S"]]}]
+    files = [dataset_file(folder, document, f"{i}.json") for i, document in enumerate(documents)]
+    arguments = ["audit", *map(str, files), *SHORT]
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--out", str(folder / "first")])
+    assert ended.value.code == 0
+    text = (folder / "first" / "report.json").read_text(encoding="utf-8")
+    return Report(folder / "first", arguments, strict_json(text))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_two_runs_write_the_same_bytes(report: Report) -> None:
+    again = report.folder.parent / "again"
+    environment = os.environ | {"PYTHONHASHSEED": "12345", "TZ": "Asia/Tokyo", "LC_ALL": "C", "COLUMNS": "33"}
+    subprocess.run(
+        [sys.executable, "-m", "marginaudit.reports", *report.arguments, "--out", str(again)],
+        check=True,
+        cwd=again.parent,
+        env=environment,
+        capture_output=True,
+        timeout=100,
+    )
+    first, second = contents(report.folder), contents(again)
+    assert set(first) == set(second)
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+def test_the_files(report: Report) -> None:
+    stems = ["svop", "cycle", "svop-2"]
+    expected = {"report.html", "report.json", "verdicts.csv"}
+    expected |= {f"figures/{stem}.{ending}" for stem in stems for ending in ("svg", "pdf")}
+    expected |= {f"trajectories/{stem}-{stage}.csv" for stem in stems for stage in ("stage1", "stage2")}
+    assert set(contents(report.folder)) == expected
+    assert report.document["files"] == sorted(expected)
+
+
+def test_every_claim_on_every_dataset(report: Report) -> None:
+    names = ["svop", "cycle", "no-function", "svop-2"]
+    assert [data["name"] for data in report.document["datasets"]] == names
+    pairs = [(row["dataset"], row["claim"]) for row in report.document["verdicts"]]
+    assert pairs == [(name, claim) for name in names for claim in LEDGER]
+
+
+def test_the_rows(report: Report) -> None:
+    for row in report.document["verdicts"]:
+        assert list(row)[: len(ROW)] == list(ROW)
+        for name, kind in ROW.items():
+            assert isinstance(row[name], kind), (row["claim"], name, row[name])
+            assert not isinstance(row[name], bool)
+        assert row["verdict"] in {verdict.value for verdict in Verdict} - {"broken"}, row
+        assert row["evidence"] in ("exact", "certified", "float64")
+        assert row["detail"]
+        for name in ("worst_step", "first_violation", "informative_from"):
+            assert row[name] is None or row[name] >= 0
+        if row["measured"] == 0:
+            assert row["slack"] is None
+        elif row["slack"] is not None:
+            assert math.isclose(row["slack"], row["bound"] / row["measured"], rel_tol=1e-9), row
+        if row["verdict"] == "not-applicable":
+            assert row["measured"] is row["bound"] is row["slack"] is row["first_violation"] is None
+        if row["verdict"] in ("holds", "vacuous"):
+            assert row["first_violation"] is None
+    assert {"holds", "violated", "vacuous", "not-applicable"} <= {r["verdict"] for r in report.document["verdicts"]}
+
+
+def test_a_failed_assumption_is_named_with_its_witness(report: Report) -> None:
+    failed = {
+        data["name"]: {name: a for name, a in data["assumptions"].items() if not a["holds"]}
+        for data in report.document["datasets"]
+    }
+    assert set(failed["svop"]) == set()
+    assert {"well_defined_orders", "no_confused_tokens"} <= set(failed["cycle"])
+    assert "collocation" in failed["no-function"]
+    for row in report.document["verdicts"]:
+        names = [name for name in LEDGER[row["claim"]].assumptions if name in failed[row["dataset"]]]
+        if names:
+            assert row["verdict"] == "not-applicable"
+            assert names[0] in row["detail"]
+            assert row["witness"] == failed[row["dataset"]][names[0]]["witness"]
+
+
+def test_the_datasets(report: Report) -> None:
+    for i, data in enumerate(report.document["datasets"]):
+        assert list(data["assumptions"]) == list(ASSUMPTIONS)
+        assert data["origin"] == report.arguments[1 + i]
+        assert re.fullmatch("[0-9a-f]{64}", data["sha256"])
+        assert (data["ov"] is None) == (data["kq"] is None) == (data["name"] == "no-function")
+    svop = report.document["datasets"][0]
+    assert (svop["V"], svop["N"], svop["L_max"], svop["samples"]) == (4, 9, 3, 9)
+    assert svop["lr1"] == 0.1
+    assert report.document["datasets"][1]["kq"]["status"] == "infeasible"
+
+
+def test_the_table_of_verdicts_is_the_document(report: Report) -> None:
+    text = (report.folder / "verdicts.csv").read_bytes().decode("utf-8")
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert text.count("\r\n") >= len(rows)
+    assert len(rows) == len(report.document["verdicts"])
+    for row, expected in zip(rows, report.document["verdicts"], strict=True):
+        assert list(row) == list(ROW)
+        for name, cell in row.items():
+            value = expected[name]
+            if value is None:
+                assert cell == ""
+            elif isinstance(value, str):
+                assert cell == value
+            else:
+                assert type(value)(cell) == value
+
+
+def test_the_trajectories_are_the_training(report: Report, command: Command) -> None:
+    trained = command.json("train", report.arguments[1], *SHORT, "--at", ",".join(map(str, range(31))))
+    for stage, expected in trained.items():
+        text = (report.folder / "trajectories" / f"svop-{stage}.csv").read_text(encoding="utf-8")
+        rows = list(csv.DictReader(io.StringIO(text)))
+        assert [int(row["step"]) for row in rows] == list(range(31))
+        for row, answer in zip(rows, expected, strict=True):
+            assert set(row) == set(answer)
+            for name, cell in row.items():
+                assert cell == "" if answer[name] is None else str(answer[name]) == cell
+
+
+def test_the_figures(report: Report) -> None:
+    for name, content in contents(report.folder).items():
+        if name.endswith(".svg"):
+            root = ElementTree.fromstring(content)
+            assert root.tag == "{http://www.w3.org/2000/svg}svg"
+            assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
+            for element in root.iter():
+                for attribute, value in element.attrib.items():
+                    assert not attribute.endswith("href") or value.startswith("#")
+        elif name.endswith(".pdf"):
+            assert content.startswith(b"%PDF")
+            assert content.rstrip().endswith(b"%%EOF")
+            assert b"CreationDate" not in content
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: tags nest, and what it links to and which ids it has are noted."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.count: Counter[str] = Counter()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.attributes: set[str] = set()
+        self.text: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        self.note(tag, attrs)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.note(tag, attrs)
+
+    def note(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.count[tag] += 1
+        inside_svg = "svg" in self.open
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), attrs
+        for name, value in attrs:
+            if name == "id" and not inside_svg:
+                self.ids.append(value or "")
+            if name in ("href", "src", "xlink:href", "srcset", "action", "data", "poster"):
+                self.links.append(value or "")
+            if not inside_svg:
+                self.attributes.add(name)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag, f"</{tag}> at {self.getpos()}"
+
+    def handle_data(self, data: str) -> None:
+        if "svg" not in self.open and "style" not in self.open:
+            self.text.append(data)
+
+
+def test_the_page(report: Report) -> None:
+    text = (report.folder / "report.html").read_bytes().decode("utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    page = Page(text)
+    assert page.open == []
+    assert not {"script", "iframe", "object", "embed", "link", "base", "form", "img"} & set(page.count)
+    assert not {name for name in page.attributes if name.startswith("on")}
+    assert page.links
+    assert all(link.startswith("#") for link in page.links)
+    assert not re.search(r"@import|url\((?!['\"]?#)", text)
+    assert len(page.ids) == len(set(page.ids))
+    assert {link[1:] for link in page.links if not re.fullmatch(r"#[A-Za-z]*-?[0-9a-f]+", link)} <= set(page.ids)
+    assert page.count["math"] == len(LEDGER)
+    assert page.count["svg"] == 3
+    assert page.count["article"] == len(LEDGER)
+    shown = " ".join(" ".join(page.text).split())
+    for claim in LEDGER.values():
+        assert claim.id in shown
+        assert claim.statement in shown
+        assert claim.source in shown
+    counts = Counter(row["verdict"] for row in report.document["verdicts"])
+    for verdict, count in counts.items():
+        assert f"{count} {verdict}" in shown
+
+
+def test_what_an_earlier_report_left_is_removed_and_nothing_else(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    old = dataset_file(tmp_path, NO_FUNCTION | {"name": "old"}, "old.json")
+    report = tmp_path / "report"
+    (tmp_path / "outside.txt").write_text("mine")
+    assert command("audit", old, *SHORT, "--out", report).status == 0
+    (report / "notes.txt").write_text("mine")
+    (report / "figures").mkdir()
+    for name in ("old.svg", "mine.svg"):
+        (report / "figures" / name).write_text("svg")
+    document = strict_json((report / "report.json").read_text(encoding="utf-8"))
+    document["files"] += ["figures/old.svg", "../outside.txt", str(tmp_path / "outside.txt"), "figures", 3]
+    dataset_file(report, document, "report.json")
+    assert command("audit", old, *SHORT, "--out", report).status == 0
+    assert (tmp_path / "outside.txt").read_text() == "mine"
+    assert sorted(contents(report)) == ["figures/mine.svg", "notes.txt", "report.html", "report.json", "verdicts.csv"]
+    (report / "report.json").write_text("[" * 10**5)
+    assert command("audit", old, *SHORT, "--out", report).status == 0
+
+
+def test_two_datasets_of_one_name(command: Command, tmp_path: Path) -> None:
+    files = []
+    for i, name in enumerate(["a", "a-2", "a", "A", "a"]):
+        files.append(dataset_file(tmp_path, NO_FUNCTION | {"name": name}, f"{i}.json"))
+    answer = command("audit", *files, *SHORT, "--out", tmp_path / "report", "--json")
+    names = [data["name"] for data in strict_json(answer.out)["datasets"]]
+    assert len(set(names)) == 5
+    assert names[:2] == ["a", "a-2"]
+    assert answer.err.count("a dataset named a is there already") == 2
