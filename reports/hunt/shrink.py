@@ -31,6 +31,8 @@ def _smaller(dataset: Dataset) -> Iterator[Dataset]:
     for sample in dataset.samples:
         for i in range(len(sample.tokens) - 1):
             shorter = Sample(sample.tokens[:i] + sample.tokens[i + 1 :], sample.next)
+            if len(shorter.tokens) == 1 and dataset.next_token.get(shorter.query, shorter.next) != shorter.next:
+                continue
             merged = Counter({s: c for s, c in counts.items() if s != sample})
             merged[shorter] += counts[sample]
             yield from _rebuilt(dataset, dict(merged))
@@ -45,6 +47,8 @@ def _without_token(dataset: Dataset, token: str, counts: dict[Sample, int]) -> I
     """The token taken out of the vocabulary with every sample it is in; n leads past it."""
     n = dict(dataset.next_token)
     after = n.pop(token, None)
+    if after == token:
+        after = None
     n = {x: after if y == token and after is not None else y for x, y in n.items()}
     if any(y == token for y in n.values()):
         return

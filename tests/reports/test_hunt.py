@@ -18,7 +18,7 @@ from marginaudit.orders import (
 from marginaudit.reports import LEDGER, Run, Verdict, exact_series
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_3, Claim
 from marginaudit.reports.hunt import hunt
-from marginaudit.reports.hunt.shrink import shrink, size
+from marginaudit.reports.hunt.shrink import _smaller, shrink, size
 from marginaudit.reports.hunt.smallest import smallest_datasets
 from marginaudit.reports.hunt.strategies import datasets
 from marginaudit.reports.judgements import Equal
@@ -95,6 +95,16 @@ def test_shrinking_ends_where_nothing_smaller_violates() -> None:
     smallest = shrink(start, violates)
     assert smallest.N == 3
     assert sum(smallest.counts) == 3
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_every_reduction_is_a_dataset_and_smaller(data: st.DataObject) -> None:
+    dataset = data.draw(datasets({"injective", "next_from_sentence", "well_defined_orders"}))
+    for smaller in islice(_smaller(dataset), 200):
+        assert smaller.relations is not None
+        assert dataset_from_document(dataset_to_document(smaller)).samples == smaller.samples
+        assert size(smaller) < size(dataset)
 
 
 def test_the_smallest_datasets_answer_from_their_sentences_and_grow() -> None:
