@@ -24,22 +24,26 @@ from marginaudit.orders import Dataset, Relations, Token, check_assumption, prin
 def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     """W*_kq: min ||W||_F s.t. (x_w - x_l)^T W q >= 1 for every relation x_w >_q x_l.
 
-    Exact for orthonormal tokens of which none is confused. Under a query with confused tokens, and for
-    other embeddings, a quadratic program; "auto" still solves the other queries of orthonormal tokens exactly.
+    Exact for orthonormal tokens: by minimum cuts under a query without confused tokens; under one with confused
+    tokens from the rows that are tight in the solution of a quadratic program, where the exact check confirms
+    what they lead to. For other embeddings a quadratic program, its solution polished to the floor of float64
+    where that can be proved (``direction_radius`` is then about 1e-16, otherwise the solver's own).
 
     Parameters
     ----------
     dataset : Dataset
     method : "auto", "exact" or "cvxpy"
-        "exact" refuses a problem without an exact solution, "cvxpy" solves every query numerically. A cycle
-        proves the problem infeasible whichever is asked for, and no relation at all makes W* = 0.
+        "exact" refuses a problem without an exact solution, "cvxpy" solves every query numerically and leaves
+        the solver's answer unpolished, as a second opinion. A cycle proves the problem infeasible whichever is
+        asked for, and no relation at all makes W* = 0.
 
     Raises
     ------
     CollocationError
         n is not a function on the whole vocabulary.
     NotExact
-        method is "exact" and an assumption that it needs fails.
+        method is "exact" and the tokens are not orthonormal, or the exact check confirms no solution under a
+        query with confused tokens.
     SolverFailure
         The solver's answer proves neither a solution nor infeasibility.
 
@@ -74,8 +78,8 @@ def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     rows = kq_rows(dataset, orthonormal=True)
     tangled = ~clear & ~np.isin(relations.query, [dataset.index[q] for q in cycles])
     if method == "cvxpy" and not cycles:
-        found = _solved(rows)
-        return _numerical_solution(dataset, found, _closed_form(dataset, forms, {}, found))
+        whole = _solved(rows)
+        return _numerical_solution(dataset, whole, _closed_form(dataset, forms, {}, whole))
 
     found = _solved(rows.taken(tangled)) if tangled.any() else None
     near = {} if found is None or method == "cvxpy" else solve_near(_taken(relations, tangled), dataset.V, found.W)
@@ -189,7 +193,7 @@ def _closed_form(
 
 
 def _general_solution(dataset: Dataset, cycles: Mapping[Token, Cycle], method: Method) -> MaxMargin:
-    """For embeddings that are not orthonormal: all queries are one problem, and no solution is exact."""
+    """For embeddings that are not orthonormal: all queries are one problem, and no solution is called exact."""
     if cycles:
         proof = next(iter(cycles.values()))
         form = {q: ClosedForm(False, cycles[q].tokens if q in cycles else None) for q in dataset.orders}

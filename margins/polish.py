@@ -11,8 +11,9 @@ over all rows for the multipliers as they came out, negative ones set to 0: what
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy  # its subpackages load when first used
@@ -87,7 +88,7 @@ def _polished(rows: Rows, found: Certified) -> Certified:
         margins = balls.margins(lam)
         proved = balls.proved([value if value > 0 else arb(0) for value in lam], found.W)
         if proved is not None:
-            return proved
+            return proved if proved.direction_radius < found.direction_radius else found
         weight = np.array([float(value) for value in lam]) * lengths
         slack = np.array([float(margin - 1) for margin in margins]) / lengths
         again = (chosen & (weight > -NEGLIGIBLE * norm)) | (slack < -NEGLIGIBLE * norm)
@@ -187,7 +188,7 @@ class _Balls:
         squared = _sum(a * b for u, v in zip(pulled, scores, strict=True) for a, b in zip(u, v, strict=True))
         if not (least > 0 and squared > 0):
             return None
-        primal = squared / least**2
+        primal = squared / (least * least)
         gap = (primal - (2 * _sum(lam) - squared)).abs_upper()
         x = (gap / primal).upper()
         if not x < 0.5:
@@ -204,9 +205,9 @@ class _Balls:
         found = enclose(self.rows, W, np.array([float(value) for value in lam]))
         if found is None:
             return None
-        length, own = squared.sqrt(), _sum(arb(value) ** 2 for value in rounded).sqrt()
-        turned = _sum((arb(v) / own - value / length) ** 2 for v, value in zip(rounded, exact, strict=True)).sqrt()
-        moved = _sum((arb(v) - value) ** 2 for v, value in zip(rounded, exact, strict=True)).sqrt()
+        length, own = squared.sqrt(), _sum(arb(value) * arb(value) for value in rounded).sqrt()
+        turned = _length(arb(v) / own - value / length for v, value in zip(rounded, exact, strict=True))
+        moved = _length(arb(v) - value for v, value in zip(rounded, exact, strict=True))
         return replace(
             found,
             direction_radius=_above(direction + turned),
@@ -214,10 +215,15 @@ class _Balls:
         )
 
 
-def _sum(values: Any) -> "arb":
+def _sum(values: Iterable["arb"]) -> "arb":
     from flint import arb
 
     return sum(values, arb(0))
+
+
+def _length(values: Iterable["arb"]) -> "arb":
+    """An upper bound; the square root of a ball that reaches below 0 is not a number."""
+    return _sum(value * value for value in values).abs_upper().sqrt()
 
 
 def _above(value: "arb") -> float:

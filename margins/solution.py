@@ -91,8 +91,9 @@ class MaxMargin:
     multipliers : Multipliers or None
         The dual solution; None where infeasible.
     direction_radius : float or None
-        Bound on ||W/||W|| - W*/||W*||||_F. 0.0 where the weights are exact: then rounding them to
-        float64 is the only error, about 1 ulp per entry. None where W* = 0 or infeasible.
+        Bound on ||W/||W|| - W*/||W*||||_F, W* that of the float64 embeddings taken as rationals. 0.0 where the
+        weights are exact: then rounding them to float64 is the only error, about 1 ulp per entry. About 1e-16,
+        the rounding of W included, where a numerical solution was polished. None where W* = 0 or infeasible.
     weight_radius : float or None
         Bound on ||W - W*||_F, in the same sense.
     infeasibility : Cycle, Farkas or None

@@ -12,6 +12,7 @@ The answer rests on :meth:`ExactScores.verify`, not on the numbers that led to i
 
 import numpy as np
 import scipy  # its subpackages load when first used
+from numpy.typing import NDArray
 
 from marginaudit.margins.exact import ExactScores, components, entries
 from marginaudit.margins.rows import Indices, Matrix
@@ -60,8 +61,10 @@ def _solve_query(query: int, winner: Indices, loser: Indices, column: Matrix, sl
 
     over, under = denominator[winner], denominator[loser]
     slacks = numerator[winner] * under - numerator[loser] * over - over * under
+    if np.any(slacks < 0):
+        return None
     flow = _flow(winner, loser, (slacks == 0) & (part[winner] == part[loser]), numerator)
-    if np.any(slacks < 0) or flow is None:
+    if flow is None:
         return None
     exact = ExactScores(
         query=np.full_like(token, query),
@@ -77,9 +80,7 @@ def _solve_query(query: int, winner: Indices, loser: Indices, column: Matrix, sl
     return exact
 
 
-def _flow(
-    winner: Indices, loser: Indices, tight: "np.ndarray[tuple[int], np.dtype[np.bool_]]", supply: Indices
-) -> Indices | None:
+def _flow(winner: Indices, loser: Indices, tight: NDArray[np.bool_], supply: Indices) -> Indices | None:
     """A flow on the tight edges that leaves each node with its supply, or None."""
     givers, takers = np.flatnonzero(supply > 0), np.flatnonzero(supply < 0)
     total = int(supply[givers].sum())

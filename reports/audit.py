@@ -5,6 +5,7 @@ import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -173,16 +174,18 @@ def _solution(run: Run, which: Literal["ov", "kq"]) -> dict[str, Any]:
 
 
 def distinct_names(sources: Sequence[Source], notice: Notice) -> list[Source]:
-    """The sources, a number appended to every name that was taken already."""
-    taken: dict[str, int] = {}
+    """The sources, a free number appended to every name that was seen already."""
+    taken = {source.dataset.name for source in sources}
+    seen: set[str] = set()
     result = []
     for source in sources:
         name = source.dataset.name
-        taken[name] = taken.get(name, 0) + 1
-        if taken[name] > 1:
-            renamed = f"{name}-{taken[name]}"
+        if name in seen:
+            renamed = next(f"{name}-{i}" for i in count(2) if f"{name}-{i}" not in taken)
+            taken.add(renamed)
             notice(f"{source.origin}: a dataset named {name} is there already; this one is reported as {renamed}")
             source = Source(_renamed(source.dataset, renamed), source.origin, source.sha256)
+        seen.add(name)
         result.append(source)
     return result
 

@@ -119,9 +119,8 @@ def _stems(audit: Audit) -> dict[str, str]:
 def _trajectories(run: Run) -> dict[str, str]:
     texts = {}
     for stage, record in (("stage1", run.training.stage1), ("stage2", run.training.stage2)):
-        rows = stage_rows(record)
-        header = list(rows[0])
-        texts[stage] = csv_text(header, [[row[column] for column in header] for row in rows])
+        header = list(record.columns())
+        texts[stage] = csv_text(header, [[row[column] for column in header] for row in stage_rows(record)])
     return texts
 
 
@@ -130,7 +129,8 @@ def _files_of_earlier_report(folder: Path) -> set[str]:
     try:
         document: Any = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         names = document["files"] if "marginaudit" in document else []
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return set()
     root = folder.resolve()
-    return {n for n in names if isinstance(n, str) and (folder / n).resolve().is_relative_to(root)}
+    paths = {n: folder / n for n in names if isinstance(n, str)}
+    return {n for n, path in paths.items() if path.is_file() and path.resolve().is_relative_to(root)}

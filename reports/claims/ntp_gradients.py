@@ -72,8 +72,8 @@ def compare(run: Run, stage: Literal[1, 2]) -> Comparison:
 
 
 def _manageable(dataset: Dataset, rng: np.random.Generator) -> Dataset:
-    longest = float(np.linalg.norm(dataset.embeddings, axis=1).max())
-    embedding = dataset.embeddings / (longest or 1.0)
+    embedding = dataset.embeddings / (float(np.abs(dataset.embeddings).max()) or 1.0)
+    embedding = embedding / (float(np.linalg.norm(embedding, axis=1).max()) or 1.0)
     kept = np.arange(dataset.N)
     if dataset.N > MOST_SAMPLES:
         kept = np.sort(rng.choice(dataset.N, size=MOST_SAMPLES, replace=False))

@@ -16,10 +16,11 @@ ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
 
 
 def _entries(run: Run) -> Iterator[tuple[Token, Token]]:
-    """Every (query with a relation, token of the vocabulary)."""
-    for query in run.dataset.orders:
+    """Every (query with a relation, token of which the closed form speaks: it is silent on confused ones)."""
+    for query, order in run.dataset.orders.items():
         for token in run.dataset.vocabulary:
-            yield query, token
+            if token not in order.confused:
+                yield query, token
 
 
 def _weights(run: Run, entries: list[tuple[Token, Token]], label: tuple[str, ...]) -> Series:

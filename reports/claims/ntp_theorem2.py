@@ -2,10 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import flint
 import numpy as np
-from scipy.optimize import brentq
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
 from marginaudit.reports.claims.quantities import no_common_margin, no_direction_kq
@@ -14,6 +13,9 @@ from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.run import Run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.verdict import Evidence
+
+if TYPE_CHECKING:
+    import flint
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
@@ -39,6 +41,7 @@ def last_crossing(factor: float, power: int) -> float:
     >>> last_crossing(0.1, 2)
     2.0
     """
+    from scipy.optimize import brentq
 
     def excess(log_t: float) -> float:
         return log_t - float(np.log(factor)) - power * float(np.log(log_t))
@@ -156,6 +159,8 @@ def log_infimum(run: Run) -> Series:
     Every sample's loss is at least that, because its label's logit leads every other's by at most A;
     W_kq = R W*_kq reaches it as R grows (`sharp.floor`, `sharp.stage1`).
     """
+    import flint
+
     V = run.dataset.V
     with flint.ctx.workprec(256):
         margin = run.config.steps1 * flint.arb(run.eta0) / flint.arb(V - 1).sqrt()
@@ -164,14 +169,16 @@ def log_infimum(run: Run) -> Series:
 
 def log_printed_floor(run: Run) -> Series:
     """log of V exp(-C0 T), enclosed by ball arithmetic."""
+    import flint
+
     V = run.dataset.V
     with flint.ctx.workprec(256):
         return _enclosed(flint.arb(V).log() - flint.arb(run.eta0) * run.config.steps1 / (4 * (V - 1)))
 
 
-def _enclosed(ball: flint.arb) -> Series:
+def _enclosed(ball: "flint.arb") -> Series:
     value = float(ball.mid())
-    radius = float((ball - flint.arb(value)).abs_upper())
+    radius = float((ball - value).abs_upper())
     return Series(np.array([value]), np.array([radius]), log=True, evidence=Evidence.CERTIFIED)
 
 

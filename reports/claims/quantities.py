@@ -1,5 +1,7 @@
 """Quantities of a run, as series with their error bars, that several claims measure."""
 
+from typing import Literal
+
 from marginaudit.reports.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.training import StageRecord
@@ -11,7 +13,7 @@ def no_direction_ov(run: Run) -> str | None:
         return "W*_ov does not exist: no W_ov has all margins positive."
     if run.norm_ov == 0:
         return "The vocabulary has one token, so W*_ov = 0 has no direction."
-    return _not_trained(run.config.steps1, "1")
+    return _not_trained(run, 1)
 
 
 def no_direction_kq(run: Run) -> str | None:
@@ -22,7 +24,7 @@ def no_direction_kq(run: Run) -> str | None:
         return "No sample relates two tokens, so W*_kq = 0 has no direction."
     if run.config.steps1 == 0:
         return "Stage 1 has no step, so W_ov = 0 and stage 2 has no gradient."
-    return _not_trained(run.config.steps2, "2")
+    return _not_trained(run, 2)
 
 
 def no_common_margin(run: Run) -> str | None:
@@ -33,8 +35,13 @@ def no_common_margin(run: Run) -> str | None:
     return reason
 
 
-def _not_trained(steps: int, stage: str) -> str | None:
-    return None if steps >= 2 else f"Stage {stage} has {steps} steps and the statement speaks from t = 2."
+def _not_trained(run: Run, stage: Literal[1, 2]) -> str | None:
+    steps = run.config.steps1 if stage == 1 else run.config.steps2
+    if steps < 2:
+        return f"Stage {stage} has {steps} steps and the statement speaks from t = 2."
+    if run.config.at is not None and not any(2 <= t <= steps for t in run.config.at):
+        return f"No step of stage {stage} from t = 2 on was recorded."
+    return None
 
 
 def direction(stage: StageRecord, reference_radius: float, first: int) -> Series:

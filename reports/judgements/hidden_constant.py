@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
 
 if TYPE_CHECKING:
     from marginaudit.reports.run import Run
+
+Floats: TypeAlias = NDArray[np.float64]
 
 HEADROOM = 2.0
 """The fitted constant is this factor looser than the tightest one on the part it is fitted on."""
@@ -53,9 +55,7 @@ class HiddenConstant:
         measured = self.measure(run)
         if not len(measured):
             return not_applicable("the dataset has nothing of which the statement speaks")
-        if measured.step is None:
-            raise ValueError("a hidden constant is fitted along steps, and the series has none")
-        step = measured.step.astype(float)
+        step = _steps(measured)
         shape = np.asarray(self.shape(run, step), dtype=float)
         value = measured.value.astype(float)
         if np.isnan(value).any() or np.isnan(shape).any():
@@ -87,6 +87,11 @@ class HiddenConstant:
                 Verdict.INCONCLUSIVE,
                 detail=f"{len(measured)} recorded steps are too few to fit a constant on some and test it on others.",
             )
+        with np.errstate(over="ignore"):
+            return self._tested(measured, shape, needed, fitted_on)
+
+    def _tested(self, measured: Series, shape: Floats, needed: Floats, fitted_on: NDArray[np.bool_]) -> Finding:
+        step = _steps(measured)
         constant = float(needed[fitted_on].max()) + np.log(HEADROOM)
         rest = needed[~fitted_on]
         at = len(needed) - len(rest) + int(np.argmax(rest))
@@ -136,6 +141,12 @@ class HiddenConstant:
             upper=bound.tolist() if self.side == "upper" else None,
             lower=bound.tolist() if self.side == "lower" else None,
         )
+
+
+def _steps(measured: Series) -> Floats:
+    if measured.step is None:
+        raise ValueError("a hidden constant is fitted along steps, and the series has none")
+    return measured.step.astype(float)
 
 
 def _finite(value: float) -> float | None:

@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import combinations
 
 import flint
+import mpmath
 import numpy as np
 
 from marginaudit.orders import Dataset, Sample
@@ -123,3 +124,50 @@ def distance_bounds(A, W, lam):
     dual = 2 * sum(lam) - dot(pulled, pulled)
     x = max(float(1 - dual / primal), 0.0)
     return math.sqrt(2 * x / (1 + math.sqrt(1 - x))), math.sqrt(max(float(primal - dual), 0.0))
+
+
+def rational_optimum(A):
+    """The minimum-norm w with A w >= 1, A of rationals: Lawson and Hanson's least distance programming, exactly.
+
+    min ||A^T u||^2 + (sum(u) - 1)^2 over u >= 0, then lam = u / (1 - sum(u)); the optimality conditions are asserted.
+    """
+    matrix = flint.fmpq_mat([[flint.fmpq(v.numerator, v.denominator) for v in row] for row in A])
+    size = len(A)
+    gram = matrix * matrix.transpose() + flint.fmpq_mat([[flint.fmpq(1)] * size] * size)
+    lam, passive = [flint.fmpq(0)] * size, []
+    while True:
+        missing = [1 - sum((gram[r, s] * lam[s] for s in passive), flint.fmpq(0)) for r in range(size)]
+        worst = max(range(size), key=missing.__getitem__)
+        if missing[worst] <= 0:
+            break
+        passive.append(worst)
+        while True:
+            part = flint.fmpq_mat([[gram[r, s] for s in passive] for r in passive])
+            target = part.solve(flint.fmpq_mat([[flint.fmpq(1)]] * len(passive))).entries()
+            if min(target) > 0:
+                break
+            step = min(lam[r] / (lam[r] - t) for r, t in zip(passive, target, strict=True) if t <= 0)
+            for r, t in zip(passive, target, strict=True):
+                lam[r] += step * (t - lam[r])
+            passive = [r for r in passive if lam[r] > 0]
+        lam = [flint.fmpq(0)] * size
+        for r, t in zip(passive, target, strict=True):
+            lam[r] = t
+    lam = [Fraction(int(v.p), int(v.q)) for v in lam]
+    lam = [v / (1 - sum(lam)) for v in lam]
+    w = combine(A, lam)
+    assert min(lam) >= 0
+    assert min(dot(row, w) for row in A) >= 1
+    assert dot(w, w) == sum(lam)
+    return w
+
+
+def true_distances(W, w):
+    """||W/||W|| - w/||w|||| and ||W - w||, in 60 digits; W as it stands in float64, w of rationals."""
+    with mpmath.workdps(60):
+        left = [mpmath.mpf(v) for v in np.ravel(W).tolist()]
+        right = [mpmath.mpf(v.numerator) / v.denominator for v in w]
+        lengths = [mpmath.sqrt(sum(v**2 for v in side)) for side in (left, right)]
+        direction = sum((a / lengths[0] - b / lengths[1]) ** 2 for a, b in zip(left, right, strict=True))
+        weight = sum((a - b) ** 2 for a, b in zip(left, right, strict=True))
+        return mpmath.sqrt(direction), mpmath.sqrt(weight)

@@ -76,7 +76,7 @@ def test_general_embedding_against_the_rational_certificate():
     dataset = CASES["example-1"]()
     for dimension in (3, 4, 9):
         data = replace(dataset, embedding=rng.normal(size=(4, dimension)))
-        solution = solve_ov(data)
+        solution = solve_ov(data, method="cvxpy")
         A = exact_rows(data, ov_constraints(data), left=np.eye(4), right=data.embedding)
         direction, weight = distance_bounds(A, solution.matrix, solution.multipliers.values)
         assert direction <= solution.direction_radius < 1e-4

@@ -44,6 +44,7 @@ def svop(own_folder: Path) -> Path:
         (["claims", ""], ["claim '': got no claim of that id"]),
         (["figure", "nope"], ["figure 'nope': got no figure of that name, expected list, or one of ntp-2"]),
         (["figure", "ntp-2", "--out", "f.txt"], ["--out f.txt: got the ending '.txt', expected one of .svg"]),
+        (["figure", "ntp-2", "--out", "\x1b[31m\n.txt"], [r"--out \x1b[31m\n.txt: got the ending '.txt'"]),
         (["figure", "ntp-2", "--out", "f"], ["--out f: got the ending ''"]),
         (["figure", "ntp-2", "--out", ""], ["'--out': got '', expected a path"]),
         (["audit", "example-1", "--out", ""], ["'--out': got '', expected a path"]),
@@ -165,7 +166,7 @@ def test_exact_where_only_a_quadratic_program_is_there(command: Command, own_fol
     assert command("solve", path).status == 0
 
 
-@pytest.mark.parametrize("out", ["file", "file/report", "n" * 300])
+@pytest.mark.parametrize("out", ["file", "file/report"])
 def test_a_report_that_cannot_be_written(command: Command, svop: Path, out: str) -> None:
     (svop.parent / "file").write_text("mine")
     line = command.refused("audit", svop, "--steps1", "3", "--steps2", "3", "--out", out)
@@ -188,9 +189,7 @@ def test_an_unwritable_folder_is_refused_before_the_audit_runs(
     assert "new: got Permission denied" in command.refused("audit", svop, "--out", "new")
 
 
-def test_a_figure_that_cannot_be_written(
-    command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_figure_that_cannot_be_written(command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from matplotlib.figure import Figure
 
     monkeypatch.setattr("marginaudit.reports.figures.FIGURES", {"ntp-2": lambda: Figure(figsize=(1, 1))})
@@ -210,7 +209,18 @@ def test_help_and_no_arguments(command: Command, own_folder: Path) -> None:
         assert answer.out.startswith("Usage: marginaudit [OPTIONS] COMMAND")
         assert "..." not in answer.out.partition("Commands:")[2]
     options = {
-        "audit": ["--out", "--fail-on", "--steps1", "--steps2", "--lr1", "--lr2", "--at", "--json", "0.2/sqrt(V)", "900"],
+        "audit": [
+            "--out",
+            "--fail-on",
+            "--steps1",
+            "--steps2",
+            "--lr1",
+            "--lr2",
+            "--at",
+            "--json",
+            "0.2/sqrt(V)",
+            "900",
+        ],
         "classify": ["--json"],
         "solve": ["--method", "--only", "--certificate", "--json", "auto|exact|cvxpy", "ov|kq"],
         "train": ["--steps1", "--steps2", "--lr1", "--lr2", "--at", "--json", "0.05/sqrt(V)"],

@@ -18,10 +18,10 @@ HOSTILE = {
     "dots": "..",
     "line breaks": "a\nb\r\nc\u2028d",
     "script": "</title></style></svg><script>alert(1)</script><img src=x onerror=alert(1)>",
-    "attribute": "\" onmouseover=\"alert(1)\" x='",
-    "comment": "--><script>alert(1)</script><!--",
+    "attribute": '" onmouseover="alert(1)" x=\'',
+    "comment": "--><script>alert(1)</script><!-- 雪",
     "cdata": "]]>&amp;&#60;script&#62;",
-    "mathematics": r"$\frac{1}{0}$ $\input{x}",
+    "mathematics": r"$\frac{1}{0}$ $\input{x}$",
     "formula": "=cmd|' /C calc'!A0",
     "at": "@SUM(1)",
     "tab": "\t=1+1",
@@ -52,15 +52,13 @@ def test_the_terminal(command: Command, tmp_path: Path, kind: str) -> None:
         tokens = command.json(*arguments, path)
         assert set(tokens) in ({"next_token", "queries", "assumptions"}, {"ov", "kq"}, {"stage1", "stage2"})
     assert command.json("classify", path)["next_token"][HOSTILE[kind]] == HOSTILE[kind] + "2"
-    if kind == "markup":
-        assert "[bold red]x[/]2" in command("classify", path).out
+    if kind in ("markup", "template", "mathematics"):
+        assert command("classify", path).out.startswith(HOSTILE[kind])
 
 
-def test_one_audit_of_them_all(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_audit_of_them_all(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    drawn = ("script", "comment", "mathematics", "terminal", "unicode")
+    drawn = ("comment", "mathematics")
     files = []
     for i, (kind, word) in enumerate(HOSTILE.items()):
         data = document(word)
@@ -93,13 +91,12 @@ def test_one_audit_of_them_all(
     text = (report / "report.html").read_bytes().decode("utf-8")
     page = Page(text)
     assert page.open == []
-    assert not {"script", "img", "title2"} & set(page.count)
-    assert page.count["title"] == 1 + page.count["svg"] * 0
+    assert not {"script", "img"} & set(page.count)
+    assert page.count["title"] == 1
     assert not {name for name in page.attributes if name.startswith("on")}
     assert "http://x.example" not in page.links
     assert not UNSAFE.search(text)
     assert not re.search("[\x0b\x0c\x1b\ud800-\udfff]", text)
-    assert "49" not in {cell.strip() for cell in page.text if cell.strip() == "49"} or True
     shown = "".join(page.text)
     for kind in ("path", "script", "attribute", "mathematics", "unicode", "template", "markup", "comment"):
         assert HOSTILE[kind] in shown

@@ -155,29 +155,33 @@ def test_the_prediction_claims_counterexample_is_the_shortest(claim: str) -> Non
     assert isinstance(LEDGER[claim].judgement, Decided)
     found = LEDGER[claim].judge(on)
     assert found.verdict is Verdict.VIOLATED
-    assert found.witness is not None
+    witness = found.witness
+    assert witness is not None
     data, step = on.dataset, int(found.worst_step or 0)
     record = int(np.flatnonzero(on.training.stage2.step == step)[0])
-    q = data.index[found.witness["query"]]
+    q = data.index[witness["query"]]
     S = on.training.stage2.score_matrix(record, data.V)[:, q]
 
     def answer(copies: int) -> str:
         bag = np.zeros(data.V)
-        bag[data.index[found.witness["x_0"]]] += 1
-        bag[data.index[found.witness["x"]]] += copies
-        if found.witness["x"] != found.witness["query"]:
+        bag[data.index[witness["x_0"]]] += 1
+        bag[data.index[witness["x"]]] += copies
+        if witness["x"] != witness["query"]:
             bag[q] += 1
         phi = bag * np.exp(S)
         logits = on.training.B @ (phi / phi.sum())
         return data.vocabulary[int(np.argmax(logits))]
 
-    assert answer(found.witness["copies"]) == found.witness["answer"] != found.witness["expected"]
-    if found.witness["copies"] > 1:
-        assert answer(found.witness["copies"] - 1) == found.witness["expected"]
+    assert answer(witness["copies"]) == witness["answer"] != witness["expected"]
+    if witness["copies"] > 1:
+        assert answer(witness["copies"] - 1) == witness["expected"]
 
 
 def test_a_claim_that_raises_is_broken_and_names_the_cause() -> None:
-    claim = replace(LEDGER["ntp.prop1.norm"], judgement=Bounded(measure=lambda _: 1 / 0, upper=lambda _, t: t))
+    def failing(_: Run) -> Series:
+        raise ZeroDivisionError("division by zero")
+
+    claim = replace(LEDGER["ntp.prop1.norm"], judgement=Bounded(measure=failing, upper=lambda _, t: t))
     found = claim.judge(run("example-1"))
     assert found.verdict is Verdict.BROKEN
     assert "ZeroDivisionError" in found.detail

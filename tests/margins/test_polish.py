@@ -1,0 +1,231 @@
+"""Polished solutions for general embeddings: their radii against rational optima, and wrong rows refused."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, ctx
+
+from marginaudit.margins import SolverFailure, polish, solve_kq, solve_ov
+from marginaudit.margins.polish import polished
+from marginaudit.margins.quadratic import solve_quadratic
+from marginaudit.margins.rows import kq_rows, ov_rows
+from marginaudit.orders import CASES, Dataset, Sample, broken, free_dataset
+from tests.margins.restated import (
+    combine,
+    dot,
+    exact_rows,
+    kq_constraints,
+    ov_constraints,
+    rational_optimum,
+    related,
+    true_distances,
+)
+
+FLOOR = 2e-16
+
+
+def general(dataset, dimension, seed=0):
+    rng = np.random.default_rng(seed)
+    return replace(dataset, embedding=rng.normal(size=(dataset.V, dimension)))
+
+
+def tied():
+    """Rows that depend on each other whatever the embeddings: shortcuts, and winners that beat the same losers."""
+    return related(
+        {
+            "z": [("a", "b"), ("b", "c"), ("a", "c")],
+            "y": [("a", "b"), ("a", "c"), ("d", "b"), ("d", "c")],
+        }
+    )
+
+
+def whole_numbers(dimension):
+    """Embeddings on a grid, in few dimensions: dependent rows, and rows tight by chance."""
+    dataset = free_dataset(V=6, N=14, L=4, seed=3)
+    rng = np.random.default_rng(dimension)
+    return replace(dataset, embedding=rng.integers(-2, 3, size=(6, dimension)).astype(float))
+
+
+DATASETS = {
+    "skewed": broken(CASES["example-1"](), "orthonormal"),
+    "fewer dimensions": general(free_dataset(V=5, N=14, L=4, seed=0), 4),
+    "as many": general(free_dataset(V=5, N=14, L=4, seed=1), 5),
+    "more": general(free_dataset(V=5, N=14, L=4, seed=2), 8),
+    "tied": general(tied(), 6, seed=1),
+    "tied, more dimensions": general(tied(), 9, seed=2),
+    "longer one-hot": replace(tied(), embedding=2 * np.eye(6)),
+    "whole numbers": whole_numbers(5),
+    "whole numbers, more": whole_numbers(7),
+    "badly scaled": replace(free_dataset(V=5, N=14, L=4, seed=1), embedding=np.diag([1e3, 1.0, 1e-3, 7.0, 0.1])),
+    "nearly parallel": replace(
+        free_dataset(V=5, N=14, L=4, seed=1), embedding=1.0 + 1e-4 * np.random.default_rng(5).normal(size=(5, 5))
+    ),
+}
+
+
+@pytest.mark.parametrize("problem", ["kq", "ov"])
+@pytest.mark.parametrize("dataset", DATASETS.values(), ids=DATASETS)
+def test_within_the_radius_of_the_rational_optimum(dataset, problem):
+    E = dataset.embeddings
+    if problem == "kq":
+        solve, A = solve_kq, exact_rows(dataset, kq_constraints(dataset), left=E, right=E)
+    else:
+        solve, A = solve_ov, exact_rows(dataset, ov_constraints(dataset), left=np.eye(dataset.V), right=E)
+    solution, opinion = solve(dataset), solve(dataset, method="cvxpy")
+    assert (solution.status, solution.method, opinion.method) == ("optimal", "cvxpy", "cvxpy")
+    assert solution.weights_exact is None
+    assert solution.norm_squared_exact is None
+
+    truth = rational_optimum(A)
+    for found, floor in ((solution, FLOOR), (opinion, 1e-2)):
+        direction, weight = true_distances(found.matrix, truth)
+        assert direction <= found.direction_radius < floor
+        assert weight <= found.weight_radius < floor * found.norm_squared**0.5
+    assert 0 < solution.direction_radius < opinion.direction_radius
+    assert (
+        np.abs(solution.scores - opinion.scores).max() <= 1.01 * opinion.weight_radius * np.linalg.norm(E) ** 2 + 1e-9
+    )
+    assert solution.norm_squared == pytest.approx(float(dot(truth, truth)), rel=1e-14)
+
+    w = [Fraction(v) for v in solution.matrix.ravel().tolist()]
+    lam = [Fraction(v) for v in solution.multipliers.values.tolist()]
+    pulled, certificate = combine(A, lam), solution.certificate
+    dual = 2 * sum(lam) - dot(pulled, pulled)
+    assert min(lam) >= 0
+    size = certificate.primal
+    assert certificate.primal == pytest.approx(float(dot(w, w)), rel=1e-13)
+    scale = float(dot(*[[abs(v) for v in combine([[abs(x) for x in row] for row in A], lam)]] * 2))
+    assert certificate.dual == pytest.approx(float(dual), abs=1e-13 * (size + scale))
+    assert certificate.gap == pytest.approx(float(dot(w, w) - dual), abs=1e-13 * (size + scale))
+
+
+def test_a_solution_that_float64_holds_without_rounding():
+    dataset = replace(related({"c": [("b", "a")]}), embedding=np.array([[1.0, 0.0], [3.0, 0.0], [1.0, 1.0]]))
+    solution = solve_kq(dataset)
+    assert 0 <= solution.direction_radius < FLOOR
+    assert 0 <= solution.weight_radius < FLOOR * solution.norm_squared**0.5
+
+
+def rows_and_solution(dataset):
+    rows = kq_rows(dataset, orthonormal=False)
+    return rows, solve_quadratic(rows)
+
+
+@pytest.mark.parametrize("name", ["skewed", "tied", "more"])
+def test_wrong_multipliers_are_repaired_or_left_alone(name):
+    dataset = DATASETS[name]
+    E = dataset.embeddings
+    truth = rational_optimum(exact_rows(dataset, kq_constraints(dataset), left=E, right=E))
+    rows, found = rows_and_solution(dataset)
+    rng = np.random.default_rng(0)
+    outcomes = set()
+    for _ in range(12):
+        lie = replace(found, multipliers=rng.permutation(found.multipliers) * rng.integers(0, 2, size=len(rows)))
+        after = polished(rows, lie)
+        outcomes.add(after is lie)
+        if after is not lie:
+            direction, weight = true_distances(after.W, truth)
+            assert direction <= after.direction_radius < FLOOR
+            assert weight <= after.weight_radius
+    assert polished(rows, replace(found, multipliers=0 * found.multipliers)).direction_radius <= found.direction_radius
+
+
+@pytest.mark.parametrize("name", ["skewed", "tied", "more"])
+def test_no_wrong_basis_is_taken_for_the_right_one(name, monkeypatch):
+    dataset = DATASETS[name]
+    rows, found = rows_and_solution(dataset)
+    chosen = polish._basis
+    assert polished(rows, found).direction_radius < FLOOR
+    for change in (lambda b: b[:1], lambda b: b[1:], lambda b: np.array([(b[0] + 1) % len(rows), *b[1:]])):
+
+        def wrong(A, rows, change=change):
+            basis = chosen(A, rows)
+            return None if basis is None else change(basis)
+
+        monkeypatch.setattr(polish, "_basis", wrong)
+        after = polished(rows, found)
+        E = dataset.embeddings
+        if after is not found:  # more than one basis carries the optimum
+            truth = rational_optimum(exact_rows(dataset, kq_constraints(dataset), left=E, right=E))
+            assert true_distances(after.W, truth)[0] <= after.direction_radius
+    monkeypatch.setattr(polish, "_basis", lambda A, rows: np.array([0]))
+    assert polished(rows, found) is found
+
+
+def test_only_multipliers_of_the_optimum_prove_it():
+    rows, found = rows_and_solution(DATASETS["skewed"])
+    right = polished(rows, found)
+    with ctx.workprec(polish.BITS):
+        balls = polish._Balls.of(rows)
+        for factor in (1.01, 1 + 1e-9):
+            lam = [arb(v) * arb(factor) for v in right.multipliers.tolist()]
+            assert balls.proved(lam, right.W) is None
+        # rounded to float64 they leave a relative gap of 1e-32 or more, so not the sharp distance
+        assert balls.proved([arb(v) for v in found.multipliers.tolist()], right.W) is None
+        assert balls.proved([arb(0)] * len(rows), right.W) is None
+        assert balls.proved([-arb(v) for v in right.multipliers.tolist()], right.W) is None
+
+
+def test_a_dropped_row_comes_back():
+    """From the multipliers of a part of the rows, the others are found to be violated and added."""
+    rows, found = rows_and_solution(DATASETS["more"])
+    largest = np.argmax(found.multipliers)
+    multipliers = found.multipliers.copy()
+    multipliers[largest] = 0
+    after = polished(rows, replace(found, multipliers=multipliers, W=found.W + 1e-3))
+    assert after.direction_radius < FLOOR
+    assert after.multipliers[largest] > 0
+
+
+def test_problems_too_large_are_left_alone(monkeypatch):
+    rows, found = rows_and_solution(DATASETS["skewed"])
+    for name in ("LARGEST_PRODUCT", "LARGEST_BASIS", "LARGEST_ELIMINATION"):
+        with monkeypatch.context() as patch:
+            patch.setattr(polish, name, 1)
+            assert polished(rows, found) is found
+
+
+def test_precision_is_left_as_it_was():
+    before = ctx.prec
+    polished(*rows_and_solution(DATASETS["skewed"]))
+    assert ctx.prec == before
+
+
+@pytest.mark.parametrize("bend", [1e-2, 1e-5, 1e-7, 1e-9])
+def test_almost_dependent_rows(bend):
+    """b beats a and c, the three nearly on a line: W* is all in the bend."""
+    samples = (Sample(("b", "a", "c"), "c"),)
+    n = {"a": "b", "b": "c", "c": "a"}
+    E = np.array([[1.0, 0.0], [2.0, bend], [3.0, 0.1 * bend]])
+    dataset = Dataset("line", ("a", "b", "c"), samples, (1,), next_token=n, embedding=E)
+    try:
+        solution = solve_kq(dataset)
+    except SolverFailure:
+        assert bend < 1e-6
+        return
+    truth = rational_optimum(exact_rows(dataset, kq_constraints(dataset), left=E, right=E))
+    direction, weight = true_distances(solution.matrix, truth)
+    assert direction <= solution.direction_radius
+    assert weight <= solution.weight_radius
+    assert solution.direction_radius < FLOOR or bend < 1e-4
+
+
+def test_orthonormal_embeddings_as_general_ones_lead_to_the_exact_solution():
+    dataset = CASES["free-20"]()
+    for rows, exact in (
+        (kq_rows(dataset, orthonormal=True), solve_kq(dataset)),
+        (ov_rows(dataset, orthonormal=True), solve_ov(dataset)),
+    ):
+        after = polished(rows, solve_quadratic(rows))
+        assert after.direction_radius < FLOOR
+        assert np.linalg.norm(after.W - exact.matrix) <= after.weight_radius + 2e-16 * np.linalg.norm(exact.matrix)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dimension", [15, 20, 40])
+def test_twenty_tokens(dimension):
+    dataset = general(free_dataset(V=20, N=200, L=4, seed=0), dimension)
+    for solve in (solve_kq, solve_ov):
+        assert solve(dataset).direction_radius < FLOOR

@@ -1,0 +1,228 @@
+"""Confused but acyclic orders: exact solutions against brute force and rational Lawson-Hanson, and bad guesses."""
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from marginaudit.margins import CertificateError, NotExact, SolverFailure, certificate_document, kq, quadratic, solve_kq
+from marginaudit.margins.exact import joined, solve_exactly
+from marginaudit.margins.tight import solve_near
+from marginaudit.orders import CASES, Relations, broken, free_dataset
+from tests.margins.restated import (
+    brute_force,
+    check_exact_solution,
+    exact_rows,
+    kq_constraints,
+    rational_optimum,
+    related,
+)
+
+
+def random_edges(rng, tokens, count):
+    """Edges of a random acyclic graph among so many tokens."""
+    names = rng.sample([f"x{i:03}" for i in range(tokens)], tokens)
+    pairs = [(names[i], names[j]) for i in range(tokens) for j in range(i + 1, tokens)]
+    return rng.sample(pairs, min(count, len(pairs)))
+
+
+def edges_of(dataset, query):
+    return [(w, x) for q, w, x in kq_constraints(dataset) if q == query]
+
+
+def nonzero(weights):
+    return {x: v for x, v in weights.items() if v}
+
+
+@pytest.mark.parametrize("tokens", [3, 4, 5])
+def test_small_orders_as_brute_force_solves_them(tokens):
+    rng, confused = random.Random(tokens), 0
+    for _ in range(30):
+        dataset = related({"z": random_edges(rng, tokens, rng.randint(2, 5))})
+        solution = solve_kq(dataset)
+        assert solution.method == "exact"
+        check_exact_solution(dataset, solution)
+        assert solution.weights_exact["z"] == nonzero(brute_force(edges_of(dataset, "z")))
+        confused += bool(dataset.orders["z"].confused)
+    assert confused > 5
+
+
+DEGENERATE = {
+    "weakly active": [("a", "c"), ("a", "d"), ("b", "d"), ("d", "e")],
+    "shortcuts": [("a", "b"), ("b", "c"), ("c", "d"), ("a", "c"), ("a", "d"), ("b", "d")],
+    "two paths": [("a", "b"), ("b", "d"), ("a", "c"), ("c", "d")],
+    "paths of two lengths": [("a", "b"), ("b", "d"), ("a", "e"), ("e", "c"), ("c", "d")],
+    "apart": [("a", "b"), ("b", "c"), ("d", "e"), ("e", "f")],
+    "blocks of other denominators": [("a", "b"), ("a", "c"), ("c", "d"), ("e", "f"), ("g", "f"), ("h", "g")],
+    "a zero weight": [("a", "b"), ("b", "c")],
+}
+
+
+@pytest.mark.parametrize("edges", DEGENERATE.values(), ids=DEGENERATE)
+def test_degenerate_orders(edges):
+    dataset = related({"z": edges, "y": edges[::-1][:2]})
+    for method in ("auto", "exact"):
+        solution = solve_kq(dataset, method=method)
+        assert solution.method == "exact"
+        check_exact_solution(dataset, solution)
+    for query in "zy":
+        if len(edges_of(dataset, query)) < 10:
+            assert solution.weights_exact[query] == nonzero(brute_force(edges_of(dataset, query)))
+    rows = exact_rows(dataset, kq_constraints(dataset), left=np.eye(dataset.V), right=np.eye(dataset.V))
+    optimum = iter(rational_optimum(rows))
+    for x in dataset.vocabulary:
+        for q in dataset.vocabulary:
+            assert solution.weights_exact.get(q, {}).get(x, 0) == next(optimum)
+
+
+@pytest.mark.parametrize(("tokens", "count"), [(12, 18), (30, 60), (40, 300)])
+def test_the_quadratic_program_is_within_its_radius(tokens, count):
+    rng = random.Random(0)
+    dataset = related({q: random_edges(rng, tokens, count) for q in ("z", "y", "x000")})
+    if dataset.orders["x000"].cycle():  # the query loses to every other winner, and may beat one
+        dataset = related({q: random_edges(rng, tokens, count) for q in ("z", "y")})
+    exact, numerical = solve_kq(dataset), solve_kq(dataset, method="cvxpy")
+    assert (exact.method, numerical.method) == ("exact", "cvxpy")
+    check_exact_solution(dataset, exact)
+    assert exact.direction_radius == exact.weight_radius == 0
+    assert 0 < numerical.weight_radius < 1e-3 * numerical.norm_squared**0.5
+    assert np.linalg.norm(exact.matrix - numerical.matrix) <= numerical.weight_radius
+    directions = [s.matrix / np.linalg.norm(s.matrix) for s in (exact, numerical)]
+    assert np.linalg.norm(directions[0] - directions[1]) <= numerical.direction_radius
+    assert numerical.weights_exact is None
+    assert numerical.closed_form == exact.closed_form
+
+
+@pytest.mark.parametrize("name", ["example-1", "free-20"])
+@pytest.mark.parametrize("rotated", [False, True])
+def test_one_confused_query_among_clear_ones(name, rotated):
+    dataset = broken(CASES[name](), "no_confused_tokens")
+    before = solve_kq(dataset)
+    if rotated:
+        rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(dataset.V, dataset.V)))[0]
+        dataset = replace(dataset, embedding=rotation)
+    solution = solve_kq(dataset, method="exact")
+    assert (solution.method, solution.direction_radius) == ("exact", 0)
+    check_exact_solution(dataset, solution)
+    assert solution.weights_exact == before.weights_exact
+    for query, column in solution.weights_exact.items():
+        for x in dataset.vocabulary:
+            score = solution.scores[dataset.index[x], dataset.index[query]]
+            assert score == float(column.get(x, Fraction(0)))
+    document = certificate_document(dataset, kq=solution)
+    assert Fraction(document["kq"]["norm_squared"]) == solution.norm_squared_exact
+
+
+def guess(dataset, change):
+    """What comes of the solution's scores after a change."""
+    scores = solve_kq(dataset, method="cvxpy").scores
+    return solve_near(dataset.relations, dataset.V, change(scores))
+
+
+def test_a_guess_is_repaired_or_refused_but_never_wrong():
+    rng = np.random.default_rng(0)
+    dataset = related({"z": random_edges(random.Random(3), 9, 14)})
+    truth, column = solve_kq(dataset), dataset.index["z"]
+    outcomes = []
+    for size in (1e-9, 1e-5, 1e-2, 0.1, 0.3, 1, 10):
+        for _ in range(20):
+            found = guess(dataset, lambda s, size=size: s + size * rng.normal(size=s.shape))
+            if column in found:
+                exact = found[column]
+                exact.verify()
+                assert exact.norm_squared == truth.norm_squared_exact
+            outcomes.append((size, column in found))
+    assert all(found for size, found in outcomes if size < 1e-8)
+    assert not any(found for size, found in outcomes if size > 0.5)
+
+
+def test_wrong_tight_rows_are_refused():
+    dataset = related({"z": [("a", "b"), ("b", "c"), ("a", "d"), ("e", "d"), ("e", "f")]})
+    assert guess(dataset, lambda scores: scores)
+    assert not guess(dataset, lambda scores: 2 * scores)  # no row tight
+    assert not guess(dataset, lambda scores: -scores)
+    assert not guess(dataset, np.zeros_like)
+
+    def stretched(scores):  # a feasible point with other rows tight
+        longest = {"a": 9, "b": 8, "c": 7, "d": 5, "e": 6, "f": 5, "z": 0}
+        return np.array([[float(longest[x])] * dataset.V for x in dataset.vocabulary])
+
+    assert not guess(dataset, stretched)
+
+
+def test_a_feasible_guess_without_multipliers_is_refused():
+    """All rows tight at 2/3 and -1/3; the optimum lets the row between the blocks {0, 2} and {1, 3, 4, 5} go."""
+    rows = ([0] * 5, [0, 1, 1, 1, 1], [2, 2, 3, 4, 5], [0] * 5)
+    relations = Relations(*(np.array(row, dtype=np.int64) for row in rows))
+    for column, accepted in (([2 / 3, 2 / 3, *[-1 / 3] * 4], False), ([0.5, 0.75, -0.5, *[-0.25] * 3], True)):
+        scores = np.zeros((6, 6))
+        scores[:, 0] = column
+        assert bool(solve_near(relations, 6, scores)) == accepted
+
+
+def test_an_unconfirmed_query_leaves_a_certified_interval(monkeypatch):
+    dataset = broken(CASES["free-20"](), "no_confused_tokens")
+    exact = solve_kq(dataset)
+    monkeypatch.setattr(kq, "solve_near", lambda relations, size, scores: {})
+    solution = solve_kq(dataset)
+    assert (solution.method, solution.weights_exact) == ("cvxpy", None)
+    assert np.linalg.norm(solution.matrix - exact.matrix) <= solution.weight_radius < 1e-4
+    assert solution.closed_form == exact.closed_form
+    with pytest.raises(NotExact, match=r"near the numerical one under query x") as caught:
+        solve_kq(dataset, method="exact")
+    assert "\n" not in str(caught.value)
+    with pytest.raises(NotExact):
+        certificate_document(dataset, kq=solution)
+
+
+def test_some_confirmed_queries_are_exact_in_the_joint_solution(monkeypatch):
+    dataset = related({"z": DEGENERATE["two paths"], "y": DEGENERATE["shortcuts"], "w": [("a", "b")]})
+    exact, z = solve_kq(dataset), dataset.index["z"]
+
+    def only_z(relations, size, scores):
+        return {q: found for q, found in solve_near(relations, size, scores).items() if q == z}
+
+    monkeypatch.setattr(kq, "solve_near", only_z)
+    solution = solve_kq(dataset)
+    assert solution.method == "cvxpy"
+    assert np.abs(solution.scores[:, z] - exact.scores[:, z]).max() < 1e-14
+    assert 0 < np.abs(solution.scores - exact.scores).max() <= solution.weight_radius < 1e-5
+    assert solution.closed_form == exact.closed_form
+
+
+def test_tangled_queries_are_decided_exactly_beside_a_cycle():
+    edges = DEGENERATE["two paths"]
+    solution = solve_kq(related({"z": edges, "y": [("a", "b"), ("b", "a")]}))
+    assert solution.status == "infeasible"
+    assert solution.closed_form["z"] == solve_kq(related({"z": edges})).closed_form["z"]
+
+
+def test_a_failing_solver_is_still_a_failure(monkeypatch):
+    monkeypatch.setattr(quadratic, "_solve", lambda A, b: (None, None, "solver_error"))
+    with pytest.raises(SolverFailure):
+        solve_kq(related({"z": DEGENERATE["two paths"]}))
+
+
+def test_joining_keeps_each_query_s_solution():
+    dataset = free_dataset(V=9, N=36, L=3, seed=1, optimal=(1, 4), non_optimal=(2, 5))
+    relations, whole = dataset.relations, solve_exactly(dataset.relations, 9)
+    odd = relations.query % 2 == 1
+    parts = [solve_exactly(kq._taken(relations, rows), 9) for rows in (odd, ~odd)]
+    for order in (parts, parts[::-1]):
+        again = joined(order)
+        for name in ("query", "token", "numerator", "denominator", "block", "winner", "loser"):
+            assert np.array_equal(getattr(again, name), getattr(whole, name))
+        assert again.norm_squared == whole.norm_squared
+    with pytest.raises(CertificateError):
+        joined([parts[0], replace(parts[1], flow=parts[1].flow + 1)])
+
+
+@pytest.mark.slow
+def test_hundred_confused_queries_of_a_hundred_tokens():
+    rng = random.Random(0)
+    dataset = related({f"y{q:02}": random_edges(rng, 100, 40) for q in range(100)})
+    solution = solve_kq(dataset)
+    assert solution.method == "exact"
+    check_exact_solution(dataset, solution)
