@@ -14,7 +14,7 @@ from marginaudit.orders import CASES, printable
 from marginaudit.reports.files import write_whole
 from marginaudit.reports.run import Run
 from marginaudit.reports.style import BOUND, FIGURE, HATCH, MEASURED, REFERENCE
-from marginaudit.reports.verdict import Curve, Finding
+from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,12 +75,21 @@ def against_bounds(run: Run, findings: Mapping[str, Finding]) -> "Figure":
             record = getattr(run.training, stage)
             later = record.step >= 1
             curve = Curve(record.step[later].tolist(), getattr(record, column)[later].tolist())
-        _draw_curve(axis, curve, finding.informative_from if finding is not None else None)
+        _draw_curve(axis, curve, "" if finding is None else _first_step(finding))
     _one_legend(figure, axes)
     return figure
 
 
-def _draw_curve(axis: "Axes", curve: Curve, informative_from: int | None) -> None:
+def _first_step(finding: Finding) -> str:
+    """From which step the statement speaks, or its bound says anything, in words."""
+    if finding.informative_from is None:
+        return "bound vacuous to t = 1e40"
+    if finding.verdict is Verdict.INCONCLUSIVE:
+        return f"the statement speaks from t = {finding.informative_from:.2g}"
+    return f"bound vacuous; informative from t = {finding.informative_from:.2g}"
+
+
+def _draw_curve(axis: "Axes", curve: Curve, first_step: str) -> None:
     step = np.array(curve.step, dtype=float)
     measured = _drawable(curve.measured)
     upper = None if curve.upper is None else _drawable(curve.upper)
@@ -107,9 +116,8 @@ def _draw_curve(axis: "Axes", curve: Curve, informative_from: int | None) -> Non
         ceiling = np.nanmax(upper, initial=top * 2)
         axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
         axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
-        when = "never below 1e40" if informative_from is None else f"informative from t = {informative_from:.2g}"
         axis.annotate(
-            f"bound vacuous; {when}",
+            first_step,
             xy=(0.03, top),
             xycoords=axis.get_yaxis_transform(),
             xytext=(0, -4),

@@ -7,15 +7,15 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from marginaudit.reports.figures import _draw_curve, rendered
-from marginaudit.reports.verdict import Curve
+from marginaudit.reports.figures import _draw_curve, _first_step, rendered
+from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 
 def drawn(curve: Curve) -> Axes:
     figure = Figure(figsize=(3, 2))
     axis = figure.subplots()
     axis.set_xscale("log")
-    _draw_curve(axis, curve, None)
+    _draw_curve(axis, curve, "bound vacuous to t = 1e40")
     ElementTree.fromstring(rendered(figure, ".svg"))
     return axis
 
@@ -58,3 +58,10 @@ def test_what_is_zero_to_rounding(measured: list[float]) -> None:
 def test_nothing_to_draw(measured: list[float]) -> None:
     curve = Curve(list(range(1, len(measured) + 1)), measured)
     assert [text.get_text() for text in drawn(curve).texts] == ["no direction"]
+
+
+def test_a_threshold_is_not_called_vacuous() -> None:
+    beyond = Finding(Verdict.INCONCLUSIVE, informative_from=10**12)
+    assert _first_step(beyond) == "the statement speaks from t = 1e+12"
+    assert _first_step(Finding(Verdict.VACUOUS, informative_from=500)) == "bound vacuous; informative from t = 5e+02"
+    assert _first_step(Finding(Verdict.VACUOUS)) == "bound vacuous to t = 1e40"
