@@ -2,14 +2,16 @@
 
 import importlib.util
 import json
+import re
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from marginaudit.orders import check_assumption, read_dataset
-from marginaudit.reports import LEDGER, Run, Verdict
+from marginaudit.orders import CASES, check_assumption, dataset_to_document, read_dataset
+from marginaudit.reports import LEDGER, Claim, Run, Verdict
 from marginaudit.reports.hunt.search import IMPLIES
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -42,3 +44,27 @@ def test_each_counterexample_breaks_its_assumption_and_violates_its_claim(path: 
     if without:
         assert not check_assumption(dataset, without).holds
     assert replace(claim, assumptions=()).judge(Run(dataset)).verdict is Verdict.VIOLATED
+
+
+def python_blocks(page: str) -> list[str]:
+    text = (DOCS.parent / page).read_text(encoding="utf-8")
+    return [textwrap.dedent(block) for block in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)]
+
+
+def test_the_claim_of_the_contributors_page_is_a_claim() -> None:
+    (block,) = python_blocks("CONTRIBUTING.md")
+    names: dict[str, object] = {}
+    exec(block, names)
+    claim = names["NORM"]
+    assert isinstance(claim, Claim)
+    assert claim.judge(Run(CASES["example-1"]())).verdict is Verdict.HOLDS
+
+
+def test_the_readmes_python_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = python_blocks("README.md")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "svop.json").write_text(json.dumps(dataset_to_document(CASES["example-1"]())))
+    exec(block, {})
+    assert "13/6" in capsys.readouterr().out
