@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
 
+SATURATED = 20
+"""The rate is asymptotic once eta t/||W*_kq||, about the margin that training has reached, is this large."""
+
+
 @dataclass(frozen=True)
 class Constants:
     """The constants of the two thresholds: c0 for T, c0 for t, and the power of ||W*_ov||."""
@@ -226,7 +230,12 @@ RATE = Claim(
     ),
     formula=r"-\frac{d}{dt}\log\left(\mathcal L-\inf\mathcal L\right)\to\frac{\eta}{\lVert W^*_{kq}\rVert}>0",
     assumptions=ASSUMPTIONS,
-    judgement=Limit(measure=_excess_rate, predicted=lambda run: run.eta / run.norm_kq),
+    judgement=Limit(
+        measure=_excess_rate,
+        predicted=lambda run: run.eta / run.norm_kq,
+        regime=lambda run: SATURATED * run.norm_kq / run.eta,
+        positive=True,
+    ),
     absent=no_common_margin,
 )
 

@@ -13,7 +13,7 @@ from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCo
 from marginaudit.reports.claims.quantities import no_direction_kq
 from marginaudit.reports.judgements import Decided, HiddenConstant
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import Series, series
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training import predict
 
@@ -56,7 +56,9 @@ def _gaps(run: Run, first: int) -> Series:
         above = scores(order.optimal).min(axis=0) - middle.max(axis=0)
         below = middle.min(axis=0) - scores(order.non_optimal).max(axis=0)
         smallest = np.minimum(smallest, np.minimum(above, below))
-    return series(smallest, radius=1e-12 * np.abs(smallest), step=stage.step[kept])
+    # a score is off by at most the rounding of W, whose norm is at most t eta
+    rounding = 2 * (stage.distance_error[kept] + FORMULA_ROUNDING) * stage.step[kept] * run.eta
+    return series(smallest, radius=rounding, step=stage.step[kept])
 
 
 def _order(suffix: str, when: str, *, whole: bool) -> Claim:

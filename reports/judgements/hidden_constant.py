@@ -60,25 +60,24 @@ class HiddenConstant:
         value = measured.value.astype(float)
         if np.isnan(value).any() or np.isnan(shape).any():
             raise ValueError("not a number on one side of a comparison")
-        # in logarithms; a value without the right sign has no logarithm and needs a constant <= 0
-        if measured.log:
-            needed = value - shape
-        else:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                needed = np.where(value > 0, np.log(np.abs(value) / shape), -np.inf)
-        if self.side == "lower":
-            needed = -needed
-        impossible = np.flatnonzero(np.isposinf(needed))
-        if len(impossible):
-            at = int(impossible[0])
+        needed = self._needed(measured.value, measured.log, shape)
+        sign = 1 if self.side == "upper" else -1
+        at_best = self._needed(measured.value - sign * measured.radius, measured.log, shape)
+        at_worst = self._needed(measured.value + sign * measured.radius, measured.log, shape)
+        if np.isposinf(at_worst).any():
+            refuted = bool(np.isposinf(at_best).any())
+            at = int(np.argmax(np.isposinf(at_best if refuted else at_worst)))
+            where = f"At t = {int(step[at])}"
             return Finding(
-                Verdict.VIOLATED,
+                Verdict.VIOLATED if refuted else Verdict.INCONCLUSIVE,
                 measured.evidence,
                 measured=measured.shown(at),
                 bound=0.0,
                 worst_step=int(step[at]),
-                first_violation=int(step[at]),
-                detail=f"At t = {int(step[at])} no constant C > 0 makes it true.",
+                first_violation=int(step[at]) if refuted else None,
+                detail=f"{where} no constant C > 0 makes it true."
+                if refuted
+                else f"{where} the error bars leave open whether any constant C > 0 makes it true.",
                 curve=self._curve(measured, shape, -np.inf),
             )
         fitted_on = np.log(step) <= (np.log(step[0]) + np.log(step[-1])) / 2
@@ -89,6 +88,15 @@ class HiddenConstant:
             )
         with np.errstate(over="ignore"):
             return self._tested(measured, shape, needed, fitted_on)
+
+    def _needed(self, value: Floats, log: bool, shape: Floats) -> Floats:
+        """Logarithm of the constant needed entry by entry, negated for a lower bound; +inf where none is positive."""
+        if log:
+            needed = value - shape
+        else:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                needed = np.where(value > 0, np.log(np.abs(value) / shape), -np.inf)
+        return needed if self.side == "upper" else -needed
 
     def _tested(self, measured: Series, shape: Floats, needed: Floats, fitted_on: NDArray[np.bool_]) -> Finding:
         step = _steps(measured)

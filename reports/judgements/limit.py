@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marginaudit.reports.series import Series
 from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
@@ -12,28 +13,40 @@ from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
 if TYPE_CHECKING:
     from marginaudit.reports.run import Run
 
+Floats: TypeAlias = NDArray[np.float64]
+
 NEAR = 0.01
 """Relative distance from the prediction below which a limit counts as reached."""
 
 SETTLED = 0.005
-"""Relative change of the distance over the last decade below which it counts as settled."""
+"""Relative spread of the distance over the last decade below which it counts as settled."""
+
+VANISHING = 0.2
+"""A rate that falls by this factor over the last decade tends to 0."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """measured(t) tends to predicted.
+    """measured(t) tends to predicted; or, with ``positive``, to some limit > 0, which should be the predicted one.
 
-    It holds when over the last three decades the relative distance falls and ends below 1 %. It is
-    violated when the distance ends above 1 % and has settled there, or grows from decade to decade.
+    It holds when over the last three decades the relative distance falls and ends below 1 %. A run that stops
+    early refutes no limit, so it is violated only where the whole last decade lies in the asymptotic regime: a
+    stated value when the distance stays above 1 % and does not change there, a stated sign when the measured
+    quantity vanishes there. Anything else is inconclusive.
 
     Attributes
     ----------
     measure : from a run to the measured series, with steps
     predicted : from a run to the predicted limit, not 0
+    regime : from a run to the step from which the asymptotic regime has to be visible
+    positive : bool
+        The statement is only that the limit is positive.
     """
 
     measure: "Callable[[Run], Series]"
     predicted: "Callable[[Run], float]"
+    regime: "Callable[[Run], float]"
+    positive: bool = False
 
     kind = "limit"
 
@@ -53,12 +66,17 @@ class Limit:
         marks = [int(np.argmin(np.abs(np.log(step) - np.log(last / 10**k)))) for k in (3, 2, 1, 0)]
         reaches_back = step[0] <= last / 1000 * 1.2
         decades = distance[marks]
-        verdict = self._verdict(decades, reaches_back, float(bars[-1]))
+        if reaches_back and (np.diff(decades) <= bars[-1]).all() and decades[-1] + bars[-1] < NEAR:
+            verdict = Verdict.HOLDS
+        elif reaches_back and last / 10 >= self.regime(run) and self._refuted(step, measured, distance, bars):
+            verdict = Verdict.VIOLATED
+        else:
+            verdict = Verdict.INCONCLUSIVE
         shown = ", ".join(f"{100 * d:.3g} % at t = {int(step[m])}" for m, d in zip(marks, decades, strict=True))
         cause = {
             Verdict.HOLDS: "",
-            Verdict.VIOLATED: " It has settled elsewhere.",
-            Verdict.INCONCLUSIVE: f" The run ends at t = {last} before it settles.",
+            Verdict.VIOLATED: " It vanishes." if self.positive else " It has settled elsewhere.",
+            Verdict.INCONCLUSIVE: f" Not decided by t = {last}.",
         }[verdict]
         return Finding(
             verdict=verdict,
@@ -75,11 +93,12 @@ class Limit:
             ),
         )
 
-    def _verdict(self, decades: "np.ndarray[tuple[int], np.dtype[np.float64]]", full: bool, bars: float) -> Verdict:
-        falling = bool((np.diff(decades) <= bars).all())
-        if full and falling and decades[-1] + bars < NEAR:
-            return Verdict.HOLDS
-        off = decades[-1] - bars > NEAR
-        settled = abs(decades[-1] - decades[-2]) <= SETTLED * decades[-1]
-        growing = bool((np.diff(decades) > bars).all())
-        return Verdict.VIOLATED if off and (settled or growing) else Verdict.INCONCLUSIVE
+    def _refuted(self, step: Floats, measured: Series, distance: Floats, bars: Floats) -> bool:
+        """What the last decade shows against the statement."""
+        decade = step >= step[-1] / 10
+        if self.positive:
+            before = np.median(measured.value[decade & (step <= step[-1] / 8)])
+            after = np.median(measured.upper[step >= 0.8 * step[-1]])
+            return bool(before > 0 and after < VANISHING * before)
+        off = bool((distance[decade] - bars[decade] > NEAR).all())
+        return off and bool(np.ptp(distance[decade]) <= SETTLED * distance[-1])

@@ -165,10 +165,34 @@ def test_a_lower_hidden_constant() -> None:
     assert (negative.judge(run()).verdict, negative.judge(run()).first_violation) == (Verdict.VIOLATED, 3)
 
 
+def limit(value: Any, predicted: float, *, regime: float = 10, positive: bool = False) -> Verdict:
+    claim = Limit(measured(value), predicted=lambda _: predicted, regime=lambda _: regime, positive=positive)
+    return claim.judge(run()).verdict
+
+
 def test_a_limit_needs_three_falling_decades() -> None:
-    reached = Limit(measured(2 + 1 / STEP), predicted=lambda _: 2.0).judge(run())
-    assert reached.verdict is Verdict.HOLDS
-    elsewhere = Limit(measured(2 + 1 / STEP), predicted=lambda _: 3.0).judge(run())
-    assert elsewhere.verdict is Verdict.VIOLATED
-    slow = Limit(measured(2 + 1 / np.log(STEP + 1)), predicted=lambda _: 2.0).judge(run())
-    assert slow.verdict is Verdict.INCONCLUSIVE
+    assert limit(2 + 1 / STEP, 2.0) is Verdict.HOLDS
+    assert limit(2 + 1 / np.log(STEP + 1), 2.0) is Verdict.INCONCLUSIVE
+
+
+def test_a_limit_is_refuted_only_when_settled_in_the_asymptotic_regime() -> None:
+    elsewhere = 2 + 1 / STEP**2
+    assert limit(elsewhere, 3.0) is Verdict.VIOLATED
+    assert limit(elsewhere, 3.0, regime=101) is Verdict.INCONCLUSIVE
+    assert limit(2 + STEP / 1e3, 2.0) is Verdict.INCONCLUSIVE
+    short = Limit(
+        lambda _: series([5.0, 5.0], radius=0, step=np.array([1, 2])), predicted=lambda _: 1.0, regime=lambda _: 0
+    )
+    assert short.judge(run()).verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_positive_limit_is_refuted_only_by_vanishing() -> None:
+    assert limit(3 / STEP, 1.0, positive=True) is Verdict.VIOLATED
+    assert limit(3 + 1 / STEP**2, 1.0, positive=True) is Verdict.INCONCLUSIVE
+    assert limit(3 / np.log(STEP + 1), 1.0, positive=True) is Verdict.INCONCLUSIVE
+
+
+def test_error_bars_that_reach_zero_refute_no_constant() -> None:
+    value, radius = np.where(STEP == 3, -1e-18, 1.0) * STEP, np.where(STEP == 3, 1e-16, 0.0)
+    claim = HiddenConstant(measured(value, radius=radius), shape=lambda _, t: t, side="lower")
+    assert claim.judge(run()).verdict is Verdict.INCONCLUSIVE

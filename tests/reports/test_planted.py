@@ -82,7 +82,8 @@ def opposite_order(claim: Claim) -> Claim:
 def double_rate(claim: Claim) -> Claim:
     judgement = claim.judgement
     assert isinstance(judgement, Limit)
-    return replace(claim, judgement=replace(judgement, predicted=lambda run: 2 * judgement.predicted(run)))
+    twice = replace(judgement, predicted=lambda run: 2 * judgement.predicted(run), positive=False)
+    return replace(claim, judgement=twice)
 
 
 def one_apart(claim: Claim) -> Claim:
