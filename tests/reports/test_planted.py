@@ -147,6 +147,7 @@ def test_the_true_floor_holds_where_the_printed_one_is_violated(case: str) -> No
     true = replace(claim, judgement=replace(claim.judgement, expected=log_infimum))
     found = true.judge(run(case))
     assert (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.CERTIFIED)
+    assert one_apart(true).judge(run(case)).verdict is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize("claim", sorted(FOUND_FALSE - {"ntp.theorem2.floor"}))
