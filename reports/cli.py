@@ -142,10 +142,11 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
     solvers: dict[str, Callable[..., Any]] = {"ov": solve_ov, "kq": solve_kq}
     try:
         solutions = {which: solver(data, method=method) for which, solver in solvers.items() if only in (None, which)}
+        document = None if certificate is None else certificate_document(data, **solutions)
     except (NotExact, SolverFailure) as error:
         raise click.ClickException(f"{dataset}: {error}") from None
     if certificate is not None:
-        _write(certificate, certificate_document(data, **solutions), "--certificate")
+        _write(certificate, document, "--certificate")
     answer = {which: finite(solution_answer(data, solution)) for which, solution in solutions.items()}
     if as_json:
         _print_json(answer)

@@ -235,3 +235,11 @@ def test_help_and_no_arguments(command: Command, own_folder: Path) -> None:
             assert word in answer.out, (name, word)
     assert command("--version").out.split()[0] == "marginaudit"
     assert not list(own_folder.iterdir())
+
+
+def test_a_certificate_that_cannot_be_had_is_one_line_and_no_file(command: Command, svop: Path) -> None:
+    answer = command("solve", svop, "--method", "cvxpy", "--certificate", "proof.json")
+    assert answer.status == 2
+    assert answer.err.count("\n") == 1
+    assert "a certificate needs an exact one" in answer.err
+    assert not Path("proof.json").exists()
