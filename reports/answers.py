@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marginaudit.orders import Dataset, check_assumptions
+from marginaudit.orders import Assumption, Dataset, check_assumptions
 
 if TYPE_CHECKING:
     from marginaudit.margins import MaxMargin
@@ -27,10 +27,13 @@ def classify_answer(dataset: Dataset) -> dict[str, Any]:
             }
             for query, order in dataset.orders.items()
         },
-        "assumptions": {
-            name: {"holds": found.holds, "witness": found.witness} for name, found in check_assumptions(dataset).items()
-        },
+        "assumptions": assumptions_answer(check_assumptions(dataset)),
     }
+
+
+def assumptions_answer(assumptions: Mapping[str, Assumption]) -> dict[str, Any]:
+    """Each assumption by name: whether it holds, and its witness."""
+    return {name: {"holds": found.holds, "witness": found.witness} for name, found in assumptions.items()}
 
 
 def solution_answer(dataset: Dataset, solution: "MaxMargin") -> dict[str, Any]:

@@ -3,14 +3,14 @@
 import hashlib
 import platform
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
 from marginaudit.orders import Dataset
-from marginaudit.reports.answers import finite
+from marginaudit.reports.answers import assumptions_answer, finite
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.run import Config, Run
 from marginaudit.reports.verdict import Finding, Verdict
@@ -147,9 +147,7 @@ def dataset_document(source: Source, run: Run) -> dict[str, Any]:
         "L_max": data.L_max,
         "samples": sum(data.counts),
         "relations": len(data.relations),
-        "assumptions": {
-            name: {"holds": found.holds, "witness": finite(found.witness)} for name, found in run.assumptions.items()
-        },
+        "assumptions": finite(assumptions_answer(run.assumptions)),
         "lr1": run.eta0,
         "lr2": run.eta,
         "ov": _solution(run, "ov") if trained else None,
@@ -184,11 +182,7 @@ def distinct_names(sources: Sequence[Source], notice: Notice) -> list[Source]:
             renamed = next(f"{name}-{i}" for i in count(2) if f"{name}-{i}" not in taken)
             taken.add(renamed)
             notice(f"{source.origin}: a dataset named {name} is there already; this one is reported as {renamed}")
-            source = Source(_renamed(source.dataset, renamed), source.origin, source.sha256)
+            source = replace(source, dataset=replace(source.dataset, name=renamed))
         seen.add(name)
         result.append(source)
     return result
-
-
-def _renamed(dataset: Dataset, name: str) -> Dataset:
-    return Dataset(name, dataset.vocabulary, dataset.samples, dataset.counts, dataset.next_token, dataset.embedding)

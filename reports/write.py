@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from marginaudit.orders import InputError, printable
 from marginaudit.reports.answers import stage_rows
@@ -13,9 +13,6 @@ from marginaudit.reports.figures import against_bounds, rendered
 from marginaudit.reports.files import csv_text, file_stem, json_text, write_whole
 from marginaudit.reports.page import page
 from marginaudit.reports.run import Run
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 VERDICT_COLUMNS = (
     "claim",
@@ -81,7 +78,8 @@ def _write(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:
         name, stem = run.dataset.name, stems[run.dataset.name]
         progress(f"{name}: figures")
         findings = {row.claim.id: row.finding for row in audit.rows if row.run is run}
-        svg, pdf = _renderings(against_bounds(run, findings))
+        figure = against_bounds(run, findings)
+        svg, pdf = rendered(figure, ".svg"), rendered(figure, ".pdf")
         pictures.append((name, svg))
         files |= {f"figures/{stem}.svg": svg, f"figures/{stem}.pdf": pdf}
         files |= {f"trajectories/{stem}-{stage}.csv": text for stage, text in _trajectories(run).items()}
@@ -97,10 +95,6 @@ def _write(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:
     for name in earlier - set(files):
         (folder / name).unlink(missing_ok=True)
     return folder / "report.html"
-
-
-def _renderings(figure: "Figure") -> tuple[bytes, bytes]:
-    return rendered(figure, ".svg"), rendered(figure, ".pdf")
 
 
 def _stems(audit: Audit) -> dict[str, str]:
