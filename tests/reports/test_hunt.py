@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from marginaudit.orders import (
     Dataset,
     InputError,
+    Sample,
     check_assumption,
     dataset_from_document,
     dataset_to_document,
@@ -122,3 +123,10 @@ def test_ordered_strategies_meet_assumptions_1_to_3(data: st.DataObject) -> None
     assert all(check_assumption(dataset, name).holds for name in REALIZABLE)
     closed = data.draw(datasets(prefix_closed=True))
     assert all(check_assumption(closed, name).holds for name in ("collocation", "injective", "next_from_sentence"))
+
+
+def test_a_token_that_follows_itself_is_taken_out_with_the_samples_it_answers() -> None:
+    samples = (Sample(("b", "b"), "a"), Sample(("b", "b", "b"), "b"))
+    dataset = Dataset("fixed", ("a", "b"), samples, (1, 1), next_token={"a": "a", "b": "b"})
+    smaller = [d for d in _smaller(dataset) if d.vocabulary == ("b",)]
+    assert [d.samples for d in smaller] == [samples[1:]]

@@ -186,6 +186,10 @@ def test_a_limit_is_refuted_only_when_settled_in_the_asymptotic_regime() -> None
     assert short.judge(run()).verdict is Verdict.INCONCLUSIVE
 
 
+def test_a_limit_within_one_percent_is_never_refuted() -> None:
+    assert limit(2.01 * (1 + 1e-6 * np.log(STEP)), 2.0, regime=0) is Verdict.INCONCLUSIVE
+
+
 def test_a_positive_limit_is_refuted_only_by_vanishing() -> None:
     assert limit(3 / STEP, 1.0, positive=True) is Verdict.VIOLATED
     assert limit(3 + 1 / STEP**2, 1.0, positive=True) is Verdict.INCONCLUSIVE
