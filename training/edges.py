@@ -118,4 +118,5 @@ def merged_edges(edges: Edges, pairs: int) -> MergedEdges:
     """Merge edges with equal pairs."""
     code, number = np.unique(edges.optimal[edges.owner] * pairs + edges.other, return_inverse=True)
     share = edges.frequency[edges.owner] * np.exp(edges.log_ratio)
-    return MergedEdges(code // pairs, code % pairs, np.bincount(number, share, len(code)), number)
+    weight = np.bincount(number, share, len(code)).astype(np.float64)
+    return MergedEdges(code // pairs, code % pairs, weight, number)
