@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import CASES, printable
+from marginaudit.reports.axes import between_powers, drawable, powers_of_ten
 from marginaudit.reports.files import write_whole
 from marginaudit.reports.run import Run
 from marginaudit.reports.style import BOUND, FIGURE, HATCH, MEASURED, REFERENCE
@@ -18,17 +19,11 @@ from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 P = ParamSpec("P")
 
 FORMATS = (".svg", ".pdf", ".png")
-
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-LARGEST_DRAWN = 1e200
-"""Values beyond this are left out of a plot, and those below its inverse are 0: log axes fail near float limits."""
 
 ROUNDING_ONLY = 1e-28
 """A 1 - cos below this is the rounding of unit vectors in float64."""
@@ -68,7 +63,7 @@ def against_bounds(run: Run, findings: Mapping[str, Finding]) -> "Figure":
     for axis, (title, claim, stage, column) in zip(axes, PANELS, strict=True):
         axis.set_title(title)
         axis.set_xlabel("step $t$")
-        _powers_of_ten(axis.set_xscale, axis.xaxis)
+        powers_of_ten(axis.set_xscale, axis.xaxis)
         finding = findings.get(claim)
         curve = finding.curve if finding is not None else None
         if curve is None:
@@ -91,15 +86,15 @@ def _first_step(finding: Finding) -> str:
 
 def _draw_curve(axis: "Axes", curve: Curve, first_step: str) -> None:
     step = np.array(curve.step, dtype=float)
-    measured = _drawable(curve.measured)
-    upper = None if curve.upper is None else _drawable(curve.upper)
-    lower = None if curve.lower is None else _drawable(curve.lower)
+    measured = drawable(curve.measured)
+    upper = None if curve.upper is None else drawable(curve.upper)
+    lower = None if curve.lower is None else drawable(curve.lower)
     shown = [values for values in (measured, upper, lower) if values is not None]
     positive = np.concatenate([v[np.isfinite(v) & (v > 0)] for v in shown])
     if not len(positive):
         axis.text(0.5, 0.5, "zero to rounding" if np.isfinite(measured).any() else "no direction", **_centred(axis))
         return
-    _powers_of_ten(axis.set_yscale, axis.yaxis)
+    powers_of_ten(axis.set_yscale, axis.yaxis)
     if positive.max() < 10 * positive.min():  # perhaps no power of ten between them
         shows_all = positive.max() < 3 * positive.min()
         axis.yaxis.set_minor_formatter(lambda value, _: between_powers(value, shows_all))
@@ -128,40 +123,6 @@ def _draw_curve(axis: "Axes", curve: Curve, first_step: str) -> None:
         )
     if np.nanmax(measured, initial=0) < ROUNDING_ONLY:
         axis.text(0.5, 0.25, "measured: zero to rounding", **_centred(axis))
-
-
-def _powers_of_ten(set_scale: Callable[[str], None], axis: "Axis") -> None:
-    """A logarithmic axis labelled in plain text, which is drawn much faster than mathematics."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
-
-    set_scale("log")
-    axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
-    axis.set_minor_formatter(NullFormatter())
-
-
-def power_of_ten(value: float) -> str:
-    """A tick label.
-
-    >>> power_of_ten(1e-12), power_of_ten(1), power_of_ten(1000.0)
-    ('10⁻¹²', '1', '10³')
-    """
-    exponent = round(np.log10(value))
-    return "1" if exponent == 0 else "10" + str(exponent).translate(SUPERSCRIPT)
-
-
-def between_powers(value: float, shows_all: bool) -> str:
-    """A tick label off the powers of ten; 2 and 5 only, where there is no room for all.
-
-    >>> between_powers(0.02, False), between_powers(0.03, False), between_powers(0.03, True)
-    ('0.02', '', '0.03')
-    """
-    return f"{value:.3g}" if shows_all or f"{value:.0e}"[0] in "25" else ""
-
-
-def _drawable(values: list[float]) -> NDArray[np.float64]:
-    array = np.array(values, dtype=float)
-    array[np.abs(array) < 1 / LARGEST_DRAWN] = 0
-    return np.where(np.abs(array) <= LARGEST_DRAWN, array, np.nan)
 
 
 def _centred(axis: "Axes") -> dict[str, Any]:

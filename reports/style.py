@@ -6,6 +6,8 @@ from marginaudit.reports.verdict import Verdict
 
 MEASURED = "#1f4e79"
 BOUND = "#c2571a"
+SHARPER = "#0f766e"
+LAW = "#111827"
 REFERENCE = "#6b7280"
 HATCH = "#f2c9ae"
 

@@ -6,7 +6,7 @@
 
 from marginaudit.training.algorithm1 import train
 from marginaudit.training.classes import SampleClasses, sample_classes
-from marginaudit.training.forward import log_attention, log_probabilities, predict
+from marginaudit.training.forward import label_logits, log_attention, log_probabilities, predict
 from marginaudit.training.losses import (
     loss_gradient,
     sample_probabilities,
@@ -24,6 +24,7 @@ __all__ = [
     "Stage2",
     "StageRecord",
     "Training",
+    "label_logits",
     "log_attention",
     "log_probabilities",
     "log_spaced",

@@ -88,11 +88,15 @@ def predict(dataset: Dataset, training: Training, sentence: Sequence[Token], rec
     tokens = [dataset.index[x] for x in sentence]
     if not tokens:
         raise ValueError("sentence: got no token, expected at least 1")
-    if training.common_margin:
-        n = dataset.collocation.require_function()
-        B = np.zeros((dataset.V, dataset.V))
-        B[[dataset.index[n[x]] for x in dataset.vocabulary], np.arange(dataset.V)] = training.margin
-    else:
-        B = training.B
     scores = training.stage2.score_matrix(record, dataset.V)[:, tokens[-1]]
-    return log_probabilities(scores, B, np.bincount(tokens, minlength=dataset.V))
+    return log_probabilities(scores, label_logits(dataset, training), np.bincount(tokens, minlength=dataset.V))
+
+
+def label_logits(dataset: Dataset, training: Training) -> Floats:
+    """B of `log_probabilities`, shape (labels, tokens): A at (n(x), x) where stage 2 took all margins as one A."""
+    if not training.common_margin:
+        return training.B
+    n = dataset.collocation.require_function()
+    B = np.zeros((dataset.V, dataset.V))
+    B[[dataset.index[n[x]] for x in dataset.vocabulary], np.arange(dataset.V)] = training.margin
+    return B

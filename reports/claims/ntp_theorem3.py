@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import QueryOrder, Token
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCondition
+from marginaudit.reports.claims.ntp_theorem3_sentences import in_words, rivals
 from marginaudit.reports.claims.quantities import no_direction_kq
 from marginaudit.reports.judgements import Decided, HiddenConstant
-from marginaudit.reports.run import Run
+from marginaudit.reports.run import Config, Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training import predict
@@ -106,22 +107,8 @@ class Misled:
         return (self.middle, *others, self.query)
 
 
-def _kind_of_sentence(run: Run) -> list[tuple[QueryOrder, Token, Token]]:
-    """(order, x_0, x): sentences of x_0 and copies of non-optimal x that may end in the query.
-
-    The query is a token of its own sentence, so it has to be non-optimal or x_0 itself.
-    """
-    return [
-        (order, middle, other)
-        for order in _queries(run)
-        for middle in order.non_comparable
-        for other in order.non_optimal
-        if order.query in order.non_optimal or order.query == middle
-    ]
-
-
 def _no_sentence(run: Run) -> str | None:
-    if not _kind_of_sentence(run):
+    if not rivals(run):
         return (
             "No sentence of one non-comparable token and non-optimal ones ends in its query: wherever a query has a "
             "non-comparable token, the query itself is optimal."
@@ -143,8 +130,7 @@ def shortest_misled(run: Run, record: int) -> Misled:
         return float(S[index[middle], q] - S[index[other], q])
 
     candidates = [
-        Misled(order.query, middle, other, log_copies(order, middle, other))
-        for order, middle, other in _kind_of_sentence(run)
+        Misled(order.query, middle, other, log_copies(order, middle, other)) for order, middle, other in rivals(run)
     ]
     return min(candidates, key=lambda misled: (misled.log_copies, misled.other != misled.query))
 
@@ -198,10 +184,15 @@ def decide_prediction(run: Run, record: int) -> Finding:
         detail=(
             f"The shortest sentence of the kind that is not answered n(x_0) {until} has {length} tokens ({confirmed}); "
             "all shorter ones are answered n(x_0). Its length is finite at every t, so no constant in O(.) serves "
-            "sentences of any length."
+            f"sentences of any length. {in_words(run, paper_length(run))}"
         ),
         witness=witness,
     )
+
+
+def paper_length(run: Run) -> int:
+    """The last record within the paper's own number of steps."""
+    return int(np.flatnonzero(run.training.stage2.step <= Config().steps2)[-1])
 
 
 def _first_trained(run: Run) -> int:
