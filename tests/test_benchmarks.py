@@ -1,0 +1,94 @@
+"""The training benchmark runs, compares like with like, and its PyTorch form is Algorithm 1."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from marginaudit.orders import Dataset, free_dataset
+from marginaudit.training import train
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+V, N = 6, 20
+
+
+def load(name: str) -> ModuleType:
+    specification = importlib.util.spec_from_file_location(f"benchmarks_{name}", BENCHMARKS / f"{name}.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    with patch.dict(os.environ):
+        specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> ModuleType:
+    return load("training")
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    return free_dataset(V=V, N=N, L=8, seed=V, max_count=3)
+
+
+def test_it_prints_a_table_of_what_is_installed(benchmark: ModuleType) -> None:
+    command = [sys.executable, str(BENCHMARKS / "training.py"), f"{V},{N}"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    titles, _, cells = (
+        [cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines() if line.startswith("|")
+    )
+    row = dict(zip(titles, cells, strict=True))
+    samples = free_dataset(V=V, N=N, L=8, seed=V).samples
+    classes = {(s.query, frozenset(s.bag.items()), s.next) for s in samples}
+    assert int(row["edges"]) == sum(len(bag) - 1 for _, bag, _ in classes)
+    assert all(float(row[title].split()[0]) > 0 for title in ("compiled", "late", "NumPy"))
+    assert all((row[title] != "–") == benchmark.HAS_TORCH for title in titles if "PyTorch" in title)
+    assert f"V = {V}, N = {N}: one pass over the step's arrays" in printed
+    assert ("pip install" in printed) != benchmark.HAS_TORCH
+
+
+def test_forms_that_differ_are_not_timed(benchmark: ModuleType) -> None:
+    stage = benchmark.Stage2(V, N)
+    benchmark.require_agreement(stage, {"compiled": stage.compiled, "NumPy": stage.numpy})
+    with pytest.raises(SystemExit, match="1 - cos after 20 steps differs"):
+        benchmark.require_agreement(stage, {"compiled": stage.compiled, "short": lambda steps: stage.numpy(steps - 1)})
+
+
+def test_it_times_the_steps_that_train_takes(benchmark: ModuleType) -> None:
+    stage, steps = benchmark.Stage2(V, N), 40
+    trained = train(stage.dataset, steps1=benchmark.STEPS1, steps2=steps)
+    reached = stage.compiled(steps)
+    assert reached.moves == steps
+    np.testing.assert_allclose(reached.weights, trained.S[stage.pairs], rtol=1e-12, atol=1e-14)
+
+
+def test_the_late_column_is_of_one_hot_attention(benchmark: ModuleType) -> None:
+    stage, steps = benchmark.Stage2(V, N), 5
+    W = stage.late(steps).weights
+    margins = W[stage.merged.winner] - W[stage.merged.loser]
+    # a weight of exp(-100) changes no gradient in float64, whatever A
+    assert margins.min() > 100
+
+
+@pytest.mark.parametrize("embedded", [True, False])
+def test_the_pytorch_form_is_stage_2(dataset: Dataset, embedded: bool) -> None:
+    torch = pytest.importorskip("torch")
+    pytorch = load("pytorch_algorithm1")
+    steps, lr = 60, 0.03
+    trained = train(dataset, steps1=900, steps2=steps, lr2=lr)
+    samples = pytorch.batch(dataset)
+    E, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(V, V))) if embedded else (np.eye(V), None)
+    if embedded:
+        loss = pytorch.embedded_loss(samples, torch.from_numpy(E), torch.from_numpy(trained.B @ E))
+    else:
+        loss = pytorch.looked_up_loss(samples, torch.from_numpy(trained.B))
+    W_kq = pytorch.stage2(loss, V, lr, steps).numpy()
+    np.testing.assert_allclose(E @ W_kq @ E.T, trained.S, atol=1e-12)
+    assert float(loss(torch.from_numpy(W_kq))) == pytest.approx(trained.stage2.loss[-1], rel=1e-12)
