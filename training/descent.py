@@ -1,4 +1,4 @@
-"""Normalised gradient descent: W <- W - lr grad / ||grad||, recorded on the way."""
+"""Gradient descent, W <- W - lr grad / ||grad|| or W <- W - lr grad, recorded on the way."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -78,6 +78,71 @@ class Problem(ABC):
     def measure(self, iterate: Iterate) -> Row:
         """The stage's own columns of one record."""
 
+    def advance(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
+        """Steps until ``goal`` are taken in all, or fewer where the gradient becomes `hidden`."""
+        while iterate.moves < goal and self.step(iterate):
+            report(iterate.moves)
+
+    def step(self, iterate: Iterate) -> bool:
+        """One step; False, and none is taken, where the gradient is `hidden`."""
+        gradient = self.gradient(iterate)
+        if gradient.hidden:
+            if gradient.rounding > 0:
+                iterate.stall()
+            return False
+        iterate.step(
+            gradient.value / gradient.norm,
+            log_norm=gradient.log_norm,
+            rounding=gradient.rounding / gradient.norm,
+            curvature=gradient.curvature / gradient.norm,
+            concavity=gradient.concavity / gradient.norm,
+        )
+        return True
+
+    def row(self, iterate: Iterate, t: int) -> Row:
+        """The record of a state that steps reached."""
+        direction = iterate.direction()
+        gradient = self.gradient(iterate)
+        rest = iterate.rest
+        downhill = np.full_like(rest, np.nan) if gradient.hidden else -gradient.value / gradient.norm
+        return {
+            "step": t,
+            "norm": direction.norm,
+            "one_minus_cos": direction.one_minus_cos,
+            "distance": direction.distance,
+            "error": direction.error,
+            "distance_error": direction.distance_error,
+            "gradient_norm": float(np.exp(gradient.log_norm)),
+            "log_gradient_norm": gradient.log_norm,
+            "descent_reference": float(np.sum(downhill * iterate.reference) + np.sum(downhill * iterate.reference_low)),
+            "descent_rest": float(np.sum(downhill * rest)),
+            "method": "steps",
+            **self.measure(iterate),
+        }
+
+    def row_at(self, iterate: Iterate, t: int, rest: Floats, method: str, error: float) -> Row:
+        """The record of a state that no steps reached: W = s What + rest, s = lr t.
+
+        Parameters
+        ----------
+        iterate : Iterate
+            Any iterate of the same run.
+        t : int
+        rest : array of the iterate's shape
+            rho.
+        method : str
+            What the column ``method`` says.
+        error : float
+            Bound on the relative error of ``one_minus_cos``; rounding of the record itself is added.
+        """
+        row = self.row(iterate.placed(t, rest), t)
+        row["method"] = method
+        row["error"] = error + row["error"] * (1 + error)
+        # |sqrt(1 +- e) - 1| <= e
+        off = error * row["distance"] + row["distance_error"] * (1 + error) if np.isfinite(error) else np.inf
+        row["distance_error"] = min(2.0, float(off))
+        return row
+
     def gradient(self, iterate: Iterate) -> Gradient:
         """The gradient in the space of the weights."""
         found = self.token_gradient(iterate)
@@ -97,7 +162,7 @@ class Problem(ABC):
 def descend(
     problem: Problem, iterate: Iterate, steps: int, at: Sequence[int], progress: Progress | None, done: int
 ) -> list[Row]:
-    """``steps`` steps from the zero initialisation, a row per step in ``at``.
+    """``steps`` steps from the zero initialisation, a row per step in ``at`` (increasing).
 
     Where the gradient is zero, or at rounding level of the sum of its absolute terms (as where the
     terms of symmetric data cancel exactly), its direction is undefined and W stays where it is.
@@ -106,51 +171,27 @@ def descend(
     """
     rows: list[Row] = []
     report = _reporter(progress, done, steps)
-    for t in range(steps + 1):
-        wanted = len(rows) < len(at) and at[len(rows)] == t
-        if t == steps and not wanted:
-            break
-        gradient = problem.gradient(iterate)
-        if gradient.hidden and gradient.rounding > 0:
-            iterate.stall()
-        if wanted:
-            rows.append(_row(t, problem, iterate, gradient))
-        if gradient.hidden:
-            still = _row(t, problem, iterate, gradient)
+    for goal in dict.fromkeys((*at, steps)):
+        if iterate.moves < goal:
+            problem.advance(iterate, goal, report)
+        if iterate.moves < goal:
+            still = problem.row(iterate, goal)
             rows.extend({**still, "step": later} for later in at[len(rows) :])
             break
-        if t < steps:
-            iterate.step(
-                gradient.value / gradient.norm,
-                rounding=gradient.rounding / gradient.norm,
-                curvature=gradient.curvature / gradient.norm,
-                concavity=gradient.concavity / gradient.norm,
-            )
-            report(t + 1)
+        if len(rows) < len(at):
+            rows.append(problem.row(iterate, goal))
     report(steps)
     return rows
 
 
-def _row(t: int, problem: Problem, iterate: Iterate, gradient: Gradient) -> Row:
-    direction = iterate.direction()
-    return {
-        "step": t,
-        "norm": direction.norm,
-        "one_minus_cos": direction.one_minus_cos,
-        "distance": direction.distance,
-        "error": direction.error,
-        "distance_error": direction.distance_error,
-        "gradient_norm": float(np.exp(gradient.log_norm)),
-        "log_gradient_norm": gradient.log_norm,
-        **problem.measure(iterate),
-    }
-
-
 def _reporter(progress: Progress | None, done: int, steps: int) -> Callable[[int], None]:
     every = max(1, -(-steps // REPORTS))
+    due = every
 
     def report(t: int) -> None:
-        if progress is not None and (t % every == 0 or t == steps):
+        nonlocal due
+        if progress is not None and (t >= due or t == steps):
             progress(done + t)
+            due = t - t % every + every
 
     return report

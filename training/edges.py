@@ -25,6 +25,8 @@ class Edges:
     ----------
     frequency : (classes,) array
         Summed pi.
+    query : (classes,) integer array
+        Query token; equal ones are neighbours.
     optimal : (classes,) integer array
         The pair (optimal token, query).
     absent : (classes,) integer array
@@ -40,6 +42,7 @@ class Edges:
     """
 
     frequency: Floats
+    query: Indices
     optimal: Indices
     absent: Indices
     first: Indices
@@ -104,6 +107,7 @@ def sentence_edges(classes: SampleClasses, V: int) -> Edges:
     ratio = classes.multiplicity[kept] / classes.multiplicity[best][classes.edge_class[kept]]
     return Edges(
         frequency=classes.frequency[working],
+        query=classes.query[working],
         optimal=classes.pair[best[working]],
         absent=V - size[working],
         first=np.concatenate([[0], np.cumsum(size[working] - 1)]),

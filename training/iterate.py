@@ -1,4 +1,4 @@
-"""The weights along normalised gradient descent, split as W = s What + rho."""
+"""The weights along gradient descent, split as W = s What + rho."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -23,43 +23,89 @@ class Direction:
 
 
 class Iterate:
-    """W = s What + rho, with What the reference's unit vector, s = lr times the number of steps taken.
+    """W = s What + rho, with What the reference's unit vector, s = lr times the number of normalised steps taken.
 
-    A step W - lr v is s + lr and rho - lr (v + What): nothing of the size of W is stored, and as v tends
-    to -What, rho stays of the size of log s. rho is a compensated (Neumaier) sum. Without a reference
-    What = 0 and rho is W itself. The split is exact whatever array What is.
+    A step W - lr v along the unit gradient v is s + lr and rho - lr (v + What): nothing of the size of W is
+    stored, and as v tends to -What, rho stays of the size of log s. Plain gradient descent keeps s = 0, and
+    so does not split. rho is a compensated (Neumaier) sum of two arrays. Without a reference What = 0 and
+    rho is W itself. The split is exact whatever array What is; where What has irrational entries, a second
+    array holds what the first rounds away, so that rho has no systematic drift.
 
     Parameters
     ----------
     shape : of the weights
     lr : float
-        Length of a step.
+        Length of a normalised step; factor of the gradient in a plain one.
     reference : array of that shape, or None
         What. Its norm may be below 1, when the rest of the unit reference lies where W is always 0:
         ``outside`` is that rest's squared norm.
+    reference_low : array of that shape, or None
+        What minus its rounding ``reference``.
+    normalised : bool
+
+    Attributes
+    ----------
+    moves : int
+        Steps taken.
+    high, low : arrays
+        rho, as an unevaluated sum.
+    last : array
+        The unit gradient of the last step.
+    local_error, log_growth : float
+        Sums of the steps' own errors, and of the logarithms of what a step may multiply an error by.
     """
 
-    def __init__(self, shape: tuple[int, ...], lr: float, reference: Floats | None, outside: float = 0.0) -> None:
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        lr: float,
+        reference: Floats | None,
+        outside: float = 0.0,
+        *,
+        reference_low: Floats | None = None,
+        normalised: bool = True,
+    ) -> None:
         self.reference = np.zeros(shape) if reference is None else reference
+        self.reference_low = np.zeros(shape) if reference_low is None else reference_low
         self.has_reference = reference is not None
         self.outside = outside
         self.lr = lr
+        self.normalised = normalised
         self.moves = 0
-        self._rho = np.zeros(shape)
-        self._low = np.zeros(shape)
-        self._last: Floats | None = None
-        self._log_growth = 0.0
-        self._local = 0.0
+        self.high = np.zeros(shape)
+        self.low = np.zeros(shape)
+        self.last = np.zeros(shape)
+        self.local_error = 0.0
+        self.log_growth = 0.0
+
+    def placed(self, moves: int, rest: Floats) -> "Iterate":
+        """W = s What + rest after so many moves, as if exactly so."""
+        placed = Iterate(
+            self.high.shape,
+            self.lr,
+            self.reference if self.has_reference else None,
+            self.outside,
+            reference_low=self.reference_low,
+            normalised=self.normalised,
+        )
+        placed.moves = moves
+        placed.high = rest.copy()
+        return placed
+
+    @property
+    def along_step(self) -> float:
+        """What a step adds to s."""
+        return self.lr if self.normalised else 0.0
 
     @property
     def along(self) -> float:
         """s."""
-        return self.lr * self.moves
+        return self.along_step * self.moves
 
     @property
     def rest(self) -> Floats:
         """rho."""
-        return self._rho + self._low
+        return self.high + self.low
 
     @property
     def weights(self) -> Floats:
@@ -69,37 +115,45 @@ class Iterate:
     @property
     def state_error(self) -> float:
         """Bound on the distance of W from the exact trajectory; `direction` derives it."""
-        if self._local == 0:
+        if self.local_error == 0:
             return 0.0
-        return float(np.exp(self._log_growth) * self._local) if self._log_growth < 700 else float("inf")
+        return float(np.exp(self.log_growth) * self.local_error) if self.log_growth < 700 else float("inf")
 
-    def step(self, unit_gradient: Floats, *, rounding: float, curvature: float, concavity: float) -> None:
-        """One step of length lr against a unit gradient.
+    def step(
+        self, unit_gradient: Floats, *, log_norm: float, rounding: float, curvature: float, concavity: float
+    ) -> None:
+        """One step along a unit gradient, of length lr, or lr ||grad|| in plain descent.
 
         Parameters
         ----------
         unit_gradient : array of the weights' shape
+        log_norm : float
+            log ||grad||.
         rounding : float
-            Bound on its error.
+            Bound on the error of the unit gradient.
         curvature, concavity : float
             Bounds on the largest eigenvalue of the loss's Hessian and on minus the smallest, over the
             gradient's norm.
         """
-        addend = -self.lr * (unit_gradient + self.reference)
-        total = self._rho + addend
-        virtual = total - self._rho
-        self._low += (self._rho - (total - virtual)) + (addend - virtual)
-        self._rho = total
+        length = self.lr if self.normalised else self.lr * float(np.exp(log_norm))
+        if self.normalised:
+            addend = -length * ((unit_gradient + self.reference) + self.reference_low)
+        else:
+            addend = -length * unit_gradient
+        total = self.high + addend
+        virtual = total - self.high
+        self.low += (self.high - (total - virtual)) + (addend - virtual)
+        self.high = total
+        self.local_error += length * (rounding + 4 * EPS)
+        if self.normalised and self.moves:
+            self.log_growth += float(np.linalg.norm(unit_gradient - self.last))
+        self.log_growth += float(np.log(max(1.0 + length * concavity, length * curvature - 1)))
         self.moves += 1
-        self._local += self.lr * (rounding + 4 * EPS)
-        if self._last is not None:
-            self._log_growth += float(np.linalg.norm(unit_gradient - self._last))
-        self._log_growth += self.lr * concavity + np.log(max(1.0, self.lr * curvature - 1))
-        self._last = unit_gradient
+        self.last = unit_gradient
 
     def stall(self) -> None:
         """No step is taken because rounding hides the gradient; from here on there is no error bound."""
-        self._local = float("inf")
+        self.local_error = float("inf")
 
     def direction(self) -> Direction:
         """Norm and direction of W, without cancellation, and what rounding may have done to them.

@@ -154,21 +154,20 @@ class KQ(Problem):
         return np.asarray(np.bincount(self.classes.pair, on_edges, len(self.classes.key)), dtype=np.float64)
 
     def measure(self, iterate: Iterate) -> Row:
-        """Loss, attention on optimal tokens, and scores."""
+        """Loss, attention on optimal tokens, and the weights."""
         classes = self.classes
         log_phi = self.log_phi(iterate)
         log_loss = float(log_sum_exp(self._log_frequency + log_softplus(self.log_odds(log_phi)), axis=0))
         optimal = class_log_weights(classes, log_phi, classes.optimal)
         others = class_log_weights(classes, log_phi, ~classes.optimal)
-        scores = iterate.along * self.space.recorded(self._reference) + self.space.recorded(iterate.rest)
         return {
             "loss": float(np.exp(log_loss)),
             "log_loss": log_loss,
             "min_optimal_weight": float(np.exp(optimal.min())),
             "log_other_weight": float(others.max()),
             "log_excess": self.log_excess(log_phi),
-            "method": "steps",
-            "scores": scores,
+            "along": iterate.along,
+            "rest": self.space.recorded(iterate.rest),
         }
 
 

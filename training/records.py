@@ -2,12 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.orders import Token
 from marginaudit.training.classes import SampleClasses
+
+if TYPE_CHECKING:
+    from marginaudit.training.law import Law
 
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of steps done so far, both stages together; at most a few hundred times."""
@@ -39,6 +43,8 @@ class StageRecord:
         The same bound, as an absolute one on ``distance``; always finite, at most 2.
     gradient_norm, log_gradient_norm : arrays
         ||grad||_F at W (may underflow to 0) and its logarithm (-inf where the gradient is 0).
+    method : array of str
+        How the state was reached: "steps", by true steps; "law", by a formula.
     """
 
     step: NDArray[np.int64]
@@ -51,6 +57,7 @@ class StageRecord:
     distance_error: Floats
     gradient_norm: Floats
     log_gradient_norm: Floats
+    method: NDArray[np.str_]
 
     def __len__(self) -> int:
         return len(self.step)
@@ -79,7 +86,7 @@ class Stage1(StageRecord):
 
 @dataclass(frozen=True)
 class Stage2(StageRecord):
-    """Stage 2 (W_kq).
+    """Stage 2 (W_kq), W = s What + rho with What the unit reference; What = 0 without one.
 
     Attributes
     ----------
@@ -91,10 +98,18 @@ class Stage2(StageRecord):
     log_excess : (records,) array
         log(Loss - floor), floor = log(1 + (V-1) exp(-A)); -inf where equal. NaN unless the margins of
         W_ov are one A.
-    method : (records,) array of str
-        "steps": the state was reached by true steps.
-    scores : (records, pairs) array
-        x^T W_kq q of each pair.
+    law : (records,) array
+        What the asymptotic law (`Law`) says 1 - cos is: a second answer far out, of no use near the start. NaN
+        where there is none.
+    along : (records,) array
+        s: t eta in normalised descent, 0 in plain descent.
+    descent_reference, descent_rest : (records,) arrays
+        -<grad, What> / ||grad|| and -<grad, rho> / ||grad||, so that -<grad, W> / ||grad|| is s times the
+        first plus the second; NaN where the gradient is 0.
+    rest : (records, pairs) array
+        rho, by pairs.
+    reference : (pairs,) array
+        What.
     key, query : (pairs,) integer arrays
         The pairs (x, q): those in one sample for orthonormal embeddings (all others stay 0), else all.
     """
@@ -102,26 +117,56 @@ class Stage2(StageRecord):
     min_optimal_weight: Floats
     log_other_weight: Floats
     log_excess: Floats
-    method: NDArray[np.str_]
-    scores: Floats
+    law: Floats
+    along: Floats
+    descent_reference: Floats
+    descent_rest: Floats
+    rest: Floats
+    reference: Floats
     key: NDArray[np.int64]
     query: NDArray[np.int64]
 
+    @property
+    def scores(self) -> Floats:
+        """x^T W_kq q of each pair, shape (records, pairs): s What + rho in float64."""
+        return np.asarray(np.outer(self.along, self.reference) + self.rest)
+
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The per-step arrays by name, ``step`` first; scores are left out."""
+        """The per-step arrays by name, ``step`` first; those by pairs are left out."""
         arrays = super().columns()
-        return {name: arrays[name] for name in arrays if name not in ("scores", "key", "query")}
+        return {name: arrays[name] for name in arrays if name not in ("rest", "reference", "key", "query")}
 
     def score(self, key: int, query: int) -> Floats:
         """x^T W_kq q of one pair of token indices along the record, shape (records,); 0 for a pair in no sample."""
         found = np.flatnonzero((self.key == key) & (self.query == query))
-        return self.scores[:, found[0]] if len(found) else np.zeros(len(self))
+        if not len(found):
+            return np.zeros(len(self))
+        return np.asarray(self.along * self.reference[found[0]] + self.rest[:, found[0]])
 
     def score_matrix(self, record: int, size: int) -> Floats:
         """All scores at one record, shape (keys, queries) = (size, size)."""
         matrix = np.zeros((size, size))
-        matrix[self.key, self.query] = self.scores[record]
+        matrix[self.key, self.query] = self.along[record] * self.reference + self.rest[record]
         return matrix
+
+
+@dataclass(frozen=True)
+class Asymptotics:
+    """How stage 2 converges in the end, decided exactly from W*_kq.
+
+    Attributes
+    ----------
+    degenerate : bool
+        Whether a tight constraint has multiplier 0 in every dual solution.
+    without_multiplier : tuple of (query, winner, loser)
+        Those constraints.
+    law : Law or None
+        The asymptotic law; None where the run did not reach a state that settles it.
+    """
+
+    degenerate: bool
+    without_multiplier: tuple[tuple[Token, Token, Token], ...]
+    law: "Law | None"
 
 
 @dataclass(frozen=True)
@@ -147,6 +192,16 @@ class Training:
         Whether stage 2 took all margins as A: margin_spread <= 1e-9 A.
     classes : SampleClasses
         The samples of stage 2, merged by (query, bag, next token).
+    optimizer : str
+        "ngd" or "gd".
+    form : str
+        How the steps of stage 2 were computed: "compiled", "token space" or "embedding space".
+    form_reason : str
+        Why not compiled; "" where it was.
+    stopped : str
+        Why stage 2 ends before the last step that was asked for; "" where it does not.
+    asymptotics : Asymptotics or None
+        None where W*_kq is not known exactly or the loss has no reduced model, and for plain descent.
     """
 
     stage1: Stage1
@@ -160,3 +215,8 @@ class Training:
     margin_error: float
     common_margin: bool
     classes: SampleClasses
+    optimizer: str
+    form: str
+    form_reason: str
+    stopped: str
+    asymptotics: Asymptotics | None

@@ -1,5 +1,6 @@
 """The exact W*_kq on the reduced model: weights of the pairs, slacks and multipliers of the merged edges."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -45,11 +46,12 @@ class ExactReference:
     @cached_property
     def unit(self) -> tuple[Floats, Floats]:
         """What = W*/||W*|| as an unevaluated sum of two float64 arrays, shape (pairs,)."""
-        with flint.ctx.workprec(BITS):
-            exact = [_ball(w) / _root(self.norm_squared) for w in self.weight]
-            high = np.array([float(x) for x in exact])
-            low = np.array([float(x - h) for x, h in zip(exact, high.tolist(), strict=True)])
-        return high, low
+        return over_root(self.weight, self.norm_squared)
+
+    @cached_property
+    def unit_slack(self) -> Floats:
+        """slack / ||W*|| in float64, shape (merged edges,)."""
+        return over_root(self.slack, self.norm_squared)[0]
 
 
 def exact_reference(
@@ -75,6 +77,23 @@ def exact_reference(
         slack=tuple(weight[a] - weight[j] - 1 for a, j in ends),
         multiplier=tuple(multipliers.fraction(row) for row in rows.tolist()),
     )
+
+
+def over_root(values: Sequence[Fraction], square: Fraction) -> tuple[Floats, Floats]:
+    """The values over the root of ``square``, as an unevaluated sum of two float64 arrays.
+
+    >>> high, low = over_root([Fraction(1)], Fraction(2))
+    >>> float(high[0]), float(low[0])
+    (0.7071067811865476, -4.833646656726457e-17)
+    """
+    with flint.ctx.workprec(BITS):
+        root = _root(square)
+        parts = {}
+        for value in set(values):
+            exact = _ball(value) / root
+            parts[value] = float(exact), float(exact - float(exact))
+    high, low = np.array([parts[value] for value in values], dtype=np.float64).reshape(-1, 2).T
+    return high, low
 
 
 def _ball(value: Fraction) -> flint.arb:

@@ -51,7 +51,7 @@ def answers(data):
 def at_weights(space, weights):
     """The iterate W = weights, reached by one step of length 1."""
     iterate = Iterate(space.shape, 1.0, np.random.default_rng(9).normal(size=space.shape))
-    iterate.step(-weights, rounding=0.0, curvature=0.0, concavity=0.0)
+    iterate.step(-weights, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
     np.testing.assert_allclose(iterate.weights, weights, rtol=1e-12, atol=1e-12)
     return iterate
 
@@ -205,7 +205,7 @@ def test_nothing_underflows(A, spread, seed, form):
         CommonMargin(space, classes, data.V, zero, A) if form == "common" else GeneralB(space, classes, data.V, zero, B)
     )
     iterate = Iterate(space.shape, 1.0, None)
-    iterate.step(-s, rounding=0.0, curvature=0.0, concavity=0.0)
+    iterate.step(-s, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
     found = problem.gradient(iterate)
     log_norm, unit = high_precision(data, B, S)
     assert found.log_norm == pytest.approx(log_norm, rel=1e-12, abs=1e-10)
@@ -232,7 +232,7 @@ def test_hessian_bounds():
 
 def at_weights_plain(space, weights):
     iterate = Iterate(space.shape, 1.0, None)
-    iterate.step(-weights, rounding=0.0, curvature=0.0, concavity=0.0)
+    iterate.step(-weights, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
     return iterate
 
 

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marginaudit.orders import CASES, CollocationError, Dataset, Sample, free_dataset
+from marginaudit.orders import CASES, CollocationError, Dataset, Sample, broken, free_dataset
 from marginaudit.training import (
     log_attention,
     log_probabilities,
     log_spaced,
+    loss_gradient,
     predict,
     sample_classes,
     sample_probabilities,
@@ -301,9 +302,57 @@ def test_sums_are_compensated():
     iterate, exact = Iterate((1,), 1.0, None), Fraction(0)
     for i in range(20_000):
         move = np.array([1e-9 * (i % 7) if i else 1e6 / 3])
-        iterate.step(move, rounding=0.0, curvature=0.0, concavity=0.0)
+        iterate.step(move, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
         exact -= Fraction(float(move[0]))
     assert iterate.rest[0] == pytest.approx(float(exact), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("data", "form", "reason"),
+    [
+        (FREE, "compiled", ""),
+        (replace(FREE, embedding=rotation(6, 8)), "compiled", ""),
+        (replace(FREE, embedding=2 * rotation(6, 8)), "embedding space", "the embeddings are not orthonormal"),
+        (
+            broken(FREE, "next_from_sentence"),
+            "token space",
+            "the next token of a sample is n(x) of no token of its sentence",
+        ),
+        (
+            Dataset("twice", tuple("abc"), (Sample(("a", "b"), "c"),), (1,), next_token={"a": "c", "b": "c", "c": "a"}),
+            "token space",
+            "two tokens of one sentence have the same next token under n",
+        ),
+    ],
+    ids=["one-hot", "rotated", "scaled", "next elsewhere", "one label twice"],
+)
+def test_how_the_steps_were_computed(data, form, reason):
+    trained = train(data, steps1=20, steps2=20)
+    assert (trained.optimizer, trained.form, trained.form_reason) == ("ngd", form, reason)
+
+
+def test_the_recorded_split():
+    """W = s What + rho, and -<grad, W> / ||grad|| from its parts."""
+    R = reference(FREE, 2)
+    for data in (FREE, replace(FREE, embedding=np.random.default_rng(0).normal(size=(6, 7)))):
+        space = data is FREE
+        kq = R if space else np.random.default_rng(1).normal(size=(7, 7))
+        stage = train(data, steps1=20, steps2=40, at=[0, 3, 40], kq_reference=kq).stage2
+        np.testing.assert_allclose(stage.along, 0.05 / np.sqrt(6) * np.array([0, 3, 40]), rtol=1e-15)
+        unit = kq / np.linalg.norm(kq)
+        E = np.eye(6) if space else data.embeddings
+        what = (E @ unit @ E.T)[stage.key, stage.query]
+        np.testing.assert_allclose(stage.reference, what, rtol=1e-13, atol=1e-14)
+        trained = train(data, steps1=20, steps2=40, at=[40], kq_reference=kq)
+        np.testing.assert_allclose(stage.score_matrix(-1, 6), trained.S, atol=1e-14)
+        np.testing.assert_allclose(stage.scores[-1], trained.S[stage.key, stage.query], atol=1e-14)
+        key, query = int(stage.key[1]), int(stage.query[1])
+        np.testing.assert_allclose(stage.score(key, query), stage.scores[:, 1], atol=1e-15)
+        G = loss_gradient(data, trained.W_ov, trained.W_kq)
+        slope = stage.along[-1] * stage.descent_reference[-1] + stage.descent_rest[-1]
+        assert slope == pytest.approx(-np.sum(G * trained.W_kq) / np.linalg.norm(G), rel=1e-9)
+        inside = unit if not space else restricted(FREE, unit)
+        assert stage.descent_reference[-1] == pytest.approx(-np.sum(G * inside) / np.linalg.norm(G), rel=1e-9)
 
 
 def test_a_gradient_at_rounding_level_is_hidden():

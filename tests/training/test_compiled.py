@@ -1,0 +1,226 @@
+"""The compiled steps against the NumPy form, against exact arithmetic, and at the ends of their range."""
+
+import math
+import subprocess
+import sys
+
+import flint
+import numpy as np
+import pytest
+
+from marginaudit.margins import solve_kq, solve_ov
+from marginaudit.orders import CASES, Dataset, Sample, prefix_closed_dataset
+from marginaudit.training import compiled, train
+from marginaudit.training.compiled import CompiledSteps, exp_in_place, root_of_squares
+from marginaudit.training.descent import Problem
+from marginaudit.training.reduced import ReducedKQ
+from tests.training.naive import ball
+from tests.training.problems import REDUCED, SMALL, WITH_SLACK, reduced
+
+
+def test_importing_the_package_and_the_command_line_does_not_import_numba():
+    for module in ("marginaudit.training", "marginaudit.reports.cli"):
+        code = f"import sys, {module}; sys.exit('numba' in sys.modules)"
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def both(problem, iterate, moves, goal, rest=None):
+    """The states after the compiled and after the NumPy steps, from one state on."""
+    states = []
+    for advance in (ReducedKQ.advance, Problem.advance):
+        state = iterate.placed(moves, iterate.rest if rest is None else rest)
+        advance(problem, state, goal, lambda t: None)
+        states.append(state)
+    return states
+
+
+def assert_same(fast, slow, tolerance=1e-13):
+    assert fast.moves == slow.moves
+    scale = 1 + np.abs(slow.rest).max()
+    np.testing.assert_allclose(fast.rest, slow.rest, rtol=0, atol=tolerance * scale)
+    np.testing.assert_allclose(fast.last, slow.last, rtol=0, atol=20 * tolerance)
+
+
+@pytest.mark.parametrize("name", REDUCED)
+@pytest.mark.parametrize("A", [0.5, 40.0])
+@pytest.mark.parametrize("normalised", [True, False])
+def test_the_same_steps_as_the_numpy_form(name, A, normalised):
+    data = REDUCED[name]
+    problem, start = reduced(data, A, normalised=normalised, lr=None if normalised else 0.3)
+    # on a cycle the steps amplify rounding once they oscillate about the optimum
+    goal = 100 if name == "cycle" else 300
+    fast, slow = both(problem, start, 0, goal)
+    assert fast.moves == goal
+    assert_same(fast, slow)
+    if np.isfinite(slow.state_error):
+        assert fast.log_growth == pytest.approx(slow.log_growth, rel=1e-9, abs=1e-12)
+        assert fast.local_error == pytest.approx(slow.local_error, rel=1e-9)
+
+
+def test_what_the_reference_rounds_away_counts():
+    """With a second part large enough to see."""
+    problem, start = reduced(SMALL, 9.0)
+    low = 1e-3 * np.random.default_rng(0).normal(size=start.high.shape)
+    start.reference_low = low
+    fast, slow = both(problem, start, 0, 200)
+    assert_same(fast, slow)
+    before = slow.placed(200, slow.rest)
+    problem.step(slow)
+    moved = slow.rest - before.rest
+    np.testing.assert_allclose(moved, -slow.lr * (slow.last + slow.reference + low), rtol=0, atol=1e-15)
+
+
+def test_the_kernel_takes_the_steps(monkeypatch):
+    """Else the comparison above would compare the NumPy form with itself."""
+    monkeypatch.setattr(ReducedKQ, "step", None)
+    for name in ("free", "prefix-closed"):
+        problem, iterate = reduced(REDUCED[name], 9.0)
+        problem.advance(iterate, 20_000, lambda t: None)
+        assert iterate.moves == 20_000
+
+
+@pytest.mark.parametrize("data", [SMALL, CASES["section-7"]()], ids=lambda data: data.name)
+def test_one_exponential_an_edge_late(data):
+    """Across the step at which attention becomes one-hot to double precision."""
+    problem, start = reduced(data, 9.0)
+    kernel = CompiledSteps(problem)
+    switch = kernel.arguments[2]
+    first = int((switch - 0.5) / (problem.lead_rate * start.lr))
+    state = start.placed(0, start.rest)
+    problem.advance(state, first, lambda t: None)
+
+    def smallest_margin(state):
+        margins = problem.margins(state)
+        return margins.lead + margins.rest.min()
+
+    assert smallest_margin(state) < switch
+    fast, slow = both(problem, state, first, first + 600, rest=state.rest)
+    assert smallest_margin(fast) > switch
+    assert_same(fast, slow)
+    assert fast.log_growth == pytest.approx(slow.log_growth, rel=1e-6)
+    assert slow.local_error * (1 - 1e-9) <= fast.local_error <= 2 * slow.local_error
+
+
+def test_steps_far_out_against_exact_arithmetic():
+    """A hundred steps from t = 1e13 on, from 300 bits of the whole of W."""
+    problem, start = reduced(SMALL, 9.0)
+    exact, merged = problem.exact, problem.merged
+    rest = np.random.default_rng(0).normal(size=start.high.shape)
+    t0, steps = 10**13, 100
+    state = start.placed(t0, rest)
+    problem.advance(state, t0 + steps, lambda t: None)
+    with flint.ctx.workprec(300):
+        root = ball(exact.norm_squared).sqrt()
+        lr = flint.arb(start.lr)
+        W = [lr * t0 * ball(w) / root + flint.arb(float(r)) for w, r in zip(exact.weight, rest, strict=True)]
+        for _ in range(steps):
+            G = [flint.arb(0)] * len(W)
+            for a, j, weight in zip(merged.winner.tolist(), merged.loser.tolist(), merged.weight.tolist(), strict=True):
+                flux = flint.arb(weight) * (W[j] - W[a]).exp()
+                G[j] += flux
+                G[a] -= flux
+            size = sum((g * g for g in G), flint.arb(0)).sqrt()
+            W = [(w - lr * g / size).mid() for w, g in zip(W, G, strict=True)]
+        moved = [float(w - lr * (t0 + steps) * ball(x) / root) for w, x in zip(W, exact.weight, strict=True)]
+    assert np.abs(np.array(moved) - rest).max() > 0.1
+    np.testing.assert_allclose(state.rest, moved, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(("A", "lr"), [(400.0, 0.02), (5e4, 0.02), (9.0, 40.0), (30.0, 1000.0)])
+def test_beyond_the_kernel_s_range_the_numpy_form_takes_over(A, lr):
+    problem, start = reduced(SMALL, A, lr=lr)
+    fast, slow = both(problem, start, 0, 3)
+    assert_same(fast, slow)
+    fast, _ = both(problem, start, 0, 400)
+    assert fast.moves == 400
+    assert np.isfinite(fast.rest).all()
+
+
+def test_margins_far_below_zero():
+    """b is asked for much more often than a and they share no optimum: one class's margin falls without limit."""
+    n = {"a": "b", "b": "a", "c": "c"}
+    samples = (Sample(("a", "b", "c"), "a"), Sample(("a", "c"), "b"), Sample(("b", "a", "c"), "b"))
+    data = Dataset("against", ("a", "b", "c"), samples, (1000, 1, 1), next_token=n)
+    problem, start = reduced(data, 2.0, exact=False, lr=0.5)
+    fast, slow = both(problem, start, 0, 40)
+    assert_same(fast, slow, 1e-11)
+    far = np.where(np.arange(len(start.high)) % 2, 500.0, -500.0)
+    fast, slow = both(problem, start, 0, 3, rest=far)
+    assert_same(fast, slow)
+
+
+@pytest.mark.parametrize("A", [3.0, 60.0])
+def test_a_gradient_hidden_by_rounding_stops_the_kernel(A):
+    n = {"a": "b", "b": "a", "c": "c"}
+    tie = (Sample(("a", "b", "c"), "a"), Sample(("a", "b", "c"), "b"))
+    data = Dataset("tie", ("a", "b", "c"), tie, (1, 1), next_token=n)
+    pair = Dataset("pair", ("a", "b", "c"), (Sample(("a", "b"), "a"), Sample(("a", "b"), "b")), (1, 1), next_token=n)
+    problem, start = reduced(pair, A, exact=False)
+    fast, slow = both(problem, start, 0, 10)
+    assert fast.moves == slow.moves == 0
+    assert fast.state_error == np.inf
+    problem, start = reduced(data, A, exact=False)
+    fast, slow = both(problem, start, 0, 10)
+    assert fast.moves == slow.moves == 10
+    # equal scores are unstable
+    assert_same(fast, slow, 1e-9)
+
+
+def test_with_and_without_an_exact_reference():
+    """Arrays as a reference, and none at all, give the trajectory of the exact one."""
+    data = WITH_SLACK
+    kq = solve_kq(data)
+    at = [1, 100, 5000]
+    exact = train(data, steps2=5000, at=at, kq_reference=kq, ov_reference=solve_ov(data))
+    array = train(data, steps2=5000, at=at, kq_reference=kq.scores)
+    none = train(data, steps2=5000, at=at)
+    assert {found.form for found in (exact, array, none)} == {"compiled"}
+    np.testing.assert_allclose(array.S, exact.S, atol=1e-11)
+    np.testing.assert_allclose(none.S, exact.S, atol=1e-11)
+    np.testing.assert_allclose(array.stage2.one_minus_cos, exact.stage2.one_minus_cos, rtol=1e-11)
+    np.testing.assert_array_equal(none.stage2.descent_reference, 0)
+    # -<grad, W> in both splits
+    split = exact.stage2.along * exact.stage2.descent_reference + exact.stage2.descent_rest
+    np.testing.assert_allclose(none.stage2.descent_rest, split, rtol=1e-9)
+
+
+def test_classes_of_all_sizes_in_several_blocks(monkeypatch):
+    data = prefix_closed_dataset(V=8, N=60, L=8, seed=1)
+    problem, start = reduced(data, 4.0)
+    expected, slow = both(problem, start, 0, 60)
+    assert_same(expected, slow)
+    monkeypatch.setattr(compiled, "BLOCK", 8)
+    blocks = CompiledSteps(problem).arguments
+    assert len(blocks[-7]) > 10
+    del problem._compiled
+    found, _ = both(problem, start, 0, 60)
+    np.testing.assert_allclose(found.rest, expected.rest, rtol=0, atol=1e-14)
+
+
+def test_progress_is_reported_on_the_way(monkeypatch):
+    monkeypatch.setattr(compiled, "WORK", 1000)
+    seen = []
+    train(SMALL, steps1=10, steps2=4000, at=[], progress=seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 4010
+    assert 20 < len(seen) <= 420
+
+
+def test_exponentials_to_an_ulp():
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.uniform(-708, 709, 3000), rng.normal(size=3000), [0.0, -708.0, 709.0, -1e300, -1e9]])
+    found = values.copy()
+    exp_in_place(found, len(found), np.empty(len(found), np.int64))
+    with flint.ctx.workprec(200):
+        for v, e in zip(values.tolist(), found.tolist(), strict=True):
+            assert abs(float(flint.arb(e) / flint.arb(max(v, -708.0)).exp() - 1)) <= 2.5e-16, v
+    part = np.array([1.0, 2.0, 3.0])
+    exp_in_place(part, 2, np.empty(2, np.int64))
+    assert part[2] == 3
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 512, 513, 100_003])
+def test_norms_of_any_length(n):
+    values = np.random.default_rng(n).normal(size=n) * np.exp(np.random.default_rng(n + 1).normal(size=n))
+    assert root_of_squares(values) == pytest.approx(math.sqrt(math.fsum(values**2)), rel=1e-15)
+    assert root_of_squares(np.zeros(n)) == 0

@@ -1,0 +1,104 @@
+"""Stage 2 beyond its true steps: against the steps themselves, and what it refuses."""
+
+import numpy as np
+import pytest
+
+from marginaudit.margins import solve_kq, solve_ov
+from marginaudit.orders import CASES, Dataset, Sample, broken, free_dataset
+from marginaudit.training import horizon, no_fast_forward, train
+
+FREE = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
+
+
+def run(data, steps2, at, **options):
+    return train(data, steps2=steps2, at=at, ov_reference=solve_ov(data), kq_reference=solve_kq(data), **options)
+
+
+@pytest.fixture
+def early(monkeypatch):
+    monkeypatch.setattr(horizon, "SWITCH", 10_000)
+
+
+@pytest.mark.parametrize("data", [CASES["example-1"](), FREE], ids=lambda data: data.name)
+def test_the_flow_agrees_with_the_steps_within_the_stated_error(data, monkeypatch):
+    at = [100, 30_000, 100_000, 300_000]
+    steps = run(data, at[-1], at)
+    monkeypatch.setattr(horizon, "SWITCH", 20_000)
+    flow = run(data, at[-1], at)
+    assert steps.stage2.method.tolist() == ["steps"] * 4
+    assert flow.stage2.method.tolist() == ["steps", *["flow"] * 3]
+    off = np.abs(flow.stage2.one_minus_cos / steps.stage2.one_minus_cos - 1)
+    assert off[0] == 0
+    assert (0 < off[1:]).all()
+    assert (off <= flow.stage2.error + steps.stage2.error).all()
+    assert (flow.stage2.error < 1e-2).all()
+    for column in ("norm", "log_loss", "log_other_weight", "log_gradient_norm", "log_excess", "along"):
+        left, right = getattr(flow.stage2, column), getattr(steps.stage2, column)
+        np.testing.assert_allclose(left, right, rtol=1e-6, err_msg=column)
+    np.testing.assert_allclose(flow.S, steps.S, atol=1e-3)
+
+
+def test_the_steps_go_on_until_attention_is_one_hot(monkeypatch):
+    monkeypatch.setattr(horizon, "SWITCH", 100)
+    trained = run(FREE, 10**6, [10, 10**6])
+    assert trained.stage2.method.tolist() == ["steps", "flow"]
+    monkeypatch.setattr(horizon, "SWITCH", 10**6)
+    steps = run(FREE, 10**6, [10, 10**6])
+    off = abs(trained.stage2.one_minus_cos[1] / steps.stage2.one_minus_cos[1] - 1)
+    assert off <= trained.stage2.error[1] + steps.stage2.error[1]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_law_is_a_second_answer(case, early):
+    trained = run(CASES[case](), 10**18, [10**9, 10**12, 10**15, 10**18])
+    assert trained.stopped == ""
+    assert trained.asymptotics is not None
+    assert trained.asymptotics.law is not None
+    off = np.abs(trained.stage2.law / trained.stage2.one_minus_cos - 1)
+    assert (off < [1e-5, 1e-8, 1e-9, 1e-9]).all()
+    assert (trained.stage2.error < 1e-2).all()
+
+
+def test_a_flow_that_fails_ends_the_run_with_its_true_steps(early, monkeypatch):
+    from marginaudit.training import flow
+
+    def failing(*_, **__):
+        raise flow.FlowFailure("the solver gave up")
+
+    monkeypatch.setattr(flow, "fast_forward", failing)
+    trained = run(FREE, 10**12, [5, 10**8, 10**12])
+    assert trained.stage2.step.tolist() == [5]
+    assert "the solver gave up" in trained.stopped
+    assert len(trained.stage2.law) == 1
+
+
+def test_steps_too_long_for_the_flow_are_not_fast_forwarded(early):
+    trained = run(FREE, 10**8, [10, 10**8], lr2=3.0)
+    assert trained.stage2.step.tolist() == [10]
+    assert trained.stopped
+
+
+def test_what_has_no_fast_forward():
+    data = CASES["example-1"]()
+    kq = solve_kq(data)
+    assert no_fast_forward(data, kq) is None
+    assert "plain" in no_fast_forward(data, kq, "gd")
+    assert "not known" in no_fast_forward(data, None)
+    turned = broken(data, "orthonormal")
+    assert "orthonormal" in no_fast_forward(turned, solve_kq(turned))
+    two = Dataset(
+        "two",
+        ("a", "b", "q"),
+        (Sample(("a", "b", "q"), "b"),),
+        (1,),
+        next_token={"a": "b", "b": "b", "q": "a"},
+    )
+    assert "same next token" in no_fast_forward(two, solve_kq(two))
+
+
+def test_without_a_relation_nothing_moves_however_far():
+    data = Dataset("still", ("a", "b"), (Sample(("a",), "b"), Sample(("b",), "a")), (1, 1))
+    assert no_fast_forward(data, solve_kq(data)) is None
+    trained = run(data, 10**18, [1, 10**18])
+    assert trained.stage2.step.tolist() == [1, 10**18]
+    assert not trained.stage2.scores.any()

@@ -1,0 +1,207 @@
+"""Stage 2 far out: gradient flow in place of steps, from a late state on, with a bound on the difference.
+
+The step of normalised descent W + eta v(W), v the unit vector against the gradient, has a Lipschitz constant of
+at most 1 + eta |dv/ds| where the loss is convex (late in training it is) and eta times its largest curvature is
+below 2 gradient norms; dv/ds is v's derivative along the flow dW/ds = v. In the time eta the flow leaves a step
+by at most eta/2 times the arc that v travels. So after the arc L, steps and flow from one state differ by at
+most B = (eta/2) L e^L, to leading order in eta.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # its subpackages load when first used
+from numpy.typing import NDArray
+
+from marginaudit.training.edges import Floats, Indices, MergedEdges
+from marginaudit.training.iterate import EPS
+from marginaudit.training.late_field import LateField
+from marginaudit.training.reference import ExactReference
+
+RTOL = 1e-7
+ATOL = 1e-9
+COARSER = 100.0
+"""Tolerances of the second solution over those of the first."""
+
+HIGHER_ORDERS = 0.01
+"""Share of B added for the orders of eta left out, and for what chords cut off the arc (below 1e-3 of either)."""
+
+
+class FlowFailure(RuntimeError):  # noqa: N818
+    """There is no flow to be had, or none that can be trusted: the message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """The states reached; every array has the shape (records,) but ``rest``.
+
+    Attributes
+    ----------
+    step : integer array
+        t.
+    rest : (records, pairs) array
+        rho: W = eta t What + rho.
+    one_minus_cos : array
+        1 - cos(W, W*).
+    error : array
+        Bound on |steps' - ours| / ours of ``one_minus_cos``: with b the sum of the four distances below,
+        u = W - <W, What> What, ((1 + b/|u|) / (1 - b/<W, What>))^2 - 1; only the part of ``integration`` across
+        What counts against |u|. Infinite where u = 0.
+    discretisation : array
+        B, and `HIGHER_ORDERS` more: how far W is from that of steps from the same start, at most.
+    inherited : array
+        What the error of the start has grown to, at most: e^L times it.
+    integration : array
+        Distance to a solution with 100 times the tolerances: its error, so an overestimate of this one's.
+    rounding : array
+        EPS (1 + ||rho||) for each step of the solver, and 64 times that for the potentials and coordinates.
+    arc : array
+        L, as a sum of chords between the solver's steps.
+    """
+
+    step: NDArray[np.int64]
+    rest: Floats
+    one_minus_cos: Floats
+    error: Floats
+    discretisation: Floats
+    inherited: Floats
+    integration: Floats
+    rounding: Floats
+    arc: Floats
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+
+def fast_forward(
+    merged: MergedEdges,
+    reference: ExactReference,
+    eta: float,
+    t0: int,
+    rest0: Floats,
+    steps: Sequence[int] | Indices,
+    *,
+    start_error: float = 0.0,
+) -> Flow:
+    """Follow the flow from W = eta t0 What + rest0 to each of the steps.
+
+    The caller guarantees that at t0 attention is one-hot to double precision (it then stays so): every sentence's
+    other tokens together have less than EPS of the attention, also A times it. Constraints with positive slack
+    may still carry flux. Rows are reached as ends of solver steps; none is interpolated.
+
+    Parameters
+    ----------
+    merged : MergedEdges
+    reference : ExactReference
+    eta : float
+        Length of a step.
+    t0 : int
+        At least 1.
+    rest0 : (pairs,) array
+        rho after t0 steps.
+    steps : increasing integers
+        The rows wanted, none before t0.
+    start_error : float
+        Bound on the error of rest0.
+
+    Raises
+    ------
+    ValueError
+        Steps that do not increase, or begin before t0.
+    FlowFailure
+        The steps are too long for descent to follow the flow; a solver fails.
+    """
+    step = np.asarray(steps, dtype=np.int64)
+    if t0 < 1 or (len(step) and (step[0] < t0 or (np.diff(step) < 0).any())):
+        raise ValueError(f"steps: got {step.tolist()}, expected increasing ones from t0 = {t0} >= 1 on")
+    try:
+        field = LateField(merged, reference, rest0)
+    except RuntimeError as error:
+        raise FlowFailure(f"potentials of the support: {error}") from error
+    s = eta * step.astype(np.float64)
+    path = _follow(field, eta, eta * float(t0), rest0, s, 1.0)
+    coarse = _follow(field, eta, eta * float(t0), rest0, s, COARSER)
+
+    across = np.array([field.across(state) for state in path.states]).reshape(-1, len(rest0))
+    coarse_across = np.array([field.across(state) for state in coarse.states]).reshape(across.shape)
+    along = np.array([field.along(state) for state in path.states])
+    coarse_along = np.array([field.along(state) for state in coarse.states])
+    rest = across + along[:, None] * field.What
+    u, c = np.linalg.norm(across, axis=1), s + along
+    R = np.hypot(c, u)
+
+    growth = np.exp(path.arc)
+    discretisation = (1 + HIGHER_ORDERS) * eta / 2 * path.arc * growth
+    inherited = start_error * growth
+    rounding = EPS * (path.solver_steps + 64) * (1 + np.linalg.norm(rest, axis=1))
+    integration_across = np.linalg.norm(across - coarse_across, axis=1)
+    integration = np.hypot(integration_across, along - coarse_along)
+    others = discretisation + inherited + rounding
+    b = others + integration
+    with np.errstate(divide="ignore"):
+        error = ((1 + (others + integration_across) / u) / (1 - b / c)) ** 2 - 1 + 16 * EPS
+    return Flow(
+        step=step,
+        rest=rest,
+        one_minus_cos=u**2 / (R * (R + c)),
+        error=np.where((u > 0) & (b < c), error, np.inf),
+        discretisation=discretisation,
+        inherited=inherited,
+        integration=integration,
+        rounding=rounding,
+        arc=path.arc,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Path:
+    """States, arc and the number of solver steps so far at the rows."""
+
+    states: list[Floats]
+    arc: Floats
+    solver_steps: Indices
+
+
+def _follow(field: LateField, eta: float, s0: float, rest0: Floats, s: Floats, looser: float) -> _Path:
+    """Integrate, with steps of the solver that end at each row."""
+    states, arcs, counts = [], [], []
+    arc, count = 0.0, 0
+    state = field.enter(s0, rest0)
+    direction = field.unit_gradient(s0, state)
+    _check_step_size(field, eta, s0, state)
+    solver = scipy.integrate.Radau(
+        field.speed,
+        np.log(s0),
+        state,
+        np.log(s.max(initial=s0)),
+        rtol=RTOL * looser,
+        atol=ATOL * looser,
+        jac=field.jacobian,
+    )
+    for goal in np.log(s).tolist():
+        while solver.t < goal:
+            solver.t_bound, solver.status = goal, "running"
+            try:
+                message = solver.step()
+            except RuntimeError as error:
+                raise FlowFailure(f"Radau broke off at t = {np.exp(solver.t) / eta:.3e}: {error}") from error
+            if solver.status == "failed":
+                raise FlowFailure(f"Radau stopped at t = {np.exp(solver.t) / eta:.3e}: {message}")
+            count += 1
+            last, direction = direction, field.unit_gradient(np.exp(solver.t), solver.y)
+            arc += float(np.linalg.norm(direction - last))
+        _check_step_size(field, eta, np.exp(solver.t), solver.y)
+        states.append(solver.y)
+        arcs.append(arc)
+        counts.append(count)
+    return _Path(states, np.array(arcs), np.array(counts))
+
+
+def _check_step_size(field: LateField, eta: float, s: float, state: Floats) -> None:
+    """Beyond 2 a step overshoots, and descent oscillates about the flow."""
+    curvature = field.largest_curvature(s, state)
+    if not eta * curvature < 2:
+        raise FlowFailure(
+            f"steps of length {eta:.3g} may not follow the flow: the curvature reaches {curvature:.3g} gradient norms"
+        )
