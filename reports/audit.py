@@ -12,6 +12,7 @@ from typing import Any, Literal
 from marginaudit.orders import Dataset
 from marginaudit.reports.answers import assumptions_answer, finite
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.rates import rates_answer
 from marginaudit.reports.run import Config, Run
 from marginaudit.reports.verdict import Finding, Verdict
 
@@ -101,7 +102,7 @@ class Audit:
         return {
             "marginaudit": version("marginaudit"),
             "environment": environment(),
-            "config": {"steps1": self.config.steps1, "steps2": self.config.steps2},
+            "config": {name: getattr(self.config, name) for name in ("steps1", "steps2", "optimizer", "certify")},
             "datasets": [dataset_document(source, run) for source, run in zip(self.sources, self.runs, strict=True)],
             "verdicts": [row.as_document() for row in self.rows],
         }
@@ -150,6 +151,12 @@ def dataset_document(source: Source, run: Run) -> dict[str, Any]:
         "assumptions": finite(assumptions_answer(run.assumptions)),
         "lr1": run.eta0,
         "lr2": run.eta,
+        "steps2": run.steps2 if trained else None,
+        "rates": finite(rates_answer(run)) if trained else None,
+        "stopped": run.stopped if trained else None,
+        "form": run.trained.form if trained else None,
+        "enclosed": None if not trained or run.enclosure is None else int(run.enclosure.step[-1]),
+        "not_enclosed": run.not_enclosed if trained else None,
         "ov": _solution(run, "ov") if trained else None,
         "kq": _solution(run, "kq") if trained else None,
     }

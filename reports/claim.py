@@ -1,12 +1,17 @@
 """A claim: one statement of a paper as data, with the rule that judges it."""
 
 import json
+import re
+import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from marginaudit.orders import ASSUMPTIONS, printable
+from marginaudit.orders import ASSUMPTIONS, printable, shown
+from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
 if TYPE_CHECKING:
@@ -15,6 +20,19 @@ if TYPE_CHECKING:
 ASSUMPTION_1 = ("collocation", "injective", "next_from_sentence", "well_defined_orders", "no_confused_tokens")
 ASSUMPTION_2 = ("orthonormal",)
 ASSUMPTION_3 = ("optimal_majority",)
+
+NOT_STATED = ("not stated",)
+"""The assumptions of a claim that does not state any; one that needs none says so by ``()``."""
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""What a claim's id looks like: it is part of file names."""
+
+FIELDS = {"id": str, "source": str, "statement": str, "formula": str, "instead": str, "assumptions": tuple}
+"""Types that are checked when a claim is made, so that a report can hold it."""
+
+
+class NotAlgorithm1(Exception):  # noqa: N818  (no error: the statement says nothing of such a run)
+    """A statement about Algorithm 1 was asked of another optimizer's run."""
 
 
 class Judgement(Protocol):
@@ -36,14 +54,14 @@ class ProofCondition:
     holds: "Callable[[Run], bool]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Claim:
     """One statement of a paper.
 
     Attributes
     ----------
     id : str
-        Stable name, ``paper.statement``.
+        Stable name, ``paper.statement``: letters, digits, dots, hyphens and underscores.
     source : str
         Paper and theorem, equation or lemma.
     statement : str
@@ -51,52 +69,83 @@ class Claim:
     formula : str
         The statement in LaTeX.
     assumptions : tuple of str
-        Names of predicates of `marginaudit.orders.ASSUMPTIONS`.
+        Names of predicates of `marginaudit.orders.ASSUMPTIONS`; ``()`` for a statement about any dataset. A
+        claim that leaves them out is `broken`.
     judgement : Judgement
     absent : from a run to the reason why it has nothing of which the statement speaks, or None
     proof_uses : tuple of ProofCondition
+    instead : str
+        What is true where the statement is violated, with what shows it; "" where nothing is known.
 
     Raises
     ------
     ValueError
-        An assumption has no predicate of its name.
+        The id is no such name, a text is no text, an assumption has no predicate of its name, or the judgement
+        is none.
     """
 
     id: str
     source: str
     statement: str
     formula: str
-    assumptions: tuple[str, ...]
+    assumptions: tuple[str, ...] = NOT_STATED
     judgement: Judgement
     absent: "Callable[[Run], str | None]" = field(default=lambda _: None)
     proof_uses: tuple[ProofCondition, ...] = ()
+    instead: str = ""
 
     def __post_init__(self) -> None:
-        for name in self.assumptions:
+        for name, kind in FIELDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                self._refuse(f"{shown(value)} as {name}", "text" if kind is str else "a tuple of names")
+        if not NAME.fullmatch(self.id):
+            self._refuse(f"{shown(self.id)} as id", "letters, digits, dots, hyphens and underscores")
+        for name in self.assumptions if self.assumptions != NOT_STATED else ():
             if name not in ASSUMPTIONS:
-                raise ValueError(
-                    f"claim {self.id}: got the assumption {name!r}, expected one of {', '.join(ASSUMPTIONS)}"
-                )
+                self._refuse(f"the assumption {shown(name)}", f"one of {', '.join(ASSUMPTIONS)}")
+        judge, kind = (getattr(self.judgement, name, None) for name in ("judge", "kind"))
+        if not (callable(judge) and isinstance(kind, str)):
+            self._refuse(f"{shown(self.judgement)} as judgement", "one of marginaudit.reports.judgements")
+
+    def _refuse(self, got: str, expected: str) -> None:
+        raise ValueError(f"claim {printable(str(self.id))}: got {got}, expected {expected}")
 
     def judge(self, run: "Run") -> Finding:
-        """The verdict on a run; a claim whose own code fails is `broken`, and says how."""
+        """The verdict on a run; a claim whose own code fails is `broken`, and says how.
+
+        What that code prints goes to standard error.
+        """
+        if self.assumptions == NOT_STATED:
+            return Finding(Verdict.BROKEN, detail="It does not state its assumptions; for none, assumptions=().")
         for name in self.assumptions:
             assumption = run.assumption(name)
             if not assumption.holds:
                 witness = json.dumps(assumption.witness, ensure_ascii=False)
                 return not_applicable(f"Assumption {name} fails: {printable(witness)}.", assumption.witness)
         try:
-            reason = self.absent(run)
-            if reason is not None:
-                return not_applicable(reason)
-            finding = self.judgement.judge(run)
-        except Exception as error:
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            return Finding(
-                Verdict.BROKEN,
-                detail=f"{type(error).__name__}: {printable(str(error))} (in {place.name}, line {place.lineno}).",
-            )
-        return self._with_proof_conditions(run, finding)
+            with redirect_stdout(sys.stderr):
+                return self._judge(run)
+        except NotAlgorithm1 as reason:
+            return not_applicable(f"Not judged: {reason}.")
+        except Unreportable as fault:
+            failure = f"Its code {printable(str(fault))}."
+        except (Exception, SystemExit) as error:
+            failure = f"{type(error).__name__}: {printable(str(error))} ({_place(error)})."
+        return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run))
+
+    def _judge(self, run: "Run") -> Finding:
+        reason = self.absent(run)
+        if reason is None:
+            return self._with_proof_conditions(run, checked(self.judgement.judge(run)))
+        if not isinstance(reason, str):
+            raise Unreportable(f"returned {shown(reason)} from absent, expected a reason in words, or None")
+        return not_applicable(reason)
+
+    def _not_assumed(self, run: "Run") -> str:
+        """What the dataset lacks though the claim may need it: assumptions that it does not state."""
+        failing = [name for name, assumption in run.assumptions.items() if not assumption.holds]
+        return f" Not assumed by the claim, and failing here: {', '.join(failing)}." if failing else ""
 
     def _with_proof_conditions(self, run: "Run", finding: Finding) -> Finding:
         if not self.proof_uses or finding.verdict is Verdict.NOT_APPLICABLE:
@@ -111,6 +160,19 @@ class Claim:
             for condition in self.proof_uses
         ]
         return Finding(**{**finding.__dict__, "detail": " ".join([finding.detail, *notes])})
+
+
+def _place(error: BaseException) -> str:
+    """The deepest line of the first file outside this package, a user's claim's own; else the deepest of all."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    lines = traceback.extract_tb(error.__traceback__)
+    own = [frame.f_code.co_filename for frame in frames if not _of_this_package(frame.f_globals.get("__name__"))]
+    place = [line for line in lines if not own or line.filename == own[0]][-1]
+    return f"in {place.name}, {Path(place.filename).name} line {place.lineno}"
+
+
+def _of_this_package(module: str | None) -> bool:
+    return module is not None and module.startswith("marginaudit.")
 
 
 class Ledger(Mapping[str, Claim]):

@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.orders import CollocationError, Dataset, InputError, printable
-from marginaudit.reports.options import OutPath, Seconds, load, load_trainable, training_options
+from marginaudit.reports.options import OutPath, Seconds, StepCount, load, load_trainable, training_options
 
 if TYPE_CHECKING:
-    from marginaudit.reports.claim import Claim
+    from marginaudit.reports.claim import Claim, Ledger
 
 DATASET = click.argument("dataset", metavar="DATASET")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
+CLAIMS = click.option(
+    "--claims",
+    "claims_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="A Python file of claims of your own; it is run.",
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -39,9 +46,39 @@ def cli() -> None:
     help="Folder to write.",
 )
 @click.option("--fail-on", type=click.Choice(["violated"]), help="Exit with status 1 if a claim is violated.")
-@training_options
+@click.option(
+    "--paper",
+    type=click.Choice(["ntp", "snap", "all"]),
+    default="all",
+    show_default=True,
+    help="The built-in claims on one paper only: arXiv 2409.17335 or arXiv 2305.16380.",
+)
+@CLAIMS
+@click.option(
+    "--certify",
+    is_flag=True,
+    help="Enclose the first steps of stage 2 rigorously; without --steps2 the audit ends with them.",
+)
+@click.option(
+    "--certify-steps",
+    type=StepCount(),
+    default=900,
+    show_default=True,
+    help="How many steps --certify encloses.",
+)
+@training_options(farthest=True)
 @JSON
-def audit(datasets: tuple[str, ...], out: Path, fail_on: str | None, as_json: bool, **training: Any) -> int:
+def audit(
+    datasets: tuple[str, ...],
+    out: Path,
+    fail_on: str | None,
+    paper: str,
+    claims_file: Path | None,
+    certify: bool,
+    certify_steps: int,
+    as_json: bool,
+    **training: Any,
+) -> int:
     """Audit every claim on every DATASET and write a report.
 
     Without a DATASET it audits the built-in cases.
@@ -49,22 +86,23 @@ def audit(datasets: tuple[str, ...], out: Path, fail_on: str | None, as_json: bo
     from marginaudit.reports.audit import audit as run_audit
     from marginaudit.reports.audit import distinct_names
     from marginaudit.reports.console import note, print_line, print_table, progress_bar
-    from marginaudit.reports.ledger import LEDGER
+    from marginaudit.reports.run import true_steps
     from marginaudit.reports.verdict import Verdict
     from marginaudit.reports.write import check_folder, write_report
 
-    config = _config(training)
+    config = _config(training | {"certify": certify_steps if certify else 0})
+    claims = _ledger(claims_file, paper)
     check_folder(out)
     sources = distinct_names([load(name) for name in datasets or _default_cases()], note)
-    steps = config.steps1 + config.steps2
+    steps = true_steps(config)
     started = {source.dataset.name: number * steps for number, source in enumerate(sources)}
     with progress_bar(total=len(sources) * steps) as bar:
 
         def progress(dataset: Dataset, what: str) -> Callable[[int], None]:
             bar.say(f"{dataset.name}: {what}")
-            return lambda done: bar.reach(started[dataset.name] + done)
+            return lambda done: bar.reach(started[dataset.name] + min(done, steps))
 
-        result = run_audit(sources, LEDGER.values(), config, progress)
+        result = run_audit(sources, claims.values(), config, progress)
         report = write_report(result, out, bar.say)
     document = result.as_document()
     if as_json:
@@ -194,7 +232,7 @@ def _print_weights(answer: dict[str, Any]) -> None:
 
 @cli.command()
 @DATASET
-@training_options
+@training_options(farthest=False)
 @JSON
 def train(dataset: str, as_json: bool, **training: Any) -> int:
     """Run two-stage normalized gradient descent.
@@ -203,7 +241,8 @@ def train(dataset: str, as_json: bool, **training: Any) -> int:
     """
     from marginaudit.reports.answers import training_answer
     from marginaudit.reports.console import note, print_table, progress_bar
-    from marginaudit.reports.run import Run, train_against
+    from marginaudit.reports.run import Run, train_against, true_steps
+    from marginaudit.training import MOST_TRUE_STEPS
 
     config = _config(training)
     data = load_trainable(dataset)
@@ -212,14 +251,33 @@ def train(dataset: str, as_json: bool, **training: Any) -> int:
     for name, solution in (("W*_ov", ov), ("W*_kq", kq)):
         if solution is None:
             note(f"{name}: the solver's answer proves nothing, so its directions are null")
-    with progress_bar(total=config.steps1 + config.steps2) as bar:
+    if config.steps2 > MOST_TRUE_STEPS and run.no_fast_forward is not None:
+        raise InputError(
+            f"{dataset}: --steps2 {config.steps2}",
+            got=f"no fast-forward ({run.no_fast_forward})",
+            expected=f"at most {MOST_TRUE_STEPS} steps",
+        )
+    steps = true_steps(config)
+    with progress_bar(total=steps) as bar:
         bar.say(data.name)
-        result = train_against(data, config, ov, kq, bar.reach)
+        result = train_against(data, config, ov, kq, lambda done: bar.reach(min(done, steps)))
+    if result.stopped:
+        note(f"{data.name}: stage 2 ends at step {result.stage2.step[-1]}: {result.stopped}")
     answer = training_answer(result)
     if as_json:
         _print_json(answer)
         return 0
-    columns = ("step", "loss", "norm", "one_minus_cos", "distance", "gradient_norm", "min_optimal_weight")
+    columns = (
+        "step",
+        "loss",
+        "norm",
+        "one_minus_cos",
+        "distance",
+        "gradient_norm",
+        "min_optimal_weight",
+        "method",
+        "error",
+    )
     for stage, title in (("stage1", "Stage 1: W_ov"), ("stage2", "Stage 2: W_kq")):
         shown_columns = [c for c in columns if answer[stage] and c in answer[stage][0]]
         rows = [[row[c] for c in shown_columns] for row in answer[stage]]
@@ -261,14 +319,24 @@ def verify(dataset: str, certificate: Path, as_json: bool) -> int:
 @click.option("--seconds", type=Seconds(), default=60.0, show_default=True, help="Stop after so long.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random datasets.")
 @click.option("--out", type=OutPath(), help="Dataset file to write.  [default: CLAIM.json]")
+@CLAIMS
 @JSON
-def hunt(claim: str, without: str | None, seconds: float, seed: int, out: Path | None, as_json: bool) -> int:
+def hunt(
+    claim: str,
+    without: str | None,
+    seconds: float,
+    seed: int,
+    out: Path | None,
+    claims_file: Path | None,
+    as_json: bool,
+) -> int:
     """Look for a small dataset that violates a claim.
 
     The dataset meets the claim's assumptions, but for the one named by --without. Where the
     violation is an exact one, a certificate for `verify` is written beside the dataset.
     """
     from marginaudit.orders import dataset_to_document
+    from marginaudit.reports.claim import NOT_STATED
     from marginaudit.reports.console import print_line, progress_bar
     from marginaudit.reports.hunt import hunt as run_hunt
     from marginaudit.reports.hunt import hunt_answer
@@ -276,9 +344,12 @@ def hunt(claim: str, without: str | None, seconds: float, seed: int, out: Path |
     path = out or Path(f"{claim}.json")
     if path.suffix.lower() != ".json":
         raise InputError(f"--out {path}", got=f"the ending {path.suffix!r}", expected=".json")
+    hunted = _claim(claim, _ledger(claims_file))
+    if hunted.assumptions == NOT_STATED:
+        raise InputError(f"claim {claim}", got="assumptions that are not stated", expected="assumptions=() for none")
     with progress_bar(total=seconds) as bar:
         bar.say(f"hunting {claim}")
-        found = run_hunt(_claim(claim), without=without, seconds=seconds, seed=seed, progress=bar.reach)
+        found = run_hunt(hunted, without=without, seconds=seconds, seed=seed, progress=bar.reach)
     if found.dataset is not None:
         _write(path, dataset_to_document(found.dataset), "--out", indent=1)
     proof = found.certificate()
@@ -313,7 +384,8 @@ def hunt(claim: str, without: str | None, seconds: float, seed: int, out: Path |
 def figure(name: str, out: Path | None, as_json: bool) -> int:
     """Draw one of the papers' figures; `list` names them."""
     from marginaudit.reports.console import print_line
-    from marginaudit.reports.figures import FIGURES, FORMATS, save
+    from marginaudit.reports.figures import FORMATS, save
+    from marginaudit.reports.gallery import FIGURES
 
     if name == "list":
         if as_json:
@@ -342,15 +414,16 @@ def figure(name: str, out: Path | None, as_json: bool) -> int:
 
 @cli.command()
 @click.argument("claim", metavar="[CLAIM]", required=False)
+@CLAIMS
 @JSON
-def claims(claim: str | None, as_json: bool) -> int:
+def claims(claim: str | None, claims_file: Path | None, as_json: bool) -> int:
     """List the claims of the ledger, or show one.
 
     Each with its id, statement, source and assumptions.
     """
     from marginaudit.reports.console import print_table
-    from marginaudit.reports.ledger import LEDGER
 
+    ledger = _ledger(claims_file)
     entries = [
         {
             "id": entry.id,
@@ -361,7 +434,7 @@ def claims(claim: str | None, as_json: bool) -> int:
             "assumptions": list(entry.assumptions),
             "proof_uses": [condition.text for condition in entry.proof_uses],
         }
-        for entry in ([_claim(claim)] if claim is not None else LEDGER.values())
+        for entry in ([_claim(claim, ledger)] if claim is not None else ledger.values())
     ]
     if as_json:
         _print_json(entries[0] if claim is not None else entries)
@@ -375,24 +448,30 @@ def claims(claim: str | None, as_json: bool) -> int:
     return 0
 
 
-def _claim(name: str) -> "Claim":
-    from marginaudit.reports.ledger import LEDGER
+def _ledger(claims_file: Path | None, paper: str = "all") -> "Ledger":
+    from marginaudit.reports.console import note
+    from marginaudit.reports.user_claims import all_claims
 
-    if name not in LEDGER:
+    return all_claims(paper, claims_file, note)
+
+
+def _claim(name: str, ledger: "Ledger") -> "Claim":
+    if name not in ledger:
         raise InputError(f"claim {name!r}", got="no claim of that id", expected="an id that `marginaudit claims` lists")
-    return LEDGER[name]
+    return ledger[name]
 
 
 def _config(training: dict[str, Any]) -> Any:
-    from marginaudit.reports.run import Config
+    from marginaudit.reports.run import FARTHEST, Config
 
     config = Config(**training)
-    longest = max(config.steps1, config.steps2)
+    steps2 = FARTHEST if config.steps2 is None else config.steps2
+    longest = max(config.steps1, steps2)
     for step in config.at or ():
         if step > longest:
             raise InputError(
                 f"--at {step}",
-                got=f"a step beyond both stages of {config.steps1} and {config.steps2} steps",
+                got=f"a step beyond both stages of {config.steps1} and {steps2} steps",
                 expected=f"at most {longest}",
             )
     return config

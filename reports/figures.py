@@ -67,7 +67,7 @@ def against_bounds(run: Run, findings: Mapping[str, Finding]) -> "Figure":
         finding = findings.get(claim)
         curve = finding.curve if finding is not None else None
         if curve is None:
-            record = getattr(run.training, stage)
+            record = getattr(run.trained, stage)
             later = record.step >= 1
             curve = Curve(record.step[later].tolist(), getattr(record, column)[later].tolist())
         _draw_curve(axis, curve, "" if finding is None else _first_step(finding))
@@ -143,7 +143,7 @@ def ntp_2() -> "Figure":
     run = Run(CASES["section-7"]())
     figure, axes = _six_panels("Figure 2 of arXiv 2409.17335, on the dataset section-7")
     for number, (axis, (title, _, stage, column)) in enumerate(zip(axes, PANELS, strict=True)):
-        record = getattr(run.training, stage)
+        record = getattr(run.trained, stage)
         axis.set_title(title)
         axis.set_xlabel("step $t$")
         axis.plot(record.step, getattr(record, column), color=MEASURED, lw=1.8, label="measured")
@@ -154,10 +154,6 @@ def ntp_2() -> "Figure":
             axis.axhline(floor, color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="infimum")
     _one_legend(figure, axes)
     return figure
-
-
-FIGURES: Mapping[str, Callable[[], "Figure"]] = {"ntp-2": ntp_2}
-"""The papers' figures by name."""
 
 
 def _six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":

@@ -1,6 +1,7 @@
 """The built-in claims, in the order of the papers."""
 
-from marginaudit.reports.claim import Ledger
+from marginaudit.orders import InputError
+from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.claims import (
     ntp_examples,
     ntp_gradients,
@@ -26,3 +27,23 @@ LEDGER = Ledger(
     )
     for claim in module.CLAIMS
 )
+
+PAPERS = {"ntp": ("ntp.", "sharp."), "snap": ("snap.",)}
+"""How the ids of a paper's claims begin: arXiv 2409.17335 with its sharper forms, and arXiv 2305.16380."""
+
+
+def of_paper(paper: str) -> tuple[Claim, ...]:
+    """The built-in claims on one of `PAPERS`, or on "all".
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    if paper == "all":
+        return tuple(LEDGER.values())
+    found = tuple(claim for claim in LEDGER.values() if claim.id.startswith(PAPERS[paper]))
+    if not found:
+        others = [name for name in PAPERS if any(key.startswith(PAPERS[name]) for key in LEDGER)]
+        raise InputError(f"--paper {paper}", got="no claims of that paper yet", expected=f"{', '.join(others)} or all")
+    return found

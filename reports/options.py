@@ -87,22 +87,38 @@ class Steps(click.ParamType[tuple[int, ...]]):
         return tuple(sorted({StepCount().convert(part, param, ctx) for part in str(value).split(",")}))
 
 
-def training_options(command: F) -> F:
-    """The options of Algorithm 1."""
-    for option in (
-        click.option(
-            "--at",
-            type=Steps(),
-            metavar="T,T,..",
-            help="Record these steps of both stages, such as 1,10,900.",
-        ),
-        click.option("--lr2", type=StepSize(), help="Step size of stage 2.  [default: 0.05/sqrt(V)]"),
-        click.option("--lr1", type=StepSize(), help="Step size of stage 1.  [default: 0.2/sqrt(V)]"),
-        click.option("--steps2", type=StepCount(), default=900, show_default=True, help="Steps of stage 2 (W_kq)."),
-        click.option("--steps1", type=StepCount(), default=900, show_default=True, help="Steps of stage 1 (W_ov)."),
-    ):
-        command = option(command)
-    return command
+def training_options(farthest: bool) -> Callable[[F], F]:
+    """The options of Algorithm 1; with ``farthest`` stage 2 goes by default as far as it can be followed."""
+    length = (
+        {"help": "Steps of stage 2 (W_kq).  [default: 1e18, or 900 without fast-forward]"}
+        if farthest
+        else {"help": "Steps of stage 2 (W_kq).", "default": 900, "show_default": True}
+    )
+
+    def with_options(command: F) -> F:
+        for option in (
+            click.option(
+                "--optimizer",
+                type=click.Choice(["ngd", "gd"]),
+                default="ngd",
+                show_default=True,
+                help="ngd: steps of length lr, as in the paper; gd: lr times the gradient.",
+            ),
+            click.option(
+                "--at",
+                type=Steps(),
+                metavar="T,T,..",
+                help="Record these steps of both stages, such as 1,10,900.",
+            ),
+            click.option("--lr2", type=StepSize(), help="Step size of stage 2.  [default: 0.05/sqrt(V)]"),
+            click.option("--lr1", type=StepSize(), help="Step size of stage 1.  [default: 0.2/sqrt(V)]"),
+            click.option("--steps2", type=StepCount(), **length),
+            click.option("--steps1", type=StepCount(), default=900, show_default=True, help="Steps of stage 1 (W_ov)."),
+        ):
+            command = option(command)
+        return command
+
+    return with_options
 
 
 def load(name: str) -> "Source":

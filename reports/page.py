@@ -16,7 +16,7 @@ WORST_FIRST = [verdict.value for verdict in Verdict]
 
 
 def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str, bytes]]) -> str:
-    """The HTML of a report; ``pictures`` are SVG files by dataset name.
+    """The HTML of a report; ``pictures`` are SVG files, each with what it shows.
 
     Every text from a dataset is escaped, and its control characters are written out.
     """
@@ -42,6 +42,8 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
             "kind": claim.judgement.kind,
             "assumptions": claim.assumptions,
             "statement": claim.statement,
+            "instead": claim.instead,
+            "smallest": None,
             "mathml": Markup(_mathml(claim.formula)),
             "rows": by_claim[claim.id],
         }

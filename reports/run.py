@@ -5,11 +5,21 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from marginaudit.margins import MaxMargin, SolverFailure, solve_kq, solve_ov
 from marginaudit.orders import ASSUMPTIONS, Assumption, Dataset, check_assumption
-from marginaudit.training import Progress, Training, train
+from marginaudit.reports.claim import NotAlgorithm1
+from marginaudit.training import Progress, Stage1, Training, train
+from marginaudit.training.algorithm1 import STAGE1_STEPS
+from marginaudit.training.enclosure import Enclosure, NotEnclosable, enclose
+from marginaudit.training.horizon import MOST_TRUE_STEPS, SWITCH, no_fast_forward
+from marginaudit.training.stage1_law import stage1_law
+
+PAPER_STEPS = 900
+"""Steps of both stages in the experiments of arXiv 2409.17335."""
+
+FARTHEST = 10**18
+"""Stage 2 is followed up to here."""
 
 EVERY_STEP_TO = 2_000
 """Stages up to this length are audited at every step; longer ones beyond it at log-spaced steps."""
@@ -24,19 +34,28 @@ class Config:
 
     Attributes
     ----------
-    steps1, steps2 : int
-        T of stage 1, and the length of stage 2.
+    steps1 : int
+        T, the length of stage 1.
+    steps2 : int or None
+        The length of stage 2; None for as far as the fast-forward reaches, `FARTHEST`, or for the paper's
+        own length `PAPER_STEPS` where there is none.
     lr1, lr2 : float or None
         eta0 and eta; by default 0.2 / sqrt(V) and 0.05 / sqrt(V).
     at : tuple of int or None
         The recorded steps.
+    optimizer : "ngd" or "gd"
+        Normalised gradient descent, of which the statements speak, or plain gradient descent.
+    certify : int
+        So many first steps of stage 2 are enclosed rigorously; without a length of its own, stage 2 ends there.
     """
 
-    steps1: int = 900
-    steps2: int = 900
+    steps1: int = PAPER_STEPS
+    steps2: int | None = PAPER_STEPS
     lr1: float | None = None
     lr2: float | None = None
     at: tuple[int, ...] | None = None
+    optimizer: Literal["ngd", "gd"] = "ngd"
+    certify: int = 0
 
 
 class Run:
@@ -47,6 +66,12 @@ class Run:
         self.config = config or Config()
         self._progress = progress
         self._assumptions: dict[str, Assumption] = {}
+
+    def with_steps1(self, steps1: int) -> "Run":
+        """The same data and solutions with another T, for formulas; nothing is trained."""
+        other = Run(self.dataset, replace(self.config, steps1=steps1))
+        other.__dict__ |= {name: self.__dict__[name] for name in ("ov", "kq") if name in self.__dict__}
+        return other
 
     def assumption(self, name: str) -> Assumption:
         """An assumption of the ledger, judged on the dataset."""
@@ -107,14 +132,96 @@ class Run:
         return _norm(self.kq)
 
     @cached_property
+    def no_fast_forward(self) -> str | None:
+        """Why stage 2 can be followed by true steps only, or None."""
+        return no_fast_forward(self.dataset, self.solved("kq"), self.config.optimizer)
+
+    @cached_property
+    def steps2(self) -> int:
+        """The length of stage 2: as asked for, or as far as it can be followed where that is less."""
+        asked = self.config.steps2
+        if asked is None and self.config.certify:
+            return self.config.certify
+        if self.no_fast_forward is None:
+            return FARTHEST if asked is None else asked
+        return PAPER_STEPS if asked is None or asked > MOST_TRUE_STEPS else asked
+
+    @property
+    def stopped(self) -> str | None:
+        """Why stage 2 ends before what was asked for, or None."""
+        if self.config.steps2 != self.steps2 and self.no_fast_forward is not None:
+            return f"no fast-forward beyond true steps: {self.no_fast_forward}"
+        return self.trained.stopped or None
+
+    @property
     def training(self) -> Training:
-        """Both stages of Algorithm 1, recorded against the two solutions."""
-        config = self.config
+        """Both stages of Algorithm 1, of which the statements speak.
+
+        Raises
+        ------
+        NotAlgorithm1
+            The run is one of plain gradient descent.
+        """
+        if self.config.optimizer != "ngd":
+            raise NotAlgorithm1("the statement is about normalised gradient descent, and this run is plain")
+        return self.trained
+
+    @cached_property
+    def stage1(self) -> Stage1:
+        """Stage 1, beyond its T steps continued by its closed form where there is one.
+
+        What a statement says of every t has nothing to do with T, at which stage 2 takes W_ov over.
+        """
+        ran = self.training.stage1
+        if self.config.at is not None or self.dataset.V < 2 or not self.assumption("orthonormal").holds:
+            return ran
+        beyond = [t for t in dense_steps(FARTHEST) if t > self.config.steps1]
+        law = stage1_law(self.dataset, self.eta0, beyond, self.ov)
+        columns = ran.columns()
+        return Stage1(**{name: np.concatenate([columns[name], later]) for name, later in law.columns().items()})
+
+    @cached_property
+    def trained(self) -> Training:
+        """Both stages by the configured optimizer, recorded against the two solutions."""
+        config = replace(self.config, steps2=self.steps2)
         if config.at is None:
             pairs = sum(len(set(sample.tokens)) for sample in self.dataset.samples)
             every = min(EVERY_STEP_TO, max(100, MOST_SCORES // pairs))
-            config = replace(config, at=dense_steps(max(config.steps1, config.steps2), every))
+            config = replace(config, at=dense_steps(max(config.steps1, self.steps2), every))
         return train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress)
+
+    @property
+    def enclosure(self) -> Enclosure | None:
+        """The rigorous enclosure of stage 2's first steps; None where none is asked for or possible."""
+        return None if isinstance(self._enclosed, str) else self._enclosed
+
+    @property
+    def not_enclosed(self) -> str | None:
+        """Why there is no enclosure, or None."""
+        return self._enclosed if isinstance(self._enclosed, str) else None
+
+    @cached_property
+    def _enclosed(self) -> Enclosure | str:
+        kq = self.solved("kq")
+        if not self.config.certify:
+            return "not asked for"
+        if self.config.optimizer != "ngd":
+            return "the run is plain gradient descent"
+        if kq is None:
+            return "W*_kq is not known"
+        steps = self.trained.stage2.step
+        try:
+            return enclose(
+                self.dataset,
+                kq,
+                steps1=self.config.steps1,
+                steps=min(self.steps2, self.config.certify),
+                lr1=self.config.lr1,
+                lr2=self.config.lr2,
+                at=steps[steps <= self.config.certify].tolist(),
+            )
+        except NotEnclosable as reason:
+            return str(reason)
 
     def solved(self, which: Literal["ov", "kq"]) -> MaxMargin | None:
         """One of the two solutions, or None where the solver's answer proves nothing."""
@@ -124,39 +231,40 @@ class Run:
             return None
 
 
-def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
-    """Every step to ``every``, beyond it 100 a decade, and the last.
+def true_steps(config: Config) -> int:
+    """How many steps are taken one by one, both stages together: what takes the time."""
+    return min(config.steps1, STAGE1_STEPS) + min(FARTHEST if config.steps2 is None else config.steps2, SWITCH)
 
-    >>> len(dense_steps(900)), len(dense_steps(100_000))
-    (901, 2171)
+
+def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
+    """Every step to ``every``, beyond it 100 a decade, beyond the switch to the fast-forward 20, and the last.
+
+    >>> len(dense_steps(900)), len(dense_steps(100_000)), len(dense_steps(10**18))
+    (901, 2171, 2511)
     """
-    first = range(min(last, every) + 1)
-    if last <= every:
-        return tuple(first)
-    spaced = np.geomspace(every, last, int(np.ceil(100 * np.log10(last / every))) + 1)
-    return tuple(sorted({*first, *np.rint(spaced).astype(int).tolist()}))
+    found = set(range(min(last, every) + 1))
+    for start, end, a_decade in ((every, SWITCH, 100), (SWITCH, FARTHEST, 20)):
+        end = min(end, last)
+        if start < end:
+            count = int(np.ceil(a_decade * np.log10(end / start))) + 1
+            found |= set(np.rint(np.geomspace(start, end, count)).astype(int).tolist())
+    return tuple(sorted({*found, last}))
 
 
 def train_against(
     dataset: Dataset, config: Config, ov: MaxMargin | None, kq: MaxMargin | None, progress: Progress | None = None
 ) -> Training:
     """Algorithm 1 with direction errors against the given solutions, where there are any."""
-    orthonormal = check_assumption(dataset, "orthonormal").holds
-
-    def reference(solution: MaxMargin | None) -> NDArray[np.float64] | None:
-        if solution is None:
-            return None
-        return solution.scores if orthonormal else solution.matrix
-
     return train(
         dataset,
         steps1=config.steps1,
-        steps2=config.steps2,
+        steps2=PAPER_STEPS if config.steps2 is None else config.steps2,
         lr1=config.lr1,
         lr2=config.lr2,
         at=config.at,
-        ov_reference=reference(ov),
-        kq_reference=reference(kq),
+        optimizer=config.optimizer,
+        ov_reference=ov,
+        kq_reference=kq,
         progress=progress,
     )
 

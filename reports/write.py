@@ -9,6 +9,7 @@ from typing import Any
 from marginaudit.orders import InputError, printable
 from marginaudit.reports.answers import stage_rows
 from marginaudit.reports.audit import Audit
+from marginaudit.reports.direction import direction_figure
 from marginaudit.reports.figures import against_bounds, rendered
 from marginaudit.reports.files import csv_text, file_stem, json_text, write_whole
 from marginaudit.reports.page import page
@@ -27,6 +28,13 @@ VERDICT_COLUMNS = (
     "informative_from",
     "detail",
 )
+
+
+FIGURES = (
+    ("-direction", "direction error of stage 2, measured and proved", direction_figure),
+    ("", "measured against bound", against_bounds),
+)
+"""Of each dataset: what the file's name ends with, what it shows, and what draws it."""
 
 
 def write_report(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:
@@ -78,10 +86,11 @@ def _write(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:
         name, stem = run.dataset.name, stems[run.dataset.name]
         progress(f"{name}: figures")
         findings = {row.claim.id: row.finding for row in audit.rows if row.run is run}
-        figure = against_bounds(run, findings)
-        svg, pdf = rendered(figure, ".svg"), rendered(figure, ".pdf")
-        pictures.append((name, svg))
-        files |= {f"figures/{stem}.svg": svg, f"figures/{stem}.pdf": pdf}
+        for suffix, caption, draw in FIGURES:
+            figure = draw(run, findings)
+            svg, pdf = rendered(figure, ".svg"), rendered(figure, ".pdf")
+            pictures.append((f"{name}: {caption}", svg))
+            files |= {f"figures/{stem}{suffix}.svg": svg, f"figures/{stem}{suffix}.pdf": pdf}
         files |= {f"trajectories/{stem}-{stage}.csv": text for stage, text in _trajectories(run).items()}
 
     document = audit.as_document()
@@ -112,7 +121,7 @@ def _stems(audit: Audit) -> dict[str, str]:
 
 def _trajectories(run: Run) -> dict[str, str]:
     texts = {}
-    for stage, record in (("stage1", run.training.stage1), ("stage2", run.training.stage2)):
+    for stage, record in (("stage1", run.trained.stage1), ("stage2", run.trained.stage2)):
         header = list(record.columns())
         texts[stage] = csv_text(header, [[row[column] for column in header] for row in stage_rows(record)])
     return texts

@@ -19,7 +19,7 @@ def _direction_bound(run: Run, t: Steps) -> Steps:
 
 
 def _log_loss(run: Run) -> Series:
-    stage = run.training.stage1
+    stage = run.stage1
     kept = stage.step >= 2
     return series(stage.log_loss[kept], step=stage.step[kept], log=True)
 
@@ -31,7 +31,7 @@ NORM = Claim(
     formula=r"\frac{t\eta_0}{2\lVert W^*_{ov}\rVert}\le\lVert W_{ov}^{(t)}\rVert\le t\eta_0,\quad t\ge 2",
     assumptions=ASSUMPTION_1 + ASSUMPTION_2,
     judgement=Bounded(
-        measure=lambda run: norm(run.training.stage1, first=2),
+        measure=lambda run: norm(run.stage1, first=2),
         lower=_lower_norm,
         upper=lambda run, t: t * run.eta0,
     ),
@@ -48,7 +48,7 @@ DIRECTION = Claim(
     ),
     assumptions=ASSUMPTION_1 + ASSUMPTION_2,
     judgement=Bounded(
-        measure=lambda run: direction(run.training.stage1, run.ov.direction_radius or 0.0, first=2),
+        measure=lambda run: direction(run.stage1, run.ov.direction_radius or 0.0, first=2),
         upper=_direction_bound,
         largest=2.0,
     ),

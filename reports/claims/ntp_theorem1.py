@@ -3,7 +3,7 @@
 import numpy as np
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim, ProofCondition
-from marginaudit.reports.claims.quantities import direction, no_direction_kq, norm
+from marginaudit.reports.claims.quantities import no_direction_kq, stage2_direction, stage2_norm
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.run import Run
@@ -25,7 +25,7 @@ NORM = Claim(
     formula=r"\frac{t\eta}{2L_{\max}\lVert W^*_{kq}\rVert}\le\lVert W_{kq}^{(t)}\rVert\le t\eta,\quad t\ge 2",
     assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
     judgement=Bounded(
-        measure=lambda run: norm(run.training.stage2, first=2),
+        measure=lambda run: stage2_norm(run, first=2),
         lower=_lower_norm,
         upper=lambda run, t: t * run.eta,
     ),
@@ -42,7 +42,7 @@ DIRECTION = Claim(
     ),
     assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
     judgement=Bounded(
-        measure=lambda run: direction(run.training.stage2, run.kq.direction_radius or 0.0, first=2),
+        measure=lambda run: stage2_direction(run, first=2),
         upper=_direction_bound,
         largest=2.0,
     ),

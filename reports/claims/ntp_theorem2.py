@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
-from marginaudit.reports.claims.quantities import no_common_margin, no_direction_kq
+from marginaudit.reports.claims import guarantees
+from marginaudit.reports.claims.quantities import LOG_ROUNDING, no_common_margin, no_direction_kq, stage2_log
 from marginaudit.reports.judgements import Bounded, Equal, Limit, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.run import Run
@@ -77,23 +78,10 @@ def _C1(run: Run) -> float:
     return run.eta / (4 * run.dataset.L_max * run.norm_kq**2)
 
 
-def _log_other_weight(run: Run) -> Series:
-    """log(1 - summed optimal weight), whose digits do not vanish as the weight tends to 1."""
-    stage = run.training.stage2
-    kept = stage.step >= 2
-    return series(stage.log_other_weight[kept], radius=1e-12, step=stage.step[kept], log=True)
-
-
 def _log_other_weight_bound(run: Run, t: Steps) -> Steps:
     """log(1 - 1/(1 + L exp(-C1 t)))."""
     leading = np.log(run.dataset.L_max) - _C1(run) * t
     return np.asarray(leading - np.logaddexp(0, leading))
-
-
-def _log_loss(run: Run) -> Series:
-    stage = run.training.stage2
-    kept = stage.step >= 2
-    return series(stage.log_loss[kept], radius=1e-12, step=stage.step[kept], log=True)
 
 
 def _log_loss_bound(run: Run, t: Steps) -> Steps:
@@ -127,7 +115,11 @@ def _weight(suffix: str, constants: Constants) -> Claim:
         ),
         assumptions=ASSUMPTIONS,
         judgement=Bounded(
-            measure=_log_other_weight, upper=_log_other_weight_bound, largest=0.0, threshold=_threshold(constants)
+            measure=lambda run: stage2_log(run, "log_other_weight", first=2),
+            upper=_log_other_weight_bound,
+            largest=0.0,
+            threshold=_threshold(constants),
+            guaranteed=guarantees.log_other_weight,
         ),
         absent=no_direction_kq,
     )
@@ -148,10 +140,11 @@ def _loss(suffix: str, constants: Constants) -> Claim:
         ),
         assumptions=ASSUMPTIONS,
         judgement=Bounded(
-            measure=_log_loss,
+            measure=lambda run: stage2_log(run, "log_loss", first=2),
             upper=_log_loss_bound,
             largest=_largest_log_loss,
             threshold=_threshold(constants),
+            guaranteed=guarantees.log_loss,
         ),
         absent=no_direction_kq,
     )
@@ -218,7 +211,7 @@ def _excess_rate(run: Run) -> Series:
     step, log_excess = stage.step[kept], stage.log_excess[kept]
     gap = np.diff(step)
     rate = -np.diff(log_excess) / gap
-    return series(rate, radius=1e-12 * np.maximum(1, np.abs(log_excess[1:])) / gap, step=step[1:])
+    return series(rate, radius=LOG_ROUNDING * np.maximum(1, np.abs(log_excess[1:])) / gap, step=step[1:])
 
 
 RATE = Claim(

@@ -13,7 +13,7 @@ from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCo
 from marginaudit.reports.claims.ntp_theorem3_sentences import in_words, rivals
 from marginaudit.reports.claims.quantities import no_direction_kq
 from marginaudit.reports.judgements import Decided, HiddenConstant
-from marginaudit.reports.run import Config, Run
+from marginaudit.reports.run import PAPER_STEPS, Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training import predict
@@ -73,7 +73,7 @@ def _order(suffix: str, when: str, *, whole: bool) -> Claim:
         formula=r"(x_{*}-x_0)^\top W_{kq}^{(t)}q\ge C t,\quad (x_0-x)^\top W_{kq}^{(t)}q\ge C t",
         assumptions=ASSUMPTIONS,
         judgement=HiddenConstant(
-            measure=lambda run: _gaps(run, 1 if whole else max(1, run.config.steps2 // LAST_DECADE)),
+            measure=lambda run: _gaps(run, 1 if whole else max(1, run.steps2 // LAST_DECADE)),
             shape=lambda _, t: t,
             side="lower",
         ),
@@ -192,7 +192,7 @@ def decide_prediction(run: Run, record: int) -> Finding:
 
 def paper_length(run: Run) -> int:
     """The last record within the paper's own number of steps."""
-    return int(np.flatnonzero(run.training.stage2.step <= Config().steps2)[-1])
+    return int(np.flatnonzero(run.training.stage2.step <= PAPER_STEPS)[-1])
 
 
 def _first_trained(run: Run) -> int:

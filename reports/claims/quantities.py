@@ -1,10 +1,17 @@
 """Quantities of a run, as series with their error bars, that several claims measure."""
 
+from dataclasses import replace
 from typing import Literal
+
+import numpy as np
 
 from marginaudit.reports.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.verdict import Evidence
 from marginaudit.training import StageRecord
+
+LOG_ROUNDING = 1e-12
+"""Error of a logarithm that the model computes, relative to its size (absolute below 1)."""
 
 
 def no_direction_ov(run: Run) -> str | None:
@@ -36,7 +43,7 @@ def no_common_margin(run: Run) -> str | None:
 
 
 def _not_trained(run: Run, stage: Literal[1, 2]) -> str | None:
-    steps = run.config.steps1 if stage == 1 else run.config.steps2
+    steps = run.config.steps1 if stage == 1 else run.steps2
     if steps < 2:
         return f"Stage {stage} has {steps} steps and the statement speaks from t = 2."
     if run.config.at is not None and not any(2 <= t <= steps for t in run.config.at):
@@ -62,3 +69,33 @@ def norm(stage: StageRecord, first: int) -> Series:
     kept = stage.step >= first
     value = stage.norm[kept]
     return series(value, radius=(stage.distance_error[kept] + FORMULA_ROUNDING) * value, step=stage.step[kept])
+
+
+def stage2_direction(run: Run, first: int) -> Series:
+    """1 - cos(W_kq^(t), W*_kq) from step ``first`` on, enclosed where the run is certified."""
+    measured = direction(run.training.stage2, run.kq.direction_radius or 0.0, first)
+    return enclosed(run, "one_minus_cos", measured)
+
+
+def stage2_norm(run: Run, first: int) -> Series:
+    """||W_kq^(t)|| from step ``first`` on, enclosed where the run is certified."""
+    return enclosed(run, "norm", norm(run.training.stage2, first))
+
+
+def stage2_log(run: Run, column: Literal["log_loss", "log_other_weight"], first: int) -> Series:
+    """A logarithm that stage 2 records, from step ``first`` on, enclosed where the run is certified."""
+    stage = run.training.stage2
+    kept = stage.step >= first
+    value = getattr(stage, column)[kept]
+    radius = LOG_ROUNDING * np.maximum(1, np.abs(value))
+    return enclosed(run, column, series(value, radius=radius, step=stage.step[kept], log=True))
+
+
+def enclosed(run: Run, column: str, measured: Series) -> Series:
+    """The series with its values from the rigorous enclosure, where that has all of its steps."""
+    found = run.enclosure
+    if found is None or measured.step is None or not np.isin(measured.step, found.step).all():
+        return measured
+    at = np.searchsorted(found.step, measured.step)
+    values, radii = found.columns[column]
+    return replace(measured, value=values[at], radius=radii[at], evidence=Evidence.CERTIFIED)

@@ -1,7 +1,7 @@
 """Statements that bound a quantity from above, from below, or from both sides."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.reports.judgements.compare import Outcome, compare_upper
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
+from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict, not_applicable
 
 if TYPE_CHECKING:
     from marginaudit.reports.run import Run
@@ -41,6 +41,8 @@ class Bounded:
     largest, smallest : float, or from a run to a float
         What the quantity can reach at all; a bound beyond is vacuous. On the scale of the series.
     threshold : from a run to the steps from which the statement speaks, or None
+    guaranteed : from a run and float steps to a proved upper bound on the quantity, on the same scale, or None
+        Decides an upper bound beyond a threshold that was not reached. It may not use what was trained.
     """
 
     measure: "Callable[[Run], Series]"
@@ -49,6 +51,7 @@ class Bounded:
     largest: "Reach" = np.inf
     smallest: "Reach" = -np.inf
     threshold: "Callable[[Run], Threshold] | None" = None
+    guaranteed: "Formula | None" = None
 
     @property
     def kind(self) -> str:
@@ -73,26 +76,41 @@ class Bounded:
         return self._judge_beyond(run, measured, start)
 
     def _judge_beyond(self, run: "Run", measured: Series, start: Threshold) -> Finding:
-        """The threshold was not reached: say where it lies, and what holds without it."""
+        """The threshold was not reached: say where it lies, what is proved there, and what holds without it."""
         without = self._judge_all(run, measured)
         outside = f"{without.verdict}" + (
             f" from t = {without.first_violation}" if without.first_violation is not None else ""
         )
-        return Finding(
-            Verdict.INCONCLUSIVE,
-            without.evidence,
-            measured=without.measured,
-            bound=without.bound,
-            slack=without.slack,
-            worst_step=without.worst_step,
+        last = 0 if measured.step is None else int(measured.step[-1])
+        proved = self._proved_beyond(run, start)
+        return replace(
+            without,
+            verdict=Verdict.HOLDS if proved else Verdict.INCONCLUSIVE,
+            evidence=Evidence.FLOAT64 if proved else without.evidence,
+            first_violation=None,
             informative_from=int(np.ceil(start.steps2)),
             detail=(
                 f"The statement speaks from T >= {start.steps1:.4g} and t >= {start.steps2:.4g}; the run has "
-                f"T = {run.config.steps1} and ends at t = {run.config.steps2}. Without the threshold: {outside}. "
-                f"{without.detail}"
+                f"T = {run.config.steps1} and ends at t = {last}. "
+                + ("There it follows from what is proved (docs/proofs.md), by formula. " if proved else "")
+                + f"Without the threshold: {outside}. {without.detail}"
             ),
-            curve=without.curve,
         )
+
+    def _proved_beyond(self, run: "Run", start: Threshold) -> bool:
+        """Whether the guaranteed bound lies below the statement's from the threshold on, for T there and far beyond."""
+        if self.guaranteed is None or self.upper is None:
+            return False
+        step = np.geomspace(np.ceil(start.steps2), 10.0**LAST_DECADE, 400)
+        for steps1 in (1, 10, 1e6):
+            longer = run.with_steps1(int(np.ceil(start.steps1 * steps1)))
+            proved, stated = (
+                series(np.asarray(formula(longer, step), dtype=float), log=True)
+                for formula in (self.guaranteed, self.upper)
+            )
+            if not (compare_upper(proved, stated) == Outcome.TRUE).all():
+                return False
+        return True
 
     def _judge_all(self, run: "Run", measured: Series) -> Finding:
         steps = _steps(measured)

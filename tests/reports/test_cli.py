@@ -140,7 +140,7 @@ def test_figures(command: Command) -> None:
 def test_figure_formats(command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
     from matplotlib.figure import Figure
 
-    monkeypatch.setattr("marginaudit.reports.figures.FIGURES", {"ntp-2": lambda: Figure(figsize=(1, 1))})
+    monkeypatch.setattr("marginaudit.reports.gallery.FIGURES", {"ntp-2": lambda: Figure(figsize=(1, 1))})
     path = own_folder / "new" / f"f{ending}"
     assert command.json("figure", "ntp-2", "--out", path) == {"figure": "ntp-2", "file": str(path)}
     start = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}[ending.lower()]

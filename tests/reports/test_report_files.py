@@ -81,7 +81,8 @@ def test_two_runs_write_the_same_bytes(report: Report) -> None:
 def test_the_files(report: Report) -> None:
     stems = ["svop", "cycle"]
     expected = {"report.html", "report.json", "verdicts.csv"}
-    expected |= {f"figures/{stem}.{ending}" for stem in stems for ending in ("svg", "pdf")}
+    drawn = [stem + suffix for stem in stems for suffix in ("", "-direction")]
+    expected |= {f"figures/{name}.{ending}" for name in drawn for ending in ("svg", "pdf")}
     expected |= {f"trajectories/{stem}-{stage}.csv" for stem in stems for stage in ("stage1", "stage2")}
     assert set(contents(report.folder)) == expected
     assert report.document["files"] == sorted(expected)
@@ -248,7 +249,7 @@ def test_the_page(report: Report) -> None:
     assert len(page.ids) == len(set(page.ids))
     assert {link[1:] for link in page.own_links} <= set(page.ids)
     assert page.count["math"] == len(LEDGER)
-    assert page.count["svg"] == 2
+    assert page.count["svg"] == 4
     assert page.count["article"] == len(LEDGER)
     shown = " ".join(" ".join(page.text).split())
     for claim in LEDGER.values():
