@@ -32,7 +32,7 @@ decided by the short run that a hunt affords) or *undefined* (what the statement
 assumption). A dash: the claim does not make the assumption.
 
 A counterexample without an assumption shows that the assumption is needed. None found shows nothing but that none
-was found, in {seconds:g} s a cell, among small datasets.
+was found, in at most {seconds:g} s a cell, among small datasets.
 
 `python docs/ablation.py` makes this page.
 

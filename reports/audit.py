@@ -68,6 +68,7 @@ class Row:
             "first_violation": found.first_violation,
             "informative_from": found.informative_from,
             "detail": found.detail,
+            "constant": finite(found.constant),
             "witness": finite(found.witness),
             "kind": self.claim.judgement.kind,
             "source": self.claim.source,

@@ -27,7 +27,14 @@ NOT_STATED = ("not stated",)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What a claim's id looks like: it is part of file names."""
 
-FIELDS = {"id": str, "source": str, "statement": str, "formula": str, "instead": str, "assumptions": tuple}
+FIELDS: dict[str, type] = {
+    "id": str,
+    "source": str,
+    "statement": str,
+    "formula": str,
+    "instead": str,
+    "assumptions": tuple,
+}
 """Types that are checked when a claim is made, so that a report can hold it."""
 
 
@@ -95,10 +102,10 @@ class Claim:
     instead: str = ""
 
     def __post_init__(self) -> None:
-        for name, kind in FIELDS.items():
+        for name, expected in FIELDS.items():
             value = getattr(self, name)
-            if not isinstance(value, kind):
-                self._refuse(f"{shown(value)} as {name}", "text" if kind is str else "a tuple of names")
+            if not isinstance(value, expected):
+                self._refuse(f"{shown(value)} as {name}", "text" if expected is str else "a tuple of names")
         if not NAME.fullmatch(self.id):
             self._refuse(f"{shown(self.id)} as id", "letters, digits, dots, hyphens and underscores")
         for name in self.assumptions if self.assumptions != NOT_STATED else ():

@@ -5,12 +5,16 @@ from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.claims import (
     ntp_examples,
     ntp_gradients,
+    ntp_lemmas_stage1,
+    ntp_lemmas_stage2,
     ntp_proposition1,
     ntp_proposition2,
     ntp_theorem1,
     ntp_theorem2,
     ntp_theorem3,
     sharp_margins,
+    sharp_rate,
+    sharp_stage2,
 )
 
 LEDGER = Ledger(
@@ -18,12 +22,16 @@ LEDGER = Ledger(
     for module in (
         ntp_gradients,
         ntp_proposition1,
+        ntp_lemmas_stage1,
+        ntp_lemmas_stage2,
         ntp_theorem1,
         ntp_theorem2,
         ntp_proposition2,
         ntp_theorem3,
         ntp_examples,
         sharp_margins,
+        sharp_stage2,
+        sharp_rate,
     )
     for claim in module.CLAIMS
 )

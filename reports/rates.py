@@ -116,9 +116,9 @@ def constants(
     """
     t = step.astype(float)
     if not degenerate:
-        return step, gap * t**2, error * gap * t**2
+        return step, gap * t**2, np.where(gap > 0, error, 0.0) * gap * t**2
     square = norm**2 * gap * (2 - gap)
-    off = error * square
+    off = np.where(square > 0, error, 0.0) * square
     later = np.flatnonzero(t >= 100 * t[0]) if len(t) else np.array([], dtype=np.int64)
     ten, hundred = (_nearest(t, t[later] / part) for part in (10, 100))
     L0, L1, L2 = np.log(t[later]), np.log(t[ten]), np.log(t[hundred])

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 
 class Verdict(StrEnum):
@@ -51,6 +51,13 @@ class Finding:
         At the worst entry: the one with the least room between the two.
     slack : float or None
         bound / measured there.
+    side : "upper", "lower" or None
+        Which bound these numbers are about; None where they are about none, as for an equality or a limit.
+    constant : float or None
+        For a statement that hides one: the tightest constant that makes it true on all that was run, the smallest
+        for an upper bound and the largest for a lower one.
+    repeats_within : float or None
+        So much worse, relative, slack and constant can come out in another run with the same error bars.
     worst_step, first_violation, informative_from : int or None
     detail : str
         In words: the failed assumption with its witness, the allowance, the worst entry, the cause.
@@ -64,6 +71,9 @@ class Finding:
     measured: float | None = None
     bound: float | None = None
     slack: float | None = None
+    side: Literal["upper", "lower"] | None = None
+    constant: float | None = None
+    repeats_within: float | None = None
     worst_step: int | None = None
     first_violation: int | None = None
     informative_from: int | None = None

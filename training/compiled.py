@@ -34,6 +34,7 @@ BLOCK = 512
 """Edges whose scratch arrays fit the processor's nearest cache together."""
 
 LANES = 4
+"""Separate sums, which the processor adds at the same time."""
 
 LEAST_EXPONENT = -708.0
 LOG2_E = 1.4426950408889634
@@ -158,7 +159,6 @@ def class_fluxes(
     lead: float,
     rounding: float,
     A: float,
-    summed: float,
     size: Any,
     count: Any,
     number: Any,
@@ -173,34 +173,36 @@ def class_fluxes(
     bits: Any,
     flux: Floats,
     hessian: Floats,
-) -> bool:
+) -> float:
     """The fluxes of `ReducedKQ.token_gradient`, summed over merged edges.
 
     Parameters
     ----------
     x : (merged edges,) array
         exp(-margin) over ``odds``, the largest of them.
-    odds, lead, rounding, A, summed : float
+    odds, lead, rounding, A : float
     size, count, number, ratio, frequency, absent, query : arrays
         See `sliced`.
     phi, power, magnitude, of_class, bits : arrays
         Scratch.
     flux : (merged edges, 2) array
-        The sums of pi phi_j h_j exp(A) / odds, and bounds on their rounding errors in units of EPS.
+        The sums of pi phi_j h_j exp(A) / odds, and of their terms' absolute values.
     hessian : (tokens, 2) array
         By query, bounds on the largest eigenvalue of the Hessian and on minus the smallest, in the fluxes' unit.
 
     Returns
     -------
-    bool
-        Whether all h_j > 0; nothing of the above where not.
+    float
+        Bound on the rounding error of attention, in units of EPS. inf, and nothing of the above, where some
+        h_j <= 0.
     """
     flux[:] = 0.0
     hessian[:] = 0.0
     Phi, phi_a, largest, rivals, lifted = of_class[0], of_class[1], of_class[2], of_class[3], of_class[4]
-    least, weighted, biggest, scale, inexact = of_class[5], of_class[6], of_class[7], of_class[8], of_class[9]
-    convex, concave, rise = of_class[10], of_class[11], of_class[12]
+    least, weighted, biggest, scale = of_class[5], of_class[6], of_class[7], of_class[8]
+    convex, concave, rise = of_class[9], of_class[10], of_class[11]
     back, over_odds = exp(-A), 1 / odds
+    attention = 0.0
     edge = first = 0
     for b in range(len(size)):
         d, n = size[b], count[b]
@@ -255,22 +257,22 @@ def class_fluxes(
         for c in range(n):
             h = least[c] + lifted[c]
             signed |= h <= 0
-            inexact[c] = (4 * A + 2) * Phi[c] * (rounding + lead + d / 2 + 3) + rounding + d + 12 + summed
+            attention = max(attention, Phi[c] * (rounding + lead + d / 2 + 3))
             sizes = weighted[c] * scale[c]
             reach = phi_a[c] * Phi[c] + largest[c] * (1 - largest[c])
             convex[c] = sizes * (1 + Phi[c]) + biggest[c] + 2 * A * (scale[c] * reach * reach) * rivals[c]
             tilt = max(Phi[c] + sqrt(Phi[c] * weighted[c] / h) - 1, 0.0)
             concave[c] = min(tilt * (sizes + biggest[c]), 4 * Phi[c] * sizes)
         if signed:
-            return False
+            return inf
         for i in range(d):
             for c in range(n):
                 flux[merged[i, c], 0] += phi[i, c]
-                flux[merged[i, c], 1] += magnitude[i, c] * inexact[c]
+                flux[merged[i, c], 1] += magnitude[i, c]
         for c in range(n):
             hessian[asked[c], 0] += convex[c]
             hessian[asked[c], 1] += concave[c]
-    return True
+    return attention
 
 
 @compiled
@@ -308,7 +310,7 @@ def take_steps(
     x, off, flux = np.empty(edges), np.empty(edges), np.empty((edges, 2))
     gradient = np.empty((2, pairs))
     phi, magnitude = np.empty((largest, count.max())), np.empty((largest, count.max()))
-    power, of_class = np.empty(widest), np.empty((13, count.max()))
+    power, of_class = np.empty(widest), np.empty((12, count.max()))
     bits = np.empty(max(edges, widest), np.int64)
     hessian = np.empty((query.max() + 1, 2))
     taken = 0
@@ -331,26 +333,31 @@ def take_steps(
         rounding = 0.0
         for e in range(edges):
             rounding = max(rounding, off[e] * min(1.0, x[e] / FAR_BEHIND))
+        inexact = largest + 12 + summed
         if lead + least > one_hot_margin:
             curvature = concavity = 0.0
             for e in range(edges):
-                flux[e, 0] = weight[e] * x[e]
-                flux[e, 1] = flux[e, 0] * (rounding + largest + 12 + summed)
+                flux[e, 0] = flux[e, 1] = weight[e] * x[e]
                 curvature += 2 * flux[e, 0]
         else:
-            odds = exp(-(lead + least))
-            if A > LARGEST_A or not class_fluxes(
-                x, odds, lead, rounding, A, summed, size, count, number, ratio, frequency, absent, query,
-                phi, power, magnitude, of_class, bits, flux, hessian,
-            ):  # fmt: skip
+            if A > LARGEST_A:
                 break
+            odds = exp(-(lead + least))
+            attention = class_fluxes(
+                x, odds, lead, rounding, A, size, count, number, ratio, frequency, absent, query,
+                phi, power, magnitude, of_class, bits, flux, hessian,
+            )  # fmt: skip
+            if attention == inf:
+                break
+            inexact += (4 * A + 2) * attention
             curvature, concavity = hessian[:, 0].max(), hessian[:, 1].max()
         gradient[:] = 0.0
         for e in range(edges):
             gradient[0, loser[e]] += flux[e, 0]
             gradient[0, winner[e]] -= flux[e, 0]
-            gradient[1, loser[e]] += flux[e, 1]
-            gradient[1, winner[e]] += flux[e, 1]
+            error = flux[e, 1] * (off[e] + inexact)
+            gradient[1, loser[e]] += error
+            gradient[1, winner[e]] += error
         norm = root_of_squares(gradient[0])
         relative = EPS * root_of_squares(gradient[1]) / norm
         if not (isfinite(norm) and relative < 1):

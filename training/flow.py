@@ -21,7 +21,7 @@ from marginaudit.training.reference import ExactReference
 
 RTOL = 1e-7
 ATOL = 1e-9
-COARSER = 100.0
+COARSER = 10.0
 """Tolerances of the second solution over those of the first."""
 
 HIGHER_ORDERS = 0.01
@@ -53,7 +53,8 @@ class Flow:
     inherited : array
         What the error of the start has grown to, at most: e^L times it.
     integration : array
-        Distance to a solution with 100 times the tolerances: its error, so an overestimate of this one's.
+        Twice the largest distance so far to a second solution, with 10 times the tolerances and with twice as many
+        rows to stop at: where tolerances set the solver's steps, the second one's error; where rows do, this one's.
     rounding : array
         EPS (1 + ||rho||) for each step of the solver, and 64 times that for the potentials and coordinates.
     arc : array
@@ -101,7 +102,7 @@ def fast_forward(
     rest0 : (pairs,) array
         rho after t0 steps.
     steps : increasing integers
-        The rows wanted, none before t0.
+        The rows wanted, none before t0; equal ones are fine.
     start_error : float
         Bound on the error of rest0.
 
@@ -116,30 +117,28 @@ def fast_forward(
     if t0 < 1 or (len(step) and (step[0] < t0 or (np.diff(step) < 0).any())):
         raise ValueError(f"steps: got {step.tolist()}, expected increasing ones from t0 = {t0} >= 1 on")
     try:
-        field = LateField(merged, reference, rest0)
-    except RuntimeError as error:
-        raise FlowFailure(f"potentials of the support: {error}") from error
-    s = eta * step.astype(np.float64)
-    path = _follow(field, eta, eta * float(t0), rest0, s, 1.0)
-    coarse = _follow(field, eta, eta * float(t0), rest0, s, COARSER)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then raises
+            field = LateField(merged, reference, rest0)
+    except RuntimeError as failure:
+        raise FlowFailure(f"potentials of the support: {failure}") from failure
+    s0, s = eta * float(t0), eta * step.astype(np.float64)
+    goals = np.log(s)
+    path = _follow(field, eta, s0, rest0, goals, 1.0)
+    halves = (np.concatenate([[np.log(s0)], goals[:-1]])[: len(goals)] + goals) / 2
+    coarse = _follow(field, eta, s0, rest0, np.stack([halves, goals], axis=1).ravel(), COARSER)
 
-    across = np.array([field.across(state) for state in path.states]).reshape(-1, len(rest0))
-    coarse_across = np.array([field.across(state) for state in coarse.states]).reshape(across.shape)
-    along = np.array([field.along(state) for state in path.states])
-    coarse_along = np.array([field.along(state) for state in coarse.states])
-    rest = across + along[:, None] * field.What
-    u, c = np.linalg.norm(across, axis=1), s + along
+    rest = path.across + path.along[:, None] * field.What
+    u, c = np.linalg.norm(path.across, axis=1), s + path.along
     R = np.hypot(c, u)
-
     growth = np.exp(path.arc)
     discretisation = (1 + HIGHER_ORDERS) * eta / 2 * path.arc * growth
     inherited = start_error * growth
     rounding = EPS * (path.solver_steps + 64) * (1 + np.linalg.norm(rest, axis=1))
-    integration_across = np.linalg.norm(across - coarse_across, axis=1)
-    integration = np.hypot(integration_across, along - coarse_along)
+    integration_across = 2 * np.maximum.accumulate(np.linalg.norm(path.across - coarse.across[1::2], axis=1))
+    integration = np.hypot(integration_across, 2 * np.maximum.accumulate(np.abs(path.along - coarse.along[1::2])))
     others = discretisation + inherited + rounding
     b = others + integration
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         error = ((1 + (others + integration_across) / u) / (1 - b / c)) ** 2 - 1 + 16 * EPS
     return Flow(
         step=step,
@@ -156,46 +155,47 @@ def fast_forward(
 
 @dataclass(frozen=True, eq=False)
 class _Path:
-    """States, arc and the number of solver steps so far at the rows."""
+    """At each goal: W off What, shape (goals, pairs); <rho, What>; the arc and the number of solver steps so far."""
 
-    states: list[Floats]
+    across: Floats
+    along: Floats
     arc: Floats
     solver_steps: Indices
 
 
-def _follow(field: LateField, eta: float, s0: float, rest0: Floats, s: Floats, looser: float) -> _Path:
-    """Integrate, with steps of the solver that end at each row."""
-    states, arcs, counts = [], [], []
+def _follow(field: LateField, eta: float, s0: float, rest0: Floats, goals: Floats, looser: float) -> _Path:
+    """Integrate to values of log s, each the end of a step of the solver."""
+    path: list[tuple[Floats, float, float, int]] = []
     arc, count = 0.0, 0
     state = field.enter(s0, rest0)
     direction = field.unit_gradient(s0, state)
     _check_step_size(field, eta, s0, state)
+    start, end = np.log(s0), np.log(s0) if len(goals) == 0 else goals[-1]
     solver = scipy.integrate.Radau(
-        field.speed,
-        np.log(s0),
-        state,
-        np.log(s.max(initial=s0)),
-        rtol=RTOL * looser,
-        atol=ATOL * looser,
-        jac=field.jacobian,
+        field.speed, start, state, end, rtol=RTOL * looser, atol=ATOL * looser, jac=field.jacobian
     )
-    for goal in np.log(s).tolist():
+    for goal in goals.tolist():
         while solver.t < goal:
             solver.t_bound, solver.status = goal, "running"
             try:
-                message = solver.step()
-            except RuntimeError as error:
-                raise FlowFailure(f"Radau broke off at t = {np.exp(solver.t) / eta:.3e}: {error}") from error
-            if solver.status == "failed":
-                raise FlowFailure(f"Radau stopped at t = {np.exp(solver.t) / eta:.3e}: {message}")
+                problem = solver.step()
+            except RuntimeError as failure:
+                raise FlowFailure(f"Radau broke off at t = {np.exp(solver.t) / eta:.3e}: {failure}") from failure
+            if problem is not None:
+                raise FlowFailure(f"Radau stopped at t = {np.exp(solver.t) / eta:.3e}: {problem}")
             count += 1
-            last, direction = direction, field.unit_gradient(np.exp(solver.t), solver.y)
+            s = float(np.exp(solver.t))
+            _check_step_size(field, eta, s, solver.y)
+            last, direction = direction, field.unit_gradient(s, solver.y)
             arc += float(np.linalg.norm(direction - last))
-        _check_step_size(field, eta, np.exp(solver.t), solver.y)
-        states.append(solver.y)
-        arcs.append(arc)
-        counts.append(count)
-    return _Path(states, np.array(arcs), np.array(counts))
+        path.append((field.across(solver.y), field.along(solver.y), arc, count))
+    across, along, arcs, counts = zip(*path, strict=True) if path else ([], [], [], [])
+    return _Path(
+        np.array(across).reshape(len(path), len(rest0)),
+        np.array(along),
+        np.array(arcs),
+        np.array(counts, dtype=np.int64),
+    )
 
 
 def _check_step_size(field: LateField, eta: float, s: float, state: Floats) -> None:

@@ -138,7 +138,11 @@ def _law(problem: ReducedKQ, exact: ExactReference, eta: float, states: list[tup
     from marginaudit.training.law import asymptotic_law
 
     for t, rest in states:
-        law = asymptotic_law(problem.merged, exact, eta, t, rest)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                law = asymptotic_law(problem.merged, exact, eta, t, rest)
+        except (RuntimeError, ValueError):  # too early, or descent oscillates
+            continue
         if law.log_log or law.unsettled <= SETTLED * np.linalg.norm(law.across(t)):
             return law
     return None

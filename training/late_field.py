@@ -124,7 +124,7 @@ class LateField:
 
     def _turn(self, D: Floats) -> tuple[Floats, float, float]:
         """D off What, |Gam|, and |Gam| + <Gam, What>."""
-        along = self.What @ D
+        along = float(self.What @ D)
         length = float(np.linalg.norm(self.W + D))
         return D - along * self.What, length, length + self.norm + along
 
@@ -138,7 +138,7 @@ class LateField:
         flux = self.fluxes(s, state)
         _, length, _ = self._turn(self._onto_pairs(flux))
         flux[self._carried] += self._lam
-        return ((self._response * (flux * (s * np.exp(LOOK_AHEAD) / length))) @ self._log_flux).tocsc()
+        return scipy.sparse.csc_array((self._response * (flux * (s * np.exp(LOOK_AHEAD) / length))) @ self._log_flux)
 
     def _onto_pairs(self, flux: Floats) -> Floats:
         return np.asarray(self._onto_pairs_and_state @ flux)[: len(self.W)]

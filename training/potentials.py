@@ -17,7 +17,7 @@ def potentials(
     log_weight: Floats,
     supply: Floats,
     component: Indices,
-    mass: Floats,
+    mass: Floats | Indices,
     start: Floats,
 ) -> Floats:
     r"""The r with sum over edges of exp(log_weight - (r_winner - r_loser)) (e_winner - e_loser) = supply.
@@ -83,5 +83,5 @@ def potentials(
 
 def _solved(incidence: "scipy.sparse.csr_array[np.float64]", flux: Floats, right: Floats) -> Floats:
     """(incidence diag(flux) incidence^T)^-1 right."""
-    matrix = ((incidence * flux) @ incidence.T).tocsc()
+    matrix = scipy.sparse.csc_array((incidence * flux) @ incidence.T)
     return np.asarray(scipy.sparse.linalg.splu(matrix, permc_spec="MMD_AT_PLUS_A").solve(right), dtype=np.float64)

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 ONE_HOT = 2.0**-56
 """Attention on other tokens below this, also A times it, changes no gradient in float64."""
 
-
 FAR_BEHIND = 2.0**-40
-"""A flux below this part of the largest may have a relative rounding error as many times larger."""
+"""Attention below this part of the largest may have a relative rounding error as many times larger."""
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -44,8 +43,8 @@ class Margins(NamedTuple):
     rounding: Floats
 
     @property
-    def rounding_of_fluxes(self) -> float:
-        """The largest of ``rounding``, where a flux far behind the largest counts by its size."""
+    def rounding_of_attention(self) -> float:
+        """The largest of ``rounding``, where attention far behind the largest counts by its size."""
         ahead = np.exp(self.rest.min() - self.rest) / FAR_BEHIND
         return float((self.rounding * np.minimum(1.0, ahead)).max())
 
@@ -162,9 +161,9 @@ class ReducedKQ(CommonMargin):
         share = np.exp(log_share - shift)
         flux = share * h
         others = np.diff(edges.first)
-        rounding = margins.rounding_of_fluxes
-        inexact = (4 * A + 2) * Phi * (rounding + margins.lead + others / 2 + 3) + rounding + others + 12 + self.summed
-        magnitude = share * (rival + rivals[owner]) * inexact[owner]
+        attention = (Phi * (margins.rounding_of_attention + margins.lead + others / 2 + 3)).max()
+        inexact = (4 * A + 2) * attention + others.max() + 12 + self.summed
+        magnitude = share * (rival + rivals[owner]) * (margins.rounding[merged.number] + inexact)
 
         size, largest_flux = summed(np.abs(flux)), np.maximum.reduceat(np.abs(flux), first)
         least = np.minimum.reduceat(h, first)

@@ -1,5 +1,7 @@
 """What `sharp.lemma6` and `sharp.theorem1` guarantee at any step and any T, proved in docs/proofs.md."""
 
+import math
+
 import numpy as np
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
@@ -12,8 +14,7 @@ ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 def direction_bound(run: Run, t: Steps) -> Steps:
     """The bound of `sharp.theorem1` on 1 - cos(W_kq^(t), W*_kq); it falls with t."""
     data, norm, eta = run.dataset, run.norm_kq, run.eta
-    least = min(data.counts) / sum(data.counts)
-    logs = np.log(2 * float(data.L_max) ** 3 / least)
+    logs = np.log(2.0) + 3 * np.log(data.L_max) + math.log(sum(data.counts)) - math.log(min(data.counts))
     whole = (2 * norm**3 * logs + eta * norm**2) * (1 + np.log(t)) + np.sqrt(2) * eta * norm
     return np.asarray(whole / (t * eta))
 
@@ -36,7 +37,7 @@ def log_other_weight(run: Run, t: Steps) -> Steps:
     """An upper bound on log(1 - summed optimal weight): at most L_max - 1 other positions, each exp(-margin)."""
     with np.errstate(divide="ignore"):
         odds = np.log(run.dataset.L_max - 1) - margin(run, t)
-    return np.asarray(odds - np.logaddexp(0, odds))
+    return np.asarray(-np.logaddexp(0, -odds))
 
 
 def log_loss(run: Run, t: Steps) -> Steps:

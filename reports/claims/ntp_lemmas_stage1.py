@@ -222,8 +222,8 @@ def _corollary1(side: Side, suffix: str, power: int) -> Claim:
         ),
         absent=no_margin,
         instead=(
-            "All margins are T eta0/||W*_ov|| = 4 ||W*_ov|| A at every T, and ||W*_ov||^2 = V - 1 (sharp.stage1): never "
-            "below 4 A, for V >= 2."
+            "All margins are T eta0/||W*_ov|| = 4 ||W*_ov|| A at every T, and ||W*_ov||^2 = V - 1 (sharp.stage1): "
+            "never below 4 A, for V >= 2."
         )
         if side == "upper"
         else "",

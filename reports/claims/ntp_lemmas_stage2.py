@@ -367,13 +367,8 @@ LEMMA5 = Claim(
 
 
 def norm_from_start(run: Run) -> Series:
-    """||W_kq^(t)|| from t = 1 on.
-
-    With one relation the gradient is a multiple of W* wherever W is, so that W^(t) = t eta What whatever rounding does
-    to single steps: only that of their length is left.
-    """
-    measured = stage2_norm(run, first=1)
-    return _of_steps(measured) if len(run.dataset.relations) == 1 else measured
+    """||W_kq^(t)|| from t = 1 on."""
+    return stage2_norm(run, first=1)
 
 
 def _of_steps(measured: Series) -> Series:

@@ -78,8 +78,15 @@ def stage2_direction(run: Run, first: int) -> Series:
 
 
 def stage2_norm(run: Run, first: int) -> Series:
-    """||W_kq^(t)|| from step ``first`` on, enclosed where the run is certified."""
-    return enclosed(run, "norm", norm(run.training.stage2, first))
+    """||W_kq^(t)|| from step ``first`` on, enclosed where the run is certified.
+
+    With one relation the gradient is a multiple of W* wherever W is, so that W^(t) = t eta What whatever rounding does
+    to single steps: only that of their length is left.
+    """
+    measured = norm(run.training.stage2, first)
+    if len(run.dataset.relations) == 1:
+        measured = replace(measured, radius=np.minimum(measured.radius, FORMULA_ROUNDING * measured.value))
+    return enclosed(run, "norm", measured)
 
 
 def stage2_log(run: Run, column: Literal["log_loss", "log_other_weight"], first: int) -> Series:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Steps: TypeAlias = NDArray[np.float64]
 Formula: TypeAlias = "Callable[[Run, Steps], ArrayLike]"
 Reach: TypeAlias = "float | Callable[[Run], float]"
+Side: TypeAlias = Literal["upper", "lower"]
 
 LAST_DECADE = 40
 """The search for a bound's first informative step ends at 10 to this power."""
@@ -114,11 +115,11 @@ class Bounded:
 
     def _judge_all(self, run: "Run", measured: Series) -> Finding:
         steps = _steps(measured)
-        sides = [
-            (side, _bound(formula(run, steps), measured))
-            for side, formula in (("upper", self.upper), ("lower", self.lower))
-            if formula is not None
-        ]
+        sides: list[tuple[Side, Series]] = []
+        if self.upper is not None:
+            sides.append(("upper", _bound(self.upper(run, steps), measured)))
+        if self.lower is not None:
+            sides.append(("lower", _bound(self.lower(run, steps), measured)))
         outcomes = np.array(
             [
                 compare_upper(measured, bound) if side == "upper" else compare_upper(bound, measured)
@@ -126,8 +127,10 @@ class Bounded:
             ]
         )
         rooms = np.array([_room(side, measured, bound) for side, bound in sides])
-        at_side, at = np.unravel_index(int(np.argmin(rooms)), rooms.shape)
-        bound = sides[int(at_side)][1]
+        ratios, reached = _log_ratios(measured, sides), _log_ratios(measured, sides, bars=2)
+        # beyond a slack of 1e16 all rooms are 1 in float64
+        at_side, at = np.unravel_index(np.lexsort((ratios.ravel(), rooms.ravel()))[0], rooms.shape)
+        side, bound = sides[int(at_side)]
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
         vacuous = [bound.lower >= largest if side == "upper" else bound.upper <= smallest for side, bound in sides]
         worst = int(at)
@@ -139,10 +142,12 @@ class Bounded:
             measured=measured.shown(worst),
             bound=bound.shown(worst),
             slack=_slack(measured, bound, worst),
+            side=side,
+            repeats_within=_repeats_within(float(ratios[at_side, at]), reached),
             worst_step=None if measured.step is None else int(measured.step[worst]),
             first_violation=None if first is None or measured.step is None else int(measured.step[first]),
             informative_from=self._informative_from(run, int(steps[0]), largest, smallest),
-            detail=_detail(measured, bound, worst, sides[int(at_side)][0]),
+            detail=_detail(measured, bound, worst, side),
             curve=_curve(measured, dict(sides), largest),
         )
 
@@ -226,6 +231,33 @@ def _room(side: str, measured: Series, bound: Series) -> NDArray[np.float64]:
         return np.asarray(difference)
     scale = np.maximum(abs(bound.value).astype(float), abs(measured.value).astype(float))
     return np.asarray(difference / np.where(scale > 0, scale, 1.0))
+
+
+def _repeats_within(ratio: float, reached: NDArray[np.float64]) -> float:
+    """By what factor, less 1, the worst entry's slack can worsen, from the ratios that error bars of two runs reach."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        worse = float(np.expm1(ratio - reached.min()))
+    return worse if np.isfinite(worse) else np.inf
+
+
+def _log_ratios(measured: Series, sides: list[tuple[Side, Series]], bars: int = 0) -> NDArray[np.float64]:
+    """Of each side, log(large / small) of what should be the large and the small one, so many bars closer together.
+
+    Infinite where their signs differ.
+    """
+    found = []
+    for side, bound in sides:
+        small, large = (measured, bound) if side == "upper" else (bound, measured)
+        low = np.asarray(small.value + bars * small.radius if bars else small.value, dtype=float)
+        high = np.asarray(large.value - bars * large.radius if bars else large.value, dtype=float)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if measured.log:
+                found.append(high - low)
+                continue
+            ratio = np.sign(high) * (np.log(np.abs(high)) - np.log(np.abs(low)))
+        opposite = np.where(low == high, 0.0, np.copysign(np.inf, high - low))
+        found.append(np.where(np.sign(low) * np.sign(high) > 0, ratio, opposite))
+    return np.array(found)
 
 
 def _verdict(outcomes: NDArray[np.int64], vacuous: NDArray[np.bool_]) -> Verdict:

@@ -58,12 +58,10 @@ class HiddenConstant:
         step = _steps(measured)
         shape = np.asarray(self.shape(run, step), dtype=float)
         value = measured.value.astype(float)
-        if np.isnan(value).any() or np.isnan(shape).any():
+        if np.isnan(value).any() or np.isnan(shape).any() or np.isnan(measured.radius.astype(float)).any():
             raise ValueError("not a number on one side of a comparison")
-        needed = self._needed(measured.value, measured.log, shape)
-        sign = 1 if self.side == "upper" else -1
-        at_best = self._needed(measured.value - sign * measured.radius, measured.log, shape)
-        at_worst = self._needed(measured.value + sign * measured.radius, measured.log, shape)
+        needed = self._needed(measured, shape)
+        at_best, at_worst = self._needed(measured, shape, bars=-1), self._needed(measured, shape, bars=1)
         if np.isposinf(at_worst).any():
             refuted = bool(np.isposinf(at_best).any())
             at = int(np.argmax(np.isposinf(at_best if refuted else at_worst)))
@@ -89,9 +87,13 @@ class HiddenConstant:
         with np.errstate(over="ignore"):
             return self._tested(measured, shape, needed, fitted_on)
 
-    def _needed(self, value: Floats, log: bool, shape: Floats) -> Floats:
-        """Logarithm of the constant needed entry by entry, negated for a lower bound; +inf where none is positive."""
-        if log:
+    def _needed(self, measured: Series, shape: Floats, bars: int = 0) -> Floats:
+        """Logarithm of the constant needed entry by entry, negated for a lower bound; +inf where none is positive.
+
+        With the measured quantity off by so many error bars, in the direction that needs more.
+        """
+        value: Floats = measured.value + (bars if self.side == "upper" else -bars) * measured.radius
+        if measured.log:
             needed = value - shape
         else:
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -113,6 +115,9 @@ class HiddenConstant:
             measured=measured.shown(at),
             bound=_finite(np.exp(sign * constant + shape[at]) if measured.log else np.exp(sign * constant) * shape[at]),
             slack=_finite(np.exp(sign * (constant - needed[at]))),
+            side=self.side,
+            constant=_finite(tightest),
+            repeats_within=self._repeats_within(measured, shape, needed, fitted_on),
             worst_step=int(step[at]),
             first_violation=int(step[refuted[0]]) if verdict is Verdict.VIOLATED else None,
             detail=(
@@ -122,6 +127,16 @@ class HiddenConstant:
             ),
             curve=self._curve(measured, shape, sign * constant),
         )
+
+    def _repeats_within(self, measured: Series, shape: Floats, needed: Floats, fitted_on: NDArray[np.bool_]) -> float:
+        """By what factor, less 1, slack or constant can worsen when entries are off by their bars, in two runs."""
+        least, most = (self._needed(measured, shape, bars=bars) for bars in (-2, 2))
+        with np.errstate(invalid="ignore"):
+            constant = most.max() - needed.max()
+            fitted = needed[fitted_on].max() - least[fitted_on].max()
+            tested = most[~fitted_on].max() - needed[~fitted_on].max()
+            worse = float(np.expm1(max(constant, fitted + tested)))
+        return worse if np.isfinite(worse) else np.inf
 
     def _verdict(
         self,

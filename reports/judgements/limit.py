@@ -29,10 +29,11 @@ VANISHING = 0.2
 class Limit:
     """measured(t) tends to predicted; or, with ``positive``, to some limit > 0, which should be the predicted one.
 
-    It holds when over the last three decades the relative distance falls and ends below 1 %. A run that stops
-    early refutes no limit, so it is violated only where the whole last decade lies in the asymptotic regime: a
-    stated value when the distance stays above 1 % and does not change there, a stated sign when the measured
-    quantity vanishes there. Anything else is inconclusive.
+    A run that stops early says nothing of a limit, so it is decided only where the whole last decade lies in the
+    asymptotic regime. It holds when over the last three decades the relative distance falls and ends below 1 %. It
+    is violated when the distance from a stated value stays above 1 % in the last decade and does not change there,
+    or when a quantity whose limit is to be positive vanishes there. Anything else is inconclusive, and so is a run
+    for which there is no prediction (NaN).
 
     Attributes
     ----------
@@ -57,8 +58,10 @@ class Limit:
             return not_applicable("the dataset has nothing of which the statement speaks")
         if measured.step is None:
             raise ValueError("a limit is approached along steps, and the series has none")
-        if np.isnan(measured.value).any() or np.isnan(predicted):
+        if np.isnan(measured.value).any() or np.isnan(measured.radius).any():
             raise ValueError("not a number on one side of a comparison")
+        if np.isnan(predicted):
+            return Finding(Verdict.INCONCLUSIVE, detail="The run reached no state from which the limit is predicted.")
         step = measured.step.astype(float)
         distance = np.abs(measured.value - predicted) / abs(predicted)
         bars = measured.radius / abs(predicted)
@@ -66,9 +69,10 @@ class Limit:
         marks = [int(np.argmin(np.abs(np.log(step) - np.log(last / 10**k)))) for k in (3, 2, 1, 0)]
         reaches_back = step[0] <= last / 1000 * 1.2
         decades = distance[marks]
-        if reaches_back and (np.diff(decades) <= bars[-1]).all() and decades[-1] + bars[-1] < NEAR:
+        in_regime = reaches_back and last / 10 >= self.regime(run)
+        if in_regime and (np.diff(decades) <= bars[-1]).all() and decades[-1] + bars[-1] < NEAR:
             verdict = Verdict.HOLDS
-        elif reaches_back and last / 10 >= self.regime(run) and self._refuted(step, measured, distance, bars):
+        elif in_regime and self._refuted(step, measured, distance, bars):
             verdict = Verdict.VIOLATED
         else:
             verdict = Verdict.INCONCLUSIVE

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from marginaudit.reports.ledger import PAPERS, of_paper
 from marginaudit.reports.series import series
 from marginaudit.reports.user_claims import GROUP, all_claims
 from marginaudit.reports.verdict import Curve
-from tests.command_line import NO_FUNCTION, SHORT, Command, strict_json
+from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "att_svm.py"
@@ -33,7 +34,7 @@ from marginaudit.reports.judgements import Decided
 
 def claim(name, decide, assumptions=()):
     judgement = Decided(decide, kind="test")
-    return Claim(id=name, source="here", statement="It is so.", formula="1", assumptions=assumptions, judgement=judgement)
+    return Claim(id=name, source="", statement="", formula="1", assumptions=assumptions, judgement=judgement)
 
 """
 
@@ -75,67 +76,83 @@ def short(dataset: Dataset | None = None) -> Run:
 # a file's claims in the audit
 
 
-def test_claims_of_a_file_are_audited_beside_the_built_in_ones(command: Command, own_folder: Path) -> None:
-    claims_file(
-        FILE
-        + """
-        print("text that is no JSON")
+EVERY_KIND = (
+    FILE
+    + """print("text that is no JSON")
 
-        def slack(run):
-            print("more of it")
-            return Finding(Verdict.HOLDS, measured=1.0, bound=2.0, slack=2.0)
+def slack(run):
+    print("more of it")
+    return Finding(Verdict.HOLDS, measured=1.0, bound=2.0, slack=2.0)
 
-        def fails(run):
-            return 1 / 0
+def fails(run):
+    return 1 / 0
 
-        CLAIMS = (
-            claim("mine.holds", slack),
-            claim("mine.violated", lambda run: Finding(Verdict.VIOLATED, measured=3)),
-            claim("mine.raises", fails),
-            claim("mine.nan", lambda run: Finding(Verdict.HOLDS, measured=float("nan"))),
-            claim("mine.nothing", lambda run: None),
-            claim("mine.leaves", lambda run: exit()),
-            Claim(id="mine.forgetful", source="here", statement="It is so.", formula="1", judgement=Decided(slack, "test")),
-            claim("mine.assumes", slack, ("orthonormal",)),
-            claim("mine.elsewhere", slack, ("prefix_closed", "optimal_majority")),
-        )
-        """.replace("\n        ", "\n")
-    )
-    verdicts = {
-        "mine.holds": "holds",
-        "mine.violated": "violated",
-        "mine.raises": "broken",
-        "mine.nan": "broken",
-        "mine.nothing": "broken",
-        "mine.leaves": "broken",
-        "mine.forgetful": "broken",
-        "mine.assumes": "holds",
-        "mine.elsewhere": "not-applicable",
-    }
-    found = command.json("audit", "free-20", "--claims", "mine.py", *SHORT, "--out", "report")
+CLAIMS = (
+    claim("mine.holds", slack),
+    claim("mine.violated", lambda run: Finding(Verdict.VIOLATED, measured=3)),
+    claim("mine.raises", fails),
+    claim("mine.nan", lambda run: Finding(Verdict.HOLDS, measured=float("nan"))),
+    claim("mine.nothing", lambda run: None),
+    claim("mine.leaves", lambda run: exit()),
+    Claim(id="mine.forgetful", source="", statement="", formula="1", judgement=Decided(slack, "test")),
+    claim("mine.assumes", slack, ("orthonormal",)),
+    claim("mine.elsewhere", slack, ("orthonormal", "prefix_closed")),
+)
+"""
+)
+VERDICTS = {
+    "mine.holds": "holds",
+    "mine.violated": "violated",
+    "mine.raises": "broken",
+    "mine.nan": "broken",
+    "mine.nothing": "broken",
+    "mine.leaves": "broken",
+    "mine.forgetful": "broken",
+    "mine.assumes": "holds",
+    "mine.elsewhere": "not-applicable",
+}
+NOT_PREFIX_CLOSED = {
+    "samples": [{"tokens": ["a", "b", "q"], "next": "a"}, {"tokens": ["a", "c", "q"], "next": "a", "count": 2}],
+    "next_token": {"a": "a", "b": "b", "c": "c", "q": "q"},
+}
+
+
+def test_claims_of_a_file_are_audited_beside_the_built_in_ones(
+    command: Command, monkeypatch: pytest.MonkeyPatch, own_folder: Path
+) -> None:
+    monkeypatch.setattr("marginaudit.reports.ledger.PAPERS", {"ntp": ("ntp.prop2.c",), "snap": ("sharp.s",)})
+    data = dataset_file(own_folder, NOT_PREFIX_CLOSED)
+    arguments = ("audit", data, "--claims", claims_file(EVERY_KIND), "--paper", "ntp", *SHORT, "--out", "report")
+
+    found = command.json(*arguments)
     rows = {row["claim"]: row for row in found["verdicts"]}
-    assert list(rows) == [*LEDGER, *verdicts]
-    assert {name: rows[name]["verdict"] for name in verdicts} == verdicts
+    assert list(rows) == ["ntp.prop2.closed-form", "ntp.prop2.corollary", *VERDICTS]
+    assert {name: rows[name]["verdict"] for name in VERDICTS} == VERDICTS
     assert (rows["mine.holds"]["slack"], rows["mine.nan"]["measured"]) == (2.0, None)
-    assert "ZeroDivisionError: division by zero (in fails, mine.py line 16)." in rows["mine.raises"]["detail"]
-    assert "Not assumed by the claim, and failing here: prefix_closed." in rows["mine.raises"]["detail"]
-    assert rows["mine.nan"]["detail"].startswith("Its code returned NaN as measured.")
-    assert "returned None, expected a Finding" in rows["mine.nothing"]["detail"]
-    assert rows["mine.leaves"]["detail"].startswith("SystemExit: ")
-    assert "does not state its assumptions" in rows["mine.forgetful"]["detail"]
-    assert "Assumption prefix_closed fails" in rows["mine.elsewhere"]["detail"]
+    detail = {name: rows[name]["detail"] for name in VERDICTS}
+    assert detail["mine.raises"] == (
+        "ZeroDivisionError: division by zero (in fails, mine.py line 16). "
+        "Not assumed by the claim, and failing here: prefix_closed."
+    )
+    assert detail["mine.nan"].startswith("Its code returned NaN as measured.")
+    assert detail["mine.nothing"].startswith("Its code returned None, expected a Finding.")
+    assert detail["mine.leaves"].startswith("SystemExit: ")
+    assert detail["mine.forgetful"].startswith("It does not state its assumptions")
+    assert detail["mine.elsewhere"].startswith("Assumption prefix_closed fails")
+
     page = Path("report/report.html").read_text(encoding="utf-8")
+    report = strict_json(Path("report/report.json").read_text(encoding="utf-8"))
+    assert report["verdicts"] == found["verdicts"]
     with Path("report/verdicts.csv").open(encoding="utf-8", newline="") as file:
         table = {row["claim"]: row["verdict"] for row in csv.DictReader(file)}
-    for name, verdict in verdicts.items():
+    answer = command(*arguments, "--fail-on", "violated")
+    assert answer.status == 1
+    assert answer.err.startswith("text that is no JSON\nmore of it\n")
+    for name, verdict in VERDICTS.items():
         assert table[name] == verdict
         assert f'id="{name}"' in page
+        assert re.search(rf"^{name} +data +{verdict} ", answer.out, flags=re.MULTILINE)
     assert not list(own_folder.glob("**/__pycache__"))
-
-    answer = command("audit", "example-1", "--claims", "mine.py", "--paper", "ntp", *SHORT, "--fail-on", "violated")
-    assert answer.status == 1
-    assert re.search(r"^mine\.raises +example-1 +broken", answer.out, flags=re.MULTILINE)
-    assert "text that is no JSON" in answer.err
 
 
 def test_the_ledger_and_the_hunt_know_them(command: Command) -> None:
@@ -229,11 +246,12 @@ def test_a_folder_is_no_file(command: Command) -> None:
     assert command.refused("audit", "--claims", ".") == ".: got Is a directory, expected a Python file of claims"
 
 
-def test_a_file_imports_what_lies_beside_it_and_shadows_nothing() -> None:
+def test_a_file_imports_what_lies_beside_it_and_shadows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
     Path("more").mkdir()
     Path("more/sibling.py").write_text("NAME = 'mine.sibling'\n")
-    Path("more/json.py").write_text("raise AssertionError\n")
-    text = "import json\nfrom dataclasses import dataclass\nfrom sibling import NAME\n"
+    Path("more/colorsys.py").write_text("raise AssertionError\n")
+    text = "import colorsys\nfrom dataclasses import dataclass\nfrom sibling import NAME\n"
     text += "@dataclass\nclass Named:\n    name: 'str'\n"
     path = claims_file(text + FILE + "CLAIMS = (claim(Named(NAME).name, print) for _ in range(1))", "more/numpy.py")
     assert list(all_claims("all", path, no_notice)) == [*LEDGER, "mine.sibling"]
@@ -271,7 +289,7 @@ def test_what_is_no_step_is_broken(field: str) -> None:
         Finding(Verdict.HOLDS, detail="\ud800"),
         Finding(Verdict.HOLDS, witness={"set": {1}}),
         Finding(Verdict.HOLDS, witness={"third": Fraction(1, 3)}),
-        Finding(Verdict.HOLDS, witness={("a", "b"): 1}),
+        Finding(Verdict.HOLDS, witness={("a", "b"): 1}),  # type: ignore[dict-item]
     ],
 )
 def test_what_is_no_finding_is_broken(found: object) -> None:
@@ -293,7 +311,8 @@ def test_plain_numbers_come_out_of_numpy_ones_and_fractions() -> None:
         curve=curve,
     )
     plain = checked(found)
-    assert (plain.verdict, plain.evidence) == (Verdict.HOLDS, Evidence.EXACT)
+    assert plain.verdict is Verdict.HOLDS
+    assert plain.evidence is Evidence.EXACT
     assert [type(v) for v in (plain.measured, plain.bound, plain.slack, plain.worst_step)] == [float, float, float, int]
     assert (plain.measured, plain.bound, plain.worst_step, plain.curve) == (0.5, 0.25, 7, curve)
     with pytest.raises(Unreportable, match="expected a Finding"):
@@ -336,14 +355,24 @@ def _line_of(function: Any) -> int:
     return int(function.__code__.co_firstlineno) + 1
 
 
+def test_the_line_named_is_the_claims_own_where_a_library_raised() -> None:
+    def singular(_: Run) -> Any:
+        return np.linalg.inv(np.zeros((2, 2)))
+
+    found = claim(Decided(singular, kind="test")).judge(short())
+    assert (
+        found.detail == f"LinAlgError: Singular matrix (in singular, {Path(__file__).name} line {_line_of(singular)})."
+    )
+
+
 def test_a_claim_that_needs_what_it_does_not_assume_says_so() -> None:
-    data = dataset_from_document(NO_FUNCTION, "none")
+    data = dataset_from_document(NO_FUNCTION)
     needy = claim(Bounded(lambda run: series([run.norm_kq]), upper=lambda _, t: 1 + t))
     found = needy.judge(short(data))
     assert found.verdict is Verdict.BROKEN
     assert "Not assumed by the claim, and failing here: collocation" in found.detail
     assert replace(needy, assumptions=("collocation",)).judge(short(data)).verdict is Verdict.NOT_APPLICABLE
-    assert "Not assumed" not in claim(Decided(lambda _: 1 / 0, "test")).judge(short()).detail  # type: ignore[arg-type]
+    assert "Not assumed" not in claim(Decided(lambda _: 1 / 0, "test")).judge(short()).detail  # type: ignore[arg-type, return-value]
 
 
 def test_no_assumptions_are_stated_by_an_empty_tuple() -> None:
@@ -420,7 +449,7 @@ def test_every_built_in_claim_is_of_one_paper() -> None:
     assert {entry.id for entry in of_paper("ntp")} == papers["ntp"]
 
 
-def test_the_paper_chooses_built_in_claims_only(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_paper_chooses_built_in_claims_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("marginaudit.reports.ledger.PAPERS", {"ntp": ("ntp.example",), "snap": ("sharp.s",)})
     path = claims_file(FILE + "CLAIMS = [claim('mine', lambda run: Finding(Verdict.HOLDS))]")
     for paper, ids in (
@@ -429,8 +458,6 @@ def test_the_paper_chooses_built_in_claims_only(command: Command, monkeypatch: p
     ):
         assert list(all_claims(paper, None, no_notice)) == ids
         assert list(all_claims(paper, path, no_notice)) == [*ids, "mine"]
-    found = command.json("audit", "example-1", "--paper", "ntp", "--claims", path, *SHORT)
-    assert [row["claim"] for row in found["verdicts"]] == ["ntp.example1", "ntp.example2", "mine"]
     taken = claims_file(FILE + "CLAIMS = [claim('ntp.prop1.norm', print)]")
     with pytest.raises(InputError, match=r"ntp\.prop1\.norm: got an id that another claim has"):
         all_claims("ntp", taken, no_notice)
@@ -447,6 +474,11 @@ def test_a_paper_without_claims_is_refused(command: Command, monkeypatch: pytest
 # the example and its page
 
 
+@cache
+def long() -> Run:
+    return Run(CASES["example-1"](), Config(steps1=100, steps2=10**7))
+
+
 def test_the_page_shows_the_example_and_it_is_short() -> None:
     page = (ROOT / "docs" / "your-own-claim.md").read_text(encoding="utf-8")
     code = EXAMPLE.read_text(encoding="utf-8")
@@ -454,12 +486,19 @@ def test_the_page_shows_the_example_and_it_is_short() -> None:
     assert len([line for line in code.splitlines() if line.strip()]) <= 20
 
 
+def test_the_page_prints_the_limits_of_the_built_in_cases() -> None:
+    page = (ROOT / "docs" / "your-own-claim.md").read_text(encoding="utf-8")
+    for name, case in CASES.items():
+        limit = f"{1 / Run(case()).norm_kq:.4g}"
+        assert re.search(rf"^att-svm\.margin +{name} +holds +float64 +{limit} +{limit} +1$", page, flags=re.MULTILINE)
+
+
 def test_the_code_blocks_of_the_page_run(command: Command) -> None:
     page = (ROOT / "docs" / "your-own-claim.md").read_text(encoding="utf-8")
     for number, block in enumerate(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)):
         path = claims_file(block, f"block{number}.py")
         (own,) = list(all_claims("all", path, no_notice).values())[len(LEDGER) :]
-        found = own.judge(Run(CASES["example-1"](), Config(steps1=100, steps2=10**6)))
+        found = own.judge(long())
         assert found.verdict is Verdict.HOLDS, found
         assert own.id in command("claims", own.id, "--claims", path).out
     (options,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
@@ -493,12 +532,16 @@ def test_the_examples_margin_is_that_of_every_sample() -> None:
     assert (measured.value <= 1 / run.norm_kq).all()
 
 
+def times(factor: float, run: Run) -> float:
+    return factor / run.norm_kq
+
+
 def test_the_example_is_computed_not_asserted() -> None:
-    run = Run(CASES["example-1"](), Config(steps1=100, steps2=10**7))
+    run = long()
     assert example().judge(run).verdict is Verdict.HOLDS
     judgement = example().judgement
     assert isinstance(judgement, Limit)
-    for factor in (0.98, 1.02):
-        twin = replace(judgement, predicted=lambda run, factor=factor: factor / run.norm_kq)
+    for wrong in (0.98, 1.02):
+        twin = replace(judgement, predicted=partial(times, wrong))
         assert replace(example(), judgement=twin).judge(run).verdict is Verdict.VIOLATED
     assert example().judge(Run(run.dataset, Config(steps2=0))).verdict is Verdict.NOT_APPLICABLE

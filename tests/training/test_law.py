@@ -62,7 +62,9 @@ def test_potentials_in_high_precision():
             flux = (flint.arb(w) - (flint.arb(float(r[a])) - flint.arb(float(r[j])))).exp()
             total[a] += flux
             total[j] -= flux
-        off = [float(abs(t - flint.fmpq(w.numerator, w.denominator))) for t, w in zip(total, reference.weight)]
+        off = [
+            float(abs(t - flint.fmpq(w.numerator, w.denominator))) for t, w in zip(total, reference.weight, strict=True)
+        ]
     assert max(off) < 1e-14
 
 
@@ -83,10 +85,11 @@ def test_potentials_of_an_impossible_supply():
     ends = np.array([0, 2, 0]), np.array([1, 3, 3])
     supply = np.array([0.5, -0.5, 0.5, -0.5])
     component = np.zeros(4, dtype=np.int64)
-    with pytest.raises(RuntimeError, match="no positive fluxes found|exactly singular"):
+    with pytest.raises(RuntimeError, match=r"no positive fluxes found|exactly singular"):
         potentials(*ends, np.zeros(3), supply, component, np.ones(4), np.zeros(4))
-    with pytest.raises(RuntimeError, match="they miss it by"):
-        potentials(*ends, np.zeros(3), np.array([0.5, -0.5, 0.5, 0.5]), component, np.ones(4), np.zeros(4))
+    ends = np.array([0, 0]), np.array([1, 2])
+    with pytest.raises(RuntimeError, match=r"miss it by 1\.0e-01"):
+        potentials(*ends, np.zeros(2), np.array([1.0, -0.5, -0.4]), component[:3], np.ones(3), np.zeros(3))
 
 
 def one_optimal_token(seed):

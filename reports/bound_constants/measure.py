@@ -1,0 +1,146 @@
+"""The audit of one claim on one dataset, as an entry to keep. Imported when a test first asks for it."""
+
+import os
+import warnings
+from dataclasses import fields
+from functools import lru_cache
+from importlib.metadata import version
+from math import inf, isfinite
+from os import PathLike
+from typing import Any, Literal, TypeGuard
+
+from marginaudit.orders import Dataset, InputError
+from marginaudit.reports.audit import environment
+from marginaudit.reports.bound_constants.constant import Constant
+from marginaudit.reports.bound_constants.entry import Entry
+from marginaudit.reports.claim import Claim, Ledger
+from marginaudit.reports.judgements import ALLOWANCE
+from marginaudit.reports.options import load
+from marginaudit.reports.run import Config, Run
+from marginaudit.reports.user_claims import all_claims
+from marginaudit.reports.verdict import Finding
+
+AUDIT = Config(steps2=None)
+"""How `marginaudit audit` trains by default."""
+
+KEPT_RUNS = 4
+"""So many datasets, with their training, are kept for the next claim."""
+
+
+def find_claim(claim: str | Claim) -> Claim:
+    """A claim, or the built-in or installed one of an id.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    if isinstance(claim, Claim):
+        return claim
+    ledger = _ledger()
+    if claim not in ledger:
+        raise InputError(
+            f"claim {claim!r}", got="no claim of that id", expected="an id that `marginaudit claims` lists"
+        )
+    return ledger[claim]
+
+
+@lru_cache(maxsize=1)
+def _ledger() -> Ledger:
+    return all_claims("all", None, lambda text: warnings.warn(text, stacklevel=2))
+
+
+def find_dataset(dataset: str | PathLike[str] | Dataset) -> Dataset:
+    """A dataset, or the one of a built-in case's name or a path.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    if isinstance(dataset, Dataset):
+        return dataset
+    name = os.fspath(dataset)
+    try:
+        status = os.stat(name)  # noqa: PTH116  (the empty name is no path)
+    except (OSError, ValueError):
+        return _loaded(name, ())
+    return _loaded(name, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns))
+
+
+@lru_cache(maxsize=KEPT_RUNS)
+def _loaded(name: str, stamp: tuple[int, ...]) -> Dataset:
+    """The dataset of a name, read again when its file is another one."""
+    return load(name).dataset
+
+
+@lru_cache(maxsize=KEPT_RUNS)
+def _run(dataset: Dataset, config: Config) -> Run:
+    return Run(dataset, config)
+
+
+def judged(claim: Claim, dataset: Dataset, config: Config | None) -> Finding:
+    """The verdict on the claim, as in `marginaudit audit`."""
+    return claim.judge(_run(dataset, config or AUDIT))
+
+
+def entry_of(finding: Finding, config: Config | None, tolerance: float | None, seed: int | None) -> Entry:
+    """What is to be kept of a finding."""
+    asked = config or AUDIT
+    return Entry(
+        verdict=finding.verdict,
+        evidence=finding.evidence,
+        constants=constants_of(finding, tolerance),
+        config={field.name: _plain(asked, field.name) for field in fields(Config) if _differs(asked, field.name)},
+        seed=seed,
+        versions={"marginaudit": version("marginaudit")} | environment(),
+    )
+
+
+def _differs(config: Config, name: str) -> bool:
+    return bool(getattr(config, name) != getattr(AUDIT, name))
+
+
+def _plain(config: Config, name: str) -> Any:
+    value = getattr(config, name)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def constants_of(finding: Finding, tolerance: float | None) -> dict[str, Constant]:
+    """The numbers of a finding that can get worse, each with its direction and the tolerance.
+
+    The slack bound / measured of an upper bound gets worse downwards, that of a lower bound upwards, and the
+    other way round where both sides are negative. Where their signs differ it is no measure of room, and an
+    equality or a limit has no room: their verdict says all. The default tolerance of slack and constant is what
+    the error bars of two runs allow, of the informative step what counts as equal in a verdict, and never less.
+
+    >>> from marginaudit.reports import Finding, Verdict
+    >>> constants_of(Finding(Verdict.HOLDS, slack=3.0, measured=1.0, side="upper", repeats_within=1e-6), None)
+    {'slack': Constant(value=3.0, better='larger', tolerance=1e-06)}
+    """
+    found = {}
+    within = ALLOWANCE if finding.repeats_within is None else max(ALLOWANCE, finding.repeats_within)
+    upper = finding.side == "upper"
+    negative = finding.measured is not None and finding.measured < 0
+    if finding.side is not None and (tolerance is not None or within < inf):
+        if _finite(finding.slack) and finding.slack > 0:
+            found["slack"] = Constant(finding.slack, _better(larger=upper is not negative), _given(tolerance, within))
+        if _finite(finding.constant):
+            found["constant"] = Constant(finding.constant, _better(larger=not upper), _given(tolerance, within))
+    if finding.informative_from is not None:
+        found["informative_step"] = Constant(
+            finding.informative_from, _better(larger=False), _given(tolerance, ALLOWANCE)
+        )
+    return found
+
+
+def _finite(value: float | None) -> TypeGuard[float]:
+    return value is not None and isfinite(value)
+
+
+def _better(larger: bool) -> Literal["larger", "smaller"]:
+    return "larger" if larger else "smaller"
+
+
+def _given(tolerance: float | None, derived: float) -> float:
+    return derived if tolerance is None else tolerance
