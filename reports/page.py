@@ -43,7 +43,6 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
             "assumptions": claim.assumptions,
             "statement": claim.statement,
             "instead": claim.instead,
-            "smallest": None,
             "mathml": Markup(_mathml(claim.formula)),
             "rows": by_claim[claim.id],
         }

@@ -110,6 +110,10 @@ CLOSED_FORM = Claim(
     assumptions=ASSUMPTIONS,
     judgement=Equal(measure=_solution, expected=_closed_form, witness=_witness),
     absent=no_relation,
+    instead=(
+        "it holds for a query iff |N(S)| k >= |S| m for every set S of its optimal tokens (sharp.prop2), as it does "
+        "under prefix closure (sharp.single-optimum)."
+    ),
 )
 
 COROLLARY = Claim(
@@ -120,6 +124,10 @@ COROLLARY = Claim(
     assumptions=ASSUMPTIONS,
     judgement=Equal(measure=lambda run: _pair_side(run, 1), expected=lambda run: _pair_side(run, 2)),
     absent=no_relation,
+    instead=(
+        "it holds under a query where the closed form does: |N(S)| k >= |S| m for every set S of its optimal tokens "
+        "is enough (sharp.prop2)."
+    ),
 )
 
 PREFIX_CLOSED = Claim(

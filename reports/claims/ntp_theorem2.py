@@ -201,6 +201,10 @@ FLOOR = Claim(
     assumptions=ASSUMPTIONS,
     judgement=Equal(measure=log_infimum, expected=log_printed_floor, witness=_floor_witness),
     absent=no_common_margin,
+    instead=(
+        "the infimum is log(1 + (V-1) exp(-A)), A = T eta0/||W*_ov||, approached as W_kq = R W*_kq grows (sharp.floor, "
+        "proved in docs/proofs.md)."
+    ),
 )
 
 

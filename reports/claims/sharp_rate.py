@@ -1,6 +1,6 @@
 """The rate of stage 2: 1 - cos falls like 1/t^2, times log^2 t where a tight constraint carries no multiplier."""
 
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
+from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim, ProofCondition
 from marginaudit.reports.claims.quantities import no_direction_kq
 from marginaudit.reports.judgements import Limit
 from marginaudit.reports.rates import constants
@@ -10,6 +10,10 @@ from marginaudit.training import Asymptotics
 
 SATURATED = 50
 """The rate is asymptotic once eta t/||W*_kq||, about the margin that training has reached, is this large."""
+
+SHORT_STEPS = ProofCondition(
+    "eta <= 1 / (4 ||W*_kq||), without which steps may end in a cycle", lambda run: 4 * run.eta * run.norm_kq <= 1
+)
 
 
 def _asymptotics(run: Run) -> Asymptotics:
@@ -64,6 +68,7 @@ RATE = Claim(
         regime=lambda run: SATURATED * run.norm_kq / run.eta,
     ),
     absent=_nothing_to_approach,
+    proof_uses=(SHORT_STEPS,),
 )
 
 CLAIMS = (RATE,)

@@ -20,6 +20,7 @@ from marginaudit.reports.claims.ntp_lemmas_stage2 import (
 )
 from marginaudit.reports.claims.ntp_theorem2 import RATE
 from marginaudit.reports.claims.quantities import no_common_margin, stage2_direction
+from marginaudit.reports.claims.sharp_rate import SHORT_STEPS
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, Decided
 from marginaudit.reports.run import Run
 from marginaudit.reports.series import Series
@@ -227,6 +228,7 @@ FLOOR = Claim(
         partial(decide_floor, claimed=infimum, rate=lambda run: run.eta / run.norm_kq), kind="infimum and limit"
     ),
     absent=no_common_margin,
+    proof_uses=(SHORT_STEPS,),
 )
 
 CLAIMS = (LEMMA6, LEMMA7, THEOREM1, FLOOR)

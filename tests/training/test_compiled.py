@@ -74,29 +74,42 @@ def test_the_kernel_takes_the_steps(monkeypatch):
     """Else the comparison above would compare the NumPy form with itself."""
     monkeypatch.setattr(ReducedKQ, "step", None)
     for name in ("free", "prefix-closed"):
-        problem, iterate = reduced(REDUCED[name], 9.0)
-        problem.advance(iterate, 20_000, lambda t: None)
-        assert iterate.moves == 20_000
+        problem, start = reduced(REDUCED[name], 9.0)
+        for moves, goal in ((0, 5000), (10**7, 10**7 + 5)):
+            state = start.placed(moves, start.rest)
+            problem.advance(state, goal, lambda t: None)
+            assert state.moves == goal
 
 
-@pytest.mark.parametrize("data", [SMALL, CASES["section-7"]()], ids=lambda data: data.name)
+def test_sums_are_compensated():
+    """Scores that all differ by one large number have the same margins."""
+    problem, start = reduced(SMALL, 9.0)
+    state, slow = both(problem, start, 0, 300, rest=np.full(start.high.shape, 1e9))
+    near, _ = both(problem, start, 0, 300)
+    np.testing.assert_allclose((state.high - 1e9) + state.low, near.rest, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(state.low, slow.low, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("data", [WITH_SLACK, CASES["section-7"]()], ids=lambda data: data.name)
 def test_one_exponential_an_edge_late(data):
-    """Across the step at which attention becomes one-hot to double precision."""
+    """Before, across and behind the step at which attention becomes one-hot to double precision."""
     problem, start = reduced(data, 9.0)
-    kernel = CompiledSteps(problem)
-    switch = kernel.arguments[2]
-    first = int((switch - 0.5) / (problem.lead_rate * start.lr))
-    state = start.placed(0, start.rest)
-    problem.advance(state, first, lambda t: None)
-
-    def smallest_margin(state):
-        margins = problem.margins(state)
-        return margins.lead + margins.rest.min()
-
-    assert smallest_margin(state) < switch
-    fast, slow = both(problem, state, first, first + 600, rest=state.rest)
-    assert smallest_margin(fast) > switch
+    switch = CompiledSteps(problem).arguments[2]
+    weight = problem.merged.weight
+    for margin in (switch - 14, switch - 0.5, switch + 1):
+        moves = int(margin / (problem.lead_rate * start.lr))
+        fast, slow = both(problem, start, moves, moves + 1)
+        np.testing.assert_allclose(fast.last, slow.last, rtol=0, atol=1e-15)
+    late = np.bincount(problem.merged.loser, weight, len(slow.last))
+    late -= np.bincount(problem.merged.winner, weight, len(slow.last))
+    tight = np.array([slack == 0 for slack in problem.exact.slack])
+    if tight.all():
+        np.testing.assert_allclose(slow.last, late / np.linalg.norm(late), rtol=0, atol=1e-15)
+    moves = int((switch - 1) / (problem.lead_rate * start.lr))
+    fast, slow = both(problem, start, moves, moves + 600)
     assert_same(fast, slow)
+    margins = problem.margins(slow)
+    assert margins.lead + margins.rest.min() > switch
     assert fast.log_growth == pytest.approx(slow.log_growth, rel=1e-6)
     assert slow.local_error * (1 - 1e-9) <= fast.local_error <= 2 * slow.local_error
 
@@ -126,14 +139,30 @@ def test_steps_far_out_against_exact_arithmetic():
     np.testing.assert_allclose(state.rest, moved, rtol=0, atol=1e-14)
 
 
-@pytest.mark.parametrize(("A", "lr"), [(400.0, 0.02), (5e4, 0.02), (9.0, 40.0), (30.0, 1000.0)])
+@pytest.mark.parametrize(
+    ("A", "lr"), [(400.0, 0.02), (1600.0, 0.02), (3200.0, 0.02), (5e4, 0.02), (9.0, 40.0), (30.0, 1000.0)]
+)
 def test_beyond_the_kernel_s_range_the_numpy_form_takes_over(A, lr):
-    problem, start = reduced(SMALL, A, lr=lr)
+    problem, start = reduced(WITH_SLACK, A, lr=lr)
     fast, slow = both(problem, start, 0, 3)
     assert_same(fast, slow)
     fast, _ = both(problem, start, 0, 400)
     assert fast.moves == 400
     assert np.isfinite(fast.rest).all()
+
+
+def test_signed_fluxes():
+    """Five copies of a wrong token pull the gradient at another one the other way, for a while."""
+    n = {"a": "b", "b": "c", "c": "a"}
+    data = Dataset("copies", ("a", "b", "c"), (Sample(("b", "b", "b", "b", "b", "c", "a"), "b"),), (1,), next_token=n)
+    problem, start = reduced(data, 6.0)
+    zero = problem.gradient(start)
+    assert zero.value[list(problem.classes.key).index(2)] < 0
+    fast, slow = both(problem, start, 0, 150)
+    assert_same(fast, slow)
+    assert fast.local_error == pytest.approx(slow.local_error, rel=1e-9)
+    assert fast.log_growth == pytest.approx(slow.log_growth, rel=1e-9)
+    assert problem.gradient(slow).value[2] > 0
 
 
 def test_margins_far_below_zero():

@@ -1,5 +1,6 @@
 """The fast-forward against true steps, other solvers and its own stated error."""
 
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -49,6 +50,19 @@ def test_the_stated_error_covers_true_steps(data):
     assert covered(found, relative, distance, eta)
     assert (found.error < 1e-5).all()
     np.testing.assert_allclose(found.rest[0], late_steps(*problem, eta, [100_000])[0], rtol=0, atol=1e-13)
+
+
+def test_a_tiny_slack():
+    """An edge between two blocks, slack by 1/195, that still carries flux at t = 1e6."""
+    problem = of_graph(block(8, 7, 0) | block(7, 6, 15) | {(0, 22)})
+    slack = [x for x in problem[1].slack if x > 0]
+    assert slack == [Fraction(1, 195)]
+    found, relative, distance = compare(*problem, 0.01, 100_000, [100_100, 200_000, 500_000, 1_000_000])
+    assert covered(found, relative, distance, 0.01)
+    assert (found.discretisation > 1e-10).all()
+    far = fast_forward(*problem, 0.01, 1_000_000, found.rest[-1], [10**7, 10**18])
+    apart = np.linalg.norm(far.rest - found.rest[-1], axis=1)
+    assert 1e-9 < apart[0] == pytest.approx(apart[1], rel=1e-3)
 
 
 def test_the_bound_is_tight_at_first():
