@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -11,9 +11,11 @@ from marginaudit.orders import ASSUMPTIONS, Assumption, Dataset, check_assumptio
 from marginaudit.reports.claim import NotAlgorithm1
 from marginaudit.training import Progress, Stage1, Training, train
 from marginaudit.training.algorithm1 import STAGE1_STEPS
-from marginaudit.training.enclosure import Enclosure, NotEnclosable, enclose
 from marginaudit.training.horizon import MOST_TRUE_STEPS, SWITCH, no_fast_forward
 from marginaudit.training.stage1_law import stage1_law
+
+if TYPE_CHECKING:
+    from marginaudit.training.enclosure import Enclosure
 
 PAPER_STEPS = 900
 """Steps of both stages in the experiments of arXiv 2409.17335."""
@@ -191,7 +193,7 @@ class Run:
         return train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress)
 
     @property
-    def enclosure(self) -> Enclosure | None:
+    def enclosure(self) -> "Enclosure | None":
         """The rigorous enclosure of stage 2's first steps; None where none is asked for or possible."""
         return None if isinstance(self._enclosed, str) else self._enclosed
 
@@ -201,7 +203,7 @@ class Run:
         return self._enclosed if isinstance(self._enclosed, str) else None
 
     @cached_property
-    def _enclosed(self) -> Enclosure | str:
+    def _enclosed(self) -> "Enclosure | str":
         kq = self.solved("kq")
         if not self.config.certify:
             return "not asked for"
@@ -209,6 +211,8 @@ class Run:
             return "the run is plain gradient descent"
         if kq is None:
             return "W*_kq is not known"
+        from marginaudit.training.enclosure import NotEnclosable, enclose
+
         steps = self.trained.stage2.step
         try:
             return enclose(

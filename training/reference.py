@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-import flint
 import numpy as np
 
 from marginaudit.margins import MaxMargin
 from marginaudit.orders import Dataset
 from marginaudit.training.classes import SampleClasses
 from marginaudit.training.edges import Floats, MergedEdges
+
+if TYPE_CHECKING:
+    import flint
 
 BITS = 256
 
@@ -40,6 +43,8 @@ class ExactReference:
     @cached_property
     def norm(self) -> float:
         """||W*_kq||, correctly rounded."""
+        import flint
+
         with flint.ctx.workprec(BITS):
             return float(_root(self.norm_squared))
 
@@ -86,6 +91,8 @@ def over_root(values: Sequence[Fraction], square: Fraction) -> tuple[Floats, Flo
     >>> float(high[0]), float(low[0])
     (0.7071067811865476, -4.833646656726457e-17)
     """
+    import flint
+
     with flint.ctx.workprec(BITS):
         root = _root(square)
         parts = {}
@@ -96,9 +103,11 @@ def over_root(values: Sequence[Fraction], square: Fraction) -> tuple[Floats, Flo
     return high, low
 
 
-def _ball(value: Fraction) -> flint.arb:
+def _ball(value: Fraction) -> "flint.arb":
+    import flint
+
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
-def _root(value: Fraction) -> flint.arb:
+def _root(value: Fraction) -> "flint.arb":
     return _ball(value).sqrt()

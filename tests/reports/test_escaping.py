@@ -104,7 +104,7 @@ def test_one_audit_of_them_all(command: Command, tmp_path: Path, monkeypatch: py
     assert r"\u202egnp.exe" in shown
 
     pictures = sorted((report / "figures").glob("*.svg"))
-    assert len(pictures) == len(drawn)
+    assert len(pictures) == 2 * len(drawn)
     for picture in pictures:
         root = ElementTree.fromstring(picture.read_bytes())
         assert not list(root.iter("{http://www.w3.org/2000/svg}script"))

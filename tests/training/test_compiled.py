@@ -173,9 +173,10 @@ def test_margins_far_below_zero():
     problem, start = reduced(data, 2.0, exact=False, lr=0.5)
     fast, slow = both(problem, start, 0, 40)
     assert_same(fast, slow, 1e-11)
-    far = np.where(np.arange(len(start.high)) % 2, 500.0, -500.0)
-    fast, slow = both(problem, start, 0, 3, rest=far)
-    assert_same(fast, slow)
+    for size in (140.0, 178.0, 500.0):
+        far = np.where(np.arange(len(start.high)) % 2, size, -size)
+        fast, slow = both(problem, start, 0, 3, rest=far)
+        assert_same(fast, slow)
 
 
 @pytest.mark.parametrize("A", [3.0, 60.0])
@@ -188,6 +189,22 @@ def test_a_gradient_hidden_by_rounding_stops_the_kernel(A):
     fast, slow = both(problem, start, 0, 10)
     assert fast.moves == slow.moves == 0
     assert fast.state_error == np.inf
+    # sums that are 0, though not all of them in float64
+    bags = [Sample(("a", "b") * times, "a") for times in range(1, 6)]
+    norms = []
+    for counts in ((3, 7, 11, 13, 19), (1, 6, 9, 23, 31), (1, 2, 3, 4, 5)):
+        same = Dataset(
+            "same",
+            ("a", "b", "c"),
+            (*bags, Sample(("a", "b") * 6, "b")),
+            (*counts, sum(counts)),
+            next_token=n,
+        )
+        problem, start = reduced(same, A, exact=False)
+        norms.append(problem.gradient(start).norm)
+        fast, slow = both(problem, start, 0, 10)
+        assert fast.moves == slow.moves == 0
+    assert max(norms) > 0
     problem, start = reduced(data, A, exact=False)
     fast, slow = both(problem, start, 0, 10)
     assert fast.moves == slow.moves == 10

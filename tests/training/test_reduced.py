@@ -188,6 +188,6 @@ def test_a_row_of_a_given_state_is_that_of_steps(t):
             continue
         np.testing.assert_allclose(given[name], value, rtol=1e-13, err_msg=name)
     assert given["method"] == "law"
-    assert 0.25 <= given["error"] < 0.25 + 1e-10
+    assert 0.25 < given["error"] < 0.25 + 1e-10
     assert 0.25 * given["distance"] <= given["distance_error"] < 0.26 * given["distance"]
     assert problem.row_at(iterate, t, iterate.rest, "law", np.inf)["distance_error"] == 2
