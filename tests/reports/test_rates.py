@@ -20,7 +20,7 @@ def test_a_power_law_has_its_exponent_in_every_decade() -> None:
 def test_a_squared_logarithm_is_taken_out() -> None:
     found = fitted_decades(STEP, 7 * (np.log(T) / T) ** 2, EXACT, NONE)
     assert found[0].exponent_without_log is None
-    np.testing.assert_allclose([d.exponent_without_log for d in found[1:]], -2, rtol=1e-12)
+    np.testing.assert_allclose(np.array([d.exponent_without_log for d in found[1:]], dtype=float), -2, rtol=1e-12)
     slower = np.array([d.exponent for d in found[1:]])
     assert (slower > -1.9).all()
     # d log(log^2 t / t^2) / d log t = -2 + 2 / log t, in the middle of the decade
@@ -40,7 +40,7 @@ def test_the_laws_exponent_is_fitted_at_the_same_steps() -> None:
     law = np.where(T >= 100, 2 / T, np.nan)
     found = fitted_decades(STEP, T**-2.0, EXACT, law)
     assert [d.predicted is None for d in found] == [True, True, *[False] * 7]
-    np.testing.assert_allclose([d.predicted for d in found[2:]], -1, rtol=1e-12)
+    np.testing.assert_allclose(np.array([d.predicted for d in found[2:]], dtype=float), -1, rtol=1e-12)
 
 
 @pytest.mark.parametrize("off", [0.02, -0.02])
