@@ -14,7 +14,7 @@ import numpy as np
 
 from marginaudit.training.edges import Edges
 from marginaudit.training.iterate import EPS, Floats, Iterate
-from marginaudit.training.reduced import FAR_BEHIND, ONE_HOT
+from marginaudit.training.reduced import FAR_BEHIND, LEAST_MARGIN, ONE_HOT
 
 if TYPE_CHECKING:
     from marginaudit.training.reduced import ReducedKQ
@@ -23,9 +23,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 LARGEST_A = 300.0
 """exp(2 A) is a float64 up to here."""
-
-LEAST_MARGIN = -300.0
-"""exp(-margin) is summed."""
 
 WORK = 10_000_000
 """Edges that one call of the kernel goes through, about a tenth of a second: no interrupt reaches it before."""
@@ -325,7 +322,7 @@ def take_steps(
             x[e] = straight + across
             off[e] = 2 * (abs(straight) + abs(across)) + 3
             least = min(least, x[e])
-        if not lead + least > LEAST_MARGIN:
+        if not lead + least >= LEAST_MARGIN:
             break
         for e in range(edges):
             x[e] = least - x[e]

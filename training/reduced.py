@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 ONE_HOT = 2.0**-56
 """Attention on other tokens below this, also A times it, changes no gradient in float64."""
 
+LEAST_MARGIN = -3.0
+"""Where a token leads the optimal one by more, h_j cancels, and `CommonMargin` takes over."""
+
 FAR_BEHIND = 2.0**-40
 """Attention below this part of the largest may have a relative rounding error as many times larger."""
 
@@ -138,8 +141,10 @@ class ReducedKQ(CommonMargin):
         if A == 0 or len(edges) == 0:
             zero = np.zeros(len(self.classes.key))
             return TokenGradient(zero, zero, -np.inf, 0.0, 0.0, 0.0)
-        owner, first = edges.owner, edges.first[:-1]
         margins = self.margins(iterate)
+        if margins.lead + margins.rest.min() < LEAST_MARGIN:
+            return super().token_gradient(iterate)
+        owner, first = edges.owner, edges.first[:-1]
         log_E = self._log_odds_of(margins)
         log_phi_a = -np.logaddexp(0.0, segment_log_sum_exp(log_E, first, owner))
         phi_a, phi = np.exp(log_phi_a), np.exp(log_E + log_phi_a[owner])

@@ -61,7 +61,6 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     records = item.stash.get(RECORDS, [])
     if records or item.config.getoption("--update-bounds"):
         vars(report)["bound_constants"] = {"module": str(item.path), "records": records}
-        item.stash[RECORDS] = []
     return report
 
 

@@ -91,6 +91,8 @@ class Project:
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Project:
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # test files change within a second
+    for name in ("CI", "BUILD_NUMBER"):  # where they are set, pytest repeats whole messages in its summary
+        monkeypatch.delenv(name, raising=False)
     made = Project(pytester)
     made.found()
     return made
@@ -206,6 +208,9 @@ def test_loosening_needs_a_reason_which_is_kept(project: Project) -> None:
 def test_updates_within_the_tolerance_do_not_add_up(project: Project) -> None:
     project.write("def test_it(bound_constants):\n    bound_constants(claim(), 'example-1', tolerance=0.1)\n")
     kept(project)
+    with_numpy = f'"numpy": "{np.__version__}"'
+    text = project.file.read_text(encoding="utf-8").replace(with_numpy, '"numpy": "1.0"')
+    project.file.write_text(text, encoding="utf-8")
     before = project.file.read_bytes()
     for slack in (3.8, 4.2):
         project.found(slack=slack)
@@ -216,6 +221,7 @@ def test_updates_within_the_tolerance_do_not_add_up(project: Project) -> None:
     project.found(slack=4.6)
     project.run(UPDATE, passed=1)
     assert project.slack() == 4.6
+    assert project.entry()["versions"]["numpy"] == np.__version__
 
 
 def test_a_tolerance_of_the_tests_own_is_kept_and_widening_it_is_loosening(project: Project) -> None:

@@ -139,6 +139,24 @@ def test_steps_far_out_against_exact_arithmetic():
     np.testing.assert_allclose(state.rest, moved, rtol=0, atol=1e-14)
 
 
+def test_plain_descent_late():
+    """Steps that know the size of the gradient, where it is exp(-70)."""
+    problem, start = reduced(SMALL, 9.0, normalised=False, lr=float(np.exp(72)))
+    ahead = np.random.default_rng(0).normal(size=start.high.shape)
+    ahead[problem.merged.winner] += 65
+    fast, slow = both(problem, start, 0, 3, rest=ahead)
+    assert np.abs(slow.rest - ahead).max() > 1e-3
+    assert_same(fast, slow)
+
+
+def test_exponents_beyond_those_of_float64():
+    """exp(A / 3) with an exponent that would wrap around to a small one."""
+    n = {"a": "b", "b": "c", "c": "a"}
+    samples = (Sample(("b", "c", "a"), "b"), Sample(("a", "a", "c", "b"), "b"))
+    problem, start = reduced(Dataset("three", ("a", "b", "c"), samples, (1, 1), next_token=n), 7500.0)
+    assert_same(*both(problem, start, 0, 20))
+
+
 @pytest.mark.parametrize(
     ("A", "lr"), [(400.0, 0.02), (1600.0, 0.02), (3200.0, 0.02), (5e4, 0.02), (9.0, 40.0), (30.0, 1000.0)]
 )
@@ -173,7 +191,7 @@ def test_margins_far_below_zero():
     problem, start = reduced(data, 2.0, exact=False, lr=0.5)
     fast, slow = both(problem, start, 0, 40)
     assert_same(fast, slow, 1e-11)
-    for size in (140.0, 178.0, 500.0):
+    for size in (140.0, 184.0, 500.0):
         far = np.where(np.arange(len(start.high)) % 2, size, -size)
         fast, slow = both(problem, start, 0, 3, rest=far)
         assert_same(fast, slow)

@@ -215,6 +215,19 @@ def test_a_second_degeneracy_gives_no_numbers():
     np.testing.assert_allclose(slope, 1, atol=0.04)
 
 
+def test_one_minus_cos_is_that_of_the_weights():
+    """Also where W is still far from the direction of W*: s = 1.5 to 1e6."""
+    merged, reference = of_dataset(free_dataset(V=8, N=30, L=5, seed=2))
+    [rest] = late_steps(merged, reference, ETA, [200_000])
+    law = asymptotic_law(merged, reference, ETA, 200_000, rest)
+    steps = [t for t in (150, 400, 2_000, 10**5, 10**8) if ETA * t + law.along > 0]
+    assert len(steps) >= 3
+    for t in steps:
+        weights = law.along * reference.unit[0] + law.log_rate * np.log(ETA * t) + law.offset
+        assert law.one_minus_cos(t) == pytest.approx(one_minus_cos(reference, ETA * t, weights), rel=1e-12)
+    assert law.one_minus_cos(steps[0]) > 1e-3
+
+
 def test_where_the_law_says_nothing():
     merged, reference = of_dataset(free_dataset(V=8, N=30, L=5, seed=2))
     [rest] = late_steps(merged, reference, ETA, [200_000])

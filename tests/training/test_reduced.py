@@ -70,7 +70,8 @@ def naive_gradient(data, A, scores, classes):
 def test_no_digit_is_lost_and_the_rounding_bound_holds(name, A):
     data = REDUCED[name]
     problem, _ = reduced(data, A, exact=False)
-    for scores in [*states(problem), 40 * states(problem)[3]]:
+    ahead = states(problem)[3]
+    for scores in [*states(problem), 40 * ahead, -3 * ahead, -15 * ahead, -40 * ahead]:
         found = problem.gradient(at_scores(problem, scores))
         log_norm, unit = naive_gradient(data, A, scores, problem.classes)
         if found.hidden:  # terms that cancel
