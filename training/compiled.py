@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba import types
+from numba.extending import intrinsic
 
 from marginaudit.training.edges import Edges
 from marginaudit.training.iterate import EPS, Floats, Iterate
-from marginaudit.training.reduced import FAR_BEHIND, LEAST_MARGIN, ONE_HOT
+from marginaudit.training.reduced import FAR_BEHIND, LEAST_MARGIN, ONE_HOT, TINY
 
 if TYPE_CHECKING:
     from marginaudit.training.reduced import ReducedKQ
@@ -27,17 +29,29 @@ LARGEST_A = 300.0
 WORK = 10_000_000
 """Edges that one call of the kernel goes through, about a tenth of a second: no interrupt reaches it before."""
 
-BLOCK = 512
-"""Edges whose scratch arrays fit the processor's nearest cache together."""
+BLOCK = 1024
+"""Edges whose scratch arrays fit the processor's nearest caches together."""
+
+SUMMED = 512
+"""Squares that are added without compensation."""
+
+CLASSES = 128
+"""Classes of a block, at most; see `BLOCK`."""
+
+APART = 32
+"""How far apart neighbours in a block were before."""
 
 LANES = 4
-"""Separate sums, which the processor adds at the same time."""
+"""Separate sums or minima, which the processor has under way at the same time."""
 
 LEAST_EXPONENT = -708.0
 LOG2_E = 1.4426950408889634
 INTEGER_BITS = 1.5 * 2.0**52
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
 """log 2 as a sum; integers up to 2^20 times the first are exact."""
+
+SMALL = 0.35
+"""Above (log 2) / 2."""
 
 
 def compiled(function: F, **options: Any) -> F:
@@ -59,8 +73,8 @@ def compiled_contracted(function: F) -> F:
 def root_of_squares(values: Floats) -> float:
     """Euclidean norm to a few EPS at any length: four sums in each block, and blocks summed with compensation."""
     total, low = 0.0, 0.0
-    for start in range(0, len(values), BLOCK):
-        stop = min(start + BLOCK, len(values))
+    for start in range(0, len(values), SUMMED):
+        stop = min(start + SUMMED, len(values))
         a = b = c = d = 0.0
         whole = start + (stop - start) // LANES * LANES
         for k in range(start, whole, LANES):
@@ -77,38 +91,54 @@ def root_of_squares(values: Floats) -> float:
     return sqrt(total + low)
 
 
-@compiled_contracted
-def exp_in_place(values: Floats, length: int, bits: Any) -> None:
-    """The first ``length`` exponentials, to 1 ulp, in loops that compile to vector instructions; ``bits`` is scratch.
+@compiled
+def smallest(values: Floats) -> float:
+    """The least value; inf of none."""
+    a = b = c = d = inf
+    whole = len(values) // LANES * LANES
+    for k in range(0, whole, LANES):
+        a = values[k] if values[k] < a else a
+        b = values[k + 1] if values[k + 1] < b else b
+        c = values[k + 2] if values[k + 2] < c else c
+        d = values[k + 3] if values[k + 3] < d else d
+    for k in range(whole, len(values)):
+        a = values[k] if values[k] < a else a
+    return min(a, b, c, d)
 
-    exp(v) = 2^n exp(r), n the nearest integer to v / log 2, |r| < 0.35, the latter a Taylor sum. Below -708
-    the result is exp(-708). No value may exceed 709.
+
+@intrinsic
+def two_to(_context: Any, _shifted: Any) -> Any:
+    """2^n of a float64 whose last bits are those of the integer n, -1023 < n < 1024."""
+
+    def code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        integer, double = context.get_value_type(types.int64), context.get_value_type(types.float64)
+        exponent = builder.add(builder.bitcast(arguments[0], integer), integer(1023))
+        return builder.bitcast(builder.shl(exponent, integer(52)), double)
+
+    return types.float64(types.float64), code
+
+
+@compiled_contracted
+def exp_of_small(r: float) -> float:
+    """exp to 1 ulp for abs(r) <= `SMALL`: the Taylor sum, its terms in pairs for the processor to add side by side."""
+    square = r * r
+    fourth = square * square
+    low = (1 / 2 + r * (1 / 6)) + square * (1 / 24 + r * (1 / 120))
+    middle = (1 / 720 + r * (1 / 5040)) + square * (1 / 40320 + r * (1 / 362880))
+    high = (1 / 3628800 + r * (1 / 39916800)) + square * (1 / 479001600 + r * (1 / 6227020800))
+    return 1 + (r + square * (low + fourth * (middle + fourth * high)))
+
+
+@compiled_contracted
+def exp_of(v: float) -> float:
+    """exp to 1 ulp for v <= 709, in operations that loops can do on vectors; below -708 it is exp(-708).
+
+    exp(v) = 2^n exp(r), n the nearest integer to v / log 2.
     """
-    whole = bits.view(np.float64)
-    for k in range(length):
-        v = max(values[k], LEAST_EXPONENT)
-        # the sum's last bits are those of the integer n
-        shifted = v * LOG2_E + INTEGER_BITS
-        whole[k] = shifted
-        n = shifted - INTEGER_BITS
-        r = (v - n * LN2_HIGH) - n * LN2_LOW
-        p = r * (1 / 6227020800) + 1 / 479001600
-        p = p * r + 1 / 39916800
-        p = p * r + 1 / 3628800
-        p = p * r + 1 / 362880
-        p = p * r + 1 / 40320
-        p = p * r + 1 / 5040
-        p = p * r + 1 / 720
-        p = p * r + 1 / 120
-        p = p * r + 1 / 24
-        p = p * r + 1 / 6
-        p = p * r + 1 / 2
-        p = p * r + 1
-        values[k] = p * r + 1
-    for k in range(length):
-        bits[k] = (bits[k] + 1023) << 52
-    for k in range(length):
-        values[k] *= whole[k]
+    v = v if v > LEAST_EXPONENT else LEAST_EXPONENT
+    shifted = v * LOG2_E + INTEGER_BITS
+    n = shifted - INTEGER_BITS
+    return exp_of_small((v - n * LN2_HIGH) - n * LN2_LOW) * two_to(shifted)  # type: ignore[call-arg]
 
 
 def sliced(edges: Edges, number: Any, ratio: Floats) -> tuple[Any, ...]:
@@ -121,8 +151,9 @@ def sliced(edges: Edges, number: Any, ratio: Floats) -> tuple[Any, ...]:
 
     Returns
     -------
-    size, count : (blocks,) integer arrays
-        Edges of each of the block's classes, and how many classes.
+    size, count : (blocks,) arrays
+        Edges of each of the block's classes, and how many classes: without sign, as then an index computed from
+        them cannot be negative, which numba would look into at every use.
     number, ratio : (edges,) arrays
         Block by block, in it the first edges of all its classes, then the second ones, and so on.
     frequency, absent, query : (classes,) arrays
@@ -132,15 +163,15 @@ def sliced(edges: Edges, number: Any, ratio: Floats) -> tuple[Any, ...]:
     blocks = []
     for size in np.unique(sizes):
         same = np.flatnonzero(sizes == size)
-        most = max(1, BLOCK // int(size))
-        blocks += [same[i : i + most] for i in range(0, len(same), most)]
+        most = max(1, min(CLASSES, BLOCK // int(size)))
+        blocks += [_apart(same[i : i + most]) for i in range(0, len(same), most)]
     order = np.concatenate(
         [(edges.first[block] + np.arange(sizes[block[0]])[:, np.newaxis]).ravel() for block in blocks]
     )
     classes = np.concatenate(blocks)
     return (
-        np.array([sizes[block[0]] for block in blocks]),
-        np.array([len(block) for block in blocks]),
+        np.array([sizes[block[0]] for block in blocks], np.uint64),
+        np.array([len(block) for block in blocks], np.uint64),
         number[order].astype(np.uint32),
         ratio[order],
         edges.frequency[classes],
@@ -149,12 +180,15 @@ def sliced(edges: Edges, number: Any, ratio: Floats) -> tuple[Any, ...]:
     )
 
 
+def _apart(block: Any) -> Any:
+    """Neighbours moved apart: classes of one query add to the same sums, each after the one before."""
+    return np.concatenate([block[i::APART] for i in range(APART)])
+
+
 @compiled_contracted
 def class_fluxes(
-    x: Floats,
-    odds: float,
-    lead: float,
-    rounding: float,
+    odds: Floats,
+    lost: float,
     A: float,
     size: Any,
     count: Any,
@@ -163,113 +197,113 @@ def class_fluxes(
     frequency: Floats,
     absent: Floats,
     query: Any,
-    phi: Floats,
-    power: Floats,
-    magnitude: Floats,
-    of_class: Floats,
-    bits: Any,
+    phis: Floats,
+    powers: Floats,
     flux: Floats,
     hessian: Floats,
-) -> float:
+) -> tuple[float, float, float]:
     """The fluxes of `ReducedKQ.token_gradient`, summed over merged edges.
 
     Parameters
     ----------
-    x : (merged edges,) array
-        exp(-margin) over ``odds``, the largest of them.
-    odds, lead, rounding, A : float
+    odds : (merged edges,) array
+        exp(-margin).
+    lost, A : float
+        Attention's relative rounding error but for the sum over tokens, in units of EPS; the margin of W_ov.
     size, count, number, ratio, frequency, absent, query : arrays
         See `sliced`.
-    phi, power, magnitude, of_class, bits : arrays
+    phis, powers : (largest block's edges,) arrays
         Scratch.
-    flux : (merged edges, 2) array
-        The sums of pi phi_j h_j exp(A) / odds, and of their terms' absolute values.
+    flux : (merged edges,) array
+        The sums of pi phi_j h_j exp(A).
     hessian : (tokens, 2) array
         By query, bounds on the largest eigenvalue of the Hessian and on minus the smallest, in the fluxes' unit.
 
     Returns
     -------
-    float
-        Bound on the rounding error of attention, in units of EPS. inf, and nothing of the above, where some
-        h_j <= 0.
+    attention : float
+        Bound on the rounding error of attention, in units of EPS.
+    lowest : float
+        The least h_j exp(A) over its class's factor; only where it is positive does any of the rest mean anything.
+    absolute : float
+        The largest ratio of a class's fluxes, all terms of h_j taken absolute, to its fluxes: 1 + Phi times
+        (sum of P_z (1 - phi_a + phi_z)) / (sum of phi_j h_j).
     """
     flux[:] = 0.0
     hessian[:] = 0.0
-    Phi, phi_a, largest, rivals, lifted = of_class[0], of_class[1], of_class[2], of_class[3], of_class[4]
-    least, weighted, biggest, scale = of_class[5], of_class[6], of_class[7], of_class[8]
-    convex, concave, rise = of_class[9], of_class[10], of_class[11]
-    back, over_odds = exp(-A), 1 / odds
-    attention = 0.0
-    edge = first = 0
+    # one array whose shape is known when compiling: loops on several of its rows compile to vector instructions
+    rows = np.empty((13, CLASSES + 8))
+    Phi, phi_a, rivals, lifted, least, rise = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
+    scale, weighted, convex, concave = rows[6], rows[7], rows[8], rows[9]
+    attention, lowest, absolute = rows[10], rows[11], rows[12]
+    attention[:] = 0.0
+    lowest[:] = inf
+    absolute[:] = 0.0
+    back = exp(-A)
+    small = A < SMALL
+    edge = first = np.uint64(0)
     for b in range(len(size)):
         d, n = size[b], count[b]
-        at, of = slice(edge, edge + d * n), slice(first, first + n)
-        edge, first = at.stop, of.stop
-        merged, weight = number[at].reshape(d, n), ratio[at].reshape(d, n)
-        labels, share, asked = absent[of], frequency[of], query[of]
-        powers = power[: d * n].reshape(d, n)
+        for k in range(d * n):
+            phis[k] = ratio[edge + k] * odds[number[edge + k]]
         for c in range(n):
-            Phi[c] = largest[c] = 0.0
+            Phi[c] = 0.0
         for i in range(d):
+            at = i * n
             for c in range(n):
-                phi[i, c] = weight[i, c] * x[merged[i, c]] * odds
-            for c in range(n):
-                Phi[c] += phi[i, c]
-                largest[c] = max(largest[c], phi[i, c])
+                Phi[c] += phis[at + c]
         for c in range(n):
-            phi_a[c] = 1 / (1 + Phi[c])
-            Phi[c] *= phi_a[c]
-            largest[c] *= phi_a[c]
-        for i in range(d):
-            for c in range(n):
-                phi[i, c] *= phi_a[c]
-                powers[i, c] = A * phi[i, c]
-        exp_in_place(power, d * n, bits)
-
-        for c in range(n):
-            rivals[c] = labels[c]
-            lifted[c] = labels[c] * phi_a[c]
+            share_a = 1 / (1 + Phi[c])
+            phi_a[c] = share_a
+            Phi[c] *= share_a
+            rivals[c] = absent[first + c]
+            lifted[c] = absent[first + c] * share_a
             rise[c] = 1.0
             least[c] = inf
-            weighted[c] = biggest[c] = 0.0
+            weighted[c] = TINY
         for i in range(d):
+            at = i * n
             for c in range(n):
-                rivals[c] += powers[i, c]
-                least[c] = min(least[c], powers[i, c])
-            for c in range(n):
-                lifted[c] += powers[i, c] * (phi_a[c] - phi[i, c])
-                rise[c] *= powers[i, c]
+                f = phis[at + c] * phi_a[c]
+                p = exp_of_small(A * f) if small else exp_of(A * f)
+                phis[at + c] = f
+                powers[at + c] = p
+                rivals[c] += p
+                lifted[c] += p * (phi_a[c] - f)
+                rise[c] *= p
+                # not min() and max(), which compile to branches
+                least[c] = p if p < least[c] else least[c]
         for c in range(n):
-            scale[c] = share[c] * rise[c] / (1 + rise[c] * back * rivals[c]) * over_odds
+            scale[c] = frequency[first + c] * rise[c] / (1 + rise[c] * back * rivals[c])
         for i in range(d):
+            at = i * n
             for c in range(n):
-                magnitude[i, c] = phi[i, c] * scale[c] * (powers[i, c] + rivals[c])
-            for c in range(n):
-                phi[i, c] *= powers[i, c] + lifted[c]
-                weighted[c] += phi[i, c]
-            for c in range(n):
-                phi[i, c] *= scale[c]
-                biggest[c] = max(biggest[c], phi[i, c])
-        signed = False
+                f = phis[at + c] * (powers[at + c] + lifted[c])
+                weighted[c] += f
+                phis[at + c] = f * scale[c]
         for c in range(n):
             h = least[c] + lifted[c]
-            signed |= h <= 0
-            attention = max(attention, Phi[c] * (rounding + lead + d / 2 + 3))
+            over_both = 1 / (h * weighted[c])
+            off = Phi[c] * (lost + d / 2)
+            lowest[c] = h if h < lowest[c] else lowest[c]
+            attention[c] = off if off > attention[c] else attention[c]
             sizes = weighted[c] * scale[c]
-            reach = phi_a[c] * Phi[c] + largest[c] * (1 - largest[c])
-            convex[c] = sizes * (1 + Phi[c]) + biggest[c] + 2 * A * (scale[c] * reach * reach) * rivals[c]
-            tilt = max(Phi[c] + sqrt(Phi[c] * weighted[c] / h) - 1, 0.0)
-            concave[c] = min(tilt * (sizes + biggest[c]), 4 * Phi[c] * sizes)
-        if signed:
-            return inf
-        for i in range(d):
-            for c in range(n):
-                flux[merged[i, c], 0] += phi[i, c]
-                flux[merged[i, c], 1] += magnitude[i, c]
+            reach = phi_a[c] * Phi[c] + (Phi[c] if Phi[c] < 0.25 else 0.25)
+            convex[c] = sizes * (2 + Phi[c]) + 2 * A * (scale[c] * reach * reach) * rivals[c]
+            tilt = Phi[c] + sqrt(Phi[c] * weighted[c] * weighted[c] * over_both) - 1
+            of_class = 1 + Phi[c] * (rivals[c] - lifted[c]) * h * over_both
+            absolute[c] = of_class if of_class > absolute[c] else absolute[c]
+            tilted, most = 2 * (tilt if tilt > 0 else 0.0) * sizes, 4 * Phi[c] * sizes
+            concave[c] = tilted if tilted < most else most
+        for k in range(d * n):
+            flux[number[edge + k]] += phis[k]
         for c in range(n):
-            hessian[asked[c], 0] += convex[c]
-            hessian[asked[c], 1] += concave[c]
-    return attention
+            asked = query[first + c]
+            hessian[asked, 0] += convex[c]
+            hessian[asked, 1] += concave[c]
+        edge += d * n
+        first += n
+    return attention.max(), lowest.min(), absolute.max()
 
 
 @compiled
@@ -294,6 +328,7 @@ def take_steps(
     loser: Any,
     weight: Floats,
     summed: float,
+    shared: float,
     size: Any,
     count: Any,
     number: Any,
@@ -302,64 +337,80 @@ def take_steps(
     absent: Floats,
     query: Any,
 ) -> tuple[int, float, float]:
-    """Up to so many steps on ``high``, ``low`` and ``last``; returns how many, and the error sums after them."""
+    """Up to so many steps on ``high``, ``low`` and ``last``; returns how many, and the error sums after them.
+
+    Rounding. A flux is off by its own margin's error, and by ``inexact`` times the terms of h_j taken absolute,
+    which add up in each class to at most ``absolute`` times its fluxes. The latter errors are e_a at each optimal
+    token, together at most ``inexact`` ``absolute`` times the norm of the gradient there, and at the other tokens
+    of a query at most the sum of its e_a: with k optimal tokens, root of k times their norm. ``shared`` is root of
+    1 + the largest k.
+    """
     edges, pairs, largest, widest = len(winner), len(high), size.max(), (size * count).max()
-    x, off, flux = np.empty(edges), np.empty(edges), np.empty((edges, 2))
+    x, off, flux = np.empty(edges), np.empty(edges), np.empty(edges)
     gradient = np.empty((2, pairs))
-    phi, magnitude = np.empty((largest, count.max())), np.empty((largest, count.max()))
-    power, of_class = np.empty(widest), np.empty((12, count.max()))
-    bits = np.empty(max(edges, widest), np.int64)
+    phis, powers = np.empty(widest), np.empty(widest)
     hessian = np.empty((query.max() + 1, 2))
     taken = 0
     while taken < steps:
         along = lr * (moves + taken) if normalised else 0.0
         lead = lead_rate * along
-        least = inf
         for e in range(edges):
             a, b = winner[e], loser[e]
-            straight = along * rest_rate[e]
             across = (high[a] - high[b]) + (low[a] - low[b])
+            straight = along * rest_rate[e]
             x[e] = straight + across
             off[e] = 2 * (abs(straight) + abs(across)) + 3
-            least = min(least, x[e])
+        least = smallest(x)
         if not lead + least >= LEAST_MARGIN:
             break
+        one_hot = lead + least > one_hot_margin
+        if not one_hot and A > LARGEST_A:
+            break
+        # the largest of the odds; late they are over it
+        most = 1.0 if one_hot else exp(-(lead + least))
         for e in range(edges):
-            x[e] = least - x[e]
-        exp_in_place(x, edges, bits)
-        rounding = 0.0
-        for e in range(edges):
-            rounding = max(rounding, off[e] * min(1.0, x[e] / FAR_BEHIND))
+            x[e] = exp_of(least - x[e])
+            flux[e] = off[e] * (x[e] * (1 / FAR_BEHIND) if x[e] < FAR_BEHIND else 1.0)
+            x[e] *= most
+        rounding = -smallest(-flux)
         inexact = largest + 12 + summed
-        if lead + least > one_hot_margin:
+        absolute = 1.0
+        if one_hot:
             curvature = concavity = 0.0
             for e in range(edges):
-                flux[e, 0] = flux[e, 1] = weight[e] * x[e]
-                curvature += 2 * flux[e, 0]
+                flux[e] = weight[e] * x[e]
+                curvature += 2 * flux[e]
         else:
-            if A > LARGEST_A:
-                break
-            odds = exp(-(lead + least))
-            attention = class_fluxes(
-                x, odds, lead, rounding, A, size, count, number, ratio, frequency, absent, query,
-                phi, power, magnitude, of_class, bits, flux, hessian,
+            attention, lowest, absolute = class_fluxes(
+                x, rounding + lead + 3, A, size, count, number, ratio, frequency, absent, query,
+                phis, powers, flux, hessian,
             )  # fmt: skip
-            if attention == inf:
+            if not lowest > 0:
                 break
             inexact += (4 * A + 2) * attention
             curvature, concavity = hessian[:, 0].max(), hessian[:, 1].max()
         gradient[:] = 0.0
-        for e in range(edges):
-            gradient[0, loser[e]] += flux[e, 0]
-            gradient[0, winner[e]] -= flux[e, 0]
-            error = flux[e, 1] * (off[e] + inexact)
-            gradient[1, loser[e]] += error
-            gradient[1, winner[e]] += error
+        winners = 0.0
+        e = 0
+        while e < edges:
+            a = winner[e]
+            s0 = s1 = 0.0
+            while e < edges and winner[e] == a:
+                b = loser[e]
+                error = flux[e] * off[e]
+                gradient[0, b] += flux[e]
+                gradient[1, b] += error
+                s0 += flux[e]
+                s1 += error
+                e += 1
+            gradient[0, a] -= s0
+            gradient[1, a] += s1
+            winners += s0 * s0
         norm = root_of_squares(gradient[0])
-        relative = EPS * root_of_squares(gradient[1]) / norm
+        relative = EPS * (root_of_squares(gradient[1]) / norm + inexact * absolute * shared * sqrt(winners) / norm)
         if not (isfinite(norm) and relative < 1):
             break
-        length = lr if normalised else lr * exp(log(norm) + log_scale - lead - least)
+        length = lr if normalised else lr * exp(log(norm) + log_scale - (lead + least if one_hot else 0.0))
         over_norm = 1 / norm
         arc = 0.0
         for k in range(pairs):
@@ -397,6 +448,7 @@ class CompiledSteps:
     def __init__(self, problem: "ReducedKQ") -> None:
         edges, merged = problem.edges, problem.merged
         A, labels = problem.margin_size, problem.V
+        winners = np.bincount(problem.classes.pair_query[np.unique(merged.winner)])
         others = float(np.add.reduceat(problem.ratio, edges.first[:-1]).max())
         # every h_j of one-hot attention, over exp(-A)
         one_hot = labels / (1 + (labels - 1) * np.exp(-A))
@@ -411,6 +463,7 @@ class CompiledSteps:
             merged.loser.astype(np.uint32),
             merged.weight * one_hot,
             problem.summed,
+            float(np.sqrt(1 + winners.max())),
             *sliced(edges, merged.number, problem.ratio),
         )
 
