@@ -3,11 +3,13 @@
 Usage: python docs/ablation.py [--seconds S] [--jobs N]
 
 Writes docs/ablation.md. Each cell is kept in docs/ablation/ as soon as it is done, so that an interrupted run goes on
-where it stopped; delete a cell's file to hunt it again.
+where it stopped; delete a cell's file to hunt it again. Counterexamples that meet all assumptions go to
+reports/counterexamples/, for the reports to name.
 """
 
 import argparse
 import json
+import os
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -20,6 +22,7 @@ from marginaudit.reports.hunt import hunt, hunt_answer
 
 HERE = Path(__file__).parent
 CELLS = HERE / "ablation"
+KNOWN = HERE.parent / "reports" / "counterexamples"
 WHOLE = "all kept"
 
 HEADER = """# Which assumptions are needed
@@ -49,14 +52,20 @@ def cell_file(claim: str, without: str | None) -> Path:
     return CELLS / f"{claim}{f'-without-{without}' if without else ''}.json"
 
 
+def dataset_file(claim: str, without: str | None) -> Path:
+    """Where a cell's counterexample is kept: with all assumptions kept it belongs to the package."""
+    return KNOWN / f"{claim}.json" if without is None else cell_file(claim, without).with_suffix(".dataset.json")
+
+
 def fill(claim: str, without: str | None, seconds: float) -> str:
     """Hunt one cell and keep it, with its counterexample as a dataset file beside it."""
     path = cell_file(claim, without)
     found = hunt(LEDGER[claim], without=without, seconds=seconds)
     dataset = None
     if found.dataset is not None:
-        dataset = f"{path.stem}.dataset.json"
-        write_whole(path.with_name(dataset), json_text(dataset_to_document(found.dataset), indent=1))
+        kept = dataset_file(claim, without)
+        write_whole(kept, json_text(dataset_to_document(found.dataset), indent=1))
+        dataset = Path(os.path.relpath(kept, HERE)).as_posix()
     answer = hunt_answer(found, dataset)
     if found.dataset is not None:
         answer["size"] = [found.dataset.V, found.dataset.N, found.dataset.L_max]
@@ -70,7 +79,7 @@ def shown(answer: dict[str, Any]) -> str:
     """A cell of the table."""
     if answer["found"]:
         V, N, L = answer["size"]
-        return f"[V={V} N={N} L={L}](ablation/{answer['dataset']})"
+        return f"[V={V} N={N} L={L}]({answer['dataset']})"
     verdicts = dict(answer["verdicts"])
     broken = verdicts.pop("broken", 0)
     unsure = verdicts.get("inconclusive", 0)

@@ -9,9 +9,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
-from marginaudit.orders import Dataset
+from marginaudit.orders import Dataset, dataset_to_document
 from marginaudit.reports.answers import assumptions_answer, finite
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.counterexample import in_words, smallest_counterexample
 from marginaudit.reports.rates import rates_answer
 from marginaudit.reports.run import Config, Run
 from marginaudit.reports.verdict import Finding, Verdict
@@ -70,9 +71,16 @@ class Row:
             "detail": found.detail,
             "constant": finite(found.constant),
             "witness": finite(found.witness),
+            "counterexample": self._counterexample,
             "kind": self.claim.judgement.kind,
             "source": self.claim.source,
         }
+
+    @property
+    def _counterexample(self) -> dict[str, Any] | None:
+        """The smallest dataset known to violate the claim, where it is violated, as a dataset file has it."""
+        known = smallest_counterexample(self.claim.id) if self.finding.verdict is Verdict.VIOLATED else None
+        return None if known is None else dataset_to_document(known)
 
 
 @dataclass(frozen=True)
@@ -132,8 +140,16 @@ def audit(
         runs.append(run)
         for claim in ledger:
             progress(source.dataset, claim.id)
-            rows.append(Row(claim, run, claim.judge(run)))
+            rows.append(Row(claim, run, _with_the_smallest(claim, claim.judge(run))))
     return Audit(tuple(sources), tuple(runs), tuple(rows), config)
+
+
+def _with_the_smallest(claim: Claim, finding: Finding) -> Finding:
+    """A violation's detail names the smallest dataset that is known to violate the claim."""
+    known = smallest_counterexample(claim.id) if finding.verdict is Verdict.VIOLATED else None
+    if known is None:
+        return finding
+    return replace(finding, detail=f"{finding.detail} Smallest dataset found to violate it: {in_words(known)}.")
 
 
 def dataset_document(source: Source, run: Run) -> dict[str, Any]:

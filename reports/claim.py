@@ -106,6 +106,8 @@ class Claim:
             value = getattr(self, name)
             if not isinstance(value, expected):
                 self._refuse(f"{shown(value)} as {name}", "text" if expected is str else "a tuple of names")
+            if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
+                self._refuse(f"{shown(value)} as {name}", "characters that UTF-8 has")
         if not NAME.fullmatch(self.id):
             self._refuse(f"{shown(self.id)} as id", "letters, digits, dots, hyphens and underscores")
         for name in self.assumptions if self.assumptions != NOT_STATED else ():
@@ -138,7 +140,7 @@ class Claim:
         except Unreportable as fault:
             failure = f"Its code {printable(str(fault))}."
         except (Exception, SystemExit) as error:
-            failure = f"{type(error).__name__}: {printable(str(error))} ({_place(error)})."
+            failure = f"{type(error).__name__}: {_message(error)} ({_place(error)})."
         return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run))
 
     def _judge(self, run: "Run") -> Finding:
@@ -167,6 +169,13 @@ class Claim:
             for condition in self.proof_uses
         ]
         return Finding(**{**finding.__dict__, "detail": " ".join([finding.detail, *notes])})
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return printable(str(error))
+    except Exception as fault:  # of the user's own exception class
+        return f"its message cannot be shown, {type(fault).__name__}"
 
 
 def _place(error: BaseException) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.orders import CollocationError, Dataset, InputError, printable
+from marginaudit.reports.interrupts import interrupts_kept
 from marginaudit.reports.options import OutPath, Seconds, StepCount, load, load_trainable, training_options
 
 if TYPE_CHECKING:
@@ -500,7 +501,8 @@ def _print_json(document: Any) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input is one line on standard error and exit status 2."""
     try:
-        status = cli.main(args=arguments, prog_name="marginaudit", standalone_mode=False)
+        with interrupts_kept():
+            status = cli.main(args=arguments, prog_name="marginaudit", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message())

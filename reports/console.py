@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from marginaudit.orders import printable
+from marginaudit.reports.interrupts import raise_if_interrupted
 from marginaudit.reports.page import number
 from marginaudit.reports.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
@@ -63,17 +64,19 @@ def note(text: str) -> None:
 
 @dataclass
 class Bar:
-    """A progress bar on standard error; silent where that is no terminal."""
+    """A progress bar on standard error; silent where that is no terminal. Its moves see an interrupt that was lost."""
 
     progress: Progress
     task: TaskID
 
     def say(self, text: str) -> None:
         """Name what is under way."""
+        raise_if_interrupted()
         self.progress.update(self.task, description=printable(text))
 
     def reach(self, done: float) -> None:
         """Say how much of the total is done."""
+        raise_if_interrupted()
         self.progress.update(self.task, completed=done)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from marginaudit.orders import printable
 from marginaudit.reports.audit import Audit, Row
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.counterexample import in_words, smallest_counterexample
 from marginaudit.reports.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 
@@ -43,6 +44,7 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
             "assumptions": claim.assumptions,
             "statement": claim.statement,
             "instead": claim.instead,
+            "smallest": None if (known := smallest_counterexample(claim.id)) is None else in_words(known),
             "mathml": Markup(_mathml(claim.formula)),
             "rows": by_claim[claim.id],
         }

@@ -28,6 +28,11 @@ class Series:
     log : bool
         Whether value and radius are natural logarithms of the quantity.
     evidence : Evidence
+
+    Raises
+    ------
+    ValueError
+        An error bar is NaN, and its value is not.
     """
 
     value: NDArray[Any]
@@ -36,6 +41,11 @@ class Series:
     label: tuple[str, ...] = ()
     log: bool = False
     evidence: Evidence = Evidence.FLOAT64
+
+    def __post_init__(self) -> None:
+        unknown = np.isnan(self.radius.astype(float)) & ~np.isnan(self.value.astype(float))
+        if unknown.any():
+            raise ValueError(f"the error bar of entry {int(np.argmax(unknown))} is not a number")
 
     def __len__(self) -> int:
         return len(self.value)

@@ -2,24 +2,29 @@
 
 import importlib.util
 import json
+import math
 import re
 import textwrap
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from marginaudit.orders import CASES, check_assumption, dataset_to_document, read_dataset
-from marginaudit.reports import LEDGER, Claim, Run, Verdict
+from marginaudit.reports import LEDGER, Claim, Config, Run, Verdict
+from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.hunt.search import IMPLIES
+from marginaudit.reports.judgements import Bounded
 
 DOCS = Path(__file__).parents[1] / "docs"
-CELLS = sorted((DOCS / "ablation").glob("*.dataset.json"))
+CELLS = sorted(path for path in (DOCS / "ablation").glob("*.json") if not path.name.endswith(".dataset.json"))
+FOUND = [path for path in CELLS if '"dataset": "' in path.read_text(encoding="utf-8")]
 
 
-def ablation() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("ablation", DOCS / "ablation.py")
+def script(name: str) -> ModuleType:
+    specification = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
@@ -28,22 +33,63 @@ def ablation() -> ModuleType:
 
 
 def test_the_page_is_made_of_its_cells_and_complete() -> None:
-    module = ablation()
+    module = script("ablation")
     assert all(module.cell_file(*cell).exists() for cell in module.cells())
     assert (DOCS / "ablation.md").read_text(encoding="utf-8") == module.page()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", CELLS, ids=lambda path: path.name.removesuffix(".dataset.json"))
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
 def test_each_counterexample_breaks_its_assumption_and_violates_its_claim(path: Path) -> None:
-    answer = json.loads(path.with_name(path.name.replace(".dataset.json", ".json")).read_text(encoding="utf-8"))
-    claim, without, dataset = LEDGER[answer["claim"]], answer["without"], read_dataset(path)
+    answer = json.loads(path.read_text(encoding="utf-8"))
+    claim, without, dataset = LEDGER[answer["claim"]], answer["without"], read_dataset(DOCS / answer["dataset"])
     dropped = {without, *IMPLIES.get(without, ())} if without else set()
     for name in claim.assumptions:
         assert check_assumption(dataset, name).holds or name in dropped
     if without:
         assert not check_assumption(dataset, without).holds
     assert replace(claim, assumptions=()).judge(Run(dataset)).verdict is Verdict.VIOLATED
+
+
+def test_the_package_has_a_counterexample_to_each_claim_found_violated_with_all_assumptions_kept() -> None:
+    answers = [json.loads(path.read_text(encoding="utf-8")) for path in CELLS]
+    violated = {answer["claim"] for answer in answers if answer["found"] and answer["without"] is None}
+    assert {claim for claim in LEDGER if smallest_counterexample(claim)} == violated
+    assert smallest_counterexample("no.such.claim") is None
+
+
+def test_the_constants_of_the_page_are_those_of_its_datasets() -> None:
+    """Two datasets of the grid again; the largest c0 by a bound that is made to fail."""
+    module = script("constants")
+    page = (DOCS / "constants.md").read_text(encoding="utf-8")
+    cells = {tuple(row.split(" | ")[:2]): row.split(" | ")[2:] for row in re.findall(r"^\| (`.*) \|$", page, re.M)}
+    grid = module.datasets()
+    assert f"on {len(grid)} random datasets" in page
+    for dataset in (grid[0], next(data for data in grid if data.name.startswith("free V=10"))):
+        kind = dataset.name.split()[0]
+        for claim, value in module.constants(dataset).items():
+            shown = cells[f"`{claim}`", kind][module.VOCABULARIES.index(dataset.V)]
+            ends = [float(end) for end in shown.split(" to ")]
+            assert math.isnan(value) or 0.99 * min(ends) <= value <= 1.01 * max(ends)
+
+
+def test_the_smallest_c0_is_where_the_bound_fails_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = script("constants")
+    run = Run(CASES["example-1"](), Config(steps1=30, steps2=1000))
+    claim = LEDGER["ntp.theorem2.weight"]
+    assert isinstance(claim.judgement, Bounded)
+    assert module.smallest_c0(run, claim.id) == 0
+    fails_to_100 = replace(claim.judgement, upper=lambda _, t: np.where(t <= 100, -1e3, 0.0))
+    monkeypatch.setattr(module, "LEDGER", {claim.id: replace(claim, judgement=fails_to_100)})
+    data = run.dataset
+    c0 = module.smallest_c0(run, claim.id)
+    assert c0 * data.N * data.L_max**4 * run.norm_kq**6 * math.log(100) ** 2 / run.eta == pytest.approx(100)
+
+
+def test_how_a_constant_grows() -> None:
+    module = script("constants")
+    assert module.growth({V: [1.0, 3.0 * V**1.5] for V in module.VOCABULARIES}) == pytest.approx(1.5)
+    assert math.isnan(module.growth({V: [0.0] for V in module.VOCABULARIES}))
 
 
 def python_blocks(page: str) -> list[str]:

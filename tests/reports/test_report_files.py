@@ -114,6 +114,11 @@ def test_the_rows(report: Report) -> None:
             assert row["measured"] is row["bound"] is row["slack"] is row["first_violation"] is None
         if row["verdict"] in ("holds", "vacuous"):
             assert row["first_violation"] is None
+        if row["verdict"] == "violated":
+            tokens = row["counterexample"]["vocabulary"]
+            assert f"Smallest dataset found to violate it: {len(tokens)} tokens" in row["detail"]
+        else:
+            assert row["counterexample"] is None
     assert {"holds", "violated", "vacuous", "not-applicable"} <= {r["verdict"] for r in report.document["verdicts"]}
 
 

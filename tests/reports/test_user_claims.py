@@ -2,6 +2,7 @@
 
 import csv
 import re
+import signal
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.claim import NOT_STATED, Judgement
 from marginaudit.reports.judgements import Bounded, Decided, Limit
 from marginaudit.reports.ledger import PAPERS, of_paper
-from marginaudit.reports.series import series
+from marginaudit.reports.series import Series, series
 from marginaudit.reports.user_claims import GROUP, all_claims
 from marginaudit.reports.verdict import Curve
 from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json
@@ -258,6 +259,29 @@ def test_a_file_imports_what_lies_beside_it_and_shadows_nothing(monkeypatch: pyt
     assert sys.modules["numpy"] is np
 
 
+def test_an_interrupt_that_a_claims_code_catches_still_ends_the_audit(command: Command, own_folder: Path) -> None:
+    claims_file(
+        FILE
+        + textwrap.dedent("""
+        import signal, time
+
+        def swallows(run):
+            try:
+                signal.raise_signal(signal.SIGINT)
+                time.sleep(9)
+            except BaseException:
+                return Finding(Verdict.HOLDS)
+
+        CLAIMS = (claim("mine.swallows", swallows), claim("mine.later", lambda run: Finding(Verdict.HOLDS)))
+        """)
+    )
+    before = signal.getsignal(signal.SIGINT)
+    answer = command("audit", "example-1", "--claims", "mine.py", *SHORT)
+    assert (answer.status, answer.out, answer.err.strip()) == (130, "", "marginaudit: interrupted")
+    assert signal.getsignal(signal.SIGINT) is before
+    assert [path.name for path in own_folder.iterdir() if path.suffix != ".py" and path.name != "__pycache__"] == []
+
+
 # what a claim's code hands back
 
 
@@ -324,6 +348,34 @@ def test_nan_in_a_series_is_broken() -> None:
     found = claim(Bounded(lambda _: measured, upper=lambda _, t: t)).judge(short())
     assert found.verdict is Verdict.BROKEN
     assert "not a number" in found.detail
+
+
+def test_nan_for_an_error_bar_is_broken() -> None:
+    def measured(_: Run) -> Series:
+        return series([1.0, 1.0], radius=[0.0, np.nan], step=np.array([1, 2]))
+
+    found = claim(Bounded(measured, upper=lambda _, t: 2 * t)).judge(short())
+    assert found.verdict is Verdict.BROKEN
+    assert "the error bar of entry 1 is not a number" in found.detail
+
+
+def test_an_error_that_cannot_be_shown_is_broken() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no")
+
+    def fails(_: Run) -> Any:
+        raise MuteError
+
+    found = claim(Decided(fails, kind="test")).judge(short())
+    assert found.verdict is Verdict.BROKEN
+    assert found.detail.startswith("MuteError: its message cannot be shown, RuntimeError (in fails")
+
+
+@pytest.mark.parametrize("field", ["source", "statement", "formula", "instead"])
+def test_a_text_that_no_file_can_hold_is_refused(field: str) -> None:
+    with pytest.raises(ValueError, match=f"as {field}, expected characters that UTF-8 has"):
+        replace(LEDGER["sharp.stage1"], **{field: "\udc80"})  # type: ignore[arg-type]
 
 
 def test_a_reason_for_absence_is_words() -> None:

@@ -1,0 +1,29 @@
+"""The smallest dataset that a hunt has found to violate a built-in claim: it comes with the package."""
+
+from functools import cache
+from importlib.resources import as_file, files
+
+from marginaudit.orders import Dataset, printable, read_dataset
+
+
+@cache
+def smallest_counterexample(claim: str) -> Dataset | None:
+    """The dataset of `docs/ablation.py`'s hunt with all assumptions kept; None where nothing was found.
+
+    >>> data = smallest_counterexample("ntp.theorem2.floor")
+    >>> data.V, data.N, data.L_max
+    (2, 1, 2)
+    >>> in_words(data)
+    '2 tokens, 1 sample (b a -> a)'
+    """
+    found = files("marginaudit.reports") / "counterexamples" / f"{claim}.json"
+    if not found.is_file():
+        return None
+    with as_file(found) as path:
+        return read_dataset(path)
+
+
+def in_words(dataset: Dataset) -> str:
+    """Its size and its samples."""
+    samples = "; ".join(f"{' '.join(sample.tokens)} -> {sample.next}" for sample in dataset.samples)
+    return f"{dataset.V} tokens, {dataset.N} sample{'' if dataset.N == 1 else 's'} ({printable(samples)})"
