@@ -14,7 +14,7 @@ def smallest_counterexample(claim: str) -> Dataset | None:
     >>> data.V, data.N, data.L_max
     (2, 1, 2)
     >>> in_words(data)
-    '2 tokens, 1 sample (b a -> a)'
+    '2 tokens, 1 sample (b a -> a; n(x) = x)'
     """
     found = files("marginaudit.reports") / "counterexamples" / f"{claim}.json"
     if not found.is_file():
@@ -24,6 +24,10 @@ def smallest_counterexample(claim: str) -> Dataset | None:
 
 
 def in_words(dataset: Dataset) -> str:
-    """Its size and its samples."""
+    """Its size, its samples and its n."""
     samples = "; ".join(f"{' '.join(sample.tokens)} -> {sample.next}" for sample in dataset.samples)
-    return f"{dataset.V} tokens, {dataset.N} sample{'' if dataset.N == 1 else 's'} ({printable(samples)})"
+    n = dataset.collocation.require_function()
+    moved = [f"n({x}) = {y}" for x, y in n.items() if x != y]
+    kept = "n(x) = x" if not moved else "else n(x) = x" if len(moved) < dataset.V else ""
+    size = f"{dataset.V} tokens, {dataset.N} sample{'' if dataset.N == 1 else 's'}"
+    return f"{size} ({printable('; '.join([samples, ', '.join([*moved, *filter(None, [kept])])]))})"

@@ -1,4 +1,7 @@
-"""Making a counterexample smaller: fewer tokens, fewer samples, shorter sentences, smaller counts."""
+"""Making a counterexample smaller: fewer tokens, fewer samples, shorter sentences, smaller counts.
+
+Also a sample less and a token more in another one, as fewer samples count for more than shorter ones.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -41,6 +44,17 @@ def _smaller(dataset: Dataset) -> Iterator[Dataset]:
         for i, count in enumerate(dataset.counts):
             if count > 1:
                 yield replace(dataset, counts=(*dataset.counts[:i], 1, *dataset.counts[i + 1 :]))
+    for removed in dataset.samples:
+        yield from _grown_instead(dataset, {s: c for s, c in counts.items() if s != removed})
+
+
+def _grown_instead(dataset: Dataset, counts: dict[Sample, int]) -> Iterator[Dataset]:
+    """Each of the samples in turn with one token more."""
+    for sample in counts:
+        for token in dataset.vocabulary:
+            grown = Counter({s: c for s, c in counts.items() if s != sample})
+            grown[Sample((token, *sample.tokens), sample.next)] += counts[sample]
+            yield from _rebuilt(dataset, dict(grown))
 
 
 def _without_token(dataset: Dataset, token: str, counts: dict[Sample, int]) -> Iterator[Dataset]:

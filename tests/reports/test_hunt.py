@@ -50,7 +50,7 @@ def test_a_planted_counterexample_is_shrunk_to_the_smallest() -> None:
 
 
 def test_the_closed_forms_counterexample_is_found_and_reproduced_from_its_file() -> None:
-    found = hunt(LEDGER["ntp.prop2.closed-form"], seconds=50)
+    found = hunt(LEDGER["ntp.prop2.closed-form"], seconds=15)
     assert found.dataset is not None
     assert found.dataset.V <= 6
     again = dataset_from_document(dataset_to_document(found.dataset))
@@ -96,6 +96,16 @@ def test_shrinking_ends_where_nothing_smaller_violates() -> None:
     smallest = shrink(start, violates)
     assert smallest.N == 3
     assert sum(smallest.counts) == 3
+
+
+def test_a_sample_goes_where_another_one_can_take_its_token() -> None:
+    """Two samples are enough against the closed form, and no single token or sample can go from these three."""
+    n = {"a": "a", "b": "b", "c": "c", "d": "e", "e": "d"}
+    samples = (Sample(("b", "c"), "b"), Sample(("d", "c"), "e"), Sample(("a", "e", "c"), "d"))
+    start = Dataset("three", tuple("abcde"), samples, (1, 1, 1), next_token=n)
+    claim = LEDGER["ntp.prop2.closed-form"]
+    smallest = shrink(start, lambda data: claim.judge(Run(data)).verdict is Verdict.VIOLATED)
+    assert sorted(len(sample.tokens) for sample in smallest.samples) == [2, 4]
 
 
 @settings(max_examples=60)
