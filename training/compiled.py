@@ -232,10 +232,10 @@ def class_fluxes(
     flux[:] = 0.0
     hessian[:] = 0.0
     # one array whose shape is known when compiling: loops on several of its rows compile to vector instructions
-    rows = np.empty((13, CLASSES + 8))
-    Phi, phi_a, rivals, lifted, least, rise = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5]
-    scale, weighted, convex, concave = rows[6], rows[7], rows[8], rows[9]
-    attention, lowest, absolute = rows[10], rows[11], rows[12]
+    rows = np.empty((15, CLASSES + 8))
+    Phi, phi_a, rivals, lifted, least, rise, scale = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6]
+    weighted, heaviest, largest, convex, concave = rows[7], rows[8], rows[9], rows[10], rows[11]
+    attention, lowest, absolute = rows[12], rows[13], rows[14]
     attention[:] = 0.0
     lowest[:] = inf
     absolute[:] = 0.0
@@ -260,7 +260,8 @@ def class_fluxes(
             lifted[c] = absent[first + c] * share_a
             rise[c] = 1.0
             least[c] = inf
-            weighted[c] = TINY
+            weighted[c] = heaviest[c] = TINY
+            largest[c] = 0.0
         for i in range(d):
             at = i * n
             for c in range(n):
@@ -273,6 +274,7 @@ def class_fluxes(
                 rise[c] *= p
                 # not min() and max(), which compile to branches
                 least[c] = p if p < least[c] else least[c]
+                largest[c] = f if f > largest[c] else largest[c]
         for c in range(n):
             scale[c] = frequency[first + c] * rise[c] / (1 + rise[c] * back * rivals[c])
         for i in range(d):
@@ -280,6 +282,7 @@ def class_fluxes(
             for c in range(n):
                 f = phis[at + c] * (powers[at + c] + lifted[c])
                 weighted[c] += f
+                heaviest[c] = f if f > heaviest[c] else heaviest[c]
                 phis[at + c] = f * scale[c]
         for c in range(n):
             h = least[c] + lifted[c]
@@ -287,13 +290,13 @@ def class_fluxes(
             off = Phi[c] * (lost + d / 2)
             lowest[c] = h if h < lowest[c] else lowest[c]
             attention[c] = off if off > attention[c] else attention[c]
-            sizes = weighted[c] * scale[c]
-            reach = phi_a[c] * Phi[c] + (Phi[c] if Phi[c] < 0.25 else 0.25)
-            convex[c] = sizes * (2 + Phi[c]) + 2 * A * (scale[c] * reach * reach) * rivals[c]
+            sizes, biggest = weighted[c] * scale[c], heaviest[c] * scale[c]
+            reach = phi_a[c] * Phi[c] + largest[c] * (1 - largest[c])
+            convex[c] = sizes * (1 + Phi[c]) + biggest + 2 * A * (scale[c] * reach * reach) * rivals[c]
             tilt = Phi[c] + sqrt(Phi[c] * weighted[c] * weighted[c] * over_both) - 1
             of_class = 1 + Phi[c] * (rivals[c] - lifted[c]) * h * over_both
             absolute[c] = of_class if of_class > absolute[c] else absolute[c]
-            tilted, most = 2 * (tilt if tilt > 0 else 0.0) * sizes, 4 * Phi[c] * sizes
+            tilted, most = (tilt if tilt > 0 else 0.0) * (sizes + biggest), 4 * Phi[c] * sizes
             concave[c] = tilted if tilted < most else most
         for k in range(d * n):
             flux[number[edge + k]] += phis[k]

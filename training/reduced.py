@@ -75,7 +75,7 @@ class ReducedKQ(CommonMargin):
     The first term is positive semidefinite. For f_j > 0, y_j = d_j^T x: (sum f y)(sum phi y) is, in the norm
     sum f y^2, a form with the eigenvalue (sum phi + root of (sum f)(sum phi^2 / f)) / 2, so M >= 0 where
     Phi + root(Phi sum(phi h) / min h) <= 1, Phi = sum phi; otherwise the excess over 1 times the largest
-    eigenvalue of sum f d d^T, which is at most 2 sum f, bounds minus its smallest one.
+    eigenvalue of sum f d d^T, which is at most sum f + max f, bounds minus its smallest one.
 
     Source: eq. 6 of arXiv 2409.17335.
 
@@ -170,17 +170,17 @@ class ReducedKQ(CommonMargin):
         inexact = (4 * A + 2) * attention + others.max() + 12 + self.summed
         magnitude = share * (rival + rivals[owner]) * (margins.rounding[merged.number] + inexact)
 
-        size = summed(np.abs(flux))
+        size, largest_flux = summed(np.abs(flux)), np.maximum.reduceat(np.abs(flux), first)
         least = np.minimum.reduceat(h, first)
         positive = least > 0
         uneven = summed(phi * h) / np.where(positive, np.maximum(Phi * least, TINY), np.inf)
         tilt = Phi * (1 + np.sqrt(np.maximum(uneven, 0)))
-        tilted = np.minimum(2 * np.maximum(tilt - 1, 0) * size, 4 * Phi * size)
+        tilted = np.minimum(np.maximum(tilt - 1, 0) * (size + largest_flux), 4 * Phi * size)
         concave = np.where(positive, tilted, size * (2 + 4 * Phi))
-        reach = 2 * (phi_a * Phi + np.minimum(Phi, 0.25)) ** 2
+        reach = 2 * (phi_a * Phi + largest * (1 - largest)) ** 2
         with np.errstate(divide="ignore"):
             decided = np.exp(np.log(A) + log_common + np.log(rivals * reach) + margins.lead - shift)
-        convex = size * (2 + np.where(positive, Phi, 4 * Phi)) + decided
+        convex = size * (1 + np.where(positive, Phi, 4 * Phi)) + largest_flux + decided
         return TokenGradient(
             self._onto_pairs(flux, signed=True),
             self._onto_pairs(magnitude, signed=False),

@@ -109,7 +109,7 @@ def test_the_bounds_on_the_hessian(name, A):
             assert eigenvalues[-1] <= token.curvature * (1 + 1e-9) + noise
             assert -eigenvalues[0] <= token.concavity * (1 + 1e-9) + noise
             ratios.append(token.curvature / eigenvalues[-1])
-    assert np.median(ratios) < 16
+    assert np.median(ratios) < 12
 
 
 def test_when_the_flux_part_of_the_hessian_is_semidefinite():
