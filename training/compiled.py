@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 from marginaudit.training.edges import Edges
 from marginaudit.training.iterate import EPS, Floats, Iterate
-from marginaudit.training.reduced import FAR_BEHIND, LEAST_MARGIN, ONE_HOT, TINY
+from marginaudit.training.reduced import FAR_BEHIND, LEAST_MARGIN, ONE_HOT
 
 if TYPE_CHECKING:
     from marginaudit.training.reduced import ReducedKQ
@@ -225,20 +225,19 @@ def class_fluxes(
         Bound on the rounding error of attention, in units of EPS.
     lowest : float
         The least h_j exp(A) over its class's factor; only where it is positive does any of the rest mean anything.
-    absolute : float
-        The largest ratio of a class's fluxes, all terms of h_j taken absolute, to its fluxes: 1 + Phi times
-        (sum of P_z (1 - phi_a + phi_z)) / (sum of phi_j h_j).
+    leading : float
+        The least phi_a. A class's fluxes, all terms of h_j taken absolute, add up to 1 / phi_a times the fluxes.
     """
     flux[:] = 0.0
     hessian[:] = 0.0
     # one array whose shape is known when compiling: loops on several of its rows compile to vector instructions
     rows = np.empty((15, CLASSES + 8))
-    Phi, phi_a, rivals, lifted, least, rise, scale = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6]
-    weighted, heaviest, largest, convex, concave = rows[7], rows[8], rows[9], rows[10], rows[11]
-    attention, lowest, absolute = rows[12], rows[13], rows[14]
+    Phi, phi_a, rivals, sunk, lifted, least, rise = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6]
+    scale, heaviest, largest, convex, concave = rows[7], rows[8], rows[9], rows[10], rows[11]
+    attention, lowest, leading = rows[12], rows[13], rows[14]
     attention[:] = 0.0
     lowest[:] = inf
-    absolute[:] = 0.0
+    leading[:] = 1.0
     back = exp(-A)
     small = A < SMALL
     edge = first = np.uint64(0)
@@ -257,11 +256,10 @@ def class_fluxes(
             phi_a[c] = share_a
             Phi[c] *= share_a
             rivals[c] = absent[first + c]
-            lifted[c] = absent[first + c] * share_a
+            sunk[c] = absent[first + c] * Phi[c]
             rise[c] = 1.0
             least[c] = inf
-            weighted[c] = heaviest[c] = TINY
-            largest[c] = 0.0
+            heaviest[c] = largest[c] = 0.0
         for i in range(d):
             at = i * n
             for c in range(n):
@@ -270,32 +268,31 @@ def class_fluxes(
                 phis[at + c] = f
                 powers[at + c] = p
                 rivals[c] += p
-                lifted[c] += p * (phi_a[c] - f)
+                sunk[c] += p * (Phi[c] + f)
                 rise[c] *= p
                 # not min() and max(), which compile to branches
                 least[c] = p if p < least[c] else least[c]
                 largest[c] = f if f > largest[c] else largest[c]
         for c in range(n):
+            lifted[c] = rivals[c] - sunk[c]
             scale[c] = frequency[first + c] * rise[c] / (1 + rise[c] * back * rivals[c])
         for i in range(d):
             at = i * n
             for c in range(n):
                 f = phis[at + c] * (powers[at + c] + lifted[c])
-                weighted[c] += f
                 heaviest[c] = f if f > heaviest[c] else heaviest[c]
                 phis[at + c] = f * scale[c]
         for c in range(n):
             h = least[c] + lifted[c]
-            over_both = 1 / (h * weighted[c])
+            weighted = phi_a[c] * sunk[c]
             off = Phi[c] * (lost + d / 2)
             lowest[c] = h if h < lowest[c] else lowest[c]
             attention[c] = off if off > attention[c] else attention[c]
-            sizes, biggest = weighted[c] * scale[c], heaviest[c] * scale[c]
+            sizes, biggest = weighted * scale[c], heaviest[c] * scale[c]
             reach = phi_a[c] * Phi[c] + largest[c] * (1 - largest[c])
             convex[c] = sizes * (1 + Phi[c]) + biggest + 2 * A * (scale[c] * reach * reach) * rivals[c]
-            tilt = Phi[c] + sqrt(Phi[c] * weighted[c] * weighted[c] * over_both) - 1
-            of_class = 1 + Phi[c] * (rivals[c] - lifted[c]) * h * over_both
-            absolute[c] = of_class if of_class > absolute[c] else absolute[c]
+            tilt = Phi[c] + sqrt(Phi[c] * weighted / h) - 1
+            leading[c] = phi_a[c] if phi_a[c] < leading[c] else leading[c]
             tilted, most = (tilt if tilt > 0 else 0.0) * (sizes + biggest), 4 * Phi[c] * sizes
             concave[c] = tilted if tilted < most else most
         for k in range(d * n):
@@ -306,7 +303,7 @@ def class_fluxes(
             hessian[asked, 1] += concave[c]
         edge += d * n
         first += n
-    return attention.max(), lowest.min(), absolute.max()
+    return attention.max(), lowest.min(), leading.min()
 
 
 @compiled
@@ -343,8 +340,8 @@ def take_steps(
     """Up to so many steps on ``high``, ``low`` and ``last``; returns how many, and the error sums after them.
 
     Rounding. A flux is off by its own margin's error, and by ``inexact`` times the terms of h_j taken absolute,
-    which add up in each class to at most ``absolute`` times its fluxes. The latter errors are e_a at each optimal
-    token, together at most ``inexact`` ``absolute`` times the norm of the gradient there, and at the other tokens
+    which add up in each class to its fluxes over phi_a. The latter errors are e_a at each optimal token, together
+    at most ``inexact`` times the norm of the gradient there over the least phi_a, and at the other tokens
     of a query at most the sum of its e_a: with k optimal tokens, root of k times their norm. ``shared`` is root of
     1 + the largest k.
     """
@@ -376,15 +373,15 @@ def take_steps(
             flux[e] = off[e] * (x[e] * (1 / FAR_BEHIND) if x[e] < FAR_BEHIND else 1.0)
             x[e] *= most
         rounding = -smallest(-flux)
-        inexact = largest + 12 + summed
-        absolute = 1.0
+        inexact = largest + 14 + summed
+        leading = 1.0
         if one_hot:
             curvature = concavity = 0.0
             for e in range(edges):
                 flux[e] = weight[e] * x[e]
                 curvature += 2 * flux[e]
         else:
-            attention, lowest, absolute = class_fluxes(
+            attention, lowest, leading = class_fluxes(
                 x, rounding + lead + 3, A, size, count, number, ratio, frequency, absent, query,
                 phis, powers, flux, hessian,
             )  # fmt: skip
@@ -410,7 +407,7 @@ def take_steps(
             gradient[1, a] += s1
             winners += s0 * s0
         norm = root_of_squares(gradient[0])
-        relative = EPS * (root_of_squares(gradient[1]) / norm + inexact * absolute * shared * sqrt(winners) / norm)
+        relative = EPS * (root_of_squares(gradient[1]) / norm + inexact / leading * shared * sqrt(winners) / norm)
         if not (isfinite(norm) and relative < 1):
             break
         length = lr if normalised else lr * exp(log(norm) + log_scale - (lead + least if one_hot else 0.0))
