@@ -4,11 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marginaudit.reports.audit import Audit, Source, audit
+    from marginaudit.reports.auditing import Audit, Source, audit
     from marginaudit.reports.claim import Claim, Ledger, ProofCondition
+    from marginaudit.reports.error_bars import Series, exact_series, series
     from marginaudit.reports.ledger import LEDGER
     from marginaudit.reports.run import Config, Run
-    from marginaudit.reports.series import Series, exact_series, series
     from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 __all__ = [
@@ -30,11 +30,11 @@ __all__ = [
 ]
 
 _HOME = {
-    "audit": ("Audit", "Source", "audit"),
+    "auditing": ("Audit", "Source", "audit"),
     "claim": ("Claim", "Ledger", "ProofCondition"),
     "ledger": ("LEDGER",),
     "run": ("Config", "Run"),
-    "series": ("Series", "exact_series", "series"),
+    "error_bars": ("Series", "exact_series", "series"),
     "verdict": ("Evidence", "Finding", "Verdict"),
 }
 

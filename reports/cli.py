@@ -84,8 +84,8 @@ def audit(
 
     Without a DATASET it audits the built-in cases.
     """
-    from marginaudit.reports.audit import audit as run_audit
-    from marginaudit.reports.audit import distinct_names
+    from marginaudit.reports.auditing import audit as run_audit
+    from marginaudit.reports.auditing import distinct_names
     from marginaudit.reports.console import note, print_line, print_table, progress_bar
     from marginaudit.reports.run import true_steps
     from marginaudit.reports.verdict import Verdict

@@ -12,7 +12,7 @@ import click
 from marginaudit.orders import CASES, CollocationError, Dataset, InputError, printable, read_dataset, shown
 
 if TYPE_CHECKING:
-    from marginaudit.reports.audit import Source
+    from marginaudit.reports.auditing import Source
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -129,7 +129,7 @@ def load(name: str) -> "Source":
     InputError
         There is neither, or the file is no dataset.
     """
-    from marginaudit.reports.audit import Source, file_source
+    from marginaudit.reports.auditing import Source, file_source
 
     path = Path(name)
     if name in CASES:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from marginaudit.orders import printable
-from marginaudit.reports.audit import Audit, Row
+from marginaudit.reports.auditing import Audit, Row
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import in_words, smallest_counterexample
 from marginaudit.reports.style import VERDICTS

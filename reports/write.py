@@ -8,7 +8,7 @@ from typing import Any
 
 from marginaudit.orders import InputError, printable
 from marginaudit.reports.answers import stage_rows
-from marginaudit.reports.audit import Audit
+from marginaudit.reports.auditing import Audit
 from marginaudit.reports.direction import direction_figure
 from marginaudit.reports.figures import against_bounds, rendered
 from marginaudit.reports.files import csv_text, file_stem, json_text, write_whole

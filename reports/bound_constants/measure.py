@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any, Literal, TypeGuard
 
 from marginaudit.orders import Dataset, InputError
-from marginaudit.reports.audit import environment
+from marginaudit.reports.auditing import environment
 from marginaudit.reports.bound_constants.constant import Constant
 from marginaudit.reports.bound_constants.entry import Entry
 from marginaudit.reports.claim import Claim, Ledger

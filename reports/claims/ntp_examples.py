@@ -6,9 +6,9 @@ from itertools import permutations, product
 from marginaudit.orders import CASES, Token
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.claims.quantities import no_direction_kq
+from marginaudit.reports.error_bars import Series, exact_series, series
 from marginaudit.reports.judgements import Bounded, Equal
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import Series, exact_series, series
 from marginaudit.training import predict
 
 TOKENS = "SVOP"

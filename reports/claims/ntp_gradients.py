@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import Dataset
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
+from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import Series, series
 from marginaudit.training import loss_gradient, stage1_loss, stage1_loss_gradient, stage2_loss
 
 SCALES = (0.0, 1.0, 3.0)

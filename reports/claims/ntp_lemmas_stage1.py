@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
 from marginaudit.reports.claims.ntp_theorem2 import last_crossing
+from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.judgements import Bounded, Decided, Equal
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from marginaudit.training import StageRecord
 

@@ -14,10 +14,10 @@ from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, 
 from marginaudit.reports.claims.ntp_gradients import COMPLEX_STEP, DIRECTIONS, MOST_SAMPLES, SCALES
 from marginaudit.reports.claims.ntp_lemmas_stage1 import state_error
 from marginaudit.reports.claims.quantities import stage2_norm
+from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.judgements import Bounded, Decided, Equal, Threshold
 from marginaudit.reports.judgements.bounded import LAST_DECADE, Steps
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from marginaudit.training import stage2_loss
 

@@ -4,10 +4,10 @@ import numpy as np
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCondition
 from marginaudit.reports.claims.quantities import direction, no_direction_ov, norm
+from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements import Bounded, HiddenConstant
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import Series, series
 
 
 def _lower_norm(run: Run, t: Steps) -> Steps:

@@ -8,9 +8,9 @@ import numpy as np
 
 from marginaudit.orders import QueryOrder, Token
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
+from marginaudit.reports.error_bars import Series, exact_series, series
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import Series, exact_series, series
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
 

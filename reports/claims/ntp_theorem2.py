@@ -9,10 +9,10 @@ import numpy as np
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
 from marginaudit.reports.claims import guarantees
 from marginaudit.reports.claims.quantities import LOG_ROUNDING, no_common_margin, no_direction_kq, stage2_log
+from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements import Bounded, Equal, Limit, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import Series, series
 from marginaudit.reports.verdict import Evidence
 
 if TYPE_CHECKING:

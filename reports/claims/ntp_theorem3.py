@@ -12,9 +12,9 @@ from marginaudit.orders import QueryOrder, Token
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCondition
 from marginaudit.reports.claims.ntp_theorem3_sentences import in_words, rivals
 from marginaudit.reports.claims.quantities import no_direction_kq
+from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.judgements import Decided, HiddenConstant
 from marginaudit.reports.run import PAPER_STEPS, Run
-from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training import predict
 

@@ -5,8 +5,8 @@ from typing import Literal
 
 import numpy as np
 
+from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.verdict import Evidence
 from marginaudit.training import StageRecord
 

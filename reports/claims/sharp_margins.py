@@ -9,9 +9,9 @@ from marginaudit.orders import QueryOrder
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
 from marginaudit.reports.claims.ntp_proposition2 import closed_form_value, no_relation
 from marginaudit.reports.claims.quantities import no_direction_ov
+from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, exact_series, series
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import FORMULA_ROUNDING, Series, exact_series, series
 
 BRUTE_FORCE = 10
 """With at most so many optimal tokens every set S of them is tried; with more a maximum flow decides."""

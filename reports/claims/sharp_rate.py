@@ -2,10 +2,10 @@
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim, ProofCondition
 from marginaudit.reports.claims.quantities import no_direction_kq
+from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements import Limit
 from marginaudit.reports.rates import constants
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import Series, series
 from marginaudit.training import Asymptotics
 
 SATURATED = 50

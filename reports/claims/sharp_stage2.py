@@ -21,9 +21,9 @@ from marginaudit.reports.claims.ntp_lemmas_stage2 import (
 from marginaudit.reports.claims.ntp_theorem2 import RATE
 from marginaudit.reports.claims.quantities import no_common_margin, stage2_direction
 from marginaudit.reports.claims.sharp_rate import SHORT_STEPS
+from marginaudit.reports.error_bars import Series
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, Decided
 from marginaudit.reports.run import Run
-from marginaudit.reports.series import Series
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.series import Series
+from marginaudit.reports.error_bars import Series
 from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import CASES
 from marginaudit.reports import LEDGER, Claim, Config, Evidence, Finding, Run, Series, Verdict
-from marginaudit.reports.audit import Row
+from marginaudit.reports.auditing import Row
 from marginaudit.reports.bound_constants.constant import Constant
 from marginaudit.reports.bound_constants.entry import VERDICTS
 from marginaudit.reports.bound_constants.measure import constants_of, find_dataset
 from marginaudit.reports.bound_constants.store import keys_in, read_entry, write_entries
+from marginaudit.reports.error_bars import series
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, HiddenConstant
-from marginaudit.reports.series import series
 from tests.command_line import SVOP
 
 pytest_plugins = ("pytester",)

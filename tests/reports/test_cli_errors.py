@@ -182,7 +182,7 @@ def test_an_unwritable_folder_is_refused_before_the_audit_runs(
     def run(*_: object) -> None:
         raise AssertionError("the audit ran")
 
-    monkeypatch.setattr("marginaudit.reports.audit.audit", run)
+    monkeypatch.setattr("marginaudit.reports.auditing.audit", run)
     (svop.parent / "file").write_text("mine")
     assert "file: got Not a directory" in command.refused("audit", svop, "--out", "file")
     monkeypatch.setattr(os, "access", lambda *_: False)

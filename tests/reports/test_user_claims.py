@@ -1,6 +1,7 @@
 """Claims from a file and from installed packages: audited beside the built-in ones, and broken by themselves."""
 
 import csv
+import pkgutil
 import re
 import signal
 import sys
@@ -15,13 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from marginaudit import reports
 from marginaudit.orders import CASES, Dataset, InputError, dataset_from_document, read_dataset
 from marginaudit.reports import LEDGER, Claim, Config, Evidence, Finding, Run, Verdict
 from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.claim import NOT_STATED, Judgement
+from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements import Bounded, Decided, Limit
 from marginaudit.reports.ledger import PAPERS, of_paper
-from marginaudit.reports.series import Series, series
 from marginaudit.reports.user_claims import GROUP, all_claims
 from marginaudit.reports.verdict import Curve
 from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json
@@ -280,6 +282,13 @@ def test_an_interrupt_that_a_claims_code_catches_still_ends_the_audit(command: C
     assert (answer.status, answer.out, answer.err.strip()) == (130, "", "marginaudit: interrupted")
     assert signal.getsignal(signal.SIGINT) is before
     assert [path.name for path in own_folder.iterdir() if path.suffix != ".py" and path.name != "__pycache__"] == []
+
+
+def test_no_public_name_is_also_a_modules() -> None:
+    """Else what `from marginaudit.reports import series` gives would depend on what was imported before."""
+    modules = {module.name for module in pkgutil.iter_modules(reports.__path__)}
+    assert {"claim", "cli"} < modules
+    assert modules.isdisjoint(reports.__all__)
 
 
 # what a claim's code hands back
