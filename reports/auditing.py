@@ -71,15 +71,15 @@ class Row:
             "detail": found.detail,
             "constant": finite(found.constant),
             "witness": finite(found.witness),
-            "counterexample": self._counterexample,
+            "counterexample": self._counterexample_document,
             "kind": self.claim.judgement.kind,
             "source": self.claim.source,
         }
 
     @property
-    def _counterexample(self) -> dict[str, Any] | None:
+    def _counterexample_document(self) -> dict[str, Any] | None:
         """The smallest dataset known to violate the claim, where it is violated, as a dataset file has it."""
-        known = smallest_counterexample(self.claim.id) if self.finding.verdict is Verdict.VIOLATED else None
+        known = _counterexample(self.claim, self.finding)
         return None if known is None else dataset_to_document(known)
 
 
@@ -144,9 +144,13 @@ def audit(
     return Audit(tuple(sources), tuple(runs), tuple(rows), config)
 
 
+def _counterexample(claim: Claim, finding: Finding) -> Dataset | None:
+    return smallest_counterexample(claim.id) if finding.verdict is Verdict.VIOLATED else None
+
+
 def _with_the_smallest(claim: Claim, finding: Finding) -> Finding:
     """A violation's detail names the smallest dataset that is known to violate the claim."""
-    known = smallest_counterexample(claim.id) if finding.verdict is Verdict.VIOLATED else None
+    known = _counterexample(claim, finding)
     if known is None:
         return finding
     return replace(finding, detail=f"{finding.detail} Smallest dataset found to violate it: {in_words(known)}.")

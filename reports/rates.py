@@ -134,6 +134,20 @@ def _nearest(t: Floats, wanted: Floats) -> NDArray[np.int64]:
     return np.asarray(np.where(t[after] / wanted < wanted / t[after - 1], after, after - 1), dtype=np.int64)
 
 
+def measured_constants(run: Run, *, degenerate: bool) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """`constants` of the run's stage 2 from its first step on."""
+    stage = run.trained.stage2
+    kept = stage.step >= 1
+    return constants(
+        stage.step[kept],
+        stage.norm[kept],
+        stage.one_minus_cos[kept],
+        stage.error[kept],
+        run.eta,
+        degenerate=degenerate,
+    )
+
+
 def rates_answer(run: Run) -> dict[str, Any]:
     """What a report says of the rate at which stage 2 converges: fitted exponents, law, constants, support."""
     stage, asymptotics = run.trained.stage2, run.trained.asymptotics
@@ -142,15 +156,7 @@ def rates_answer(run: Run) -> dict[str, Any]:
         nothing = dict.fromkeys(("degenerate", "law", "constant_predicted", "constant_measured", "asymptotic_from"))
         return {"decades": [decade.as_document() for decade in decades], "without_multiplier": [], **nothing}
     law = asymptotics.law
-    kept = stage.step >= 1
-    _, measured, _ = constants(
-        stage.step[kept],
-        stage.norm[kept],
-        stage.one_minus_cos[kept],
-        stage.error[kept],
-        run.eta,
-        degenerate=asymptotics.degenerate,
-    )
+    _, measured, _ = measured_constants(run, degenerate=asymptotics.degenerate)
     return {
         "decades": [decade.as_document() for decade in decades],
         "degenerate": asymptotics.degenerate,

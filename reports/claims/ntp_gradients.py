@@ -28,13 +28,14 @@ MOST_SAMPLES = 100
 
 @dataclass(frozen=True)
 class Comparison:
-    """A gradient as printed and the loss's own derivative, along random directions at random weights.
+    """What is printed of a gradient and the loss's own derivative, along random directions at random weights.
 
     Attributes
     ----------
     printed, derivative : series of the same entries
     size : (entries,) array
-        ||gradient||, at least about a hundredth of what it can be.
+        What rounding is relative to: ||gradient||, or the sum of absolute terms, at least about a hundredth of what
+        it can be.
     """
 
     printed: Series
@@ -74,15 +75,17 @@ def compare(run: Run, stage: Literal[1, 2]) -> Comparison:
 def _manageable(dataset: Dataset, rng: np.random.Generator) -> Dataset:
     embedding = dataset.embeddings / (float(np.abs(dataset.embeddings).max()) or 1.0)
     embedding = embedding / (float(np.linalg.norm(embedding, axis=1).max()) or 1.0)
-    kept = np.arange(dataset.N)
-    if dataset.N > MOST_SAMPLES:
-        kept = np.sort(rng.choice(dataset.N, size=MOST_SAMPLES, replace=False))
+    n = dataset.next_token or dataset.collocation.function
+    return replace(some_samples(dataset, rng), next_token=n, embedding=embedding)
+
+
+def some_samples(dataset: Dataset, rng: np.random.Generator) -> Dataset:
+    """The dataset with at most `MOST_SAMPLES` of its samples, a random part."""
+    if dataset.N <= MOST_SAMPLES:
+        return dataset
+    kept = np.sort(rng.choice(dataset.N, size=MOST_SAMPLES, replace=False))
     return replace(
-        dataset,
-        samples=tuple(dataset.samples[i] for i in kept),
-        counts=tuple(dataset.counts[i] for i in kept),
-        next_token=dataset.next_token or dataset.collocation.function,
-        embedding=embedding,
+        dataset, samples=tuple(dataset.samples[i] for i in kept), counts=tuple(dataset.counts[i] for i in kept)
     )
 
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import Dataset
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
-from marginaudit.reports.claims.ntp_gradients import COMPLEX_STEP, DIRECTIONS, MOST_SAMPLES, SCALES
+from marginaudit.reports.claims.ntp_gradients import COMPLEX_STEP, DIRECTIONS, SCALES, Comparison, some_samples
 from marginaudit.reports.claims.ntp_lemmas_stage1 import state_error
-from marginaudit.reports.claims.quantities import stage2_norm
+from marginaudit.reports.claims.quantities import nothing_to_learn, stage2_norm
 from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.judgements import Bounded, Decided, Equal, Threshold
 from marginaudit.reports.judgements.bounded import LAST_DECADE, Steps
@@ -37,12 +37,8 @@ BLOCK = 256
 
 def no_stage2(run: Run) -> str | None:
     """Why stage 2 has no recorded step, or no W*_kq to compare it with, or None."""
-    if run.kq.status == "infeasible":
-        return "W*_kq does not exist: no W_kq has all margins positive."
-    if run.norm_kq == 0:
-        return "No sample relates two tokens, so W*_kq = 0 and W_kq stays 0."
-    if run.config.steps1 == 0:
-        return "Stage 1 has no step, so W_ov = 0 and stage 2 has no gradient."
+    if reason := nothing_to_learn(run, "and W_kq stays 0"):
+        return reason
     if run.steps2 == 0:
         return "Stage 2 has no step."
     if run.config.at is not None and not any(1 <= t <= run.steps2 for t in run.config.at):
@@ -69,22 +65,6 @@ def joined(parts: Mapping[str, Finding]) -> Finding:
 
 
 # Lemma 4
-
-
-@dataclass(frozen=True)
-class Sides:
-    """Both sides of Lemma 4 along random W' at random W_kq.
-
-    Attributes
-    ----------
-    printed, derivative : series of the same entries
-    size : (entries,) array
-        A times the sum of pi_n phi_l |(x_l - X phi)^T W' q|, at least A / 100.
-    """
-
-    printed: Series
-    derivative: Series
-    size: Floats
 
 
 def lemma4(data: Dataset, n: Mapping[str, str], W_ov: Floats, W_kq: Floats, W: Floats, A: float) -> tuple[float, float]:
@@ -120,18 +100,12 @@ def _softmax(z: Floats) -> Floats:
 
 
 @lru_cache(maxsize=4)
-def lemma4_sides(run: Run) -> Sides:
-    """Lemma 4 and the derivative of the loss, with W_ov = A W*_ov, whose margins are all A.
-
-    Of more than `MOST_SAMPLES` samples a random part stands for all: the identity adds up over samples.
-    """
+def lemma4_sides(run: Run) -> Comparison:
+    """Lemma 4 and the derivative of the loss, with W_ov = A W*_ov, whose margins are all A."""
     if run.ov.matrix is None:
         raise ValueError("W*_ov does not exist")
     rng = np.random.default_rng(2409_17335)
-    data, n = run.dataset, run.dataset.collocation.require_function()
-    if data.N > MOST_SAMPLES:
-        kept = np.sort(rng.choice(data.N, size=MOST_SAMPLES, replace=False))
-        data = replace(data, samples=tuple(data.samples[i] for i in kept), counts=tuple(data.counts[i] for i in kept))
+    data, n = some_samples(run.dataset, rng), run.dataset.collocation.require_function()
     d = data.embeddings.shape[1]
     printed, derivative, size, label = [], [], [], []
     for A in MARGINS:
@@ -147,7 +121,9 @@ def lemma4_sides(run: Run) -> Sides:
                 label.append(f"A = {A:g}, scores of deviation {scale:g}, direction {number}")
     operations = data.N + data.L_max + data.V + d
     radius = EPS * operations * (1 + 5 * max(SCALES) + max(MARGINS)) * np.array(size)
-    return Sides(series(printed, radius=radius, label=tuple(label)), series(derivative, radius=radius), np.array(size))
+    return Comparison(
+        series(printed, radius=radius, label=tuple(label)), series(derivative, radius=radius), np.array(size)
+    )
 
 
 def _no_common_margin(run: Run) -> str | None:

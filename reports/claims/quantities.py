@@ -25,13 +25,18 @@ def no_direction_ov(run: Run) -> str | None:
 
 def no_direction_kq(run: Run) -> str | None:
     """Why stage 2 has no direction to compare, or None."""
+    return nothing_to_learn(run, "has no direction") or _not_trained(run, 2)
+
+
+def nothing_to_learn(run: Run, if_zero: str) -> str | None:
+    """Why stage 2 has no W*_kq or no gradient, or None; ``if_zero`` says what W*_kq = 0 means for the statement."""
     if run.kq.status == "infeasible":
         return "W*_kq does not exist: no W_kq has all margins positive."
     if run.norm_kq == 0:
-        return "No sample relates two tokens, so W*_kq = 0 has no direction."
+        return f"No sample relates two tokens, so W*_kq = 0 {if_zero}."
     if run.config.steps1 == 0:
         return "Stage 1 has no step, so W_ov = 0 and stage 2 has no gradient."
-    return _not_trained(run, 2)
+    return None
 
 
 def no_common_margin(run: Run) -> str | None:

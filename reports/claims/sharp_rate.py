@@ -4,7 +4,7 @@ from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, 
 from marginaudit.reports.claims.quantities import no_direction_kq
 from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements import Limit
-from marginaudit.reports.rates import constants
+from marginaudit.reports.rates import measured_constants
 from marginaudit.reports.run import Run
 from marginaudit.training import Asymptotics
 
@@ -31,17 +31,8 @@ def _nothing_to_approach(run: Run) -> str | None:
 
 
 def _constant(run: Run) -> Series:
-    """The constant that each step's record gives, by `reports.rates.constants`."""
-    stage = run.training.stage2
-    kept = stage.step >= 1
-    step, value, radius = constants(
-        stage.step[kept],
-        stage.norm[kept],
-        stage.one_minus_cos[kept],
-        stage.error[kept],
-        run.eta,
-        degenerate=_asymptotics(run).degenerate,
-    )
+    """The constant that each step's record gives, by `reports.rates.measured_constants`."""
+    step, value, radius = measured_constants(run, degenerate=_asymptotics(run).degenerate)
     return series(value, radius=radius, step=step)
 
 
