@@ -42,8 +42,9 @@ class Bounded:
     largest, smallest : float, or from a run to a float
         What the quantity can reach at all; a bound beyond is vacuous. On the scale of the series.
     threshold : from a run to the steps from which the statement speaks, or None
-    guaranteed : from a run and float steps to a proved upper bound on the quantity, on the same scale, or None
-        Decides an upper bound beyond a threshold that was not reached. It may not use what was trained.
+    guaranteed, guaranteed_lower : from a run and float steps to proved bounds on the quantity, or None
+        On the same scale. They decide where the error bars do not, and the upper one beyond a threshold that was not
+        reached. They may not use what was trained.
     """
 
     measure: "Callable[[Run], Series]"
@@ -53,6 +54,7 @@ class Bounded:
     smallest: "Reach" = -np.inf
     threshold: "Callable[[Run], Threshold] | None" = None
     guaranteed: "Formula | None" = None
+    guaranteed_lower: "Formula | None" = None
 
     @property
     def kind(self) -> str:
@@ -73,7 +75,7 @@ class Bounded:
             raise ValueError("a statement with a threshold needs a series with steps")
         reached = measured.step >= start.steps2
         if run.config.steps1 >= start.steps1 and reached.any():
-            return self._judge_all(run, _part(measured, reached))
+            return self._judge_all(run, part(measured, reached))
         return self._judge_beyond(run, measured, start)
 
     def _judge_beyond(self, run: "Run", measured: Series, start: Threshold) -> Finding:
@@ -126,7 +128,10 @@ class Bounded:
                 for side, bound in sides
             ]
         )
+        followed = (outcomes == Outcome.UNSURE) & self._proved(run, steps, sides)
+        outcomes[followed] = Outcome.TRUE
         rooms = np.array([_room(side, measured, bound) for side, bound in sides])
+        rooms[followed] = np.inf  # what is measured there says nothing
         ratios, reached = _log_ratios(measured, sides), _log_ratios(measured, sides, bars=2)
         # beyond a slack of 1e16 all rooms are 1 in float64
         at_side, at = np.unravel_index(np.lexsort((ratios.ravel(), rooms.ravel()))[0], rooms.shape)
@@ -139,17 +144,28 @@ class Bounded:
         return Finding(
             verdict=_verdict(outcomes, np.array(vacuous)),
             evidence=measured.evidence,
-            measured=measured.shown(worst),
+            measured=None if followed.all() else measured.shown(worst),
             bound=bound.shown(worst),
-            slack=_slack(measured, bound, worst),
+            slack=None if followed.all() else _slack(measured, bound, worst),
             side=side,
             repeats_within=_repeats_within(float(ratios[at_side, at]), reached),
             worst_step=None if measured.step is None else int(measured.step[worst]),
             first_violation=None if first is None or measured.step is None else int(measured.step[first]),
             informative_from=self._informative_from(run, int(steps[0]), largest, smallest),
-            detail=_detail(measured, bound, worst, side),
+            detail=("" if followed.all() else _detail(measured, bound, worst, side)) + _by_proof(followed, measured),
             curve=_curve(measured, dict(sides), largest),
         )
+
+    def _proved(self, run: "Run", steps: Steps, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
+        """Of each side and entry, whether the stated bound follows from a proved one, shape (sides, entries)."""
+        found = np.zeros((len(sides), len(steps)), dtype=bool)
+        for row, (side, stated) in zip(found, sides, strict=True):
+            formula = self.guaranteed if side == "upper" else self.guaranteed_lower
+            if formula is not None:
+                proved = _bound(formula(run, steps), stated)
+                small, large = (proved, stated) if side == "upper" else (stated, proved)
+                row[:] = compare_upper(small, large) == Outcome.TRUE
+        return found
 
     def _informative_from(self, run: "Run", start: int, largest: float, smallest: float) -> int | None:
         """First step at which a bound is below the most, or above the least, that the quantity can reach."""
@@ -210,7 +226,8 @@ def _curve(measured: Series, sides: dict[str, Series], largest: float) -> Curve 
     )
 
 
-def _part(measured: Series, kept: NDArray[np.bool_]) -> Series:
+def part(measured: Series, kept: NDArray[np.bool_]) -> Series:
+    """The series at some of its entries."""
     label = tuple(name for name, keep in zip(measured.label, kept, strict=True) if keep) if measured.label else ()
     step = None if measured.step is None else measured.step[kept]
     return Series(measured.value[kept], measured.radius[kept], step, label, measured.log, measured.evidence)
@@ -267,6 +284,18 @@ def _verdict(outcomes: NDArray[np.int64], vacuous: NDArray[np.bool_]) -> Verdict
     if worst == Outcome.UNSURE:
         return Verdict.INCONCLUSIVE
     return Verdict.VACUOUS if vacuous.all() else Verdict.HOLDS
+
+
+def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
+    """What is said of the entries of each side that error bars hide and a proof decides."""
+    entries = followed.any(axis=0)
+    if not entries.any():
+        return ""
+    where = "" if measured.step is None else f", the first at t = {int(measured.step[np.argmax(entries)])}"
+    return (
+        f" At {int(entries.sum())} of {len(measured)} entries{where}, error bars hide it; there it follows from what "
+        "is proved (docs/proofs.md), by formula."
+    )
 
 
 def _slack(measured: Series, bound: Series, at: int) -> float | None:

@@ -1,14 +1,14 @@
 """Statements that hide a constant: measured <= C shape(t), or measured >= C shape(t), for some C > 0."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.error_bars import Series
-from marginaudit.reports.judgements.bounded import Formula
+from marginaudit.reports.judgements.bounded import Formula, part
 from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
 
 if TYPE_CHECKING:
@@ -34,16 +34,25 @@ class HiddenConstant:
     away from the fitted one at a pace that does not slow down, or when a step leaves no
     constant of the right sign. Anything else is inconclusive.
 
+    Where a ``regime`` is given, only a run whose last decade lies beyond it shows a constant that runs away. A
+    statement about ``late`` steps only is judged on that decade, and not at all before; no constant serves it where
+    none does in the decade's second half.
+
     Attributes
     ----------
     measure : from a run to the measured series, with steps
     shape : from a run and float steps to shape(t) > 0, on the scale of the series
     side : "upper" for measured <= C shape, "lower" for measured >= C shape
+    regime : from a run to the step from which it shows how it ends, or None where every run does
+    late : bool
+        Whether the statement is only about steps in that regime.
     """
 
     measure: "Callable[[Run], Series]"
     shape: Formula
     side: Literal["upper", "lower"] = "upper"
+    regime: "Callable[[Run], float] | None" = None
+    late: bool = False
 
     @property
     def kind(self) -> str:
@@ -55,6 +64,33 @@ class HiddenConstant:
         measured = self.measure(run)
         if not len(measured):
             return not_applicable("the dataset has nothing of which the statement speaks")
+        begins = 0.0 if self.regime is None else self.regime(run)
+        in_regime = bool(_steps(measured)[-1] / 10 >= begins)
+        if not self.late:
+            return self._judge(run, measured, in_regime=in_regime)
+        return self._judge_late(run, measured, begins, in_regime=in_regime)
+
+    def _judge_late(self, run: "Run", measured: Series, begins: float, *, in_regime: bool) -> Finding:
+        step = _steps(measured)
+        half = step[-1] / np.sqrt(10)
+        found = self._judge(run, part(measured, step >= step[-1] / 10), in_regime=in_regime)
+        if found.first_violation is not None and found.first_violation < half:
+            second = self._judge(run, part(measured, step >= half), in_regime=in_regime)
+            found = second if second.verdict is Verdict.VIOLATED else found
+        if not in_regime:
+            cause = f"The statement is about late steps, which begin at about t = {begins:.4g}; the run ends at"
+        elif found.first_violation is not None and found.first_violation < half:
+            cause = f"What fails at t = {found.first_violation} may yet come true; the run ends at"
+        else:
+            return found
+        return replace(
+            found,
+            verdict=Verdict.INCONCLUSIVE,
+            first_violation=None,
+            detail=f"{cause} t = {int(step[-1])}. In its last decade: {found.verdict}. {found.detail}",
+        )
+
+    def _judge(self, run: "Run", measured: Series, *, in_regime: bool) -> Finding:
         step = _steps(measured)
         shape = np.asarray(self.shape(run, step), dtype=float)
         value = measured.value.astype(float)
@@ -85,7 +121,7 @@ class HiddenConstant:
                 detail=f"{len(measured)} recorded steps are too few to fit a constant on some and test it on others.",
             )
         with np.errstate(over="ignore"):
-            return self._tested(measured, shape, needed, fitted_on)
+            return self._tested(measured, shape, needed, fitted_on, in_regime=in_regime)
 
     def _needed(self, measured: Series, shape: Floats, bars: int = 0) -> Floats:
         """Logarithm of the constant needed entry by entry, negated for a lower bound; +inf where none is positive.
@@ -100,13 +136,15 @@ class HiddenConstant:
                 needed = np.where(value > 0, np.log(np.abs(value) / shape), -np.inf)
         return needed if self.side == "upper" else -needed
 
-    def _tested(self, measured: Series, shape: Floats, needed: Floats, fitted_on: NDArray[np.bool_]) -> Finding:
+    def _tested(
+        self, measured: Series, shape: Floats, needed: Floats, fitted_on: NDArray[np.bool_], *, in_regime: bool
+    ) -> Finding:
         step = _steps(measured)
         constant = float(needed[fitted_on].max()) + np.log(HEADROOM)
         rest = needed[~fitted_on]
         at = len(needed) - len(rest) + int(np.argmax(rest))
         refuted = np.flatnonzero(~fitted_on & (needed > constant))
-        verdict = self._verdict(needed, fitted_on, constant, np.log(step))
+        verdict = self._verdict(needed, fitted_on, constant, np.log(step), in_regime=in_regime)
         sign = 1 if self.side == "upper" else -1
         tightest = float(np.exp(sign * needed.max()))
         return Finding(
@@ -144,6 +182,8 @@ class HiddenConstant:
         fitted_on: NDArray[np.bool_],
         constant: float,
         log_step: NDArray[np.float64],
+        *,
+        in_regime: bool,
     ) -> Verdict:
         rest = needed[~fitted_on]
         if (rest <= constant).all():
@@ -151,7 +191,7 @@ class HiddenConstant:
         middle = (log_step[~fitted_on][0] + log_step[-1]) / 2
         halfway = float(np.interp(middle, log_step[~fitted_on], rest))
         slowing = rest[-1] - halfway < SLOWING * (halfway - rest[0])
-        runs_away = rest[-1] - constant > np.log(RUNAWAY) and not slowing
+        runs_away = in_regime and rest[-1] - constant > np.log(RUNAWAY) and not slowing
         return Verdict.VIOLATED if runs_away else Verdict.INCONCLUSIVE
 
     def _curve(self, measured: Series, shape: NDArray[np.float64], log_constant: float) -> Curve:

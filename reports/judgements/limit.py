@@ -19,10 +19,19 @@ NEAR = 0.01
 """Relative distance from the prediction below which a limit counts as reached."""
 
 SETTLED = 0.005
-"""Relative spread of the distance over the last decade below which it counts as settled."""
+"""A distance that changes by no more than this, relative, over half a decade has settled, and does not fall."""
+
+STEADY = 0.5
+"""Of a settled distance, by how much it may waver."""
+
+RESOLVED = 1e-4
+"""A distance within error bars that are no wider than this counts as 0."""
 
 VANISHING = 0.2
 """A rate that falls by this factor over the last decade tends to 0."""
+
+ALTERNATING = 0.8
+"""Of the changes from entry to entry, the share that turn back in a cycle."""
 
 
 @dataclass(frozen=True)
@@ -30,16 +39,19 @@ class Limit:
     """measured(t) tends to predicted; or, with ``positive``, to some limit > 0, which should be the predicted one.
 
     A run that stops early says nothing of a limit, so it is decided only where the whole last decade lies in the
-    asymptotic regime. It holds when over the last three decades the relative distance falls and ends below 1 %. It
-    is violated when the distance from a stated value stays above 1 % in the last decade and does not change there,
-    or when a quantity whose limit is to be positive vanishes there. Anything else is inconclusive, and so is a run
-    for which there is no prediction (NaN).
+    asymptotic regime. It holds when over the last three decades the relative distance falls each time, or lies
+    within narrow error bars, and ends below 1 %. It is violated when in the last decade the distance from a stated
+    value is beyond the error bars and does not fall; when a quantity whose limit is to be positive vanishes there;
+    or when there is no prediction (NaN) because the quantity goes on turning back and forth. Anything else is
+    inconclusive.
 
     Attributes
     ----------
     measure : from a run to the measured series, with steps
     predicted : from a run to the predicted limit, not 0
     regime : from a run to the step from which the asymptotic regime has to be visible
+    uncertainty : float
+        Of the prediction, relative.
     positive : bool
         The statement is only that the limit is positive.
     """
@@ -47,9 +59,11 @@ class Limit:
     measure: "Callable[[Run], Series]"
     predicted: "Callable[[Run], float]"
     regime: "Callable[[Run], float]"
+    uncertainty: float = 0.0
     positive: bool = False
 
     kind = "limit"
+    late = True
 
     def judge(self, run: "Run") -> Finding:
         """The verdict on a run."""
@@ -60,23 +74,21 @@ class Limit:
             raise ValueError("a limit is approached along steps, and the series has none")
         if np.isnan(measured.value).any() or np.isnan(measured.radius).any():
             raise ValueError("not a number on one side of a comparison")
-        if np.isnan(predicted):
-            return Finding(Verdict.INCONCLUSIVE, detail="The run reached no state from which the limit is predicted.")
         step = measured.step.astype(float)
+        in_regime = bool(step[-1] / 10 >= self.regime(run))
+        if np.isnan(predicted):
+            return _without_prediction(measured, step, in_regime=in_regime)
         distance = np.abs(measured.value - predicted) / abs(predicted)
-        bars = measured.radius / abs(predicted)
+        bars = measured.radius / abs(predicted) + self.uncertainty
         last = int(step[-1])
         marks = [int(np.argmin(np.abs(np.log(step) - np.log(last / 10**k)))) for k in (3, 2, 1, 0)]
-        reaches_back = step[0] <= last / 1000 * 1.2
-        decades = distance[marks]
-        in_regime = reaches_back and last / 10 >= self.regime(run)
-        if in_regime and (np.diff(decades) <= bars[-1]).all() and decades[-1] + bars[-1] < NEAR:
+        if in_regime and step[0] <= last / 1000 * 1.2 and _approached(distance[marks], bars[marks]):
             verdict = Verdict.HOLDS
-        elif in_regime and self._refuted(step, measured, distance, bars):
+        elif in_regime and (self._vanishes(step, measured) if self.positive else _elsewhere(step, distance, bars)):
             verdict = Verdict.VIOLATED
         else:
             verdict = Verdict.INCONCLUSIVE
-        shown = ", ".join(f"{100 * d:.3g} % at t = {int(step[m])}" for m, d in zip(marks, decades, strict=True))
+        shown = ", ".join(f"{100 * distance[m]:.3g} % at t = {int(step[m])}" for m in marks)
         cause = {
             Verdict.HOLDS: "",
             Verdict.VIOLATED: " It vanishes." if self.positive else " It has settled elsewhere.",
@@ -89,7 +101,8 @@ class Limit:
             bound=predicted,
             slack=predicted / float(measured.value[-1]) if measured.value[-1] else None,
             worst_step=last,
-            detail=f"Relative distance from the prediction: {shown}.{cause}",
+            first_violation=last if verdict is Verdict.VIOLATED else None,
+            detail=f"Relative distance from the prediction: {shown}; error bars {bars[-1]:.1e}.{cause}",
             curve=Curve(
                 step=measured.step.tolist(),
                 measured=measured.value.tolist(),
@@ -97,12 +110,56 @@ class Limit:
             ),
         )
 
-    def _refuted(self, step: Floats, measured: Series, distance: Floats, bars: Floats) -> bool:
-        """What the last decade shows against the statement."""
+    def _vanishes(self, step: Floats, measured: Series) -> bool:
         decade = step >= step[-1] / 10
-        if self.positive:
-            before = np.median(measured.value[decade & (step <= step[-1] / 8)])
-            after = np.median(measured.upper[step >= 0.8 * step[-1]])
-            return bool(before > 0 and after < VANISHING * before)
-        off = bool((distance[decade] - bars[decade] > NEAR).all())
-        return off and bool(np.ptp(distance[decade]) <= SETTLED * distance[-1])
+        before = np.median(measured.value[decade & (step <= step[-1] / 8)])
+        after = np.median(measured.upper[step >= 0.8 * step[-1]])
+        return bool(before > 0 and after < VANISHING * before)
+
+
+def _approached(distance: Floats, bars: Floats) -> bool:
+    """Whether distances a decade apart fall, each time by more than what counts as settled, or are 0 as far as seen."""
+    zero = (distance <= bars) & (bars <= RESOLVED)
+    falls = distance[1:] + bars[1:] < (1 - SETTLED) * (distance[:-1] - bars[:-1])
+    return bool((falls | zero[1:]).all() and distance[-1] + bars[-1] < NEAR)
+
+
+def _elsewhere(step: Floats, distance: Floats, bars: Floats) -> bool:
+    """Whether in the last decade distances are beyond the error bars, and those of its second half are no smaller."""
+    decade = step >= step[-1] / 10
+    late = step >= step[-1] / np.sqrt(10)
+    if not (decade & ~late).any():
+        return False
+    before, after = distance[decade & ~late], distance[late]
+    room = (distance - bars)[decade].min()
+    spread = np.ptp(distance[decade])
+    return bool(room > 0 and spread <= STEADY * room and np.median(after) >= (1 - SETTLED) * np.median(before))
+
+
+def _without_prediction(measured: Series, step: Floats, *, in_regime: bool) -> Finding:
+    """Violated where the last decade is a cycle that does not die out: from entry to entry it turns back."""
+    last = measured.value[step >= step[-1] / 10]
+    change = np.abs(np.diff(last))
+    bars = 2 * float(measured.radius[step >= step[-1] / 10].max())
+    half = len(change) // 2
+    cycle = (
+        in_regime
+        and half >= 5
+        and float(np.mean(np.diff(last)[1:] * np.diff(last)[:-1] < 0)) >= ALTERNATING
+        and float(np.median(change)) > bars + NEAR * float(np.abs(last).max())
+        and float(np.median(change[half:])) >= (1 - SETTLED) * float(np.median(change[:half]))
+    )
+    return Finding(
+        Verdict.VIOLATED if cycle else Verdict.INCONCLUSIVE,
+        measured.evidence,
+        measured=measured.shown(len(measured) - 1),
+        worst_step=int(step[-1]) if cycle else None,
+        first_violation=int(step[-1]) if cycle else None,
+        detail=(
+            f"From t = {int(step[-1] / 10)} to {int(step[-1])} it goes back and forth between about "
+            f"{float(np.median(np.sort(last)[: len(last) // 2])):.4g} and "
+            f"{float(np.median(np.sort(last)[len(last) // 2 :])):.4g}, and this does not die out."
+            if cycle
+            else "The run reached no state from which the limit is predicted."
+        ),
+    )

@@ -1,5 +1,6 @@
 """Every rule by which numbers become a verdict, on series made by hand."""
 
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -111,6 +112,31 @@ def test_a_threshold_counts_only_the_steps_beyond_it() -> None:
     assert claim.judge(run(steps1=9)).verdict is Verdict.INCONCLUSIVE
 
 
+def test_what_error_bars_hide_may_follow_from_a_proof() -> None:
+    hidden = measured(1 / STEP, radius=np.where(STEP > 500, np.inf, 0.0))
+    claim = Bounded(hidden, upper=lambda _, t: 2 / t)
+    assert claim.judge(run()).verdict is Verdict.INCONCLUSIVE
+    proved = replace(claim, guaranteed=lambda _, t: 1.5 / t).judge(run())
+    assert (proved.verdict, proved.slack) == (Verdict.HOLDS, 2.0)
+    assert proved.worst_step is not None
+    assert proved.worst_step <= 500
+    assert "At 500 of 1000 entries, the first at t = 501," in proved.detail
+    assert replace(claim, guaranteed=lambda _, t: 2.5 / t).judge(run()).verdict is Verdict.INCONCLUSIVE
+    nothing = Bounded(measured(1 / STEP, radius=np.inf), upper=lambda _, t: 2 / t, guaranteed=lambda _, t: 1 / t)
+    found = nothing.judge(run())
+    assert (found.verdict, found.measured, found.slack) == (Verdict.HOLDS, None, None)
+
+
+def test_a_proof_decides_only_its_own_side_and_never_against_what_is_seen() -> None:
+    hidden = measured(1.0 * STEP, radius=np.where(STEP > 500, np.inf, 0.0))
+    both = Bounded(hidden, lower=lambda _, t: t / 2, upper=lambda _, t: 2 * t, guaranteed=lambda _, t: t)
+    assert both.judge(run()).verdict is Verdict.INCONCLUSIVE
+    assert replace(both, guaranteed_lower=lambda _, t: t).judge(run()).verdict is Verdict.HOLDS
+    assert replace(both, guaranteed_lower=lambda _, t: t / 3).judge(run()).verdict is Verdict.INCONCLUSIVE
+    seen = Bounded(measured(3.0 * STEP), upper=lambda _, t: 2 * t, guaranteed=lambda _, t: t)
+    assert seen.judge(run()).verdict is Verdict.VIOLATED
+
+
 def test_first_step_beyond_the_tried_ones() -> None:
     assert first_step(lambda t: t > 3e17, 2) == pytest.approx(3e17, rel=1e-15)
     assert first_step(lambda t: t < 0, 2) is None
@@ -186,8 +212,105 @@ def test_a_limit_is_refuted_only_when_settled_in_the_asymptotic_regime() -> None
     assert short.judge(run()).verdict is Verdict.INCONCLUSIVE
 
 
-def test_a_limit_within_one_percent_is_never_refuted() -> None:
-    assert limit(2.01 * (1 + 1e-6 * np.log(STEP)), 2.0, regime=0) is Verdict.INCONCLUSIVE
+def test_a_limit_that_settled_within_one_percent_of_the_prediction_is_refuted() -> None:
+    off = 2 * (1 - 0.0067)
+    assert limit(off + 0 * STEP, 2.0) is Verdict.VIOLATED
+    assert limit(off + 1e-3 / STEP, 2.0) is Verdict.VIOLATED
+    assert limit(off + 0 * STEP, 2.0, regime=101) is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("radius", "verdict"), [(1e-2, "violated"), (2e-2, "inconclusive"), (np.inf, "inconclusive")])
+def test_a_limit_is_refuted_only_beyond_error_bars(radius: float, verdict: str) -> None:
+    value = series(2 * (1 - 0.0067) + 0 * STEP, radius=radius * np.ones(len(STEP)), step=STEP)
+    claim = Limit(lambda _: value, predicted=lambda _: 2.0, regime=lambda _: 10)
+    assert claim.judge(run()).verdict == verdict
+
+
+def test_a_limit_that_wavers_about_elsewhere_is_refuted_only_where_it_wavers_little() -> None:
+    wave = np.where(STEP % 2, 1.0, -1.0)
+    assert limit(2.1 + 0.01 * wave, 2.0) is Verdict.VIOLATED
+    assert limit(2.1 + 0.04 * wave, 2.0) is Verdict.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("power", "verdict"),
+    [(1.0, "holds"), (0.02, "holds"), (0.001, "violated"), (0.0, "violated")],
+)
+def test_a_limit_has_to_be_approached(power: float, verdict: str) -> None:
+    """A distance that falls by less than half a percent in half a decade counts as settled."""
+    assert limit(2 * (1 + 0.009 * STEP**-power), 2.0) == verdict
+
+
+def test_a_limit_approached_to_within_narrow_error_bars_holds() -> None:
+    def judged(distance: float, radius: float) -> Verdict:
+        value = series(2 * (1 + distance) + 0 * STEP, radius=2 * radius * np.ones(len(STEP)), step=STEP)
+        return Limit(lambda _: value, predicted=lambda _: 2.0, regime=lambda _: 10).judge(run()).verdict
+
+    assert judged(1e-7, 1e-6) is Verdict.HOLDS
+    assert judged(1e-7, 0.99e-4) is Verdict.HOLDS
+    assert judged(1e-7, 1.01e-4) is Verdict.INCONCLUSIVE
+    assert judged(2e-6, 1e-6) is Verdict.VIOLATED
+
+
+def test_a_prediction_may_be_uncertain() -> None:
+    value = series(2 * (1 + 1e-9) + 0 * STEP, radius=0 * STEP, step=STEP)
+    stated = Limit(lambda _: value, predicted=lambda _: 2.0, regime=lambda _: 10)
+    assert stated.judge(run()).verdict is Verdict.VIOLATED
+    assert replace(stated, uncertainty=2e-9).judge(run()).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("amplitude", "radius", "regime", "verdict"),
+    [
+        (0.5 + 0 * STEP, 0.0, 10, "violated"),
+        (0.5 + 0 * STEP, 0.0, 101, "inconclusive"),
+        (0.5 + 0 * STEP, 0.51, 10, "inconclusive"),
+        (0.005 + 0 * STEP, 0.0, 10, "inconclusive"),
+        (50 / STEP, 0.0, 10, "inconclusive"),
+    ],
+)
+def test_without_a_prediction_only_a_cycle_that_stays_refutes(
+    amplitude: Any, radius: float, regime: float, verdict: str
+) -> None:
+    value = series(3 + np.where(STEP % 2, 1, -1) * amplitude, radius=radius + 0 * STEP, step=STEP)
+    claim = Limit(lambda _: value, predicted=lambda _: float("nan"), regime=lambda _: regime)
+    assert claim.judge(run()).verdict == verdict
+
+
+def test_without_a_prediction_a_drift_does_not_refute() -> None:
+    claim = Limit(measured(1.0 * STEP), predicted=lambda _: float("nan"), regime=lambda _: 10)
+    assert claim.judge(run()).verdict is Verdict.INCONCLUSIVE
+    few = series([1.0, 3.0] * 5, radius=0, step=np.arange(91, 101))
+    claim = Limit(lambda _: few, predicted=lambda _: float("nan"), regime=lambda _: 1)
+    assert claim.judge(run()).verdict is Verdict.INCONCLUSIVE
+
+
+def late(value: Any, regime: float) -> Any:
+    return HiddenConstant(
+        measured(value), shape=lambda _, t: t, side="lower", regime=lambda _: regime, late=True
+    ).judge(run())
+
+
+def test_a_statement_about_late_steps_is_judged_in_its_last_decade_and_in_the_regime() -> None:
+    rises = np.where(STEP < 60, -1.0, 1.0) * STEP
+    assert late(rises, regime=100).verdict is Verdict.HOLDS
+    assert late(rises, regime=101).verdict is Verdict.INCONCLUSIVE
+    assert late(-1.0 * STEP, regime=101).verdict is Verdict.INCONCLUSIVE
+    falls = late(-1.0 * np.where(STEP > 500, STEP, -STEP), regime=100)
+    assert (falls.verdict, falls.first_violation) == (Verdict.VIOLATED, 501)
+    assert late(-1.0 * STEP, regime=100).verdict is Verdict.VIOLATED
+
+
+def test_what_fails_early_in_the_last_decade_may_still_come_true() -> None:
+    found = late(np.where(STEP == 310, -1.0, 1.0) * STEP, regime=100)
+    assert (found.verdict, found.first_violation) == (Verdict.INCONCLUSIVE, None)
+    assert late(np.where(STEP == 320, -1.0, 1.0) * STEP, regime=100).verdict is Verdict.VIOLATED
+
+
+def test_a_constant_runs_away_only_in_the_regime() -> None:
+    claim = HiddenConstant(measured(3 / STEP), shape=lambda _, t: t**-2.0, regime=lambda _: 100)
+    assert claim.judge(run()).verdict is Verdict.VIOLATED
+    assert replace(claim, regime=lambda _: 101).judge(run()).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_positive_limit_is_refuted_only_by_vanishing() -> None:
