@@ -42,6 +42,10 @@ class NotAlgorithm1(Exception):  # noqa: N818  (no error: the statement says not
     """A statement about Algorithm 1 was asked of another optimizer's run."""
 
 
+class BeyondTheRun(Exception):  # noqa: N818  (as above)
+    """A statement speaks only of steps that the run does not have, or did not record."""
+
+
 class Judgement(Protocol):
     """The kind of a statement: see `marginaudit.reports.judgements`."""
 
@@ -137,6 +141,8 @@ class Claim:
                 return self._judge(run)
         except NotAlgorithm1 as reason:
             return not_applicable(f"Not judged: {reason}.")
+        except BeyondTheRun as reason:
+            return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {reason}.")
         except Unreportable as fault:
             failure = f"Its code {printable(str(fault))}."
         except (Exception, SystemExit) as error:

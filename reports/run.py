@@ -26,6 +26,13 @@ FARTHEST = 10**18
 EVERY_STEP_TO = 2_000
 """Stages up to this length are audited at every step; longer ones beyond it at log-spaced steps."""
 
+ROUNDING = 64 * float(np.finfo(float).eps)
+"""Relative rounding of a recorded norm or direction."""
+
+ENCLOSED_STEPS = 300
+MOST_ENCLOSED_TOKENS = 64
+"""How many `first_steps` there are, and for how many tokens, added up over samples: their digits grow with them."""
+
 MOST_SCORES = 20_000_000
 """Scores x^T W_kq q that a recorded run may hold; with more pairs fewer steps are audited one by one."""
 
@@ -168,25 +175,46 @@ class Run:
             raise NotAlgorithm1("the statement is about normalised gradient descent, and this run is plain")
         return self.trained
 
+    @property
+    def stage1_steps(self) -> Stage1:
+        """Stage 1 to its last step T.
+
+        Where the closed form t eta0 W*/||W*|| is proved (docs/proofs.md, section 1) it says how far each recorded W
+        is from the exact one, whatever steps may have done to rounding errors: that is the error of these records.
+        """
+        ran = self.training.stage1
+        if not self._stage1_law:
+            return ran
+        length = np.where(ran.step > 0, ran.step * self.eta0, 1.0)
+        off = np.where(ran.step > 0, ran.distance + np.abs(ran.norm / length - 1) + ROUNDING, np.nan)
+        return replace(ran, distance_error=off)
+
     @cached_property
     def stage1(self) -> Stage1:
         """Stage 1, beyond its T steps continued by its closed form where there is one.
 
         What a statement says of every t has nothing to do with T, at which stage 2 takes W_ov over.
         """
-        ran = self.training.stage1
-        if self.config.at is not None or self.dataset.V < 2 or not self.assumption("orthonormal").holds:
+        ran = self.stage1_steps
+        if self.config.at is not None or not self._stage1_law:
             return ran
         beyond = [t for t in dense_steps(FARTHEST) if t > self.config.steps1]
         law = stage1_law(self.dataset, self.eta0, beyond, self.ov)
         columns = ran.columns()
         return Stage1(**{name: np.concatenate([columns[name], later]) for name, later in law.columns().items()})
 
+    @property
+    def _stage1_law(self) -> bool:
+        return self.dataset.V > 1 and self.assumption("orthonormal").holds
+
     @cached_property
     def trained(self) -> Training:
         """Both stages by the configured optimizer, recorded against the two solutions."""
         config = replace(self.config, steps2=self.steps2)
-        if config.at is None:
+        if config.at is not None:
+            # stage 2 may end before what was asked for: see `stopped`
+            config = replace(config, at=tuple(t for t in config.at if t <= max(config.steps1, self.steps2)))
+        else:
             pairs = sum(len(set(sample.tokens)) for sample in self.dataset.samples)
             every = min(EVERY_STEP_TO, max(100, MOST_SCORES // pairs))
             config = replace(config, at=dense_steps(max(config.steps1, self.steps2), every))
@@ -204,26 +232,33 @@ class Run:
 
     @cached_property
     def _enclosed(self) -> "Enclosure | str":
-        kq = self.solved("kq")
         if not self.config.certify:
             return "not asked for"
+        steps = self.trained.stage2.step
+        return self._enclose(min(self.steps2, self.config.certify), steps[steps <= self.config.certify].tolist())
+
+    @cached_property
+    def first_steps(self) -> "Enclosure | None":
+        """Each of the first steps of stage 2 enclosed, for statements about steps so long that float64 loses them.
+
+        None where the dataset is not small, or there is no enclosure.
+        """
+        if sum(len(set(sample.tokens)) for sample in self.dataset.samples) > MOST_ENCLOSED_TOKENS:
+            return None
+        found = self._enclose(min(self.steps2, ENCLOSED_STEPS), None)
+        return None if isinstance(found, str) else found
+
+    def _enclose(self, steps: int, at: list[int] | None) -> "Enclosure | str":
+        kq = self.solved("kq")
         if self.config.optimizer != "ngd":
             return "the run is plain gradient descent"
         if kq is None:
             return "W*_kq is not known"
         from marginaudit.training.enclosure import NotEnclosable, enclose
 
-        steps = self.trained.stage2.step
+        lr1, lr2 = self.config.lr1, self.config.lr2
         try:
-            return enclose(
-                self.dataset,
-                kq,
-                steps1=self.config.steps1,
-                steps=min(self.steps2, self.config.certify),
-                lr1=self.config.lr1,
-                lr2=self.config.lr2,
-                at=steps[steps <= self.config.certify].tolist(),
-            )
+            return enclose(self.dataset, kq, steps1=self.config.steps1, steps=steps, lr1=lr1, lr2=lr2, at=at)
         except NotEnclosable as reason:
             return str(reason)
 

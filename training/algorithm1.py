@@ -53,8 +53,8 @@ def train(
     Loss (eq. 1) with W_ov frozen. Where a gradient is zero or at rounding level (no sample holds two
     distinct tokens; symmetric data whose terms cancel), W stays where it is.
 
-    For orthonormal tokens normalised descent in stage 1 has a closed form (`stage1_law`), which takes over
-    after `STAGE1_STEPS` steps. The steps of stage 2 are compiled where its loss has a reduced model
+    For orthonormal tokens normalised descent in stage 1 has a closed form (`stage1_law`). It takes over after
+    `STAGE1_STEPS` steps, and where rounding hides the gradient; stage 2 starts from it in any case. The steps of stage 2 are compiled where its loss has a reduced model
     (`ReducedKQ`): orthonormal tokens, one margin A, exactly one token of each sentence with the label of its
     next token, and no label twice in a sentence.
 
@@ -114,12 +114,15 @@ def train(
     ov_iterate = _start(ov_space, eta0, _ov_unit(dataset, ov_space, ov_reference), normalised=normalised)
     answer = np.array([dataset.index[n[x]] for x in dataset.vocabulary])
     ov = OV(ov_space, answer, ov_iterate.reference)
-    law_from = STAGE1_STEPS if orthonormal and normalised and V > 1 else steps1
+    on_the_ray = orthonormal and normalised and V > 1
+    law_from = STAGE1_STEPS if on_the_ray else steps1
     rows1 = descend(ov, ov_iterate, min(steps1, law_from), [t for t in at1 if t <= law_from], progress, 0)
-    if steps1 > law_from:
-        later = [(t, _on_the_law(ov_iterate, answer, t)) for t in (*at1, steps1) if t > law_from]
-        rows1 += [ov.row_at(ov_iterate, t, rest, "law", 0.0) for t, rest in later[: len(at1) - len(rows1)]]
-        ov_iterate = ov_iterate.placed(*later[-1])
+    if on_the_ray:
+        # of steps so long that rounding hides the next gradient there are fewer
+        rows1 = [row for row in rows1 if row["step"] <= ov_iterate.moves]
+        for t in at1[len(rows1) :]:
+            rows1.append(ov.row_at(ov_iterate, t, _on_the_law(ov_iterate, answer, t), "law", 0.0))
+        ov_iterate = ov_iterate.placed(steps1, _on_the_law(ov_iterate, answer, steps1))
         if progress is not None:
             progress(steps1)
     B = ov_iterate.along * ov_space.scores(ov_iterate.reference) + ov_space.scores(ov_iterate.rest)

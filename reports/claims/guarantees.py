@@ -19,6 +19,25 @@ def direction_bound(run: Run, t: Steps) -> Steps:
     return np.asarray(whole / (t * eta))
 
 
+def _proved(run: Run) -> bool:
+    return all(run.assumption(name).holds for name in ASSUMPTIONS)
+
+
+def direction(run: Run, t: Steps) -> Steps:
+    """An upper bound on 1 - cos(W_kq^(t), W*_kq): that of `sharp.theorem1`; inf where an assumption of it fails."""
+    return direction_bound(run, t) if _proved(run) else np.full_like(t, np.inf)
+
+
+def least_norm(run: Run, t: Steps) -> Steps:
+    """A lower bound on ||W_kq^(t)||, t eta/(sqrt 2 ||W*||) of `sharp.lemma6`; 0 where an assumption of it fails."""
+    return np.asarray(t * run.eta / (np.sqrt(2) * run.norm_kq) * _proved(run))
+
+
+def largest_norm(run: Run, t: Steps) -> Steps:
+    """t eta, an upper bound on the norm of a sum of t steps of that length."""
+    return np.asarray(t * run.eta)
+
+
 def margin(run: Run, t: Steps) -> Steps:
     """A lower bound on every (o - x)^T W_kq^(t) q, o the optimal token of a sample and x another one of it.
 
@@ -26,7 +45,7 @@ def margin(run: Run, t: Steps) -> Steps:
     at least ||W|| (1/||W*|| - 2 sqrt b), with ||W|| >= t eta/(sqrt 2 ||W*||) (`sharp.lemma6`). Where b leaves
     less than half of 1/||W*||, and where an assumption of the two statements fails, -inf: no guarantee.
     """
-    if not all(run.assumption(name).holds for name in ASSUMPTIONS):
+    if not _proved(run):
         return np.full_like(t, -np.inf)
     norm = run.norm_kq
     near = 2 * np.sqrt(direction_bound(run, t)) <= 1 / (2 * norm)

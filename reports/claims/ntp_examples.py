@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from itertools import permutations, product
 
+import numpy as np
+
 from marginaudit.orders import CASES, Token
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.claims.quantities import no_direction_kq
-from marginaudit.reports.error_bars import Series, exact_series, series
+from marginaudit.reports.claims.quantities import moved_attention, no_direction_kq, score_error
+from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, exact_series, series
 from marginaudit.reports.judgements import Bounded, Equal
 from marginaudit.reports.run import Run
 from marginaudit.training import predict
@@ -67,15 +69,29 @@ def _printed(run: Run) -> Series:
 
 
 def _lead(run: Run) -> Series:
-    """Log-odds of the printed answer against the best other one, for each unseen sentence."""
-    name = _named(run)
-    leads, labels = [], []
+    """Log-odds of the printed answer against the best other one, for each unseen sentence.
+
+    They are A (Phi_y - Phi_z), Phi the attention on the tokens of a label, and move as `moved_attention` says.
+    """
+    name, training = _named(run), run.training
+    leads, radii, labels = [], [], []
     for sentence, answer in ANSWERS:
         log_odds = predict(run.dataset, run.training, tuple(name[x] for x in sentence))
         right = run.dataset.index[name[answer]]
         leads.append(log_odds[right] - max(v for i, v in enumerate(log_odds) if i != right))
+        moved = moved_attention(score_error(run)[-1:], np.array([_log_other(run, name, sentence, answer)]))
+        radii.append(training.margin * float(moved[0]) + 2 * training.margin_error)
         labels.append(f"{sentence} -> {answer}")
-    return series(leads, radius=1e-9, label=tuple(labels))
+    return series(leads, radius=radii + FORMULA_ROUNDING * np.abs(leads), label=tuple(labels))
+
+
+def _log_other(run: Run, name: Mapping[str, Token], sentence: str, answer: str) -> float:
+    """log of the attention on other tokens of the sentence than the one that the answer follows."""
+    stage, index = run.training.stage2, run.dataset.index
+    query = index[name[sentence[-1]]]
+    scores = {x: float(stage.score(index[name[x]], query)[-1]) for x in sentence}
+    odds = [scores[x] - scores[z] for z in sentence if COLLOCATION[z] == answer for x in sentence if x != z]
+    return -float(np.logaddexp(0, -np.logaddexp.reduce(odds)))
 
 
 EXAMPLE_1 = Claim(

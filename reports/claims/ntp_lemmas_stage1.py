@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
 from marginaudit.reports.claims.ntp_theorem2 import last_crossing
+from marginaudit.reports.claims.quantities import margin_error, no_direction_ov, no_margin, state_error
 from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.judgements import Bounded, Decided, Equal
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.run import Run
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
-from marginaudit.training import StageRecord
 
 Floats: TypeAlias = NDArray[np.float64]
 Side: TypeAlias = Literal["lower", "upper"]
@@ -23,39 +23,6 @@ ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
 
 FACTOR: dict[Side, int] = {"lower": 1, "upper": 3}
 """Corollary 1 puts all margins between A and 3 A."""
-
-
-def no_margin(run: Run) -> str | None:
-    """Why W*_ov has no margins, or None."""
-    if run.ov.status == "infeasible":
-        return "W*_ov does not exist: no W_ov has all margins positive."
-    if run.norm_ov == 0:
-        return "The vocabulary has one token, so there are no margins."
-    return None
-
-
-def no_stage1(run: Run) -> str | None:
-    """Why stage 1 has no recorded step with margins, or None."""
-    reason = no_margin(run)
-    if reason is None and run.config.steps1 == 0:
-        return "Stage 1 has no step."
-    if reason is None and run.config.at is not None and not any(1 <= t <= run.config.steps1 for t in run.config.at):
-        return "No step of stage 1 was recorded."
-    return reason
-
-
-def state_error(stage: StageRecord) -> Floats:
-    """Bound on the distance of each recorded W from the exact trajectory, shape (records,).
-
-    ``distance_error`` is at least that distance over ||W||, and 2 where nothing is known; the start is exact.
-    """
-    known = stage.distance_error < 2
-    error = np.where(known, np.where(known, stage.distance_error, 0.0) * stage.norm, np.inf)
-    return np.where(stage.step == 0, 0.0, error)
-
-
-def _longest_token(run: Run) -> float:
-    return float(np.linalg.norm(run.dataset.embeddings, axis=1).max())
 
 
 def _margins(run: Run, scores: Floats) -> Floats:
@@ -76,21 +43,21 @@ def _quotient(run: Run) -> Series:
     and never less; the error bar spans the smallest and largest value that it can have. It also holds what
     the error of W does to the margins, and to ||W|| on the other side.
     """
-    stage = run.training.stage1
+    stage = run.stage1_steps
     kept = stage.step >= 1
     if run.ov.scores is None:
         raise ValueError("W*_ov does not exist")
     largest = float(_margins(run, run.ov.scores).max())
     least, most = stage.min_margin[kept], stage.max_margin[kept]
     low, high = np.minimum(least, least / largest), np.maximum(most, most / largest)
-    error = state_error(stage)[kept] * (np.sqrt(2) * _longest_token(run) + 1 / run.norm_ov)
+    error = margin_error(run, stage)[kept] + state_error(stage)[kept] / run.norm_ov
     rounding = FORMULA_ROUNDING * np.maximum(np.abs(low), np.abs(high))
     return series((low + high) / 2, radius=(high - low) / 2 + error + rounding, step=stage.step[kept])
 
 
 def _quotient_bound(run: Run, t: Steps) -> Steps:
     """(1 + a_t) ||W|| / ||W*|| = ||W|| / ||W*|| + 2 log(2V)."""
-    stage = run.training.stage1
+    stage = run.stage1_steps
     norm = np.interp(t, stage.step, stage.norm)
     return np.asarray(norm / run.norm_ov + 2 * np.log(2 * run.dataset.V))
 
@@ -109,27 +76,26 @@ LEMMA2 = Claim(
     ),
     assumptions=ASSUMPTIONS,
     judgement=Bounded(measure=_quotient, upper=_quotient_bound),
-    absent=no_stage1,
+    absent=partial(no_direction_ov, first=1),
 )
 
 
 def _label_spread(run: Run) -> Series:
     """Largest |(e_i - e_j)^T W x| over x and i, j != n(x), from t = 1 on."""
-    stage = run.training.stage1
+    stage = run.stage1_steps
     kept = stage.step >= 1
-    error = np.sqrt(2) * _longest_token(run) * state_error(stage)[kept]
-    return series(stage.label_spread[kept], radius=error + FORMULA_ROUNDING * stage.norm[kept], step=stage.step[kept])
+    return series(stage.label_spread[kept], radius=margin_error(run, stage)[kept], step=stage.step[kept])
 
 
 def _norm(run: Run) -> Floats:
-    stage = run.training.stage1
+    stage = run.stage1_steps
     return stage.norm[stage.step >= 1]
 
 
 def _no_two_labels(run: Run) -> str | None:
     if run.dataset.V == 2:
         return "Of two tokens only one is not n(x), so there are no two labels to compare."
-    return no_stage1(run)
+    return no_direction_ov(run, first=1)
 
 
 LEMMA3 = Claim(

@@ -11,9 +11,17 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import Dataset
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
+from marginaudit.reports.claims import guarantees
 from marginaudit.reports.claims.ntp_gradients import COMPLEX_STEP, DIRECTIONS, SCALES, Comparison, some_samples
-from marginaudit.reports.claims.ntp_lemmas_stage1 import state_error
-from marginaudit.reports.claims.quantities import nothing_to_learn, stage2_norm
+from marginaudit.reports.claims.quantities import (
+    EPS,
+    nothing_to_learn,
+    recorded,
+    score_error,
+    stage2_log_other_weight,
+    stage2_norm,
+    state_error,
+)
 from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.judgements import Bounded, Decided, Equal, Threshold
 from marginaudit.reports.judgements.bounded import LAST_DECADE, Steps
@@ -26,8 +34,6 @@ Indices: TypeAlias = NDArray[np.int64]
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
-EPS = float(np.finfo(float).eps)
-
 MARGINS = (0.5, 8.0)
 """The common margins A of W_ov at which Lemma 4 is compared."""
 
@@ -36,13 +42,16 @@ BLOCK = 256
 
 
 def no_stage2(run: Run) -> str | None:
-    """Why stage 2 has no recorded step, or no W*_kq to compare it with, or None."""
+    """Why stage 2 has no W*_kq or no gradient, or None.
+
+    Raises
+    ------
+    BeyondTheRun
+        No step of stage 2 was recorded.
+    """
     if reason := nothing_to_learn(run, "and W_kq stays 0"):
         return reason
-    if run.steps2 == 0:
-        return "Stage 2 has no step."
-    if run.config.at is not None and not any(1 <= t <= run.steps2 for t in run.config.at):
-        return "No step of stage 2 was recorded."
+    recorded(run, 2, first=1)
     return None
 
 
@@ -237,7 +246,7 @@ def lemma5_weights(run: Run) -> Weights:
     """Lemma 5's quantities along the record, -inf where there is none.
 
     They follow from differences s (What_x - What_z) + (rho_x - rho_z) of scores, so that none loses its digits as
-    the attention saturates. The error of a difference is that of W times |x - z| |q|, and rounding.
+    the attention saturates.
     """
     stage, contests = run.training.stage2, _contests(run)
     reference = stage.reference[contests.winner] - stage.reference[contests.loser]
@@ -256,10 +265,7 @@ def lemma5_weights(run: Run) -> Weights:
         token[block] = summed[:, between].max(axis=1, initial=-np.inf)
         literal[block] = (behind + contests.log_loser)[:, between].max(axis=1, initial=-np.inf)
     rise[0] = np.nan
-    size = stage.along * np.abs(stage.reference).max(initial=0.0) + np.abs(stage.rest).max(axis=1, initial=0.0)
-    longest = float(np.linalg.norm(run.dataset.embeddings, axis=1).max())
-    error = 2 * longest**2 * state_error(stage) + EPS * (16 * size + 64)
-    return Weights(rise, position, token, literal, error)
+    return Weights(rise, position, token, literal, score_error(run))
 
 
 def _rise(run: Run) -> Series:
@@ -278,12 +284,6 @@ def _token(run: Run) -> Series:
     return series(found.token, radius=found.error, step=run.training.stage2.step, log=True)
 
 
-def _other_sum(run: Run) -> Series:
-    """log of 1 minus the smallest summed optimal weight; it moves at most twice as much as the scores."""
-    stage, error = run.training.stage2, lemma5_weights(run).error
-    return series(stage.log_other_weight, radius=2 * error, step=stage.step, log=True)
-
-
 def _most_other(run: Run, t: Steps) -> Steps:
     with np.errstate(divide="ignore"):
         return np.full_like(t, np.log1p(-1 / run.dataset.L_max))
@@ -300,7 +300,7 @@ LEMMA5_PARTS: Mapping[str, Bounded] = {
     "It is at least that of each other position": Bounded(measure=_position, upper=_zero),
     "The optimal token's weight is at least each other token's": Bounded(measure=_token, upper=_zero),
     "The summed optimal weight is at least 1/L_max (the rest at most 1 - 1/L_max)": Bounded(
-        measure=_other_sum, upper=_most_other
+        measure=lambda run: stage2_log_other_weight(run, first=0), upper=_most_other
     ),
 }
 
@@ -355,8 +355,9 @@ def _of_steps(measured: Series) -> Series:
 LEMMA6_LOWER = Bounded(
     measure=norm_from_start,
     lower=lambda run, t: t * run.eta / (2 * run.dataset.L_max * run.norm_kq),
+    guaranteed_lower=guarantees.least_norm,
 )
-LEMMA6_UPPER = Bounded(measure=lambda run: _of_steps(norm_from_start(run)), upper=lambda run, t: t * run.eta)
+LEMMA6_UPPER = Bounded(measure=lambda run: _of_steps(norm_from_start(run)), upper=guarantees.largest_norm)
 
 
 def decide_lemma6(run: Run, lower: Bounded, upper: Bounded) -> Finding:
@@ -468,8 +469,13 @@ def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] 
         # cos(d, W) <= 1, and cos(d, W*) >= 1 / (sqrt2 ||W*||) as in `sharp.lemma6`
         largest=lambda run: 1 - 1 / (np.sqrt(2) * run.norm_kq),
     )
+    stage = run.training.stage2
+    lost = (stage.step >= 1) & ~_moving(run)
+    if lost.any():
+        t = int(stage.step[np.argmax(lost)])
+        return Finding(Verdict.INCONCLUSIVE, detail=f"From t = {t} on rounding hides the gradient.")
     every = bounded.judge(run)
-    if threshold is None or every.verdict is Verdict.NOT_APPLICABLE:
+    if threshold is None:
         return every
     start = threshold(run)
     found = replace(bounded, threshold=lambda _: Threshold(0, start)).judge(run)

@@ -3,11 +3,16 @@
 import numpy as np
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCondition
-from marginaudit.reports.claims.quantities import direction, no_direction_ov, norm
-from marginaudit.reports.error_bars import Series, series
+from marginaudit.reports.claims.quantities import SATURATED, direction, margin_error, no_direction_ov, no_margin, norm
+from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.judgements import Bounded, HiddenConstant
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.run import Run
+
+
+def _not_reached(run: Run) -> str | None:
+    """As `no_direction_ov`; but the closed form goes on beyond the steps of stage 1."""
+    return no_margin(run) if (run.stage1.step >= 2).any() else no_direction_ov(run)
 
 
 def _lower_norm(run: Run, t: Steps) -> Steps:
@@ -19,9 +24,12 @@ def _direction_bound(run: Run, t: Steps) -> Steps:
 
 
 def _log_loss(run: Run) -> Series:
+    """log L0 from t = 2 on; that of each token's log(1 + sum_v exp(-margin)) moves by no more than its margins."""
     stage = run.stage1
     kept = stage.step >= 2
-    return series(stage.log_loss[kept], step=stage.step[kept], log=True)
+    value = stage.log_loss[kept]
+    radius = margin_error(run, stage)[kept] + FORMULA_ROUNDING * np.maximum(1, np.abs(value))
+    return series(value, radius=radius, step=stage.step[kept], log=True)
 
 
 NORM = Claim(
@@ -35,7 +43,7 @@ NORM = Claim(
         lower=_lower_norm,
         upper=lambda run, t: t * run.eta0,
     ),
-    absent=no_direction_ov,
+    absent=_not_reached,
 )
 
 DIRECTION = Claim(
@@ -52,7 +60,7 @@ DIRECTION = Claim(
         upper=_direction_bound,
         largest=2.0,
     ),
-    absent=no_direction_ov,
+    absent=_not_reached,
     proof_uses=(ProofCondition("2 eta0 <= ||W*_ov||", lambda run: 2 * run.eta0 <= run.norm_ov),),
 )
 
@@ -62,8 +70,13 @@ LOSS = Claim(
     statement="L0(W_ov^(t)) <= C exp(-eta0 t / (4 ||W*_ov||^2)) for some constant C.",
     formula=r"L_0(W_{ov}^{(t)})\le O\left(\exp\left(-\frac{\eta_0 t}{4\lVert W^*_{ov}\rVert^2}\right)\right)",
     assumptions=ASSUMPTION_1 + ASSUMPTION_2,
-    judgement=HiddenConstant(measure=_log_loss, shape=lambda run, t: -run.eta0 * t / (4 * run.norm_ov**2)),
-    absent=no_direction_ov,
+    judgement=HiddenConstant(
+        measure=_log_loss,
+        shape=lambda run, t: -run.eta0 * t / (4 * run.norm_ov**2),
+        # from where on the margin t eta0 / ||W*|| hides log V
+        regime=lambda run: (SATURATED + np.log(run.dataset.V)) * run.norm_ov / run.eta0,
+    ),
+    absent=_not_reached,
 )
 
 CLAIMS = (NORM, DIRECTION, LOSS)

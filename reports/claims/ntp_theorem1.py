@@ -3,6 +3,7 @@
 import numpy as np
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim, ProofCondition
+from marginaudit.reports.claims import guarantees
 from marginaudit.reports.claims.quantities import no_direction_kq, stage2_direction, stage2_norm
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.bounded import Steps
@@ -27,7 +28,9 @@ NORM = Claim(
     judgement=Bounded(
         measure=lambda run: stage2_norm(run, first=2),
         lower=_lower_norm,
-        upper=lambda run, t: t * run.eta,
+        upper=guarantees.largest_norm,
+        guaranteed=guarantees.largest_norm,
+        guaranteed_lower=guarantees.least_norm,
     ),
     absent=no_direction_kq,
 )
@@ -45,6 +48,7 @@ DIRECTION = Claim(
         measure=lambda run: stage2_direction(run, first=2),
         upper=_direction_bound,
         largest=2.0,
+        guaranteed=guarantees.direction,
     ),
     absent=no_direction_kq,
     proof_uses=(ProofCondition("eta <= ||W*_kq|| / e", lambda run: run.eta <= run.norm_kq / np.e),),
