@@ -1,14 +1,22 @@
 """Theorem 2 of arXiv 2409.17335: the loss of stage 2, its floor and its rate."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
 from marginaudit.reports.claims import guarantees
-from marginaudit.reports.claims.quantities import LOG_ROUNDING, no_common_margin, no_direction_kq, stage2_log
+from marginaudit.reports.claims.quantities import (
+    asymptotic_from,
+    late_records,
+    log_excess_error,
+    no_common_margin,
+    no_direction_kq,
+    stage2_log_loss,
+    stage2_log_other_weight,
+)
 from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements import Bounded, Equal, Limit, Threshold
 from marginaudit.reports.judgements.bounded import Steps
@@ -21,8 +29,8 @@ if TYPE_CHECKING:
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
 
-SATURATED = 20
-"""The rate is asymptotic once eta t/||W*_kq||, about the margin that training has reached, is this large."""
+APART = 1.1
+"""Ratio of the steps between which a rate is measured, at least, so that it is an average over a cycle of steps."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +123,7 @@ def _weight(suffix: str, constants: Constants) -> Claim:
         ),
         assumptions=ASSUMPTIONS,
         judgement=Bounded(
-            measure=lambda run: stage2_log(run, "log_other_weight", first=2),
+            measure=lambda run: stage2_log_other_weight(run, first=2),
             upper=_log_other_weight_bound,
             largest=0.0,
             threshold=_threshold(constants),
@@ -140,7 +148,7 @@ def _loss(suffix: str, constants: Constants) -> Claim:
         ),
         assumptions=ASSUMPTIONS,
         judgement=Bounded(
-            measure=lambda run: stage2_log(run, "log_loss", first=2),
+            measure=lambda run: stage2_log_loss(run, first=2),
             upper=_log_loss_bound,
             largest=_largest_log_loss,
             threshold=_threshold(constants),
@@ -209,13 +217,18 @@ FLOOR = Claim(
 
 
 def _excess_rate(run: Run) -> Series:
-    """-d log(Loss - floor)/dt between recorded steps."""
-    stage = run.training.stage2
-    kept = stage.step >= 1
-    step, log_excess = stage.step[kept], stage.log_excess[kept]
+    """-d log(Loss - floor)/dt between recorded steps that lie `APART`."""
+    found = late_records(run, "log_excess", log_excess_error(run))
+    if found.step is None or not len(found):
+        return found
+    chosen = [0]
+    for i, t in enumerate(found.step.tolist()):
+        if t >= APART * int(found.step[chosen[-1]]):
+            chosen.append(i)
+    step, log_excess, error = found.step[chosen], found.value[chosen], found.radius[chosen]
     gap = np.diff(step)
-    rate = -np.diff(log_excess) / gap
-    return series(rate, radius=LOG_ROUNDING * np.maximum(1, np.abs(log_excess[1:])) / gap, step=step[1:])
+    rate = series(-np.diff(log_excess) / gap, radius=(error[1:] + error[:-1]) / gap, step=step[1:])
+    return replace(rate, evidence=found.evidence)
 
 
 RATE = Claim(
@@ -230,7 +243,7 @@ RATE = Claim(
     judgement=Limit(
         measure=_excess_rate,
         predicted=lambda run: run.eta / run.norm_kq,
-        regime=lambda run: SATURATED * run.norm_kq / run.eta,
+        regime=asymptotic_from,
         positive=True,
     ),
     absent=no_common_margin,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from marginaudit.orders import QueryOrder, Token
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCondition
 from marginaudit.reports.claims.ntp_theorem3_sentences import in_words, rivals
-from marginaudit.reports.claims.quantities import no_direction_kq
+from marginaudit.reports.claims.quantities import asymptotic_from, no_direction_kq
 from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.judgements import Decided, HiddenConstant
 from marginaudit.reports.run import PAPER_STEPS, Run
@@ -21,9 +21,6 @@ from marginaudit.training import predict
 Floats: TypeAlias = NDArray[np.float64]
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
-LAST_DECADE = 10
-"""`rederived` looks at the steps from the last one over this factor on."""
-
 BUILDABLE = 1_000_000
 """A counterexample of at most so many tokens is built and put through the model."""
 
@@ -41,10 +38,10 @@ def _no_query(run: Run) -> str | None:
     return no_direction_kq(run)
 
 
-def _gaps(run: Run, first: int) -> Series:
-    """Smallest of (x_opt - x_0)^T W q and (x_0 - x_non)^T W q at each step from ``first`` on."""
+def _gaps(run: Run) -> Series:
+    """Smallest of (x_opt - x_0)^T W q and (x_0 - x_non)^T W q at each step from t = 1 on."""
     stage, index = run.training.stage2, run.dataset.index
-    kept = stage.step >= first
+    kept = stage.step >= 1
     smallest, zero = np.full(int(kept.sum()), np.inf), np.zeros(int(kept.sum()))
     for order in _queries(run):
         columns = np.flatnonzero(stage.query == index[order.query])
@@ -62,7 +59,7 @@ def _gaps(run: Run, first: int) -> Series:
     return series(smallest, radius=rounding, step=stage.step[kept])
 
 
-def _order(suffix: str, when: str, *, whole: bool) -> Claim:
+def _order(suffix: str, when: str, *, late: bool) -> Claim:
     return Claim(
         id=f"ntp.theorem3.order{suffix}",
         source="arXiv 2409.17335, Theorem 3",
@@ -72,11 +69,7 @@ def _order(suffix: str, when: str, *, whole: bool) -> Claim:
         ),
         formula=r"(x_{*}-x_0)^\top W_{kq}^{(t)}q\ge C t,\quad (x_0-x)^\top W_{kq}^{(t)}q\ge C t",
         assumptions=ASSUMPTIONS,
-        judgement=HiddenConstant(
-            measure=lambda run: _gaps(run, 1 if whole else max(1, run.steps2 // LAST_DECADE)),
-            shape=lambda _, t: t,
-            side="lower",
-        ),
+        judgement=HiddenConstant(measure=_gaps, shape=lambda _, t: t, side="lower", regime=asymptotic_from, late=late),
         absent=_no_query,
         proof_uses=(MAJORITY,),
     )
@@ -222,8 +215,8 @@ def _prediction(suffix: str, when: str, *, record: Callable[[Run], int]) -> Clai
 
 
 CLAIMS = (
-    _order("", "For T = Omega(log(1/eps)) and t = O(log(1/eps)), so at every t", whole=True),
-    _order(".rederived", "For T = Omega(log(1/eps)) and t = Omega(log(1/eps)), so late in the run", whole=False),
+    _order("", "For T = Omega(log(1/eps)) and t = O(log(1/eps)), so at every t", late=False),
+    _order(".rederived", "For T = Omega(log(1/eps)) and t = Omega(log(1/eps)), so late in the run", late=True),
     _prediction("", "For T = Omega(log(1/eps)) and t = O(log(1/eps))", record=_first_trained),
     _prediction(".rederived", "For T = Omega(log(1/eps)) and t = Omega(log(1/eps))", record=lambda _: -1),
 )

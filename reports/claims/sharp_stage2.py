@@ -20,7 +20,7 @@ from marginaudit.reports.claims.ntp_lemmas_stage2 import (
 )
 from marginaudit.reports.claims.ntp_theorem2 import RATE
 from marginaudit.reports.claims.quantities import no_common_margin, stage2_direction
-from marginaudit.reports.claims.sharp_rate import SHORT_STEPS
+from marginaudit.reports.claims.sharp_rate import SHORT_STEPS, short_steps_only
 from marginaudit.reports.error_bars import Series
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, Decided
 from marginaudit.reports.run import Run
@@ -216,19 +216,30 @@ FLOOR = Claim(
     id="sharp.floor",
     source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 2",
     statement=(
-        "The infimum over W_kq of each sample's loss is log(1 + (V-1) exp(-A)); asymptotically the log of the excess "
-        "of Loss over it falls by eta/||W*_kq|| a step."
+        "The infimum over W_kq of each sample's loss is log(1 + (V-1) exp(-A)); asymptotically, for "
+        "eta <= 1/(4 ||W*_kq||), the log of the excess of Loss over it falls by eta/||W*_kq|| a step."
     ),
     formula=(
         r"\inf_{W_{kq}}\mathcal L_n=\log\left(1+(V-1)e^{-A}\right),\quad"
-        r"-\frac{d}{dt}\log\left(\mathcal L-\inf\mathcal L\right)\to\frac{\eta}{\lVert W^*_{kq}\rVert}"
+        r"-\frac{d}{dt}\log\left(\mathcal L-\inf\mathcal L\right)\to\frac{\eta}{\lVert W^*_{kq}\rVert};\quad"
+        r"\eta\le\frac1{4\lVert W^*_{kq}\rVert}"
     ),
     assumptions=ASSUMPTIONS,
     judgement=Decided(
         partial(decide_floor, claimed=infimum, rate=lambda run: run.eta / run.norm_kq), kind="infimum and limit"
     ),
-    absent=no_common_margin,
-    proof_uses=(SHORT_STEPS,),
+    absent=short_steps_only(no_common_margin),
 )
 
-CLAIMS = (LEMMA6, LEMMA7, THEOREM1, FLOOR)
+ANY_STEP = replace(
+    FLOOR,
+    id="sharp.floor.any-step",
+    statement=FLOOR.statement.replace("for eta <= 1/(4 ||W*_kq||)", "for every eta"),
+    formula=FLOOR.formula.replace(r"\eta\le\frac1{4\lVert W^*_{kq}\rVert}", r"\text{any }\eta"),
+    absent=no_common_margin,
+    proof_uses=(SHORT_STEPS,),
+    instead="the infimum is right, and the rate is for eta <= 1/(4 ||W*_kq||) (sharp.floor); longer steps may end in a "
+    "cycle in which the excess falls more slowly.",
+)
+
+CLAIMS = (LEMMA6, LEMMA7, THEOREM1, FLOOR, ANY_STEP)

@@ -36,6 +36,9 @@ EXHAUSTIVE_SHARE = 0.25
 SHORT = Config(steps1=150, steps2=150, at=log_spaced(150))
 """How a claim about training is tried; what it finds is confirmed by the paper's own run."""
 
+LATE = Config(steps1=150, steps2=10_000, lr2=0.1, at=log_spaced(10_000))
+"""How a claim about late steps is tried; what it finds is confirmed by the run that an audit makes by default."""
+
 BATCH = 2_000
 """Datasets that hypothesis draws before it starts over with another seed."""
 
@@ -149,12 +152,13 @@ class _Search:
             raise _TimeIsUp
         if not self._meets_assumptions(dataset):
             return False
-        verdict = self.claim.judge(Run(dataset, SHORT)).verdict
+        late = getattr(self.claim.judgement, "late", False)
+        verdict = self.claim.judge(Run(dataset, LATE if late else SHORT)).verdict
         if verdict is Verdict.NOT_APPLICABLE:
             return False
         finding = None
         if verdict is Verdict.VIOLATED:
-            finding = self.claim.judge(Run(dataset))
+            finding = self.claim.judge(Run(dataset, Config(steps2=None) if late else Config()))
             verdict = finding.verdict
         self.found.verdicts[verdict.value] += 1
         for name in self.found.largest:

@@ -552,9 +552,9 @@ def test_no_search_finds_a_loss_below_the_floor() -> None:
 def test_sharp_floor_is_decided_by_its_worst_part() -> None:
     found = judged("sharp.floor", run("example-1", steps2=900))
     assert found.verdict is Verdict.INCONCLUSIVE
-    assert "Not decided by t = 900" in found.detail
+    assert "Not decided by t = 8" in found.detail
     held = Run(
-        CASES["example-1"](), Config(steps2=20_000, at=tuple(np.unique(np.geomspace(1, 20_000, 500).astype(int))))
+        CASES["example-1"](), Config(steps2=50_000, at=tuple(np.unique(np.geomspace(1, 50_000, 500).astype(int))))
     )
     found = judged("sharp.floor", held)
     assert (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.FLOAT64)
@@ -615,7 +615,7 @@ def test_no_true_statement_is_violated_and_no_claim_breaks(seed: int) -> None:
             where = f"{claim.id} on {data.samples} with {config}: {found.detail}"
             if claim.id in FALSE:
                 assert found.verdict is Verdict.VIOLATED, where
-            elif claim.id == "sharp.floor" or not sharp(on):
+            elif claim.id.startswith("sharp.floor") or not sharp(on):
                 assert found.verdict not in {Verdict.VIOLATED, Verdict.BROKEN}, where
             else:
                 assert found.verdict in {Verdict.HOLDS, Verdict.VACUOUS, Verdict.NOT_APPLICABLE}, where
