@@ -18,7 +18,7 @@ from marginaudit.margins.quadratic import solve_quadratic
 from marginaudit.margins.rows import Matrix, Rows, gamma, kq_rows
 from marginaudit.margins.solution import ClosedForm, MaxMargin, Multipliers, infeasible, numerical
 from marginaudit.margins.tight import solve_near
-from marginaudit.orders import Dataset, Relations, Token, check_assumption, printable
+from marginaudit.orders import Dataset, Relations, Token, check_assumption, gram_deviation, printable
 
 
 def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
@@ -140,6 +140,7 @@ def _exact_solution(dataset: Dataset, exact: ExactScores, forms: Mapping[Token, 
         weight_radius=0.0,
         infeasibility=None,
         closed_form=forms,
+        gram_deviation=None if nothing else gram_deviation(dataset),
     )
 
 
@@ -164,7 +165,7 @@ def _numerical_solution(dataset: Dataset, found: Certified, forms: Mapping[Token
     """A certified solution for orthonormal tokens."""
     E = dataset.embedding
     matrix = found.W if E is None else E.T @ found.W @ E
-    return numerical(found, scores=found.W, matrix=matrix, closed_form=forms)
+    return numerical(found, scores=found.W, matrix=matrix, closed_form=forms, gram_deviation=gram_deviation(dataset))
 
 
 def _joined(
@@ -211,4 +212,5 @@ def _general_solution(dataset: Dataset, cycles: Mapping[Token, Cycle], method: M
     lengths = np.linalg.norm(E, axis=1)
     rounding = gamma(2 * E.shape[1] + 8) * float(np.linalg.norm(found.W))
     radius: Matrix = np.outer(lengths, lengths) * (found.weight_radius + rounding)
-    return numerical(found, scores=scores, matrix=found.W, closed_form=compare(dataset, dataset.orders, scores, radius))
+    forms = compare(dataset, dataset.orders, scores, radius)
+    return numerical(found, scores=scores, matrix=found.W, closed_form=forms, gram_deviation=None)

@@ -13,7 +13,7 @@ from marginaudit.margins.polish import polished
 from marginaudit.margins.quadratic import solve_quadratic
 from marginaudit.margins.rows import Indices, next_indices, ov_rows
 from marginaudit.margins.solution import MaxMargin, Multipliers, infeasible, numerical
-from marginaudit.orders import Dataset, Token, check_assumption
+from marginaudit.orders import Dataset, Token, check_assumption, gram_deviation
 
 
 def solve_ov(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
@@ -63,7 +63,13 @@ def solve_ov(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
         if method != "cvxpy":
             found = polished(rows, found)
         matrix = found.W if E is None or not orthonormal else found.W @ E
-        return numerical(found, scores=rows.scores(found.W), matrix=matrix, closed_form=None)
+        return numerical(
+            found,
+            scores=rows.scores(found.W),
+            matrix=matrix,
+            closed_form=None,
+            gram_deviation=gram_deviation(dataset) if orthonormal else None,
+        )
     farkas = None if orthonormal else find_farkas(rows, dataset.vocabulary)
     if farkas is None:
         raise found
@@ -93,6 +99,7 @@ def _closed_form(dataset: Dataset, next_index: Indices) -> MaxMargin:
         weight_radius=0.0,
         infeasibility=None,
         closed_form=None,
+        gram_deviation=gram_deviation(dataset) if V > 1 else None,
     )
 
 

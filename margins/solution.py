@@ -91,15 +91,20 @@ class MaxMargin:
     multipliers : Multipliers or None
         The dual solution; None where infeasible.
     direction_radius : float or None
-        Bound on ||W/||W|| - W*/||W*||||_F, W* that of the float64 embeddings taken as rationals. 0.0 where the
-        weights are exact: then rounding them to float64 is the only error, about 1 ulp per entry. About 1e-16,
-        the rounding of W included, where a numerical solution was polished. None where W* = 0 or infeasible.
+        Bound on ||W/||W|| - W*/||W*||||_F, W* that of orthonormal tokens where ``gram_deviation`` is a number, else
+        that of the float64 embeddings taken as rationals. 0.0 where the weights are exact: then rounding them to
+        float64 is the only error, about 1 ulp per entry. About 1e-16, the rounding of W included, where a numerical
+        solution was polished. None where W* = 0 or infeasible.
     weight_radius : float or None
         Bound on ||W - W*||_F, in the same sense.
     infeasibility : Cycle, Farkas or None
         The re-checked proof that no W meets all rows.
     closed_form : mapping or None
         kq only: Proposition 2's formula for each query that heads a relation.
+    gram_deviation : float or None
+        The solution is that of orthonormal tokens, and everything here is said of these; the entries of E E^T - I
+        of the float64 embeddings E are at most this (`marginaudit.orders.gram_deviation`). None where the answer
+        takes no token as orthonormal: it is that of the embeddings as they stand, or holds for any.
     """
 
     status: Literal["optimal", "infeasible"]
@@ -115,6 +120,14 @@ class MaxMargin:
     weight_radius: float | None
     infeasibility: Cycle | Farkas | None
     closed_form: Mapping[Token, ClosedForm] | None
+    gram_deviation: float | None
+
+    @property
+    def note(self) -> str | None:
+        """What the solution supposes of the embeddings beyond what they are; None where nothing."""
+        if not self.gram_deviation:
+            return None
+        return f"for orthonormal tokens; the embedding's Gram matrix is within about {self.gram_deviation:.3g} of I"
 
 
 def numerical(
@@ -123,6 +136,7 @@ def numerical(
     scores: NDArray[np.float64],
     matrix: NDArray[np.float64],
     closed_form: Mapping[Token, ClosedForm] | None,
+    gram_deviation: float | None,
 ) -> MaxMargin:
     """A certified solution of the quadratic program."""
     return MaxMargin(
@@ -139,6 +153,7 @@ def numerical(
         weight_radius=found.weight_radius,
         infeasibility=None,
         closed_form=closed_form,
+        gram_deviation=gram_deviation,
     )
 
 
@@ -158,4 +173,5 @@ def infeasible(proof: Cycle | Farkas, closed_form: Mapping[Token, ClosedForm] | 
         weight_radius=None,
         infeasibility=proof,
         closed_form=closed_form,
+        gram_deviation=None,
     )

@@ -1,6 +1,12 @@
 """Orders: datasets of next-token prediction, their collocation, partial orders and assumptions."""
 
-from marginaudit.orders.assumptions import ASSUMPTIONS, Assumption, check_assumption, check_assumptions
+from marginaudit.orders.assumptions import (
+    ASSUMPTIONS,
+    Assumption,
+    check_assumption,
+    check_assumptions,
+    gram_deviation,
+)
 from marginaudit.orders.cases import CASES
 from marginaudit.orders.collocation import Collocation, Token
 from marginaudit.orders.dataset import Dataset, Sample
@@ -30,6 +36,7 @@ __all__ = [
     "dataset_from_document",
     "dataset_to_document",
     "free_dataset",
+    "gram_deviation",
     "prefix_closed_dataset",
     "printable",
     "query_orders",

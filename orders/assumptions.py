@@ -16,6 +16,11 @@ from marginaudit.orders.dataset import Dataset, Sample
 ORTHONORMAL_TOLERANCE = 1e-12
 """Largest entry of |E E^T - I| put down to the rounding of a rotation in float64."""
 
+UNROUNDED = 2.0**-26
+"""Products of two multiples of it, and their sums below 2, are float64 numbers."""
+
+UNIT_ROUNDOFF = 2.0**-53
+
 Witness: TypeAlias = Mapping[str, Any] | None
 
 
@@ -103,6 +108,32 @@ def orthonormal(dataset: Dataset) -> Witness:
         "inner_product": product if np.isfinite(product) else None,
         "expected": float(i == j),
     }
+
+
+def gram_deviation(dataset: Dataset) -> float:
+    """Upper bound on the largest entry of |E E^T - I|, E the float64 embeddings as they stand.
+
+    0.0 proves the tokens exactly orthonormal. Where float64 multiplies the embeddings without rounding the bound is
+    the entry itself; otherwise it adds the rounding of a sum of d products, about d 1e-16 for d dimensions. Infinite
+    where a product overflows. The spectral norm of E E^T - I is at most V times as large.
+
+    >>> from dataclasses import replace
+    >>> data = Dataset.from_sentences("ab", ["aba"])
+    >>> gram_deviation(data), gram_deviation(replace(data, embedding=np.array([[0.5, 0], [0, 1]])))
+    (0.0, 0.75)
+    """
+    E = dataset.embedding
+    if E is None:
+        return 0.0
+    size = np.abs(E)
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation, products = np.abs(E @ E.T - np.eye(dataset.V)), size @ size.T
+        if np.all(products < 2) and np.all(np.rint(E / UNROUNDED) == E / UNROUNDED):
+            return float(deviation.max())
+        roundings = E.shape[1] * UNIT_ROUNDOFF  # d a sum; ``products`` is rounded, too
+        error = roundings / (1 - 2 * roundings) * products
+        bound = float(np.max(deviation + error) * (1 + 16 * UNIT_ROUNDOFF))  # 16: the roundings of these lines
+    return bound if np.isfinite(bound) else np.inf
 
 
 def optimal_majority(dataset: Dataset) -> Witness:

@@ -57,6 +57,8 @@ def solution_answer(dataset: Dataset, solution: "MaxMargin") -> dict[str, Any]:
             "max_violation": certificate.max_violation,
         },
         "direction_radius": solution.direction_radius,
+        "gram_deviation": solution.gram_deviation,
+        "note": solution.note,
     }
     if solution.infeasibility is not None:
         answer["infeasibility"] = solution.infeasibility.as_document()

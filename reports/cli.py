@@ -190,7 +190,7 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
     if as_json:
         _print_json(answer)
         return 0
-    from marginaudit.reports.console import print_table
+    from marginaudit.reports.console import print_line, print_table
 
     rows = []
     for which, found in answer.items():
@@ -209,6 +209,9 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
         "direction error at most",
     )
     print_table(f"{data.name}: hard-margin solutions", header, rows)
+    for which, found in answer.items():
+        if found["note"]:
+            print_line(f"{which}: {found['note']}")
     if "kq" in answer:
         _print_weights(answer["kq"])
     return 0

@@ -77,6 +77,21 @@ def test_solve(command: Command, svop: Path) -> None:
             assert (one[only]["method"] == "cvxpy") == (method == "cvxpy")
 
 
+def test_solve_says_what_it_supposes_of_the_embedding(command: Command, own_folder: Path) -> None:
+    for entry in (1.0, 1 + 4.5e-13):
+        rows = [[entry * (i == j) for j in range(4)] for i in range(4)]
+        path = dataset_file(own_folder, SVOP | {"embedding": rows})
+        deviation = 0.0 if entry == 1 else pytest.approx(9.006e-13, rel=1e-3)
+        note = (
+            None if entry == 1 else "for orthonormal tokens; the embedding's Gram matrix is within about 9.01e-13 of I"
+        )
+        for answer in command.json("solve", path).values():
+            assert answer["norm_squared_exact"] is not None
+            assert (answer["gram_deviation"], answer["note"]) == (deviation, note)
+        text = command("solve", path).out
+        assert (f"ov: {note}" in text, f"kq: {note}" in text) == (entry > 1, entry > 1)
+
+
 def test_solve_infeasible(command: Command, own_folder: Path) -> None:
     path = dataset_file(own_folder, {"sentences": [list("abba"), list("ba")]})
     for method in ("auto", "cvxpy"):

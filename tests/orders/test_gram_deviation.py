@@ -1,0 +1,83 @@
+"""How far from orthonormal an embedding is, against rational arithmetic."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from marginaudit.orders import Dataset, check_assumption, gram_deviation
+
+
+def embedded(rows: object) -> Dataset:
+    embedding = np.array(rows, dtype=np.float64)
+    return Dataset("embedded", tuple(f"x{i}" for i in range(len(embedding))), (), (), embedding=embedding)
+
+
+def largest_entry(dataset: Dataset) -> Fraction:
+    assert dataset.embedding is not None
+    rows = [[Fraction(value) for value in row] for row in dataset.embedding.tolist()]
+    gram = [[sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0)) for v in rows] for u in rows]
+    return max(abs(entry - (i == j)) for i, row in enumerate(gram) for j, entry in enumerate(row))
+
+
+def rotation(size: int, seed: int) -> np.ndarray:
+    return np.asarray(np.linalg.qr(np.random.default_rng(seed).normal(size=(size, size)))[0])
+
+
+REFLECTION = np.eye(8) - np.full((8, 8), 0.25)
+EXACT = [
+    pytest.param([[1.0]], 0, id="one token"),
+    pytest.param([[0, -1.0, 0], [1.0, 0, 0]], 0, id="signed places"),
+    pytest.param(REFLECTION, 0, id="reflection"),
+    pytest.param(np.kron(REFLECTION, REFLECTION)[:9], 0, id="two reflections"),
+    pytest.param([[1 + 2.0**-26, 0], [0, 1]], 2.0**-25 + 2.0**-52, id="as fine as is exact"),
+    pytest.param([[0.5, 0.5], [0.5, -0.5]], 0.5, id="short"),
+    pytest.param([[1, 0], [0.75, 0.25]], 0.75, id="skew"),
+]
+
+
+@pytest.mark.parametrize(("rows", "expected"), EXACT)
+def test_products_without_rounding_give_the_entry_itself(rows: object, expected: float) -> None:
+    assert gram_deviation(embedded(rows)) == expected == largest_entry(embedded(rows))
+
+
+def test_one_hot_tokens_are_orthonormal() -> None:
+    assert gram_deviation(Dataset.from_sentences("one-hot", ["abca"])) == 0.0
+
+
+def test_every_rotation_is_within_the_bound_and_not_far_below() -> None:
+    beyond_float64 = 0
+    for seed in range(60):
+        data = embedded(rotation(3 + seed % 5, seed))
+        exact, bound = largest_entry(data), gram_deviation(data)
+        assert exact <= bound <= 2 * exact + 8 * (3 + seed % 5) * 2.0**-53
+        beyond_float64 += exact > np.abs(data.embeddings @ data.embeddings.T - np.eye(data.V)).max()
+    assert beyond_float64 > 10
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param([[1 + 2.0**-27, 0], [0, 1]], id="finer than is exact"),
+        pytest.param([[1 + 4.5e-13, 0], [0, 1 + 4.5e-13]], id="scaled"),
+        pytest.param([[3 * 2.0**25, 1 + 2.0**-26], [1, 0]], id="multiples with large products"),
+        pytest.param([[1 + 2.0**-26, 1]], id="multiples with products above 2"),
+        pytest.param([[1, 2.0**-600], [2.0**-600, 1]], id="products that underflow"),
+    ],
+)
+def test_rounded_products_are_bounded_from_above(rows: object) -> None:
+    exact, bound = largest_entry(embedded(rows)), gram_deviation(embedded(rows))
+    assert exact < bound <= float(exact) * (1 + 4e-15) + 1e-15
+
+
+def test_the_bound_is_the_rounding_of_one_product() -> None:
+    """(1 + e)^2 with e^2 just below half a unit in the last place, which float64 drops."""
+    data = embedded([[1 + np.floor(2**25.5) * 2.0**-52]])
+    assert 0 < gram_deviation(data) - largest_entry(data) < 2.0**-53 / 50
+
+
+@pytest.mark.parametrize("third", [1.0, 1e200, 1.7e308])
+def test_products_that_overflow_are_infinitely_far(third: float) -> None:
+    data = embedded([[1e200, -1e200, third], [1e200, 1e200, third], [0, 1, 0]])
+    assert gram_deviation(data) == np.inf
+    assert not check_assumption(data, "orthonormal").holds
