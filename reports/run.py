@@ -80,6 +80,7 @@ class Run:
         """The same data and solutions with another T, for formulas; nothing is trained."""
         other = Run(self.dataset, replace(self.config, steps1=steps1))
         other.__dict__ |= {name: self.__dict__[name] for name in ("ov", "kq") if name in self.__dict__}
+        other._assumptions = self._assumptions
         return other
 
     def assumption(self, name: str) -> Assumption:
@@ -217,7 +218,8 @@ class Run:
         else:
             pairs = sum(len(set(sample.tokens)) for sample in self.dataset.samples)
             every = min(EVERY_STEP_TO, max(100, MOST_SCORES // pairs))
-            config = replace(config, at=dense_steps(max(config.steps1, self.steps2), every))
+            both = dense_steps(max(config.steps1, self.steps2), every)
+            config = replace(config, at=tuple(sorted({*both, config.steps1, self.steps2})))
         return train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress)
 
     @property

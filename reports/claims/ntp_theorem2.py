@@ -14,6 +14,7 @@ from marginaudit.reports.claims.quantities import (
     log_excess_error,
     no_common_margin,
     no_direction_kq,
+    no_infimum,
     stage2_log_loss,
     stage2_log_other_weight,
 )
@@ -189,12 +190,12 @@ def _enclosed(ball: "flint.arb") -> Series:
 
 def _floor_witness(run: Run) -> dict[str, float]:
     stage = run.training.stage2
+    reached = {"t": int(stage.step[-1]), "loss_at_t": float(stage.loss[-1])} if len(stage) else {}
     return {
         "T": run.config.steps1,
         "infimum": float(np.exp(log_infimum(run).value[0])),
         "printed": float(np.exp(log_printed_floor(run).value[0])),
-        "t": int(stage.step[-1]),
-        "loss_at_t": float(stage.loss[-1]),
+        **reached,
     }
 
 
@@ -208,7 +209,7 @@ FLOOR = Claim(
     formula=r"\inf_{W_{kq}}\mathcal L=V\exp(-C_0T),\quad \mathcal L-\mathcal L^*\le\mathcal L^*\,C_0T\,O(e^{-C_1t})",
     assumptions=ASSUMPTIONS,
     judgement=Equal(measure=log_infimum, expected=log_printed_floor, witness=_floor_witness),
-    absent=no_common_margin,
+    absent=no_infimum,
     instead=(
         "the infimum is log(1 + (V-1) exp(-A)), A = T eta0/||W*_ov||, approached as W_kq = R W*_kq grows (sharp.floor, "
         "proved in docs/proofs.md)."

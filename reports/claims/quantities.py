@@ -69,12 +69,17 @@ def nothing_to_learn(run: Run, if_zero: str) -> str | None:
     return None
 
 
-def no_common_margin(run: Run) -> str | None:
-    """Why the infimum of the loss over W_kq has no closed form, or None."""
-    reason = no_direction_kq(run)
+def no_infimum(run: Run) -> str | None:
+    """Why the infimum of the loss over W_kq has no closed form, or None; no step of stage 2 is in it."""
+    reason = nothing_to_learn(run, "has no direction")
     if reason is None and not run.training.common_margin:
         return "The margins of W_ov^(T) are not one A, so the infimum of the loss has no closed form."
     return reason
+
+
+def no_common_margin(run: Run) -> str | None:
+    """Why stage 2 does not approach an infimum that has a closed form, or None."""
+    return no_direction_kq(run) or no_infimum(run)
 
 
 def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:

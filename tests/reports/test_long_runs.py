@@ -190,3 +190,19 @@ def test_train_refuses_what_it_cannot_fast_forward(command: Command) -> None:
         "example-1: --steps2 100000000: got no fast-forward (plain gradient descent has none), "
         "expected at most 10000000 steps"
     )
+
+
+@pytest.mark.parametrize("at", [None, (3,)])
+@pytest.mark.parametrize("steps2", [0, 1, 2])
+def test_the_printed_floor_is_judged_without_a_step_of_stage_2(steps2: int, at: tuple[int, ...] | None) -> None:
+    found = LEDGER["ntp.theorem2.floor"].judge(Run(SMALL, Config(steps1=900, steps2=steps2, at=at)))
+    assert found.verdict is Verdict.VIOLATED
+    assert found.measured == LEDGER["ntp.theorem2.floor"].judge(far("small")).measured
+    assert found.witness is not None
+    assert ("loss_at_t" in found.witness) == (at is None)
+
+
+@pytest.mark.parametrize(("steps1", "steps2"), [(5003, 2777), (2777, 5003)])
+def test_the_last_step_of_each_stage_is_recorded(steps1: int, steps2: int) -> None:
+    run = Run(SMALL, Config(steps1=steps1, steps2=steps2))
+    assert (run.trained.stage1.step[-1], run.trained.stage2.step[-1]) == (steps1, steps2)
