@@ -11,8 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.collocation import Collocation, Token
+from marginaudit.orders.errors import InputError
 from marginaudit.orders.partial_order import QueryOrder, query_orders
 from marginaudit.orders.relations import Encoded, Relations, relations
+from marginaudit.orders.text import printable, shown
+
+MOST_SAMPLES = 2**53
+"""Samples that a dataset may hold, repetitions counted: up to here float64 has every count, and 1/pi_min, exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +51,16 @@ class Dataset:
     vocabulary : tuple of V tokens
     samples : tuple of N distinct samples, in order of first occurrence
     counts : tuple of N positive integers
-        Multiplicity of each sample.
+        Multiplicity of each sample, `MOST_SAMPLES` in all at most.
     next_token : mapping
         The collocation where it is given explicitly; length-1 samples add to it.
     embedding : (vocabulary, dimension) array or None
         Row x is token x's embedding; None stands for one-hot.
+
+    Raises
+    ------
+    InputError
+        The counts sum to more than `MOST_SAMPLES`.
 
     >>> data = Dataset.from_sentences("tiny", [["S", "V", "O"], ["V", "O", "S"]])
     >>> [("".join(s.tokens), s.next) for s in data.samples]
@@ -65,6 +75,9 @@ class Dataset:
     counts: tuple[int, ...]
     next_token: Mapping[Token, Token] = field(default_factory=dict)
     embedding: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        require_countable(self.counts, f"dataset {printable(self.name)}: counts")
 
     @classmethod
     def from_sentences(
@@ -152,6 +165,20 @@ class Dataset:
     def orders(self) -> dict[Token, QueryOrder]:
         """The partial order of every query that heads a relation."""
         return query_orders(self.relations, self.vocabulary)
+
+
+def require_countable(counts: Iterable[int], where: str) -> None:
+    """Refuse counts whose sum is beyond `MOST_SAMPLES`.
+
+    Raises
+    ------
+    InputError
+        They are, at ``where``.
+    """
+    total = sum(counts)
+    if total > MOST_SAMPLES:
+        expected = f"at most {MOST_SAMPLES} (2^53, up to where float64 has every integer)"
+        raise InputError(where, got=f"{shown(total)} samples, repetitions counted", expected=expected)
 
 
 def prefix_samples(sentence: Sequence[Token]) -> list[Sample]:

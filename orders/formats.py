@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.collocation import Token
-from marginaudit.orders.dataset import Dataset, Sample, prefix_samples
+from marginaudit.orders.dataset import Dataset, Sample, prefix_samples, require_countable
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.text import printable, shown
 
@@ -197,6 +197,7 @@ class _Reader:
         )
         vocabulary = document.get("vocabulary") or dict.fromkeys(used)
         counts = _count(sentences, samples)
+        require_countable(counts.values(), f"{self.where}: /samples")
         self.check_collocation(next_token, sentences, samples)
         return Dataset(
             name=name,

@@ -20,7 +20,7 @@ class Series:
     ----------
     value : (entries,) array of floats, or of Fractions (dtype object) where exact
     radius : (entries,) array
-        Error bar: the true value lies in [value - radius, value + radius].
+        Error bar: the true value lies in [value - radius, value + radius]; where it is infinite, anywhere.
     step : (entries,) integer array or None
         The training step of each entry.
     label : tuple of str
@@ -32,7 +32,7 @@ class Series:
     Raises
     ------
     ValueError
-        An error bar is NaN, and its value is not.
+        A value is NaN, or an error bar is NaN or negative.
     """
 
     value: NDArray[Any]
@@ -43,9 +43,9 @@ class Series:
     evidence: Evidence = Evidence.FLOAT64
 
     def __post_init__(self) -> None:
-        unknown = np.isnan(self.radius.astype(float)) & ~np.isnan(self.value.astype(float))
-        if unknown.any():
-            raise ValueError(f"the error bar of entry {int(np.argmax(unknown))} is not a number")
+        _refuse(np.isnan(self.value.astype(float)), "entry {} is not a number")
+        _refuse(np.isnan(self.radius.astype(float)), "the error bar of entry {} is not a number")
+        _refuse(self.radius.astype(float) < 0, "the error bar of entry {} is negative")
 
     def __len__(self) -> int:
         return len(self.value)
@@ -53,12 +53,25 @@ class Series:
     @property
     def lower(self) -> NDArray[Any]:
         """Smallest value inside the error bars."""
-        return np.asarray(self.value - self.radius)
+        return self._end(self.value - self._finite_radius, -np.inf)
 
     @property
     def upper(self) -> NDArray[Any]:
         """Largest value inside the error bars."""
-        return np.asarray(self.value + self.radius)
+        return self._end(self.value + self._finite_radius, np.inf)
+
+    @property
+    def bounded(self) -> NDArray[np.bool_]:
+        """Whether the error bar is finite, entry by entry."""
+        return np.asarray(np.isfinite(self.radius.astype(float)))
+
+    @property
+    def _finite_radius(self) -> NDArray[Any]:
+        return np.where(self.bounded, self.radius, 0)
+
+    def _end(self, finite: NDArray[Any], infinite: float) -> NDArray[Any]:
+        """Without inf - inf, which is NaN and passes no comparison that ought to be refused."""
+        return np.where(self.bounded, finite, infinite)
 
     def shown(self, entry: int) -> float | None:
         """The entry as a finite float on its natural scale, or None."""
@@ -66,6 +79,11 @@ class Series:
         with np.errstate(over="ignore"):
             natural = float(np.exp(value)) if self.log else value
         return natural if np.isfinite(natural) else None
+
+
+def _refuse(wrong: NDArray[np.bool_], message: str) -> None:
+    if wrong.any():
+        raise ValueError(message.format(int(np.argmax(wrong))))
 
 
 def series(
@@ -76,13 +94,14 @@ def series(
     label: tuple[str, ...] = (),
     log: bool = False,
 ) -> Series:
-    """A float64 series; without a radius, that of a closed formula's rounding.
+    """A float64 series; without a radius, that of a closed formula's rounding, and none where it overflowed.
 
     >>> series([1.0, 2.0], radius=0.5).upper.tolist()
     [1.5, 2.5]
     """
     values = np.atleast_1d(np.asarray(value, dtype=float))
-    scale = np.maximum(np.abs(values), 1.0) if log else np.abs(values)
+    size = np.where(np.isfinite(values), np.abs(values), 0.0)
+    scale = np.maximum(size, 1.0) if log else size
     bars = FORMULA_ROUNDING * scale if radius is None else np.asarray(radius, dtype=float)
     return Series(values, np.broadcast_to(bars, values.shape), step, label, log)
 

@@ -553,7 +553,8 @@ CLAIMS = (
         _printed_allowed,
         instead=(
             "N counts samples however rare they are: the statement fails where frequencies are extremely uneven (two "
-            "samples, 1 to exp(1000)), and follows from sharp.lemma7 with 1/pi_min in the place of N."
+            "samples, 1 to exp(1000), more than a dataset here may hold), and follows from sharp.lemma7 with 1/pi_min "
+            "in the place of N."
         ),
     ),
     _lemma7(".rederived", "(1/pi_min)", r"\,\pi_{\min}^{-1}", _rederived_allowed),

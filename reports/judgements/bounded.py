@@ -243,11 +243,12 @@ def _bound(values: ArrayLike, measured: Series) -> Series:
 
 def _room(side: str, measured: Series, bound: Series) -> NDArray[np.float64]:
     """How far the bound is from being reached: relative, and negative where it is broken."""
-    difference = (bound.value - measured.value).astype(float) * (1 if side == "upper" else -1)
+    with np.errstate(invalid="ignore"):  # of an infinite side from itself
+        difference = (bound.value - measured.value).astype(float) * (1 if side == "upper" else -1)
     if measured.log:
         return np.asarray(difference)
     scale = np.maximum(abs(bound.value).astype(float), abs(measured.value).astype(float))
-    return np.asarray(difference / np.where(scale > 0, scale, 1.0))
+    return np.asarray(difference / np.where((scale > 0) & np.isfinite(scale), scale, 1.0))
 
 
 def _repeats_within(ratio: float, reached: NDArray[np.float64]) -> float:

@@ -30,12 +30,15 @@ def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
     [0, 2, 1, 0]
     """
     _same_scale(small, large)
-    room = large.value - small.value
     bars = small.radius + large.radius
-    equal = (abs(room) <= bars).astype(bool) & _narrow(small, large)
-    result = np.full(len(small), Outcome.UNSURE, dtype=np.int64)
-    result[(room >= bars).astype(bool) | equal] = Outcome.TRUE
-    result[(room < -bars).astype(bool)] = Outcome.FALSE
+    with np.errstate(over="ignore", invalid="ignore"):
+        room = large.value - small.value
+        equal = (abs(room) <= bars).astype(bool) & _narrow(small, large)
+        # an infinite bar hides every finite room; an infinite value that is known is beyond every other one
+        certain = np.isfinite(bars.astype(float)) | _known(large, np.inf) | _known(small, -np.inf)
+        result = np.full(len(small), Outcome.UNSURE, dtype=np.int64)
+        result[(room >= bars).astype(bool) & certain | equal] = Outcome.TRUE
+        result[(room < -bars).astype(bool)] = Outcome.FALSE
     return result
 
 
@@ -45,13 +48,18 @@ def compare_equal(left: Series, right: Series, scale: NDArray[np.float64] | None
     ``scale`` is what the allowance is relative to; by default the larger side.
     """
     _same_scale(left, right)
-    difference = abs(left.value - right.value)
     bars = left.radius + right.radius
-    near = (difference <= bars).astype(bool)
-    result = np.full(len(left), Outcome.UNSURE, dtype=np.int64)
-    result[near & _narrow(left, right, scale)] = Outcome.TRUE
-    result[(difference > bars).astype(bool)] = Outcome.FALSE
+    with np.errstate(over="ignore", invalid="ignore"):
+        difference = abs(left.value - right.value)
+        near = (difference <= bars).astype(bool)
+        result = np.full(len(left), Outcome.UNSURE, dtype=np.int64)
+        result[near & _narrow(left, right, scale)] = Outcome.TRUE
+        result[(difference > bars).astype(bool)] = Outcome.FALSE
     return result
+
+
+def _known(side: Series, value: float) -> NDArray[np.bool_]:
+    return np.asarray((side.value.astype(float) == value) & side.bounded)
 
 
 def _narrow(left: Series, right: Series, scale: NDArray[np.float64] | None = None) -> NDArray[np.bool_]:
@@ -60,15 +68,9 @@ def _narrow(left: Series, right: Series, scale: NDArray[np.float64] | None = Non
         return np.asarray(bars <= ALLOWANCE)
     if scale is None:
         scale = np.maximum(abs(left.value).astype(float), abs(right.value).astype(float))
-    return np.asarray(bars <= ALLOWANCE * scale, dtype=bool)
+    return np.asarray((bars <= ALLOWANCE * scale) & np.isfinite(bars), dtype=bool)
 
 
 def _same_scale(left: Series, right: Series) -> None:
     if left.log != right.log:
         raise ValueError("one side is given in logarithms and the other is not")
-    if not (np.all(_is_number(left)) and np.all(_is_number(right))):
-        raise ValueError("not a number on one side of a comparison")
-
-
-def _is_number(series: Series) -> NDArray[np.bool_]:
-    return np.asarray(~np.isnan(series.value.astype(float)) & ~np.isnan(series.radius.astype(float)))

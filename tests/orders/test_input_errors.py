@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from marginaudit.orders import (
     Dataset,
     InputError,
+    Sample,
     check_assumptions,
     dataset_from_document,
     dataset_to_document,
@@ -172,6 +174,37 @@ def test_counts(tmp_path: Path, count: str) -> None:
     samples = '{"tokens": ["a"], "next": "b"}, {"tokens": ["a"], "next": "b", "count": ' + count + "}"
     content = '{"samples": [' + samples + "]}"
     assert refused(tmp_path, content) == f"/samples/1/count: got {COUNTS[count]}, expected a positive integer"
+
+
+AT_MOST = (
+    "samples, repetitions counted, expected at most 9007199254740992 (2^53, up to where float64 has every integer)"
+)
+TOO_MANY = {
+    (2**53 + 1,): "9007199254740993",
+    (2**53 - 1, 2): "9007199254740993",
+    (2**52, 2**52, 1): "9007199254740993",
+    (10**330, 1): f"1{'0' * 57} …",
+    (10**4500,): "a value too large to show",
+}
+
+
+@pytest.mark.parametrize("counts", TOO_MANY, ids=lambda counts: f"{len(counts)} samples")
+def test_too_many_samples(counts: tuple[int, ...]) -> None:
+    samples = tuple(Sample(("a",) * (k + 1), "b") for k in range(len(counts)))
+    listed = [{"tokens": list(s.tokens), "next": s.next, "count": c} for s, c in zip(samples, counts, strict=True)]
+    with pytest.raises(InputError) as caught:
+        dataset_from_document({"samples": listed})
+    assert str(caught.value) == f"dataset: /samples: got {TOO_MANY[counts]} {AT_MOST}"
+    with pytest.raises(InputError) as caught:
+        Dataset("d\n", ("a", "b"), samples, counts)
+    assert str(caught.value) == f"dataset d\\n: counts: got {TOO_MANY[counts]} {AT_MOST}"
+
+
+def test_the_most_samples() -> None:
+    samples = [{"tokens": ["a"], "next": "b", "count": 2**53 - 2}, {"tokens": ["a"], "next": "b"}]
+    dataset = dataset_from_document({"samples": samples, "sentences": [["b", "a"]]})
+    assert sum(dataset.counts) == 2**53
+    assert dataset.smallest_frequency == Fraction(1, 2**53)
 
 
 EMBEDDINGS = {

@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from marginaudit.orders import ASSUMPTIONS, Dataset, broken, dataset_from_document, free_dataset, prefix_closed_dataset
+from marginaudit.orders import (
+    ASSUMPTIONS,
+    Dataset,
+    Sample,
+    broken,
+    dataset_from_document,
+    free_dataset,
+    prefix_closed_dataset,
+)
 from marginaudit.reports import LEDGER, Config, Run, Verdict
 
 WHOLE = {
@@ -35,7 +43,7 @@ ODD: dict[str, Any] = {
     "rotation": {"sentences": [["a", "b", "b"], ["b", "a"]], "embedding": [[0.6, 0.8], [-0.8, 0.6]]},
     "huge count": {
         "samples": [
-            {"tokens": ["a"], "next": "b", "count": 10**30},
+            {"tokens": ["a"], "next": "b", "count": 2**53 - 2},
             {"tokens": ["b"], "next": "a"},
             {"tokens": ["a", "b"], "next": "b"},
         ]
@@ -90,3 +98,16 @@ def test_odd_datasets(name: str) -> None:
 def test_few_steps(whole: str, config: Config) -> None:
     dataset = WHOLE[whole] if whole in WHOLE else dataset_from_document(ODD[whole])
     judged(dataset, config)
+
+
+@pytest.mark.parametrize("counts", [(2**53 - 1, 1), (1, 2**53 - 1), (2**52, 2**52)])
+def test_frequencies_at_the_extremes_violate_nothing_new(counts: tuple[int, int]) -> None:
+    samples = (Sample(("b", "a"), "a"), Sample(("a", "b"), "b"))
+
+    def violated(counts: tuple[int, int]) -> set[str]:
+        data = Dataset("two", ("a", "b"), samples, counts, next_token={"a": "b", "b": "a"})
+        verdicts = judged(data, Config(steps2=200))
+        assert "sharp.lemma7" in verdicts
+        return {name for name, verdict in verdicts.items() if verdict is Verdict.VIOLATED}
+
+    assert violated(counts) == violated((1, 1))

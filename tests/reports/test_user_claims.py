@@ -353,10 +353,12 @@ def test_plain_numbers_come_out_of_numpy_ones_and_fractions() -> None:
 
 
 def test_nan_in_a_series_is_broken() -> None:
-    measured = series([1.0, np.nan], step=np.array([1, 2]))
-    found = claim(Bounded(lambda _: measured, upper=lambda _, t: t)).judge(short())
+    def measured(_: Run) -> Series:
+        return series([1.0, np.nan], radius=[0.0, np.nan], step=np.array([1, 2]))
+
+    found = claim(Bounded(measured, upper=lambda _, t: t)).judge(short())
     assert found.verdict is Verdict.BROKEN
-    assert "not a number" in found.detail
+    assert "entry 1 is not a number" in found.detail
 
 
 def test_nan_for_an_error_bar_is_broken() -> None:
