@@ -1,8 +1,6 @@
 """Theorem 3 of arXiv 2409.17335: the trained order puts non-comparable tokens between the classes."""
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,9 +8,15 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import QueryOrder, Token
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCondition
-from marginaudit.reports.claims.ntp_theorem3_sentences import in_words, rivals
+from marginaudit.reports.claims.ntp_theorem3_sentences import (
+    answers_follow_attention,
+    in_words,
+    lead_rounding,
+    rivals,
+    shortest_misled,
+)
 from marginaudit.reports.claims.quantities import asymptotic_from, no_direction_kq
-from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements import Decided, HiddenConstant
 from marginaudit.reports.run import PAPER_STEPS, Run
 from marginaudit.reports.verdict import Finding, Verdict
@@ -21,8 +25,6 @@ from marginaudit.training import predict
 Floats: TypeAlias = NDArray[np.float64]
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
-BUILDABLE = 1_000_000
-"""A counterexample of at most so many tokens is built and put through the model."""
 
 MAJORITY = ProofCondition("Assumption 3", lambda run: run.assumption("optimal_majority").holds)
 
@@ -54,9 +56,7 @@ def _gaps(run: Run) -> Series:
         above = scores(order.optimal).min(axis=0) - middle.max(axis=0)
         below = middle.min(axis=0) - scores(order.non_optimal).max(axis=0)
         smallest = np.minimum(smallest, np.minimum(above, below))
-    # a score is off by at most the rounding of W, whose norm is at most t eta
-    rounding = 2 * (stage.distance_error[kept] + FORMULA_ROUNDING) * stage.step[kept] * run.eta
-    return series(smallest, radius=rounding, step=stage.step[kept])
+    return series(smallest, radius=lead_rounding(run)[kept], step=stage.step[kept])
 
 
 def _order(suffix: str, when: str, *, late: bool) -> Claim:
@@ -75,31 +75,6 @@ def _order(suffix: str, when: str, *, late: bool) -> Claim:
     )
 
 
-@dataclass(frozen=True)
-class Misled:
-    """A sentence of one non-comparable token and non-optimal ones that is not answered n(x_0).
-
-    ``copies`` of ``other`` stand beside ``middle``, and the query comes last (as one of the copies if it
-    is ``other`` itself). ``log_copies`` is the logarithm of the number that makes the two attentions equal.
-    """
-
-    query: Token
-    middle: Token
-    other: Token
-    log_copies: float
-
-    @property
-    def copies(self) -> int:
-        """The smallest number of copies whose attention passes that of x_0."""
-        return max(1, math.floor(math.exp(self.log_copies)) + 1)
-
-    @property
-    def sentence(self) -> tuple[Token, ...]:
-        """The sentence, the query last."""
-        others = (self.other,) * (self.copies - (self.other == self.query))
-        return (self.middle, *others, self.query)
-
-
 def _no_sentence(run: Run) -> str | None:
     if not rivals(run):
         return (
@@ -109,83 +84,73 @@ def _no_sentence(run: Run) -> str | None:
     return no_direction_kq(run)
 
 
-def shortest_misled(run: Run, record: int) -> Misled:
-    """The shortest sentence of the theorem's kind that is not answered n(x_0) at the recorded step.
-
-    With c copies of x beside x_0, the attention of x passes that of x_0 when c > exp(s_0 - s_x); then
-    n(x) has a larger logit than n(x_0), since all margins of W_ov are one.
-    """
-    index = run.dataset.index
-    S = run.training.stage2.score_matrix(record, run.dataset.V)
-
-    def log_copies(order: QueryOrder, middle: Token, other: Token) -> float:
-        q = index[order.query]
-        return float(S[index[middle], q] - S[index[other], q])
-
-    candidates = [
-        Misled(order.query, middle, other, log_copies(order, middle, other)) for order, middle, other in rivals(run)
-    ]
-    return min(candidates, key=lambda misled: (misled.log_copies, misled.other != misled.query))
-
-
 def decide_prediction(run: Run, record: int) -> Finding:
     """No constant serves sentences of every length: at any fixed t, enough copies outweigh x_0.
 
     The trained scores are finite at every t, so the length exp(s_0 - s_x) is finite at every t; the
     shortest such sentence at the recorded step is put through the model.
     """
-    misled = shortest_misled(run, record)
     step = int(run.training.stage2.step[record])
     until = f"at t = {step}, T = {run.config.steps1}"
-    if misled.log_copies > math.log(BUILDABLE):
-        length = f"exp({misled.log_copies:.6g})"
-        witness: dict[str, Any] = {
-            "query": misled.query,
-            "x_0": misled.middle,
-            "x": misled.other,
-            "copies": length,
-        }
+    if not np.isfinite(run.training.stage2.score_matrix(record, run.dataset.V)).all():
+        return Finding(Verdict.INCONCLUSIVE, detail=f"The trained scores are no finite numbers {until}.")
+    found = shortest_misled(run, record)
+    rival = found.rival
+    witness: dict[str, Any] = {"query": rival.query, "x_0": rival.middle, "x": rival.other}
+    understood = answers_follow_attention(run)
+    if found.copies is None:
+        length = f"exp({_interval(rival.lead - rival.radius, rival.lead + rival.radius)})"
+        witness["copies"] = length
         confirmed = "too long to be put through the model"
+        misled = understood
     else:
-        sentence = misled.sentence
-        n = run.dataset.collocation.function
+        sentence = rival.sentence(found.copies)
+        n = run.dataset.collocation.require_function()
+        expected = run.dataset.index[n[rival.middle]]
         log_odds = predict(run.dataset, run.training, sentence, record)
-        best = run.dataset.vocabulary[int(np.argmax(log_odds))]
-        expected = n[misled.middle]
-        if best == expected:
-            return Finding(
-                Verdict.INCONCLUSIVE,
-                detail=f"{misled.copies} copies of x tie with x_0 to rounding {until}.",
-            )
-        probability = np.exp(log_odds - np.logaddexp.reduce(log_odds))
-        witness = {
-            "query": misled.query,
-            "x_0": misled.middle,
-            "x": misled.other,
-            "copies": misled.copies,
-            "answer": best,
-            "expected": expected,
-            "probability_of_expected": float(probability[run.dataset.index[expected]]),
-        }
-        confirmed = "put through the model, it is answered otherwise"
+        others = np.where(np.arange(run.dataset.V) == expected, -np.inf, log_odds)
+        best = int(np.argmax(others))
         length = str(len(sentence))
+        confirmed = "put through the model, it is answered otherwise"
+        misled = bool(others[best] >= log_odds[expected])
+        witness |= {
+            "copies": found.copies,
+            "answer": run.dataset.vocabulary[best],
+            "expected": n[rival.middle],
+            "probability_of_expected": float(np.exp(log_odds[expected] - np.logaddexp.reduce(log_odds))),
+        }
+    if not misled:
+        detail = f"Whether a sentence of the kind with {witness['copies']} copies is answered n(x_0) {until} is open."
+        return Finding(Verdict.INCONCLUSIVE, detail=detail)
+    what = f"A sentence of the kind of {length} tokens is not answered n(x_0) {until} ({confirmed})"
+    if understood and found.answered_below == found.length:
+        what = f"The shortest sentence of the kind that is not answered n(x_0) {until} has {length} tokens"
+        what += f" ({confirmed})"
+        what += "" if found.copies is None else "; all shorter ones are answered n(x_0)"
+    elif understood:
+        what += f"; all of fewer than {found.answered_below} are, and of those between the error bars leave it open"
     return Finding(
         Verdict.VIOLATED,
         measured=witness.get("probability_of_expected"),
         worst_step=step,
         first_violation=step,
         detail=(
-            f"The shortest sentence of the kind that is not answered n(x_0) {until} has {length} tokens ({confirmed}); "
-            "all shorter ones are answered n(x_0). Its length is finite at every t, so no constant in O(.) serves "
-            f"sentences of any length. {in_words(run, paper_length(run))}"
+            f"{what}. Its length is finite at every t, so no constant in O(.) serves sentences of any length."
+            + (f" {in_words(run, paper_length(run))}" if understood else "")
         ),
         witness=witness,
     )
 
 
+def _interval(low: float, high: float) -> str:
+    """Both ends in six digits, or one of them where they agree in those."""
+    ends = dict.fromkeys(f"{end:.6g}" for end in (low, high))
+    return " to ".join(ends)
+
+
 def paper_length(run: Run) -> int:
-    """The last record within the paper's own number of steps."""
-    return int(np.flatnonzero(run.training.stage2.step <= PAPER_STEPS)[-1])
+    """The last record within the paper's own number of steps, or the first trained one where all lie beyond."""
+    return max(_first_trained(run), int(np.sum(run.training.stage2.step <= PAPER_STEPS)) - 1)
 
 
 def _first_trained(run: Run) -> int:

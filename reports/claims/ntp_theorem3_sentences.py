@@ -1,19 +1,21 @@
 """Theorem 3 of arXiv 2409.17335 on every sentence of its kind up to a length.
 
-The kind: one non-comparable token x_0 under the query q, all other tokens non-optimal under q, q last (so q
-is non-optimal, or x_0 itself). None of them is a sample: a sample with x_0 and a token of another next token
-would relate the two.
+The kind: one non-comparable token x_0 under the query q, all other tokens non-optimal under q, q last. So q is
+non-optimal itself: it is in every sample that relates two tokens under it, and so related. None of the sentences is a
+sample: a sample with x_0 and a token of another next token would relate the two.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import QueryOrder, Token
+from marginaudit.reports.error_bars import FORMULA_ROUNDING
 from marginaudit.reports.run import Run
 from marginaudit.training import label_logits, log_probabilities
 
@@ -22,6 +24,9 @@ LENGTHS = (2, 3, 4, 8, 16, 64, 1024)
 
 MOST_SENTENCES = 20_000
 """So many sentences are put through the model one by one, shortest first."""
+
+BUILDABLE = 1_000_000
+"""A counterexample of at most so many copies is built and put through the model."""
 
 
 @dataclass(frozen=True)
@@ -36,34 +41,123 @@ class Sentence:
     @property
     def tokens(self) -> tuple[Token, ...]:
         """The sentence, the query last."""
-        middle = () if self.middle == self.query else (self.middle,)
-        return (*middle, *self.others, self.query)
+        return (self.middle, *self.others, self.query)
 
 
 def rivals(run: Run) -> list[tuple[QueryOrder, Token, Token]]:
     """(order, x_0, x): a sentence of x_0 and copies of non-optimal x may end in the query."""
+    n = run.dataset.collocation.require_function()
     return [
         (order, middle, other)
         for order in run.dataset.orders.values()
+        if order.query in order.non_optimal
         for middle in order.non_comparable
         for other in order.non_optimal
-        if order.query in order.non_optimal or order.query == middle
+        if n[other] != n[middle]
     ]
 
 
 def sentences(run: Run, length: int) -> Iterator[Sentence]:
     """Every sentence of the kind with ``length`` tokens, as bags."""
     for order in run.dataset.orders.values():
-        for middle in order.non_comparable:
-            if order.query == middle:
-                room = length - 1
-            elif order.query in order.non_optimal:
-                room = length - 2
-            else:
-                continue
-            if room or order.query != middle:
-                for others in combinations_with_replacement(order.non_optimal, room):
+        if order.query in order.non_optimal:
+            for middle in order.non_comparable:
+                for others in combinations_with_replacement(order.non_optimal, length - 2):
                     yield Sentence(order.query, middle, others)
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Copies of a non-optimal ``other`` beside x_0, which is ``middle``, in a sentence that ends in the query.
+
+    With c copies the attention of x against that of x_0 is as c to exp(lead), the lead s_0 - s_x known within
+    ``radius``. Where answers follow attention, from c = exp(lead) on the sentence is not answered n(x_0), whatever
+    else it holds (in a tie n(x) has as much probability).
+    """
+
+    query: Token
+    middle: Token
+    other: Token
+    lead: float
+    radius: float
+
+    def sentence(self, copies: int) -> tuple[Token, ...]:
+        """The shortest sentence with so many copies, of which the query, last, may be one."""
+        others = (self.other,) * (copies - (self.other == self.query))
+        return (self.middle, *others, self.query)
+
+    def length(self, copies: int) -> int:
+        """The number of tokens of that sentence."""
+        return copies + (1 if self.query == self.other else 2)
+
+
+@dataclass(frozen=True)
+class Misled:
+    """The shortest sentence of the kind that is not answered n(x_0).
+
+    Attributes
+    ----------
+    rival : Rival
+    copies : int or None
+        The fewest that surely reach the attention of x_0; None for more than `BUILDABLE`.
+    answered_below : int or None
+        All sentences of fewer tokens are answered n(x_0): the length of that sentence but where the error bars
+        leave open whether a shorter one is. None where the copies are.
+    """
+
+    rival: Rival
+    copies: int | None
+    answered_below: int | None
+
+    @property
+    def length(self) -> int | None:
+        """The number of its tokens; None where the copies are."""
+        return None if self.copies is None else self.rival.length(self.copies)
+
+
+def shortest_misled(run: Run, record: int) -> Misled:
+    """The shortest sentence of the theorem's kind that is not answered n(x_0) at the recorded step.
+
+    Sentences that mix several non-optimal tokens are no shorter: each of the tokens has to reach x_0 alone.
+    """
+    index = run.dataset.index
+    S = run.training.stage2.score_matrix(record, run.dataset.V)
+    radius = float(lead_rounding(run)[record])
+    found = []
+    for order, middle, other in rivals(run):
+        q = index[order.query]
+        found.append(Rival(order.query, middle, other, float(S[index[middle], q] - S[index[other], q]), radius))
+    least = min(rival.lead for rival in found)
+    if max(least, 0) + radius > math.log(BUILDABLE):
+        return Misled(min(found, key=lambda rival: rival.lead), None, None)
+    near = [rival for rival in found if rival.lead <= max(least, radius) + 1]  # others need three times the copies
+    lengths = [rival.length(_copies(rival.lead + radius)) for rival in near]
+    first = int(np.argmin(lengths))
+    open_to = min(rival.length(_copies(rival.lead - radius)) for rival in near)
+    return Misled(near[first], _copies(near[first].lead + radius), open_to)
+
+
+def _copies(lead: float) -> int:
+    """The smallest c >= 1 with log c >= lead.
+
+    >>> _copies(-3.0), _copies(0.0), _copies(1e-300), _copies(math.log(7)), _copies(math.log(7) + 1e-15)
+    (1, 1, 2, 7, 8)
+    """
+    return next(c for c in count(max(1, math.floor(math.exp(lead)))) if math.log(c) >= lead)
+
+
+def lead_rounding(run: Run) -> NDArray[np.float64]:
+    """Error bound on a difference of two scores x^T W_kq q of one query, shape (records,).
+
+    Each is off by at most the error of W, whose norm is at most t eta.
+    """
+    stage = run.training.stage2
+    return np.asarray(2 * (stage.distance_error + FORMULA_ROUNDING) * stage.step * run.eta)
+
+
+def answers_follow_attention(run: Run) -> bool:
+    """Whether all margins of W_ov are one and n is injective: then the answer is n of the most attended token."""
+    return run.training.common_margin and run.assumption("injective").holds
 
 
 def right_from(run: Run, length: int) -> int | None:
@@ -75,7 +169,7 @@ def right_from(run: Run, length: int) -> int | None:
     stage, index = run.training.stage2, run.dataset.index
     room = np.full(len(stage), np.inf)
     for order, middle, other in rivals(run):
-        copies = length - 1 if order.query in (middle, other) else length - 2
+        copies = length - 1 if order.query == other else length - 2
         if copies >= 1:
             q = index[order.query]
             lead = stage.score(index[middle], q) - stage.score(index[other], q)
@@ -103,22 +197,25 @@ def put_through(run: Run, record: int) -> Tried:
     index, n = run.dataset.index, run.dataset.collocation.require_function()
     S = run.training.stage2.score_matrix(record, run.dataset.V)
     B = label_logits(run.dataset, run.training)
-    count = right = longest = 0
+    tried = right = longest = 0
     least = 1.0
     for length in range(2, run.dataset.L_max + 2):
         batch = []
         for sentence in sentences(run, length):
             batch.append(sentence)
-            if count + len(batch) > MOST_SENTENCES:
-                return Tried(count, longest, right, least)
+            if tried + len(batch) > MOST_SENTENCES:
+                return Tried(tried, longest, right, least)
         for sentence in batch:
+            scores = S[:, index[sentence.query]]
+            copies = Counter(index[x] for x in sentence.tokens)
+            del copies[index[sentence.middle]]
+            # in attention, of which the probabilities may not show the difference
+            right += float(scores[index[sentence.middle]]) > max(scores[x] + math.log(c) for x, c in copies.items())
             bag = np.bincount([index[x] for x in sentence.tokens], minlength=run.dataset.V)
-            log_P: NDArray[np.float64] = log_probabilities(S[:, index[sentence.query]], B, bag)
-            answer = index[n[sentence.middle]]
-            right += int(np.argmax(log_P)) == answer and float(np.sort(log_P)[-2]) < float(log_P[answer])
-            least = min(least, float(np.exp(log_P[answer])))
-        count, longest = count + len(batch), length
-    return Tried(count, longest, right, least)
+            log_P: NDArray[np.float64] = log_probabilities(scores, B, bag)
+            least = min(least, float(np.exp(log_P[index[n[sentence.middle]]])))
+        tried, longest = tried + len(batch), length
+    return Tried(tried, longest, right, least)
 
 
 def in_words(run: Run, record: int) -> str:
