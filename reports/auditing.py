@@ -15,6 +15,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import in_words, smallest_counterexample
 from marginaudit.reports.rates import rates_answer
 from marginaudit.reports.run import Config, Run
+from marginaudit.reports.tables import direction_table, proposition2_table
 from marginaudit.reports.verdict import Finding, Verdict
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
@@ -180,6 +181,8 @@ def dataset_document(source: Source, run: Run) -> dict[str, Any]:
         "not_enclosed": run.not_enclosed if trained else None,
         "ov": _solution(run, "ov") if trained else None,
         "kq": _solution(run, "kq") if trained else None,
+        "direction": direction_table(run),
+        "proposition2": proposition2_table(run),
     }
 
 

@@ -1,8 +1,10 @@
 """The command line."""
 
+import io
 import json
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +16,7 @@ from marginaudit.reports.options import OutPath, Seconds, StepCount, load, load_
 
 if TYPE_CHECKING:
     from marginaudit.reports.claim import Claim, Ledger
+    from marginaudit.reports.tables import Name
 
 DATASET = click.argument("dataset", metavar="DATASET")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of tables.")
@@ -290,6 +293,58 @@ def train(dataset: str, as_json: bool, **training: Any) -> int:
 
 
 @cli.command()
+@click.argument("name", metavar="NAME", type=click.Choice(["direction", "proposition2"]))
+@click.argument("datasets", metavar="[DATASET ...]", nargs=-1)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "latex", "markdown"]),
+    help="Write the table as a file of this kind has it; LaTeX needs its package booktabs.",
+)
+@training_options(farthest=True)
+@JSON
+def table(name: "Name", datasets: tuple[str, ...], form: str | None, as_json: bool, **training: Any) -> int:
+    """Print the table NAME of every DATASET.
+
+    direction: the measured direction errors of both stages against Proposition 1 and Theorem 1. proposition2: its
+    closed form against what was solved and trained. Without a DATASET all built-in cases.
+    """
+    from marginaudit.reports.auditing import distinct_names
+    from marginaudit.reports.console import note, print_grid, progress_bar
+    from marginaudit.reports.run import Run, true_steps
+    from marginaudit.reports.tables import GRIDS, TABLES, csv_table, latex, markdown
+
+    if as_json and form is not None:
+        raise InputError(f"--format {form}", got="--json beside it", expected="one of the two")
+    config = _config(training)
+    sources = distinct_names([load(dataset) for dataset in datasets or _default_cases()], note)
+    steps = true_steps(config)
+    found = []
+    with progress_bar(total=len(sources) * steps) as bar:
+
+        def reach(number: int, done: int) -> None:
+            bar.reach(number * steps + min(done, steps))
+
+        for number, source in enumerate(sources):
+            bar.say(source.dataset.name)
+            run = Run(source.dataset, config, partial(reach, number))
+            found.append((source.dataset.name, TABLES[name](run)))
+    if as_json:
+        _print_json({"datasets": [{"name": dataset, name: answer} for dataset, answer in found]})
+        return 0
+    if form == "csv":
+        _print_text(csv_table(name, found))
+        return 0
+    grids = [grid for dataset, answer in found for grid in GRIDS[name](dataset, answer)]
+    if form is not None:
+        _print_text((latex if form == "latex" else markdown)(grids))
+    else:
+        for grid in grids:
+            print_grid(grid)
+    return 0
+
+
+@cli.command()
 @DATASET
 @click.argument("certificate", metavar="CERTIFICATE", type=click.Path(path_type=Path))
 @JSON
@@ -499,6 +554,13 @@ def _print_json(document: Any) -> None:
         sys.stdout.write(json_text(document))
     except UnicodeEncodeError:  # standard output is not UTF-8; nothing of the text was written
         sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
+
+
+def _print_text(text: str) -> None:
+    """A file's text on standard output as it is; what its encoding lacks is written as an escape."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace", newline="")
+    sys.stdout.write(text)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
@@ -18,8 +18,15 @@ from marginaudit.reports.page import number
 from marginaudit.reports.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 
+if TYPE_CHECKING:
+    from marginaudit.reports.tables import Grid
+
 PIPED_WIDTH = 200
 """Columns of a table that does not go to a terminal."""
+
+
+GRID_WIDTH = 80
+"""Columns that a table of texts fits into."""
 
 
 def standard_output() -> Console:
@@ -38,6 +45,26 @@ def cell(value: Any) -> Text:
         return Text(number(value), justify="right")
     text = printable(str(value))
     return Text(text, style=f"bold {VERDICTS[Verdict(text)]}" if text in set(Verdict) else "")
+
+
+def print_grid(grid: "Grid") -> None:
+    """One table of texts, with its notes below; of its columns only the long ones are broken over lines."""
+    table = Table(title=Text(printable(grid.title)), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column, name in enumerate(grid.header):
+        table.add_column(
+            name,
+            header_style="dim",
+            justify="left" if column in grid.words else "right",
+            overflow="fold",
+            no_wrap=column not in grid.long,
+        )
+    for row in grid.rows:
+        table.add_row(*[Text(printable(cell)) for cell in row])
+    output = standard_output()
+    output.print(table, width=min(output.width, GRID_WIDTH))
+    for note in grid.notes:
+        output.print(Text(printable(note)), width=min(output.width, GRID_WIDTH))
+    output.print()
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -11,7 +11,11 @@ from marginaudit.reports.auditing import Audit, Row
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import in_words, smallest_counterexample
 from marginaudit.reports.style import VERDICTS
+from marginaudit.reports.tables import GRIDS, Grid
 from marginaudit.reports.verdict import Verdict
+
+MOST_LINES = 100
+"""Lines of a table that the page shows."""
 
 WORST_FIRST = [verdict.value for verdict in Verdict]
 
@@ -57,6 +61,10 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
         environment=document["environment"],
         config=document["config"],
         datasets=[_visible(data) for data in document["datasets"]],
+        tables=[
+            (table, [_grid(grid) for data in document["datasets"] for grid in lay_out(data["name"], data[table])])
+            for table, lay_out in GRIDS.items()
+        ],
         claims=claims,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
         evidences=sorted(Counter(row["evidence"] for row in rows).items()),
@@ -68,6 +76,15 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
         colours={verdict.value: colour for verdict, colour in VERDICTS.items()},
         pictures=[(printable(name), Markup(_svg(picture))) for name, picture in pictures],
     )
+
+
+def _grid(grid: Grid) -> dict[str, Any]:
+    """A table with its first lines."""
+    shown: dict[str, Any] = _visible({"title": grid.title, "header": grid.header, "notes": grid.notes})
+    more = len(grid.rows) - MOST_LINES
+    if more > 0:
+        shown["notes"].append(f"{more} more lines are in tables/*.csv.")
+    return shown | {"rows": _visible(grid.rows[:MOST_LINES]), "words": grid.words, "long": grid.long}
 
 
 def _claims(rows: Sequence[Row]) -> list[Claim]:

@@ -33,6 +33,9 @@ ENCLOSED_STEPS = 300
 MOST_ENCLOSED_TOKENS = 64
 """How many `first_steps` there are, and for how many tokens, added up over samples: their digits grow with them."""
 
+LISTED_STEPS = (2, 10, 100, 900, *(10**power for power in range(3, 19)))
+"""The steps of the table of direction errors; recorded unless others are asked for."""
+
 MOST_SCORES = 20_000_000
 """Scores x^T W_kq q that a recorded run may hold; with more pairs fewer steps are audited one by one."""
 
@@ -278,12 +281,12 @@ def true_steps(config: Config) -> int:
 
 
 def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
-    """Every step to ``every``, beyond it 100 a decade, beyond the switch to the fast-forward 20, and the last.
+    """Every step to ``every``, beyond it 100 a decade, beyond the switch to the fast-forward 20, the listed, the last.
 
     >>> len(dense_steps(900)), len(dense_steps(100_000)), len(dense_steps(10**18))
-    (901, 2171, 2511)
+    (901, 2172, 2513)
     """
-    found = set(range(min(last, every) + 1))
+    found = set(range(min(last, every) + 1)) | {step for step in LISTED_STEPS if step <= last}
     for start, end, a_decade in ((every, SWITCH, 100), (SWITCH, FARTHEST, 20)):
         end = min(end, last)
         if start < end:

@@ -14,6 +14,7 @@ from marginaudit.reports.figures import against_bounds, rendered
 from marginaudit.reports.files import csv_text, file_stem, json_text, write_whole
 from marginaudit.reports.page import page
 from marginaudit.reports.run import Run
+from marginaudit.reports.tables import TABLES, csv_table
 
 VERDICT_COLUMNS = (
     "claim",
@@ -38,7 +39,7 @@ FIGURES = (
 
 
 def write_report(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:
-    """Write report.html, report.json, verdicts.csv, figures/ and trajectories/; return the page's path.
+    """Write report.html, report.json, verdicts.csv, tables/, figures/ and trajectories/; return the page's path.
 
     Each file is written whole or not at all, and report.json last of all names them; files that an earlier
     report of this folder names and this one does not have are removed.
@@ -96,6 +97,8 @@ def _write(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:
     document = audit.as_document()
     rows = [[row[column] for column in VERDICT_COLUMNS] for row in document["verdicts"]]
     files["verdicts.csv"] = csv_text(VERDICT_COLUMNS, rows)
+    for table in TABLES:
+        files[f"tables/{table}.csv"] = csv_table(table, [(data["name"], data[table]) for data in document["datasets"]])
     files["report.html"] = page(audit, document, pictures)
     document["files"] = sorted([*files, "report.json"])
     files["report.json"] = json_text(document, indent=2)

@@ -1,0 +1,42 @@
+"""A table as a reader sees it: every cell a short text."""
+
+from dataclasses import dataclass
+
+NONE = "–"
+"""A cell of which nothing is known."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One table of texts, ready for a terminal, a page, LaTeX or Markdown.
+
+    Attributes
+    ----------
+    title : str
+    header : tuple of str
+    rows : tuple of tuples of str, one cell a column
+    notes : tuple of str
+        What the reader has to know of it.
+    words : set of int
+        The columns that hold names; all others hold numbers.
+    long : set of int
+        Those of them that may be broken over lines.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    words: frozenset[int] = frozenset()
+    long: frozenset[int] = frozenset()
+
+
+def brief(value: float | None) -> str:
+    """A number in four digits, a dash for none.
+
+    >>> brief(None), brief(1000), brief(10**18), brief(0.000123456), brief(2/3)
+    ('–', '1000', '1e+18', '0.0001235', '0.6667')
+    """
+    if value is None:
+        return NONE
+    return str(value) if isinstance(value, int) and abs(value) < 10**7 else f"{value:.4g}"
