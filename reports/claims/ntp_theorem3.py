@@ -11,11 +11,10 @@ from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCo
 from marginaudit.reports.claims.ntp_theorem3_sentences import (
     answers_follow_attention,
     in_words,
-    lead_rounding,
     rivals,
     shortest_misled,
 )
-from marginaudit.reports.claims.quantities import asymptotic_from, no_direction_kq
+from marginaudit.reports.claims.quantities import asymptotic_from, no_direction_kq, score_error
 from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements import Decided, HiddenConstant
 from marginaudit.reports.run import PAPER_STEPS, Run
@@ -56,7 +55,7 @@ def _gaps(run: Run) -> Series:
         above = scores(order.optimal).min(axis=0) - middle.max(axis=0)
         below = middle.min(axis=0) - scores(order.non_optimal).max(axis=0)
         smallest = np.minimum(smallest, np.minimum(above, below))
-    return series(smallest, radius=lead_rounding(run)[kept], step=stage.step[kept])
+    return series(smallest, radius=score_error(run)[kept], step=stage.step[kept])
 
 
 def _order(suffix: str, when: str, *, late: bool) -> Claim:

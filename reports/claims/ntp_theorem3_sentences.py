@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import QueryOrder, Token
-from marginaudit.reports.error_bars import FORMULA_ROUNDING
+from marginaudit.reports.claims.quantities import score_error
 from marginaudit.reports.run import Run
 from marginaudit.training import label_logits, log_probabilities
 
@@ -122,7 +122,7 @@ def shortest_misled(run: Run, record: int) -> Misled:
     """
     index = run.dataset.index
     S = run.training.stage2.score_matrix(record, run.dataset.V)
-    radius = float(lead_rounding(run)[record])
+    radius = float(score_error(run)[record])
     found = []
     for order, middle, other in rivals(run):
         q = index[order.query]
@@ -144,15 +144,6 @@ def _copies(lead: float) -> int:
     (1, 1, 2, 7, 8)
     """
     return next(c for c in count(max(1, math.floor(math.exp(lead)))) if math.log(c) >= lead)
-
-
-def lead_rounding(run: Run) -> NDArray[np.float64]:
-    """Error bound on a difference of two scores x^T W_kq q of one query, shape (records,).
-
-    Each is off by at most the error of W, whose norm is at most t eta.
-    """
-    stage = run.training.stage2
-    return np.asarray(2 * (stage.distance_error + FORMULA_ROUNDING) * stage.step * run.eta)
 
 
 def answers_follow_attention(run: Run) -> bool:

@@ -19,7 +19,6 @@ from marginaudit.reports.claims import ntp_theorem3_sentences
 from marginaudit.reports.claims.ntp_theorem3 import ASSUMPTIONS, decide_prediction
 from marginaudit.reports.claims.ntp_theorem3_sentences import (
     Misled,
-    lead_rounding,
     put_through,
     right_from,
     sentences,
@@ -205,7 +204,7 @@ def scored(monkeypatch: pytest.MonkeyPatch, radius: float, **scores: float) -> M
         S[run.dataset.index[x], run.dataset.index["q"]] = score
     record = SimpleNamespace(score_matrix=lambda record, size: S)
     monkeypatch.setattr(Run, "training", SimpleNamespace(stage2=record))
-    monkeypatch.setattr(ntp_theorem3_sentences, "lead_rounding", lambda run: np.array([radius]))
+    monkeypatch.setattr(ntp_theorem3_sentences, "score_error", lambda run: np.array([radius]))
     return shortest_misled(run, 0)
 
 
@@ -236,15 +235,6 @@ def test_copies_within_the_error_bars(
 ) -> None:
     found = scored(monkeypatch, radius, a=3.0, b=b, q=q)
     assert (found.rival.other, found.copies, found.answered_below) == expected
-
-
-def test_the_error_bar_of_a_lead_is_that_of_both_scores() -> None:
-    """x^T W q and W differ by at most the error of W, which is that of its direction times its norm."""
-    run = small_runs()[0]
-    stage = run.training.stage2
-    eps = np.finfo(float).eps
-    by_hand = [2 * t * run.eta * (e + 64 * eps) for t, e in zip(stage.step, stage.distance_error, strict=True)]
-    assert lead_rounding(run) == pytest.approx(by_hand, rel=1e-14, abs=0)
 
 
 def changed(run: Run, **columns: Any) -> Run:
