@@ -90,24 +90,26 @@ def audit(
     from marginaudit.reports.auditing import audit as run_audit
     from marginaudit.reports.auditing import distinct_names
     from marginaudit.reports.console import note, print_line, print_table, progress_bar
+    from marginaudit.reports.replacement import refusing, replacing
     from marginaudit.reports.run import true_steps
     from marginaudit.reports.verdict import Verdict
-    from marginaudit.reports.write import check_folder, write_report
+    from marginaudit.reports.write import files_of_report, write_report
 
     config = _config(training | {"certify": certify_steps if certify else 0})
     claims = _ledger(claims_file, paper)
-    check_folder(out)
     sources = distinct_names([load(name) for name in datasets or _default_cases()], note)
     steps = true_steps(config)
     started = {source.dataset.name: number * steps for number, source in enumerate(sources)}
-    with progress_bar(total=len(sources) * steps) as bar:
+    with replacing(out, files_of_report) as folder, progress_bar(total=len(sources) * steps) as bar:
 
         def progress(dataset: Dataset, what: str) -> Callable[[int], None]:
             bar.say(f"{dataset.name}: {what}")
             return lambda done: bar.reach(started[dataset.name] + min(done, steps))
 
         result = run_audit(sources, claims.values(), config, progress)
-        report = write_report(result, out, bar.say)
+        with refusing(out):
+            write_report(result, folder, bar.say)
+    report = out / "report.html"
     document = result.as_document()
     if as_json:
         _print_json(document)

@@ -1,17 +1,15 @@
 """Writing an audit's folder: the page, the data behind it, trajectories and figures."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from marginaudit.orders import InputError, printable
 from marginaudit.reports.answers import stage_rows
 from marginaudit.reports.auditing import Audit
 from marginaudit.reports.direction import direction_figure
 from marginaudit.reports.figures import against_bounds, rendered
-from marginaudit.reports.files import csv_text, file_stem, json_text, write_whole
+from marginaudit.reports.files import csv_text, file_stem, json_text
 from marginaudit.reports.page import page
 from marginaudit.reports.run import Run
 from marginaudit.reports.tables import TABLES, csv_table
@@ -38,46 +36,28 @@ FIGURES = (
 """Of each dataset: what the file's name ends with, what it shows, and what draws it."""
 
 
-def write_report(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:
-    """Write report.html, report.json, verdicts.csv, tables/, figures/ and trajectories/; return the page's path.
+def write_report(audit: Audit, folder: Path, progress: Callable[[str], None]) -> None:
+    """Write report.html, report.json, verdicts.csv, tables/, figures/ and trajectories/ into a folder.
 
-    Each file is written whole or not at all, and report.json last of all names them; files that an earlier
-    report of this folder names and this one does not have are removed.
-
-    Raises
-    ------
-    InputError
-        The folder cannot be written to.
+    report.json names all files of the report.
     """
+    for name, content in _files(audit, progress).items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+def files_of_report(folder: Path) -> frozenset[str] | None:
+    """The files that a report.json of this program names in the folder; None where there is no such report."""
+    found = folder / "report.json"
     try:
-        return _write(audit, folder, progress)
-    except OSError as error:
-        where = printable(str(folder))
-        raise InputError(where, got=error.strerror or "an error", expected="a folder to write the report to") from None
+        document: Any = json.loads(found.read_text(encoding="utf-8")) if found.is_file() else None
+        return frozenset(map(str, document["files"])) if "marginaudit" in document else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that the report cannot be written to, before the audit runs.
-
-    Raises
-    ------
-    InputError
-        It, or what would hold it, is no folder or is not writable.
-    """
-    nearest = folder
-    while not os.path.lexists(nearest) and nearest != nearest.parent:
-        nearest = nearest.parent
-    got = None
-    if not nearest.is_dir():
-        got = "Not a directory"
-    elif not os.access(nearest, os.W_OK | os.X_OK):
-        got = "Permission denied"
-    if got is not None:
-        raise InputError(printable(str(folder)), got=got, expected="a folder to write the report to")
-
-
-def _write(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:
-    earlier = _files_of_earlier_report(folder)
+def _files(audit: Audit, progress: Callable[[str], None]) -> dict[str, str | bytes]:
     files: dict[str, str | bytes] = {}
     pictures = []
     stems = _stems(audit)
@@ -102,11 +82,7 @@ def _write(audit: Audit, folder: Path, progress: Callable[[str], None]) -> Path:
     files["report.html"] = page(audit, document, pictures)
     document["files"] = sorted([*files, "report.json"])
     files["report.json"] = json_text(document, indent=2)
-    for name, content in files.items():
-        write_whole(folder / name, content)
-    for name in earlier - set(files):
-        (folder / name).unlink(missing_ok=True)
-    return folder / "report.html"
+    return files
 
 
 def _stems(audit: Audit) -> dict[str, str]:
@@ -128,15 +104,3 @@ def _trajectories(run: Run) -> dict[str, str]:
         header = list(record.columns())
         texts[stage] = csv_text(header, [[row[column] for column in header] for row in stage_rows(record)])
     return texts
-
-
-def _files_of_earlier_report(folder: Path) -> set[str]:
-    """The files that a report.json of this program names in the folder, none outside of it."""
-    try:
-        document: Any = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-        names = document["files"] if "marginaudit" in document else []
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return set()
-    root = folder.resolve()
-    paths = {n: folder / n for n in names if isinstance(n, str)}
-    return {n for n, path in paths.items() if path.is_file() and path.resolve().is_relative_to(root)}

@@ -238,26 +238,22 @@ def test_interrupted_while_it_runs(own_folder: Path) -> None:
 def test_interrupted_while_it_writes(command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = dataset_file(own_folder, NO_FUNCTION)
     command("audit", data, "--steps1", "3", "--steps2", "3", "--out", "report")
-    report = own_folder / "report"
-    before = {path: path.read_bytes() for path in report.rglob("*") if path.is_file()}
-    replace = Path.replace
-    moved: list[Path] = []
+    before = {path: path.read_bytes() for path in own_folder.rglob("*") if path.is_file()}
+    written: list[Path] = []
+    write = Path.write_bytes
 
-    def interrupted(path: Path, target: Path) -> Path:
-        if len(moved) == 2:
+    def interrupted(path: Path, content: bytes) -> int:
+        if len(written) == 2:
             raise KeyboardInterrupt
-        moved.append(target)
-        return replace(path, target)
+        written.append(path)
+        return write(path, content)
 
-    monkeypatch.setattr(Path, "replace", interrupted)
+    monkeypatch.setattr(Path, "write_bytes", interrupted)
     answer = command("audit", data, "--steps1", "4", "--steps2", "4", "--out", "report")
     assert (answer.status, answer.out) == (130, "")
     assert answer.err.strip() == "marginaudit: interrupted"
-    after = {path: path.read_bytes() for path in report.rglob("*") if path.is_file()}
-    assert set(after) == set(before)
-    changed = [path for path in after if after[path] != before[path]]
-    assert set(changed) <= {path.resolve() for path in moved} | set(moved)
-    strict_json((report / "report.json").read_text(encoding="utf-8"))
+    assert len(written) == 2
+    assert {path: path.read_bytes() for path in own_folder.rglob("*") if path.is_file()} == before
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["classify", "example-1"], ["figure", "list"]])

@@ -171,7 +171,7 @@ def test_a_report_that_cannot_be_written(command: Command, svop: Path, out: str)
     (svop.parent / "file").write_text("mine")
     line = command.refused("audit", svop, "--steps1", "3", "--steps2", "3", "--out", out)
     assert line.startswith(f"{out}: got ")
-    assert line.endswith("expected a folder to write the report to")
+    assert "expected a folder to write the report to: a new one, an empty one or an earlier report's" in line
     assert sorted(path.name for path in svop.parent.iterdir()) == ["file", "svop.json"]
     assert (svop.parent / "file").read_text() == "mine"
 
@@ -184,9 +184,21 @@ def test_an_unwritable_folder_is_refused_before_the_audit_runs(
 
     monkeypatch.setattr("marginaudit.reports.auditing.audit", run)
     (svop.parent / "file").write_text("mine")
-    assert "file: got Not a directory" in command.refused("audit", svop, "--out", "file")
+    assert "file: got Not a directory, expected a folder to write" in command.refused("audit", svop, "--out", "file")
+    (svop.parent / "folder").mkdir()
+    monkeypatch.chdir(svop.parent / "folder")
+    for out in (".", ".."):
+        line = command.refused("audit", svop, "--out", out)
+        assert line.startswith(f"{out}: got the working directory or one around it, expected a folder to write")
+    assert "/: got " in command.refused("audit", svop, "--out", "/")
+    monkeypatch.setattr(Path, "is_mount", lambda _: True)
+    assert "../mount: got a mount point" in command.refused("audit", svop, "--out", "../mount")
+    monkeypatch.setattr(Path, "is_mount", lambda _: False)
+    name = "n" * 255
+    assert f"{name}: got File name too long" in command.refused("audit", svop, "--out", name)
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert "new: got Permission denied" in command.refused("audit", svop, "--out", "new")
+    assert sorted(path.name for path in svop.parent.rglob("*")) == ["file", "folder", "svop.json"]
 
 
 def test_a_figure_that_cannot_be_written(command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -279,13 +279,23 @@ def test_what_an_earlier_report_left_is_removed_and_nothing_else(
     for name in ("old.svg", "mine.svg"):
         (report / "figures" / name).write_text("svg")
     document = strict_json((report / "report.json").read_text(encoding="utf-8"))
-    document["files"] += ["figures/old.svg", "../outside.txt", str(tmp_path / "outside.txt"), "figures", 3]
+    document["files"] += [
+        "figures/old.svg",
+        "figures/old.svg",
+        "../outside.txt",
+        str(tmp_path / "outside.txt"),
+        "figures",
+        3,
+    ]
     dataset_file(report, document, "report.json")
     assert command("audit", old, *SHORT, "--out", report).status == 0
     assert (tmp_path / "outside.txt").read_text() == "mine"
     assert sorted(contents(report)) == ["figures/mine.svg", "notes.txt", "report.html", "report.json", "verdicts.csv"]
-    (report / "report.json").write_text("[" * 10**5)
-    assert command("audit", old, *SHORT, "--out", report).status == 0
+    for text in ("[" * 10**5, "{}", '{"files": []}', "mine"):
+        (report / "report.json").write_text(text)
+        left = contents(report)
+        assert "report: got a folder of files that are no report" in command.refused("audit", old, "--out", report)
+        assert contents(report) == left
 
 
 def test_two_datasets_of_one_name(command: Command, tmp_path: Path) -> None:
