@@ -1,7 +1,6 @@
 """Datasets as files: the JSON and the text form, read with errors that name the place, and written."""
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,10 +15,15 @@ from numpy.typing import NDArray
 from marginaudit.orders.collocation import Token
 from marginaudit.orders.dataset import Dataset, Sample, prefix_samples, require_countable
 from marginaudit.orders.errors import InputError
-from marginaudit.orders.text import printable, shown
+from marginaudit.orders.files import file_content
+from marginaudit.orders.text import printable, shown, shown_path
 
 KEYS = ("name", "vocabulary", "sentences", "samples", "next_token", "embedding")
 SAMPLE_KEYS = ("tokens", "next", "count")
+ENDINGS = (".json", ".txt")
+
+LARGEST_ENTRY = 1e50
+"""Of an embedding; float64 holds fourth powers of its entries and of their inverses, with room for sums and steps."""
 
 
 def read_dataset(path: Path | str) -> Dataset:
@@ -31,20 +35,39 @@ def read_dataset(path: Path | str) -> Dataset:
         One line: the file, the place in it (JSON pointer or line), what was got, what is expected.
     """
     path = Path(path)
-    where = printable(str(path))
-    readers = {".json": _read_json, ".txt": _read_text}
-    if path.suffix.lower() not in readers:
-        raise InputError(where, got=f"the ending {shown(path.suffix)}", expected="a .json or .txt dataset")
+    return dataset_from_content(dataset_content(path), path)
+
+
+def dataset_content(path: Path) -> bytes:
+    """The bytes of a dataset's file.
+
+    Raises
+    ------
+    InputError
+        The path ends otherwise than a dataset's does, or is that of no file that can be read.
+    """
+    if path.suffix.lower() not in ENDINGS:
+        got = f"the ending {shown(path.suffix)}"
+        raise InputError(shown_path(path), got=got, expected="a .json or .txt dataset")
+    return file_content(path, "a dataset file")
+
+
+def dataset_from_content(content: bytes, path: Path) -> Dataset:
+    """A dataset from the bytes of its file; the path's ending tells the format.
+
+    Raises
+    ------
+    InputError
+        As `read_dataset`.
+    """
+    where = shown_path(path)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(where, got=error.strerror or "no readable file", expected="a dataset file") from None
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = 1 + error.object[: error.start].count(b"\n")
         raise InputError(f"{where}: line {line}", got="text that is not UTF-8", expected="UTF-8") from None
-    except ValueError:  # a path that no file system takes, as one with a zero byte
-        raise InputError(where, got="no valid path", expected="a dataset file") from None
-    return readers[path.suffix.lower()](text, where, printable(path.stem))
+    read = _read_json if path.suffix.lower() == ".json" else _read_text
+    return read(text, where, printable(path.stem))
 
 
 def _read_text(text: str, where: str, name: str) -> Dataset:
@@ -105,12 +128,21 @@ def _repeated_keys(value: Any, pointer: str) -> Iterator[tuple[str, _RepeatedKey
             yield from _repeated_keys(member, f"{pointer}/{i}")
 
 
+class _LongInteger(float):
+    """An integer of more digits than Python converts, which no place takes."""
+
+    def __init__(self, digits: str) -> None:
+        self.digits = len(digits.lstrip("-"))
+
+    def __repr__(self) -> str:
+        return f"an integer of {self.digits} digits"
+
+
 def _integer(digits: str) -> int | float:
-    """The integer, or infinity where it has more digits than Python converts: refused at its place."""
     try:
         return int(digits)
     except ValueError:
-        return float(digits)
+        return _LongInteger(digits)
 
 
 def dataset_from_document(document: Any, *, where: str = "dataset", default_name: str = "dataset") -> Dataset:
@@ -147,7 +179,9 @@ def dataset_to_document(dataset: Dataset) -> dict[str, Any]:
 
 def _kind(value: object) -> str:
     names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array"}
-    return "null" if value is None else names.get(type(value), "an object")
+    if value is None:
+        return "null"
+    return next((name for kind, name in names.items() if isinstance(value, kind)), "an object")
 
 
 def _pointer(part: str) -> str:
@@ -316,21 +350,17 @@ class _Reader:
                 got = f"a row of length {len(numbers)}"
                 self.fail(f"/embedding/{i}", got=got, expected=f"length {len(rows[0])}, as row 0 has")
             for j, number in enumerate(numbers):
-                if isinstance(number, bool) or not isinstance(number, int | float) or not _finite(number):
-                    self.fail(f"/embedding/{i}/{j}", got=shown(number), expected="a finite number")
+                if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST_ENTRY:
+                    self.fail(f"/embedding/{i}/{j}", got=shown(number), expected="a finite number, at most 1e50")
+            if 0 < max(map(abs, numbers)) < 1 / LARGEST_ENTRY:
+                got = f"{shown(max(numbers, key=abs))} as the largest entry"
+                self.fail(f"/embedding/{i}", got=got, expected="zeros, or an entry of at least 1e-50")
         return np.array(rows, dtype=np.float64)
 
 
 def _encodable(text: str) -> bool:
     """Whether the text has no lone surrogate, which JSON can write and UTF-8 cannot."""
     return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
-
-
-def _finite(number: float) -> bool:
-    try:
-        return math.isfinite(float(number))
-    except OverflowError:
-        return False
 
 
 def _count(sentences: Iterable[tuple[Token, ...]], samples: Iterable[tuple[Sample, int]]) -> Counter[Sample]:

@@ -1,6 +1,9 @@
 """How a token, a path or any other text from outside is shown inside one line of output."""
 
+from pathlib import Path
+
 LONGEST_SHOWN = 60
+LONGEST_PATH_SHOWN = 200
 
 
 def printable(text: str) -> str:
@@ -23,3 +26,21 @@ def shown(value: object) -> str:
     except (RecursionError, ValueError):  # nested too deeply, or an integer of more digits than Python writes
         return "a value too large to show"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 2] + " …"
+
+
+def shortened(text: str, most: int) -> str:
+    """Text of at most so many characters and a gap, which a longer one has in its middle.
+
+    >>> shortened("abcdefgh", 4)
+    'ab … gh'
+    """
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-(most // 2) :]}"
+
+
+def shown_path(path: Path | str) -> str:
+    r"""A path on one line, a very long one without its middle.
+
+    >>> shown_path("a\x1b/b.json")
+    'a\\x1b/b.json'
+    """
+    return shortened(printable(str(path)), LONGEST_PATH_SHOWN)

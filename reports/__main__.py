@@ -1,5 +1,5 @@
 """``python -m marginaudit.reports``."""
 
-from marginaudit.reports.cli import main
+from marginaudit.reports.start import main
 
 main()

@@ -1,12 +1,10 @@
 """The audit: every claim on every dataset, and the report's data."""
 
-import hashlib
 import platform
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import count
-from pathlib import Path
 from typing import Any, Literal
 
 from marginaudit.orders import Dataset, dataset_to_document
@@ -32,19 +30,14 @@ class Source:
     ----------
     dataset : Dataset
     origin : str
-        The path or the case's name.
+        The path, control characters written out, or the case's name.
     sha256 : str or None
-        Of the file; None for a built-in case.
+        Of the bytes that were read; None for a built-in case.
     """
 
     dataset: Dataset
     origin: str
     sha256: str | None = None
-
-
-def file_source(dataset: Dataset, path: Path) -> Source:
-    """The source of a dataset that was read from a file."""
-    return Source(dataset, str(path), hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 @dataclass(frozen=True)

@@ -3,16 +3,19 @@
 import io
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from marginaudit.orders import CollocationError, Dataset, InputError, printable
+from marginaudit.orders import CollocationError, Dataset, InputError, shown, shown_path
 from marginaudit.reports.interrupts import interrupts_kept
-from marginaudit.reports.options import OutPath, Seconds, StepCount, load, load_trainable, training_options
+from marginaudit.reports.options import FilePath, Seconds, Seed, StepCount, load, load_trainable, training_options
+from marginaudit.reports.streams import open_streams, standard_output, tell
+from marginaudit.reports.usage import OneOf, told
 
 if TYPE_CHECKING:
     from marginaudit.reports.claim import Claim, Ledger
@@ -23,7 +26,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON docu
 CLAIMS = click.option(
     "--claims",
     "claims_file",
-    type=click.Path(path_type=Path),
+    type=FilePath(),
     metavar="FILE",
     help="A Python file of claims of your own; it is run.",
 )
@@ -45,14 +48,14 @@ def cli() -> None:
 @click.option(
     "--out",
     default="audit-report",
-    type=OutPath(),
+    type=FilePath(),
     show_default=True,
     help="Folder to write.",
 )
-@click.option("--fail-on", type=click.Choice(["violated"]), help="Exit with status 1 if a claim is violated.")
+@click.option("--fail-on", type=OneOf(["violated"]), help="Exit with status 1 if a claim is violated.")
 @click.option(
     "--paper",
-    type=click.Choice(["ntp", "snap", "all"]),
+    type=OneOf(["ntp", "snap", "all"]),
     default="all",
     show_default=True,
     help="The built-in claims on one paper only: arXiv 2409.17335 or arXiv 2305.16380.",
@@ -89,7 +92,7 @@ def audit(
     """
     from marginaudit.reports.auditing import audit as run_audit
     from marginaudit.reports.auditing import distinct_names
-    from marginaudit.reports.console import note, print_line, print_table, progress_bar
+    from marginaudit.reports.console import print_line, print_table, progress_bar
     from marginaudit.reports.replacement import refusing, replacing
     from marginaudit.reports.run import true_steps
     from marginaudit.reports.verdict import Verdict
@@ -97,7 +100,7 @@ def audit(
 
     config = _config(training | {"certify": certify_steps if certify else 0})
     claims = _ledger(claims_file, paper)
-    sources = distinct_names([load(name) for name in datasets or _default_cases()], note)
+    sources = distinct_names([load(name) for name in datasets or _default_cases()], tell)
     steps = true_steps(config)
     started = {source.dataset.name: number * steps for number, source in enumerate(sources)}
     with replacing(out, files_of_report) as folder, progress_bar(total=len(sources) * steps) as bar:
@@ -113,7 +116,7 @@ def audit(
     document = result.as_document()
     if as_json:
         _print_json(document)
-        note(f"report: {report}")
+        tell(f"report: {report}")
     else:
         header = ("claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative_from")
         rows = [[row[column] for column in header] for row in document["verdicts"]]
@@ -165,15 +168,15 @@ def classify(dataset: str, as_json: bool) -> int:
 @DATASET
 @click.option(
     "--method",
-    type=click.Choice(["auto", "exact", "cvxpy"]),
+    type=OneOf(["auto", "exact", "cvxpy"]),
     default="auto",
     show_default=True,
     help="exact: rational arithmetic; cvxpy: the quadratic program; auto: exact where it exists.",
 )
-@click.option("--only", type=click.Choice(["ov", "kq"]), help="Solve one of the two problems.")
+@click.option("--only", type=OneOf(["ov", "kq"]), help="Solve one of the two problems.")
 @click.option(
     "--certificate",
-    type=OutPath(),
+    type=FilePath(),
     help="Write the exact primal and dual as fractions, for `marginaudit verify`.",
 )
 @JSON
@@ -183,12 +186,18 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
     from marginaudit.reports.answers import finite, solution_answer
 
     data = load_trainable(dataset)
+    if certificate is not None:
+        _check_writable(certificate, "--certificate")
     solvers: dict[str, Callable[..., Any]] = {"ov": solve_ov, "kq": solve_kq}
     try:
         solutions = {which: solver(data, method=method) for which, solver in solvers.items() if only in (None, which)}
         document = None if certificate is None else certificate_document(data, **solutions)
-    except (NotExact, SolverFailure) as error:
-        raise click.ClickException(f"{dataset}: {error}") from None
+    except NotExact as error:
+        expected = "a dataset that has exact solutions, for --method exact and --certificate"
+        raise InputError(shown_path(dataset), got=f"a problem without ({error})", expected=expected) from None
+    except SolverFailure as error:
+        expected = "one on which the solver proves its answer"
+        raise InputError(shown_path(dataset), got=f"a dataset without a solution: {error}", expected=expected) from None
     if certificate is not None:
         _write(certificate, document, "--certificate")
     answer = {which: finite(solution_answer(data, solution)) for which, solution in solutions.items()}
@@ -249,7 +258,7 @@ def train(dataset: str, as_json: bool, **training: Any) -> int:
     A row per recorded step; step 0 is the zero initialisation and has no direction.
     """
     from marginaudit.reports.answers import training_answer
-    from marginaudit.reports.console import note, print_table, progress_bar
+    from marginaudit.reports.console import print_table, progress_bar
     from marginaudit.reports.run import Run, train_against, true_steps
     from marginaudit.training import MOST_TRUE_STEPS
 
@@ -259,10 +268,10 @@ def train(dataset: str, as_json: bool, **training: Any) -> int:
     ov, kq = run.solved("ov"), run.solved("kq")
     for name, solution in (("W*_ov", ov), ("W*_kq", kq)):
         if solution is None:
-            note(f"{name}: the solver's answer proves nothing, so its directions are null")
+            tell(f"{name}: the solver's answer proves nothing, so its directions are null")
     if config.steps2 > MOST_TRUE_STEPS and run.no_fast_forward is not None:
         raise InputError(
-            f"{dataset}: --steps2 {config.steps2}",
+            f"{shown_path(dataset)}: --steps2 {config.steps2}",
             got=f"no fast-forward ({run.no_fast_forward})",
             expected=f"at most {MOST_TRUE_STEPS} steps",
         )
@@ -271,7 +280,7 @@ def train(dataset: str, as_json: bool, **training: Any) -> int:
         bar.say(data.name)
         result = train_against(data, config, ov, kq, lambda done: bar.reach(min(done, steps)))
     if result.stopped:
-        note(f"{data.name}: stage 2 ends at step {result.stage2.step[-1]}: {result.stopped}")
+        tell(f"{data.name}: stage 2 ends at step {result.stage2.step[-1]}: {result.stopped}")
     answer = training_answer(result)
     if as_json:
         _print_json(answer)
@@ -348,7 +357,7 @@ def table(name: "Name", datasets: tuple[str, ...], form: str | None, as_json: bo
 
 @cli.command()
 @DATASET
-@click.argument("certificate", metavar="CERTIFICATE", type=click.Path(path_type=Path))
+@click.argument("certificate", metavar="CERTIFICATE", type=FilePath())
 @JSON
 def verify(dataset: str, certificate: Path, as_json: bool) -> int:
     """Check a CERTIFICATE that `solve --certificate` wrote.
@@ -356,7 +365,7 @@ def verify(dataset: str, certificate: Path, as_json: bool) -> int:
     Exit status 0: confirmed; 1: refused.
     """
     from marginaudit.margins.verify import Refused
-    from marginaudit.reports.console import note, print_line
+    from marginaudit.reports.console import print_line
     from marginaudit.reports.verification import confirmed
 
     try:
@@ -364,7 +373,7 @@ def verify(dataset: str, certificate: Path, as_json: bool) -> int:
     except Refused as reason:
         if as_json:
             _print_json({"confirmed": False, "reason": str(reason), "statements": []})
-        note(f"refused: {reason}")
+        tell(f"refused: {reason}")
         return 1
     if as_json:
         _print_json({"confirmed": True, "reason": None, "statements": lines})
@@ -378,8 +387,8 @@ def verify(dataset: str, certificate: Path, as_json: bool) -> int:
 @click.argument("claim", metavar="CLAIM")
 @click.option("--without", metavar="ASSUMPTION", help="Break this assumption of the claim, and meet the others.")
 @click.option("--seconds", type=Seconds(), default=60.0, show_default=True, help="Stop after so long.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random datasets.")
-@click.option("--out", type=OutPath(), help="Dataset file to write.  [default: CLAIM.json]")
+@click.option("--seed", type=Seed(), default=0, show_default=True, help="Seed of the random datasets.")
+@click.option("--out", type=FilePath(), help="Dataset file to write.  [default: CLAIM.json]")
 @CLAIMS
 @JSON
 def hunt(
@@ -404,10 +413,11 @@ def hunt(
 
     path = out or Path(f"{claim}.json")
     if path.suffix.lower() != ".json":
-        raise InputError(f"--out {path}", got=f"the ending {path.suffix!r}", expected=".json")
+        raise InputError(f"--out {shown_path(path)}", got=f"the ending {shown(path.suffix)}", expected=".json")
     hunted = _claim(claim, _ledger(claims_file))
     if hunted.assumptions == NOT_STATED:
         raise InputError(f"claim {claim}", got="assumptions that are not stated", expected="assumptions=() for none")
+    _check_writable(path, "--out")
     with progress_bar(total=seconds) as bar:
         bar.say(f"hunting {claim}")
         found = run_hunt(hunted, without=without, seconds=seconds, seed=seed, progress=bar.reach)
@@ -440,12 +450,13 @@ def hunt(
 
 @cli.command()
 @click.argument("name", metavar="NAME")
-@click.option("--out", type=OutPath(), help="File to write: .svg, .pdf or .png.  [default: NAME.svg]")
+@click.option("--out", type=FilePath(), help="File to write: .svg, .pdf or .png.  [default: NAME.svg]")
 @JSON
 def figure(name: str, out: Path | None, as_json: bool) -> int:
     """Draw one of the papers' figures; `list` names them."""
     from marginaudit.reports.console import print_line
-    from marginaudit.reports.figures import FORMATS, save
+    from marginaudit.reports.figures import FORMATS, rendered
+    from marginaudit.reports.files import write_whole
     from marginaudit.reports.gallery import FIGURES
 
     if name == "list":
@@ -457,15 +468,16 @@ def figure(name: str, out: Path | None, as_json: bool) -> int:
         return 0
     if name not in FIGURES:
         raise InputError(
-            f"figure {name!r}", got="no figure of that name", expected=f"list, or one of {', '.join(FIGURES)}"
+            f"figure {shown(name)}", got="no figure of that name", expected=f"list, or one of {', '.join(FIGURES)}"
         )
     path = out or Path(f"{name}.svg")
     if path.suffix.lower() not in FORMATS:
-        raise InputError(f"--out {path}", got=f"the ending {path.suffix!r}", expected=f"one of {', '.join(FORMATS)}")
-    try:
-        save(FIGURES[name](), path)
-    except OSError as error:
-        raise InputError(f"--out {path}", got=error.strerror or "an error", expected="a file to write") from None
+        got, expected = f"the ending {shown(path.suffix)}", f"one of {', '.join(FORMATS)}"
+        raise InputError(f"--out {shown_path(path)}", got=got, expected=expected)
+    _check_writable(path, "--out")
+    drawn = rendered(FIGURES[name](), path.suffix.lower())
+    with _writing(path, "--out"):
+        write_whole(path, drawn)
     if as_json:
         _print_json({"figure": name, "file": str(path)})
     else:
@@ -510,15 +522,16 @@ def claims(claim: str | None, claims_file: Path | None, as_json: bool) -> int:
 
 
 def _ledger(claims_file: Path | None, paper: str = "all") -> "Ledger":
-    from marginaudit.reports.console import note
     from marginaudit.reports.user_claims import all_claims
 
-    return all_claims(paper, claims_file, note)
+    return all_claims(paper, claims_file, tell)
 
 
 def _claim(name: str, ledger: "Ledger") -> "Claim":
     if name not in ledger:
-        raise InputError(f"claim {name!r}", got="no claim of that id", expected="an id that `marginaudit claims` lists")
+        raise InputError(
+            f"claim {shown(name)}", got="no claim of that id", expected="an id that `marginaudit claims` lists"
+        )
     return ledger[name]
 
 
@@ -542,63 +555,76 @@ def _write(path: Path, document: Any, option: str, indent: int | None = None) ->
     """A JSON file, written whole or not at all."""
     from marginaudit.reports.files import json_text, write_whole
 
-    try:
+    with _writing(path, option):
         write_whole(path, json_text(document, indent=indent))
+
+
+def _check_writable(path: Path, option: str) -> None:
+    """Refuse a file that cannot be written, before there is anything to write to it."""
+    from marginaudit.reports.files import check_writable
+
+    with _writing(path, option):
+        check_writable(path)
+
+
+@contextmanager
+def _writing(path: Path, option: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         got = error.strerror or "an error"
-        raise InputError(f"{option} {path}", got=got, expected="a file to write") from None
+        raise InputError(f"{option} {shown_path(path)}", got=got, expected="a file to write") from None
 
 
 def _print_json(document: Any) -> None:
     from marginaudit.reports.files import json_text
 
-    try:
-        sys.stdout.write(json_text(document))
-    except UnicodeEncodeError:  # standard output is not UTF-8; nothing of the text was written
-        sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
+    text = json_text(document)
+    with standard_output() as output:
+        try:
+            output.write(text)
+        except UnicodeEncodeError:  # standard output is not UTF-8; nothing of the text was written
+            output.write(json.dumps(document, allow_nan=False) + "\n")
 
 
 def _print_text(text: str) -> None:
     """A file's text on standard output as it is; what its encoding lacks is written as an escape."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace", newline="")
-    sys.stdout.write(text)
+    with standard_output() as output:
+        if isinstance(output, io.TextIOWrapper):
+            output.reconfigure(errors="backslashreplace", newline="")
+        output.write(text)
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input is one line on standard error and exit status 2."""
+    sys.exit(_status(arguments))
+
+
+def _status(arguments: list[str] | None) -> int:
     try:
+        open_streams()
         with interrupts_kept():
-            status = cli.main(args=arguments, prog_name="marginaudit", standalone_mode=False)
-        sys.stdout.flush()
-    except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message())
-        status = 0
+            try:
+                return int(cli.main(args=arguments, prog_name="marginaudit", standalone_mode=False))
+            except click.exceptions.NoArgsIsHelpError as error:
+                click.echo(error.format_message())
+                return 0
+            except OSError as error:
+                if error.filename is None:  # click's own printing
+                    with standard_output():
+                        raise
+                raise
     except click.ClickException as error:
-        status = _refuse(_in_one_line(error))
+        tell(f"marginaudit: {told(error, cli)}")
     except (InputError, CollocationError) as error:
-        status = _refuse(str(error))
+        tell(f"marginaudit: {error}")
     except (click.Abort, KeyboardInterrupt):
-        print("marginaudit: interrupted", file=sys.stderr)
-        status = 130
+        tell("marginaudit: interrupted")
+        return 130
     except BrokenPipeError:
-        sys.stderr.close()
-        status = 1
+        return 1
+    except MemoryError:
+        tell("marginaudit: got too little memory, expected enough for the dataset and the steps")
     except OSError as error:
-        if error.filename is not None:
-            raise
-        status = _refuse(f"standard output: got {error.strerror}, expected room for all of it")
-        sys.stderr.close()
-    sys.exit(status)
-
-
-def _in_one_line(error: click.ClickException) -> str:
-    text = " ".join(error.format_message().split())
-    if isinstance(error, click.UsageError) and not isinstance(error, click.BadParameter) and error.ctx is not None:
-        text = f"{text.rstrip('.')}. `{error.ctx.command_path} --help` shows what is expected."
-    return text
-
-
-def _refuse(message: str) -> int:
-    print(f"marginaudit: {printable(message)}", file=sys.stderr)
+        tell(f"marginaudit: {shown_path(error.filename)}: got {error.strerror}, expected a file to read or write")
     return 2

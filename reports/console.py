@@ -15,6 +15,7 @@ from rich.text import Text
 from marginaudit.orders import printable
 from marginaudit.reports.interrupts import raise_if_interrupted
 from marginaudit.reports.page import number
+from marginaudit.reports.streams import standard_output
 from marginaudit.reports.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 
@@ -29,14 +30,15 @@ GRID_WIDTH = 80
 """Columns that a table of texts fits into."""
 
 
-def standard_output() -> Console:
-    """Standard output; wide, and without colours, where it is no terminal.
+def _print(*what: Any, **how: Any) -> None:
+    """Print on standard output; wide, and without colours, where it is no terminal.
 
     A character that its encoding lacks is written as an escape.
     """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-    return Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else PIPED_WIDTH)
+    with standard_output() as output:
+        if isinstance(output, io.TextIOWrapper):
+            output.reconfigure(errors="backslashreplace")
+        Console(highlight=False, soft_wrap=False, width=None if output.isatty() else PIPED_WIDTH).print(*what, **how)
 
 
 def cell(value: Any) -> Text:
@@ -60,11 +62,10 @@ def print_grid(grid: "Grid") -> None:
         )
     for row in grid.rows:
         table.add_row(*[Text(printable(cell)) for cell in row])
-    output = standard_output()
-    output.print(table, width=min(output.width, GRID_WIDTH))
+    _print(table, width=GRID_WIDTH)
     for note in grid.notes:
-        output.print(Text(printable(note)), width=min(output.width, GRID_WIDTH))
-    output.print()
+        _print(Text(printable(note)), width=GRID_WIDTH)
+    _print()
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -74,19 +75,13 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
         table.add_column(name, overflow="fold", header_style="dim")
     for row in rows:
         table.add_row(*[cell(value) for value in row])
-    output = standard_output()
-    output.print(table)
-    output.print()
+    _print(table)
+    _print()
 
 
 def print_line(text: str) -> None:
     """One line of text on standard output."""
-    standard_output().print(Text(printable(text)), soft_wrap=True)
-
-
-def note(text: str) -> None:
-    """One line on standard error."""
-    print(printable(text), file=sys.stderr)
+    _print(Text(printable(text)), soft_wrap=True)
 
 
 @dataclass

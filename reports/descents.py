@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from marginaudit.orders import CASES, printable
 from marginaudit.reports.axes import powers_of_ten
-from marginaudit.reports.figures import styled
+from marginaudit.reports.plotting import styled
 from marginaudit.reports.run import Config, Run
 from marginaudit.reports.style import BOUND, MEASURED
 

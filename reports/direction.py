@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import printable
 from marginaudit.reports.axes import drawable, power_of_ten, powers_of_ten
-from marginaudit.reports.figures import styled
+from marginaudit.reports.plotting import styled
 from marginaudit.reports.run import PAPER_STEPS, Run
 from marginaudit.reports.style import BOUND, HATCH, LAW, MEASURED, REFERENCE, SHARPER
 from marginaudit.reports.verdict import Finding

@@ -2,26 +2,22 @@
 
 import io
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import CASES, printable
 from marginaudit.reports.axes import between_powers, drawable, powers_of_ten
-from marginaudit.reports.files import write_whole
+from marginaudit.reports.plotting import plot_settings, styled
 from marginaudit.reports.run import Run
-from marginaudit.reports.style import BOUND, FIGURE, HATCH, MEASURED, REFERENCE
+from marginaudit.reports.style import BOUND, HATCH, MEASURED, REFERENCE
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-P = ParamSpec("P")
 
 FORMATS = (".svg", ".pdf", ".png")
 
@@ -37,19 +33,6 @@ PANELS = (
     (r"Stage 2: $1-\cos(W_{kq}^{(t)}, W^*_{kq})$", "ntp.theorem1.direction", "stage2", "one_minus_cos"),
     (r"Stage 2: $\Vert W_{kq}^{(t)}\Vert$", "ntp.theorem1.norm", "stage2", "norm"),
 )
-
-
-def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
-    """Draw with the project's plot settings."""
-
-    @wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> "Figure":
-        import matplotlib as mpl
-
-        with mpl.rc_context(FIGURE):
-            return draw(*args, **kwargs)
-
-    return drawn
 
 
 @styled
@@ -168,16 +151,9 @@ def _six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":
 
 def rendered(figure: "Figure", suffix: str) -> bytes:
     """The figure as SVG, PDF or PNG, the same bytes each time."""
-    import matplotlib as mpl
-
     metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
     buffer = io.BytesIO()
-    with mpl.rc_context(FIGURE), warnings.catch_warnings():
+    with plot_settings(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)  # drawn as an empty box
         figure.savefig(buffer, format=suffix[1:], metadata=metadata, dpi=150)
     return buffer.getvalue()
-
-
-def save(figure: "Figure", path: Path) -> None:
-    """Write the figure in the format of the path's ending."""
-    write_whole(path, rendered(figure, path.suffix.lower()))

@@ -1,6 +1,7 @@
 """Writing files whole or not at all."""
 
 import csv
+import errno
 import io
 import json
 import os
@@ -10,8 +11,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-FORMULA_START = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""First characters by which a spreadsheet takes a text cell for a formula (the list of OWASP, "CSV Injection")."""
+from marginaudit.orders import printable
+
+FORMULA_START = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+"""First characters by which a spreadsheet takes a text cell for a formula: the printable ones of OWASP's list."""
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
@@ -31,13 +34,35 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise
 
 
+def check_writable(path: Path) -> None:
+    """Make the folder of a file to write, and try whether there is room for a name in it.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+        pass
+
+
 def json_text(document: Any, *, indent: int | None = None) -> str:
-    """One JSON document, refusing numbers that are not finite; on one line unless an indent is given."""
-    return json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False) + "\n"
+    r"""One JSON document, refusing numbers that are not finite; on one line unless an indent is given.
+
+    Characters that a terminal would act on are escaped.
+
+    >>> json_text({"é\x9b": "\x1b[0m"})
+    '{"é\\u009b": "\\u001b[0m"}\n'
+    """
+    text = json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False)
+    return re.sub(r"[^ -~\n]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text) + "\n"
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    r"""RFC 4180 text; a text cell that a spreadsheet would run as a formula is written behind a quote mark.
+    r"""RFC 4180 text in printable characters; a cell that a spreadsheet would run is written behind a quote mark.
 
     >>> csv_text(["token", "value"], [["=1+1", -2.5], [None, 3]])
     "token,value\r\n'=1+1,-2.5\r\n,3\r\n"
@@ -50,9 +75,10 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def _cell(value: Any) -> Any:
-    if isinstance(value, str) and value.startswith(FORMULA_START):
-        return "'" + value
-    return value
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.startswith(FORMULA_START) else text
 
 
 def file_stem(name: str) -> str:

@@ -19,6 +19,9 @@ def interrupts_kept() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, _interrupt)
     try:
         yield
+    except BaseException:
+        raise_if_interrupted()  # what a library made of it may be another exception
+        raise
     finally:
         signal.signal(signal.SIGINT, before)
 

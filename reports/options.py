@@ -1,5 +1,6 @@
 """Command-line values: datasets, step counts, step sizes, files to write."""
 
+import hashlib
 import math
 import os
 from collections.abc import Callable
@@ -9,7 +10,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from marginaudit.orders import CASES, CollocationError, Dataset, InputError, printable, read_dataset, shown
+from marginaudit.orders import (
+    CASES,
+    CollocationError,
+    Dataset,
+    InputError,
+    dataset_content,
+    dataset_from_content,
+    printable,
+    shown,
+    shown_path,
+)
+from marginaudit.reports.usage import OneOf
 
 if TYPE_CHECKING:
     from marginaudit.reports.auditing import Source
@@ -53,26 +65,35 @@ class StepSize(click.ParamType[float]):
         return size
 
 
-class OutPath(click.ParamType[Path]):
-    """A path to write to."""
+class FilePath(click.ParamType[Path]):
+    """A path to read from or to write to."""
 
     name = "path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """Refuse the empty path, which would be the working directory."""
-        if not str(value):
-            self.fail("got '', expected a path", param, ctx)
+        """Refuse the empty path, which would be the working directory, and one that no file system takes."""
+        if not str(value) or "\0" in str(value):
+            self.fail(f"got {shown(str(value))}, expected a path", param, ctx)
         return Path(value)
 
 
-class Seconds(click.ParamType[float]):
+class Seed(click.ParamType[int]):
+    """A whole number."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Parse a seed; fail in one line."""
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"got {shown(value)}, expected a whole number of at most 4300 digits", param, ctx)
+
+
+class Seconds(StepSize):
     """A positive, finite number of seconds."""
 
     name = "seconds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Parse a duration; fail in one line."""
-        return StepSize().convert(value, param, ctx)
 
 
 class Steps(click.ParamType[tuple[int, ...]]):
@@ -99,7 +120,7 @@ def training_options(farthest: bool) -> Callable[[F], F]:
         for option in (
             click.option(
                 "--optimizer",
-                type=click.Choice(["ngd", "gd"]),
+                type=OneOf(["ngd", "gd"]),
                 default="ngd",
                 show_default=True,
                 help="ngd: steps of length lr, as in the paper; gd: lr times the gradient.",
@@ -129,14 +150,16 @@ def load(name: str) -> "Source":
     InputError
         There is neither, or the file is no dataset.
     """
-    from marginaudit.reports.auditing import Source, file_source
+    from marginaudit.reports.auditing import Source
 
     path = Path(name)
     if name in CASES:
         return Source(CASES[name](), name)
     if not name or not (path.suffix or os.path.exists(path)):  # noqa: PTH110  (no error for a name that is too long)
         raise InputError(shown(name), got="no file of that name", expected=f"a path or one of {', '.join(CASES)}")
-    return file_source(read_dataset(path), path)
+    content = dataset_content(path)
+    origin, sha256 = printable(str(path)), hashlib.sha256(content).hexdigest()
+    return Source(dataset_from_content(content, path), origin, sha256)
 
 
 def load_trainable(name: str) -> Dataset:
@@ -153,5 +176,5 @@ def load_trainable(name: str) -> Dataset:
     try:
         source.dataset.collocation.require_function()
     except CollocationError as error:
-        raise CollocationError(f"{printable(source.origin)}: {error}") from None
+        raise CollocationError(f"{shown_path(source.origin)}: {error}") from None
     return source.dataset

@@ -39,8 +39,8 @@ def replacing(folder: Path, owned: Owned) -> Iterator[Path]:
     InputError
         At once where the folder, or what is to hold it, cannot be written to, or where it holds files but no report.
     """
-    target = Path(os.path.realpath(folder))
     with refusing(folder):
+        target = Path(os.path.realpath(folder))
         if (got := _check(target, owned)) is not None:
             raise InputError(printable(str(folder)), got=got, expected=EXPECTED)
         target.parent.mkdir(parents=True, exist_ok=True)

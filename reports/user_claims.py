@@ -12,7 +12,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from marginaudit.orders import InputError, printable, shown
+from marginaudit.orders import InputError, file_content, printable, shortened, shown, shown_path
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.ledger import LEDGER, of_paper
 
@@ -20,6 +20,9 @@ GROUP = "marginaudit.claims"
 """Entry points of this group have the value ``module:CLAIMS``."""
 
 EXPECTED = "CLAIMS = (..), the claims to audit"
+
+LONGEST_ERROR = 300
+"""Characters of an exception's text that are told."""
 
 Notice = Callable[[str], None]
 
@@ -43,7 +46,7 @@ def all_claims(paper: str, file: Path | None, notice: Notice) -> Ledger:
         except InputError as error:
             notice(f"{error}; its claims are left out")
     if file is not None:
-        claims += _accepted(_claims_of_file(file), printable(str(file)), taken)
+        claims += _accepted(_claims_of_file(file), shown_path(file), taken)
     return Ledger(claims)
 
 
@@ -55,11 +58,7 @@ def _claims_of_file(file: Path) -> object:
     InputError
         It cannot be read or run.
     """
-    where = printable(str(file))
-    try:
-        text = file.read_bytes()
-    except OSError as error:
-        raise InputError(where, got=error.strerror or "an error", expected="a Python file of claims") from None
+    where, text = shown_path(file), file_content(file, "a Python file of claims")
     module = ModuleType(f"claims_of_{file.stem}")
     module.__file__ = str(file)
     sys.modules[module.__name__] = module  # where dataclasses look names of annotations up
@@ -135,4 +134,4 @@ def _check_formula(claim: Claim, where: str) -> None:
 
 def _in_words(error: BaseException) -> str:
     text = error.msg if isinstance(error, SyntaxError) else str(error)
-    return printable(": ".join(part for part in (type(error).__name__, text) if part))
+    return shortened(printable(": ".join(part for part in (type(error).__name__, text) if part)), LONGEST_ERROR)

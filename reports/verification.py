@@ -5,8 +5,10 @@ import tempfile
 from pathlib import Path
 
 from marginaudit.margins.verify import verify
-from marginaudit.orders import CASES, InputError, dataset_to_document, printable
+from marginaudit.orders import CASES, InputError, dataset_to_document, file_content, printable, shortened, shown_path
 from marginaudit.reports.options import load
+
+LONGEST_ERROR = 200
 
 
 def confirmed(dataset: str, certificate: Path) -> list[str]:
@@ -20,7 +22,8 @@ def confirmed(dataset: str, certificate: Path) -> list[str]:
         The dataset or the certificate cannot be read, or is none.
     """
     load(dataset)
-    where = printable(str(certificate))
+    where, expected = shown_path(certificate), "a certificate, as `solve --certificate` writes it"
+    file_content(certificate, expected)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(dataset)
         if dataset in CASES:
@@ -28,8 +31,6 @@ def confirmed(dataset: str, certificate: Path) -> list[str]:
             path.write_text(json.dumps(dataset_to_document(CASES[dataset]())), encoding="utf-8")
         try:
             return verify(path, certificate)
-        except OSError as error:
-            raise InputError(where, got=error.strerror or "no readable file", expected="a certificate") from None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            got = f"no certificate ({type(error).__name__}: {printable(str(error))})"
-            raise InputError(where, got=got, expected="what `solve --certificate` writes") from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            words = shortened(printable(f"{type(error).__name__}: {error}"), LONGEST_ERROR)
+            raise InputError(where, got=f"no certificate ({words})", expected=expected) from None

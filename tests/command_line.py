@@ -49,6 +49,8 @@ class Command:
         line = answer.err[:-1]
         assert line.isprintable(), line
         assert "Traceback" not in line
+        assert "got " in line
+        assert ", expected " in line
         return line.removeprefix("marginaudit: ")
 
 

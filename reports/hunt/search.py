@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import NoSuchExample
 
 from marginaudit.margins import NotExact, certificate_document, solve_kq, solve_ov
-from marginaudit.orders import CollocationError, Dataset, InputError, check_assumption
+from marginaudit.orders import CollocationError, Dataset, InputError, check_assumption, shown
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.hunt.shrink import shrink, size
 from marginaudit.reports.hunt.smallest import smallest_datasets
@@ -113,7 +113,9 @@ def hunt(
     """
     if without is not None and without not in claim.assumptions:
         expected = f"one of its assumptions: {', '.join(claim.assumptions) or 'it has none'}"
-        raise InputError(f"--without {without}", got=f"an assumption that {claim.id} does not make", expected=expected)
+        raise InputError(
+            f"--without {shown(without)}", got=f"an assumption that {claim.id} does not make", expected=expected
+        )
     search = _Search(claim, without, seconds, progress)
     try:
         search.smallest()

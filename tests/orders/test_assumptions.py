@@ -1,6 +1,7 @@
 """Every assumption against its restatement, and every witness against what it claims."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,7 +138,8 @@ def test_an_unknown_assumption() -> None:
 def with_embedding(rows: list[list[float]]) -> Dataset:
     vocabulary = [f"x{i}" for i in range(len(rows))]
     samples = [{"tokens": vocabulary, "next": "x0"}]
-    return dataset_from_document({"vocabulary": vocabulary, "samples": samples, "embedding": rows})
+    dataset = dataset_from_document({"vocabulary": vocabulary, "samples": samples})
+    return replace(dataset, embedding=np.array(rows))
 
 
 @pytest.mark.parametrize(

@@ -109,8 +109,8 @@ def test_next_token_may_agree_with_length_1_samples() -> None:
 
 
 def test_embedding_numbers_are_read_exactly() -> None:
-    rows = [[1, 0.1, 2**53 + 2, 10**300], [-0.0, 5e-324, 1.7976931348623157e308, 10**25]]
-    dataset = dataset_from_document({"vocabulary": ["a", "b"], "sentences": [["a", "b"]], "embedding": rows})
+    rows = [[1, 0.1, 2**53 + 2, 10**49], [-0.0, 5e-324, -1e50, 10**25], [0, -0.0, 0.0, 0], [1e-50, 0, 0, 0]]
+    dataset = dataset_from_document({"vocabulary": list("abcd"), "sentences": [["a", "b"]], "embedding": rows})
     assert dataset.embedding is not None
     assert dataset.embedding.dtype == np.float64
     assert dataset.embedding.tolist() == [[float(number) for number in row] for row in rows]

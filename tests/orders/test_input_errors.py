@@ -51,7 +51,8 @@ KEYS = "name, vocabulary, sentences, samples, next_token, embedding"
 NOT_JSON = "expected a JSON document"
 TOKENS_AND_NEXT = 'expected an object with "tokens" and "next"'
 SAMPLE = 'expected an object {"tokens", "next", "count"}'
-FINITE = "expected a finite number"
+FINITE = "expected a finite number, at most 1e50"
+ZEROS = "expected zeros, or an entry of at least 1e-50"
 
 JSON = {
     # not JSON
@@ -163,8 +164,8 @@ COUNTS = {
     "null": "None",
     '"1"': "'1'",
     "[1]": "[1]",
-    "9" * 5000: "inf",
-    "-" + "9" * 5000: "-inf",
+    "9" * 5000: "an integer of 5000 digits",
+    "-" + "9" * 5000: "an integer of 5000 digits",
     "-" + "9" * 70: f"-{'9' * 57} …",
 }
 
@@ -222,7 +223,12 @@ EMBEDDINGS = {
     "[[1, 0], [0, -Infinity]]": f"/embedding/1/1: got -inf, {FINITE}",
     "[[1e999], [0]]": f"/embedding/0/0: got inf, {FINITE}",
     "[[1], [1%s]]" % ("0" * 400): f"/embedding/1/0: got 1{'0' * 57} …, {FINITE}",
-    "[[1], [1%s]]" % ("0" * 5000): f"/embedding/1/0: got inf, {FINITE}",
+    "[[1], [1%s]]" % ("0" * 5000): f"/embedding/1/0: got an integer of 5001 digits, {FINITE}",
+    "[[1], [-1e200]]": f"/embedding/1/0: got -1e+200, {FINITE}",
+    "[[1], [1.1e50]]": f"/embedding/1/0: got 1.1e+50, {FINITE}",
+    "[[1], [-1%s]]" % ("0" * 51): f"/embedding/1/0: got -1{'0' * 51}, {FINITE}",
+    "[[1, 1], [0, -9e-51]]": f"/embedding/1: got -9e-51 as the largest entry, {ZEROS}",
+    "[[5e-324, 1e-300], [0, 1]]": f"/embedding/0: got 1e-300 as the largest entry, {ZEROS}",
     "[[true], [0]]": f"/embedding/0/0: got True, {FINITE}",
     '[["1"], [0]]': f"/embedding/0/0: got '1', {FINITE}",
     "[[[1]], [0]]": f"/embedding/0/0: got [1], {FINITE}",

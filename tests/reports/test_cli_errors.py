@@ -23,37 +23,67 @@ def svop(own_folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nope"], ["No such command 'nope'", "`marginaudit --help` shows what is expected"]),
-        (["n\x1b[31m\n"], [r"No such command 'n\x1b[31m\n'"]),
-        (["--nope"], ["No such option '--nope'", "`marginaudit --help`"]),
-        (["audit", "--nope"], ["No such option '--nope'", "`marginaudit audit --help`"]),
-        (["train", "example-1", "--steps", "3"], ["No such option '--steps'", "--steps1", "--steps2"]),
-        (["train", "example-1", "extra"], ["unexpected extra argument (extra)", "`marginaudit train --help`"]),
-        (["claims", "a", "b"], ["unexpected extra argument (b)"]),
-        (["classify"], ["Missing argument 'DATASET'"]),
-        (["solve"], ["Missing argument 'DATASET'"]),
-        (["train"], ["Missing argument 'DATASET'"]),
-        (["figure"], ["Missing argument 'NAME'"]),
-        (["train", "example-1", "--at"], ["'--at' requires an argument"]),
-        (["train", "example-1", "--json=1"], ["'--json' does not take a value"]),
-        (["solve", "example-1", "--method", "x"], ["'--method': 'x' is not one of 'auto', 'exact', 'cvxpy'"]),
-        (["solve", "example-1", "--only", "x"], ["'--only': 'x' is not one of 'ov', 'kq'"]),
-        (["solve", "example-1", "--certificate", ""], ["'--certificate': got '', expected a path"]),
-        (["audit", "example-1", "--fail-on", "holds"], ["'--fail-on': 'holds' is not 'violated'"]),
+        (["nope"], ["command 'nope': got no such command, expected one of audit, classify, solve, train, verify, "]),
+        (["n\x1b[31m\n"], [r"command 'n\x1b[31m\n': got no such command"]),
+        (["x" * 999], [f"command '{'x' * 57} …: got no such command"]),
+        (["--nope"], ["option '--nope': got no such option, expected one of --version, --help"]),
+        (["audit", "--nope"], ["option '--nope': got no such option, expected one of --out, --fail-on, --paper, "]),
+        (["train", "example-1", "--" + "y" * 999], [f"option '--{'y' * 55} …: got no such option, expected one of "]),
+        (["train", "example-1", "-x"], ["option '-x': got no such option, expected one of --steps1, --steps2, "]),
+        (
+            ["train", "example-1", "extra"],
+            ["train: got unexpected extra argument (extra), expected `marginaudit train [OPTIONS] DATASET`"],
+        ),
+        (["claims", "a", "b"], ["got unexpected extra argument (b), expected `marginaudit claims [OPTIONS] [CLAIM]`"]),
+        (["claims", "a", "b" * 999], ["got unexpected extra argument (bbb", "bbb …", "bbb), expected"]),
+        (["classify"], ["DATASET: got nothing, expected `marginaudit classify [OPTIONS] DATASET`"]),
+        (
+            ["verify", "a.json"],
+            ["CERTIFICATE: got nothing, expected `marginaudit verify [OPTIONS] DATASET CERTIFICATE`"],
+        ),
+        (["hunt"], ["CLAIM: got nothing, expected `marginaudit hunt [OPTIONS] CLAIM`"]),
+        (["solve"], ["DATASET: got nothing, expected"]),
+        (["train"], ["DATASET: got nothing, expected"]),
+        (["figure"], ["NAME: got nothing, expected `marginaudit figure [OPTIONS] NAME`"]),
+        (["train", "example-1", "--at"], ["--at: got no value, expected T,T,.."]),
+        (["train", "example-1", "--lr1"], ["--lr1: got no value, expected SIZE"]),
+        (["hunt", "x", "--seed"], ["--seed: got no value, expected NUMBER"]),
+        (["train", "example-1", "--json=1"], ["--json: got a value, expected none"]),
+        (["solve", "example-1", "--method", "x"], ["--method: got 'x', expected one of auto, exact, cvxpy"]),
+        (["solve", "example-1", "--method", "x" * 99], [f"--method: got '{'x' * 57} …, expected one of auto"]),
+        (["solve", "example-1", "--only", "x"], ["--only: got 'x', expected one of ov, kq"]),
+        (["solve", "example-1", "--certificate", ""], ["--certificate: got '', expected a path"]),
+        (["verify", "example-1", ""], ["CERTIFICATE: got '', expected a path"]),
+        (["claims", "--claims", ""], ["--claims: got '', expected a path"]),
+        (["audit", "example-1", "--out", "a\0b"], [r"--out: got 'a\x00b', expected a path"]),
+        (["audit", "example-1", "--fail-on", "holds"], ["--fail-on: got 'holds', expected one of violated"]),
+        (["audit", "example-1", "--paper", ""], ["--paper: got '', expected one of ntp, snap, all"]),
+        (["audit", "example-1", "--certify-steps", "x"], ["--certify-steps: got 'x', expected a whole number from 0"]),
+        (["train", "example-1", "--optimizer", "NGD"], ["--optimizer: got 'NGD', expected one of ngd, gd"]),
+        (["hunt", "ntp.theorem2.floor", "--seed", "1.5"], ["--seed: got '1.5', expected a whole number"]),
+        (["hunt", "ntp.theorem2.floor", "--seed", "9" * 5000], ["--seed: got '999", "999 …, expected a whole number"]),
+        (["hunt", "ntp.theorem2.floor", "--seconds", "0"], ["--seconds: got '0', expected a positive number"]),
+        (["hunt", "ntp.theorem2.floor", "--seconds", "nan"], ["--seconds: got 'nan', expected a positive number"]),
+        (["hunt", "ntp.theorem2.floor", "--out", "a.txt"], ["--out a.txt: got the ending '.txt', expected .json"]),
+        (["hunt", "nope"], ["claim 'nope': got no claim of that id, expected an id that `marginaudit claims` lists"]),
+        (["hunt", "ntp.theorem2.floor", "--without", "x" * 99], [f"--without '{'x' * 57} …: got an assumption that "]),
         (["claims", "nope"], ["claim 'nope': got no claim of that id, expected an id"]),
+        (["claims", "z" * 999], [f"claim '{'z' * 57} …: got no claim of that id"]),
         (["claims", ""], ["claim '': got no claim of that id"]),
         (["figure", "nope"], ["figure 'nope': got no figure of that name, expected list, or one of ntp-2"]),
         (["figure", "ntp-2", "--out", "f.txt"], ["--out f.txt: got the ending '.txt', expected one of .svg"]),
         (["figure", "ntp-2", "--out", "\x1b[31m\n.txt"], [r"--out \x1b[31m\n.txt: got the ending '.txt'"]),
         (["figure", "ntp-2", "--out", "f"], ["--out f: got the ending ''"]),
-        (["figure", "ntp-2", "--out", ""], ["'--out': got '', expected a path"]),
-        (["audit", "example-1", "--out", ""], ["'--out': got '', expected a path"]),
+        (["figure", "q" * 999], [f"figure '{'q' * 57} …: got no figure of that name"]),
+        (["figure", "ntp-2", "--out", ""], ["--out: got '', expected a path"]),
+        (["audit", "example-1", "--out", ""], ["--out: got '', expected a path"]),
     ],
 )
 def test_arguments(command: Command, own_folder: Path, arguments: list[str], said: list[str]) -> None:
     line = command.refused(*arguments)
     for words in said:
         assert words in line
+    assert len(line) < 300
     assert not list(own_folder.iterdir())
 
 
@@ -64,7 +94,7 @@ def test_arguments(command: Command, own_folder: Path, arguments: list[str], sai
 def test_step_counts(command: Command, svop: Path, option: str, value: str) -> None:
     for name in ("train", "audit"):
         line = command.refused(name, svop, option, value)
-        assert f"'{option}': got " in line
+        assert f"{option}: got " in line
         assert "expected a whole number from 0 to 1e18" in line
         assert len(line) < 200
     assert list(svop.parent.iterdir()) == [svop]
@@ -74,13 +104,13 @@ def test_step_counts(command: Command, svop: Path, option: str, value: str) -> N
 @pytest.mark.parametrize("value", ["0", "-0.0", "-1", "inf", "-inf", "nan", "", "1e-400", "1e400", "1e308", "x", "1,5"])
 def test_step_sizes(command: Command, svop: Path, option: str, value: str) -> None:
     line = command.refused("train", svop, *SHORT, option, value)
-    assert f"'{option}': got '{value}', expected a positive number" in line
+    assert f"{option}: got '{value}', expected a positive number" in line
 
 
 @pytest.mark.parametrize("value", ["1,,2", ",", "1,", "a", "1;2", "1 2"])
 def test_recorded_steps(command: Command, svop: Path, value: str) -> None:
     line = command.refused("train", svop, *SHORT, "--at", value)
-    assert "'--at': got " in line
+    assert "--at: got " in line
     assert "expected a whole number" in line
 
 

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from marginaudit.orders import printable
 from marginaudit.reports.files import csv_text, file_stem
 from tests.command_line import Command, dataset_file, strict_json
 from tests.reports.test_report_files import Page
@@ -49,6 +50,7 @@ def test_the_terminal(command: Command, tmp_path: Path, kind: str) -> None:
         answer = command(*arguments, path)
         assert (answer.status, answer.err) == (0, "")
         assert not UNSAFE.search(answer.out)
+        assert not UNSAFE.search(command(*arguments, path, "--json").out)
         tokens = command.json(*arguments, path)
         assert set(tokens) in ({"next_token", "queries", "assumptions"}, {"ov", "kq"}, {"stage1", "stage2"})
     assert command.json("classify", path)["next_token"][HOSTILE[kind]] == HOSTILE[kind] + "2"
@@ -70,7 +72,9 @@ def test_one_audit_of_them_all(command: Command, tmp_path: Path, monkeypatch: py
     assert not UNSAFE.search(answer.out)
     report = tmp_path / "report"
 
-    found = strict_json((report / "report.json").read_text(encoding="utf-8"))
+    text = (report / "report.json").read_text(encoding="utf-8")
+    assert not UNSAFE.search(text)
+    found = strict_json(text)
     assert [data["name"] for data in found["datasets"]] == list(HOSTILE.values())
 
     for name in found["files"]:
@@ -80,10 +84,12 @@ def test_one_audit_of_them_all(command: Command, tmp_path: Path, monkeypatch: py
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*(path.name for path in files), "report"])
 
     text = (report / "verdicts.csv").read_bytes().decode("utf-8")
+    assert not UNSAFE.search(text.replace("\r\n", ""))
+    assert "\n" not in text.replace("\r\n", "")
     rows = list(csv.reader(io.StringIO(text, newline="")))
     assert len(rows) == 1 + len(found["verdicts"])
     for row, verdict in zip(rows[1:], found["verdicts"], strict=True):
-        assert row[1].removeprefix("'") == verdict["dataset"]
+        assert row[1].removeprefix("'") == printable(verdict["dataset"])
         assert len(row) == 11
         for cell in (row[1], row[-1]):
             assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
@@ -111,10 +117,17 @@ def test_one_audit_of_them_all(command: Command, tmp_path: Path, monkeypatch: py
         assert not list(root.iter("{http://www.w3.org/2000/svg}image"))
 
 
-@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠"])
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "＝", "＋", "－", "＠"])
 def test_a_cell_that_a_spreadsheet_would_run(start: str) -> None:
     written = list(csv.reader(io.StringIO(csv_text(["x"], [[f"{start}1"], [-1.5], ["a=1"]]), newline="")))
     assert written == [["x"], [f"'{start}1"], ["-1.5"], ["a=1"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"), [("\t=1", r"\t=1"), ("\r\n", r"\r\n"), ("a\x1b[m\x9b\u202eb", r"a\x1b[m\x9b\u202eb")]
+)
+def test_a_cell_that_a_terminal_would_act_on(text: str, cell: str) -> None:
+    assert csv_text(["x"], [[text]]) == f"x\r\n{cell}\r\n"
 
 
 @pytest.mark.parametrize("word", [*HOSTILE.values(), "", "/", "-rf", ".hidden", "a" * 79 + "..", "..a"])

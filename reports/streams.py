@@ -1,0 +1,66 @@
+"""Standard output and standard error, which may be closed, full, or left by their reader."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TextIO
+
+from marginaudit.orders import InputError, printable
+
+
+def open_streams() -> None:
+    """Open what is closed, so that no file of ours becomes a standard stream; what is told there is lost.
+
+    Raises
+    ------
+    InputError
+        Standard output is closed.
+    """
+    closed = sys.stdout is None
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest that is free
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    if closed:
+        raise InputError("standard output", got="a closed stream", expected="one to write to")
+
+
+@contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Within, what is written to standard output is refused in one line where there is no room for it.
+
+    Raises
+    ------
+    BrokenPipeError
+        Its reader has left.
+    InputError
+        There is another error.
+    """
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard(sys.stdout)
+        raise
+    except OSError as error:
+        _discard(sys.stdout)
+        got = error.strerror or "an error"
+        raise InputError("standard output", got=got, expected="room for all of it") from None
+
+
+def tell(text: str) -> None:
+    """One line on standard error, if anybody listens."""
+    try:
+        print(printable(text), file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr)
+
+
+def _discard(stream: TextIO) -> None:
+    """Lose what the stream still holds: Python would fail on it once more when it ends."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

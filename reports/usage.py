@@ -1,0 +1,60 @@
+"""What is wrong with the arguments of a command, in one line: where, what was got, what is expected."""
+
+from typing import Any
+
+import click
+
+from marginaudit.orders import shortened, shown
+
+LONGEST = 100
+"""Characters of click's own words that are repeated."""
+
+
+class OneOf(click.Choice[str]):
+    """One of a few words."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Take the word as it is; fail in one line."""
+        if value not in self.choices:
+            self.fail(f"got {shown(value)}, expected one of {', '.join(self.choices)}", param, ctx)
+        return str(value)
+
+
+def told(error: click.ClickException, group: click.Group) -> str:
+    """What click has to say of arguments to the commands of a group."""
+    match error:
+        case click.exceptions.NoSuchCommand():
+            return _line(
+                f"command {shown(error.command_name)}", "no such command", f"one of {', '.join(group.commands)}"
+            )
+        case click.exceptions.NoSuchOption(ctx=click.Context() as context):
+            known = [name for parameter in context.command.get_params(context) for name in parameter.opts]
+            options = [name for name in known if name.startswith("--")]
+            return _line(f"option {shown(error.option_name)}", "no such option", f"one of {', '.join(options)}")
+        case click.exceptions.BadOptionUsage():
+            option = _option(error.option_name, group)
+            if option.is_flag:
+                return _line(error.option_name, "a value", "none")
+            return _line(error.option_name, "no value", option.metavar or option.type.name.upper())
+        case click.exceptions.MissingParameter(ctx=click.Context() as context, param=click.Parameter() as parameter):
+            return _line(parameter.human_readable_name, "nothing", _usage(context))
+        case click.BadParameter(param=click.Parameter() as parameter):
+            name = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
+            return f"{name}: {error.message}"
+        case click.UsageError(ctx=click.Context() as context):
+            got = shortened(" ".join(error.message.removeprefix("Got ").rstrip(".").split()), LONGEST)
+            return _line(context.command_path, got[:1].lower() + got[1:], _usage(context))
+    return error.format_message()
+
+
+def _option(name: str, group: click.Group) -> click.Option:
+    options = (parameter for command in group.commands.values() for parameter in command.params)
+    return next(option for option in options if isinstance(option, click.Option) and name in option.opts)
+
+
+def _usage(context: click.Context) -> str:
+    return " ".join([f"`{context.command_path}", *context.command.collect_usage_pieces(context)]) + "`"
+
+
+def _line(where: str, got: str, expected: str) -> str:
+    return f"{where}: got {got}, expected {expected}"
