@@ -1,6 +1,7 @@
 """Check a certificate of the two hard-margin solutions; standard library only.
 
 Usage: python verify.py DATASET CERTIFICATE
+Exit status: 0 confirmed; 1 refused; 2 a file that cannot be read, or that is no dataset or no certificate.
 
 This file stands alone on purpose: it reads the dataset and the certificate, derives the constraints of
 eq. 2 and eq. 3 of arXiv 2409.17335 from the dataset itself, and confirms in rational arithmetic that
@@ -11,161 +12,369 @@ eq. 2 and eq. 3 of arXiv 2409.17335 from the dataset itself, and confirms in rat
 
 which by weak duality proves W optimal; or, for an infeasible problem, that the stated cycle is one. Where it
 states of a query that Proposition 2's closed form holds or fails, W is compared with the form, and a failure has
-to show a set S of optimal tokens with |N(S)| k < |S| m. Tokens are taken as orthonormal; a dataset whose
-embedding is not (within 1e-12) is refused.
+to show a set S of optimal tokens with |N(S)| k < |S| m. Tokens are taken as orthonormal, and an embedding that is
+not (within 1e-12) is refused, except for a cycle and where there is no constraint, which suppose nothing of it.
+
+A rational is "p/q" in lowest terms, in ASCII digits without leading zeros, at most 4000 each. Weights and
+multipliers have denominators up to the number V of tokens, which is all that they need: their values come from
+tokens that tight constraints connect. So every sum here stays short.
+
+A dataset is what README.md says and `marginaudit.orders.read_dataset` reads. A line of a text dataset ends with
+LF, CR LF or CR; every other character that is white space to Unicode separates two tokens of it.
 """
 
 import json
+import re
 import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from io import StringIO, TextIOWrapper
+from math import gcd
+from operator import mul
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 FORMAT = "marginaudit-certificate-1"
 ORTHONORMAL_TOLERANCE = Fraction(1, 10**12)
+RATIONAL = re.compile("(0|-?[1-9][0-9]{0,3999})/([1-9][0-9]{0,3999})")
+LONGEST_SHOWN = 60
+ZERO = Fraction(0)
+
+Sample: TypeAlias = tuple[tuple[str, ...], str]
+Edge: TypeAlias = tuple[str, str]
+Relations: TypeAlias = dict[str, set[Edge]]
+Weights: TypeAlias = dict[tuple[str, str], Fraction]
+Read = TypeVar("Read")
 
 
 class Refused(Exception):  # noqa: N818
     """The certificate does not prove what it states; the message says where."""
 
 
+class Unreadable(ValueError):  # noqa: N818
+    """No dataset or no certificate: where (file, JSON pointer or line), what was got, what is expected."""
+
+    def __init__(self, where: str, *, got: str, expected: str) -> None:
+        super().__init__(f"{where}: got {got}, expected {expected}")
+        self.where, self.got, self.expected = where, got, expected
+
+
+class Dataset(NamedTuple):
+    """What the constraints depend on; ``n`` as far as the file states it apart from the samples."""
+
+    vocabulary: set[str]
+    samples: set[Sample]
+    n: dict[str, str]
+    embedding: list[list[float]]
+
+
 def verify(dataset: str | Path, certificate: str | Path) -> list[str]:
-    """One line per confirmed problem; `Refused` otherwise, or the error of a file that has not the form."""
-    document = json.loads(Path(certificate).read_text(encoding="utf-8"))
-    demand(isinstance(document, dict) and document.get("format") == FORMAT, f"not a certificate of format {FORMAT}")
-    only_keys(document, {"format", "dataset", "ov", "kq"}, "certificate")
-    demand("ov" in document or "kq" in document, "the certificate states neither ov nor kq")
-    vocabulary, samples, n, embedding = read_dataset(Path(dataset))
-    demand(set(n) == set(vocabulary), "n is not a function on the whole vocabulary")
-    demand_orthonormal(embedding)
-    lines = [verify_ov(document["ov"], len(vocabulary))] if "ov" in document else []
-    return lines + ([verify_kq(document["kq"], relations(samples, n))] if "kq" in document else [])
+    """One line per confirmed problem; `Refused` or `Unreadable` otherwise."""
+    data, stated = read(dataset, read_dataset), read(certificate, read_certificate)
+    n = collocation(data)
+    V, required = len(data.vocabulary), relations(data.samples, n)
+    ov, kq, lines, supposed = stated.get("ov"), stated.get("kq"), [], False
+    if ov is not None:
+        lines, supposed = [verify_ov(ov, V)], V > 1
+    if kq is not None and kq["status"] == "infeasible":
+        lines.append(verify_cycle(kq, required))
+    elif kq is not None:
+        lines.append(verify_kq(kq, V, required))
+        supposed |= bool(required)
+    deviation = float(orthonormal_within(data.embedding)) if supposed else 0
+    note = f"for orthonormal tokens; the embedding's Gram matrix is within about {deviation:.3g} of I"
+    return [*lines, note] if deviation else lines
 
 
-def read_dataset(path: Path) -> tuple[list[str], set[tuple[tuple[str, ...], str]], dict[str, str], Any]:
-    """Vocabulary, distinct samples, n where it is a function, and the embedding or None."""
-    text = path.read_text(encoding="utf-8-sig")
-    if path.suffix.lower() == ".txt":
-        lines = [line.split() for line in text.splitlines()]
-        document: dict[str, Any] = {"sentences": [line for line in lines if line and not line[0].startswith("#")]}
-    else:
-        document = json.loads(text)
-    samples = {(tuple(s["tokens"]), s["next"]) for s in document.get("samples", [])}
-    for sentence in document.get("sentences", []):
-        samples |= {(tuple(sentence[:i]), sentence[i]) for i in range(1, len(sentence))}
-    n = dict(document.get("next_token", {}))
-    for tokens, following in samples:
-        if len(tokens) == 1:
-            demand(n.setdefault(tokens[0], following) == following, f"two next tokens of {tokens[0]!r}")
-    used = {x for tokens, following in samples for x in (*tokens, following)} | set(n) | set(n.values())
-    return document.get("vocabulary") or sorted(used), samples, n, document.get("embedding")
-
-
-def relations(samples: set[tuple[tuple[str, ...], str]], n: dict[str, str]) -> set[tuple[str, str, str]]:
-    """Every (query, winner, loser) of Definition 1."""
-    found = set()
-    for tokens, following in samples:
-        winners = {x for x in tokens if n[x] == following}
-        found |= {(tokens[-1], winner, loser) for winner in winners for loser in set(tokens) - winners}
-    return found
-
-
-def verify_ov(stated: dict[str, Any], size: int) -> str:
+def verify_ov(stated: dict[str, Any], V: int) -> str:
     """W*_ov, constant on the entries (n(x), x), on the others, and in its multipliers."""
-    only_keys(stated, {"status", "norm_squared", "at_next_token", "elsewhere", "multiplier"}, "ov")
-    demand(stated["status"] == "optimal", "ov: status is not optimal")
-    next_token, elsewhere = rational(stated["at_next_token"]), rational(stated["elsewhere"])
-    multiplier, norm_squared = rational(stated["multiplier"]), rational(stated["norm_squared"])
-    demand(size == 1 or next_token - elsewhere >= 1, "ov: a constraint is violated")
+    next_token, elsewhere, multiplier = (stated[name] for name in ("at_next_token", "elsewhere", "multiplier"))
+    norm_squared, others = stated["norm_squared"], V - 1
+    for value in (next_token, elsewhere, multiplier):
+        demand(value.denominator <= V, "ov: a denominator is above the number of tokens")
+    demand(V == 1 or next_token - elsewhere >= 1, "ov: a constraint is violated")
     demand(multiplier >= 0, "ov: a multiplier is negative")
-    others = size - 1
-    primal = size * (next_token**2 + others * elsewhere**2)
-    dual = size * (2 * others * multiplier - (others * multiplier) ** 2 - others * multiplier**2)
-    demand(primal == norm_squared, f"ov: ||W||^2 is {primal}, stated {norm_squared}")
-    demand(dual == norm_squared, f"ov: the dual objective is {dual}, stated {norm_squared}")
+    primal = V * (next_token**2 + others * elsewhere**2)
+    dual = V * (2 * others * multiplier - (others * multiplier) ** 2 - others * multiplier**2)
+    demand(primal == norm_squared, f"ov: ||W||^2 is {shown(primal)}, stated {shown(norm_squared)}")
+    demand(dual == norm_squared, f"ov: the dual objective is {shown(dual)}, stated {shown(norm_squared)}")
     return f"ov: optimal, ||W*||^2 = {norm_squared}"
 
 
-def verify_kq(stated: dict[str, Any], required: set[tuple[str, str, str]]) -> str:
-    """W*_kq by its weights and multipliers, or its infeasibility by a cycle."""
-    if stated["status"] == "infeasible":
-        only_keys(stated, {"status", "query", "cycle"}, "kq")
-        query, cycle = stated["query"], stated["cycle"]
-        demand(len(cycle) >= 1, "kq: the cycle is empty")
-        for winner, loser in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
-            demand((query, winner, loser) in required, f"kq: under {query!r}, {winner!r} does not beat {loser!r}")
-        return f"kq: infeasible, a cycle of {len(cycle)} tokens under query {query!r}"
-    only_keys(stated, {"status", "norm_squared", "weights", "multipliers", "closed_form"}, "kq")
-    demand(stated["status"] == "optimal", "kq: status is neither optimal nor infeasible")
-    weight = {(q, x): rational(value) for q, row in stated["weights"].items() for x, value in row.items()}
-    zero = Fraction(0)
-    for query, winner, loser in required:
-        room = weight.get((query, winner), zero) - weight.get((query, loser), zero)
-        demand(room >= 1, f"kq: under {query!r}, {winner!r} beats {loser!r} by {room}, not by 1")
-    total, combination = zero, dict[tuple[str, str], Fraction]()
-    seen = set()
-    for query, rows in stated["multipliers"].items():
-        for winner, loser, value in rows:
-            multiplier, pair = rational(value), (query, winner, loser)
-            demand(
-                pair in required and pair not in seen,
-                f"kq: a multiplier on {pair}, which is no constraint or stated twice",
-            )
-            demand(multiplier >= 0, f"kq: a negative multiplier on {pair}")
-            seen.add(pair)
-            total += multiplier
-            combination[query, winner] = combination.get((query, winner), zero) + multiplier
-            combination[query, loser] = combination.get((query, loser), zero) - multiplier
-    norm_squared = rational(stated["norm_squared"])
-    primal = sum((value**2 for value in weight.values()), zero)
-    dual = 2 * total - sum((value**2 for value in combination.values()), zero)
-    demand(primal == norm_squared, f"kq: ||W||^2 is {primal}, stated {norm_squared}")
-    demand(dual == norm_squared, f"kq: the dual objective is {dual}, stated {norm_squared}")
-    failing = [q for q, form in stated.get("closed_form", {}).items() if verify_closed_form(q, form, weight, required)]
+def verify_cycle(stated: dict[str, Any], required: Relations) -> str:
+    """There is no W_kq: the constraints along a cycle add up to 0 >= their number."""
+    query, cycle = stated["query"], stated["cycle"]
+    demand(cycle != [], "kq: the cycle is empty")
+    for winner, loser in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
+        beats = (winner, loser) in required.get(query, ())
+        demand(beats, f"kq: under {query!r}, {winner!r} does not beat {loser!r}")
+    return f"kq: infeasible, a cycle of {len(cycle)} tokens under query {query!r}"
+
+
+def verify_kq(stated: dict[str, Any], V: int, required: Relations) -> str:
+    """W*_kq by its weights and multipliers."""
+    weight = {(q, x): value for q, column in stated["weights"].items() for x, value in column.items()}
+    pulled = {(q, x): ZERO for q, edges in required.items() for edge in edges for x in edge}
+    for (q, x), value in weight.items():
+        demand((q, x) in pulled, f"kq: under {q!r}, the weight of {x!r} is in no constraint")
+        demand(value.denominator <= V, f"kq: under {q!r}, the weight of {x!r} has a denominator above V")
+    for q, edges in required.items():
+        for winner, loser in sorted(edges):
+            room = weight.get((q, winner), ZERO) - weight.get((q, loser), ZERO)
+            demand(room >= 1, f"kq: under {q!r}, {winner!r} beats {loser!r} by {shown(room)}, not by 1")
+    total, seen = ZERO, set()
+    for q, winner, loser, value in ((q, *row) for q, rows in stated["multipliers"].items() for row in rows):
+        where = f"kq: under {q!r}, the multiplier of {winner!r} above {loser!r}"
+        demand((winner, loser) in required.get(q, ()), f"{where} is of no constraint")
+        demand((q, winner, loser) not in seen, f"{where} is stated twice")
+        demand(value >= 0, f"{where} is negative")
+        demand(value.denominator <= V, f"{where} has a denominator above V")
+        seen.add((q, winner, loser))
+        total += value
+        pulled[q, winner] += value
+        pulled[q, loser] -= value
+    norm_squared = stated["norm_squared"]
+    primal = sum((value**2 for value in weight.values()), ZERO)
+    dual = 2 * total - sum((value**2 for value in pulled.values()), ZERO)
+    demand(primal == norm_squared, f"kq: ||W||^2 is {shown(primal)}, stated {shown(norm_squared)}")
+    demand(dual == norm_squared, f"kq: the dual objective is {shown(dual)}, stated {shown(norm_squared)}")
+    forms = stated.get("closed_form", {}).items()
+    failing = [q for q, form in forms if not closed_form_holds(q, form, weight, required.get(q, set()))]
     counterexample = f"; Proposition 2's closed form fails under {failing}" if failing else ""
-    return f"kq: optimal, ||W*||^2 = {norm_squared}, {len(required)} constraints{counterexample}"
+    constraints = sum(map(len, required.values()))
+    return f"kq: optimal, ||W*||^2 = {norm_squared}, {constraints} constraints{counterexample}"
 
 
-def verify_closed_form(
-    query: str, form: dict[str, Any], weight: dict[tuple[str, str], Fraction], required: set[tuple[str, str, str]]
-) -> bool:
-    """Whether Proposition 2's closed form fails under the query, as it is stated to hold or to fail."""
-    edges = [(winner, loser) for q, winner, loser in required if q == query]
+def closed_form_holds(query: str, form: dict[str, Any], weight: Weights, edges: set[Edge]) -> bool:
+    """Whether Proposition 2's closed form holds under the query, which is what is stated."""
     winners, losers = {winner for winner, _ in edges}, {loser for _, loser in edges}
     demand(bool(edges) and not winners & losers, f"kq: under {query!r} the closed form does not apply")
     k, m = len(winners), len(losers)
-    expected = {x: Fraction(m, k + m) for x in winners} | {x: Fraction(-k, k + m) for x in losers}
-    equal = {x: value for (q, x), value in weight.items() if q == query and value} == expected
+    expected = dict.fromkeys(winners, Fraction(m, k + m)) | dict.fromkeys(losers, Fraction(-k, k + m))
+    equal = all(weight.get((query, x), ZERO) == value for x, value in expected.items())
     demand(equal == form["holds"], f"kq: under {query!r} the closed form {'holds' if equal else 'fails'}")
-    beaten = {loser for winner, loser in edges if winner in set(form["S"])}
-    violating = set(form["S"]) <= winners and len(beaten) * k < len(set(form["S"])) * m
-    demand(equal or violating, f"kq: under {query!r}, S does not violate |N(S)| k >= |S| m")
-    return not equal
+    S = set(form["S"])
+    demand(not (equal and S), f"kq: under {query!r} the closed form holds, yet a set S against it is stated")
+    demand(S.issubset(winners), f"kq: under {query!r}, S holds other tokens than optimal ones")
+    beaten = {loser for winner, loser in edges if winner in S}
+    demand(equal or len(beaten) * k < len(S) * m, f"kq: under {query!r}, S does not violate |N(S)| k >= |S| m")
+    return equal
 
 
-def demand_orthonormal(embedding: Any) -> None:
-    """Refuse an embedding whose Gram matrix is not the identity within the tolerance."""
-    rows = [[Fraction(value) for value in row] for row in embedding or []]
-    for i, left in enumerate(rows):
-        for j, right in enumerate(rows[: i + 1]):
-            product = sum((a * b for a, b in zip(left, right, strict=True)), Fraction(0))
-            demand(abs(product - (i == j)) <= ORTHONORMAL_TOLERANCE, "the embedding is not orthonormal")
+def orthonormal_within(embedding: list[list[float]]) -> Fraction:
+    """The largest entry of |Gram matrix - I|; an embedding with a larger one than is tolerated is refused."""
+    ratios = [[value.as_integer_ratio() for value in row] for row in embedding]
+    scale = max((denominator for row in ratios for _, denominator in row), default=1)  # all are powers of 2
+    rows = [[numerator * (scale // denominator) for numerator, denominator in row] for row in ratios]
+    entries = (
+        sum(map(mul, left, right)) - (i == j) * scale**2
+        for i, left in enumerate(rows)
+        for j, right in enumerate(rows[: i + 1])
+    )
+    deviation = Fraction(max(map(abs, entries), default=0), scale**2)
+    demand(deviation <= ORTHONORMAL_TOLERANCE, "the embedding is not orthonormal")
+    return deviation
 
 
-def rational(text: Any) -> Fraction:
-    """A rational written "p/q" in lowest terms."""
-    demand(isinstance(text, str), f"{text!r} is not a rational written as a string")
+def collocation(data: Dataset) -> dict[str, str]:
+    """n on the whole vocabulary, as a function."""
+    n = dict(data.n)
+    for tokens, following in sorted(data.samples):
+        if len(tokens) == 1:
+            demand(n.setdefault(tokens[0], following) == following, f"two next tokens of {tokens[0]!r}")
+    demand(set(n) == data.vocabulary, "n is not a function on the whole vocabulary")
+    return n
+
+
+def relations(samples: set[Sample], n: dict[str, str]) -> Relations:
+    """Every (winner, loser) of Definition 1, by query."""
+    found: Relations = {}
+    for tokens, following in samples:
+        winners = {x for x in tokens if n[x] == following}
+        edges = {(winner, loser) for winner in winners for loser in set(tokens) - winners}
+        if edges:
+            found.setdefault(tokens[-1], set()).update(edges)
+    return found
+
+
+def read_certificate(path: Path) -> dict[str, Any]:
+    """The certificate, with its rationals as fractions."""
+    document: dict[str, Any] = matched(parsed(path), CERTIFICATE, "")
+    expect("ov" in document or "kq" in document, "", document, "the key 'ov' or 'kq'")
+    return document
+
+
+def read_dataset(path: Path) -> Dataset:
+    """The dataset of a .json or .txt file."""
+    suffix = path.suffix.lower()
+    expect(suffix in (".json", ".txt"), "", suffix, "the ending .json or .txt")
+    document: dict[str, Any] = {} if suffix == ".txt" else matched(parsed(path), DATASET, "")
+    sentences = {f"/sentences/{i}": words for i, words in enumerate(document.get("sentences", []))}
+    if suffix == ".txt":
+        lines = enumerate(StringIO(decoded(path), newline=None), start=1)
+        sentences = {f"line {i}": words for i, line in lines if (words := line.split()) and words[0][0] != "#"}
+
+    samples: list[tuple[str, Sample]] = []
+    for where, words in sentences.items():
+        expect(len(words) >= 2, where, words, "at least 2 tokens")
+        samples += [(where, (tuple(words[:end]), words[end])) for end in range(1, len(words))]
+    for i, sample in enumerate(document.get("samples", [])):
+        expect(sample["tokens"] != [], f"/samples/{i}/tokens", [], "at least one token")
+        samples.append((f"/samples/{i}", (tuple(sample["tokens"]), sample["next"])))
+    expect(samples != [], "", document, "a sentence or a sample")
+
+    n = document.get("next_token", {})
+    used = [(where, x) for where, (tokens, following) in samples for x in (*tokens, following)]
+    used += [(below("/next_token", x), token) for x, y in n.items() for token in (x, y)]
+    vocabulary: set[str] = set()
+    for i, x in enumerate(document.get("vocabulary", {x for _, x in used})):
+        expect(x not in vocabulary, f"/vocabulary/{i}", x, "each token once")
+        vocabulary.add(x)
+    for where, x in used:
+        expect(x in vocabulary, where, x, "a token of the vocabulary")
+    for where, (tokens, following) in samples:
+        said = n.get(tokens[0], following) if len(tokens) == 1 else following
+        expect(said == following, where, following, f"{said!r} after {tokens[0]!r}, as next_token says")
+
+    embedding = document.get("embedding")
+    if embedding is not None:
+        expect(len(embedding) == len(vocabulary), "/embedding", len(embedding), f"{len(vocabulary)} rows, one a token")
+        for i, row in enumerate(embedding):
+            expect(0 < len(row) == len(embedding[0]), f"/embedding/{i}", row, "as many numbers as in row 0, at least 1")
+    return Dataset(vocabulary, {sample for _, sample in samples}, n, embedding or [])
+
+
+def read(path: str | Path, reader: Callable[[Path], Read]) -> Read:
+    """What the reader makes of the file; every error with the file's name."""
     try:
-        value = Fraction(text)
-    except (ValueError, ZeroDivisionError):
-        raise Refused(f"{text!r} is not a rational") from None
-    demand(f"{value.numerator}/{value.denominator}" == text, f"{text!r} is not written p/q in lowest terms")
-    return value
+        return reader(Path(path))
+    except Unreadable as error:
+        where, got, expected = f"{path}: {error.where}" if error.where else str(path), error.got, error.expected
+    except OSError as error:
+        where, got, expected = str(path), error.strerror or "no file", "a file that can be read"
+    except RecursionError:
+        where, got, expected = str(path), "JSON nested too deeply", "a dataset and its certificate"
+    except ValueError as error:  # no JSON, no UTF-8, a path with a zero byte, an integer of thousands of digits
+        where, got, expected = str(path), str(error), "JSON, or a text dataset, in UTF-8"
+    raise Unreadable(where, got=got, expected=expected)
 
 
-def only_keys(document: dict[str, Any], expected: set[str], where: str) -> None:
-    """Refuse a key that nothing checks."""
-    demand(set(document) <= expected, f"{where}: unknown keys {sorted(set(document) - expected)}")
+def decoded(path: Path) -> str:
+    """UTF-8 text, without the byte order mark that it may start with."""
+    return path.read_bytes().decode("utf-8-sig")
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Stands for a JSON object that holds a key more than once."""
+
+    key: str
+
+
+def parsed(path: Path) -> Any:
+    """A JSON document, `Repeated` in place of an object that repeats a key."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any] | Repeated:
+        times = Counter(key for key, _ in pairs)
+        return dict(pairs) if len(times) == len(pairs) else Repeated(times.most_common(1)[0][0])
+
+    return json.loads(decoded(path), object_pairs_hook=once)
+
+
+class Kind(NamedTuple):
+    """A value that is neither array nor object: what it is called, whether it is one, and what it is read as."""
+
+    name: str
+    accepts: Callable[[Any], bool]
+    convert: Callable[[Any], Any] = lambda value: value
+
+
+def is_text(value: Any) -> bool:
+    """Whether it is a string that UTF-8 can encode: JSON can write half a surrogate pair."""
+    return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
+
+
+def is_rational(value: Any) -> bool:
+    """Whether it is "p/q" in lowest terms; the form is matched before a digit is converted."""
+    match = RATIONAL.fullmatch(value) if isinstance(value, str) else None
+    return match is not None and gcd(*map(int, match.groups())) == 1
+
+
+def kq_shape(value: Any) -> Any:
+    """The shape of W*_kq, or of a cycle."""
+    return CYCLE if isinstance(value, dict) and value.get("status") == "infeasible" else OPTIMAL
+
+
+TEXT = Kind("a string that UTF-8 can encode", is_text)
+NAME = Kind("a string that is not empty", lambda value: is_text(value) and value != "")
+FLAG = Kind("a boolean", lambda value: isinstance(value, bool))
+COUNT = Kind("a positive integer", lambda value: type(value) is int and value > 0)
+FINITE = Kind("a finite number", lambda value: type(value) in (int, float) and abs(value) <= sys.float_info.max, float)
+NUMBER = Kind('a rational "p/q" in lowest terms, of at most 4000 digits each', is_rational, Fraction)
+STATUS = Kind("'optimal'", lambda value: value == "optimal")
+
+CYCLE = {"status": TEXT, "query": TEXT, "cycle": [TEXT]}
+OPTIMAL = {
+    "status": Kind("'optimal' or 'infeasible'", lambda value: value == "optimal"),
+    "norm_squared": NUMBER,
+    "weights": {TEXT: {TEXT: NUMBER}},
+    "multipliers": {TEXT: [(TEXT, TEXT, NUMBER)]},
+    "closed_form?": {TEXT: {"holds": FLAG, "S": [TEXT]}},
+}
+CERTIFICATE = {
+    "format": Kind(repr(FORMAT), lambda value: value == FORMAT),
+    "dataset?": TEXT,
+    "ov?": dict.fromkeys(("norm_squared", "at_next_token", "elsewhere", "multiplier"), NUMBER) | {"status": STATUS},
+    "kq?": kq_shape,
+}
+DATASET = {
+    "name?": NAME,
+    "vocabulary?": [TEXT],
+    "sentences?": [[TEXT]],
+    "samples?": [{"tokens": [TEXT], "next": TEXT, "count?": COUNT}],
+    "next_token?": {TEXT: TEXT},
+    "embedding?": [[FINITE]],
+}
+
+
+def matched(value: Any, shape: Any, where: str) -> Any:
+    """The value, read in its shape.
+
+    A shape is a `Kind`; [shape] for an array; a tuple of shapes for an array of that length; {key: shape} for an
+    object, "?" after a key that may be missing; {TEXT: shape} for one of any keys; or a function that chooses one.
+    """
+    if isinstance(value, Repeated):
+        raise Unreadable(below(where, value.key), got="this key more than once in one object", expected="once")
+    if isinstance(shape, Kind):
+        expect(shape.accepts(value), where, value, shape.name)
+        return shape.convert(value)
+    if isinstance(shape, list | tuple):
+        expect(isinstance(value, list), where, value, "an array")
+        shapes = shape * len(value) if isinstance(shape, list) else shape
+        expect(len(value) == len(shapes), where, value, f"an array of {len(shapes)}")
+        return [matched(inner, shapes[i], f"{where}/{i}") for i, inner in enumerate(value)]
+    if not isinstance(shape, dict):
+        return matched(value, shape(value), where)
+    expect(isinstance(value, dict), where, value, "an object")
+    members = dict.fromkeys(value, shape[TEXT]) if TEXT in shape else {k.rstrip("?"): shape[k] for k in shape}
+    for key in shape:
+        expect(key == TEXT or key in value or key.endswith("?"), where, value, f"the key {key!r}")
+    for key in value:
+        expect(key in members and is_text(key), below(where, key), value[key], f"no key but {', '.join(members)}")
+    return {key: matched(inner, members[key], below(where, key)) for key, inner in value.items()}
+
+
+def below(where: str, key: str) -> str:
+    """The JSON pointer of a member."""
+    return where + "/" + key.replace("~", "~0").replace("/", "~1")
+
+
+def expect(condition: bool, where: str, got: Any, expected: str) -> None:
+    """Raise `Unreadable` unless the condition holds."""
+    if not condition:
+        raise Unreadable(where, got=shown(got), expected=expected)
 
 
 def demand(condition: bool, otherwise: str) -> None:
@@ -174,18 +383,34 @@ def demand(condition: bool, otherwise: str) -> None:
         raise Refused(otherwise)
 
 
+def shown(value: Any) -> str:
+    """The value on one line, cut to a length that a message can hold."""
+    try:
+        text = str(value) if isinstance(value, Fraction) else repr(value)
+    except ValueError:  # an integer of more digits than Python writes
+        return "a number of thousands of digits"
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + " .."
+
+
+def printable(text: str) -> str:
+    """The text with escapes for what a terminal would act on, or not show."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def main(arguments: list[str]) -> int:
-    """Exit status 0: confirmed; 1: refused; 2: not a dataset or not a certificate."""
+    """Exit status 0: confirmed; 1: refused; 2: no dataset or no certificate."""
     if len(arguments) != 2:
         print("usage: verify.py DATASET CERTIFICATE", file=sys.stderr)
         return 2
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         print("\n".join(verify(*arguments)))
     except Refused as reason:
-        print(f"refused: {reason}", file=sys.stderr)
+        print(printable(f"refused: {reason}"), file=sys.stderr)
         return 1
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+    except Unreadable as error:
+        print(printable(str(error)), file=sys.stderr)
         return 2
     return 0
 

@@ -27,7 +27,10 @@ LARGEST_ENTRY = 1e50
 
 
 def read_dataset(path: Path | str) -> Dataset:
-    """Read a dataset from a ``.json`` or ``.txt`` file.
+    """Read a dataset from a ``.json`` or ``.txt`` file, in UTF-8, after a byte order mark or none.
+
+    A line of a text file ends with LF, CR LF or CR; every other character that is white space to Unicode separates
+    two tokens of it.
 
     Raises
     ------

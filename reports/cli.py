@@ -321,14 +321,14 @@ def table(name: "Name", datasets: tuple[str, ...], form: str | None, as_json: bo
     closed form against what was solved and trained. Without a DATASET all built-in cases.
     """
     from marginaudit.reports.auditing import distinct_names
-    from marginaudit.reports.console import note, print_grid, progress_bar
+    from marginaudit.reports.console import print_grid, progress_bar
     from marginaudit.reports.run import Run, true_steps
     from marginaudit.reports.tables import GRIDS, TABLES, csv_table, latex, markdown
 
     if as_json and form is not None:
         raise InputError(f"--format {form}", got="--json beside it", expected="one of the two")
     config = _config(training)
-    sources = distinct_names([load(dataset) for dataset in datasets or _default_cases()], note)
+    sources = distinct_names([load(dataset) for dataset in datasets or _default_cases()], tell)
     steps = true_steps(config)
     found = []
     with progress_bar(total=len(sources) * steps) as bar:

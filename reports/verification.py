@@ -4,11 +4,9 @@ import json
 import tempfile
 from pathlib import Path
 
-from marginaudit.margins.verify import verify
-from marginaudit.orders import CASES, InputError, dataset_to_document, file_content, printable, shortened, shown_path
+from marginaudit.margins.verify import Unreadable, verify
+from marginaudit.orders import CASES, InputError, dataset_to_document, file_content, printable
 from marginaudit.reports.options import load
-
-LONGEST_ERROR = 200
 
 
 def confirmed(dataset: str, certificate: Path) -> list[str]:
@@ -22,8 +20,7 @@ def confirmed(dataset: str, certificate: Path) -> list[str]:
         The dataset or the certificate cannot be read, or is none.
     """
     load(dataset)
-    where, expected = shown_path(certificate), "a certificate, as `solve --certificate` writes it"
-    file_content(certificate, expected)
+    file_content(certificate, "a certificate, as `solve --certificate` writes it")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(dataset)
         if dataset in CASES:
@@ -31,6 +28,5 @@ def confirmed(dataset: str, certificate: Path) -> list[str]:
             path.write_text(json.dumps(dataset_to_document(CASES[dataset]())), encoding="utf-8")
         try:
             return verify(path, certificate)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            words = shortened(printable(f"{type(error).__name__}: {error}"), LONGEST_ERROR)
-            raise InputError(where, got=f"no certificate ({words})", expected=expected) from None
+        except Unreadable as error:
+            raise InputError(printable(error.where), got=printable(error.got), expected=error.expected) from None
