@@ -1,0 +1,256 @@
+"""The stated bounds where one term of them dominates, against rationals or against the term written out by hand."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+from marginaudit.margins.certificate import certify, enclose, repaired
+from marginaudit.margins.infeasible import residual_bound, rounding_level
+from marginaudit.margins.proposition2 import compare
+from marginaudit.margins.rows import Rows, gamma, kq_rows, row_lengths
+from marginaudit.orders import CASES, Relations
+from tests.margins.restated import combine, dot, related
+
+U = 2.0**-53
+
+EDGES = [(0, 2), (0, 3), (1, 3)]
+A = [[1, 0, -1, 0], [1, 0, 0, -1], [0, 1, 0, -1]]
+ROWS = Rows(np.array([0, 0, 1]), np.array([2, 3, 3]), np.array([0, 0, 0]), 4, None, None)
+BEST = np.array([0.5, 0.5, -0.5, -0.5])
+"""The optimum, of squared length 1, with multipliers 1/2, 0, 1/2."""
+
+
+def column(values):
+    """The scores whose first column is given."""
+    scores = np.zeros((4, 4))
+    scores[:, 0] = values
+    return scores
+
+
+def exactly(W, lam):
+    """(P - D)/||W||^2, its square-root formula for the direction, and the bound on ||W - W*||; W as it stands."""
+    w, y = [Fraction(float(v)) for v in W], [Fraction(float(v)) for v in lam]
+    pulled = combine(A, y)
+    v = min(1, *(dot(row, w) for row in A))
+    gap = dot(w, w) / v**2 - (2 * sum(y) - dot(pulled, pulled))
+    with mpmath.workdps(60):
+        gap, squared, v = (mpmath.mpf(value.numerator) / value.denominator for value in (gap, dot(w, w), Fraction(v)))
+        x = min(mpmath.mpf(1), gap / squared)
+        direction = mpmath.sqrt(2 * x / (1 + mpmath.sqrt(1 - x)))
+        return x, direction, mpmath.sqrt(gap) + (1 / v - 1) * mpmath.sqrt(squared)
+
+
+HALF = np.array([0.5, 0, 0.5])
+PROBLEMS = {
+    "multipliers too small": (BEST, 0.75 * HALF),
+    "multipliers on another row": (BEST, np.array([0.5, 0.25, 0.5])),
+    "weights too long": (1.5 * BEST, HALF),
+    "slack under a multiplier": (1.5 * BEST, 1.5 * HALF),
+    "margins too small": (0.75 * BEST, 0.75 * HALF),
+    "margins too small alone": (0.75 * BEST, HALF),
+    "one margin too small": (np.array([0.5, 0.25, -0.5, -0.5]), HALF),
+    "all of it": (np.array([0.75, 0.5, -0.5, -0.375]), np.array([0.25, 0.125, 0.625])),
+    "no multiplier": (BEST, 0 * HALF),
+    "multipliers far too large": (BEST, 8 * HALF),
+    "small": (BEST * (1 + 2.0**-10), HALF * (1 - 2.0**-11)),
+}
+
+
+@pytest.mark.parametrize(("W", "lam"), PROBLEMS.values(), ids=PROBLEMS)
+def test_the_distance_to_the_optimum_is_what_weak_duality_gives(W, lam):
+    found = enclose(ROWS, column(W), lam)
+    x, direction, weight = exactly(W, lam)
+    for bound, exact in ((found.relative_gap, x), (found.direction_radius, direction), (found.weight_radius, weight)):
+        assert exact <= bound <= exact * (1 + 1e-9) + (2e-7 if x == 0 else 0)
+    certificate, w, y = found.certificate, [Fraction(v) for v in W.tolist()], [Fraction(v) for v in lam.tolist()]
+    pulled = combine(A, y)
+    dual = 2 * sum(y) - dot(pulled, pulled)
+    assert certificate.primal == dot(w, w)
+    assert certificate.dual == dual
+    assert certificate.gap == dot(w, w) - dual
+    assert certificate.max_violation == max(0, *(1 - dot(row, w) for row in A))
+    assert np.array_equal(found.W, column(W))
+    assert np.array_equal(found.multipliers, lam)
+
+
+def test_what_rounding_alone_leaves_of_the_optimum():
+    """One row, W* = (1/2, -1/2): margin 1 with an error of 2u, under a multiplier of 1/2 and in the scaling by 1/v."""
+    rows = Rows(np.array([0]), np.array([1]), np.array([0]), 2, None, None)
+    found = enclose(rows, np.array([[0.5, 0], [-0.5, 0]]), np.array([0.5]))
+    assert found.certificate.gap == 0
+    assert found.relative_gap == pytest.approx((2 * 0.5 * 2 * U + 4 * U * 0.5) / 0.5, rel=1e-9)
+    assert found.direction_radius == pytest.approx((8 * U) ** 0.5, rel=1e-9)
+    assert found.weight_radius == pytest.approx((4 * U) ** 0.5 + 2 * U * 0.5**0.5, rel=1e-9)
+
+
+def test_the_bound_of_the_gap_written_out():
+    """Among 40 tokens the sums of 1600 entries may lose 1611 roundings each; all other numbers here are exact."""
+    rows = replace(ROWS, size=40)
+    W, lam = np.zeros((40, 40)), np.array([0.25, 0.125, 0.625])
+    W[:4, 0] = [0.75, 0.5, -0.5, -0.375]
+    found = enclose(rows, W, lam)
+    sums = gamma(1600 + 3 + 8)
+    pulled, sizes = np.array([0.375, 0.625, -0.25, -0.75]), np.array([0.375, 0.625, 0.25, 0.75])
+    margin = np.array([1.25, 1.125, 0.875])
+    with mpmath.workdps(60):
+        u, s = mpmath.mpf(U), 1 + mpmath.mpf(sums)
+        off = [mpmath.mpf(x) for x in np.abs(W[:4, 0] - pulled).tolist()]
+        terms = [x * (1 + 2 * u) + 2 * u * y for x, y in zip(off, sizes.tolist(), strict=True)]
+        distance = mpmath.sqrt(sum(x**2 for x in terms)) * s
+        slack = sum(y * (m - 1) for y, m in zip(lam.tolist(), margin.tolist(), strict=True))
+        rounded = sum(y * (2 * u * m + 2 * u * abs(m - 1)) for y, m in zip(lam.tolist(), margin.tolist(), strict=True))
+        summed = (s - 1) * sum(y * (abs(m - 1) + 2 * u * m) for y, m in zip(lam.tolist(), margin.tolist(), strict=True))
+        v = 0.875 * (1 - 2 * u)
+        primal = mpmath.mpf(float(np.sum(W**2)))
+        gap = (distance**2 + 2 * (slack + rounded + summed) + (1 / v - 1) * (1 / v + 1) * s * primal) * s
+        relative = gap / (primal * (2 - s)) * s
+        direction = (1 + 16 * u) * mpmath.sqrt(2 * relative / (1 + mpmath.sqrt(1 - relative)))
+        weight = (1 + 16 * u) * (mpmath.sqrt(gap) + (1 / v - 1) * mpmath.sqrt(primal))
+        for bound, expected in (
+            (found.relative_gap, relative),
+            (found.direction_radius, direction),
+            (found.weight_radius, weight),
+        ):
+            assert abs(bound / expected - 1) < 12 * u
+
+
+def test_a_margin_that_is_not_positive_beyond_rounding_proves_nothing():
+    flat = np.array([-0.5, 0.5, -0.5, -0.5])
+    assert enclose(ROWS, column(flat), HALF) is None
+    assert repaired(ROWS, column(flat)) is None
+    assert certify(ROWS, column(flat), HALF) is None
+    assert enclose(ROWS, column(-BEST), HALF) is None
+    embedded = replace(ROWS, left=np.eye(4), right=np.eye(4))
+    least = np.array([1.0, 1.0, 1.0 - 2.0**-53, -1.0])
+    assert repaired(ROWS, column(least)) is not None
+    assert repaired(embedded, column(least)) is None  # 2^-53 with an error of 16 roundings of 2
+
+
+def test_repaired_weights_have_the_least_margin_1():
+    scaled = repaired(ROWS, column(0.25 * BEST))
+    assert np.allclose(scaled, column(BEST), rtol=1e-15, atol=0)
+    assert (scaled >= column(BEST)).all() == (BEST >= 0).all()
+    assert np.min(ROWS.margins(scaled)[0]) >= 1
+
+
+def test_negative_multipliers_are_left_out():
+    found = certify(ROWS, column(BEST), np.array([0.5, -3.0, 0.5]))
+    assert found.multipliers.tolist() == [0.5, 0, 0.5]
+    assert found.relative_gap < 1e-14
+
+
+def test_gamma_is_the_bound_of_a_sum():
+    assert gamma(3) == pytest.approx(3 * U / (1 - 3 * U), rel=1e-15)
+    assert gamma(2**51) == pytest.approx(0.25 / 0.75)
+
+
+LEFT = np.array([[3.0, 0.0], [0.0, -1.0], [1.0, 1.0]])
+TRIANGLE = Rows(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([2, 2, 2]), 3, LEFT, LEFT)
+W2 = np.array([[1.0, -2.0], [0.5, 4.0]])
+ABSOLUTE = np.abs(LEFT) @ np.abs(W2) @ np.abs(LEFT.T)
+
+
+@pytest.mark.parametrize(
+    ("rows", "W", "roundings"),
+    [
+        pytest.param(TRIANGLE, W2, 12, id="both"),
+        pytest.param(replace(TRIANGLE, left=None), np.vstack([W2, [[-1.0, 2.0]]]), 6, id="right"),
+        pytest.param(replace(TRIANGLE, left=None, right=None), np.diag([1.0, 2.0, 3.0]), 0, id="none"),
+    ],
+)
+def test_the_rounding_of_margins_written_out(rows, W, roundings):
+    """A product with a factor of d columns: d + 4 roundings; a difference of two, twice more."""
+    left = np.eye(3) if rows.left is None else rows.left
+    right = np.eye(3) if rows.right is None else rows.right
+    scores, sizes = left @ W @ right.T, np.abs(left) @ np.abs(W) @ np.abs(right.T)
+    margin, error = rows.margins(W)
+    expected = scores[rows.winner, 2] - scores[rows.loser, 2]
+    assert margin.tolist() == expected.tolist()
+    size = sizes[rows.winner, 2] + sizes[rows.loser, 2]
+    assert error == pytest.approx(roundings * U * size + 2 * U * np.abs(margin), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rows", "roundings"),
+    [
+        pytest.param(TRIANGLE, 2 + 2 * 7, id="both"),
+        pytest.param(replace(TRIANGLE, left=None), 2 + 7, id="right"),
+        pytest.param(replace(TRIANGLE, left=None, right=None), 2, id="none"),
+    ],
+)
+def test_the_rounding_of_combined_rows_written_out(rows, roundings):
+    """Two rows meet in a token; a factor adds V + 4 roundings."""
+    lam = np.array([2.0, 5.0, 0.25])
+    C, sizes = np.zeros((2, 3, 3))
+    C[:, 2] = [7, -2 + 0.25, -5.25]
+    sizes[:, 2] = [7, 2.25, 5.25]
+    left = np.eye(3) if rows.left is None else rows.left
+    right = np.eye(3) if rows.right is None else rows.right
+    pulled, error = rows.adjoint(lam)
+    assert np.array_equal(pulled, left.T @ C @ right)
+    assert error == pytest.approx(roundings * U * (np.abs(left).T @ sizes @ np.abs(right)), rel=1e-12)
+
+
+def test_the_residual_of_farkas_multipliers_written_out():
+    line = np.array([[1.0], [2.0], [5.0]])
+    rows = Rows(np.array([1, 1]), np.array([0, 2]), np.array([2, 2]), 3, line, line)
+    # (1, -3) * 5 under multipliers 3 and 2: -15 / 5, and two roundings in a token's sum, seven a factor
+    bound = residual_bound(rows, np.array([3.0, 2.0]))
+    sizes = (2 * 5 + 1 * 3 + 5 * 2) * 5
+    assert bound == pytest.approx((15 + 16 * U * sizes) / 5, rel=1e-13)
+    assert bound >= 3
+    none = residual_bound(rows, np.array([3.0, 1.0]))
+    assert none == pytest.approx(16 * U * (2 * 4 + 1 * 3 + 5 * 1) * 5 / 4, rel=1e-13)
+    # rows of lengths (2 + 1) 5 and (2 + 5) 5, with 4 V + 2 rows + 16 roundings
+    assert rounding_level(rows) == pytest.approx(30 * U * 35, rel=1e-13)
+    assert rounding_level(replace(rows, left=None)) == pytest.approx(30 * U * 10, rel=1e-13)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e-60, 1.0, 1e60, 1e200])
+def test_lengths_of_rows_also_where_squares_leave_the_range(scale):
+    rows = Rows(
+        np.array([1, 1]), np.array([0, 2]), np.array([0, 2]), 3, None, scale * np.array([[3.0, 4], [1, 0], [0, 0]])
+    )
+    assert row_lengths(rows.sparse()) == pytest.approx([scale * 50**0.5, 0], rel=1e-15)
+
+
+def test_a_row_that_overflows_is_infinitely_long():
+    rows = Rows(np.array([0]), np.array([1]), np.array([0]), 2, np.array([[1e308], [-1e308]]), np.array([[1.0], [1.0]]))
+    assert row_lengths(rows.sparse()).tolist() == [np.inf]
+
+
+def test_the_closed_form_is_refuted_beyond_the_radius_only():
+    """One winner, one loser and the query: 2/3 and -1/3."""
+    dataset = related({"z": [("a", "b")]})
+    scores, radius = np.zeros((2, 3, 3))
+    scores[:, 2] = [2 / 3, -1 / 3, -1 / 3]
+    assert compare(dataset, dataset.orders, scores, radius)["z"].holds
+    scores[1, 2] += 2.0**-10
+    radius[:, 2] = 2.0**-9
+    assert compare(dataset, dataset.orders, scores, radius)["z"].holds
+    radius[:, 2] = 2.0**-11
+    form = compare(dataset, dataset.orders, scores, radius)["z"]
+    assert (form.holds, form.witness) == (False, ("b",))
+
+
+def test_tokens_that_no_relation_names_are_zero_in_the_closed_form():
+    dataset = related({"z": [("a", "b")]}, isolated="c")
+    column, other = dataset.index["z"], dataset.index["c"]
+    scores = np.zeros((4, 4))
+    for x, value in (("a", 2 / 3), ("b", -1 / 3), ("z", -1 / 3)):
+        scores[dataset.index[x], column] = value
+    assert compare(dataset, dataset.orders, scores, np.zeros((4, 4)))["z"].holds
+    scores[other, column] = 0.5
+    assert compare(dataset, dataset.orders, scores, np.zeros((4, 4)))["z"].witness == ("c",)
+
+
+def test_rows_of_a_dataset_keep_the_order_of_its_relations():
+    dataset = CASES["example-1"]()
+    rows = kq_rows(dataset, orthonormal=True)
+    assert isinstance(dataset.relations, Relations)
+    assert rows.taken(np.arange(len(rows)) % 2 == 0).winner.tolist() == dataset.relations.winner[::2].tolist()
+    assert rows.shape == (4, 4)
+    assert replace(rows, left=np.ones((4, 3)), right=np.ones((4, 7))).shape == (3, 7)
