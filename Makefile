@@ -10,11 +10,11 @@ STRICT := --config-settings editable_mode=strict
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: FORCE audit clean help install lint test types
+.PHONY: FORCE audit clean help install lint mutants test types
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1@/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "make %-8s %s\n", $$1, $$2 }'
-	@echo "variables: PYTHON=$(PYTHON)  VENV=$(VENV)  ARGS= (passed on by audit and test)"
+	@echo "variables: PYTHON=$(PYTHON)  VENV=$(VENV)  ARGS= (passed on by audit, mutants and test)"
 
 audit: $(VENV)/.audit-installed ## run the audit; says at its end where the report is
 	@$(BIN)/marginaudit audit $(ARGS)
@@ -29,6 +29,9 @@ lint: $(VENV)/.dev-installed ## check style and formatting
 types: install ## check the types of the packages and the tests
 	@$(BIN)/mypy $(addprefix -p ,$(MODULES))
 	@$(BIN)/mypy tests
+
+mutants: install ## make small mistakes in the code and say which the tests miss; ARGS="training --sample 60 --seed 1"
+	@$(BIN)/python -m tests.mutation $(ARGS)
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build *.egg-info audit-report .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,192 @@
+"""The share of small mistakes that the tests notice: `make mutants ARGS="training --sample 60 --seed 1"`."""
+
+import argparse
+import hashlib
+import json
+import random
+import tempfile
+import tomllib
+from collections import Counter, defaultdict
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, TypeAlias
+
+from tests.mutation.mutate import Mutation, mutations
+from tests.mutation.trial import PACKAGES, Outcome, Tree, covering_tests
+
+ROOT = Path(__file__).parents[2]
+EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+KEPT = ROOT / "build" / "mutants.json"
+SPARE, LEAST = 4.0, 60.0
+"""A mutant's tests may take this many times what those of the unchanged tree took, and this many seconds more."""
+
+Mutant: TypeAlias = tuple[str, Mutation]
+"""The module's path and the mistake in it."""
+
+
+def modules(targets: list[str]) -> list[str]:
+    """The modules that the targets (packages, folders, files) name, as paths; all of them where there is no target."""
+    found: dict[str, None] = {}
+    for target in targets or PACKAGES:
+        path = (ROOT / target).resolve()
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path] * (path.is_file() and path.suffix == ".py")
+        if not files or not any(path.is_relative_to(ROOT / package) for package in PACKAGES):
+            raise SystemExit(f"got {target}, expected a package, folder or module of {', '.join(PACKAGES)}")
+        found |= dict.fromkeys(str(file.relative_to(ROOT)) for file in files)
+    return list(found)
+
+
+def drawn(mutants: list[Mutant], size: int | None, seed: int) -> list[Mutant]:
+    """A sample in random order that takes each kind of mistake in turn, so that the rare kinds are in it too."""
+    shuffled = random.Random(seed).sample(mutants, len(mutants))
+    turn: Counter[str] = Counter()
+    turns = []
+    for _, mutation in shuffled:
+        turns.append(turn[mutation.kind])
+        turn[mutation.kind] += 1
+    order = sorted(range(len(shuffled)), key=turns.__getitem__)
+    return [shuffled[i] for i in order[:size]]
+
+
+def equivalent(mutant: Mutant, accepted: list[dict[str, str]]) -> bool:
+    """Whether the mutant is listed as one that no test can notice."""
+    module, mutation = mutant
+    name = {"module": module, "scope": mutation.scope, "before": mutation.before, "after": mutation.after}
+    return any(name.items() <= entry.items() for entry in accepted)
+
+
+def digest(*texts: bytes) -> str:
+    """A short name for texts."""
+    return hashlib.sha256(b"\0".join(hashlib.sha256(text).digest() for text in texts)).hexdigest()[:24]
+
+
+def digest_of(folders: list[Path]) -> str:
+    """A short name for all files in these folders, this program left out."""
+    files = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
+    files = [path for path in files if "__pycache__" not in path.parts and Path(__file__).parent not in path.parents]
+    return digest(*(str(path).encode() + b"\0" + path.read_bytes() for path in files))
+
+
+class Kept:
+    """Outcomes by mutant, in a file, so that a run that was interrupted goes on.
+
+    A mutant that was killed stays so while its module has the same text; one that survived is tried again when a
+    test has changed.
+    """
+
+    def __init__(self, file: Path, *, fresh: bool) -> None:
+        self.file = file
+        self.tests = digest_of([ROOT / "tests"])
+        self.rows: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() and not fresh else {}
+
+    @staticmethod
+    def _key(mutant: Mutant) -> str:
+        return digest(mutant[0].encode(), mutant[1].source.encode())
+
+    def outcome(self, mutant: Mutant) -> Outcome | None:
+        row = self.rows.get(self._key(mutant))
+        if row is None or not (row["outcome"]["killed"] or row["tests"] == self.tests):
+            return None
+        return Outcome(**row["outcome"])
+
+    def keep(self, mutant: Mutant, outcome: Outcome) -> None:
+        self.rows[self._key(mutant)] = {"tests": self.tests, "outcome": asdict(outcome)}
+        self.write()
+
+    def seconds_unchanged(self, tree: Tree, package: str) -> float:
+        """How long the package's tests take on the unchanged tree, on which all must be green."""
+        key = digest(package.encode(), digest_of([ROOT / "tests", *(ROOT / p for p in PACKAGES)]).encode())
+        if key not in self.rows:
+            print(f"{package}: its tests on the unchanged tree", flush=True)
+            outcome = tree.test(covering_tests(ROOT, f"{package}/__init__.py"))
+            if outcome.killed:
+                raise SystemExit(f"{package}: a test is red on the unchanged tree: {outcome.by}")
+            self.rows[key] = outcome.seconds
+            self.write()
+        return float(self.rows[key])
+
+    def write(self) -> None:
+        self.file.parent.mkdir(exist_ok=True)
+        temporary = self.file.with_name(self.file.name + ".new")
+        temporary.write_text(json.dumps(self.rows, indent=1), "utf-8")
+        temporary.replace(self.file)
+
+
+def try_all(mutants: list[Mutant], kept: Kept, jobs: int) -> list[tuple[Mutant, Outcome]]:
+    """The outcome of each mutant; those that are not known are tried, each on one of ``jobs`` copies of the tree."""
+    found = [(mutant, known) for mutant in mutants if (known := kept.outcome(mutant)) is not None]
+    waiting = [mutant for mutant in mutants if kept.outcome(mutant) is None]
+    if found:
+        print(f"{len(found)} of {len(mutants)} are known from earlier runs", flush=True)
+    if not waiting:
+        return found
+    with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
+        trees = [Tree(ROOT, Path(folder).resolve() / str(i)) for i in range(jobs)]
+        packages = {module.partition("/")[0] for module, _ in waiting}
+        limit = {p: SPARE * kept.seconds_unchanged(trees[0], p) + LEAST for p in sorted(packages)}
+        free: SimpleQueue[Tree] = SimpleQueue()
+        for tree in trees:
+            free.put(tree)
+
+        def attempt(mutant: Mutant) -> Outcome:
+            tree, (module, mutation) = free.get(), mutant
+            try:
+                tests = covering_tests(ROOT, module)
+                return tree.try_mutation(module, mutation, tests, limit[module.partition("/")[0]])
+            finally:
+                free.put(tree)
+
+        pool = ThreadPoolExecutor(jobs)
+        futures = {pool.submit(attempt, mutant): mutant for mutant in waiting}
+        try:
+            for future in as_completed(futures):
+                mutant, outcome = futures[future], future.result()
+                found.append((mutant, outcome))
+                kept.keep(mutant, outcome)
+                said = f"killed by {outcome.by}" if outcome.killed else "SURVIVED"
+                place = f"{mutant[0]}:{mutant[1].line} {mutant[1].kind}"
+                print(f"[{len(found)}/{len(mutants)}] {outcome.seconds:.0f} s  {place}: {said}", flush=True)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for tree in trees:
+                tree.stop()
+            pool.shutdown()
+    return found
+
+
+def report(found: list[tuple[Mutant, Outcome]]) -> None:
+    """Print the survivors and the score of each module and package."""
+    score: dict[str, list[bool]] = defaultdict(list)
+    for (module, mutation), outcome in sorted(found, key=lambda pair: (pair[0][0], pair[0][1].line)):
+        score[module].append(outcome.killed)
+        score[module.partition("/")[0]].append(outcome.killed)
+        if not outcome.killed:
+            print(f"\n{module}:{mutation.line} {mutation.kind} in {mutation.scope or 'the module'}")
+            print(f"  - {mutation.before}\n  + {mutation.after}")
+    print()
+    for name, killed in sorted(score.items(), key=lambda pair: (pair[0].partition("/")[0], "/" in pair[0], pair[0])):
+        indent = "  " if "/" in name else ""
+        print(f"{indent}{name:<40.40} {sum(killed):>4} of {len(killed):>4} {sum(killed) / len(killed):>7.1%}")
+
+
+def main() -> None:
+    """Parse the command line, try the mutants, report."""
+    parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
+    parser.add_argument("target", nargs="*", help="a package, folder or module, such as margins or margins/verify.py")
+    parser.add_argument("--sample", type=int, metavar="N", help="this many mutants only, each kind in turn")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample; default 0")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants tried at the same time; default 1")
+    parser.add_argument("--fresh", action="store_true", help=f"forget the outcomes kept in {KEPT.relative_to(ROOT)}")
+    chosen = parser.parse_args()
+    accepted = tomllib.loads(EQUIVALENT.read_text("utf-8")).get("mutant", [])
+    mutants = [(m, mutation) for m in modules(chosen.target) for mutation in mutations((ROOT / m).read_text("utf-8"))]
+    counting = [mutant for mutant in mutants if not equivalent(mutant, accepted)]
+    sample = drawn(counting, chosen.sample, chosen.seed)
+    print(f"{len(sample)} of {len(mutants)} mutants; {len(mutants) - len(counting)} are equivalent", flush=True)
+    report(try_all(sample, Kept(KEPT, fresh=chosen.fresh), chosen.jobs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""The mistakes are made as they are meant to be, and are noticed by a test that looks and by no other."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.mutation.__main__ import EQUIVALENT, ROOT, Kept, drawn, equivalent, modules
+from tests.mutation.mutate import Mutation, mutations
+from tests.mutation.trial import Outcome, Tree, covering_tests, kernel_modules
+
+
+def changed(source: str, kind: str) -> set[str]:
+    return {mutation.after for mutation in mutations(source) if mutation.kind == kind}
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "expected"),
+    [
+        ("constant", "x = 3", {"x = 6", "x = 4", "x = 0"}),
+        ("constant", "x = 0", {"x = 1"}),
+        ("constant", "x = 1e-9", {"x = 2e-09", "x = 1.000000001", "x = 0.0"}),
+        ("boundary", "x = a < b <= c", {"x = a <= b <= c", "x = a < b < c"}),
+        ("comparison", "x = a < b != c", {"x = a >= b != c", "x = a < b == c"}),
+        ("comparison", "x = a is not b", {"x = a is b"}),
+        ("comparison", "x = a in b", {"x = a not in b"}),
+        ("guard", "for x in y:\n    if x == z:\n        continue", {"if False:"}),
+        ("guard", "if x == z:\n    y = f()\n    raise ValueError", {"if False:"}),
+        ("dropped call", "demand(x, 'no')", {"pass"}),
+        ("negation", "x = y if a or b else z", {"x = y if (not (a or b)) else z"}),
+        ("negation", "x = not y", {"x = (y)"}),
+        ("negation", "x = [y for y in z if y]", {"x = [y for y in z if (not (y))]"}),
+        ("and, or", "x = a and b or c", {"x = ((a and b) and (c))", "x = ((a) or (b)) or c"}),
+        ("arithmetic", "x = (a + b) * -c", {"x = (a - b) * -c", "x = (a + b) / -c", "x = (a + b) * (c)"}),
+        ("arithmetic", "x = -a**2 // b", {"x = -((a) * (2)) // b", "x = (a**2) // b", "x = -a**2 * b"}),
+        ("arithmetic", "x += 'µ' + y", {"x -= 'µ' + y", "x += 'µ' - y"}),
+        ("error bar", "state_error = a + b", {"state_error = (0.5 * (a + b))"}),
+        ("error bar", "f(radius=a)", {"f(radius=(0.5 * (a)))"}),
+        ("error bar", "def rounding(x):\n    return x", {"return (0.5 * (x))"}),
+        ("error bar", "terror = a", set()),
+        ("evidence", "x = Evidence.FLOAT64", {"x = Evidence.EXACT", "x = Evidence.CERTIFIED"}),
+        ("evidence", "x = Evidence.EXACT", set()),
+        ("extreme", "x = min(a, np.argmax(b))", {"x = max(a, np.argmax(b))", "x = min(a, np.argmin(b))"}),
+        ("boolean", "f(x, y=True, strict=True)", {"f(x, y=False, strict=True)"}),
+        ("answer", "def f() -> bool:\n    return x", {"return True", "return False"}),
+    ],
+)
+def test_mistakes(kind: str, source: str, expected: set[str]) -> None:
+    assert changed(source, kind) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""One of 3."""',
+        "x: Literal[3]",
+        "def f(x: A | B) -> Literal[1]:\n    '''Not 2.'''",
+        "x = f'{y:.3g} or {1 + z}'",
+        "raise ValueError('at least ' + 3)",
+        "from a import b",
+        "if TYPE_CHECKING:\n    x = 3",
+        "A: TypeAlias = B | C",
+        "@dataclass(frozen=True)\nclass C:\n    pass",
+    ],
+)
+def test_what_is_left_alone(source: str) -> None:
+    assert mutations(source) == []
+
+
+def test_a_mutant_changes_its_line_alone() -> None:
+    source = (ROOT / "orders" / "text.py").read_text(encoding="utf-8")
+    lines = source.splitlines()
+    found = mutations(source)
+    assert {mutation.scope for mutation in found} == {"", "printable", "shown"}
+    for mutation in found:
+        mutated = mutation.source.splitlines()
+        differing = [i for i, (one, other) in enumerate(zip(lines, mutated, strict=True)) if one != other]
+        assert differing == [mutation.line - 1]
+        assert (lines[differing[0]].strip(), mutated[differing[0]].strip()) == (mutation.before, mutation.after)
+
+
+def test_a_sample_takes_each_kind_in_turn() -> None:
+    def mutants(kind: str, size: int) -> list[tuple[str, Mutation]]:
+        return [("m", Mutation(kind, "", i, "", "", f"{kind} {i}")) for i in range(size)]
+
+    population = mutants("common", 50) + mutants("rare", 2) + mutants("other", 5)
+    one, same, another = (drawn(population, 9, seed) for seed in (1, 1, 2))
+    assert one == same != another
+    assert [sum(m.kind == kind for _, m in one) for kind in ("common", "rare", "other")] == [4, 2, 3]
+    assert sorted(drawn(population, None, 1), key=str) == sorted(population, key=str)
+
+
+def test_the_equivalent_mutants_are_mutants_of_the_code_with_a_reason() -> None:
+    """So that a line that was changed or mended leaves the list."""
+    entries = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
+    for entry in entries:
+        assert set(entry) == {"module", "scope", "before", "after", "reason"}, entry
+        assert entry["reason"].strip()
+        found = mutations((ROOT / entry["module"]).read_text(encoding="utf-8"))
+        assert any(equivalent((entry["module"], mutation), [entry]) for mutation in found), entry
+
+
+def test_the_tests_of_a_module_begin_with_its_own() -> None:
+    tests = covering_tests(ROOT, "training/compiled.py")
+    assert tests[:2] == ["tests/training/test_compiled.py", "marginaudit.training"]
+    assert tests.index("tests/training/test_enclosure.py") < len(tests)
+    assert "tests/test_docs.py" not in tests
+    assert "tests/test_docs.py" in covering_tests(ROOT, "reports/counterexample.py")
+    assert {"training/compiled.py", "training/reduced.py", "training/iterate.py"} <= kernel_modules(ROOT)
+
+
+def test_targets() -> None:
+    assert modules(["margins/verify.py", "margins/verify.py"]) == ["margins/verify.py"]
+    assert set(modules(["orders"])) < set(modules([]))
+    for wrong in ("tests", "nowhere", "docs/ablation.py"):
+        with pytest.raises(SystemExit, match="expected a package"):
+            modules([wrong])
+
+
+def test_outcomes_are_kept(tmp_path: Path) -> None:
+    one, other = (
+        ("orders/text.py", Mutation("constant", "", 1, "x = 1", after, after)) for after in ("x = 2", "x = 3")
+    )
+    kept = Kept(tmp_path / "kept.json", fresh=False)
+    kept.keep(one, Outcome(True, "a test", 1.0))
+    kept.keep(other, Outcome(False, "", 2.0))
+    again = Kept(tmp_path / "kept.json", fresh=False)
+    assert again.outcome(one) == Outcome(True, "a test", 1.0)
+    assert again.outcome(other) == Outcome(False, "", 2.0)
+    again.tests = "changed since"
+    assert again.outcome(one) is not None
+    assert again.outcome(other) is None
+    assert Kept(tmp_path / "kept.json", fresh=True).outcome(one) is None
+
+
+COLLOCATION = "orders/collocation.py"
+PLANTED = """
+from marginaudit.orders import Collocation
+maps = Collocation({"a": ("b",)}).maps
+
+def test_weak():
+    assert maps("a", "b") is not None
+
+def test_strong():
+    assert maps("a", "b")
+
+def test_endless():
+    while not maps("a", "b"):
+        pass
+"""
+
+
+def planted(folder: Path, body: str) -> tuple[Tree, str]:
+    tree = Tree(ROOT, folder)
+    (tree.folder / "tests" / "test_planted.py").write_text(body, encoding="utf-8")
+    return tree, "tests/test_planted.py::test_"
+
+
+def the_mutant(module: str, after: str) -> Mutation:
+    (found,) = (m for m in mutations((ROOT / module).read_text(encoding="utf-8")) if m.after == after)
+    return found
+
+
+def test_a_weak_test_lets_a_mutant_live_and_a_strong_one_kills_it(tmp_path: Path) -> None:
+    tree, test = planted(tmp_path / "tree", PLANTED)
+    mutant = the_mutant(COLLOCATION, "return y not in self.values[x]")
+    assert not tree.try_mutation(COLLOCATION, mutant, [test + "weak"], 60).killed
+    outcome = tree.try_mutation(COLLOCATION, mutant, [test + "weak", test + "strong"], 60)
+    assert (outcome.killed, outcome.by) == (True, test + "strong")
+    assert (tree.folder / COLLOCATION).read_bytes() == (ROOT / COLLOCATION).read_bytes()
+
+
+@pytest.mark.slow
+def test_a_mutant_that_never_ends_is_stopped_and_killed(tmp_path: Path) -> None:
+    tree, test = planted(tmp_path / "tree", PLANTED)
+    mutant = the_mutant(COLLOCATION, "return y not in self.values[x]")
+    outcome = tree.try_mutation(COLLOCATION, mutant, [test + "endless"], 15)
+    assert (outcome.killed, outcome.by) == (True, "timeout")
+    assert not tree.test([test + "endless", test + "strong"]).killed
+
+
+@pytest.mark.slow
+def test_a_compiled_kernel_is_compiled_again(tmp_path: Path) -> None:
+    module, body = (
+        "training/compiled.py",
+        (
+            "from math import exp\n"
+            "from marginaudit.training.compiled import exp_of\n"
+            "def test_strong():\n    assert abs(exp_of(3.5) / exp(3.5) - 1) < 1e-14\n"
+        ),
+    )
+    tree, test = planted(tmp_path / "tree", body)
+    mutant = the_mutant(module, "low = (1 / 4 + r * (1 / 6)) + square * (1 / 24 + r * (1 / 120))")
+    assert not tree.test([test + "strong"]).killed
+    assert list((tree.folder / ".kernels").rglob("*.nbc"))
+    assert tree.try_mutation(module, mutant, [test + "strong"], 60).by == test + "strong"
+    assert not tree.test([test + "strong"]).killed
