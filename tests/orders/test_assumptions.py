@@ -159,6 +159,16 @@ def test_orthonormal_witness(rows: list[list[float]], tokens: list[str], product
     assert witness == {"tokens": tokens, "inner_product": product, "expected": expected}
 
 
+def test_what_is_put_down_to_rounding() -> None:
+    """An inner product of 1e-12, and no more, whatever its sign; so far a squared norm may be off too."""
+    for tolerated in (1e-12, -1e-12):
+        assert check_assumption(with_embedding([[1.0, 0.0], [tolerated, 1.0]]), "orthonormal").holds
+        beyond = float(np.nextafter(tolerated, 2 * tolerated))
+        assert not check_assumption(with_embedding([[1.0, 0.0], [beyond, 1.0]]), "orthonormal").holds
+    assert check_assumption(with_embedding([[1 + 4.9e-13]]), "orthonormal").holds
+    assert not check_assumption(with_embedding([[1 + 5.1e-13]]), "orthonormal").holds
+
+
 @pytest.mark.parametrize("size", [1, 2, 20, 150])
 def test_a_rotation_in_float64_is_orthonormal(size: int) -> None:
     rotation, _ = np.linalg.qr(np.random.default_rng(size).normal(size=(size + 3, size + 3)))

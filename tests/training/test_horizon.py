@@ -1,11 +1,16 @@
 """Stage 2 beyond its true steps: against the steps themselves, and what it refuses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from marginaudit.margins import solve_kq, solve_ov
-from marginaudit.orders import CASES, Dataset, Sample, broken, free_dataset
+from marginaudit.orders import CASES, CollocationError, Dataset, Sample, broken, free_dataset
 from marginaudit.training import horizon, no_fast_forward, train
+from marginaudit.training import law as law_module
+from marginaudit.training.horizon import _decades, one_hot
+from tests.training.problems import at_scores, reduced
 
 FREE = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
 
@@ -97,6 +102,46 @@ def test_what_has_no_fast_forward():
         next_token={"a": "b", "b": "b", "q": "a"},
     )
     assert "same next token" in no_fast_forward(two, solve_kq(two))
+
+
+def test_without_an_exact_solution_there_is_no_fast_forward():
+    data = CASES["example-1"]()
+    confused, cycle = broken(data, "no_confused_tokens"), broken(data, "well_defined_orders")
+    assert no_fast_forward(confused, replace(solve_kq(confused), weights_exact=None)) == "W*_kq is not known exactly"
+    assert no_fast_forward(cycle, solve_kq(cycle)) == "W*_kq does not exist"
+    elsewhere = broken(data, "next_from_sentence")
+    assert "n(x) of no token of its sentence" in no_fast_forward(elsewhere, solve_kq(elsewhere))
+    with pytest.raises(CollocationError):
+        no_fast_forward(broken(data, "collocation"), None)
+
+
+def test_the_law_is_read_at_powers_of_ten():
+    assert _decades(5, 10**18) == [10**k for k in range(1, 18)]
+    assert _decades(10, 1000) == [100]
+    assert _decades(1, 10**19) == [10**k for k in range(1, 19)]
+    assert _decades(100, 100) == []
+
+
+@pytest.mark.parametrize("A", [0.25, 50.0])
+def test_attention_is_one_hot_below_the_rounding_of_a_gradient(A):
+    """One optimal and one other token: log(other attention) + log(max(1, A)) below -56 log 2."""
+    data = Dataset("pair", ("a", "b"), (Sample(("a", "b"), "b"),), (1,), next_token={"a": "b", "b": "a"})
+    problem, _ = reduced(data, A, exact=False)
+    limit = 56 * np.log(2) + np.log(max(1.0, A))
+    for room in (-1e-3, 1e-3):
+        scores = np.where(problem.classes.key == data.index["a"], limit + room, 0.0)
+        assert one_hot(problem, at_scores(problem, scores)) == (room > 0)
+
+
+def test_a_law_that_the_state_leaves_open_is_not_given(early, monkeypatch):
+    """What a state leaves open may be 1e-9 of the distance from W*'s line; equal to that is little enough."""
+    found = run(FREE, 10**18, [10**18]).asymptotics.law
+    assert found is not None
+    across = np.linalg.norm(found.across(10**18))
+    for open_part, given in ((1e-9 * across, True), (1.01e-9 * across, False)):
+        law = replace(found, unsettled=open_part)
+        monkeypatch.setattr(law_module, "asymptotic_law", lambda *_, law=law: law)
+        assert (run(FREE, 10**18, [10**18]).asymptotics.law is not None) == given
 
 
 def test_without_a_relation_nothing_moves_however_far():

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from marginaudit.margins import solve_kq, solve_ov
 from marginaudit.orders import CASES, CollocationError, Dataset, Sample, broken, free_dataset
 from marginaudit.training import (
     log_attention,
@@ -20,7 +21,7 @@ from marginaudit.training import (
     stage2_loss,
     train,
 )
-from marginaudit.training.descent import Gradient
+from marginaudit.training.descent import Gradient, _reporter
 from marginaudit.training.iterate import Iterate
 from marginaudit.training.spaces import EmbeddedKQ, EmbeddedOV
 
@@ -133,6 +134,20 @@ def test_the_reference_does_not_change_the_trajectory():
     assert one.stage2.one_minus_cos[-1] == pytest.approx(np.sum(direct**2) / 2, rel=1e-13)
 
 
+@pytest.mark.parametrize("embedding", [None, rotation(6, 8), np.random.default_rng(0).normal(size=(6, 8))])
+def test_a_solution_is_a_reference_in_the_space_of_the_weights(embedding):
+    """As scores of tokens for orthonormal embeddings, as weights for others."""
+    data = replace(FREE, embedding=embedding)
+    ov, kq = solve_ov(data), solve_kq(data)
+    orthonormal = embedding is None or np.allclose(embedding @ embedding.T, np.eye(6))
+    one = train(data, steps1=20, steps2=20, ov_reference=ov, kq_reference=kq)
+    arrays = (ov.scores, kq.scores) if orthonormal else (ov.matrix, kq.matrix)
+    two = train(data, steps1=20, steps2=20, ov_reference=arrays[0], kq_reference=arrays[1])
+    np.testing.assert_allclose(one.stage1.distance[2:], two.stage1.distance[2:], atol=1e-14)
+    np.testing.assert_allclose(one.stage2.distance[2:], two.stage2.distance[2:], rtol=1e-12)
+    assert one.stage2.distance[-1] > 1e-3
+
+
 def test_without_two_distinct_tokens_in_a_sample_nothing_moves():
     data = Dataset.from_sentences("pairs", ["ab", "ba", "cc"], vocabulary="abc")
     data = replace(data, samples=(*data.samples, Sample(("a", "a"), "b")), counts=(*data.counts, 1))
@@ -225,6 +240,34 @@ def test_log_spaced(steps):
     assert found == tuple(sorted(set(found)))
     assert set(range(min(steps, 8))) <= set(found)
     assert len(found) <= 20 * max(1, np.log10(max(steps, 1))) + 3
+
+
+def test_log_spaced_steps_are_twenty_a_decade():
+    assert log_spaced(1000) == tuple(sorted({0, *(round(10 ** (k / 20)) for k in range(61))}))
+    np.testing.assert_allclose(log_spaced(10**18)[-21:], 10 ** (np.arange(340, 361) / 20), rtol=1e-12)
+    assert log_spaced(1) == (0, 1)
+    with pytest.raises(ValueError, match="steps: got -1, expected at least 0"):
+        log_spaced(-1)
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"), [(1000, range(5, 1001, 5)), (3, [1, 2, 3]), (201, [*range(2, 202, 2), 201])]
+)
+def test_progress_comes_two_hundred_times_a_stage(steps, expected):
+    seen = []
+    report = _reporter(seen.append, 70, steps)
+    for t in range(1, steps + 1):
+        report(t)
+    assert seen == [70 + t for t in expected]
+
+
+def test_progress_of_steps_taken_many_at_a_time():
+    seen = []
+    report = _reporter(seen.append, 0, 1000)
+    for t in (3, 4, 7, 9, 10, 503, 504, 506, 1000):
+        report(t)
+    assert seen == [7, 10, 503, 506, 1000]
+    _reporter(None, 0, 10)(10)
 
 
 def test_progress_counts_both_stages():
