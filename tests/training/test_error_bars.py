@@ -360,3 +360,154 @@ def test_reference_of_a_solution_has_no_drift():
     rounded = train(data, steps1=100, steps2=2000, at=[2000], kq_reference=solve_kq(data).matrix).stage2
     assert exact.one_minus_cos[0] == pytest.approx(rounded.one_minus_cos[0], rel=1e-9)
     assert exact.error[0] < 1e-9
+
+
+@pytest.mark.parametrize("form", ["common", "general"])
+def test_the_hessian_bounds_of_stage_2(form):
+    """Flux by flux: along e_x - e_u, times |e_x + e_u - 2 Phi|, and twice sqrt(2) times margins times attention's."""
+    data = broken(SMALL, "injective")
+    classes, V, A = sample_classes(data), data.V, 2.5
+    space = TokenKQ(V, classes.key, classes.pair_query)
+    n = data.collocation.require_function()
+    B = A * np.eye(V)[:, [data.index[n[x]] for x in data.vocabulary]]
+    zero = np.zeros(space.shape)
+    problem = CommonMargin(space, classes, V, zero, A) if form == "common" else GeneralB(space, classes, V, zero, B)
+    iterate = at_scores(problem, 2 * np.random.default_rng(1).normal(size=space.shape))
+    found, log_phi = problem.token_gradient(iterate), problem.log_phi(iterate)
+    phi, most, least, seen = np.exp(log_phi), {}, {}, set()
+    log_magnitude = problem.fluxes(log_phi).log_magnitude
+    label = {i: n[x] for i, x in enumerate(data.vocabulary)}
+    margin = A if form == "common" else 2 * A
+    number = {places: i for i, places in enumerate(zip(problem.left.tolist(), problem.right.tolist(), strict=True))}
+    for k in range(len(classes)):
+        edges = np.flatnonzero(classes.edge_class == k)
+        weight = {}
+        for e in edges.tolist():
+            weight[int(problem.place[e])] = weight.get(int(problem.place[e]), 0.0) + phi[e]
+        good = {
+            int(problem.place[e]) for e in edges if label[int(classes.token[e])] == data.vocabulary[classes.next[k]]
+        }
+        square = sum(w * w for w in weight.values())
+        undecided = max(w * (1 - w) for w in weight.values())
+        decided = sum(w for place, w in weight.items() if place in good) >= 0.5
+        for (x, u), i in number.items():
+            if x in weight:
+                crossing = (x in good) != (u in good)
+                magnitude = math.exp(log_magnitude[i]) * classes.frequency[k] * weight[x] * weight[u]
+                across = math.sqrt(2 + 4 * square - 4 * (weight[x] + weight[u]))
+                bent = 2 * math.sqrt(2) * margin * undecided * (1 if crossing else 2)
+                q = int(classes.query[k])
+                most[q] = most.get(q, 0.0) + math.sqrt(2) * magnitude * (across + bent)
+                concave = not (crossing and decided)
+                least[q] = least.get(q, 0.0) + concave * math.sqrt(2) * magnitude * across
+                seen.add((crossing, decided))
+    assert len(seen) == 4
+    scale = math.exp(found.log_scale)
+    assert found.curvature * scale == pytest.approx(max(most.values()), rel=1e-10)
+    assert found.concavity * scale == pytest.approx(max(least.values()), rel=1e-10)
+
+
+def by_hand(problem, A, rest, along=0.0):
+    """Class by class: gradient, its Hessian's bounds per query, the least phi_a, and what attention is off by."""
+    edges, merged = problem.edges, problem.merged
+    straight = along * problem.rest_rate
+    across = rest[merged.winner] - rest[merged.loser]
+    lead = along * problem.lead_rate
+    off = 2 * (np.abs(straight) + np.abs(across)) + 3
+    behind = np.exp((straight + across).min() - (straight + across))
+    worst = (off * np.minimum(1, behind * 2.0**40)).max()
+    flux, own = np.zeros(len(merged)), np.zeros(len(merged))
+    convex, concave, leading, attention = {}, {}, [], []
+    for k in range(len(edges.query)):
+        at = slice(edges.first[k], edges.first[k + 1])
+        number = merged.number[at]
+        odds = np.exp(edges.log_ratio[at] - lead - (straight + across)[number])
+        phi_a = 1 / (1 + odds.sum())
+        phi, Phi = odds * phi_a, 1 - phi_a
+        z = np.concatenate([[A * phi_a], A * phi, np.zeros(edges.absent[k])])
+        P = np.exp(z - z.max()) / np.exp(z - z.max()).sum()
+        behind_a = phi_a - np.concatenate([phi, np.zeros(edges.absent[k])])
+        h = P[1 : len(phi) + 1] + P[1:] @ behind_a
+        f = A * edges.frequency[k] * phi * h
+        np.add.at(flux, number, f)
+        np.add.at(own, number, f * off[number])
+        reach = phi_a * Phi + phi.max() * (1 - phi.max())
+        q = int(edges.query[k])
+        bent = 2 * A**2 * edges.frequency[k] * (1 - P[0]) * reach**2
+        # where some h_j <= 0 each flux counts with all that |u w^T + w u^T| and d d^T can be
+        size, positive = np.abs(f), h.min() > 0
+        tilt = Phi + math.sqrt(Phi * (phi @ h) / h.min()) - 1 if positive else 0.0
+        most = min(max(tilt, 0.0) * (size.sum() + size.max()), 4 * Phi * size.sum())
+        rise = size.sum() * (1 + (Phi if positive else 4 * Phi)) + size.max() + bent
+        convex[q] = convex.get(q, 0.0) + rise
+        concave[q] = concave.get(q, 0.0) + (most if positive else size.sum() * (2 + 4 * Phi))
+        leading.append(phi_a)
+        attention.append(Phi * (worst + lead + 3 + len(phi) / 2))
+    into = np.bincount(merged.loser, flux, len(rest)) - np.bincount(merged.winner, flux, len(rest))
+    terms = np.bincount(merged.loser, own, len(rest)) + np.bincount(merged.winner, own, len(rest))
+    won = np.bincount(merged.winner, flux, len(rest))
+    return into, terms, won, max(convex.values()), max(concave.values()), min(leading), max(attention)
+
+
+@pytest.mark.parametrize("name", ["free", "prefix-closed", "no majority", "confused"])
+@pytest.mark.parametrize("A", [0.2, 3.0])
+@pytest.mark.parametrize("spread", [0.2, 14.0, 100.0])
+def test_the_errors_of_a_compiled_step(name, A, spread):
+    """Its rounding and the growth of an error, at a step that the gradient's slope ends and one that it does not."""
+    for lr in (0.01, 50.0):
+        problem, start = reduced(REDUCED[name], A, lr=lr)
+        rest = 0.2 * np.random.default_rng(3).normal(size=start.high.shape)
+        rest[problem.merged.winner] += np.random.default_rng(4).uniform(0.3, 1, len(problem.merged)) * spread
+        into, terms, won, convex, concave, leading, attention = by_hand(problem, A, rest)
+        norm = np.linalg.norm(into)
+        winners = [len({a for a in problem.merged.winner.tolist() if problem.classes.pair_query[a] == q})
+                   for q in set(problem.classes.pair_query.tolist())]  # fmt: skip
+        inexact = max(np.diff(problem.edges.first)) + 14 + problem.summed + (4 * A + 2) * attention
+        shared = math.sqrt(1 + max(winners)) * np.linalg.norm(won)
+        relative = EPS * (np.linalg.norm(terms) + inexact / leading * shared) / norm
+        iterate = start.placed(0, rest)
+        problem._compiled.take(iterate, 1, lambda t: None)
+        assert iterate.moves == 1
+        np.testing.assert_allclose(iterate.last, into / norm, atol=1e-13)
+        assert iterate.local_error == pytest.approx(lr * (relative + 4 * EPS), rel=1e-9)
+        growth = max(1 + lr * concave / norm, lr * convex / norm - 1)
+        assert iterate.log_growth == pytest.approx(math.log(growth), rel=1e-9, abs=1e-12)
+
+
+def test_the_errors_of_a_compiled_step_where_attention_is_one_hot():
+    """Only the margins' own errors and the sums are left, and the Hessian is twice the sum of the fluxes at most."""
+    problem, start = reduced(REDUCED["free"], 3.0, lr=50.0)
+    merged = problem.merged
+    moves = int(80 / (problem.lead_rate * 50.0))
+    rest = np.random.default_rng(3).normal(size=start.high.shape)
+    iterate = start.placed(moves, rest)
+    problem._compiled.take(iterate, moves + 1, lambda t: None)
+    straight, across = 50.0 * moves * problem.rest_rate, rest[merged.winner] - rest[merged.loser]
+    flux = merged.weight * np.exp(-(straight + across))
+    own = flux * (2 * (np.abs(straight) + np.abs(across)) + 3)
+    into = np.bincount(merged.loser, flux, len(rest)) - np.bincount(merged.winner, flux, len(rest))
+    terms = np.bincount(merged.loser, own, len(rest)) + np.bincount(merged.winner, own, len(rest))
+    norm = np.linalg.norm(into)
+    winners = [len({a for a in merged.winner.tolist() if problem.classes.pair_query[a] == q})
+               for q in set(problem.classes.pair_query.tolist())]  # fmt: skip
+    inexact = max(np.diff(problem.edges.first)) + 14 + problem.summed
+    shared = math.sqrt(1 + max(winners)) * np.linalg.norm(np.bincount(merged.winner, flux, len(rest)))
+    relative = EPS * (np.linalg.norm(terms) + inexact * shared) / norm
+    arc = np.linalg.norm(into / norm)
+    assert iterate.local_error == pytest.approx(50 * (relative + 4 * EPS), rel=1e-9)
+    assert iterate.log_growth == pytest.approx(arc + math.log(50 * 2 * flux.sum() / norm - 1), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", REDUCED)
+@pytest.mark.parametrize("A", [0.2, 3.0])
+@pytest.mark.parametrize("spread", [-1.5, 0.2, 14.0])
+def test_the_hessian_bounds_of_the_reduced_form(name, A, spread):
+    problem, start = reduced(REDUCED[name], A)
+    rest = 0.2 * np.random.default_rng(3).normal(size=start.high.shape)
+    rest[problem.merged.winner] += spread
+    found = problem.token_gradient(start.placed(0, rest))
+    into, _, _, convex, concave, _, _ = by_hand(problem, A, rest)
+    scale = math.exp(found.log_scale)
+    np.testing.assert_allclose(found.value * scale, into, rtol=1e-9, atol=1e-15 * A)
+    assert found.curvature * scale == pytest.approx(convex, rel=1e-9)
+    assert found.concavity * scale == pytest.approx(concave, rel=1e-9, abs=1e-15)

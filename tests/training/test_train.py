@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from marginaudit.margins import solve_kq, solve_ov
 from marginaudit.orders import CASES, CollocationError, Dataset, Sample, broken, free_dataset
 from marginaudit.training import (
+    algorithm1,
     log_attention,
     log_probabilities,
     log_spaced,
@@ -21,7 +22,7 @@ from marginaudit.training import (
     stage2_loss,
     train,
 )
-from marginaudit.training.descent import Gradient, _reporter
+from marginaudit.training.descent import Gradient, _reporter, descend
 from marginaudit.training.iterate import Iterate
 from marginaudit.training.spaces import EmbeddedKQ, EmbeddedOV
 
@@ -217,6 +218,29 @@ def test_a_common_margin_is_found_and_exact(V):
     assert abs(trained.margin - exact) <= trained.margin_error
     assert trained.stage1.norm[-1] == pytest.approx(900 * 0.2 / np.sqrt(V), rel=1e-13)
     assert trained.stage1.label_spread.max() <= 1e-12
+
+
+@pytest.mark.parametrize(("steps1", "true_steps"), [(99_999, 99_999), (100_001, 100_000), (10**9, 100_000)])
+def test_the_true_steps_of_stage_1(steps1, true_steps, monkeypatch):
+    asked = []
+
+    def few(problem, iterate, steps, at, progress, done):
+        asked.append(steps)
+        return descend(problem, iterate, min(steps, 5), at, progress, done)
+
+    monkeypatch.setattr(algorithm1, "descend", few)
+    train(FREE, steps1=steps1, steps2=0, at=[])
+    assert asked[0] == true_steps
+
+
+@pytest.mark.parametrize(("apart", "common"), [(0.9e-9, True), (1.1e-9, False)])
+def test_how_far_apart_margins_count_as_one(apart, common):
+    """After one step the margin of a token is in proportion to the square of its embedding's length."""
+    data = Dataset.from_sentences("two", ["aba", "bab"])
+    data = replace(data, embedding=np.diag([1 + apart, 1.0]))
+    trained = train(data, steps1=1, steps2=0)
+    assert trained.margin_spread == pytest.approx(apart * trained.margin, rel=1e-6)
+    assert trained.common_margin is common
 
 
 def test_records():
