@@ -2,6 +2,7 @@
 
 import ast
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 ERROR_BAR = re.compile(r"(^|_)(error|radius|rounding|tolerance|uncertainty)(_|$)", re.IGNORECASE)
@@ -72,7 +73,7 @@ class Mutation:
 
 
 def mutations(source: str) -> list[Mutation]:
-    """Every mutation of a module that compiles, in the order of the text.
+    """Every mutation of a module that is another program, in the order of the text.
 
     Left alone are docstrings, type annotations, messages (f-strings, and what a `raise` holds), imports and what is
     for type checkers only.
@@ -80,16 +81,13 @@ def mutations(source: str) -> list[Mutation]:
     >>> [(m.kind, m.after) for m in mutations("if x < 1:\\n    raise ValueError")]  # doctest: +ELLIPSIS
     [('guard', 'if False:'), ('boundary', 'if x <= 1:'), ('comparison', 'if x >= 1:'), ('constant', 'if x < 2:'), ...]
     """
-    finder = _Finder(source)
-    finder.visit(ast.parse(source))
-    found: dict[str, Mutation] = {}
+    finder, tree = _Finder(source), ast.parse(source)
+    finder.visit(tree)
+    found: dict[str, Mutation | None] = {ast.dump(tree): None}
     for mutation in finder.found:
-        try:
-            compile(mutation.source, "mutant", "exec")
-        except SyntaxError:
-            continue
-        found.setdefault(mutation.source, mutation)
-    return sorted(found.values(), key=lambda mutation: mutation.line)
+        with suppress(SyntaxError):
+            found.setdefault(ast.dump(ast.parse(mutation.source)), mutation)
+    return sorted(filter(None, found.values()), key=lambda mutation: mutation.line)
 
 
 class _Finder(ast.NodeVisitor):

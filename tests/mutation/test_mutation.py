@@ -43,6 +43,7 @@ def changed(source: str, kind: str) -> set[str]:
         ("extreme", "x = min(a, np.argmax(b))", {"x = max(a, np.argmax(b))", "x = min(a, np.argmin(b))"}),
         ("boolean", "f(x, y=True, strict=True)", {"f(x, y=False, strict=True)"}),
         ("answer", "def f() -> bool:\n    return x", {"return True", "return False"}),
+        ("answer", "def f() -> bool:\n    return (True)", {"return (False)"}),
     ],
 )
 def test_mistakes(kind: str, source: str, expected: set[str]) -> None:

@@ -202,7 +202,7 @@ def test_repeating_the_data_changes_no_frequency_and_no_relation(document: Docum
     assert named(one) == named(other)
     assert set(one.samples) == set(other.samples)
     assert dict(zip(one.samples, one.frequencies.tolist(), strict=True)) == pytest.approx(
-        dict(zip(other.samples, other.frequencies.tolist(), strict=True)), rel=1e-15
+        dict(zip(other.samples, other.frequencies.tolist(), strict=True)), rel=1e-15, abs=0
     )
 
 

@@ -110,7 +110,7 @@ def test_one_exponential_an_edge_late(data):
     assert_same(fast, slow)
     margins = problem.margins(slow)
     assert margins.lead + margins.rest.min() > switch
-    assert fast.log_growth == pytest.approx(slow.log_growth, rel=1e-6)
+    assert fast.log_growth == pytest.approx(slow.log_growth, rel=1e-6, abs=0)
     assert slow.local_error * (1 - 1e-9) <= fast.local_error <= 2 * slow.local_error
 
 
@@ -178,8 +178,8 @@ def test_signed_fluxes():
     assert zero.value[list(problem.classes.key).index(2)] < 0
     fast, slow = both(problem, start, 0, 150)
     assert_same(fast, slow)
-    assert fast.local_error == pytest.approx(slow.local_error, rel=1e-9)
-    assert fast.log_growth == pytest.approx(slow.log_growth, rel=1e-9)
+    assert slow.local_error <= fast.local_error <= 1.1 * slow.local_error
+    assert fast.log_growth == pytest.approx(slow.log_growth, rel=1e-9, abs=0)
     assert problem.gradient(slow).value[2] > 0
 
 
@@ -291,5 +291,5 @@ def test_the_smallest_of_any_length(n):
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 512, 513, 100_003])
 def test_norms_of_any_length(n):
     values = np.random.default_rng(n).normal(size=n) * np.exp(np.random.default_rng(n + 1).normal(size=n))
-    assert root_of_squares(values) == pytest.approx(math.sqrt(math.fsum(values**2)), rel=1e-15)
+    assert root_of_squares(values) == pytest.approx(math.sqrt(math.fsum(values**2)), rel=1e-15, abs=0)
     assert root_of_squares(np.zeros(n)) == 0

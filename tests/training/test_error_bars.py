@@ -19,6 +19,12 @@ from marginaudit.training.spaces import EmbeddedKQ, EmbeddedOV, TokenKQ, TokenOV
 from tests.training.late_model import block, late_steps, of_dataset, of_graph
 from tests.training.problems import REDUCED, SMALL, at_scores, reduced
 
+
+def near(value, rel):
+    """Relatively: `pytest.approx` alone takes everything below 1e-12 as equal."""
+    return pytest.approx(value, rel=rel, abs=0)
+
+
 # The iterate
 
 
@@ -34,9 +40,9 @@ def moved(lr=0.5, *, normalised=True, reference=None):
 def test_the_errors_of_steps_add_up():
     """Own errors lr (rounding + 4 EPS); growth by the arc, sqrt(0.8), and by 1.1 and 0.5 * 14 - 1 = 6."""
     iterate = moved()
-    assert iterate.local_error == pytest.approx(0.5 * (1e-9 + 4 * EPS) + 0.5 * (4e-9 + 4 * EPS), rel=1e-14)
-    assert iterate.log_growth == pytest.approx(math.sqrt(0.8) + math.log(1.1) + math.log(6.0), rel=1e-14)
-    assert iterate.state_error == pytest.approx(math.exp(iterate.log_growth) * iterate.local_error, rel=1e-14)
+    assert iterate.local_error == near(0.5 * (1e-9 + 4 * EPS) + 0.5 * (4e-9 + 4 * EPS), rel=1e-14)
+    assert iterate.log_growth == near(math.sqrt(0.8) + math.log(1.1) + math.log(6.0), rel=1e-14)
+    assert iterate.state_error == near(math.exp(iterate.log_growth) * iterate.local_error, rel=1e-14)
     np.testing.assert_allclose(iterate.rest, -0.5 * np.array([1.6, 0.8]), rtol=1e-15)
     # far below the rounding of a step
     iterate = Iterate((2,), 0.5, None)
@@ -48,10 +54,8 @@ def test_the_errors_of_steps_add_up():
 def test_plain_steps_have_the_gradient_s_length_and_no_arc():
     iterate = moved(normalised=False)
     lengths = 0.5 * 3, 0.5 * 5
-    assert iterate.local_error == pytest.approx(
-        lengths[0] * (1e-9 + 4 * EPS) + lengths[1] * (4e-9 + 4 * EPS), rel=1e-14
-    )
-    assert iterate.log_growth == pytest.approx(math.log(1.3) + math.log(2.5 * 14 - 1), rel=1e-14)
+    assert iterate.local_error == near(lengths[0] * (1e-9 + 4 * EPS) + lengths[1] * (4e-9 + 4 * EPS), rel=1e-14)
+    assert iterate.log_growth == near(math.log(1.3) + math.log(2.5 * 14 - 1), rel=1e-14)
     assert iterate.along == 0
 
 
@@ -62,7 +66,7 @@ def test_growth_beyond_float64_is_no_bound():
     iterate.local_error = 1e-300
     assert iterate.state_error == math.inf
     iterate.log_growth = 600.0
-    assert iterate.state_error == pytest.approx(math.exp(600 - 300 * math.log(10)), rel=1e-12)
+    assert iterate.state_error == near(math.exp(600 - 300 * math.log(10)), rel=1e-12)
 
 
 @pytest.mark.parametrize("off", [0.0, 1e-12, 1e-3, 0.4])
@@ -73,19 +77,19 @@ def test_what_rounding_does_to_a_direction(off):
     found = iterate.direction()
     assert found.norm == 5
     gap = 1 - 0.5 * 0.6
-    assert found.one_minus_cos == pytest.approx(gap, rel=1e-15)
-    assert found.distance == pytest.approx(math.sqrt(2 * gap), rel=1e-15)
+    assert found.one_minus_cos == near(gap, rel=1e-15)
+    assert found.distance == near(math.sqrt(2 * gap), rel=1e-15)
     lost = off + 4 * EPS * math.sqrt(20)
     expected = lost / (5 - lost) + 8 * EPS * found.distance
-    assert found.distance_error == pytest.approx(expected, rel=1e-13)
-    assert found.error == pytest.approx((1 + expected / found.distance) ** 2 - 1, rel=1e-12 if off else 0.2)
+    assert found.distance_error == near(expected, rel=1e-13)
+    assert found.error == near((1 + expected / found.distance) ** 2 - 1, rel=1e-12 if off else 0.2)
 
 
 def test_a_direction_that_rounding_may_turn_anywhere():
     iterate = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(3, np.array([0.0, 4.0]))
     iterate.local_error = 3.0
     found = iterate.direction()
-    assert found.distance_error == pytest.approx(3 / (5 - 3), rel=1e-12)
+    assert found.distance_error == near(3 / (5 - 3), rel=1e-12)
     for off in (3.5, 5.0, 7.0):  # 3.5 / 1.5 is beyond 2 too
         iterate.local_error = off
         found = iterate.direction()
@@ -98,7 +102,7 @@ def test_a_direction_without_a_distance():
     assert (ahead.one_minus_cos, ahead.distance, ahead.error) == (0.0, 0.0, math.inf)
     assert 0 < ahead.distance_error < 2e-15
     back = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(0, np.array([-3.0, 4.0])).direction()
-    assert back.one_minus_cos == pytest.approx(1.6, rel=1e-15)
+    assert back.one_minus_cos == near(1.6, rel=1e-15)
     nowhere = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(0, np.zeros(2)).direction()
     assert nowhere.norm == 0
     assert all(map(math.isnan, (nowhere.one_minus_cos, nowhere.distance, nowhere.error, nowhere.distance_error)))
@@ -120,7 +124,7 @@ def test_the_error_of_a_walk_of_many_steps():
             for w, a, b in zip(what.tolist(), iterate.high.tolist(), iterate.low.tolist(), strict=True)
         ]
         off = float(sum(((a - b) ** 2 for a, b in zip(exact, ours, strict=True)), flint.arb(0)).sqrt())
-    assert iterate.local_error == pytest.approx(2000 * 0.1 * (4 + 1 / math.sqrt(2)) * EPS, rel=1e-9)
+    assert iterate.local_error == near(2000 * 0.1 * (4 + 1 / math.sqrt(2)) * EPS, rel=1e-9)
     assert iterate.local_error / 20 < off <= iterate.local_error
 
 
@@ -140,9 +144,9 @@ def test_the_rounding_of_scores():
     pairs = np.array([0, 1]), np.array([1, 0])
     wide = Iterate((2, 3), 0.5, None).placed(4, np.full((2, 3), 2.0))
     size = 2.0 + math.sqrt(24.0)
-    assert EmbeddedOV(E).rounding(wide) == pytest.approx(2 * (3 + 4) * EPS * size * 5, rel=1e-14)
+    assert EmbeddedOV(E).rounding(wide) == near(2 * (3 + 4) * EPS * size * 5, rel=1e-14)
     square = Iterate((3, 3), 0.5, None).placed(4, np.full((3, 3), 2.0))
-    assert EmbeddedKQ(E, *pairs).rounding(square) == pytest.approx(2 * (2 * 3 + 4) * EPS * (2.0 + 6.0) * 25, rel=1e-14)
+    assert EmbeddedKQ(E, *pairs).rounding(square) == near(2 * (2 * 3 + 4) * EPS * (2.0 + 6.0) * 25, rel=1e-14)
     assert TokenKQ(2, *pairs).rounding(Iterate((2,), 1.0, None).placed(0, np.array([-2.0, 1.0]))) == 8 * EPS
 
 
@@ -164,13 +168,13 @@ def test_what_the_embedding_adds_to_the_rounding_of_a_gradient():
     G, size = np.array([[1.0, -2.0], [0.0, 1.0]]), np.array([[2.0, 3.0], [1.0, 4.0]])
     token = TokenGradient(G, size, -7.0, 1e-9, 5.0, 2.0)
     plain = Fixed(TokenOV(2), token).gradient(None)
-    assert plain.rounding == pytest.approx(1e-9 * np.linalg.norm(size), rel=1e-14)
+    assert plain.rounding == near(1e-9 * np.linalg.norm(size), rel=1e-14)
     assert (plain.curvature, plain.concavity, plain.log_scale) == (5.0, 2.0, -7.0)
     found = Fixed(EmbeddedOV(E), replace(token, relative=0.0)).gradient(None)
-    assert found.rounding == pytest.approx(2 * EPS * (2 + 4) * np.linalg.norm(size @ np.abs(E)), rel=1e-14)
-    assert found.norm == pytest.approx(np.linalg.norm(G @ E), rel=1e-15)
-    assert (found.curvature, found.concavity) == pytest.approx((45.0, 18.0), rel=1e-14)
-    assert found.log_norm == pytest.approx(math.log(found.norm) - 7, rel=1e-15)
+    assert found.rounding == near(2 * EPS * (2 + 4) * np.linalg.norm(size @ np.abs(E)), rel=1e-14)
+    assert found.norm == near(np.linalg.norm(G @ E), rel=1e-15)
+    assert (found.curvature, found.concavity) == near((45.0, 18.0), rel=1e-14)
+    assert found.log_norm == near(math.log(found.norm) - 7, rel=1e-15)
 
 
 def test_a_gradient_is_hidden_at_its_rounding():
@@ -182,8 +186,8 @@ def test_a_step_has_the_bounds_over_the_norm():
     problem = Fixed(TokenOV(1), TokenGradient(np.array([[4.0]]), np.array([[8.0]]), 3.0, 1e-9, 20.0, 2.0))
     iterate = Iterate((1, 1), 0.5, None)
     assert problem.step(iterate)
-    assert iterate.local_error == pytest.approx(0.5 * (2e-9 + 4 * EPS), rel=1e-14)
-    assert iterate.log_growth == pytest.approx(math.log(1.5), rel=1e-14)
+    assert iterate.local_error == near(0.5 * (2e-9 + 4 * EPS), rel=1e-14)
+    assert iterate.log_growth == near(math.log(1.5), rel=1e-14)
     hidden = Fixed(TokenOV(1), replace(problem.found, relative=0.5))
     assert not hidden.step(iterate)
     assert (iterate.moves, iterate.local_error) == (1, math.inf)
@@ -208,13 +212,13 @@ def test_the_rounding_of_stage_1():
     problem = OV(TokenOV(3), np.array([1, 2, 0]), np.zeros((3, 3)))
     B = np.array([[0.0, 0.0, 7.0], [5.0, -2.0, 0.0], [0.5, 4.0, 0.0]])
     found = problem.token_gradient(Iterate((3, 3), 1.0, None).placed(0, B))
-    assert found.relative == pytest.approx(EPS * (32 + 3 + 4 * 7) + 2 * 4 * EPS * 7, rel=1e-14)
+    assert found.relative == near(EPS * (32 + 3 + 4 * 7) + 2 * 4 * EPS * 7, rel=1e-14)
     P = np.exp(B) / np.exp(B).sum(axis=0)
     rivals = P.sum(axis=0) - P[[1, 2, 0], [0, 1, 2]]
-    assert found.curvature * np.exp(found.log_scale) == pytest.approx(2 * rivals.max(), rel=1e-12)
+    assert found.curvature * np.exp(found.log_scale) == near(2 * rivals.max(), rel=1e-12)
     assert found.concavity == 0
-    assert np.abs(found.value).sum() == pytest.approx(found.magnitude.sum(), rel=1e-14)
-    assert found.magnitude.max() == pytest.approx((rivals / np.exp(found.log_scale)).max(), rel=1e-12)
+    assert np.abs(found.value).sum() == near(found.magnitude.sum(), rel=1e-14)
+    assert found.magnitude.max() == near((rivals / np.exp(found.log_scale)).max(), rel=1e-12)
 
 
 @pytest.mark.parametrize("form", ["common", "general"])
@@ -233,7 +237,7 @@ def test_the_rounding_of_stage_2(form):
     times = np.bincount(classes.pair).max() * np.bincount(classes.edge_class).max()
     margin = A if form == "common" else 2 * A
     expected = 32 + times + 4 * margin + 2 * abs(found.log_scale) + 8 * np.abs(scores).max()
-    assert found.relative == pytest.approx(EPS * expected, rel=1e-14)
+    assert found.relative == near(EPS * expected, rel=1e-14)
 
 
 @pytest.mark.parametrize("name", REDUCED)
@@ -286,7 +290,7 @@ def test_the_error_of_the_margin(general):
     problem.advance(iterate, 30, lambda t: None)
     norm = np.linalg.norm(data.embeddings, 2) if general else 1.0
     expected = norm * iterate.state_error / math.sqrt(V - 1) + V * EPS * trained.margin
-    assert trained.margin_error == pytest.approx(expected, rel=1e-9)
+    assert trained.margin_error == near(expected, rel=1e-9)
     assert iterate.state_error > 0
 
 
@@ -317,7 +321,7 @@ def test_the_error_of_the_flow_term_by_term():
     assert (found.error <= wide * (1 + 1e-12)).all()
     # where the start's error is nearly all there is, the bound is known
     only = fast_forward(merged, reference, eta, t0, rest, [t0], start_error=1e-3)
-    assert only.error[0] == pytest.approx(((1 + 1e-3 / u[0]) / (1 - 1e-3 / c[0])) ** 2 - 1, rel=1e-3)
+    assert only.error[0] == near(((1 + 1e-3 / u[0]) / (1 - 1e-3 / c[0])) ** 2 - 1, rel=1e-3)
     lost = fast_forward(merged, reference, eta, t0, rest, [t0], start_error=2 * c[0])
     assert lost.error[0] == math.inf
 
@@ -358,7 +362,7 @@ def test_reference_of_a_solution_has_no_drift():
     data = REDUCED["free"]
     exact = train(data, steps1=100, steps2=2000, at=[2000], kq_reference=solve_kq(data)).stage2
     rounded = train(data, steps1=100, steps2=2000, at=[2000], kq_reference=solve_kq(data).matrix).stage2
-    assert exact.one_minus_cos[0] == pytest.approx(rounded.one_minus_cos[0], rel=1e-9)
+    assert exact.one_minus_cos[0] == near(rounded.one_minus_cos[0], rel=1e-9)
     assert exact.error[0] < 1e-9
 
 
@@ -403,8 +407,8 @@ def test_the_hessian_bounds_of_stage_2(form):
                 seen.add((crossing, decided))
     assert len(seen) == 4
     scale = math.exp(found.log_scale)
-    assert found.curvature * scale == pytest.approx(max(most.values()), rel=1e-10)
-    assert found.concavity * scale == pytest.approx(max(least.values()), rel=1e-10)
+    assert found.curvature * scale == near(max(most.values()), rel=1e-10)
+    assert found.concavity * scale == near(max(least.values()), rel=1e-10)
 
 
 def by_hand(problem, A, rest, along=0.0):
@@ -469,9 +473,9 @@ def test_the_errors_of_a_compiled_step(name, A, spread):
         problem._compiled.take(iterate, 1, lambda t: None)
         assert iterate.moves == 1
         np.testing.assert_allclose(iterate.last, into / norm, atol=1e-13)
-        assert iterate.local_error == pytest.approx(lr * (relative + 4 * EPS), rel=1e-9)
+        assert iterate.local_error == near(lr * (relative + 4 * EPS), rel=1e-9)
         growth = max(1 + lr * concave / norm, lr * convex / norm - 1)
-        assert iterate.log_growth == pytest.approx(math.log(growth), rel=1e-9, abs=1e-12)
+        assert iterate.log_growth == near(math.log(growth), rel=1e-9)
 
 
 def test_the_errors_of_a_compiled_step_where_attention_is_one_hot():
@@ -494,8 +498,8 @@ def test_the_errors_of_a_compiled_step_where_attention_is_one_hot():
     shared = math.sqrt(1 + max(winners)) * np.linalg.norm(np.bincount(merged.winner, flux, len(rest)))
     relative = EPS * (np.linalg.norm(terms) + inexact * shared) / norm
     arc = np.linalg.norm(into / norm)
-    assert iterate.local_error == pytest.approx(50 * (relative + 4 * EPS), rel=1e-9)
-    assert iterate.log_growth == pytest.approx(arc + math.log(50 * 2 * flux.sum() / norm - 1), rel=1e-9)
+    assert iterate.local_error == near(50 * (relative + 4 * EPS), rel=1e-9)
+    assert iterate.log_growth == near(arc + math.log(50 * 2 * flux.sum() / norm - 1), rel=1e-9)
 
 
 @pytest.mark.parametrize("name", REDUCED)
@@ -509,5 +513,5 @@ def test_the_hessian_bounds_of_the_reduced_form(name, A, spread):
     into, _, _, convex, concave, _, _ = by_hand(problem, A, rest)
     scale = math.exp(found.log_scale)
     np.testing.assert_allclose(found.value * scale, into, rtol=1e-9, atol=1e-15 * A)
-    assert found.curvature * scale == pytest.approx(convex, rel=1e-9)
-    assert found.concavity * scale == pytest.approx(concave, rel=1e-9, abs=1e-15)
+    assert found.curvature * scale == near(convex, rel=1e-9)
+    assert found.concavity * scale == near(concave, rel=1e-9)

@@ -105,9 +105,9 @@ def test_the_losses_against_mpmath():
         return total
 
     with mpmath.workdps(40):
-        assert float(loss(0)) == pytest.approx(stage2_loss(data, W_ov, W_kq), rel=1e-14)
+        assert float(loss(0)) == pytest.approx(stage2_loss(data, W_ov, W_kq), rel=1e-14, abs=0)
         slope = float(mpmath.diff(loss, 0))
-    assert np.sum(loss_gradient(data, W_ov, W_kq) * D) == pytest.approx(slope, rel=1e-12)
+    assert np.sum(loss_gradient(data, W_ov, W_kq) * D) == pytest.approx(slope, rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("data", DATASETS)
@@ -119,13 +119,13 @@ def test_stage_1_in_token_space(data, d):
     problem = OV(space, answers(data), at_weights(space, W).reference)
     np.testing.assert_allclose(true_gradient(problem, W), stage1_loss_gradient(data, W), atol=1e-13)
     measured = problem.measure(at_weights(space, W))
-    assert measured["loss"] == pytest.approx(stage1_loss(data, W), rel=1e-13)
+    assert measured["loss"] == pytest.approx(stage1_loss(data, W), rel=1e-13, abs=0)
     B, n = W @ data.embeddings.T, answers(data)
     others = [np.delete(B[:, x], n[x]) for x in range(data.V)]
     margins = [B[n[x], x] - others[x] for x in range(data.V)]
-    assert measured["min_margin"] == pytest.approx(np.min(margins), rel=1e-12)
-    assert measured["max_margin"] == pytest.approx(np.max(margins), rel=1e-12)
-    assert measured["label_spread"] == pytest.approx(np.max(np.ptp(others, axis=1)), rel=1e-12)
+    assert measured["min_margin"] == pytest.approx(np.min(margins), rel=1e-12, abs=0)
+    assert measured["max_margin"] == pytest.approx(np.max(margins), rel=1e-12, abs=0)
+    assert measured["label_spread"] == pytest.approx(np.max(np.ptp(others, axis=1)), rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("data", DATASETS)
@@ -146,9 +146,11 @@ def test_stage_2_in_token_space_with_one_margin(data, A, form):
     np.testing.assert_allclose(true_gradient(problem, s), dense, rtol=1e-11, atol=1e-15)
     measured = problem.measure(at_weights(space, s))
     loss = stage2_loss(data, B, S)
-    assert measured["loss"] == pytest.approx(loss, rel=1e-13)
+    assert measured["loss"] == pytest.approx(loss, rel=1e-13, abs=0)
     if form == "common":
-        assert np.exp(measured["log_excess"]) == pytest.approx(loss - np.log1p((data.V - 1) * np.exp(-A)), rel=1e-11)
+        assert np.exp(measured["log_excess"]) == pytest.approx(
+            loss - np.log1p((data.V - 1) * np.exp(-A)), rel=1e-11, abs=0
+        )
     else:
         assert np.isnan(measured["log_excess"])
 
@@ -162,7 +164,9 @@ def test_stage_2_with_any_weights_and_embeddings(data):
     space = EmbeddedKQ(data.embeddings, classes.key, classes.pair_query)
     problem = GeneralB(space, classes, data.V, at_weights(space, W_kq).reference, W_ov @ data.embeddings.T)
     np.testing.assert_allclose(true_gradient(problem, W_kq), loss_gradient(data, W_ov, W_kq), rtol=1e-11, atol=1e-12)
-    assert problem.measure(at_weights(space, W_kq))["loss"] == pytest.approx(stage2_loss(data, W_ov, W_kq), rel=1e-13)
+    assert problem.measure(at_weights(space, W_kq))["loss"] == pytest.approx(
+        stage2_loss(data, W_ov, W_kq), rel=1e-13, abs=0
+    )
 
 
 def high_precision(data, B, S):

@@ -115,11 +115,11 @@ def test_one_optimal_token_a_query_has_a_closed_form(seed):
     assert law.second is None
     assert law.unsettled == 0
     np.testing.assert_allclose(law.offset, u, atol=1e-13)
-    assert law.constant == pytest.approx(u @ u / (2 * ETA**2), rel=1e-12)
+    assert law.constant == pytest.approx(u @ u / (2 * ETA**2), rel=1e-12, abs=0)
     assert law.exponent_text.startswith("1 - cos = C/t^2")
     gap = one_minus_cos(reference, ETA * 10**6, rest)
-    assert law.one_minus_cos(10**6) == pytest.approx(gap, rel=1e-11)
-    assert law.one_minus_cos([10**18])[0] * 1e36 == pytest.approx(law.constant, rel=1e-12)
+    assert law.one_minus_cos(10**6) == pytest.approx(gap, rel=1e-11, abs=0)
+    assert law.one_minus_cos([10**18])[0] * 1e36 == pytest.approx(law.constant, rel=1e-12, abs=0)
 
 
 def flow_and_laws(merged, reference, t0=200_000):
@@ -166,12 +166,12 @@ def test_constant_of_a_degenerate_law():
     flow, _, law = flow_and_laws(merged, reference)
     s = ETA * 1e18
     assert law.constant == float(law.rate_squared) / (2 * ETA**2)
-    assert law.log_rate @ law.log_rate == pytest.approx(float(law.rate_squared), rel=1e-14)
+    assert law.log_rate @ law.log_rate == pytest.approx(float(law.rate_squared), rel=1e-14, abs=0)
     across = flow.rest[-1] - flow.rest[-1] @ law.log_rate / (law.log_rate @ law.log_rate) * law.log_rate
     steep = np.diff(flow.rest[-4:], axis=0) / np.diff(np.log(ETA * np.array(FAR[-4:], dtype=float)))[:, None]
     np.testing.assert_allclose(steep, np.tile(law.log_rate, (3, 1)), atol=1e-9)
     leading = 2 * ETA**2 * flow.one_minus_cos[-1] * 1e36 / np.log(s) ** 2
-    assert leading == pytest.approx(float(law.rate_squared), rel=4 * np.linalg.norm(across) / np.log(s))
+    assert leading == pytest.approx(float(law.rate_squared), rel=4 * np.linalg.norm(across) / np.log(s), abs=0)
 
 
 def test_what_the_state_leaves_open():
@@ -179,7 +179,7 @@ def test_what_the_state_leaves_open():
     merged, reference = of_graph(TWO_SIZES)
     flow, early, late = flow_and_laws(merged, reference)
     moved = np.linalg.norm(early.offset - late.offset)
-    assert early.unsettled == pytest.approx(moved, rel=0.1)
+    assert early.unsettled == pytest.approx(moved, rel=0.1, abs=0)
     middle = asymptotic_law(merged, reference, ETA, FAR[5], flow.rest[5])
     end = late.unsettled
     assert middle.unsettled == pytest.approx(np.linalg.norm(middle.offset - late.offset), rel=0.01, abs=2 * end)
@@ -195,7 +195,7 @@ def test_the_sums_of_a_state_settle():
     early, late = (
         asymptotic_law(merged, reference, ETA, t, rest) for t, rest in zip([20_000, 400_000], rests, strict=True)
     )
-    assert np.linalg.norm(early.offset - late.offset) == pytest.approx(early.unsettled, rel=0.01)
+    assert np.linalg.norm(early.offset - late.offset) == pytest.approx(early.unsettled, rel=0.01, abs=0)
     assert late.unsettled < 1e-6 * early.unsettled
 
 
@@ -224,7 +224,7 @@ def test_one_minus_cos_is_that_of_the_weights():
     assert len(steps) >= 3
     for t in steps:
         weights = law.along * reference.unit[0] + law.log_rate * np.log(ETA * t) + law.offset
-        assert law.one_minus_cos(t) == pytest.approx(one_minus_cos(reference, ETA * t, weights), rel=1e-12)
+        assert law.one_minus_cos(t) == pytest.approx(one_minus_cos(reference, ETA * t, weights), rel=1e-12, abs=0)
     assert law.one_minus_cos(steps[0]) > 1e-3
 
 
