@@ -43,7 +43,7 @@ def changed(source: str, kind: str) -> set[str]:
         ("extreme", "x = min(a, np.argmax(b))", {"x = max(a, np.argmax(b))", "x = min(a, np.argmin(b))"}),
         ("boolean", "f(x, y=True, strict=True)", {"f(x, y=False, strict=True)"}),
         ("answer", "def f() -> bool:\n    return x", {"return True", "return False"}),
-        ("answer", "def f() -> bool:\n    return (True)", {"return (False)"}),
+        ("answer", "def f() -> bool:\n    return True", {"return False"}),
     ],
 )
 def test_mistakes(kind: str, source: str, expected: set[str]) -> None:
@@ -74,6 +74,7 @@ def test_a_mutant_changes_its_line_alone() -> None:
     found = mutations(source)
     assert {mutation.scope for mutation in found} == {"", "printable", "shown"}
     for mutation in found:
+        compile(mutation.source, "mutant", "exec")
         mutated = mutation.source.splitlines()
         differing = [i for i, (one, other) in enumerate(zip(lines, mutated, strict=True)) if one != other]
         assert differing == [mutation.line - 1]
@@ -94,11 +95,11 @@ def test_a_sample_takes_each_kind_in_turn() -> None:
 def test_the_equivalent_mutants_are_mutants_of_the_code_with_a_reason() -> None:
     """So that a line that was changed or mended leaves the list."""
     entries = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8")).get("mutant", [])
+    found = {m: mutations((ROOT / m).read_text(encoding="utf-8")) for m in {entry["module"] for entry in entries}}
     for entry in entries:
         assert set(entry) == {"module", "scope", "before", "after", "reason"}, entry
         assert entry["reason"].strip()
-        found = mutations((ROOT / entry["module"]).read_text(encoding="utf-8"))
-        assert any(equivalent((entry["module"], mutation), [entry]) for mutation in found), entry
+        assert any(equivalent((entry["module"], mutation), [entry]) for mutation in found[entry["module"]]), entry
 
 
 def test_the_tests_of_a_module_begin_with_its_own() -> None:
