@@ -276,7 +276,7 @@ class _Finder(ast.NodeVisitor):
     def _halve(self, name: str, value: ast.expr) -> None:
         """An error bar of half the size."""
         if ERROR_BAR.search(name) and not isinstance(value, ast.Tuple | ast.List | ast.Dict | ast.Lambda):
-            if isinstance(value, ast.Constant) and not isinstance(value.value, float):
+            if isinstance(value, ast.Constant) and (not isinstance(value.value, float) or value.value == 0):
                 return
             self._replace("error bar", self._span(value), f"(0.5 * ({self._segment(value)}))")
 

@@ -287,6 +287,29 @@ def test_steps_that_are_too_long():
         fast_forward(merged, reference, 1.01 * limit, 10_000, rest, [10**6])
 
 
+@pytest.mark.parametrize("at_the_start", [True, False])
+def test_the_curvature_is_looked_at_before_and_after_each_step_of_the_solver(at_the_start, monkeypatch):
+    merged, reference = of_graph(block(1, 1, 0) | block(1, 2, 2))
+    [rest] = late_steps(merged, reference, 0.01, [10_000])
+    s0 = 0.01 * 10_000
+    monkeypatch.setattr(
+        LateField, "largest_curvature", lambda self, s, state: 1e3 if (s == s0) == at_the_start else 1.0
+    )
+    with pytest.raises(FlowFailure, match="the curvature reaches 1e\\+03 gradient norms"):
+        fast_forward(merged, reference, 0.01, 10_000, rest, [] if at_the_start else [20_000])
+
+
+def test_a_step_of_exactly_two_over_the_curvature_does_not_follow_the_flow(monkeypatch):
+    merged, reference = of_graph(block(1, 1, 0) | block(1, 2, 2))
+    [rest] = late_steps(merged, reference, 0.5, [1000])
+    monkeypatch.setattr(LateField, "largest_curvature", lambda self, s, state: 4.0)
+    with pytest.raises(FlowFailure, match="may not follow"):
+        fast_forward(merged, reference, 0.5, 1000, rest, [])
+    monkeypatch.setattr(LateField, "largest_curvature", lambda self, s, state: np.nan)
+    with pytest.raises(FlowFailure, match="may not follow"):
+        fast_forward(merged, reference, 0.5, 1000, rest, [])
+
+
 @pytest.mark.parametrize("steps", [[10, 5], [3], [4, 10, 9]])
 def test_bad_steps(steps):
     merged, reference = of_graph(block(1, 2, 0))
