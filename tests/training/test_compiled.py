@@ -81,6 +81,17 @@ def test_the_kernel_takes_the_steps(monkeypatch):
             assert state.moves == goal
 
 
+def test_the_kernel_is_called_again_until_all_steps_are_taken(monkeypatch):
+    monkeypatch.setattr(compiled, "WORK", 100)
+    monkeypatch.setattr(ReducedKQ, "step", None)
+    problem, start = reduced(REDUCED["free"], 9.0)
+    seen = []
+    problem.advance(start, 50, seen.append)
+    each = 100 // len(problem.edges)
+    assert 1 < each < 10
+    assert seen == [*range(each, 50, each), 50]
+
+
 def test_sums_are_compensated():
     """Scores that all differ by one large number have the same margins."""
     problem, start = reduced(SMALL, 9.0)
@@ -254,8 +265,14 @@ def test_classes_of_all_sizes_in_several_blocks(monkeypatch):
     expected, slow = both(problem, start, 0, 60)
     assert_same(expected, slow)
     monkeypatch.setattr(compiled, "BLOCK", 8)
+    monkeypatch.setattr(compiled, "CLASSES", 3)
     blocks = CompiledSteps(problem).arguments
-    assert len(blocks[-7]) > 10
+    size, count = blocks[-7:-5]
+    assert len(size) > 10
+    assert count.max() == 3
+    assert (size * count <= np.maximum(size, 8)).all()
+    assert (count[size > 8] == 1).all()
+    assert count.sum() == len(problem.edges.query)
     del problem._compiled
     found, _ = both(problem, start, 0, 60)
     np.testing.assert_allclose(found.rest, expected.rest, rtol=0, atol=1e-14)

@@ -12,7 +12,7 @@ from marginaudit.margins import solve_kq
 from marginaudit.orders import CASES, Dataset, Sample, broken, check_assumption, free_dataset, prefix_closed_dataset
 from marginaudit.training import enclosure, loss_gradient, sample_classes, train
 from marginaudit.training.balls import forward, merged_sentences
-from marginaudit.training.enclosure import COLUMNS, NotEnclosable, enclose, outward
+from marginaudit.training.enclosure import COLUMNS, NotEnclosable, _accurate, enclose, outward
 from tests.strategies import realizable_datasets
 
 BITS = 800
@@ -215,6 +215,16 @@ def test_more_bits_narrow_the_balls():
     assert narrow.radius[0] < 1e-60 * wide.radius[0]
 
 
+def test_what_counts_as_accurate():
+    """A radius of 2^-53 of the centre, or of 2^-106."""
+    assert _accurate(flint.arb(0, 0.99 * 2.0**-106))
+    assert not _accurate(flint.arb(0, 1.01 * 2.0**-106))
+    assert not _accurate(flint.arb(1, flint.arb(2) ** -50))
+    ball = next(b for b in (flint.arb(1, flint.arb(2) ** -k) for k in range(40, 70)) if b.rel_accuracy_bits() == 53)
+    assert _accurate(ball)
+    assert not _accurate(flint.arb(1, 2 * ball.rad()))
+
+
 @pytest.mark.parametrize("t", range(1, 9))
 def test_the_radius_bounds_the_distance_from_the_centres(t):
     found = enclose(FREE, solve_kq(FREE), steps1=100, steps=t, at=[t])
@@ -234,6 +244,8 @@ def test_precision_is_doubled_until_the_records_are_accurate(monkeypatch):
     assert [float(x) for x in few.last] == [
         float(x) for x in enclose(data, kq, steps1=900, steps=400, at=[400], bits=256).last
     ]
+    monkeypatch.setattr(enclosure, "MOST_BITS", 256)
+    assert enclose(data, kq, steps1=900, steps=400, at=[400]).bits == 256
     monkeypatch.setattr(enclosure, "MOST_BITS", 128)
     with pytest.raises(NotEnclosable, match="128 bits are too few to follow 400 steps"):
         enclose(data, kq, steps1=900, steps=400, at=[400])
@@ -345,6 +357,9 @@ def test_recorded_steps_and_progress():
     assert done == sorted(done) == list(dict.fromkeys(done))
     assert len(done) <= 201
     assert enclose(FREE, kq, steps1=100, steps=2).step.tolist() == [0, 1, 2]
+    assert enclose(FREE, kq, steps1=1, steps=0).step.tolist() == [0]
+    enclose(FREE, kq, steps1=100, steps=1000, at=[1000], progress=(thousand := []).append)
+    assert thousand[-200:] == list(range(5, 1001, 5))
 
 
 def test_step_sizes_are_the_given_ones():

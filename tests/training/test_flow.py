@@ -338,6 +338,23 @@ def test_a_solver_that_fails(monkeypatch, fault):
         fast_forward(merged, reference, 0.01, 20_000, rest, [10**7])
 
 
+def test_every_step_of_the_solver_counts_as_a_rounding(monkeypatch):
+    taken = []
+
+    class Radau(scipy.integrate.Radau):
+        def step(self):
+            taken.append(self.rtol)
+            return super().step()
+
+    monkeypatch.setattr(flow_module.scipy.integrate, "Radau", Radau)
+    merged, reference = of_graph(block(2, 2, 0) | block(1, 2, 4))
+    [rest] = late_steps(merged, reference, 0.01, [20_000])
+    found = fast_forward(merged, reference, 0.01, 20_000, rest, [10**7])
+    expected = np.finfo(float).eps * (taken.count(RTOL) + 64) * (1 + np.linalg.norm(found.rest))
+    assert found.rounding[0] == pytest.approx(expected, rel=1e-12, abs=0)
+    assert set(taken) == {RTOL, COARSER * RTOL}
+
+
 def test_potentials_that_do_not_exist():
     """A wrong W*, which the carried edges cannot add up to."""
     merged, reference = of_graph(block(2, 2, 0))

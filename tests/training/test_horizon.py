@@ -43,6 +43,24 @@ def test_the_flow_agrees_with_the_steps_within_the_stated_error(data, monkeypatc
     np.testing.assert_allclose(flow.S, steps.S, atol=1e-3)
 
 
+@pytest.mark.parametrize(("steps", "true_steps"), [(500, 500), (10**6, 10**6), (10**18, 10**6)])
+def test_the_true_steps_of_stage_2(steps, true_steps, monkeypatch):
+    class Asked(Exception):  # noqa: N818
+        pass
+
+    def ask(problem, iterate, steps, at, progress, done):
+        raise Asked(steps)
+
+    monkeypatch.setattr(horizon, "descend", ask)
+    with pytest.raises(Asked, match=f"^{true_steps}$"):
+        run(FREE, steps, [])
+
+
+def test_the_step_at_which_the_flow_begins_is_a_true_one(early):
+    trained = run(CASES["example-1"](), 20_000, [9999, 10_000, 10_001])
+    assert trained.stage2.method.tolist() == ["steps", "steps", "flow"]
+
+
 def test_the_steps_go_on_until_attention_is_one_hot(monkeypatch):
     monkeypatch.setattr(horizon, "SWITCH", 100)
     trained = run(FREE, 10**6, [10, 10**6])

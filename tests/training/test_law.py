@@ -1,5 +1,7 @@
 """Potentials and the asymptotic law, against closed forms, other iterations, steps, and the flow to t = 1e18."""
 
+from dataclasses import replace
+
 import flint
 import numpy as np
 import pytest
@@ -234,5 +236,11 @@ def test_where_the_law_says_nothing():
     law = asymptotic_law(merged, reference, ETA, 200_000, rest)
     assert np.isnan(law.one_minus_cos([0, 1, 100])).all()
     assert np.isfinite(law.one_minus_cos([[10**6, 10**18]])).all()
+    assert np.isfinite(replace(law, along=1.0).one_minus_cos(101))
+    assert np.isnan(replace(law, along=1.0).one_minus_cos([0, 99, 100])).all()
+    assert np.isnan(replace(law, along=-50.0).one_minus_cos([4999, 5000])).all()
+    plain = replace(law, second=None, along=1.0)
+    assert np.isnan(plain.one_minus_cos(0))
+    assert np.isfinite(plain.one_minus_cos(1))
     with pytest.raises(ValueError, match="eta t > 1"):
         asymptotic_law(merged, reference, ETA, 100, rest)

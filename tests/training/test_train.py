@@ -227,6 +227,7 @@ def test_a_vocabulary_of_one_token():
     assert not trained.stage2.loss.any()
     assert not trained.W_ov.any()
     assert np.isnan(trained.stage1.min_margin).all()
+    assert not trained.stage1.label_spread.any()
     assert predict(data, trained, ("a",)).tolist() == [0.0]
 
 
