@@ -94,6 +94,19 @@ def test_potentials_of_an_impossible_supply():
         potentials(*ends, np.zeros(2), np.array([1.0, -0.5, -0.4]), component[:3], np.ones(3), np.zeros(3))
 
 
+@pytest.mark.parametrize("missed", [0.9e-8, 1.1e-8])
+def test_how_much_of_a_supply_may_be_missed(missed):
+    """1e-8 of its largest entry: here what the node misses whose potential is not sought."""
+    ends, component = (np.array([0, 0]), np.array([1, 2])), np.zeros(3, dtype=np.int64)
+    supply = np.array([4 * (1 + missed), -2.0, -2.0])
+    arguments = *ends, np.zeros(2), supply, component, np.ones(3), np.zeros(3)
+    if missed < 1e-8:
+        potentials(*arguments)
+    else:
+        with pytest.raises(RuntimeError, match=r"miss it by 4\.4e-08"):
+            potentials(*arguments)
+
+
 def one_optimal_token(seed):
     return of_dataset(free_dataset(V=9, N=25, L=5, seed=seed, optimal=(1, 1), max_count=3))
 

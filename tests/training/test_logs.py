@@ -24,6 +24,11 @@ def test_log_expm1(z):
     np.testing.assert_allclose(log_expm1(np.log([z])), expected, rtol=3e-16 * max(1, np.log(z)), atol=3e-16)
 
 
+@pytest.mark.parametrize("log_z", [-1e6, -746.0, -744.3, -735.0, -700.0])
+def test_log_expm1_of_what_float64_cannot_hold(log_z):
+    assert log_expm1(np.array([log_z]))[0] == pytest.approx(log_z, rel=1e-15, abs=0)
+
+
 def test_log_sum_exp():
     a = np.array([[1.0, -np.inf, 1000.0], [-np.inf, -np.inf, 1001.0], [3.0, -np.inf, -np.inf]])
     expected = [np.log(np.exp(1) + np.exp(3)), -np.inf, 1001 + np.log1p(np.exp(-1))]
