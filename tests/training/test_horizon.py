@@ -56,6 +56,14 @@ def test_the_true_steps_of_stage_2(steps, true_steps, monkeypatch):
         run(FREE, steps, [])
 
 
+def test_progress_ends_where_the_flow_ends(early):
+    seen = []
+    trained = run(FREE, 10**8, [10**8], progress=seen.append)
+    assert trained.stage2.method.tolist() == ["flow"]
+    assert seen == sorted(seen)
+    assert seen[-2:] == [900 + 10_000, 900 + 10**8]
+
+
 def test_the_step_at_which_the_flow_begins_is_a_true_one(early):
     trained = run(CASES["example-1"](), 20_000, [9999, 10_000, 10_001])
     assert trained.stage2.method.tolist() == ["steps", "steps", "flow"]
