@@ -1,6 +1,7 @@
 """Running the tests that cover a module on a copy of the tree in which one mistake was made."""
 
 import ast
+import math
 import os
 import re
 import resource
@@ -22,7 +23,7 @@ MEMORY = 12 * 2**30
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the tests said: whether one was red, which, and after how many seconds; `by` is "timeout" past the limit."""
+    """What the tests said: whether one was red, which ("timeout" past the limit), and after how many seconds."""
 
     killed: bool
     by: str
@@ -57,7 +58,7 @@ class Tree:
                 (names / package).symlink_to(folder / package)
 
     def test(self, tests: list[str], limit: float | None = None, *, fresh_kernels: bool = False) -> Outcome:
-        """Run the tests until one is red; for at most ``limit`` seconds."""
+        """Run the tests until one is red, for at most ``limit`` seconds of the processor and ten times that in all."""
         kernels = self.folder / (".kernels-of-a-mutant" if fresh_kernels else ".kernels")
         environment = os.environ | {
             "PYTHONPATH": str(self.folder / ".import"),
@@ -67,6 +68,12 @@ class Tree:
         }
         options = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", f"--basetemp={self.folder}/.pytest"]
         command = [sys.executable, "-m", "pytest", *options, *tests]
+
+        def confine() -> None:
+            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+            if limit is not None:
+                resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
+
         start = time.monotonic()
         self.running = subprocess.Popen(
             command,
@@ -76,12 +83,13 @@ class Tree:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+            preexec_fn=confine,
         )
         try:
-            output = self.running.communicate(timeout=limit)[0].decode(errors="replace")
+            output = self.running.communicate(timeout=None if limit is None else 10 * limit)[0].decode(errors="replace")
             red = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
             by = red[1] if red else output.strip().rpartition("\n")[2]
+            by = "timeout" if self.running.returncode == -signal.SIGXCPU else by
         except subprocess.TimeoutExpired:
             by = "timeout"
         finally:
