@@ -6,11 +6,11 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from marginaudit.orders import ASSUMPTIONS, printable, shown
+from marginaudit.orders import ASSUMPTIONS, gram_deviation, printable, shown
 from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
@@ -152,10 +152,19 @@ class Claim:
     def _judge(self, run: "Run") -> Finding:
         reason = self.absent(run)
         if reason is None:
-            return self._with_proof_conditions(run, checked(self.judgement.judge(run)))
+            found = self._with_proof_conditions(run, checked(self.judgement.judge(run)))
+            return self._with_tolerance(run, found)
         if not isinstance(reason, str):
             raise Unreportable(f"returned {shown(reason)} from absent, expected a reason in words, or None")
         return not_applicable(reason)
+
+    def _with_tolerance(self, run: "Run", finding: Finding) -> Finding:
+        """What Assumption 2 tolerates stands beside what is said for orthonormal tokens."""
+        deviation = gram_deviation(run.dataset) if "orthonormal" in self.assumptions else 0.0
+        if not deviation:
+            return finding
+        note = f"For orthonormal tokens; the embedding's Gram matrix is within about {deviation:.1e} of I."
+        return replace(finding, detail=f"{finding.detail} {note}".strip())
 
     def _not_assumed(self, run: "Run") -> str:
         """What the dataset lacks though the claim may need it: assumptions that it does not state."""

@@ -54,9 +54,9 @@ def train(
     distinct tokens; symmetric data whose terms cancel), W stays where it is.
 
     For orthonormal tokens normalised descent in stage 1 has a closed form (`stage1_law`). It takes over after
-    `STAGE1_STEPS` steps, and where rounding hides the gradient; stage 2 starts from it in any case. The steps of stage 2
-    are compiled where its loss has a reduced model (`ReducedKQ`): orthonormal tokens, one margin A, exactly one token of
-    each sentence with the label of its next token, and no label twice in a sentence.
+    `STAGE1_STEPS` steps, and where rounding hides the gradient; stage 2 starts from it in any case. The steps of
+    stage 2 are compiled where its loss has a reduced model (`ReducedKQ`): orthonormal tokens, one margin A, exactly
+    one token of each sentence with the label of its next token, and no label twice in a sentence.
 
     Parameters
     ----------

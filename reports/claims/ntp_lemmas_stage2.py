@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders import Dataset
+from marginaudit.orders import Dataset, gram_deviation
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
 from marginaudit.reports.claims import guarantees
 from marginaudit.reports.claims.ntp_gradients import COMPLEX_STEP, DIRECTIONS, SCALES, Comparison, some_samples
@@ -110,7 +110,11 @@ def _softmax(z: Floats) -> Floats:
 
 @lru_cache(maxsize=4)
 def lemma4_sides(run: Run) -> Comparison:
-    """Lemma 4 and the derivative of the loss, with W_ov = A W*_ov, whose margins are all A."""
+    """Lemma 4 and the derivative of the loss, with W_ov = A W*_ov.
+
+    Its margins are all A but for twice what the Gram matrix differs from I, as (e_y - e_v)^T W*_ov E^T has two entries
+    that are not 0, 1 and -1. They enter the derivative, and not the printed side.
+    """
     if run.ov.matrix is None:
         raise ValueError("W*_ov does not exist")
     rng = np.random.default_rng(2409_17335)
@@ -129,7 +133,8 @@ def lemma4_sides(run: Run) -> Comparison:
                 size.append(max(most, A / 100))
                 label.append(f"A = {A:g}, scores of deviation {scale:g}, direction {number}")
     operations = data.N + data.L_max + data.V + d
-    radius = EPS * operations * (1 + 5 * max(SCALES) + max(MARGINS)) * np.array(size)
+    rounding = EPS * operations * (1 + 5 * max(SCALES) + max(MARGINS))
+    radius = (rounding + 4 * gram_deviation(run.dataset)) * np.array(size)
     return Comparison(
         series(printed, radius=radius, label=tuple(label)), series(derivative, radius=radius), np.array(size)
     )
