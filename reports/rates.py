@@ -97,7 +97,7 @@ def _slope(x: Floats, y: Floats) -> float:
 
 
 def constants(
-    step: NDArray[np.int64], norm: Floats, gap: Floats, error: Floats, eta: float, *, degenerate: bool
+    step: NDArray[np.int64], norm: Floats, gap: Floats, off: Floats, eta: float, *, degenerate: bool
 ) -> tuple[NDArray[np.int64], Floats, Floats]:
     """C of 1 - cos ~ C / t^2, or of C log^2 t / t^2 where a tight constraint carries no multiplier, as steps show it.
 
@@ -107,8 +107,8 @@ def constants(
 
     Parameters
     ----------
-    step, norm, gap, error : (records,) arrays
-        t >= 1, ||W||, 1 - cos and the bound on its relative error.
+    step, norm, gap, off : (records,) arrays
+        t >= 1, ||W||, 1 - cos and the bound on its error.
 
     Returns
     -------
@@ -116,9 +116,8 @@ def constants(
     """
     t = step.astype(float)
     if not degenerate:
-        return step, gap * t**2, np.where(gap > 0, error, 0.0) * gap * t**2
-    square = norm**2 * gap * (2 - gap)
-    off = np.where(square > 0, error, 0.0) * square
+        return step, gap * t**2, off * t**2
+    square, off = norm**2 * gap * (2 - gap), 2 * norm**2 * off
     later = np.flatnonzero(t >= 100 * t[0]) if len(t) else np.array([], dtype=np.int64)
     ten, hundred = (_nearest(t, t[later] / part) for part in (10, 100))
     L0, L1, L2 = np.log(t[later]), np.log(t[ten]), np.log(t[hundred])
@@ -142,7 +141,7 @@ def measured_constants(run: Run, *, degenerate: bool) -> tuple[NDArray[np.int64]
         stage.step[kept],
         stage.norm[kept],
         stage.one_minus_cos[kept],
-        stage.error[kept],
+        stage.distance_error[kept] * (stage.distance[kept] + stage.distance_error[kept] / 2),
         run.eta,
         degenerate=degenerate,
     )

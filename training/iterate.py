@@ -117,7 +117,9 @@ class Iterate:
         """Bound on the distance of W from the exact trajectory; `direction` derives it."""
         if self.local_error == 0:
             return 0.0
-        return float(np.exp(self.log_growth) * self.local_error) if self.log_growth < 700 else float("inf")
+        if self.log_growth + np.log(self.local_error) > 700:
+            return float("inf")
+        return float(np.exp(self.log_growth + np.log(self.local_error)))
 
     def step(
         self, unit_gradient: Floats, *, log_norm: float, rounding: float, curvature: float, concavity: float

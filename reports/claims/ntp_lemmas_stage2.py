@@ -270,7 +270,7 @@ def lemma5_weights(run: Run) -> Weights:
         token[block] = summed[:, between].max(axis=1, initial=-np.inf)
         literal[block] = (behind + contests.log_loser)[:, between].max(axis=1, initial=-np.inf)
     rise[0] = np.nan
-    return Weights(rise, position, token, literal, score_error(run))
+    return Weights(rise, position, token, literal, score_error(run) + FORMULA_ROUNDING)
 
 
 def _rise(run: Run) -> Series:

@@ -120,11 +120,12 @@ def margin_error(run: Run, stage: StageRecord) -> Floats:
 def score_error(run: Run) -> Floats:
     """Bound on the error of each difference (x - z)^T W q of two scores of one query of stage 2, shape (records,).
 
-    That of W times |x - z| |q|, and the rounding of s What + rho and of their differences.
+    That of W times |x - z| |q|, and the rounding of s What + rho and of their differences; at the start all are 0.
     """
     stage = run.training.stage2
     size = stage.along * np.abs(stage.reference).max(initial=0.0) + np.abs(stage.rest).max(axis=1, initial=0.0)
-    return np.asarray(2 * longest_token(run) ** 2 * state_error(stage) + EPS * (16 * size + 64))
+    error = 2 * longest_token(run) ** 2 * state_error(stage) + EPS * (16 * size + 64)
+    return np.where(stage.step == 0, 0.0, error)
 
 
 def direction(stage: StageRecord, reference_radius: float, first: int) -> Series:

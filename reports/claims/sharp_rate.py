@@ -35,7 +35,7 @@ def _asymptotics(run: Run) -> Asymptotics:
 
 def _nothing_to_approach(run: Run) -> str | None:
     reason = no_direction_kq(run)
-    if reason is None and (run.training.stage2.one_minus_cos == 0).any():
+    if reason is None and (run.training.stage2.one_minus_cos[run.training.stage2.step >= 1] == 0).all():
         return "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
     return reason
 

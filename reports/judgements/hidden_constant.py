@@ -128,7 +128,9 @@ class HiddenConstant:
 
         With the measured quantity off by so many error bars, in the direction that needs more.
         """
-        value: Floats = measured.value + (bars if self.side == "upper" else -bars) * measured.radius
+        value: Floats = measured.value
+        if bars:
+            value = value + (bars if self.side == "upper" else -bars) * measured.radius
         if measured.log:
             needed = value - shape
         else:

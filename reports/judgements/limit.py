@@ -33,6 +33,9 @@ VANISHING = 0.2
 ALTERNATING = 0.8
 """Of the changes from entry to entry, the share that turn back in a cycle."""
 
+FEWEST_TURNS = 5
+"""Of each half of the last decade, before it counts as a cycle."""
+
 
 @dataclass(frozen=True)
 class Limit:
@@ -41,9 +44,9 @@ class Limit:
     A run that stops early says nothing of a limit, so it is decided only where the whole last decade lies in the
     asymptotic regime. It holds when over the last three decades the relative distance falls each time, or lies
     within narrow error bars, and ends below 1 %. It is violated when in the last decade the distance from a stated
-    value is beyond the error bars and does not fall; when a quantity whose limit is to be positive vanishes there;
-    or when there is no prediction (NaN) because the quantity goes on turning back and forth. Anything else is
-    inconclusive.
+    value is beyond the error bars and does not fall, or the quantity turns back from entry to entry in a cycle that
+    does not die out; and when a quantity whose limit is to be positive vanishes there. Anything else is inconclusive,
+    and so is a run for which there is no prediction (NaN), unless it is in such a cycle.
 
     Attributes
     ----------
@@ -76,8 +79,15 @@ class Limit:
             raise ValueError("not a number on one side of a comparison")
         step = measured.step.astype(float)
         in_regime = bool(step[-1] / 10 >= self.regime(run))
+        if in_regime and not self.positive and _cycles(measured, step):
+            return _cycle(measured, step)
         if np.isnan(predicted):
-            return _without_prediction(measured, step, in_regime=in_regime)
+            return Finding(
+                Verdict.INCONCLUSIVE,
+                measured.evidence,
+                measured=measured.shown(len(measured) - 1),
+                detail="The run reached no state from which the limit is predicted.",
+            )
         distance = np.abs(measured.value - predicted) / abs(predicted)
         bars = measured.radius / abs(predicted) + self.uncertainty
         last = int(step[-1])
@@ -136,30 +146,32 @@ def _elsewhere(step: Floats, distance: Floats, bars: Floats) -> bool:
     return bool(room > 0 and spread <= STEADY * room and np.median(after) >= (1 - SETTLED) * np.median(before))
 
 
-def _without_prediction(measured: Series, step: Floats, *, in_regime: bool) -> Finding:
-    """Violated where the last decade is a cycle that does not die out: from entry to entry it turns back."""
-    last = measured.value[step >= step[-1] / 10]
-    change = np.abs(np.diff(last))
-    bars = 2 * float(measured.radius[step >= step[-1] / 10].max())
-    half = len(change) // 2
-    cycle = (
-        in_regime
-        and half >= 5
-        and float(np.mean(np.diff(last)[1:] * np.diff(last)[:-1] < 0)) >= ALTERNATING
-        and float(np.median(change)) > bars + NEAR * float(np.abs(last).max())
-        and float(np.median(change[half:])) >= (1 - SETTLED) * float(np.median(change[:half]))
+def _cycles(measured: Series, step: Floats) -> bool:
+    """Whether in the last decade it turns back from entry to entry, beyond the error bars and no less in the end."""
+    decade = step >= step[-1] / 10
+    turns = np.diff(measured.value[decade])
+    size, half = np.abs(turns), len(turns) // 2
+    bars = 2 * float(measured.radius[decade].max())
+    return bool(
+        half >= FEWEST_TURNS
+        and np.mean(turns[1:] * turns[:-1] < 0) >= ALTERNATING
+        and np.median(size) > bars + NEAR * np.abs(measured.value[decade]).max()
+        and np.median(size[half:]) >= (1 - SETTLED) * np.median(size[:half])
     )
+
+
+def _cycle(measured: Series, step: Floats) -> Finding:
+    decade = step >= step[-1] / 10
+    values = np.sort(measured.value[decade])
+    low, high = np.median(values[: len(values) // 2]), np.median(values[len(values) // 2 :])
     return Finding(
-        Verdict.VIOLATED if cycle else Verdict.INCONCLUSIVE,
+        Verdict.VIOLATED,
         measured.evidence,
         measured=measured.shown(len(measured) - 1),
-        worst_step=int(step[-1]) if cycle else None,
-        first_violation=int(step[-1]) if cycle else None,
+        worst_step=int(step[-1]),
+        first_violation=int(step[-1]),
         detail=(
-            f"From t = {int(step[-1] / 10)} to {int(step[-1])} it goes back and forth between about "
-            f"{float(np.median(np.sort(last)[: len(last) // 2])):.4g} and "
-            f"{float(np.median(np.sort(last)[len(last) // 2 :])):.4g}, and this does not die out."
-            if cycle
-            else "The run reached no state from which the limit is predicted."
+            f"From t = {int(step[decade][0])} to {int(step[-1])} it goes back and forth between about {low:.4g} and "
+            f"{high:.4g}, and this does not die out."
         ),
     )

@@ -15,8 +15,8 @@ from marginaudit.margins import solve_kq
 from marginaudit.orders import CASES, Dataset, Sample, broken, free_dataset, prefix_closed_dataset
 from marginaudit.reports import Claim, Config, Evidence, Finding, Run, Verdict
 from marginaudit.reports.claims import ntp_lemmas_stage1, ntp_lemmas_stage2, sharp_stage2
-from marginaudit.reports.claims.ntp_lemmas_stage1 import state_error
 from marginaudit.reports.claims.ntp_lemmas_stage2 import joined, lemma4, lemma5_weights, lemma7_threshold
+from marginaudit.reports.claims.quantities import state_error
 from marginaudit.reports.claims.sharp_stage2 import infimum, log_losses
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.training import loss_gradient, sample_classes, sample_probabilities, stage1_loss_gradient
@@ -642,19 +642,18 @@ def test_short_runs(steps2: int) -> None:
     for claim in STAGE2:
         found = judged(claim, on)
         if steps2 == 0:
-            assert found.verdict is Verdict.NOT_APPLICABLE
-            assert "no step" in found.detail
+            assert found.verdict is Verdict.INCONCLUSIVE
+            assert "stage 2 has 0 steps" in found.detail
         else:
             assert found.verdict in {Verdict.HOLDS, Verdict.VACUOUS}, found
-    floor = judged("sharp.floor", on).verdict
-    assert floor is (Verdict.NOT_APPLICABLE if steps2 < 2 else Verdict.INCONCLUSIVE)
+    assert judged("sharp.floor", on).verdict is Verdict.INCONCLUSIVE
 
 
 def test_recorded_steps_that_miss_a_stage_are_named() -> None:
     on = Run(CASES["example-1"](), Config(steps1=9, steps2=5, at=(0,)))
     for claim in ("ntp.lemma2", "ntp.lemma3", *STAGE2):
         found = judged(claim, on)
-        assert found.verdict is Verdict.NOT_APPLICABLE
+        assert found.verdict is Verdict.INCONCLUSIVE
         assert "recorded" in found.detail
 
 
@@ -672,8 +671,10 @@ def test_one_token_two_tokens_and_no_relation() -> None:
     assert judged("ntp.lemma3", unrelated).verdict is Verdict.NOT_APPLICABLE
     assert judged("ntp.lemma4", unrelated).verdict is Verdict.HOLDS
     untrained = Run(CASES["example-1"](), Config(steps1=0, steps2=5))
-    for name in ("ntp.lemma2", "ntp.lemma3", *STAGE2, "sharp.floor"):
+    for name in (*STAGE2, "sharp.floor"):
         assert judged(name, untrained).verdict is Verdict.NOT_APPLICABLE
+    for name in ("ntp.lemma2", "ntp.lemma3"):
+        assert judged(name, untrained).verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("claim", CLAIMS)

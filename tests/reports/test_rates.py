@@ -64,7 +64,7 @@ def test_the_constant_of_a_pure_law_is_found(eta: float) -> None:
     for degenerate, u in gap_of.items():
         norm = np.hypot(along, u)
         gap = u**2 / (norm * (norm + along))
-        step, found, bars = constants(STEP, norm, gap, np.full(len(T), 1e-12), eta, degenerate=degenerate)
+        step, found, bars = constants(STEP, norm, gap, 1e-12 * gap, eta, degenerate=degenerate)
         expected = (1.5**2 if degenerate else 4.0) / (2 * eta**2)
         assert step[-1] == STEP[-1]
         np.testing.assert_allclose(found[-1], expected, rtol=2e-6 if degenerate else 4 / s[-1] / 1e-2)

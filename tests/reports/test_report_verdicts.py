@@ -37,7 +37,7 @@ ODD: dict[str, Any] = {
     },
     "zero embedding": {"sentences": [["a", "b", "a"], ["b", "a"]], "embedding": [[0, 0], [0, 0]]},
     "dependent embedding": {"sentences": [["a", "b", "a"], ["b", "a"]], "embedding": [[1, 0], [1, 0]]},
-    "tiny embedding": {"sentences": [["a", "b", "a"], ["b", "a"]], "embedding": [[1e-200, 0], [0, 1e-200]]},
+    "tiny embedding": {"sentences": [["a", "b", "a"], ["b", "a"]], "embedding": [[1e-40, 0], [0, 1e-40]]},
     "one dimension": {"sentences": [["a", "b", "c", "a"], ["b", "a"], ["c", "b"]], "embedding": [[1], [2], [3]]},
     "wide embedding": {"sentences": [["a", "b", "b"], ["b", "a"]], "embedding": [[1, 0, 0, 0], [0, 0, 0, 1]]},
     "rotation": {"sentences": [["a", "b", "b"], ["b", "a"]], "embedding": [[0.6, 0.8], [-0.8, 0.6]]},

@@ -530,7 +530,7 @@ def test_a_paper_without_claims_is_refused(command: Command, monkeypatch: pytest
     monkeypatch.setattr("marginaudit.reports.ledger.PAPERS", {"ntp": ("ntp.",), "snap": ("nothing.",)})
     line = command.refused("audit", "--paper", "snap")
     assert line == "--paper snap: got no claims of that paper yet, expected ntp or all"
-    assert "'--paper': 'tf' is not one of 'ntp', 'snap', 'all'" in command.refused("audit", "--paper", "tf")
+    assert "--paper: got 'tf', expected one of ntp, snap, all" in command.refused("audit", "--paper", "tf")
     assert not list(own_folder.iterdir())
 
 
@@ -607,4 +607,6 @@ def test_the_example_is_computed_not_asserted() -> None:
     for wrong in (0.98, 1.02):
         twin = replace(judgement, predicted=partial(times, wrong))
         assert replace(example(), judgement=twin).judge(run).verdict is Verdict.VIOLATED
-    assert example().judge(Run(run.dataset, Config(steps2=0))).verdict is Verdict.NOT_APPLICABLE
+    short = example().judge(Run(run.dataset, Config(steps2=0)))
+    assert short.verdict is Verdict.INCONCLUSIVE
+    assert "stage 2 has 0 steps and the statement speaks from t = 2" in short.detail
