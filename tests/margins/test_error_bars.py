@@ -10,7 +10,7 @@ import pytest
 from marginaudit.margins.certificate import certify, enclose, repaired
 from marginaudit.margins.infeasible import residual_bound, rounding_level
 from marginaudit.margins.proposition2 import compare
-from marginaudit.margins.rows import Rows, gamma, kq_rows, row_lengths
+from marginaudit.margins.rows import Rows, gamma, in_few_coordinates, kq_rows, row_lengths
 from marginaudit.orders import CASES, Relations
 from tests.margins.restated import combine, dot, related
 
@@ -81,9 +81,9 @@ def test_what_rounding_alone_leaves_of_the_optimum():
     rows = Rows(np.array([0]), np.array([1]), np.array([0]), 2, None, None)
     found = enclose(rows, np.array([[0.5, 0], [-0.5, 0]]), np.array([0.5]))
     assert found.certificate.gap == 0
-    assert found.relative_gap == pytest.approx((2 * 0.5 * 2 * U + 4 * U * 0.5) / 0.5, rel=1e-9)
-    assert found.direction_radius == pytest.approx((8 * U) ** 0.5, rel=1e-9)
-    assert found.weight_radius == pytest.approx((4 * U) ** 0.5 + 2 * U * 0.5**0.5, rel=1e-9)
+    assert found.relative_gap == pytest.approx((2 * 0.5 * 2 * U + 4 * U * 0.5) / 0.5, rel=1e-9, abs=0)
+    assert found.direction_radius == pytest.approx((8 * U) ** 0.5, rel=1e-9, abs=0)
+    assert found.weight_radius == pytest.approx((4 * U) ** 0.5 + 2 * U * 0.5**0.5, rel=1e-9, abs=0)
 
 
 def test_the_bound_of_the_gap_written_out():
@@ -143,7 +143,7 @@ def test_negative_multipliers_are_left_out():
 
 
 def test_gamma_is_the_bound_of_a_sum():
-    assert gamma(3) == pytest.approx(3 * U / (1 - 3 * U), rel=1e-15)
+    assert gamma(3) == pytest.approx(3 * U / (1 - 3 * U), rel=1e-15, abs=0)
     assert gamma(2**51) == pytest.approx(0.25 / 0.75)
 
 
@@ -170,7 +170,7 @@ def test_the_rounding_of_margins_written_out(rows, W, roundings):
     expected = scores[rows.winner, 2] - scores[rows.loser, 2]
     assert margin.tolist() == expected.tolist()
     size = sizes[rows.winner, 2] + sizes[rows.loser, 2]
-    assert error == pytest.approx(roundings * U * size + 2 * U * np.abs(margin), rel=1e-12)
+    assert error == pytest.approx(roundings * U * size + 2 * U * np.abs(margin), rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_the_rounding_of_combined_rows_written_out(rows, roundings):
     right = np.eye(3) if rows.right is None else rows.right
     pulled, error = rows.adjoint(lam)
     assert np.array_equal(pulled, left.T @ C @ right)
-    assert error == pytest.approx(roundings * U * (np.abs(left).T @ sizes @ np.abs(right)), rel=1e-12)
+    assert error == pytest.approx(roundings * U * (np.abs(left).T @ sizes @ np.abs(right)), rel=1e-12, abs=0)
 
 
 def test_the_residual_of_farkas_multipliers_written_out():
@@ -200,13 +200,13 @@ def test_the_residual_of_farkas_multipliers_written_out():
     # (1, -3) * 5 under multipliers 3 and 2: -15 / 5, and two roundings in a token's sum, seven a factor
     bound = residual_bound(rows, np.array([3.0, 2.0]))
     sizes = (2 * 5 + 1 * 3 + 5 * 2) * 5
-    assert bound == pytest.approx((15 + 16 * U * sizes) / 5, rel=1e-13)
+    assert bound == pytest.approx((15 + 16 * U * sizes) / 5, rel=1e-13, abs=0)
     assert bound >= 3
     none = residual_bound(rows, np.array([3.0, 1.0]))
-    assert none == pytest.approx(16 * U * (2 * 4 + 1 * 3 + 5 * 1) * 5 / 4, rel=1e-13)
+    assert none == pytest.approx(16 * U * (2 * 4 + 1 * 3 + 5 * 1) * 5 / 4, rel=1e-13, abs=0)
     # rows of lengths (2 + 1) 5 and (2 + 5) 5, with 4 V + 2 rows + 16 roundings
-    assert rounding_level(rows) == pytest.approx(30 * U * 35, rel=1e-13)
-    assert rounding_level(replace(rows, left=None)) == pytest.approx(30 * U * 10, rel=1e-13)
+    assert rounding_level(rows) == pytest.approx(30 * U * 35, rel=1e-13, abs=0)
+    assert rounding_level(replace(rows, left=None)) == pytest.approx(30 * U * 10, rel=1e-13, abs=0)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-60, 1.0, 1e60, 1e200])
@@ -214,7 +214,7 @@ def test_lengths_of_rows_also_where_squares_leave_the_range(scale):
     rows = Rows(
         np.array([1, 1]), np.array([0, 2]), np.array([0, 2]), 3, None, scale * np.array([[3.0, 4], [1, 0], [0, 0]])
     )
-    assert row_lengths(rows.sparse()) == pytest.approx([scale * 50**0.5, 0], rel=1e-15)
+    assert row_lengths(rows.sparse()) == pytest.approx([scale * 50**0.5, 0], rel=1e-15, abs=0)
 
 
 def test_a_row_that_overflows_is_infinitely_long():
@@ -254,3 +254,32 @@ def test_rows_of_a_dataset_keep_the_order_of_its_relations():
     assert rows.taken(np.arange(len(rows)) % 2 == 0).winner.tolist() == dataset.relations.winner[::2].tolist()
     assert rows.shape == (4, 4)
     assert replace(rows, left=np.ones((4, 3)), right=np.ones((4, 7))).shape == (3, 7)
+
+
+def test_rows_in_several_columns_meet_only_in_their_own():
+    """Token 0 wins under queries 1 and 2: one row in each cell, so one rounding; under one query it would be two."""
+    apart = Rows(np.array([0, 0]), np.array([1, 2]), np.array([1, 2]), 3, None, None)
+    assert apart.adjoint(np.ones(2))[1].max() == gamma(1)
+    together = replace(apart, column=np.array([1, 1]))
+    assert together.adjoint(np.ones(2))[1].max() == 2 * gamma(2)
+    # cells (1, 2) and (2, 0) are two, though 1 * 3 + 2 = 2 * 3 - 1 = 5
+    diagonal = Rows(np.array([1, 2]), np.array([0, 0]), np.array([1, 2]), 3, None, None)
+    assert diagonal.adjoint(np.ones(2))[1][1, 1] == gamma(1)
+
+
+@pytest.mark.parametrize(("dimension", "coordinates"), [(2, 2), (3, 3), (4, 3), (7, 3)])
+def test_coordinates_are_at_most_as_many_as_tokens(dimension, coordinates):
+    E = np.random.default_rng(dimension).normal(size=(3, dimension))
+    rows = replace(TRIANGLE, left=E, right=E)
+    few, left, right = in_few_coordinates(rows)
+    assert few.left.shape == few.right.shape == (3, coordinates)
+    assert left is right
+    if dimension <= 3:
+        assert few.left is E
+        assert left is None
+        return
+    assert left.T @ left == pytest.approx(np.eye(3), abs=1e-14)
+    assert few.left @ left.T == pytest.approx(E, abs=1e-14)
+    one_side, none, basis = in_few_coordinates(replace(rows, left=None))
+    assert (one_side.left, none) == (None, None)
+    assert basis.shape == (dimension, 3)

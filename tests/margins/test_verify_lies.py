@@ -217,6 +217,15 @@ def test_the_closed_form_stated_to_hold_or_to_fail(refused, outcome):
     refused("kq: under 'z' the closed form holds", COMPLETE, kq=lie)
 
 
+def test_a_closed_form_that_some_tokens_have(refused):
+    """Of blocks with 1, 2 and 3 losers a winner, the middle one has the mean of all: 2/3 and -1/3."""
+    edges = [("a", "z"), ("b", "p"), ("b", "q"), ("c", "r"), ("c", "s"), ("c", "t")]
+    stated = solution_of(edges)
+    assert (stated["weights"]["z"]["b"], stated["weights"]["z"]["a"]) == ("2/3", "1/2")
+    lie = stated | {"closed_form": {"z": {"holds": True, "S": []}}}
+    refused("kq: under 'z' the closed form fails", related_data(edges), kq=lie)
+
+
 @pytest.mark.parametrize("S", [["a"], ["a", "b"]])
 def test_a_set_against_a_closed_form_that_holds(refused, S):
     lie = changed(closed_form={"z": {"holds": True, "S": S}})

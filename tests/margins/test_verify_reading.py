@@ -299,6 +299,24 @@ def test_datasets_of_nothing(document: Any, tmp_path: Path, capsys: pytest.Captu
         read_dataset(paths[0])
 
 
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a b\n# c\r\n\nc\n", "line 4: got ['c'], expected at least 2 tokens"),
+        ("c", "line 1: got ['c'], expected at least 2 tokens"),
+        ("\n#a b\n", "got {}, expected a sentence or a sample"),
+    ],
+)
+def test_text_datasets_of_another_form(
+    text: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "data.json.txt"
+    data.write_text(text, newline="")
+    certificate = written(tmp_path, DATA, TRUE)[1]
+    assert checker.main([str(data), str(certificate)]) == 2
+    assert capsys.readouterr().err == f"{data}: {line}\n"
+
+
 REPEATED_IN_DATA = [
     ('"name"', "/name"),
     ('"samples"', "/samples"),
