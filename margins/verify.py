@@ -19,8 +19,9 @@ A rational is "p/q" in lowest terms, in ASCII digits without leading zeros, at m
 multipliers have denominators up to the number V of tokens, which is all that they need: their values come from
 tokens that tight constraints connect. So every sum here stays short.
 
-A dataset is what README.md says and `marginaudit.orders.read_dataset` reads. A line of a text dataset ends with
-LF, CR LF or CR; every other character that is white space to Unicode separates two tokens of it.
+A dataset is what README.md says and `marginaudit.orders.read_dataset` reads; that float64 has no room for some counts
+and entries matters to no constraint. A line of a text dataset ends with LF, CR LF or CR; every other character that is
+white space to Unicode separates two tokens of it.
 """
 
 import json
@@ -262,7 +263,9 @@ def read(path: str | Path, reader: Callable[[Path], Read]) -> Read:
 
 
 def decoded(path: Path) -> str:
-    """UTF-8 text, without the byte order mark that it may start with."""
+    """UTF-8 text, without the byte order mark that it may start with; from a file that has an end."""
+    if path.exists() and not path.is_file():
+        raise Unreadable("", got="no regular file", expected="one")
     return path.read_bytes().decode("utf-8-sig")
 
 

@@ -3,6 +3,7 @@
 import copy
 import io
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -370,7 +371,7 @@ def test_files_that_cannot_be_read(
     refused = command.refused("verify", *paths)
     assert refused.startswith(f"{paths[which]}: ")
     if which:
-        assert refused.removeprefix(f"{paths[1]}: ").startswith(line)
+        assert refused.removeprefix(f"{paths[1]}: ").startswith(line.partition(", expected")[0])
 
 
 @pytest.mark.parametrize("name", ["folder", "a\0b", "x" * 5000, "data.yaml", "data", "\udcff.json"])
@@ -393,8 +394,20 @@ def test_paths_that_are_no_dataset(
 def test_a_folder_as_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: Command) -> None:
     data, folder = written(tmp_path, DATA, TRUE)[0], tmp_path / "folder.json"
     folder.mkdir()
-    assert unreadable((data, folder), capsys) == "got Is a directory, expected a file that can be read"
+    assert unreadable((data, folder), capsys) == "got no regular file, expected one"
     assert command.refused("verify", data, folder).startswith(f"{folder}: got Is a directory")
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_pipe_that_nobody_writes_to(
+    which: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: Command
+) -> None:
+    paths = written(tmp_path, DATA, TRUE)
+    paths[which].unlink()
+    os.mkfifo(paths[which])
+    assert unreadable(paths, capsys) == "got no regular file, expected one"
+    assert command.refused("verify", *paths).startswith(f"{paths[which]}: got a named pipe")
 
 
 def test_the_command_has_the_checker_s_status_and_words(
@@ -446,12 +459,17 @@ def test_names_that_the_terminal_cannot_show(
     assert "\\x1b[2J" in err
 
 
+FLOAT64_LIMITS = ("at most 1e50", "at least 1e-50", "float64 has every integer")
+
+
 def read_both(path: Path) -> tuple[Any, Any]:
     """What the product's reader and the checker's make of a file: None where it is refused."""
     try:
         data = read_dataset(path)
-    except InputError:
+    except InputError as error:
         ours = None
+        if any(limit in str(error) for limit in FLOAT64_LIMITS):
+            return None, None
     else:
         ours = (
             set(data.vocabulary),
