@@ -93,6 +93,11 @@ def test_general_embedding_against_the_rational_certificate():
 
 
 def test_refusals():
+    two = Dataset.from_sentences("two", ["ab", "ba"])
+    with pytest.raises(NotExact, match="orthonormal"):
+        solve_ov(replace(two, embedding=np.array([[1.0, 0], [0.6, 0.8]])), method="exact")
+    with pytest.raises(ValueError, match="expected one of auto, exact, cvxpy"):
+        solve_ov(two, method="best")
     with pytest.raises(NotExact, match="orthonormal"):
         solve_ov(broken(CASES["example-1"](), "orthonormal"), method="exact")
     with pytest.raises(CollocationError):
