@@ -42,6 +42,11 @@ def modules(targets: list[str]) -> list[str]:
     return list(found)
 
 
+def package_of(module: str) -> str:
+    """The package that a module's path begins with."""
+    return module.partition("/")[0]
+
+
 def drawn(mutants: list[Mutant], size: int | None, seed: int) -> list[Mutant]:
     """A sample in random order that takes each kind of mistake in turn, so that the rare kinds are in it too."""
     shuffled = random.Random(seed).sample(mutants, len(mutants))
@@ -99,13 +104,13 @@ class Kept:
         self.rows[self._key(mutant)] = {"tests": self.tests, "outcome": asdict(outcome)}
         self.write()
 
-    def seconds_unchanged(self, tree: Tree, package: str) -> float:
-        """The processor's seconds for the package's tests on the unchanged tree, on which all must be green."""
-        key = digest(package.encode(), digest_of([ROOT / "tests", *(ROOT / p for p in PACKAGES)]).encode())
+    def seconds_unchanged(self, tree: Tree, package: str, tests: list[str]) -> float:
+        """The processor's seconds for tests of a package on the unchanged tree, on which all must be green."""
+        key = digest(" ".join(tests).encode(), digest_of([ROOT / "tests", *(ROOT / p for p in PACKAGES)]).encode())
         if key not in self.rows:
             print(f"{package}: its tests on the unchanged tree", flush=True)
             before = _seconds_of_children()
-            outcome = tree.test(covering_tests(ROOT, f"{package}/__init__.py"))
+            outcome = tree.test(tests)
             if outcome.killed:
                 raise SystemExit(f"{package}: a test is red on the unchanged tree: {outcome.by}")
             self.rows[key] = _seconds_of_children() - before
@@ -134,8 +139,10 @@ def try_all(mutants: list[Mutant], kept: Kept, jobs: int) -> list[tuple[Mutant, 
         return found
     with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
         trees = [Tree(ROOT, Path(folder).resolve() / str(i)) for i in range(jobs)]
-        packages = {module.partition("/")[0] for module, _ in waiting}
-        limit = {p: SPARE * kept.seconds_unchanged(trees[0], p) + LEAST for p in sorted(packages)}
+        tests: dict[str, dict[str, None]] = defaultdict(dict)
+        for module in sorted({module for module, _ in waiting}):
+            tests[package_of(module)] |= dict.fromkeys(covering_tests(ROOT, module))
+        limit = {p: SPARE * kept.seconds_unchanged(trees[0], p, list(t)) + LEAST for p, t in tests.items()}
         free: SimpleQueue[Tree] = SimpleQueue()
         for tree in trees:
             free.put(tree)
@@ -143,8 +150,7 @@ def try_all(mutants: list[Mutant], kept: Kept, jobs: int) -> list[tuple[Mutant, 
         def attempt(mutant: Mutant) -> Outcome:
             tree, (module, mutation) = free.get(), mutant
             try:
-                tests = covering_tests(ROOT, module)
-                return tree.try_mutation(module, mutation, tests, limit[module.partition("/")[0]])
+                return tree.try_mutation(module, mutation, covering_tests(ROOT, module), limit[package_of(module)])
             finally:
                 free.put(tree)
 
@@ -171,12 +177,12 @@ def report(found: list[tuple[Mutant, Outcome]]) -> None:
     score: dict[str, list[bool]] = defaultdict(list)
     for (module, mutation), outcome in sorted(found, key=lambda pair: (pair[0][0], pair[0][1].line)):
         score[module].append(outcome.killed)
-        score[module.partition("/")[0]].append(outcome.killed)
+        score[package_of(module)].append(outcome.killed)
         if not outcome.killed:
             print(f"\n{module}:{mutation.line} {mutation.kind} in {mutation.scope or 'the module'}")
             print(f"  - {mutation.before}\n  + {mutation.after}")
     print()
-    for name, killed in sorted(score.items(), key=lambda pair: (pair[0].partition("/")[0], "/" in pair[0], pair[0])):
+    for name, killed in sorted(score.items(), key=lambda pair: (package_of(pair[0]), "/" in pair[0], pair[0])):
         indent = "  " if "/" in name else ""
         print(f"{indent}{name:<40.40} {sum(killed):>4} of {len(killed):>4} {sum(killed) / len(killed):>7.1%}")
 
