@@ -98,7 +98,7 @@ def test_a_line_bent_beyond_rounding_is_not_called_infeasible(bend):
     solution = solve_kq(dataset)
     assert solution.status == "optimal"
     # W*: both rows tight, w = (0, 1/bend) against the query (3, 0)
-    assert solution.norm_squared == pytest.approx(1 / (3 * bend) ** 2, rel=1e-6)
+    assert solution.norm_squared == pytest.approx(1 / (3 * bend) ** 2, rel=1e-6, abs=0)
 
 
 def test_an_almost_straight_line_gets_no_wrong_answer():
@@ -110,7 +110,7 @@ def test_an_almost_straight_line_gets_no_wrong_answer():
             continue
         assert solution.status == "optimal" or solution.infeasibility.residual >= bend
         if solution.status == "optimal":
-            assert solution.norm_squared == pytest.approx(1 / (3 * bend) ** 2, rel=1e-3)
+            assert solution.norm_squared == pytest.approx(1 / (3 * bend) ** 2, rel=1e-3, abs=0)
 
 
 def test_ov_with_fewer_dimensions_than_it_needs():

@@ -39,7 +39,7 @@ def test_orthonormal_embeddings_are_one_hot_tokens_turned(dataset, extra, method
                 before.weights_exact
             )
         assert np.abs(after.scores - before.scores).max() < 1e-5
-        assert np.linalg.norm(after.matrix) ** 2 == pytest.approx(after.norm_squared, rel=1e-12)
+        assert np.linalg.norm(after.matrix) ** 2 == pytest.approx(after.norm_squared, rel=1e-12, abs=0)
     assert np.allclose(E @ kq.matrix @ E.T, kq.scores, rtol=0, atol=1e-12)
     assert np.allclose(ov.matrix @ E.T, ov.scores, rtol=0, atol=1e-12)
     assert kq.matrix.shape == (dataset.V + extra,) * 2
@@ -52,7 +52,7 @@ def test_general_embeddings_turned_and_in_more_dimensions(solve):
     before = solve(dataset)
     for dimension in (4, 5, 11):
         after = solve(replace(dataset, embedding=dataset.embeddings @ orthonormal_rows(4, dimension)))
-        assert after.norm_squared == pytest.approx(before.norm_squared, rel=1e-9)
+        assert after.norm_squared == pytest.approx(before.norm_squared, rel=1e-9, abs=0)
         assert np.abs(after.scores - before.scores).max() < 1e-4
         assert after.matrix.shape[1] == dimension
 
@@ -61,8 +61,12 @@ def test_longer_embeddings_make_a_smaller_solution():
     dataset = broken(CASES["example-1"](), "orthonormal")
     for factor in (2.0**-20, 3.0, 2.0**20):
         scaled = replace(dataset, embedding=dataset.embeddings * factor)
-        assert solve_kq(scaled).norm_squared * factor**4 == pytest.approx(solve_kq(dataset).norm_squared, rel=1e-9)
-        assert solve_ov(scaled).norm_squared * factor**2 == pytest.approx(solve_ov(dataset).norm_squared, rel=1e-9)
+        assert solve_kq(scaled).norm_squared * factor**4 == pytest.approx(
+            solve_kq(dataset).norm_squared, rel=1e-9, abs=0
+        )
+        assert solve_ov(scaled).norm_squared * factor**2 == pytest.approx(
+            solve_ov(dataset).norm_squared, rel=1e-9, abs=0
+        )
 
 
 def test_counts_do_not_matter():

@@ -87,7 +87,7 @@ def test_within_the_radius_of_the_rational_optimum(dataset, problem):
     assert (
         np.abs(solution.scores - opinion.scores).max() <= 1.01 * opinion.weight_radius * np.linalg.norm(E) ** 2 + 1e-9
     )
-    assert solution.norm_squared == pytest.approx(float(dot(truth, truth)), rel=1e-14)
+    assert solution.norm_squared == pytest.approx(float(dot(truth, truth)), rel=1e-14, abs=0)
 
     w = [Fraction(v) for v in solution.matrix.ravel().tolist()]
     lam = [Fraction(v) for v in solution.multipliers.values.tolist()]
@@ -95,7 +95,7 @@ def test_within_the_radius_of_the_rational_optimum(dataset, problem):
     dual = 2 * sum(lam) - dot(pulled, pulled)
     assert min(lam) >= 0
     size = certificate.primal
-    assert certificate.primal == pytest.approx(float(dot(w, w)), rel=1e-13)
+    assert certificate.primal == pytest.approx(float(dot(w, w)), rel=1e-13, abs=0)
     scale = float(dot(*[[abs(v) for v in combine([[abs(x) for x in row] for row in A], lam)]] * 2))
     assert certificate.dual == pytest.approx(float(dual), abs=1e-13 * (size + scale))
     assert certificate.gap == pytest.approx(float(dot(w, w) - dual), abs=1e-13 * (size + scale))

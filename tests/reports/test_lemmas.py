@@ -140,8 +140,8 @@ def test_corollary_1_is_decided_for_every_T(case: str, suffix: str) -> None:
     lower, upper = (judged(f"ntp.corollary1.{side}{suffix}", on) for side in ("lower", "upper"))
     assert (lower.verdict, lower.evidence) == (Verdict.HOLDS, Evidence.EXACT)
     assert (upper.verdict, upper.evidence) == (Verdict.VIOLATED, Evidence.EXACT)
-    assert lower.measured == pytest.approx(margins.min(), rel=1e-12)
-    assert upper.measured == pytest.approx(margins.max(), rel=1e-12)
+    assert lower.measured == pytest.approx(margins.min(), rel=1e-12, abs=0)
+    assert upper.measured == pytest.approx(margins.max(), rel=1e-12, abs=0)
     assert lower.bound == pytest.approx(A)
     assert upper.bound == pytest.approx(3 * A)
     start, power = upper.first_violation, 7 if suffix else 5
@@ -266,7 +266,7 @@ def test_lemma_5_sees_an_optimal_position_that_loses_weight() -> None:
     rise = lemma5_weights(on).rise
     S = [on.training.stage2.score_matrix(k, 3)[:, 2] for k in (0, 1)]
     odds = [np.log((5 * np.exp(s[1]) + np.exp(s[2])) / np.exp(s[0])) for s in S]
-    assert rise[1] == pytest.approx(odds[1] - odds[0], rel=1e-9)
+    assert rise[1] == pytest.approx(odds[1] - odds[0], rel=1e-9, abs=0)
 
 
 # Lemmas 6 and 7
@@ -358,7 +358,7 @@ def test_lemma_7_keeps_its_digits_far_out() -> None:
         with_best = sum(d[p] * best.get(p, 0) for p in pairs) / length / size
         expected = float(with_W - with_best)
     assert abs(expected) < 1e-9
-    assert measured.value[-1] == pytest.approx(expected, rel=1e-6)
+    assert measured.value[-1] == pytest.approx(expected, rel=1e-6, abs=0)
     assert abs(measured.value[-1] - expected) <= measured.radius[-1]
 
 
@@ -438,7 +438,7 @@ def test_lemma_7_as_printed_is_false_where_frequencies_are_extremely_uneven() ->
     assert found is not None
     step, needed, printed = found
     assert needed > 1.0001 * printed
-    assert needed == pytest.approx(np.sqrt(2) - 1, rel=1e-3)
+    assert needed == pytest.approx(np.sqrt(2) - 1, rel=1e-3, abs=0)
     assert naive_two_queries(600, 800) is None
     on = Run(two_queries((1, 1)))
     assert on.norm_kq == pytest.approx(1)
@@ -528,7 +528,7 @@ def test_the_losses_in_ball_arithmetic_are_the_textbook_ones() -> None:
         edges = np.flatnonzero(classes.edge_class == number)
         bag = {on.dataset.vocabulary[classes.token[e]]: int(classes.multiplicity[e]) for e in edges}
         key = int(classes.query[number]), tuple(sorted(bag.items())), int(classes.next[number])
-        assert float(ball.exp()) == pytest.approx(expected[key], rel=1e-9)
+        assert float(ball.exp()) == pytest.approx(expected[key], rel=1e-9, abs=1e-15)
 
 
 def test_no_search_finds_a_loss_below_the_floor() -> None:
@@ -538,7 +538,7 @@ def test_no_search_finds_a_loss_below_the_floor() -> None:
     on = Run(data, Config(steps1=20, steps2=2))
     A = on.training.margin
     floor = float(infimum(4, flint.arb(A)))
-    assert floor == pytest.approx(np.log(1 + 3 * np.exp(-A)), rel=1e-12)
+    assert floor == pytest.approx(np.log(1 + 3 * np.exp(-A)), rel=1e-12, abs=0)
     for number, sample in enumerate(data.samples):
 
         def loss(flat: Floats, number: int = number, y: int = data.index[sample.next]) -> float:

@@ -72,14 +72,16 @@ def test_the_bounds_are_the_ledgers_formulas() -> None:
     assert list(first) == list(LISTED_STEPS)
     assert list(second) == [2, 10, 100, 900, 10**3, 10**4, 10**5]
     for t in (2, 900, 10**4, 10**18):
-        assert first[t]["bound"] == pytest.approx(12 * NORM_OV**3 * math.log(10) * math.log(t) / (t * LR1), rel=1e-13)
+        assert first[t]["bound"] == pytest.approx(
+            12 * NORM_OV**3 * math.log(10) * math.log(t) / (t * LR1), rel=1e-13, abs=0
+        )
     for t in (2, 10, 10**5):
         log = math.log(t)
         theorem1 = 54 * 3 * 3**4 * (5 / 3) ** 2 * log**2 / (t * LR2)
         gap = 2 * NORM_KQ**3 * math.log(2 * 3**3 * 6) * (1 + log) + LR2 * NORM_KQ**2 * (1 + log)
         sharp = (gap + math.sqrt(2) * LR2 * NORM_KQ) / (t * LR2)
-        assert second[t]["bound"] == pytest.approx(theorem1, rel=1e-13)
-        assert second[t]["sharp_bound"] == pytest.approx(sharp, rel=1e-13)
+        assert second[t]["bound"] == pytest.approx(theorem1, rel=1e-13, abs=0)
+        assert second[t]["sharp_bound"] == pytest.approx(sharp, rel=1e-13, abs=0)
         assert second[t]["slack"] == second[t]["bound"] / second[t]["measured"]
 
 
@@ -345,7 +347,7 @@ def test_trained_is_the_last_W_scaled_to_the_norm_of_the_solution() -> None:
         assert row["steps"] == LENGTH
         assert set(row["trained"]) == set(row["solved"])
         for x, value in row["trained"].items():
-            assert value == pytest.approx(W["abcdq".index(x), "abcdq".index(row["query"])], rel=1e-9)
+            assert value == pytest.approx(W["abcdq".index(x), "abcdq".index(row["query"])], rel=1e-9, abs=0)
     last = proposition2_table(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40, at=(1, 2))))
     whole = proposition2_table(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40)))
     assert (last[0]["trained"], last[0]["steps"]) == (whole[0]["trained"], 40)
@@ -395,7 +397,7 @@ def test_a_numerical_solution_comes_with_its_radius() -> None:
     assert only["holds"] is False
     W = run.trained.W_kq * (run.norm_kq / np.linalg.norm(run.trained.W_kq))
     E = np.array(GENERAL["embedding"])
-    assert only["trained"] == pytest.approx({x: E[i] @ W @ E[2] for i, x in enumerate("abq")}, rel=1e-12)
+    assert only["trained"] == pytest.approx({x: E[i] @ W @ E[2] for i, x in enumerate("abq")}, rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize(("radius", "holds"), [(1e-10, True), (0.9e-9, True), (1.1e-9, None), (0.1, None)])
