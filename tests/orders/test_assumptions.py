@@ -108,6 +108,13 @@ def test_broken_keeps_a_rotated_embedding_orthonormal(name: str) -> None:
         np.testing.assert_array_equal(worse.embedding[:4, :6], rotation[:4])
 
 
+def test_broken_turns_one_unit_vector_towards_another() -> None:
+    E = broken(Dataset.from_sentences("cycle", ["abcda"]), "orthonormal").embeddings
+    gram = np.eye(4)
+    gram[0, 3] = gram[3, 0] = 0.6
+    np.testing.assert_allclose(E @ E.T, gram, rtol=0, atol=1e-15)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_broken_takes_names_that_are_free(name: str) -> None:
     dataset = Dataset.from_sentences("taken", [["x3", "x4"], ["x4", "x5"], ["x5", "x3"]])
