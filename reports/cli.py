@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.orders import CollocationError, Dataset, InputError, shown, shown_path
-from marginaudit.reports.interrupts import interrupts_kept
+from marginaudit.reports.interrupts import Interrupted, interrupts_kept
 from marginaudit.reports.options import FilePath, Seconds, Seed, StepCount, load, load_trainable, training_options
 from marginaudit.reports.streams import open_streams, standard_output, tell
 from marginaudit.reports.usage import OneOf, told
@@ -607,7 +607,8 @@ def _status(arguments: list[str] | None) -> int:
             try:
                 return int(cli.main(args=arguments, prog_name="marginaudit", standalone_mode=False))
             except click.exceptions.NoArgsIsHelpError as error:
-                click.echo(error.format_message())
+                with standard_output() as output:
+                    output.write(f"{error.format_message()}\n")
                 return 0
             except OSError as error:
                 if error.filename is None:  # click's own printing
@@ -618,7 +619,7 @@ def _status(arguments: list[str] | None) -> int:
         tell(f"marginaudit: {told(error, cli)}")
     except (InputError, CollocationError) as error:
         tell(f"marginaudit: {error}")
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt, Interrupted):
         tell("marginaudit: interrupted")
         return 130
     except BrokenPipeError:

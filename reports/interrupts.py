@@ -1,4 +1,4 @@
-"""An interrupt that is not lost: some libraries catch every exception, also KeyboardInterrupt, while they import."""
+"""An interrupt that no library swallows while it is imported, and on which click prints no line of its own."""
 
 import signal
 import threading
@@ -9,9 +9,13 @@ from types import FrameType
 _interrupted = threading.Event()
 
 
+class Interrupted(BaseException):
+    """The user wants the program to end."""
+
+
 @contextmanager
 def interrupts_kept() -> Iterator[None]:
-    """Within, SIGINT raises KeyboardInterrupt as ever, and again at the next `raise_if_interrupted`."""
+    """Within, SIGINT raises Interrupted, and again at the next `raise_if_interrupted`."""
     _interrupted.clear()
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -27,11 +31,11 @@ def interrupts_kept() -> Iterator[None]:
 
 
 def raise_if_interrupted() -> None:
-    """Raise KeyboardInterrupt if there was one before."""
+    """Raise Interrupted if there was a SIGINT before."""
     if _interrupted.is_set():
-        raise KeyboardInterrupt
+        raise Interrupted
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     _interrupted.set()
-    raise KeyboardInterrupt
+    raise Interrupted

@@ -197,8 +197,13 @@ class ReducedKQ(CommonMargin):
         return np.asarray(into - out if signed else into + out, dtype=np.float64)
 
     @cached_property
-    def _compiled(self) -> "CompiledSteps":
-        from marginaudit.training.compiled import CompiledSteps  # numba takes a second to import
+    def _compiled(self) -> "CompiledSteps | None":
+        """None where the user has numba's compiler switched off."""
+        from numba import config  # takes a second to import
+
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return None
+        from marginaudit.training.compiled import CompiledSteps
 
         return CompiledSteps(self)
 
@@ -207,7 +212,8 @@ class ReducedKQ(CommonMargin):
         if self.margin_size == 0 or len(self.edges) == 0:
             return
         while iterate.moves < goal:
-            self._compiled.take(iterate, goal, report)
+            if self._compiled is not None:
+                self._compiled.take(iterate, goal, report)
             if iterate.moves < goal:
                 if not self.step(iterate):
                     return

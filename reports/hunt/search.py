@@ -2,13 +2,16 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import NoSuchExample
 
 from marginaudit.margins import NotExact, certificate_document, solve_kq, solve_ov
@@ -117,14 +120,23 @@ def hunt(
             f"--without {shown(without)}", got=f"an assumption that {claim.id} does not make", expected=expected
         )
     search = _Search(claim, without, seconds, progress)
-    try:
+    with suppress(_TimeIsUp), _no_folder_left():
         search.smallest()
         search.drawn(seed)
         search.shrunk()
         search.smaller(seed)
-    except _TimeIsUp:
-        pass
     return search.result()
+
+
+@contextmanager
+def _no_folder_left() -> Iterator[None]:
+    """Within, hypothesis keeps what it makes in a temporary folder, not in the working directory."""
+    with TemporaryDirectory() as folder:
+        set_hypothesis_home_dir(folder)
+        try:
+            yield
+        finally:
+            set_hypothesis_home_dir(None)
 
 
 class _Search:

@@ -230,8 +230,7 @@ def test_interrupted_while_it_runs(own_folder: Path) -> None:
         running.wait(1)
     running.send_signal(signal.SIGINT)
     out, err = running.communicate(timeout=60)
-    assert (running.returncode, out) == (130, "")
-    assert err.strip() == "marginaudit: interrupted"
+    assert (running.returncode, out, err) == (130, "", "marginaudit: interrupted\n")
     assert not list(own_folder.iterdir())
 
 
@@ -244,14 +243,13 @@ def test_interrupted_while_it_writes(command: Command, own_folder: Path, monkeyp
 
     def interrupted(path: Path, content: bytes) -> int:
         if len(written) == 2:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         written.append(path)
         return write(path, content)
 
     monkeypatch.setattr(Path, "write_bytes", interrupted)
     answer = command("audit", data, "--steps1", "4", "--steps2", "4", "--out", "report")
-    assert (answer.status, answer.out) == (130, "")
-    assert answer.err.strip() == "marginaudit: interrupted"
+    assert answer == (130, "", "marginaudit: interrupted\n")
     assert len(written) == 2
     assert {path: path.read_bytes() for path in own_folder.rglob("*") if path.is_file()} == before
 

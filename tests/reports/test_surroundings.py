@@ -1,0 +1,215 @@
+"""What the user's surroundings do to the commands: closed streams, settings of libraries, odd paths, signals."""
+
+import hashlib
+import json
+import math
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from matplotlib.figure import Figure
+
+from marginaudit.reports.figures import rendered
+from marginaudit.reports.plotting import styled
+from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
+
+ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+CLOSED = "marginaudit: standard output: got a closed stream, expected one to write to\n"
+FULL = "marginaudit: standard output: got No space left on device, expected room for all of it\n"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def redirected(how: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command run by a shell that redirects its streams."""
+    command = [sys.executable, "-m", "marginaudit.reports", *arguments]
+    shell = ["sh", "-c", f'exec "$0" "$@" {how}', *command]
+    return subprocess.run(
+        shell, capture_output=True, text=True, check=False, timeout=100, env=ENVIRONMENT | environment
+    )
+
+
+@pytest.mark.parametrize(
+    ("how", "arguments", "status", "err"),
+    [
+        (">&-", ["classify", "example-1"], 2, CLOSED),
+        (">&-", ["--help"], 2, CLOSED),
+        ("<&- >&- 2>&-", ["classify", "example-1", "--json"], 2, ""),
+        ("2>&-", ["classify", "nope"], 2, ""),
+        ("<&- 2>&-", ["classify", "example-1"], 0, ""),
+        (">/dev/full", ["--help"], 2, FULL),
+        (">/dev/full", [], 2, FULL),
+        (">/dev/full 2>/dev/full", ["claims", "--json"], 2, ""),
+    ],
+)
+def test_streams_closed_and_full(how: str, arguments: list[str], status: int, err: str) -> None:
+    answer = redirected(how, *arguments)
+    assert (answer.returncode, answer.stderr) == (status, err)
+    assert bool(answer.stdout) == (status == 0)
+
+
+def test_no_file_becomes_a_closed_stream(own_folder: Path) -> None:
+    """Each file that is opened takes the lowest descriptor that is free."""
+    data = dataset_file(own_folder, NO_FUNCTION)
+    answer = redirected("<&- 2>&-", "audit", str(data), *SHORT, "--claims", "nothing.py")
+    assert (answer.returncode, answer.stdout) == (2, "")
+    answer = redirected("<&- 2>&-", "audit", str(data), *SHORT)
+    assert answer.returncode == 0
+    assert answer.stdout.endswith("report: audit-report/report.html\n")
+    strict_json(Path("audit-report/report.json").read_text(encoding="utf-8"))
+
+
+def test_a_closed_output_of_this_process(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    answer = command("classify", "example-1")
+    assert (answer.status, answer.err) == (2, CLOSED)
+
+
+DRAW = """
+import sys
+from marginaudit.reports.figures import rendered
+from marginaudit.reports.plotting import styled
+
+def draw():
+    from matplotlib.figure import Figure
+    figure = Figure(figsize=(2, 2))
+    figure.subplots().set_title("a title")
+    return figure
+
+sys.stdout.buffer.write(rendered(styled(draw)(), sys.argv[1]))
+"""
+HOSTILE = "text.usetex: True\nfont.size: 30\naxes.facecolor: red\nsavefig.bbox: tight\nbackend: nonsense\nnonsense\n"
+
+
+def test_no_setting_of_matplotlib_reaches_a_figure(own_folder: Path) -> None:
+    drawn = []
+    for environment in (
+        {},
+        {"MPLBACKEND": "nonsense", "MATPLOTLIBRC": str(own_folder / "settings"), "HOME": "/proc/x"},
+    ):
+        answer = subprocess.run(
+            [sys.executable, "-c", DRAW, ".svg"], capture_output=True, check=False, env=ENVIRONMENT | environment
+        )
+        assert (answer.returncode, answer.stderr) == (0, b"")
+        drawn.append(answer.stdout)
+        Path("settings").write_text(HOSTILE)
+        Path("matplotlibrc").write_bytes(b"\xff")
+    assert drawn[0].startswith(b"<?xml")
+    assert drawn[0] == drawn[1]
+
+
+def test_settings_of_this_process_are_not_used_and_are_kept() -> None:
+    def draw() -> Figure:
+        figure = Figure(figsize=(2, 2))
+        figure.subplots().set_title("a title")
+        return figure
+
+    plain = rendered(styled(draw)(), ".svg")
+    with mpl.rc_context({"text.usetex": True, "font.size": 30.0, "axes.facecolor": "red", "savefig.bbox": "tight"}):
+        assert rendered(styled(draw)(), ".svg") == plain
+        assert mpl.rcParams["font.size"] == 30
+    assert "MATPLOTLIBRC" not in os.environ
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"NUMBA_DISABLE_JIT": "1"},
+        pytest.param({"NUMBA_CACHE_DIR": "/proc/x", "HOME": "/proc/x"}, marks=pytest.mark.slow),  # compiles anew
+    ],
+)
+def test_without_numbas_compiler_and_cache(command: Command, own_folder: Path, environment: dict[str, str]) -> None:
+    arguments = ["train", str(dataset_file(own_folder, SVOP)), *SHORT, "--json"]
+    answer = redirected("", *arguments, **environment)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    found, expected = strict_json(answer.stdout), command.json(*arguments[:-1])
+    assert len(found["stage2"]) == len(expected["stage2"]) > 3
+    for row, other in zip(found["stage2"], expected["stage2"], strict=True):
+        assert row["step"] == other["step"]
+        assert math.isclose(row["norm"], other["norm"], rel_tol=1e-12)
+        assert math.isclose(row["loss"], other["loss"], rel_tol=1e-12)
+
+
+INTERRUPTED = """
+import os, signal, sys
+left = int(sys.argv.pop(1))
+def interrupt(event, details):
+    global left
+    if event == "import":
+        left -= 1
+        if not left:
+            signal.raise_signal(signal.SIGINT)
+sys.addaudithook(interrupt)
+from marginaudit.reports.start import main
+main()
+"""
+
+
+@pytest.mark.parametrize("number", [30, 250, 800])
+def test_interrupted_while_it_imports(own_folder: Path, number: int) -> None:
+    arguments = [sys.executable, "-c", INTERRUPTED, str(number), "train", "example-1", *SHORT]
+    answer = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=100, env=ENVIRONMENT)
+    assert (answer.returncode, answer.stdout, answer.stderr) == (130, "", "marginaudit: interrupted\n")
+    assert not list(own_folder.iterdir())
+
+
+def test_a_path_that_is_not_utf_8(command: Command, own_folder: Path) -> None:
+    path = os.fsdecode(os.fsencode(own_folder) + b"/a\xff\x1b.json")
+    Path(path).write_text(json.dumps({"sentences": [["a", "b"], ["a", "a"]]}))
+    assert command("classify", path).status == 0
+    found = command.json("audit", path, *SHORT, "--out", os.fsdecode(b"report\xff"))
+    assert found["datasets"][0]["name"] == r"a\udcff\x1b"
+    assert found["datasets"][0]["origin"] == str(own_folder) + r"/a\udcff\x1b.json"
+    text = Path(os.fsdecode(b"report\xff"), "report.json").read_text(encoding="utf-8")
+    assert strict_json(text)["datasets"] == found["datasets"]
+    assert r"a\udcff\x1b.json" in Path(os.fsdecode(b"report\xff"), "report.html").read_text(encoding="utf-8")
+    assert r"no\udcff.json: got No such file" in command.refused("classify", os.fsdecode(b"no\xff.json"))
+
+
+def test_the_stated_hash_is_of_the_bytes_that_were_parsed(
+    command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = dataset_file(own_folder, NO_FUNCTION)
+    content, read = path.read_bytes(), Path.read_bytes
+
+    def read_and_change(file: Path) -> bytes:
+        found = read(file)
+        path.write_text("[]")
+        return found
+
+    monkeypatch.setattr(Path, "read_bytes", read_and_change)
+    found = command.json("audit", path, *SHORT)["datasets"][0]
+    assert (found["name"], found["sha256"]) == ("no-function", hashlib.sha256(content).hexdigest())
+
+
+def test_what_is_no_file(command: Command, own_folder: Path) -> None:
+    os.mkfifo("pipe.json")
+    Path("zero.json").symlink_to("/dev/zero")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind("socket.json")
+        for name, kind in (("pipe", "a named pipe"), ("zero", "a device"), ("socket", "a socket")):
+            for arguments in (["classify"], ["solve"], ["train"], ["audit"]):
+                assert (
+                    command.refused(*arguments, f"{name}.json") == f"{name}.json: got {kind}, expected a dataset file"
+                )
+            line = command.refused("verify", "example-1", f"{name}.json")
+            assert line == f"{name}.json: got {kind}, expected a certificate, as `solve --certificate` writes it"
+            line = command.refused("claims", "--claims", f"{name}.json")
+            assert line == f"{name}.json: got {kind}, expected a Python file of claims"
+    assert not Path("audit-report").exists()
+
+
+def test_a_long_path_is_shown_without_its_middle(command: Command, own_folder: Path) -> None:
+    path = own_folder / ("x" * 200) / ("y" * 200) / "missing.json"
+    line = command.refused("classify", path)
+    assert line.startswith(str(own_folder)[:50])
+    assert "yyyy/missing.json: got No such file or directory, expected a dataset file" in line
+    assert len(line) < 280
