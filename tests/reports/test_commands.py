@@ -1,0 +1,207 @@
+"""verify, hunt and audit --certify through the command line: what they answer, and their exit statuses."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import marginaudit.reports.hunt.search as search
+from marginaudit.margins.verify import verify
+from marginaudit.orders import check_assumption, read_dataset
+from marginaudit.reports import LEDGER, Run, Verdict, exact_series
+from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_3, Claim
+from marginaudit.reports.hunt import hunt
+from marginaudit.reports.judgements import Equal
+from tests.command_line import SVOP, Command, dataset_file, strict_json
+
+PLANTED = """
+from dataclasses import replace
+from marginaudit.reports import LEDGER, exact_series
+from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_3
+from marginaudit.reports.judgements import Equal
+
+CLAIMS = [
+    replace(
+        LEDGER["ntp.prop2.closed-form"],
+        id="planted",
+        assumptions=(*ASSUMPTION_1, *ASSUMPTION_3),
+        judgement=Equal(
+            measure=lambda run: exact_series([int(len(run.dataset.relations) > 1)]),
+            expected=lambda _: exact_series([0]),
+        ),
+    )
+]
+"""
+
+ASSUMED = (*ASSUMPTION_1, *ASSUMPTION_3)
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def svop(own_folder: Path) -> Path:
+    return dataset_file(own_folder, SVOP, "svop.json")
+
+
+# verify
+
+
+def test_a_certificate_is_confirmed_and_refused(command: Command, svop: Path) -> None:
+    found = command.json("solve", svop, "--certificate", "proof.json")
+    answer = command("verify", svop, "proof.json")
+    assert (answer.status, answer.err) == (0, "")
+    kq = f"kq: optimal, ||W*||^2 = {found['kq']['norm_squared_exact']}"
+    assert [line.partition(":")[0] for line in answer.out.splitlines()] == ["confirmed", "confirmed"]
+    assert f"confirmed: {kq}, " in answer.out
+    confirmed = command.json("verify", svop, "proof.json")
+    assert confirmed == {"confirmed": True, "reason": None, "statements": verify(svop, "proof.json")}
+
+    document = strict_json(Path("proof.json").read_text(encoding="utf-8"))
+    document["ov"]["norm_squared"] = "7/1"
+    dataset_file(svop.parent, document, "lie.json")
+    answer = command("verify", svop, "lie.json")
+    assert (answer.status, answer.out) == (1, "")
+    assert answer.err == "refused: ov: ||W||^2 is 3, stated 7\n"
+    answer = command("verify", svop, "lie.json", "--json")
+    told = strict_json(answer.out)
+    assert (answer.status, told["confirmed"], told["statements"]) == (1, False, [])
+    assert answer.err == f"refused: {told['reason']}\n"
+
+
+def test_a_certificate_of_a_built_in_case_and_of_another_dataset(command: Command, svop: Path) -> None:
+    assert command("solve", "example-1", "--certificate", "proof.json").status == 0
+    assert command("verify", "example-1", "proof.json").status == 0
+    other = dataset_file(svop.parent, {"sentences": [list("abcb"), list("bca"), list("cab")]}, "other.json")
+    answer = command("verify", other, "proof.json")
+    assert (answer.status, answer.out) == (1, "")
+    assert answer.err.startswith("refused: ")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000, b"[]", b"null"])
+def test_what_is_no_certificate(command: Command, svop: Path, content: bytes) -> None:
+    Path("proof.json").write_bytes(content)
+    answer = command("verify", svop, "proof.json")
+    assert answer.status == 2 or content in (b"[]", b"null")
+    assert answer.err.count("\n") == 1
+    assert command("verify", "nope.json", "proof.json").status == 2
+
+
+# hunt
+
+
+def hunted(command: Command, *arguments: object) -> Any:
+    Path("claims.py").write_text(PLANTED)
+    return command.json("hunt", "planted", "--claims", "claims.py", "--seconds", "60", *arguments)
+
+
+def test_a_hunt_confirms_what_it_found(command: Command) -> None:
+    found = hunted(command)
+    assert (found["claim"], found["without"], found["found"]) == ("planted", None, True)
+    assert found["dataset"] == "planted.json"
+    assert found["tried"] == sum(found["verdicts"].values()) > 0
+    assert found["verdicts"]["violated"] >= 1
+    dataset = read_dataset("planted.json")
+    assert dataset.name == "planted"
+    assert len(dataset.relations) == 2
+    assert all(check_assumption(dataset, name).holds for name in ASSUMED)
+    row = command.json("audit", "planted.json", "--claims", "claims.py", "--steps1", "3", "--steps2", "3")["verdicts"][
+        -1
+    ]
+    assert (row["claim"], row["verdict"]) == ("planted", "violated")
+    assert found["certificate"] == "planted.certificate.json"
+    assert command("verify", "planted.json", "planted.certificate.json").status == 0
+    assert not Path(".hypothesis").exists()
+
+
+def test_one_seed_finds_one_dataset_without_an_assumption(command: Command) -> None:
+    texts = []
+    for out in ("first.json", "second.json"):
+        found = hunted(command, "--without", "optimal_majority", "--seed", "3", "--out", out)
+        assert (found["without"], found["dataset"]) == ("optimal_majority", out)
+        texts.append(Path(out).read_text(encoding="utf-8"))
+    assert texts[0] == texts[1]
+    dataset = read_dataset("first.json")
+    assert dataset.name == "planted-without-optimal_majority"
+    failing = {name for name in ASSUMED if not check_assumption(dataset, name).holds}
+    assert failing == {"optimal_majority"}
+
+
+def test_a_hunt_that_finds_nothing_writes_nothing(command: Command, own_folder: Path) -> None:
+    found = command.json("hunt", "ntp.prop2.prefix-closed", "--seconds", "1")
+    assert (found["found"], found["dataset"], found["certificate"], found["detail"]) == (False, None, None, None)
+    assert not list(own_folder.iterdir())
+    answer = command("hunt", "ntp.prop2.prefix-closed", "--seconds", "1")
+    assert answer.status == 0
+    assert answer.out.startswith("no counterexample to ntp.prop2.prefix-closed in ")
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_hunt(
+    command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("marginaudit.reports.hunt.hunt", lambda *_, **__: pytest.fail("it hunted"))
+    (own_folder / "folder.json").mkdir()
+    (own_folder / "file").touch()
+    for out, got in (("folder.json", "Is a directory"), ("file/a.json", "File exists"), ("x" * 300 + ".json", "File")):
+        line = command.refused("hunt", "ntp.theorem2.floor", "--out", out)
+        assert line.startswith("--out ")
+        assert f": got {got}" in line
+    assert command.refused("solve", "example-1", "--certificate", "folder.json").startswith("--certificate folder.json")
+    assert sorted(path.name for path in own_folder.iterdir()) == ["file", "folder.json"]
+
+
+def never(found: int) -> Claim:
+    """Violated by datasets of that many relations in the short run, and in the paper's own by none."""
+    return replace(
+        LEDGER["ntp.prop2.closed-form"],
+        id="never",
+        judgement=Equal(
+            measure=lambda run: exact_series([int(len(run.dataset.relations) == found and run.config is search.SHORT)]),
+            expected=lambda _: exact_series([0]),
+        ),
+    )
+
+
+def test_what_the_papers_own_run_does_not_confirm_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "EXHAUSTIVE_SHARE", 1.0)
+    found = hunt(never(1), seconds=2)
+    assert (found.dataset, found.finding) == (None, None)
+    assert set(found.verdicts) == {Verdict.HOLDS}
+
+
+def test_exhausted_says_that_all_of_the_smallest_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = list(search.smallest_datasets())[:50]
+    monkeypatch.setattr(search, "smallest_datasets", lambda: iter(few))
+    claim = never(-1)
+    met = [data for data in few if all(check_assumption(data, name).holds for name in claim.assumptions)]
+    judged = [data for data in met if replace(claim, assumptions=()).judge(Run(data, search.SHORT)).verdict == "holds"]
+    found = hunt(claim, seconds=4)
+    assert found.exhausted
+    assert found.tried >= len(judged) > 3
+    monkeypatch.setattr(search, "EXHAUSTIVE_SHARE", 0.0)
+    assert not hunt(claim, seconds=1).exhausted
+
+
+# audit --certify
+
+
+def test_an_audit_encloses_the_first_steps(command: Command, svop: Path) -> None:
+    arguments = ("audit", svop, "--steps1", "30", "--certify", "--certify-steps", "20")
+    found = command.json(*arguments)
+    assert found["config"]["certify"] == 20
+    (data,) = found["datasets"]
+    assert (data["enclosed"], data["not_enclosed"], data["steps2"]) == (20, None, 20)
+    certified = {row["claim"] for row in found["verdicts"] if row["evidence"] == "certified"}
+    assert json.loads(Path("audit-report/report.json").read_text(encoding="utf-8"))["verdicts"] == found["verdicts"]
+    plain = command.json("audit", svop, "--steps1", "30", "--steps2", "20")
+    assert certified > {row["claim"] for row in plain["verdicts"] if row["evidence"] == "certified"}
+    verdicts = {row["claim"]: row["verdict"] for row in plain["verdicts"]}
+    for row in found["verdicts"]:
+        if row["claim"] in certified and row["verdict"] != "inconclusive":
+            assert row["verdict"] == verdicts[row["claim"]]
+    assert command("audit", svop, "--steps1", "30", "--certify", "--optimizer", "gd").status == 0
