@@ -1,6 +1,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
+SEED := $(shell date +%s)
 
 PACKAGES := margins orders reports training
 MODULES := $(addprefix marginaudit.,$(PACKAGES))
@@ -10,17 +11,21 @@ STRICT := --config-settings editable_mode=strict
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: FORCE audit clean help install lint mutants test types
+.PHONY: FORCE audit clean fuzz help install lint mutants test types
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1@/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "make %-8s %s\n", $$1, $$2 }'
-	@echo "variables: PYTHON=$(PYTHON)  VENV=$(VENV)  ARGS= (passed on by audit, mutants and test)"
+	@echo "variables: PYTHON=$(PYTHON)  VENV=$(VENV)  ARGS= (passed on by audit, fuzz, mutants and test)"
 
 audit: $(VENV)/.audit-installed ## run the audit; says at its end where the report is
 	@$(BIN)/marginaudit audit $(ARGS)
 
 test: install ## run all tests and doctests but the slow ones
 	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+
+fuzz: install ## put damaged files and options to every command, for minutes; SEED= repeats a run
+	@echo "seed $(SEED)"
+	@$(BIN)/pytest tests/test_fuzz.py --hypothesis-profile fuzz --hypothesis-seed $(SEED) --timeout 3600 $(ARGS)
 
 lint: $(VENV)/.dev-installed ## check style and formatting
 	@$(BIN)/ruff check .

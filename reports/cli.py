@@ -304,12 +304,12 @@ def train(dataset: str, as_json: bool, **training: Any) -> int:
 
 
 @cli.command()
-@click.argument("name", metavar="NAME", type=click.Choice(["direction", "proposition2"]))
+@click.argument("name", metavar="NAME", type=OneOf(["direction", "proposition2"]))
 @click.argument("datasets", metavar="[DATASET ...]", nargs=-1)
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["csv", "latex", "markdown"]),
+    type=OneOf(["csv", "latex", "markdown"]),
     help="Write the table as a file of this kind has it; LaTeX needs its package booktabs.",
 )
 @training_options(farthest=True)

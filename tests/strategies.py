@@ -138,16 +138,17 @@ def damaged_documents(draw: st.DrawFn) -> Any:
     """A valid document in which one to three places hold something else, or nothing."""
     document: Any = draw(documents())
     for _ in range(draw(st.integers(1, 3))):
-        document = _damaged(draw, document)
+        document = damaged(draw, document)
     return document
 
 
-def _damaged(draw: st.DrawFn, value: Any) -> Any:
+def damaged(draw: st.DrawFn, value: Any) -> Any:
+    """The value with one place that holds something else, or nothing."""
     if isinstance(value, dict | list) and value and draw(st.integers(0, 7)):
         copy: Any = value.copy()
         key = draw(st.sampled_from(sorted(copy) if isinstance(copy, dict) else range(len(copy))))
         if draw(st.integers(0, 5)):
-            copy[key] = _damaged(draw, copy[key])
+            copy[key] = damaged(draw, copy[key])
         else:
             del copy[key]
         return copy

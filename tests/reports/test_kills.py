@@ -1,0 +1,146 @@
+"""An audit that is killed at any moment leaves the old report or the new one, each whole."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from marginaudit.reports.replacement import replacing
+from marginaudit.reports.write import files_of_report
+from tests.command_contract import call, report_agrees
+from tests.command_line import NO_FUNCTION, SVOP, Command, dataset_file
+
+MINE = "figures/mine.svg"
+
+Audit = Callable[[int], int]
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def arguments(steps: int) -> list[str]:
+    return ["audit", "data.json", "--steps1", str(steps), "--steps2", "5", "--out", "report"]
+
+
+def forked(steps: int) -> int:
+    """An audit in a copy of this process, which has everything imported; returns its number."""
+    child = os.fork()
+    if not child:
+        status = 99
+        try:
+            status = call(*arguments(steps)).status
+        finally:
+            os._exit(status)
+    return child
+
+
+def begun(steps: int) -> int:
+    """An audit as a user begins it."""
+    command = [sys.executable, "-m", "marginaudit.reports", *arguments(steps)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"}).pid
+
+
+def ended(process: int) -> int:
+    """The exit status, or minus the signal."""
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def kill_at_random(audit: Audit, kills: int) -> None:
+    start = time.monotonic()
+    assert ended(audit(3)) == 0
+    duration = time.monotonic() - start
+    (Path("report") / "figures").mkdir(exist_ok=True)
+    Path("report", MINE).write_text("<svg>mine</svg>")
+    old, new, draw = 3, 4, random.Random(kills)
+    for _ in range(kills):
+        number = draw.choice([signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+        running = audit(new)
+        time.sleep(draw.uniform(0, 1.1 * duration))
+        os.kill(running, number)
+        status = ended(running)
+        assert status in (0, -number, 130)
+        if not Path("report").exists():  # killed between two renames: the next audit moves the old one back
+            status = ended(audit(new))
+        found = report_agrees(Path("report"))
+        assert found in (old, new), number
+        assert found == new or status != 0
+        assert Path("report", MINE).read_text() == "<svg>mine</svg>"
+        old, new = found, new + 1
+    assert ended(audit(2)) == 0
+    assert report_agrees(Path("report")) == 2
+    assert sorted(os.listdir()) == ["data.json", "report"]  # noqa: PTH208  (hidden names too)
+
+
+def test_a_copy_of_this_process_killed_at_random_moments(own_folder: Path) -> None:
+    dataset_file(own_folder, NO_FUNCTION)
+    call(*arguments(3))  # imports
+    kill_at_random(forked, 10)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("document", [NO_FUNCTION, SVOP])
+def test_a_command_killed_at_random_moments(own_folder: Path, document: object) -> None:
+    dataset_file(own_folder, document)
+    kill_at_random(begun, 30)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_what_a_killed_audit_leaves_is_swept_by_the_next(own_folder: Path, number: signal.Signals) -> None:
+    dataset_file(own_folder, NO_FUNCTION)
+    call(*arguments(3))
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        with replacing(Path("report"), files_of_report) as new:
+            (new / "half").touch()
+            os.write(writing, b"!")
+            signal.pause()
+    assert os.read(reading, 1) == b"!"
+    os.kill(child, number)
+    assert ended(child) == -number
+    assert len(list(own_folder.glob(".*/half"))) == 1
+    assert ended(forked(4)) == 0
+    assert report_agrees(Path("report")) == 4
+    assert sorted(os.listdir()) == ["data.json", "report"]  # noqa: PTH208
+
+
+def test_two_audits_into_one_folder(own_folder: Path) -> None:
+    dataset_file(own_folder, NO_FUNCTION)
+    call(*arguments(3))
+    for _ in range(3):
+        assert [ended(process) for process in [forked(4), forked(5), forked(6)]] == [0, 0, 0]
+        assert report_agrees(Path("report")) in (4, 5, 6)
+        assert sorted(os.listdir()) == ["data.json", "report"]  # noqa: PTH208
+
+
+def test_a_full_disk_leaves_the_old_report(command: Command, own_folder: Path) -> None:
+    disk = own_folder / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    if os.geteuid() or subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("no file system to fill up can be mounted here")
+    try:
+        data = dataset_file(own_folder, NO_FUNCTION)
+        report, filler = disk / "report", disk / "filler"
+        assert command("audit", data, "--steps1", "3", "--out", report).status == 0
+        assert subprocess.run(["dd", "if=/dev/zero", f"of={filler}"], check=False, capture_output=True).returncode
+        line = command.refused("audit", data, "--steps1", "4", "--out", report)
+        assert line.startswith(f"{report}: got No space left on device, expected a folder to write the report to")
+        assert report_agrees(report) == 3
+        assert sorted(os.listdir(disk)) == ["filler", "report"]  # noqa: PTH208
+        for arguments in (["solve", "example-1", "--certificate"], ["hunt", "ntp.theorem2.floor", "--out"]):
+            line = command.refused(*arguments, disk / "a.json")
+            assert line.endswith("a.json: got No space left on device, expected a file to write")
+        assert sorted(os.listdir(disk)) == ["filler", "report"]  # noqa: PTH208
+    finally:
+        subprocess.run(["umount", disk], check=True)

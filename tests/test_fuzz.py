@@ -1,0 +1,192 @@
+"""Damaged datasets, certificates and options through every command: the contract of exit statuses is kept.
+
+`make test` draws a few fixed examples of each; `make fuzz` many, from a seed that it prints.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.command_contract import kept, own_folder
+from tests.command_line import SVOP
+from tests.strategies import HOSTILE, damaged, damaged_documents, documents, json_values
+
+SLOW = settings(max_examples=max(3, settings().max_examples // 10), suppress_health_check=list(HealthCheck))
+FAST = settings(suppress_health_check=list(HealthCheck))
+
+NUMBERS = [
+    "0", "1", "3", "-1", "1.5", "1e0", "3e0", "1e19", "nan", "inf", "-inf", "", " ", "x", "0x1", "1_0", "１",
+    "9" * 5000, "1e-100", "1e100", "1e-101", "1e101", "1e9999999999", "\x1b[31m", "\u2028",
+]  # fmt: skip
+WORDS = ["", "-", "--", "nope", "list", "all", "ntp", "snap", "kq", "exact", "cvxpy", "violated", "\udcff", *HOSTILE]
+SHORT_STEPS = st.sampled_from(["0", "1", "2", "5"])
+OPTIONS = {
+    "classify": ["--json"],
+    "solve": ["--json", "--method", "--only", "--certificate"],
+    "train": ["--json", "--lr1", "--lr2", "--at", "--optimizer"],
+    "audit": [
+        "--json",
+        "--lr1",
+        "--lr2",
+        "--at",
+        "--optimizer",
+        "--certify",
+        "--certify-steps",
+        "--paper",
+        "--fail-on",
+    ],
+}
+GOOD = {
+    "--method": ["auto", "exact", "cvxpy"],
+    "--only": ["ov", "kq"],
+    "--certificate": ["proof.json"],
+    "--lr1": ["1e-100", "0.1", "7", "1e100"],
+    "--lr2": ["1e-100", "0.1", "7", "1e100"],
+    "--at": ["0", "0,1,2", "1"],
+    "--optimizer": ["ngd", "gd"],
+    "--certify-steps": ["0", "1", "5"],
+    "--paper": ["ntp", "all"],
+    "--fail-on": ["violated"],
+}
+FLAGS = ("--json", "--certify")
+
+
+@st.composite
+def options(draw: st.DrawFn, command: str, *, wild: bool) -> list[str]:
+    """Options of a command, each once, with values that are good, or not where ``wild``."""
+    arguments: list[str] = []
+    for name in draw(st.lists(st.sampled_from(OPTIONS[command]), unique=True)):
+        arguments.append(name)
+        if name not in FLAGS:
+            wrong = st.sampled_from(NUMBERS + [word for word in WORDS if "\0" not in word])
+            arguments.append(draw(wrong if wild and draw(st.booleans()) else st.sampled_from(GOOD[name])))
+    if command in ("train", "audit"):
+        for name in ("--steps1", "--steps2"):
+            arguments += [name, draw(SHORT_STEPS)]
+    return arguments
+
+
+@st.composite
+def files(draw: st.DrawFn, document: st.SearchStrategy[Any]) -> tuple[str, bytes]:
+    """The name of a dataset's file and its bytes, some of which may be damaged."""
+    name = draw(st.sampled_from(["d.json", "a\x1b[31m\n.json", os.fsdecode(b"b\xff.json"), "d.txt"]))
+    if name == "d.txt":
+        text = draw(st.text("ab c#\n\r\x0c\x85\u2028\ufeff\t", max_size=30))
+    else:
+        text = json.dumps(draw(document), ensure_ascii=draw(st.booleans()))
+    content = bytearray(text.encode("utf-8", "surrogatepass"))
+    for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2]))):
+        at = draw(st.integers(0, len(content)))
+        content[at : at + draw(st.integers(0, 3))] = draw(st.binary(max_size=3))
+    return name, bytes(content)
+
+
+ANY_FILE = files(st.one_of(documents(), damaged_documents(), json_values()))
+
+
+def commands(names: list[str], *, wild: bool) -> st.SearchStrategy[tuple[str, list[str]]]:
+    return st.sampled_from(names).flatmap(lambda name: st.tuples(st.just(name), options(name, wild=wild)))
+
+
+@FAST
+@given(ANY_FILE, commands(["classify", "solve"], wild=True))
+def test_any_file_to_classify_and_solve(file: tuple[str, bytes], command: tuple[str, list[str]]) -> None:
+    name, arguments = command
+    with own_folder() as folder:
+        (folder / file[0]).write_bytes(file[1])
+        answer = kept(name, file[0], *arguments)
+        assert kept(name, file[0], *arguments) == answer
+
+
+@FAST
+@given(files(st.one_of(documents(), damaged_documents())), options("train", wild=True))
+def test_any_file_to_train_on(file: tuple[str, bytes], arguments: list[str]) -> None:
+    with own_folder() as folder:
+        (folder / file[0]).write_bytes(file[1])
+        answer = kept("train", file[0], *arguments)
+        assert kept("train", file[0], *arguments) == answer
+
+
+@SLOW
+@given(
+    st.lists(files(documents()), min_size=1, max_size=2, unique_by=lambda file: file[0]), options("audit", wild=False)
+)
+def test_any_dataset_to_audit(found: list[tuple[str, bytes]], arguments: list[str]) -> None:
+    with own_folder() as folder:
+        for name, content in found:
+            (folder / name).write_bytes(content)
+        answer = kept("audit", *(name for name, _ in found), *arguments, "--out", "report")
+        assert (folder / "report").is_dir() == (answer.status < 2)
+        assert {path.name for path in folder.iterdir()} <= {name for name, _ in found} | {"report"}
+
+
+@FAST
+@given(
+    files(damaged_documents()), options("audit", wild=True), st.sampled_from(["report", "d.json", "d.json/x", ".", ""])
+)
+def test_what_an_audit_refuses(file: tuple[str, bytes], arguments: list[str], out: str) -> None:
+    """The steps are too many for both stages, so that nothing is audited."""
+    with own_folder() as folder:
+        (folder / file[0]).write_bytes(file[1])
+        assert kept("audit", file[0], *arguments, "--out", out, "--at", "7").status == 2
+        assert [path.name for path in folder.iterdir()] == [file[0]]
+
+
+@st.composite
+def certificates(draw: st.DrawFn) -> tuple[Any, Any]:
+    """A dataset, and a certificate with up to two places damaged."""
+    from marginaudit.margins import certificate_document, solve_kq, solve_ov
+    from marginaudit.orders import dataset_from_document
+
+    document = draw(st.sampled_from([SVOP, {"sentences": [list("abba"), list("ba")]}]))
+    data = dataset_from_document(document)
+    certificate: Any = certificate_document(data, ov=solve_ov(data), kq=solve_kq(data))
+    for _ in range(draw(st.integers(0, 2))):
+        certificate = damaged(draw, certificate)
+    return document, certificate
+
+
+@FAST
+@given(certificates(), ANY_FILE, st.sampled_from(["own", "any dataset", "any certificate"]), st.booleans())
+def test_any_certificate(pair: tuple[Any, Any], other: tuple[str, bytes], which: str, as_json: bool) -> None:
+    with own_folder() as folder:
+        (folder / "data.json").write_text(json.dumps(pair[0]))
+        (folder / "proof.json").write_text(json.dumps(pair[1]))
+        (folder / other[0]).write_bytes(other[1])
+        data = other[0] if which == "any dataset" else "data.json"
+        proof = other[0] if which == "any certificate" else "proof.json"
+        answer = kept("verify", data, proof, *["--json"] * as_json)
+        assert kept("verify", data, proof, *["--json"] * as_json) == answer
+        assert which == "own" or answer.status > 0 or (folder / other[0]).read_bytes()
+
+
+@FAST
+@given(
+    st.sampled_from(["classify", "solve", "train", "audit", "verify", "hunt", "figure", "claims", "table", "nope", ""]),
+    st.lists(
+        st.sampled_from([*WORDS, *NUMBERS, "--json", "--out", "--seed", "--seconds", "--without", "--claims"]),
+        max_size=4,
+    ),
+)
+def test_any_words(command: str, words: list[str]) -> None:
+    """None of them is a dataset, a claim or a figure, so that nothing takes long."""
+    if command == "audit" and not any(word and not word.startswith("-") for word in words):
+        words = ["nope", *words]
+    with own_folder():
+        words = [word for word in words if "\0" not in word]
+        answer = kept(command, *words)
+        assert kept(command, *words) == answer
+
+
+@SLOW
+@given(st.integers(0, 99), st.sampled_from([[], ["--without", "injective"], ["--without", "orthonormal"]]))
+def test_hunts(seed: int, arguments: list[str]) -> None:
+    with own_folder() as folder:
+        answer = kept("hunt", "ntp.prop2.prefix-closed", "--seconds", "0.05", "--seed", str(seed), *arguments, "--json")
+        found = json.loads(answer.out)
+        names = {path.name for path in folder.iterdir()}
+        assert names == {Path(found[kind]).name for kind in ("dataset", "certificate") if found[kind]}
