@@ -115,7 +115,9 @@ class Dataset:
     def frequencies(self) -> NDArray[np.float64]:
         """pi_n, shape (samples,): multiplicity over the total, length-1 samples included."""
         total = sum(self.counts)
-        return np.array([count / total for count in self.counts])
+        found = np.array([count / total for count in self.counts])
+        found.setflags(write=False)
+        return found
 
     @cached_property
     def smallest_frequency(self) -> Fraction:
@@ -125,7 +127,9 @@ class Dataset:
     @cached_property
     def embeddings(self) -> NDArray[np.float64]:
         """The embedding matrix, shape (vocabulary, dimension); one-hot where none is given."""
-        return np.eye(self.V) if self.embedding is None else self.embedding
+        found = np.eye(self.V) if self.embedding is None else self.embedding.view()
+        found.setflags(write=False)
+        return found
 
     @cached_property
     def collocation(self) -> Collocation:

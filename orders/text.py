@@ -25,6 +25,8 @@ def shown(value: object) -> str:
         text = printable(repr(value))
     except (RecursionError, ValueError):  # nested too deeply, or an integer of more digits than Python writes
         return "a value too large to show"
+    except Exception:  # of the value's own class
+        return f"a value of type {type(value).__name__} that cannot be shown"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 2] + " …"
 
 

@@ -10,7 +10,9 @@ from typing import Any, Literal
 from marginaudit.orders import Dataset, dataset_to_document
 from marginaudit.reports.answers import assumptions_answer, finite
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.containment import HandedOut, judge
 from marginaudit.reports.counterexample import in_words, smallest_counterexample
+from marginaudit.reports.ledger import LEDGER
 from marginaudit.reports.rates import rates_answer
 from marginaudit.reports.run import Config, Run
 from marginaudit.reports.tables import direction_table, proposition2_table
@@ -18,6 +20,9 @@ from marginaudit.reports.verdict import Finding, Verdict
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
 """The libraries whose versions a report states."""
+
+CLAIM_TIMEOUT = 600.0
+"""Seconds that a claim of the user's may take on a dataset."""
 
 Notice = Callable[[str], None]
 
@@ -121,9 +126,11 @@ def audit(
     claims: Iterable[Claim],
     config: Config,
     progress: Callable[[Dataset, str], Callable[[int], None]],
+    claim_timeout: float = CLAIM_TIMEOUT,
 ) -> Audit:
     """Judge every claim on every dataset.
 
+    Claims that are not built in work on a copy of the data, for ``claim_timeout`` seconds at most (`containment`).
     ``progress`` is told what is under way (the dataset, and a claim's id or "training") and returns
     a function that takes the number of training steps done on that dataset.
     """
@@ -132,9 +139,15 @@ def audit(
     for source in sources:
         run = Run(source.dataset, config, progress(source.dataset, "training"))
         runs.append(run)
+        handed_out = None
         for claim in ledger:
             progress(source.dataset, claim.id)
-            rows.append(Row(claim, run, _with_the_smallest(claim, claim.judge(run))))
+            if LEDGER.get(claim.id) is claim:
+                finding = claim.judge(run)
+            else:
+                handed_out = handed_out or HandedOut(run)
+                finding = judge(claim, handed_out, claim_timeout)
+            rows.append(Row(claim, run, _with_the_smallest(claim, finding)))
     return Audit(tuple(sources), tuple(runs), tuple(rows), config)
 
 

@@ -2,14 +2,13 @@
 
 import json
 import math
-from dataclasses import replace
 from numbers import Integral, Real
 
 from marginaudit.reports.answers import finite
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 
-NUMBERS = ("measured", "bound", "slack")
-STEPS = ("worst_step", "first_violation", "informative_from")
+FARTHEST_STEP = 10**100
+"""Steps beyond it are written by no report."""
 
 
 class Unreportable(ValueError):  # noqa: N818  (names what the finding is)
@@ -17,7 +16,7 @@ class Unreportable(ValueError):  # noqa: N818  (names what the finding is)
 
 
 def checked(found: object) -> Finding:
-    """The finding with plain numbers in it.
+    """The finding with plain numbers and texts in it, and nothing of the code's own classes.
 
     Raises
     ------
@@ -36,13 +35,61 @@ def checked(found: object) -> Finding:
         raise Unreportable(f"returned a Finding of no such kind: {error}") from None
     if not isinstance(found.detail, str):
         raise Unreportable(f"returned {_kind(found.detail)} as detail, expected text")
+    if not (found.side is None or found.side in ("upper", "lower")):
+        raise Unreportable(f"returned {_kind(found.side)} as side, expected upper, lower or None")
     try:
-        json.dumps([found.detail, finite(found.witness)], ensure_ascii=False, allow_nan=False).encode()
+        text = json.dumps([found.detail, finite(found.witness)], ensure_ascii=False, allow_nan=False)
+        text.encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise Unreportable(f"returned a detail or a witness that is no JSON: {error}") from None
-    numbers = {name: _number(name, getattr(found, name)) for name in NUMBERS}
-    steps = {name: _step(name, getattr(found, name)) for name in STEPS}
-    return replace(found, verdict=verdict, evidence=evidence, **numbers, **steps)  # type: ignore[arg-type]
+    detail, witness = json.loads(text)
+    if not (witness is None or isinstance(witness, dict)):
+        raise Unreportable(f"returned {_kind(found.witness)} as witness, expected a mapping")
+    return Finding(
+        verdict=verdict,
+        evidence=evidence,
+        measured=_number("measured", found.measured),
+        bound=_number("bound", found.bound),
+        slack=_number("slack", found.slack),
+        side=None if found.side is None else "upper" if found.side == "upper" else "lower",
+        constant=_number("constant", found.constant),
+        repeats_within=_number("repeats_within", found.repeats_within),
+        worst_step=_step("worst_step", found.worst_step),
+        first_violation=_step("first_violation", found.first_violation),
+        informative_from=_step("informative_from", found.informative_from),
+        detail=detail,
+        witness=witness,
+        curve=None if found.curve is None else _curve(found.curve),
+    )
+
+
+def _curve(curve: object) -> Curve:
+    """Its columns as lists of one length."""
+    if not isinstance(curve, Curve):
+        raise Unreportable(f"returned {_kind(curve)} as curve, expected a Curve")
+    step = [_step("curve.step", value) for value in curve.step]
+    plain = Curve(
+        step=[t for t in step if t is not None],
+        measured=[_value("curve.measured", value) for value in curve.measured],
+        upper=None if curve.upper is None else [_value("curve.upper", value) for value in curve.upper],
+        lower=None if curve.lower is None else [_value("curve.lower", value) for value in curve.lower],
+        vacuous_above=_number("curve.vacuous_above", curve.vacuous_above),
+    )
+    columns = (step, plain.step, plain.measured, plain.upper, plain.lower)
+    lengths = {len(column) for column in columns if column is not None}
+    if len(lengths) > 1:
+        raise Unreportable("returned a curve whose columns have not one number a step")
+    return plain
+
+
+def _value(name: str, value: object) -> float:
+    """A value of a curve, which may be NaN where there is none."""
+    if isinstance(value, float) and math.isnan(value):
+        return math.nan
+    number = _number(name, value)
+    if number is None:
+        raise Unreportable(f"returned None in {name}, expected a number")
+    return number
 
 
 def _number(name: str, value: object) -> float | None:
@@ -64,7 +111,10 @@ def _step(name: str, value: object) -> int | None:
         return None
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise Unreportable(f"returned {_kind(value)} as {name}, expected a whole number")
-    return int(value)
+    step = int(value)
+    if abs(step) > FARTHEST_STEP:
+        raise Unreportable(f"returned a whole number of more than {len(str(FARTHEST_STEP)) - 1} digits as {name}")
+    return step
 
 
 def _kind(value: object) -> str:

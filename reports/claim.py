@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from marginaudit.orders import ASSUMPTIONS, gram_deviation, printable, shown
+from marginaudit.orders import ASSUMPTIONS, gram_deviation, printable, shortened, shown
 from marginaudit.reports.checked import Unreportable, checked
+from marginaudit.reports.time_limit import TimeIsUp
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ NOT_STATED = ("not stated",)
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What a claim's id looks like: it is part of file names."""
+
+LONGEST_MESSAGE = 2000
+"""Characters of an error's message that a report shows."""
 
 FIELDS: dict[str, type] = {
     "id": str,
@@ -145,8 +149,10 @@ class Claim:
             return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {reason}.")
         except Unreportable as fault:
             failure = f"Its code {printable(str(fault))}."
-        except (Exception, SystemExit) as error:
-            failure = f"{type(error).__name__}: {_message(error)} ({_place(error)})."
+        except (KeyboardInterrupt, TimeIsUp):
+            raise
+        except BaseException as error:
+            failure = described(error)
         return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run))
 
     def _judge(self, run: "Run") -> Finding:
@@ -156,7 +162,7 @@ class Claim:
             return self._with_tolerance(run, found)
         if not isinstance(reason, str):
             raise Unreportable(f"returned {shown(reason)} from absent, expected a reason in words, or None")
-        return not_applicable(reason)
+        return checked(not_applicable(reason))
 
     def _with_tolerance(self, run: "Run", finding: Finding) -> Finding:
         """What Assumption 2 tolerates stands beside what is said for orthonormal tokens."""
@@ -183,14 +189,28 @@ class Claim:
             )
             for condition in self.proof_uses
         ]
-        return Finding(**{**finding.__dict__, "detail": " ".join([finding.detail, *notes])})
+        return checked(replace(finding, detail=" ".join([finding.detail, *notes])))
 
 
-def _message(error: BaseException) -> str:
+def described(error: BaseException) -> str:
+    """What was raised, its message, and where; an exception class of the user's own may fail at all of them."""
     try:
-        return printable(str(error))
-    except Exception as fault:  # of the user's own exception class
+        return f"{type(error).__name__}: {message(error)} ({_place(error)})."
+    except (KeyboardInterrupt, TimeIsUp):
+        raise
+    except BaseException:
+        return "It raised what cannot be described."
+
+
+def message(error: BaseException) -> str:
+    """An error's message on one line, cut to a length that a report can hold."""
+    try:
+        text = printable(str.__str__(str(error)))
+    except (KeyboardInterrupt, TimeIsUp):
+        raise
+    except BaseException as fault:  # of the user's own exception class
         return f"its message cannot be shown, {type(fault).__name__}"
+    return shortened(text, LONGEST_MESSAGE)
 
 
 def _place(error: BaseException) -> str:

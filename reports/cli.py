@@ -62,6 +62,13 @@ def cli() -> None:
 )
 @CLAIMS
 @click.option(
+    "--claim-timeout",
+    type=Seconds(),
+    default=600.0,
+    show_default=True,
+    help="Seconds that a claim of your own may take on a dataset; then it is broken.",
+)
+@click.option(
     "--certify",
     is_flag=True,
     help="Enclose the first steps of stage 2 rigorously; without --steps2 the audit ends with them.",
@@ -81,6 +88,7 @@ def audit(
     fail_on: str | None,
     paper: str,
     claims_file: Path | None,
+    claim_timeout: float,
     certify: bool,
     certify_steps: int,
     as_json: bool,
@@ -109,7 +117,7 @@ def audit(
             bar.say(f"{dataset.name}: {what}")
             return lambda done: bar.reach(started[dataset.name] + min(done, steps))
 
-        result = run_audit(sources, claims.values(), config, progress)
+        result = run_audit(sources, claims.values(), config, progress, claim_timeout)
         with refusing(out):
             write_report(result, folder, bar.say)
     report = out / "report.html"

@@ -9,6 +9,7 @@ import numpy as np
 from marginaudit.margins import MaxMargin, SolverFailure, solve_kq, solve_ov
 from marginaudit.orders import ASSUMPTIONS, Assumption, Dataset, check_assumption
 from marginaudit.reports.claim import NotAlgorithm1
+from marginaudit.reports.read_only import read_only
 from marginaudit.training import Progress, Stage1, Training, train
 from marginaudit.training.algorithm1 import STAGE1_STEPS
 from marginaudit.training.horizon import MOST_TRUE_STEPS, SWITCH, no_fast_forward
@@ -205,7 +206,9 @@ class Run:
         beyond = [t for t in dense_steps(FARTHEST) if t > self.config.steps1]
         law = stage1_law(self.dataset, self.eta0, beyond, self.ov)
         columns = ran.columns()
-        return Stage1(**{name: np.concatenate([columns[name], later]) for name, later in law.columns().items()})
+        return read_only(
+            Stage1(**{name: np.concatenate([columns[name], later]) for name, later in law.columns().items()})
+        )
 
     @property
     def _stage1_law(self) -> bool:
@@ -223,7 +226,7 @@ class Run:
             every = min(EVERY_STEP_TO, max(100, MOST_SCORES // pairs))
             both = dense_steps(max(config.steps1, self.steps2), every)
             config = replace(config, at=tuple(sorted({*both, config.steps1, self.steps2})))
-        return train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress)
+        return read_only(train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress))
 
     @property
     def enclosure(self) -> "Enclosure | None":

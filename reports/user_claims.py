@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from marginaudit.orders import InputError, file_content, printable, shortened, shown, shown_path
-from marginaudit.reports.claim import Claim, Ledger
+from marginaudit.reports.claim import Claim, Ledger, message
 from marginaudit.reports.ledger import LEDGER, of_paper
 
 GROUP = "marginaudit.claims"
@@ -88,7 +88,9 @@ def _failures_in_one_line(where: str, file: str | None = None) -> Iterator[None]
     try:
         with redirect_stdout(sys.stderr):
             yield
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         lines = [line.lineno for line in traceback.extract_tb(error.__traceback__) if line.filename == file]
         if isinstance(error, SyntaxError) and error.filename == file:
             lines.append(error.lineno)
@@ -133,5 +135,5 @@ def _check_formula(claim: Claim, where: str) -> None:
 
 
 def _in_words(error: BaseException) -> str:
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
-    return shortened(printable(": ".join(part for part in (type(error).__name__, text) if part)), LONGEST_ERROR)
+    text = printable(error.msg) if isinstance(error, SyntaxError) else message(error)
+    return shortened(": ".join(part for part in (type(error).__name__, text) if part), LONGEST_ERROR)

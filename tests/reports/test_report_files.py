@@ -80,7 +80,7 @@ def test_two_runs_write_the_same_bytes(report: Report) -> None:
 
 def test_the_files(report: Report) -> None:
     stems = ["svop", "cycle"]
-    expected = {"report.html", "report.json", "verdicts.csv"}
+    expected = {"report.html", "report.json", "verdicts.csv", "tables/direction.csv", "tables/proposition2.csv"}
     drawn = [stem + suffix for stem in stems for suffix in ("", "-direction")]
     expected |= {f"figures/{name}.{ending}" for name in drawn for ending in ("svg", "pdf")}
     expected |= {f"trajectories/{stem}-{stage}.csv" for stem in stems for stage in ("stage1", "stage2")}
@@ -290,7 +290,8 @@ def test_what_an_earlier_report_left_is_removed_and_nothing_else(
     dataset_file(report, document, "report.json")
     assert command("audit", old, *SHORT, "--out", report).status == 0
     assert (tmp_path / "outside.txt").read_text() == "mine"
-    assert sorted(contents(report)) == ["figures/mine.svg", "notes.txt", "report.html", "report.json", "verdicts.csv"]
+    written = ["report.html", "report.json", "tables/direction.csv", "tables/proposition2.csv", "verdicts.csv"]
+    assert sorted(contents(report)) == ["figures/mine.svg", "notes.txt", *written]
     for text in ("[" * 10**5, "{}", '{"files": []}', "mine"):
         (report / "report.json").write_text(text)
         left = contents(report)
