@@ -144,11 +144,11 @@ class Claim:
             with redirect_stdout(sys.stderr):
                 return self._judge(run)
         except NotAlgorithm1 as reason:
-            return not_applicable(f"Not judged: {reason}.")
+            return not_applicable(f"Not judged: {message(reason)}.")
         except BeyondTheRun as reason:
-            return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {reason}.")
+            return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {message(reason)}.")
         except Unreportable as fault:
-            failure = f"Its code {printable(str(fault))}."
+            failure = f"Its code {message(fault)}."
         except (KeyboardInterrupt, TimeIsUp):
             raise
         except BaseException as error:

