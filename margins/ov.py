@@ -126,18 +126,18 @@ def _verify(times_V: Indices, next_index: Indices) -> None:
 
 
 class _Columns(Mapping[Token, Mapping[Token, Fraction]]):
-    """{x: {v: W*[v, x]}}, a column made when it is asked for: there are V^2 entries of two values."""
+    """{x: {v: W*[v, x]}}, a column made when it is asked for: there are V^2 entries of two values, two objects."""
 
     def __init__(self, vocabulary: tuple[Token, ...], next_index: Indices) -> None:
-        self._vocabulary = vocabulary if len(vocabulary) > 1 else ()  # with one token W* = 0
-        self._next = dict(zip(vocabulary, next_index.tolist(), strict=True))
+        V = len(vocabulary)
+        self._vocabulary = vocabulary if V > 1 else ()  # with one token W* = 0
+        self._next = {x: vocabulary[n] for x, n in zip(vocabulary, next_index.tolist(), strict=True)}
+        self._low, self._high = Fraction(-1, V), Fraction(V - 1, V)
 
     def __getitem__(self, x: Token) -> Mapping[Token, Fraction]:
         if not self._vocabulary:
             raise KeyError(x)
-        V, n = len(self._vocabulary), self._next[x]
-        low, high = Fraction(-1, V), Fraction(V - 1, V)
-        return {v: high if i == n else low for i, v in enumerate(self._vocabulary)}
+        return dict.fromkeys(self._vocabulary, self._low) | {self._next[x]: self._high}
 
     def __iter__(self) -> Iterator[Token]:
         return iter(self._vocabulary)

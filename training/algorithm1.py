@@ -181,7 +181,7 @@ def train(
         W_kq=E.T @ S @ E if orthonormal else kq_iterate.weights,
         margin=A,
         margin_spread=spread,
-        margin_error=_margin_error(ov_iterate, E, A, V),
+        margin_error=_margin_error(ov_iterate, dataset.embedding, A, V),
         common_margin=common,
         classes=classes,
         optimizer=optimizer,
@@ -276,8 +276,9 @@ def _ov_unit(dataset: Dataset, space: Space, reference: Reference) -> Unit | Non
         return _unit(space, "ov_reference", reference)
     if not reference.norm_squared_exact:
         return None
+    zero = Fraction(0)
     columns = [reference.weights_exact.get(x, {}) for x in dataset.vocabulary]
-    entries = [column.get(v, Fraction(0)) for v in dataset.vocabulary for column in columns]
+    entries = [column.get(v, zero) for v in dataset.vocabulary for column in columns]
     high, low = over_root(entries, reference.norm_squared_exact)
     return Unit(high.reshape(space.shape), low.reshape(space.shape), 0.0)
 
@@ -308,8 +309,9 @@ def _start(space: Space, lr: float, unit: Unit | None, *, normalised: bool) -> I
     return Iterate(space.shape, lr, unit.high, unit.outside, reference_low=unit.low, normalised=normalised)
 
 
-def _margin_error(iterate: Iterate, E: Floats, A: float, V: int) -> float:
+def _margin_error(iterate: Iterate, embedding: Floats | None, A: float, V: int) -> float:
     """A = <B, C> with |C| = 1/sqrt(V-1), and B = W E^T is off by at most |E| times the error of W."""
     if V == 1:
         return 0.0
-    return float(np.linalg.norm(E, 2) * iterate.state_error / np.sqrt(V - 1)) + V * EPS * abs(A)
+    size = 1.0 if embedding is None else np.linalg.norm(embedding, 2)
+    return float(size * iterate.state_error / np.sqrt(V - 1)) + V * EPS * abs(A)

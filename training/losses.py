@@ -8,23 +8,26 @@ All functions take complex weights too and are analytic in them, so that the der
 Im f(W + i h D) / h, exact to rounding for tiny h.
 """
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders import Dataset, Sample
+from marginaudit.orders import Dataset
 
 Array: TypeAlias = NDArray[Any]
+Indices: TypeAlias = NDArray[np.int64]
 
 
-def stage1_loss(dataset: Dataset, W_ov: Array) -> Any:
+def stage1_loss(dataset: Dataset, W_ov: Array, tokens: Indices | None = None) -> Any:
     """L0 = sum over x in V of -log softmax(W_ov x)_{n(x)}, each token once.
 
     Parameters
     ----------
     dataset : Dataset
     W_ov : (labels, dimension) array
+    tokens : integer array or None
+        The tokens that the sum runs over; all of them by default.
 
     Raises
     ------
@@ -33,12 +36,17 @@ def stage1_loss(dataset: Dataset, W_ov: Array) -> Any:
 
     Source: arXiv 2409.17335, section 3, stage 1 of Algorithm 1.
     """
-    E, n = dataset.embeddings, _next_tokens(dataset)
-    return sum(-_log_softmax(W_ov @ E[x])[n[x]] for x in range(dataset.V))
+    X, answer = _stage1_terms(dataset, tokens)
+    return -_log_softmax(W_ov @ X)[answer, np.arange(len(answer))].sum()
 
 
-def stage1_loss_gradient(dataset: Dataset, W_ov: Array) -> Array:
+def stage1_loss_gradient(dataset: Dataset, W_ov: Array, tokens: Indices | None = None) -> Array:
     """Eq. 5 as printed: sum over x of (P(x) - e_{n(x)}) x^T, shape (labels, dimension).
+
+    Parameters
+    ----------
+    dataset, W_ov, tokens :
+        As for `stage1_loss`.
 
     Raises
     ------
@@ -47,9 +55,10 @@ def stage1_loss_gradient(dataset: Dataset, W_ov: Array) -> Array:
 
     Source: arXiv 2409.17335, eq. 5.
     """
-    E, n, basis = dataset.embeddings, _next_tokens(dataset), np.eye(dataset.V)
-    terms = [np.outer(np.exp(_log_softmax(W_ov @ E[x])) - basis[n[x]], E[x]) for x in range(dataset.V)]
-    return np.asarray(sum(terms))
+    X, answer = _stage1_terms(dataset, tokens)
+    surplus = np.exp(_log_softmax(W_ov @ X))
+    surplus[answer, np.arange(len(answer))] -= 1
+    return np.asarray(surplus @ X.T)
 
 
 def stage2_loss(dataset: Dataset, W_ov: Array, W_kq: Array) -> Any:
@@ -63,10 +72,7 @@ def stage2_loss(dataset: Dataset, W_ov: Array, W_kq: Array) -> Any:
 
     Source: arXiv 2409.17335, eq. 1.
     """
-    return sum(
-        -pi * _log_softmax(W_ov @ X @ _attention(X, W_kq))[dataset.index[sample.next]]
-        for sample, pi, X in _weighted(dataset)
-    )
+    return -(_forward(dataset, W_ov, W_kq).log_P[_answers(dataset)] @ dataset.frequencies)
 
 
 def loss_gradient(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
@@ -78,39 +84,52 @@ def loss_gradient(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
 
     Source: arXiv 2409.17335, eq. 6.
     """
-    total, basis = np.zeros(W_kq.shape, dtype=np.result_type(W_ov, W_kq, float)), np.eye(dataset.V)
-    for sample, pi, X in _weighted(dataset):
-        phi = _attention(X, W_kq)
-        P = np.exp(_log_softmax(W_ov @ X @ phi))
-        jacobian = np.diag(phi) - np.outer(phi, phi)
-        surplus = P - basis[dataset.index[sample.next]]
-        total += pi * np.outer(X @ jacobian @ X.T @ W_ov.T @ surplus, X[:, -1])
-    return total
+    X, phi, log_P = _forward(dataset, W_ov, W_kq)
+    surplus = np.exp(log_P)
+    surplus[_answers(dataset)] -= 1
+    pulled = W_ov.T @ surplus
+    terms = [
+        pi * (x @ ((np.diag(weight) - np.outer(weight, weight)) @ (x.T @ back)))
+        for pi, x, weight, back in zip(dataset.frequencies.tolist(), X, phi, pulled.T, strict=True)
+    ]
+    return np.asarray(np.transpose(terms) @ np.array([x[:, -1] for x in X]))
 
 
 def sample_probabilities(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
     """P = softmax(W_ov X phi(X^T W_kq q)) of every sample, shape (samples, labels)."""
-    return np.array([np.exp(_log_softmax(W_ov @ X @ _attention(X, W_kq))) for _, _, X in _weighted(dataset)])
+    return np.exp(_forward(dataset, W_ov, W_kq).log_P).T
 
 
-def _weighted(dataset: Dataset) -> list[tuple[Sample, float, Array]]:
-    """Sample, frequency and X (columns: the embeddings of its positions)."""
-    return [
-        (sample, float(pi), dataset.embeddings[[dataset.index[x] for x in sample.tokens]].T)
-        for sample, pi in zip(dataset.samples, dataset.frequencies, strict=True)
-    ]
+class _Forward(NamedTuple):
+    """X (columns: the embeddings of its positions) and phi of every sample, and log P, shape (labels, samples)."""
+
+    X: list[Array]
+    phi: list[Array]
+    log_P: Array  # noqa: N815  (the paper's P)
 
 
-def _attention(X: Array, W_kq: Array) -> Array:
-    return np.asarray(np.exp(_log_softmax(X.T @ W_kq @ X[:, -1])))
+def _forward(dataset: Dataset, W_ov: Array, W_kq: Array) -> _Forward:
+    X = [dataset.embeddings[[dataset.index[x] for x in sample.tokens]].T for sample in dataset.samples]
+    toward = W_kq @ np.transpose([x[:, -1] for x in X])
+    phi = [np.exp(_log_softmax(x.T @ column)) for x, column in zip(X, toward.T, strict=True)]
+    mixed = np.transpose([x @ weight for x, weight in zip(X, phi, strict=True)])
+    return _Forward(X, phi, _log_softmax(W_ov @ mixed))
+
+
+def _answers(dataset: Dataset) -> tuple[list[int], Indices]:
+    """(y_n, n) of every sample: where its label is in an array of shape (labels, samples)."""
+    return [dataset.index[sample.next] for sample in dataset.samples], np.arange(dataset.N)
+
+
+def _stage1_terms(dataset: Dataset, tokens: Indices | None) -> tuple[Array, Indices]:
+    """The embeddings of the tokens as columns, and n of each."""
+    n = dataset.collocation.require_function()
+    answer = np.array([dataset.index[n[x]] for x in dataset.vocabulary])
+    chosen = np.arange(dataset.V) if tokens is None else tokens
+    return dataset.embeddings[chosen].T, answer[chosen]
 
 
 def _log_softmax(z: Array) -> Array:
-    """Analytic in z: the shift is a constant, whatever it is."""
-    shifted = z - np.max(z.real)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum()))
-
-
-def _next_tokens(dataset: Dataset) -> list[int]:
-    n = dataset.collocation.require_function()
-    return [dataset.index[n[x]] for x in dataset.vocabulary]
+    """Along the first axis; analytic in z: the shift is a constant, whatever it is."""
+    shifted = z - np.max(z.real, axis=0)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=0)))

@@ -1,6 +1,6 @@
 """What training leaves behind: a record per stage, and the trained weights."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -142,6 +142,23 @@ class Stage2(StageRecord):
         if not len(found):
             return np.zeros(len(self))
         return np.asarray(self.along * self.reference[found[0]] + self.rest[:, found[0]])
+
+    def scores_under(self, query: int, keys: Sequence[int]) -> Floats:
+        """x^T W_kq q of tokens x under one query, along the record; those in no sample, all 0, share the last row.
+
+        Parameters
+        ----------
+        query : int
+        keys : sequence of distinct token indices
+
+        Returns
+        -------
+        (scores, records) array
+        """
+        found = np.flatnonzero(self.query == query)
+        found = found[np.isin(self.key[found], keys)]
+        scores = np.outer(self.reference[found], self.along) + self.rest[:, found].T
+        return scores if len(found) == len(keys) else np.vstack([scores, np.zeros(len(self))])
 
     def score_matrix(self, record: int, size: int) -> Floats:
         """All scores at one record, shape (keys, queries) = (size, size)."""

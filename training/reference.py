@@ -68,7 +68,8 @@ def exact_reference(
         return None
     names = dataset.vocabulary
     keys, queries = classes.key.tolist(), classes.pair_query.tolist()
-    weight = tuple(weights.get(names[q], {}).get(names[x], Fraction(0)) for x, q in zip(keys, queries, strict=True))
+    zero = Fraction(0)
+    weight = tuple(weights.get(names[q], {}).get(names[x], zero) for x, q in zip(keys, queries, strict=True))
     relations = dataset.relations
     V = dataset.V
     codes = (relations.query.astype(np.int64) * V + relations.winner) * V + relations.loser
@@ -95,11 +96,12 @@ def over_root(values: Sequence[Fraction], square: Fraction) -> tuple[Floats, Flo
 
     with flint.ctx.workprec(BITS):
         root = _root(square)
-        parts = {}
-        for value in set(values):
-            exact = _ball(value) / root
-            parts[value] = float(exact), float(exact - float(exact))
-    high, low = np.array([parts[value] for value in values], dtype=np.float64).reshape(-1, 2).T
+        parts: dict[int, tuple[float, float]] = {}
+        for value in values:  # many are one and the same object, and hashing a Fraction is slow
+            if id(value) not in parts:
+                exact = _ball(value) / root
+                parts[id(value)] = float(exact), float(exact - float(exact))
+    high, low = np.array([parts[id(value)] for value in values], dtype=np.float64).reshape(-1, 2).T
     return high, low
 
 

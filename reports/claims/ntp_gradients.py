@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -22,8 +22,11 @@ DIRECTIONS = 6
 COMPLEX_STEP = 1e-30
 """Im f(W + i h D)/h is the derivative along D to rounding: nothing is subtracted."""
 
-MOST_SAMPLES = 100
-"""Of more samples a random part stands for all: the identity adds up over samples."""
+MOST_TERMS = 100
+"""Of more samples, or tokens, a random part stands for all: the identities add up over them."""
+
+MOST_ENTRIES = 20_000_000
+"""Terms times entries of a weight matrix, at most: of large vocabularies a smaller part is taken."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +39,14 @@ class Comparison:
     size : (entries,) array
         What rounding is relative to: ||gradient||, or the sum of absolute terms, at least about a hundredth of what
         it can be.
+    part : str
+        Which random part of the sum stands for all of it; "" where it is all.
     """
 
     printed: Series
     derivative: Series
     size: NDArray[np.float64]
+    part: str
 
 
 @lru_cache(maxsize=4)
@@ -49,8 +55,13 @@ def compare(run: Run, stage: Literal[1, 2]) -> Comparison:
     rng = np.random.default_rng(2409_17335)
     data = _manageable(run.dataset, rng)
     V, d = data.embeddings.shape
-    loss: Callable[..., Any] = stage1_loss if stage == 1 else stage2_loss
-    gradient: Callable[..., Any] = stage1_loss_gradient if stage == 1 else loss_gradient
+    loss: Callable[..., Any]
+    gradient: Callable[..., Any]
+    if stage == 1:
+        tokens, part = some(V, "tokens", V * d, rng)
+        loss, gradient = partial(stage1_loss, tokens=tokens), partial(stage1_loss_gradient, tokens=tokens)
+    else:
+        loss, gradient, part = stage2_loss, loss_gradient, in_part(data.N, run.dataset.N, "samples")
     shapes = [(V, d)] if stage == 1 else [(V, d), (d, d)]
     operations = data.N + data.L_max + V + d
     printed, derivative, size, labels = [], [], [], []
@@ -68,7 +79,7 @@ def compare(run: Run, stage: Literal[1, 2]) -> Comparison:
     logits = 1 + 5 * max(SCALES)
     radius = np.finfo(float).eps * operations * logits * np.maximum(size, 1.0)
     return Comparison(
-        series(printed, radius=radius, label=tuple(labels)), series(derivative, radius=radius), np.array(size)
+        series(printed, radius=radius, label=tuple(labels)), series(derivative, radius=radius), np.array(size), part
     )
 
 
@@ -80,13 +91,32 @@ def _manageable(dataset: Dataset, rng: np.random.Generator) -> Dataset:
 
 
 def some_samples(dataset: Dataset, rng: np.random.Generator) -> Dataset:
-    """The dataset with at most `MOST_SAMPLES` of its samples, a random part."""
-    if dataset.N <= MOST_SAMPLES:
+    """The dataset with as many of its samples as `some` takes, a random part."""
+    kept, part = some(dataset.N, "samples", dataset.embeddings.size, rng)
+    if not part:
         return dataset
-    kept = np.sort(rng.choice(dataset.N, size=MOST_SAMPLES, replace=False))
     return replace(
         dataset, samples=tuple(dataset.samples[i] for i in kept), counts=tuple(dataset.counts[i] for i in kept)
     )
+
+
+def some(number: int, things: str, entries: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], str]:
+    """A random part of so many terms, sorted, each of which meets ``entries`` entries of a matrix; and `in_part`.
+
+    >>> some(5, "tokens", 25, np.random.default_rng(0))
+    (array([0, 1, 2, 3, 4]), '')
+    >>> some(1000, "tokens", 10**6, np.random.default_rng(0))[1]
+    '20 of 1000 tokens, a random part, stand for all.'
+    """
+    most = min(MOST_TERMS, max(1, MOST_ENTRIES // entries))
+    if number <= most:
+        return np.arange(number), ""
+    return np.sort(rng.choice(number, size=most, replace=False)), in_part(most, number, things)
+
+
+def in_part(taken: int, number: int, things: str) -> str:
+    """Which part stands for all, in words; "" where it is all."""
+    return f"{taken} of {number} {things}, a random part, stand for all." if taken < number else ""
 
 
 GRADIENT_OV = Claim(
@@ -99,6 +129,7 @@ GRADIENT_OV = Claim(
         measure=lambda run: compare(run, 1).printed,
         expected=lambda run: compare(run, 1).derivative,
         scale=lambda run: compare(run, 1).size,
+        note=lambda run: compare(run, 1).part,
     ),
 )
 
@@ -118,6 +149,7 @@ GRADIENT_KQ = Claim(
         measure=lambda run: compare(run, 2).printed,
         expected=lambda run: compare(run, 2).derivative,
         scale=lambda run: compare(run, 2).size,
+        note=lambda run: compare(run, 2).part,
     ),
 )
 

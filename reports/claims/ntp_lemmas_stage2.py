@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from marginaudit.orders import Dataset, gram_deviation
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
 from marginaudit.reports.claims import guarantees
-from marginaudit.reports.claims.ntp_gradients import COMPLEX_STEP, DIRECTIONS, SCALES, Comparison, some_samples
+from marginaudit.reports.claims.ntp_gradients import (
+    COMPLEX_STEP,
+    DIRECTIONS,
+    SCALES,
+    Comparison,
+    in_part,
+    some_samples,
+)
 from marginaudit.reports.claims.quantities import (
     EPS,
     nothing_to_learn,
@@ -37,8 +44,8 @@ ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 MARGINS = (0.5, 8.0)
 """The common margins A of W_ov at which Lemma 4 is compared."""
 
-BLOCK = 256
-"""Records that are looked at together."""
+MOST_TOGETHER = 1_000_000
+"""Records times contests that are looked at together."""
 
 
 def no_stage2(run: Run) -> str | None:
@@ -89,15 +96,17 @@ def lemma4(data: Dataset, n: Mapping[str, str], W_ov: Floats, W_kq: Floats, W: F
     W_kq, W : (dimension, dimension) arrays
     A : float
     """
+    X = [data.embeddings[[data.index[x] for x in sample.tokens]] for sample in data.samples]
+    queries = np.array([x[-1] for x in X])
+    phi = [_softmax(x @ scores) for x, scores in zip(X, queries @ W_kq.T, strict=True)]
+    logits = np.array([weight @ x for x, weight in zip(X, phi, strict=True)]) @ W_ov.T
+    moved = queries @ W.T
     value = size = 0.0
-    for sample, pi in zip(data.samples, data.frequencies.tolist(), strict=True):
-        X = data.embeddings[[data.index[x] for x in sample.tokens]]
+    for k, (sample, pi) in enumerate(zip(data.samples, data.frequencies.tolist(), strict=True)):
         label = np.array([data.index[n[x]] for x in sample.tokens])
-        y, query = data.index[sample.next], X[-1]
-        phi = _softmax(X @ W_kq @ query)
-        P = _softmax(W_ov @ (phi @ X))
-        moved = X @ W @ query
-        centred = phi * (moved - phi @ moved)
+        y, P = data.index[sample.next], _softmax(logits[k])
+        along = X[k] @ moved[k]
+        centred = phi[k] * (along - phi[k] @ along)
         value += pi * float(np.where(label == y, P[y] - 1, P[label]) @ centred)
         size += pi * float(np.abs(centred).sum())
     return A * value, A * size
@@ -122,21 +131,23 @@ def lemma4_sides(run: Run) -> Comparison:
     d = data.embeddings.shape[1]
     printed, derivative, size, label = [], [], [], []
     for A in MARGINS:
+        W_ov = A * run.ov.matrix
         for scale in SCALES:
             W_kq = scale * rng.standard_normal((d, d))
             for number in range(1, DIRECTIONS + 1):
                 W = rng.standard_normal((d, d))
-                value, most = lemma4(data, n, A * run.ov.matrix, W_kq, W, A)
+                value, most = lemma4(data, n, W_ov, W_kq, W, A)
                 moved = W_kq + 1j * COMPLEX_STEP * W
                 printed.append(value)
-                derivative.append(float(np.imag(stage2_loss(data, A * run.ov.matrix, moved))) / COMPLEX_STEP)
+                derivative.append(float(np.imag(stage2_loss(data, W_ov, moved))) / COMPLEX_STEP)
                 size.append(max(most, A / 100))
                 label.append(f"A = {A:g}, scores of deviation {scale:g}, direction {number}")
     operations = data.N + data.L_max + data.V + d
     rounding = EPS * operations * (1 + 5 * max(SCALES) + max(MARGINS))
     radius = (rounding + 4 * gram_deviation(run.dataset)) * np.array(size)
+    part = in_part(data.N, run.dataset.N, "samples")
     return Comparison(
-        series(printed, radius=radius, label=tuple(label)), series(derivative, radius=radius), np.array(size)
+        series(printed, radius=radius, label=tuple(label)), series(derivative, radius=radius), np.array(size), part
     )
 
 
@@ -167,6 +178,7 @@ LEMMA4 = Claim(
         measure=lambda run: lemma4_sides(run).printed,
         expected=lambda run: lemma4_sides(run).derivative,
         scale=lambda run: lemma4_sides(run).size,
+        note=lambda run: lemma4_sides(run).part,
     ),
     absent=_no_common_margin,
 )
@@ -258,8 +270,9 @@ def lemma5_weights(run: Run) -> Weights:
     between = contests.between_classes
     rise, position, token, literal = np.full((4, len(stage)), -np.inf)
     last: Floats | None = None
-    for start in range(0, len(stage), BLOCK) if len(reference) else ():
-        block = slice(start, start + BLOCK)
+    together = max(1, MOST_TOGETHER // max(1, len(reference)))
+    for start in range(0, len(stage), together) if len(reference) else ():
+        block = slice(start, start + together)
         rest = stage.rest[block]
         behind = -np.outer(stage.along[block], reference) - (rest[:, contests.winner] - rest[:, contests.loser])
         summed = behind + contests.log_loser - contests.log_winner

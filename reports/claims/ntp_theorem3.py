@@ -43,19 +43,17 @@ def _gaps(run: Run) -> Series:
     """Smallest of (x_opt - x_0)^T W q and (x_0 - x_non)^T W q at each step from t = 1 on."""
     stage, index = run.training.stage2, run.dataset.index
     kept = stage.step >= 1
-    smallest, zero = np.full(int(kept.sum()), np.inf), np.zeros(int(kept.sum()))
+    smallest = np.full(len(stage), np.inf)
     for order in _queries(run):
-        columns = np.flatnonzero(stage.query == index[order.query])
-        score = dict(zip(stage.key[columns].tolist(), stage.scores[kept][:, columns].T, strict=True))
 
-        def scores(tokens: tuple[Token, ...], score: dict[int, Floats] = score) -> Floats:
-            return np.array([score.get(index[x], zero) for x in tokens])
+        def scores(tokens: tuple[Token, ...], q: int = index[order.query]) -> Floats:
+            return stage.scores_under(q, [index[x] for x in tokens])
 
         middle = scores(order.non_comparable)
         above = scores(order.optimal).min(axis=0) - middle.max(axis=0)
         below = middle.min(axis=0) - scores(order.non_optimal).max(axis=0)
         smallest = np.minimum(smallest, np.minimum(above, below))
-    return series(smallest, radius=score_error(run)[kept], step=stage.step[kept])
+    return series(smallest[kept], radius=score_error(run)[kept], step=stage.step[kept])
 
 
 def _order(suffix: str, when: str, *, late: bool) -> Claim:

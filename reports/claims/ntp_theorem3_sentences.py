@@ -7,9 +7,11 @@ sample: a sample with x_0 and a token of another next token would relate the two
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations_with_replacement, count
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,9 @@ from marginaudit.orders import QueryOrder, Token
 from marginaudit.reports.claims.quantities import score_error
 from marginaudit.reports.run import Run
 from marginaudit.training import label_logits, log_probabilities
+
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int64]
 
 LENGTHS = (2, 3, 4, 8, 16, 64, 1024)
 """Lengths for which the first step with right answers is reported."""
@@ -44,16 +49,15 @@ class Sentence:
         return (self.middle, *self.others, self.query)
 
 
-def rivals(run: Run) -> list[tuple[QueryOrder, Token, Token]]:
-    """(order, x_0, x): a sentence of x_0 and copies of non-optimal x may end in the query."""
+def rivals(run: Run) -> list[QueryOrder]:
+    """The orders of queries that a sentence of some x_0 and copies of a non-optimal x, n(x) not n(x_0), may end in."""
     n = run.dataset.collocation.require_function()
     return [
-        (order, middle, other)
+        order
         for order in run.dataset.orders.values()
         if order.query in order.non_optimal
-        for middle in order.non_comparable
-        for other in order.non_optimal
-        if n[other] != n[middle]
+        and order.non_comparable
+        and len({n[x] for x in (*order.non_comparable, *order.non_optimal)}) > 1
     ]
 
 
@@ -120,21 +124,48 @@ def shortest_misled(run: Run, record: int) -> Misled:
 
     Sentences that mix several non-optimal tokens are no shorter: each of the tokens has to reach x_0 alone.
     """
-    index = run.dataset.index
     S = run.training.stage2.score_matrix(record, run.dataset.V)
     radius = float(score_error(run)[record])
-    found = []
-    for order, middle, other in rivals(run):
-        q = index[order.query]
-        found.append(Rival(order.query, middle, other, float(S[index[middle], q] - S[index[other], q]), radius))
-    least = min(rival.lead for rival in found)
+    leads = [(order, _leads(run, order, S)) for order in rivals(run)]
+    least = min(float(lead.min()) for _, lead in leads)
     if max(least, 0) + radius > math.log(BUILDABLE):
-        return Misled(min(found, key=lambda rival: rival.lead), None, None)
-    near = [rival for rival in found if rival.lead <= max(least, radius) + 1]  # others need three times the copies
-    lengths = [rival.length(_copies(rival.lead + radius)) for rival in near]
-    first = int(np.argmin(lengths))
-    open_to = min(rival.length(_copies(rival.lead - radius)) for rival in near)
-    return Misled(near[first], _copies(near[first].lead + radius), open_to)
+        order, lead = next((order, lead) for order, lead in leads if lead.min() == least)
+        return Misled(_rival(order, lead, int(lead.argmin()), radius), None, None)
+    shortest: list[tuple[int, Rival]] = []
+    open_to = []
+    for order, lead in leads:
+        near = np.flatnonzero(lead <= max(least, radius) + 1)  # others need three times the copies
+        if len(near):
+            surely = _lengths(order, lead, near, radius)
+            first = int(np.argmin(surely))
+            shortest.append((int(surely[first]), _rival(order, lead, int(near[first]), radius)))
+            open_to.append(int(_lengths(order, lead, near, -radius).min()))
+    _, rival = min(shortest, key=lambda found: found[0])
+    return Misled(rival, _copies(rival.lead + radius), min(open_to))
+
+
+def _leads(run: Run, order: QueryOrder, S: Floats) -> Floats:
+    """s_0 - s_x of every x_0 and every non-optimal x, shape (x_0, x); inf where their next tokens are one."""
+    index, n = run.dataset.index, run.dataset.collocation.require_function()
+    (middle, middle_next), (other, other_next) = (
+        np.array([[index[x], index[n[x]]] for x in tokens]).T for tokens in (order.non_comparable, order.non_optimal)
+    )
+    scores = S[:, index[order.query]]
+    apart = np.not_equal.outer(middle_next, other_next)
+    return np.where(apart, np.subtract.outer(scores[middle], scores[other]), np.inf)
+
+
+def _rival(order: QueryOrder, lead: Floats, at: int, radius: float) -> Rival:
+    middle, other = divmod(at, len(order.non_optimal))
+    return Rival(order.query, order.non_comparable[middle], order.non_optimal[other], float(lead.flat[at]), radius)
+
+
+def _lengths(order: QueryOrder, lead: Floats, at: Indices, radius: float) -> Indices:
+    """The number of tokens of the shortest sentences with enough copies, at flat indices of the leads."""
+    values, where = np.unique(lead.flat[at] + radius, return_inverse=True)
+    copies = np.array([_copies(value) for value in values.tolist()])[where]
+    query_counts = np.array([x == order.query for x in order.non_optimal])[at % len(order.non_optimal)]
+    return np.asarray(copies + np.where(query_counts, 1, 2))
 
 
 def _copies(lead: float) -> int:
@@ -151,23 +182,45 @@ def answers_follow_attention(run: Run) -> bool:
     return run.training.common_margin and run.assumption("injective").holds
 
 
+@lru_cache(maxsize=4)
+def least_leads(run: Run) -> tuple[Floats, Floats]:
+    """The smallest s_0 - s_x at each record, where x is the query and where it is not; inf for none."""
+    stage, index, n = run.training.stage2, run.dataset.index, run.dataset.collocation.require_function()
+    of_query, of_others = np.full((2, len(stage)), np.inf)
+    for order in rivals(run):
+        labels = {n[x] for x in order.non_comparable}
+
+        def lead(others: Sequence[Token], order: QueryOrder = order, labels: set[Token] = labels) -> Floats:
+            """Against the best of tokens of which none, or all, have the next token of some x_0."""
+            q, avoided = index[order.query], {n[x] for x in others} & labels
+            middles = [x for x in order.non_comparable if n[x] not in avoided]
+            if not (others and middles):
+                return np.full(len(stage), np.inf)
+            least = stage.scores_under(q, [index[x] for x in middles]).min(axis=0)
+            return np.asarray(least - stage.scores_under(q, [index[x] for x in others]).max(axis=0))
+
+        np.minimum(of_query, lead([order.query]), out=of_query)
+        others = [x for x in order.non_optimal if x != order.query]
+        alone = [[x] for x in others if n[x] in labels]
+        for together in ([x for x in others if n[x] not in labels], *alone):
+            np.minimum(of_others, lead(together), out=of_others)
+    return of_query, of_others
+
+
 def right_from(run: Run, length: int) -> int | None:
     """The first recorded step from which on every sentence of up to ``length`` tokens is answered n(x_0), or None.
 
     All margins of W_ov are one A, so the answer is n of the token with the most attention: x_0 wins when
     s_0 - s_x > log c for the most copies c of each non-optimal x that a sentence of that length holds.
     """
-    stage, index = run.training.stage2, run.dataset.index
-    room = np.full(len(stage), np.inf)
-    for order, middle, other in rivals(run):
-        copies = length - 1 if order.query == other else length - 2
+    step = run.training.stage2.step
+    room = np.full(len(step), np.inf)
+    for copies, lead in zip((length - 1, length - 2), least_leads(run), strict=True):
         if copies >= 1:
-            q = index[order.query]
-            lead = stage.score(index[middle], q) - stage.score(index[other], q)
             np.minimum(room, lead - math.log(copies), out=room)
     wrong = np.flatnonzero(room <= 0)
     first = int(wrong[-1]) + 1 if len(wrong) else 0
-    return int(stage.step[first]) if first < len(stage) else None
+    return int(step[first]) if first < len(step) else None
 
 
 @dataclass(frozen=True)
@@ -203,7 +256,7 @@ def put_through(run: Run, record: int) -> Tried:
             # in attention, of which the probabilities may not show the difference
             right += float(scores[index[sentence.middle]]) > max(scores[x] + math.log(c) for x, c in copies.items())
             bag = np.bincount([index[x] for x in sentence.tokens], minlength=run.dataset.V)
-            log_P: NDArray[np.float64] = log_probabilities(scores, B, bag)
+            log_P: Floats = log_probabilities(scores, B, bag)
             least = min(least, float(np.exp(log_P[index[n[sentence.middle]]])))
         tried, longest = tried + len(batch), length
     return Tried(tried, longest, right, least)
@@ -217,11 +270,13 @@ def in_words(run: Run, record: int) -> str:
     t = int(run.training.stage2.step[record])
     several = (
         " With two non-comparable tokens beside each other neither is preferred at any t: their scores are both 0."
-        if any(len(order.non_comparable) > 1 for order, _, _ in rivals(run))
+        if any(len(order.non_comparable) > 1 for order in rivals(run))
         else ""
     )
-    return (
-        f"All sentences of up to so many tokens are answered n(x_0) from step: {steps}. At t = {t} all {tried.count} "
-        f"of up to {tried.longest} tokens, copies and the query's own class included, were put through the model: "
-        f"{tried.right} are answered n(x_0), with probability at least {tried.least:.4g}.{several}"
+    through_the_model = (
+        f"At t = {t} all {tried.count} of up to {tried.longest} tokens, copies and the query's own class included, "
+        f"were put through the model: {tried.right} are answered n(x_0), with probability at least {tried.least:.4g}."
+        if tried.count
+        else f"Those of 2 tokens are more than {MOST_SENTENCES} already, and none was put through the model."
     )
+    return f"All sentences of up to so many tokens are answered n(x_0) from step: {steps}. {through_the_model}{several}"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
 from marginaudit.reports.claims import guarantees
+from marginaudit.reports.claims.ntp_gradients import in_part
 from marginaudit.reports.claims.ntp_lemmas_stage2 import (
     decide_lemma7,
     joined,
@@ -203,13 +204,15 @@ def decide_floor(run: Run, claimed: Infimum, rate: Callable[[Run], float]) -> Fi
     limit = replace(RATE.judgement, predicted=rate, positive=False).judge(run)  # type: ignore[type-var]
     if limit.verdict is Verdict.NOT_APPLICABLE:
         limit = replace(limit, verdict=Verdict.INCONCLUSIVE, detail="The run has no two recorded steps to compare.")
-    return joined(
+    found = joined(
         {
             "log(loss / infimum) of every sample at R W*_kq is within 1e-9 of 0": approached,
             "It is not below 0 at random W_kq": lowest,
             "The log of the excess falls by eta/||W*_kq|| a step": limit,
         }
     )
+    part = in_part(len(_chosen(run)), len(run.training.classes), "samples (merged by query, bag and next token)")
+    return replace(found, detail=f"{found.detail} {part}".rstrip())
 
 
 FLOOR = Claim(

@@ -25,12 +25,14 @@ class Equal:
     scale : from a run to what the rounding allowance is relative to, entry by entry; by default the
         larger of the two sides
     witness : from a run to what shows a violation, as plain JSON data
+    note : from a run to what else the reader is to know, "" for nothing
     """
 
     measure: "Callable[[Run], Series]"
     expected: "Callable[[Run], Series]"
     scale: "Callable[[Run], NDArray[np.float64]] | None" = None
     witness: "Callable[[Run], Mapping[str, Any] | None]" = field(default=lambda _: None)
+    note: "Callable[[Run], str]" = field(default=lambda _: "")
 
     kind = "equality"
 
@@ -73,7 +75,8 @@ class Equal:
             detail=(
                 f"{counted}; largest {'difference of logarithms' if left.log else 'relative difference'} "
                 f"{float(relative.max()):.1e}"
-                f"{f' ({where})' if where else ''}, rounding allowance {bars / size[at] if size[at] else 0.0:.1e}."
-            ),
+                f"{f' ({where})' if where else ''}, rounding allowance {bars / size[at] if size[at] else 0.0:.1e}. "
+                f"{self.note(run)}"
+            ).rstrip(),
             witness=None if first is None else self.witness(run),
         )

@@ -237,7 +237,8 @@ def test_lemma_5_against_textbook_attention() -> None:
 
 def test_lemma_5_blocks_of_records_leave_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
-    monkeypatch.setattr(ntp_lemmas_stage2, "BLOCK", 7)
+    contests = len(ntp_lemmas_stage2._contests(run("section-7")).winner)
+    monkeypatch.setattr(ntp_lemmas_stage2, "MOST_TOGETHER", 7 * contests)
     parts = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
     np.testing.assert_array_equal(whole.rise, parts.rise)
     np.testing.assert_array_equal(whole.literal, parts.literal)

@@ -1,0 +1,103 @@
+"""What an audit costs beside the training that it audits, on the same seeded datasets, in one run.
+
+Usage: python benchmarks/audit.py [V ...]
+
+* train: the whole command `marginaudit train DATA --json`, less its start-up: reading, orders, both solutions, both
+  stages, and writing the answer;
+* audit: the whole command `marginaudit audit DATA`, less its start-up: all that `train` does, every claim, the figures
+  and the report.
+
+Both with `--steps1 50 --steps2 50`. Each is the median of several runs, in a process of its own and after one run on
+the smallest size, in seconds of the processor; the memory is the process's largest. One thread.
+"""
+
+import os
+
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS"), "1"))
+
+import contextlib
+import io
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+SIZES = (20, 100, 300, 1000)
+SAMPLES_PER_TOKEN = 20
+LONGEST = 32
+STEPS = ("--steps1", "50", "--steps2", "50")
+REPEATS = 3
+
+
+def run(*arguments: str) -> None:
+    """A command of marginaudit, its output discarded."""
+    from marginaudit.reports.cli import main
+
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as told:
+        try:
+            main([*arguments])
+        except SystemExit as end:
+            if end.code:
+                raise SystemExit(told.getvalue()) from None
+
+
+def measure(command: str, path: str, small: str) -> None:
+    """Print the processor's seconds of a run and the process's peak memory."""
+    seconds = []
+    with tempfile.TemporaryDirectory() as scratch:
+        end = ["--json"] if command == "train" else ["--out", f"{scratch}/report"]
+        run(command, small, *STEPS, *end)
+        for _ in range(REPEATS):
+            start = time.process_time()
+            run(command, path, *STEPS, *end)
+            seconds.append(time.process_time() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"seconds": statistics.median(seconds), "megabytes": peak}))
+
+
+def measured(command: str, path: Path, small: Path) -> dict[str, float]:
+    """Median seconds and peak memory of one command, in a process of its own."""
+    arguments = [sys.executable, __file__, "--measure", command, str(path), str(small)]
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    result: dict[str, float] = json.loads(done.stdout)
+    return result
+
+
+def written(V: int, folder: Path) -> tuple[Path, int, int]:
+    """A dataset file, its number of samples and of relations."""
+    from marginaudit.orders import dataset_to_document, free_dataset
+
+    classes = {"optimal": (1, min(8, V // 4)), "non_optimal": (min(16, V // 4), min(48, V // 2))}
+    data = free_dataset(V=V, N=SAMPLES_PER_TOKEN * V, L=LONGEST, seed=V, **classes)
+    path = folder / f"{V}.json"
+    path.write_text(json.dumps(dataset_to_document(data)), encoding="utf-8")
+    return path, data.N, len(data.relations)
+
+
+def compare(sizes: tuple[int, ...]) -> None:
+    """Print the table."""
+    print("| V | N | relations | train, s | audit, s | audit / train | train, MB | audit, MB |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    with tempfile.TemporaryDirectory() as folder:
+        small, *_ = written(min(SIZES), Path(folder))
+        for V in sizes:
+            path, samples, relations = written(V, Path(folder))
+            train, audit = measured("train", path, small), measured("audit", path, small)
+            print(
+                f"| {V} | {samples} | {relations} | {train['seconds']:.2f} | {audit['seconds']:.2f} "
+                f"| {audit['seconds'] / train['seconds']:.1f} | {train['megabytes']:.0f} | {audit['megabytes']:.0f} |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measure"]:
+        measure(*sys.argv[2:])
+    else:
+        compare(tuple(int(size) for size in sys.argv[1:]) or SIZES)
