@@ -58,6 +58,7 @@ DIRECTION = Claim(
     judgement=Bounded(
         measure=lambda run: direction(run.stage1, run.ov.direction_radius or 0.0, first=2),
         upper=_direction_bound,
+        first=2,
         largest=2.0,
     ),
     absent=_not_reached,

@@ -47,6 +47,7 @@ DIRECTION = Claim(
     judgement=Bounded(
         measure=lambda run: stage2_direction(run, first=2),
         upper=_direction_bound,
+        first=2,
         largest=2.0,
         guaranteed=guarantees.direction,
     ),

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
 
-APART = 1.1
-"""Ratio of the steps between which a rate is measured, at least, so that it is an average over a cycle of steps."""
+APART, NEAR = 1.1, 2.0
+"""Ratio of the steps between which a rate is measured: at least, so that it is an average over a cycle of steps; and at
+most, so that it is that of the second one."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,7 @@ def _weight(suffix: str, constants: Constants) -> Claim:
         judgement=Bounded(
             measure=lambda run: stage2_log_other_weight(run, first=2),
             upper=_log_other_weight_bound,
+            first=2,
             largest=0.0,
             threshold=_threshold(constants),
             guaranteed=guarantees.log_other_weight,
@@ -151,6 +153,7 @@ def _loss(suffix: str, constants: Constants) -> Claim:
         judgement=Bounded(
             measure=lambda run: stage2_log_loss(run, first=2),
             upper=_log_loss_bound,
+            first=2,
             largest=_largest_log_loss,
             threshold=_threshold(constants),
             guaranteed=guarantees.log_loss,
@@ -227,9 +230,9 @@ def _excess_rate(run: Run) -> Series:
         if t >= APART * int(found.step[chosen[-1]]):
             chosen.append(i)
     step, log_excess, error = found.step[chosen], found.value[chosen], found.radius[chosen]
-    gap = np.diff(step)
-    rate = series(-np.diff(log_excess) / gap, radius=(error[1:] + error[:-1]) / gap, step=step[1:])
-    return replace(rate, evidence=found.evidence)
+    gap, near = np.diff(step), step[1:] <= NEAR * step[:-1]
+    rate, radius = -np.diff(log_excess) / gap, (error[1:] + error[:-1]) / gap
+    return replace(series(rate[near], radius=radius[near], step=step[1:][near]), evidence=found.evidence)
 
 
 RATE = Claim(

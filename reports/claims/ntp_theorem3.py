@@ -96,7 +96,9 @@ def decide_prediction(run: Run, record: int) -> Finding:
     witness: dict[str, Any] = {"query": rival.query, "x_0": rival.middle, "x": rival.other}
     understood = answers_follow_attention(run)
     if found.copies is None:
-        length = f"exp({_interval(rival.lead - rival.radius, rival.lead + rival.radius)})"
+        known = np.isfinite(rival.radius)
+        interval = _interval(rival.lead - rival.radius, rival.lead + rival.radius) if known else ""
+        length = f"exp({interval})" if known else "so many that float64 does not tell them"
         witness["copies"] = length
         confirmed = "too long to be put through the model"
         misled = understood

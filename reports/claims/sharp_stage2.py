@@ -25,7 +25,7 @@ from marginaudit.reports.claims.sharp_rate import SHORT_STEPS, short_steps_only
 from marginaudit.reports.error_bars import Series
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, Decided
 from marginaudit.reports.run import Run
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.verdict import Evidence, Finding
 
 if TYPE_CHECKING:
     import flint
@@ -202,8 +202,6 @@ def decide_floor(run: Run, claimed: Infimum, rate: Callable[[Run], float]) -> Fi
     ).judge(run)
     lowest = Bounded(measure=partial(_at_random, claimed=claimed), lower=lambda _, t: zero(t)).judge(run)
     limit = replace(RATE.judgement, predicted=rate, positive=False).judge(run)  # type: ignore[type-var]
-    if limit.verdict is Verdict.NOT_APPLICABLE:
-        limit = replace(limit, verdict=Verdict.INCONCLUSIVE, detail="The run has no two recorded steps to compare.")
     found = joined(
         {
             "log(loss / infimum) of every sample at R W*_kq is within 1e-9 of 0": approached,

@@ -41,6 +41,8 @@ class Bounded:
     upper, lower : from a run and float steps to the bound's values on the same scale; at least one
     largest, smallest : float, or from a run to a float
         What the quantity can reach at all; a bound beyond is vacuous. On the scale of the series.
+    first : int
+        The first step of which the statement speaks, where it has no threshold.
     threshold : from a run to the steps from which the statement speaks, or None
     guaranteed, guaranteed_lower : from a run and float steps to proved bounds on the quantity, or None
         On the same scale. They decide where the error bars do not, and the upper one beyond a threshold that was not
@@ -52,6 +54,7 @@ class Bounded:
     lower: "Formula | None" = None
     largest: "Reach" = np.inf
     smallest: "Reach" = -np.inf
+    first: int = 1
     threshold: "Callable[[Run], Threshold] | None" = None
     guaranteed: "Formula | None" = None
     guaranteed_lower: "Formula | None" = None
@@ -69,18 +72,19 @@ class Bounded:
         if not len(measured):
             return not_applicable("the dataset has nothing of which the statement speaks")
         if self.threshold is None:
-            return self._judge_all(run, measured)
+            return self._judge_all(run, measured, self.first)
         start = self.threshold(run)
+        begins = max(self.first, int(np.ceil(start.steps2)))
         if measured.step is None:
             raise ValueError("a statement with a threshold needs a series with steps")
         reached = measured.step >= start.steps2
         if run.config.steps1 >= start.steps1 and reached.any():
-            return self._judge_all(run, part(measured, reached))
+            return self._judge_all(run, part(measured, reached), begins)
         return self._judge_beyond(run, measured, start)
 
     def _judge_beyond(self, run: "Run", measured: Series, start: Threshold) -> Finding:
         """The threshold was not reached: say where it lies, what is proved there, and what holds without it."""
-        without = self._judge_all(run, measured)
+        without = self._judge_all(run, measured, self.first)
         outside = f"{without.verdict}" + (
             f" from t = {without.first_violation}" if without.first_violation is not None else ""
         )
@@ -115,7 +119,7 @@ class Bounded:
                 return False
         return True
 
-    def _judge_all(self, run: "Run", measured: Series) -> Finding:
+    def _judge_all(self, run: "Run", measured: Series, first_spoken: int) -> Finding:
         steps = _steps(measured)
         sides: list[tuple[Side, Series]] = []
         if self.upper is not None:
@@ -151,7 +155,7 @@ class Bounded:
             repeats_within=_repeats_within(float(ratios[at_side, at]), reached),
             worst_step=None if measured.step is None else int(measured.step[worst]),
             first_violation=None if first is None or measured.step is None else int(measured.step[first]),
-            informative_from=self._informative_from(run, int(steps[0]), largest, smallest),
+            informative_from=self._informative_from(run, first_spoken, largest, smallest),
             detail=("" if followed.all() else _detail(measured, bound, worst, side)) + _by_proof(followed, measured),
             curve=_curve(measured, dict(sides), largest),
         )

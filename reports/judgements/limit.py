@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.error_bars import Series
-from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
+from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 if TYPE_CHECKING:
     from marginaudit.reports.run import Run
@@ -29,6 +29,12 @@ RESOLVED = 1e-4
 
 VANISHING = 0.2
 """A rate that falls by this factor over the last decade tends to 0."""
+
+FEWEST = 3
+"""Entries of each half of the last decade, before a distance counts as settled."""
+
+OFF_A_DECADE = 0.1
+"""By how much of a decade the entries that stand for decades may miss them."""
 
 ALTERNATING = 0.8
 """Of the changes from entry to entry, the share that turn back in a cycle."""
@@ -71,12 +77,10 @@ class Limit:
     def judge(self, run: "Run") -> Finding:
         """The verdict on a run."""
         measured, predicted = self.measure(run), self.predicted(run)
-        if not len(measured):
-            return not_applicable("the dataset has nothing of which the statement speaks")
         if measured.step is None:
             raise ValueError("a limit is approached along steps, and the series has none")
-        if np.isnan(measured.value).any() or np.isnan(measured.radius).any():
-            raise ValueError("not a number on one side of a comparison")
+        if not len(measured):
+            return Finding(Verdict.INCONCLUSIVE, detail="The run recorded too few steps to show a limit.")
         step = measured.step.astype(float)
         in_regime = bool(step[-1] / 10 >= self.regime(run))
         if in_regime and not self.positive and _cycles(measured, step):
@@ -92,7 +96,8 @@ class Limit:
         bars = measured.radius / abs(predicted) + self.uncertainty
         last = int(step[-1])
         marks = [int(np.argmin(np.abs(np.log(step) - np.log(last / 10**k)))) for k in (3, 2, 1, 0)]
-        if in_regime and step[0] <= last / 1000 * 1.2 and _approached(distance[marks], bars[marks]):
+        seen = (np.abs(np.log10(step[marks]) - np.log10(last) + np.array([3, 2, 1, 0])) < OFF_A_DECADE).all()
+        if in_regime and seen and _approached(distance[marks], bars[marks]):
             verdict = Verdict.HOLDS
         elif in_regime and (self._vanishes(step, measured) if self.positive else _elsewhere(step, distance, bars)):
             verdict = Verdict.VIOLATED
@@ -138,7 +143,7 @@ def _elsewhere(step: Floats, distance: Floats, bars: Floats) -> bool:
     """Whether in the last decade distances are beyond the error bars, and those of its second half are no smaller."""
     decade = step >= step[-1] / 10
     late = step >= step[-1] / np.sqrt(10)
-    if not (decade & ~late).any():
+    if min((decade & ~late).sum(), late.sum()) < FEWEST:
         return False
     before, after = distance[decade & ~late], distance[late]
     room = (distance - bars)[decade].min()
