@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marginaudit.margins import solve_kq
+from marginaudit.margins import CertificateError, solve_kq
+from marginaudit.margins.exact import solve_exactly
+from marginaudit.margins.proposition2 import compare_exactly, decide
 from marginaudit.orders import CASES, broken, free_dataset
 from tests.margins.restated import brute_force, kq_constraints, refuting_set, related
 
@@ -144,3 +146,31 @@ def test_a_formula_that_holds_is_recognised_in_float64(name):
                 x for x in dataset.vocabulary if weights.get(x, 0) not in (Fraction(m, k + m), Fraction(-k, k + m), 0)
             ]
             assert form.witness == tuple(wrong)
+
+
+@pytest.mark.parametrize(
+    ("column", "witness"),
+    [
+        ({"a": "2/3", "c": "-1/3", "z": "-1/3"}, None),
+        ({"a": "2/3", "b": "5/7", "c": "-1/3", "z": "-1/3"}, None),
+        ({"a": "2/3", "c": "-1/3"}, ("z",)),
+        ({"c": "-1/3", "z": "-1/3"}, ("a",)),
+        ({"a": "-2/3", "c": "1/3", "z": "-1/3"}, ("a", "c")),
+        ({"a": "1/3", "c": "-1/3", "z": "-2/3"}, ("a", "z")),
+    ],
+)
+def test_exact_weights_against_the_formula(column, witness):
+    """a over b over c, and both over z: k = 1, m = 2; the formula is silent on b."""
+    dataset = related({"z": [("a", "b"), ("b", "c")]})
+    weights = {"z": {x: Fraction(value) for x, value in column.items()}}
+    form = compare_exactly(dataset, ["z"], weights)["z"]
+    assert (form.holds, form.witness) == (witness is None, witness)
+
+
+def test_blocks_that_refute_nothing_are_refused():
+    """Of two winners of the same two losers, one of which is said to be alone with its weight."""
+    dataset = related({"z": [("a", "c"), ("b", "c")]})
+    exact = solve_exactly(dataset.relations, dataset.V)
+    assert decide(exact, dataset.vocabulary)["z"].holds
+    with pytest.raises(CertificateError, match="does not refute"):
+        decide(replace(exact, numerator=exact.numerator + np.array([1, 0, 0, 0])), dataset.vocabulary)

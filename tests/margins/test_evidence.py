@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marginaudit.margins import SolverFailure, kq, ov, quadratic, solve_kq, solve_ov
+from marginaudit.margins import CertificateError, Cycle, SolverFailure, exact, kq, ov, quadratic, solve_kq, solve_ov
 from marginaudit.margins.infeasible import Farkas
 from marginaudit.margins.quadratic import WIDEST_RELATIVE_GAP, solve_quadratic
 from marginaudit.margins.rows import LONGEST, SHORTEST, Rows
@@ -118,3 +118,24 @@ def test_the_solver_s_solution_is_as_near_as_its_tolerances_say():
     assert found.W[:, 1] == pytest.approx([0, 50 * 2**0.5, -50 * 2**0.5], rel=1e-8)
     assert found.multipliers == pytest.approx([1, 1e4], rel=1e-3)
     assert found.relative_gap < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "solve"), [(ov, "_verify", solve_ov), (exact.ExactScores, "verify", solve_kq)]
+)
+def test_no_exact_answer_goes_unchecked(monkeypatch, module, name, solve):
+    def refuse(*arguments):
+        raise CertificateError("checked")
+
+    monkeypatch.setattr(module, name, refuse)
+    with pytest.raises(CertificateError, match="checked"):
+        solve(EXAMPLE)
+
+
+def test_a_cycle_found_is_checked(monkeypatch):
+    def refuse(*arguments):
+        raise CertificateError("checked")
+
+    monkeypatch.setattr(Cycle, "verify", refuse)
+    with pytest.raises(CertificateError, match="checked"):
+        solve_kq(broken(EXAMPLE, "well_defined_orders"))

@@ -39,7 +39,10 @@ def check_closed_form(dataset):
         pulled[x, v] = pulled.get((x, v), 0) - lam
     assert pulled == weights
     assert solution.norm_squared_exact == sum((v**2 for v in weights.values()), Fraction(0))
-    assert solution.norm_squared == solution.certificate.primal == solution.certificate.dual
+    assert solution.norm_squared == solution.certificate.primal == solution.certificate.dual == V - 1
+    assert solution.certificate.gap == solution.certificate.max_violation == solution.weight_radius == 0
+    assert solution.direction_radius == (0 if V > 1 else None)
+    assert solution.multipliers.values.tolist() == [1 / V] * (V * (V - 1))
     for (x, v), value in weights.items():
         assert solution.scores[dataset.index[v], dataset.index[x]] == float(value)
     assert len(solution.multipliers.values) == len(constraints) == V * (V - 1)
@@ -69,6 +72,7 @@ def test_one_token():
             assert solution.matrix.shape == data.embeddings.shape
             assert solution.direction_radius is None
             assert dict(solution.weights_exact) == {}
+            assert "a" not in solution.weights_exact
 
 
 def test_general_embedding_against_the_rational_certificate():
