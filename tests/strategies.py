@@ -65,9 +65,7 @@ def documents(draw: st.DrawFn) -> Document:
 
 
 def _embeddings(rows: int) -> st.SearchStrategy[list[list[float]]]:
-    number = st.sampled_from(
-        [0, 0.0, 1, 1.0, -1.0, 0.6, 0.8, 1 + 1e-13, 1e-13, 1e-11, 1e50, -1e50, 1e-50, 1e-308, 1 / 3]
-    )
+    number = st.sampled_from([0, 0.0, 1, 1.0, -1.0, 0.6, 0.8, 1 + 1e-13, 1e-13, 1e-11, 1e50, -1e50, 1e-50, 1 / 3])
     one_hot = [[float(i == j) for j in range(rows)] for i in range(rows)]
     any_rows = st.integers(1, 4).flatmap(
         lambda d: st.lists(st.lists(number, min_size=d, max_size=d), min_size=rows, max_size=rows)
