@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from marginaudit.orders import Collocation, CollocationError, dataset_from_document, printable, shown
-from marginaudit.orders.text import LONGEST_SHOWN
+from marginaudit.orders.text import LONGEST_SHOWN, shortened, shown_path
 from tests.strategies import json_values
 
 
@@ -43,6 +43,13 @@ def test_shown(value: object) -> None:
 def test_shown_cuts_only_what_is_too_long() -> None:
     assert shown("a" * 58) == f"'{'a' * 58}'"
     assert shown("a" * 59) == f"'{'a' * 57} …"
+
+
+def test_a_path_loses_its_middle_beyond_two_hundred_characters() -> None:
+    assert shown_path("a" * 200) == "a" * 200
+    assert shown_path("a" * 101 + "b" * 100) == f"{'a' * 100} … {'b' * 100}"
+    assert shortened("abcde", 4) == "ab … de"
+    assert shortened("abcd", 4) == "abcd"
 
 
 def test_collocation() -> None:
