@@ -469,27 +469,28 @@ def by_hand(problem, A, rest, along=0.0):
 
 @pytest.mark.parametrize("name", ["free", "prefix-closed", "no majority", "confused"])
 @pytest.mark.parametrize("A", [0.2, 3.0])
-@pytest.mark.parametrize("spread", [0.2, 14.0, 100.0])
-def test_the_errors_of_a_compiled_step(name, A, spread):
+@pytest.mark.parametrize(("spread", "moves"), [(0.2, 0), (0.2, 40), (14.0, 0), (100.0, 0)])
+def test_the_errors_of_a_compiled_step(name, A, spread, moves):
     """Its rounding and the growth of an error, at a step that the gradient's slope ends and one that it does not."""
-    for lr in (0.01, 50.0):
+    for lr in (0.01, 50.0 / (1 + moves)):
         problem, start = reduced(REDUCED[name], A, lr=lr)
         rest = 0.2 * np.random.default_rng(3).normal(size=start.high.shape)
         rest[problem.merged.winner] += np.random.default_rng(4).uniform(0.3, 1, len(problem.merged)) * spread
-        into, terms, won, convex, concave, leading, attention = by_hand(problem, A, rest)
+        into, terms, won, convex, concave, leading, attention = by_hand(problem, A, rest, lr * moves)
         norm = np.linalg.norm(into)
         winners = [len({a for a in problem.merged.winner.tolist() if problem.classes.pair_query[a] == q})
                    for q in set(problem.classes.pair_query.tolist())]  # fmt: skip
         inexact = max(np.diff(problem.edges.first)) + 14 + problem.summed + (4 * A + 2) * attention
         shared = math.sqrt(1 + max(winners)) * np.linalg.norm(won)
         relative = EPS * (np.linalg.norm(terms) + inexact / leading * shared) / norm
-        iterate = start.placed(0, rest)
-        problem._compiled.take(iterate, 1, lambda t: None)
-        assert iterate.moves == 1
+        iterate = start.placed(moves, rest)
+        problem._compiled.take(iterate, moves + 1, lambda t: None)
+        assert iterate.moves == moves + 1
         np.testing.assert_allclose(iterate.last, into / norm, atol=1e-13)
         assert iterate.local_error == near(lr * (relative + 4 * EPS), rel=1e-9)
         growth = max(1 + lr * concave / norm, lr * convex / norm - 1)
-        assert iterate.log_growth == near(math.log(growth), rel=1e-9)
+        arc = 1.0 if moves else 0.0  # from no gradient to a unit one
+        assert iterate.log_growth == near(arc + math.log(growth), rel=1e-9)
 
 
 def test_the_errors_of_a_compiled_step_where_attention_is_one_hot():
@@ -518,13 +519,13 @@ def test_the_errors_of_a_compiled_step_where_attention_is_one_hot():
 
 @pytest.mark.parametrize("name", REDUCED)
 @pytest.mark.parametrize("A", [0.2, 3.0])
-@pytest.mark.parametrize("spread", [-1.5, 0.2, 14.0])
-def test_the_hessian_bounds_of_the_reduced_form(name, A, spread):
+@pytest.mark.parametrize(("spread", "moves"), [(-1.5, 0), (0.2, 0), (0.2, 40), (14.0, 0)])
+def test_the_hessian_bounds_of_the_reduced_form(name, A, spread, moves):
     problem, start = reduced(REDUCED[name], A)
     rest = 0.2 * np.random.default_rng(3).normal(size=start.high.shape)
     rest[problem.merged.winner] += spread
-    found = problem.token_gradient(start.placed(0, rest))
-    into, _, _, convex, concave, _, _ = by_hand(problem, A, rest)
+    found = problem.token_gradient(start.placed(moves, rest))
+    into, _, _, convex, concave, _, _ = by_hand(problem, A, rest, start.lr * moves)
     scale = math.exp(found.log_scale)
     np.testing.assert_allclose(found.value * scale, into, rtol=1e-9, atol=1e-15 * A)
     assert found.curvature * scale == near(convex, rel=1e-9)
