@@ -9,7 +9,7 @@ import pytest
 
 import marginaudit.reports.hunt.search as search
 from marginaudit.margins.verify import verify
-from marginaudit.orders import check_assumption, read_dataset
+from marginaudit.orders import Dataset, InputError, check_assumption, dataset_to_document, read_dataset
 from marginaudit.reports import LEDGER, Run, Verdict, exact_series
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_3, Claim
 from marginaudit.reports.hunt import hunt
@@ -130,6 +130,34 @@ def test_one_seed_finds_one_dataset_without_an_assumption(command: Command) -> N
     assert dataset.name == "planted-without-optimal_majority"
     failing = {name for name in ASSUMED if not check_assumption(dataset, name).holds}
     assert failing == {"optimal_majority"}
+
+
+def test_the_seed_of_the_command_line_decides_what_is_drawn(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds: list[int] = []
+
+    def first_datasets(seed: int) -> list[Any]:
+        drawn: list[Any] = []
+
+        def met(_: object, dataset: Dataset) -> bool:
+            drawn.append(dataset_to_document(dataset))
+            if len(drawn) == 20:
+                raise search._TimeIsUp
+            return False
+
+        monkeypatch.setattr(search, "EXHAUSTIVE_SHARE", 0.0)
+        monkeypatch.setattr(search._Search, "_meets_assumptions", met)
+        hunt(never(1), seed=seed)
+        return drawn
+
+    assert first_datasets(7) == first_datasets(7) != first_datasets(8)
+
+    def refuse(*_: object, seed: int, **__: object) -> None:
+        seeds.append(seed)
+        raise InputError("a hunt", got="a seed", expected="none")
+
+    monkeypatch.setattr("marginaudit.reports.hunt.hunt", refuse)
+    command.refused("hunt", "ntp.theorem2.floor", "--seed", "-7")
+    assert seeds == [-7]
 
 
 def test_a_hunt_that_finds_nothing_writes_nothing(command: Command, own_folder: Path) -> None:

@@ -138,6 +138,12 @@ def test_without_numbas_compiler_and_cache(command: Command, own_folder: Path, e
         assert math.isclose(row["loss"], other["loss"], rel_tol=1e-12)
 
 
+def test_a_hunt_leaves_no_folder_of_hypothesis(own_folder: Path) -> None:
+    answer = redirected("", "hunt", "ntp.prop2.prefix-closed", "--seconds", "1")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert not list(own_folder.iterdir())
+
+
 INTERRUPTED = """
 import os, signal, sys
 left = int(sys.argv.pop(1))
