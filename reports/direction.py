@@ -84,7 +84,7 @@ def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
             fontsize=8,
             color=LAW,
         )
-    axis.set_xlim(1, step[-1])
+    axis.set_xlim(1, max(step[-1], 10.0))
     axis.set_ylim(min(measured.min(), np.nanmin(law, initial=np.inf)) / 30, top * 30)
     axis.axhspan(MOST, top * 30, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
     axis.axhline(MOST, color=REFERENCE, lw=0.8)

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from tests.command_contract import kept, own_folder
@@ -85,6 +85,11 @@ def files(draw: st.DrawFn, document: st.SearchStrategy[Any]) -> tuple[str, bytes
     return name, bytes(content)
 
 
+TINY = {"samples": [{"tokens": ["q", "q"], "next": "p"}, {"tokens": ["p", "q", "o"], "next": "p"}]}
+TINY |= {"next_token": {"q": "p", "p": "o", "o": "o"}}
+TINY_FILE = [("d.json", json.dumps(TINY).encode())]
+ONE_STEP = ["--steps1", "1", "--steps2", "1", "--at", "1"]
+
 ANY_FILE = files(st.one_of(documents(), damaged_documents(), json_values()))
 
 
@@ -112,6 +117,9 @@ def test_any_file_to_train_on(file: tuple[str, bytes], arguments: list[str]) -> 
 
 
 @SLOW
+@example(TINY_FILE, ["--lr1", "0.1", *ONE_STEP])
+@example(TINY_FILE, ["--optimizer", "gd", "--lr1", "1e-100", "--lr2", "1e-100", *ONE_STEP])
+@example(TINY_FILE, ["--steps1", "0", "--steps2", "1", "--at", "0"])
 @given(
     st.lists(files(documents()), min_size=1, max_size=2, unique_by=lambda file: file[0]), options("audit", wild=False)
 )

@@ -183,7 +183,7 @@ class Iterate:
         if norm == 0 or not self.has_reference:
             nan = float("nan")
             return Direction(norm, nan, nan, nan, nan)
-        turned = across**2 / (norm * (norm + c)) if c >= 0 else 1 - c / norm
+        turned = across / norm * (across / (norm + c)) if c >= 0 else 1 - c / norm
         gap = self.outside / (1 + np.sqrt(inside)) + np.sqrt(inside) * turned
         distance = float(np.sqrt(2 * gap))
         off = self.state_error + 4 * EPS * float(np.linalg.norm(rest))
