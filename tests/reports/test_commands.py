@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from marginaudit.orders import Dataset, InputError, check_assumption, dataset_to
 from marginaudit.reports import LEDGER, Run, Verdict, exact_series
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_3, Claim
 from marginaudit.reports.hunt import hunt
+from marginaudit.reports.hunt.smallest import smallest_datasets
 from marginaudit.reports.judgements import Equal
 from tests.command_line import SVOP, Command, dataset_file, strict_json
 
@@ -203,7 +205,7 @@ def test_what_the_papers_own_run_does_not_confirm_is_not_found(monkeypatch: pyte
 
 
 def test_exhausted_says_that_all_of_the_smallest_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = list(search.smallest_datasets())[:50]
+    few = list(islice(smallest_datasets(), 50))
     monkeypatch.setattr(search, "smallest_datasets", lambda: iter(few))
     claim = never(-1)
     met = [data for data in few if all(check_assumption(data, name).holds for name in claim.assumptions)]
