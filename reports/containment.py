@@ -133,9 +133,6 @@ class _Unclosable(io.TextIOBase):
     def flush(self) -> None:
         self._stream.flush()
 
-    def close(self) -> None:
-        self.flush()
-
 
 def _umask() -> int:
     umask = os.umask(0)
