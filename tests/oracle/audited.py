@@ -1,0 +1,104 @@
+"""The product's side of a comparison, as plain data: what an audit reported and recorded."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders import Dataset, dataset_from_document
+from marginaudit.reports.auditing import Source, audit
+from marginaudit.reports.claims.quantities import stage2_log
+from marginaudit.reports.ledger import LEDGER
+from marginaudit.reports.run import Config, Run
+from tests.oracle.random_audits import Settings
+
+Floats = NDArray[np.float64]
+
+LOGARITHMS = ("log_loss", "log_other_weight")
+
+
+@dataclass(frozen=True)
+class Norm:
+    """||W*||^2 of a max-margin problem: in float64 and exactly, each None where there is none."""
+
+    status: str
+    value: float | None
+    exact: Fraction | None
+
+
+@dataclass(frozen=True)
+class Audited:
+    """One audit.
+
+    Attributes
+    ----------
+    rows : the report's rows, by claim
+    assumptions : whether each holds
+    eta0, eta, steps1, steps2 : how it was trained
+    stage1, stage1_continued, stage2 : recorded steps; empty where nothing was trained
+    columns : of stage 2: norm, one_minus_cos, error, distance_error
+    logarithms : of stage 2 from step 1 on, each with its error bars, as claims use them
+    norms : by "ov" and "kq"; empty where n is no function
+    """
+
+    rows: Mapping[str, Mapping[str, Any]]
+    assumptions: Mapping[str, bool]
+    eta0: float
+    eta: float
+    steps1: int
+    steps2: int
+    stage1: tuple[int, ...]
+    stage1_continued: tuple[int, ...]
+    stage2: tuple[int, ...]
+    columns: Mapping[str, Floats]
+    logarithms: Mapping[str, tuple[Floats, Floats]]
+    norms: Mapping[str, Norm]
+
+
+def audited(document: Mapping[str, Any], settings: Settings) -> Audited:
+    """Audit every built-in claim on a document."""
+    config = Config(steps1=settings.steps1, steps2=settings.steps2, lr1=settings.lr1, lr2=settings.lr2, at=settings.at)
+    data = dataset_from_document(document)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        found = audit([Source(data, data.name)], LEDGER.values(), config, _quiet)
+        return _plain(found.runs[0], {row.claim.id: row.as_document() for row in found.rows})
+
+
+def _quiet(dataset: Dataset, what: str) -> Any:
+    return lambda steps: None
+
+
+def _plain(run: Run, rows: Mapping[str, Mapping[str, Any]]) -> Audited:
+    trained = run.trained if run.trainable else None
+    stage2 = None if trained is None else trained.stage2
+    columns, logarithms = {}, {}
+    if stage2 is not None:
+        columns = {name: getattr(stage2, name) for name in ("norm", "one_minus_cos", "error", "distance_error")}
+        found = {name: stage2_log(run, name, first=1) for name in LOGARITHMS}
+        logarithms = {name: (one.value.astype(float), one.radius.astype(float)) for name, one in found.items()}
+    return Audited(
+        rows=rows,
+        assumptions={name: found.holds for name, found in run.assumptions.items()},
+        eta0=float(run.eta0),
+        eta=float(run.eta),
+        steps1=run.config.steps1,
+        steps2=run.steps2 if run.trainable else 0,
+        stage1=() if trained is None else tuple(trained.stage1.step.tolist()),
+        stage1_continued=() if trained is None else tuple(run.stage1.step.tolist()),
+        stage2=() if stage2 is None else tuple(stage2.step.tolist()),
+        columns=columns,
+        logarithms=logarithms,
+        norms={which: _norm(run, which) for which in ("ov", "kq")} if run.trainable else {},
+    )
+
+
+def _norm(run: Run, which: Any) -> Norm:
+    solution = run.solved(which)
+    if solution is None:
+        return Norm("not solved", None, None)
+    return Norm(solution.status, solution.norm_squared, solution.norm_squared_exact)

@@ -1,0 +1,149 @@
+"""One audit against the oracle: rows, assumptions, solutions and recorded steps."""
+
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import flint
+
+from tests.oracle import stage1_statements, theorem3_statements
+from tests.oracle.answer import Answer
+from tests.oracle.audited import Audited
+from tests.oracle.comparison import Disagreement, compare
+from tests.oracle.experiment import BITS, Experiment, Settings
+from tests.oracle.ledger import ASSUMPTIONS, CONTINUED, STAGE1, STATEMENTS
+from tests.oracle.problem import problem
+from tests.oracle.stage2_statements import one_minus_cos, other_weight
+
+REACH = 300
+"""Steps of stage 2 that are computed in high precision."""
+
+BRUTE_FORCE = 5
+"""Sentences of up to so many tokens are put through the model."""
+
+MANY = 200
+"""Of more steps of stage 1 every tenth is looked at, and the first ones: its closed form leaves no surprises."""
+
+Found = tuple[str, Disagreement]
+
+
+def check(document: Mapping[str, Any], audit: Audited) -> list[Found]:
+    """Everything in which the audit and the oracle differ, with the claim or the part that it is about."""
+    e = experiment(document, audit)
+    with flint.ctx.workprec(BITS):
+        found = [(claim, one) for claim, row in audit.rows.items() for one in row_faults(claim, row, e, audit)]
+        return [*assumption_faults(e, audit), *found, *solution_faults(e, audit), *record_faults(e, audit)]
+
+
+def experiment(document: Mapping[str, Any], audit: Audited) -> Experiment:
+    """What was audited, for the oracle."""
+    return Experiment(problem(document), Settings(audit.steps1, audit.steps2, audit.eta0, audit.eta), REACH)
+
+
+def assumption_faults(e: Experiment, audit: Audited) -> Iterator[Found]:
+    for name, holds in e.assumptions.items():
+        if audit.assumptions[name] != holds:
+            yield name, Disagreement("assumption", f"holds: {not holds}, and it is {holds}")
+
+
+def row_faults(claim: str, row: Mapping[str, Any], e: Experiment, audit: Audited) -> Iterator[Disagreement]:
+    failing = [name for name in ASSUMPTIONS[claim] if not e.assumptions[name]]
+    steps = _steps(claim, row, audit)
+    answer = Answer() if failing else STATEMENTS[claim](e, steps)
+    yield from compare(row, answer, failing)
+    if not failing and not answer.silent:
+        yield from _hidden(claim, row, e, steps)
+
+
+def _steps(claim: str, row: Mapping[str, Any], audit: Audited) -> list[int]:
+    """The recorded steps of the stage that a claim is about."""
+    if claim not in STAGE1:
+        return list(audit.stage2)
+    steps = audit.stage1_continued if claim in CONTINUED else audit.stage1
+    shown = {row["worst_step"], row["first_violation"], steps[-1] if steps else None}
+    if len(steps) <= MANY:
+        return list(steps)
+    return [t for i, t in enumerate(steps) if i < 20 or i % 10 == 0 or t in shown]
+
+
+def _hidden(claim: str, row: Mapping[str, Any], e: Experiment, steps: list[int]) -> Iterator[Disagreement]:
+    """Hidden constants, and the shortest sentence that Theorem 3 gets wrong."""
+    if claim == "ntp.prop1.loss" and row["constant"] is not None:
+        yield from _constant(row, stage1_statements.loss_constant(e, steps))
+    if claim == "ntp.theorem3.order" and row["constant"] is not None and steps[-1] < len(e.states):
+        yield from _constant(row, theorem3_statements.least_ratio(e, steps))
+    decided = row["verdict"] in ("holds", "violated")
+    if claim.startswith("ntp.theorem3.prediction") and decided and row["worst_step"] < len(e.states):
+        yield from _sentence(row, e)
+
+
+def _constant(row: Mapping[str, Any], true: flint.arb | None) -> Iterator[Disagreement]:
+    if true is not None and abs(float(true) - row["constant"]) > 1e-6 * abs(row["constant"]):
+        yield Disagreement("number", f"constant {row['constant']!r}, and it is {float(true)!r}")
+
+
+def _sentence(row: Mapping[str, Any], e: Experiment) -> Iterator[Disagreement]:
+    """The witness's length, in the detail and by brute force."""
+    copies, q, middle, other = (row["witness"][name] for name in ("copies", "query", "x_0", "x"))
+    true = theorem3_statements.shortest_misled(e, e.states[row["worst_step"]], BRUTE_FORCE)
+    # x_0, the copies and the query, which is itself one of these or the third token
+    claimed = math.inf if isinstance(copies, str) else copies + 1 + (q not in (middle, other))
+    if true is None and claimed <= BRUTE_FORCE:
+        yield Disagreement("evidence", f"a sentence of {claimed} tokens, and all up to {BRUTE_FORCE} are answered")
+    if true is not None and claimed != true:
+        yield Disagreement("evidence", f"the shortest has {claimed} tokens, and one has {true}")
+    if isinstance(copies, int) and f"has {claimed} tokens" not in row["detail"]:
+        yield Disagreement("evidence", f"the detail names another length than {claimed}")
+
+
+def solution_faults(e: Experiment, audit: Audited) -> Iterator[Found]:
+    if not e.assumptions["collocation"]:
+        return
+    for which, true in (("ov", e.ov), ("kq", e.kq)):
+        shown = audit.norms[which]
+        if shown.status == "not solved":
+            yield which, Disagreement("undecided", "not solved")
+        elif (shown.value is None) != (true.norm_squared is None):
+            yield which, Disagreement("solution", f"{shown.status}, and ||W*||^2 is {true.norm_squared}")
+        elif true.norm_squared is not None and shown.value is not None:
+            if shown.exact not in (None, true.norm_squared):
+                yield which, Disagreement("solution", f"{shown.exact} exactly, and it is {true.norm_squared}")
+            if abs(Fraction(shown.value) - true.norm_squared) > Fraction(1, 10**8) * true.norm_squared:
+                yield which, Disagreement("solution", f"{shown.value!r}, and it is {float(true.norm_squared)!r}")
+
+
+def record_faults(e: Experiment, audit: Audited) -> Iterator[Found]:
+    """Recorded numbers of stage 2 beyond their own error bounds, the first of each."""
+    if not audit.stage2 or (e.A is None and (audit.steps1 > REACH or e.problem.V == 1)):
+        return
+    directed = bool(e.assumptions["orthonormal"] and e.orders and e.kq.norm_squared and e.settings.steps1)
+    seen = set[str]()
+    for i, t in enumerate(audit.stage2):
+        if not 1 <= t < len(e.states):
+            continue
+        for name, shown, true, bar in _at(i, e, t, audit, directed):
+            off = abs(float(true - shown)) if math.isfinite(shown) else math.inf
+            if not off <= bar + 1e-300 and name not in seen and (math.isfinite(shown) or true.is_finite()):
+                seen.add(name)
+                words = (
+                    f"t = {t}: {shown!r} with error {bar:.3g}, and it is {true.str(17, radius=False)}, off by {off:.3g}"
+                )
+                yield f"train.{name}", Disagreement("error bar", words)
+
+
+def _at(i: int, e: Experiment, t: int, audit: Audited, directed: bool) -> Iterator[tuple[str, float, flint.arb, float]]:
+    """(name, recorded, true, error bar) of what has an error bar at record ``i``."""
+    state = e.states[t]
+    norm, gap, error, unit_error = (
+        float(audit.columns[name][i]) for name in ("norm", "one_minus_cos", "error", "distance_error")
+    )
+    if unit_error < 2:
+        yield "norm", norm, state.norm, (unit_error + 1e-14) * norm
+    if directed:
+        if math.isfinite(error) and gap > 0:
+            yield "one_minus_cos", gap, one_minus_cos(e, state), error * gap
+        at = i - sum(step < 1 for step in audit.stage2)
+        for name, true in (("log_loss", state.log_loss), ("log_other_weight", other_weight(e, state).log())):
+            value, radius = audit.logarithms[name]
+            yield name, float(value[at]), true, float(radius[at])

@@ -1,0 +1,121 @@
+"""Which of the product's rows go with what the oracle found."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tests.oracle.answer import Answer, Entry
+from tests.oracle.row_numbers import faults, sides, where
+
+ALLOWANCE = 1e-9
+"""Sides that agree so well may be called equal."""
+
+CLEAR = 1e-3
+"""Where every entry has so much room, relative, a verdict ought to be found."""
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """What is wrong with a row: a verdict, a number, or only that nothing was decided."""
+
+    kind: str
+    words: str
+
+
+def compare(row: Mapping[str, Any], answer: Answer, failing: Sequence[str]) -> list[Disagreement]:
+    """All that is wrong with a row; ``failing`` are the statement's assumptions that the dataset does not meet."""
+    verdict = row["verdict"]
+    if verdict == "broken":
+        return [Disagreement("broken", row["detail"])]
+    if failing:
+        return [] if verdict == "not-applicable" else [_wrong(f"{verdict}, and {', '.join(failing)} fails")]
+    if answer.silent:
+        return [] if verdict == "not-applicable" else [_wrong(f"{verdict}, and {answer.silent}")]
+    if verdict == "not-applicable":
+        return [] if answer.perhaps else [_wrong("not-applicable, and nothing is missing")]
+    if verdict == "inconclusive":
+        return _undecided(answer)
+    entries = list(answer.entries)
+    if verdict == "violated" and answer.true:
+        return [_wrong(f"violated from {row['first_violation']}, and the statement is proved")]
+    if not entries:
+        return _against_truth(verdict, answer)
+    found = {"holds": _holds, "violated": _violated, "vacuous": _vacuous}[verdict](row, answer, entries)
+    if answer.numbers:
+        found += [Disagreement("number", words) for words in faults(row, answer, ALLOWANCE)]
+    return found
+
+
+def _wrong(words: str) -> Disagreement:
+    return Disagreement("verdict", words)
+
+
+def _against_truth(verdict: str, answer: Answer) -> list[Disagreement]:
+    if answer.true is None or answer.open_ended:
+        return [Disagreement("unchecked", "violated, where nothing was computed")] if verdict == "violated" else []
+    right = {"holds": True, "violated": False}.get(verdict)
+    return [] if right == answer.true else [_wrong(f"{verdict}, and the statement is {str(answer.true).lower()}")]
+
+
+def _holds(row: Mapping[str, Any], answer: Answer, entries: list[Entry]) -> list[Disagreement]:
+    worst = max(entries, key=Entry.excess)
+    found = []
+    if worst.excess() > ALLOWANCE:
+        found.append(_wrong(f"holds, and is false by {worst.excess():.3g}{where(worst)}: {sides(worst)}"))
+    if all(entry.vacuous for entry in entries) and not answer.open_ended:
+        found.append(_wrong("holds, and the bound is beyond reach at every entry"))
+    return found
+
+
+def _violated(row: Mapping[str, Any], answer: Answer, entries: list[Entry]) -> list[Disagreement]:
+    false = [entry for entry in entries if not entry.true]
+    known = max((entry.step for entry in entries if entry.step is not None), default=math.inf)
+    if not false and row["first_violation"] is not None and row["first_violation"] > known:
+        return [Disagreement("unchecked", f"violated from t = {row['first_violation']}, beyond what was computed")]
+    if not false:
+        worst = max(entries, key=Entry.excess)
+        return [
+            _wrong(
+                f"violated from {row['first_violation']}, and true at every entry, e.g.{where(worst)}: {sides(worst)}"
+            )
+        ]
+    first = row["first_violation"]
+    if first is None:
+        return [] if false[0].step is None else [Disagreement("number", "violated, without first_violation")]
+    steps = [entry.step for entry in entries if entry.step is not None]
+    there = [entry for entry in entries if entry.step == first]
+    if steps and first <= max(steps) and not any(not entry.true for entry in there):
+        return [_wrong(f"violated from t = {first}, and true there; the first false one is {where(false[0])}")]
+    # an entry that is false by more than rounding may not be passed over
+    earlier = [e for e in false if e.step is not None and e.step < first and e.excess() > CLEAR]
+    if earlier:
+        return [
+            Disagreement(
+                "number", f"first_violation {first}, and false already{where(earlier[0])}: {sides(earlier[0])}"
+            )
+        ]
+    return []
+
+
+def _vacuous(row: Mapping[str, Any], answer: Answer, entries: list[Entry]) -> list[Disagreement]:
+    speaking = [entry for entry in entries if not entry.vacuous]
+    if speaking:
+        return [_wrong(f"vacuous, and the bound says something{where(speaking[0])}: {sides(speaking[0])}")]
+    return _holds(row, Answer(open_ended=True), entries)
+
+
+def _undecided(answer: Answer) -> list[Disagreement]:
+    entries = list(answer.entries)
+    false = [entry for entry in entries if entry.excess() > CLEAR]
+    if false:
+        return [Disagreement("undecided", f"inconclusive, and false{where(false[0])}: {sides(false[0])}")]
+    if answer.perhaps or answer.open_ended or answer.patient:
+        return []
+    if answer.true is not None and not entries:
+        return [Disagreement("undecided", f"inconclusive, and the statement is {str(answer.true).lower()}")]
+    if not entries:
+        return []
+    worst = max(entries, key=Entry.excess)
+    tight = [entry for entry in entries if entry.excess() > -CLEAR]
+    return [] if tight else [Disagreement("undecided", f"inconclusive, and true by {-worst.excess():.3g} at least")]

@@ -1,0 +1,184 @@
+"""High-precision descent against the loss by difference quotients, the closed form of stage 1, and the float64 run."""
+
+import random
+from fractions import Fraction
+from itertools import product
+
+import flint
+import numpy as np
+import pytest
+
+from tests.oracle import descent
+from tests.oracle.answer import EQUAL
+from tests.oracle.descent import ball, common_margin, groups, logits, stage1, stage2
+from tests.oracle.experiment import BITS, Experiment, Settings
+from tests.oracle.late import late
+from tests.oracle.problem import problem
+from tests.oracle.stage1_statements import stage1_loss
+from tests.oracle.stage2_statements import one_minus_cos
+
+EXAMPLE = {"sentences": [list(sentence) for sentence in ("SVOP", "VOP", "OPP", "PSV")]}
+UNEVEN = {
+    "next_token": {"a": "b", "b": "c", "c": "a"},
+    "samples": [
+        {"tokens": ["a", "b", "b", "a", "c"], "next": "b", "count": 7},
+        {"tokens": ["b", "a"], "next": "c", "count": 10**9},
+        {"tokens": ["c", "a", "c"], "next": "a"},
+    ],
+}
+HEIGHT_ONE = {
+    "next_token": {"a": "b", "b": "c", "c": "a"},
+    "samples": [
+        {"tokens": ["a", "b", "b", "a", "c"], "next": "b", "count": 7},
+        {"tokens": ["a", "c"], "next": "b", "count": 10**9},
+        {"tokens": ["b", "a", "b"], "next": "c"},
+    ],
+}
+SKEW = {"embedding": [[1.0, 0.0, 0.5, 0.0], [0.25, -1.0, 0.0, 1.0], [0.0, 2.0, 1.0, 0.125]]}
+
+
+@pytest.fixture(autouse=True)
+def _bits():
+    with flint.ctx.workprec(BITS):
+        yield
+
+
+def loss(p, gram, B, K):
+    """Eq. 1 from the definitions: softmax over positions, softmax over labels."""
+    at = {x: i for i, x in enumerate(p.vocabulary)}
+    G = [[ball(a) for a in row] for row in gram]
+    total = flint.arb(0)
+    for (tokens, y), count in p.counts.items():
+        q = at[tokens[-1]]
+        scores = [
+            sum((G[at[x]][i] * K[i][j] * G[j][q] for i, j in product(range(p.V), repeat=2)), flint.arb(0))
+            for x in tokens
+        ]
+        weights = [s.exp() for s in scores]
+        phi = [w / sum(weights, flint.arb(0)) for w in weights]
+        z = [sum((f * B[v][at[x]] for f, x in zip(phi, tokens, strict=True)), flint.arb(0)) for v in range(p.V)]
+        total += (flint.arb(count) / p.total) * (sum((a.exp() for a in z), flint.arb(0)).log() - z[at[y]])
+    return total
+
+
+@pytest.mark.parametrize("document", [EXAMPLE, UNEVEN, UNEVEN | SKEW])
+def test_each_step_is_normalised_gradient_descent_on_the_loss(document):
+    """<grad, X_i X_j^T> for every pair of tokens, by a difference quotient of the loss, against the step taken."""
+    p = problem(document)
+    C = stage1(p, p.gram, 0.3, 5)[-1]
+    B = logits(C, p.gram)
+    states = stage2(p, p.gram, B, None, 0.7, 3)
+    G = [[ball(a) for a in row] for row in p.gram]
+    state, h = states[2], flint.arb(2) ** -100
+    step = [
+        [(b - a) / ball(0.7) for a, b in zip(*rows, strict=True)]
+        for rows in zip(state.weights, states[3].weights, strict=True)
+    ]
+    slopes = []
+    for i, j in product(range(p.V), repeat=2):
+        moved = [
+            [[a + sign * h * ((i, j) == (k, m)) for m, a in enumerate(row)] for k, row in enumerate(state.weights)]
+            for sign in (1, -1)
+        ]
+        quotient = (loss(p, p.gram, B, moved[0]) - loss(p, p.gram, B, moved[1])) / (2 * h)
+        along = sum((step[k][m] * G[k][i] * G[m][j] for k, m in product(range(p.V), repeat=2)), flint.arb(0))
+        slopes.append((quotient, along))
+    size = max(
+        (abs(quotient) / abs(along) for quotient, along in slopes if abs(along).mid() > 1e-20), key=lambda x: x.mid()
+    )
+    for quotient, along in slopes:
+        assert abs(quotient + size * along).mid() < 1e-50
+    lengths = sum(
+        (step[i][j] * step[k][m] * G[i][k] * G[j][m] for i, j, k, m in product(range(p.V), repeat=4)), flint.arb(0)
+    )
+    assert abs(lengths - 1).mid() < 1e-80
+    assert abs(state.log_loss.exp() - loss(p, p.gram, B, state.weights)).mid() < 1e-90
+
+
+@pytest.mark.parametrize("document", [EXAMPLE, UNEVEN])
+def test_stage_1_is_on_the_ray(document):
+    """t eta0 W*_ov/||W*_ov||, all margins t eta0/sqrt(V-1), and its loss."""
+    p = problem(document)
+    e = Experiment(p, Settings(9, 0, 2.5, 1.0), 0)
+    for t, C in enumerate(stage1(p, p.gram, 2.5, 9)):
+        rate = t * ball(2.5) / e.norm_ov
+        L0 = flint.arb(0)
+        for j, x in enumerate(p.vocabulary):
+            for i, v in enumerate(p.vocabulary):
+                assert abs(C[i][j] - rate * ball(e.ov.weights.get((v, x), Fraction(0)))).mid() < 1e-100
+            y = p.vocabulary.index(p.n[x])
+            L0 += sum(((C[v][j] - C[y][j]).exp() for v in range(p.V)), flint.arb(0)).log()
+        assert abs(L0 - stage1_loss(e, t)).mid() < 1e-100
+    assert e.ov.norm_squared == p.V - 1
+
+
+def test_the_common_margin_is_what_stage_1_leaves():
+    p = problem(UNEVEN)
+    e = Experiment(p, Settings(11, 20, 0.3, 0.7), 20)
+    B = logits(stage1(p, p.gram, 0.3, 11)[-1], p.gram)
+    for own, other in zip(stage2(p, p.gram, B, None, 0.7, 20), e.states, strict=True):
+        assert abs(own.norm - other.norm).mid() < 1e-80
+        assert abs(own.log_loss - other.log_loss).mid() < 1e-80
+
+
+def test_the_excess_is_the_loss_less_its_infimum():
+    e = Experiment(problem(UNEVEN), Settings(3, 12, 0.5, 0.7), 12)
+    infimum = ((e.problem.V - 1) * (-e.A).exp()).log1p()
+    for state in e.states:
+        assert abs(state.log_excess.exp() / (state.log_loss.exp() - infimum) - 1).mid() < 1e-60
+
+
+def test_a_repeated_token_counts_in_attention():
+    p = problem({"next_token": {"a": "a", "b": "b"}, "samples": [{"tokens": ["a", "a", "a", "b"], "next": "a"}]})
+    state = stage2(p, p.gram, common_margin(p, flint.arb(1)), flint.arb(1), 1.0, 0)[0]
+    assert groups(p)[0].bag == ((0, 3), (1, 1))
+    assert [float(f) for f in state.attention[0]] == [0.75, 0.25]
+
+
+def test_no_gradient_no_step():
+    """Two samples whose pulls cancel leave W where it is."""
+    samples = [{"tokens": ["a", "b", "q"], "next": y} for y in "ab"]
+    n = {"a": "a", "b": "b", "q": "q"}
+    e = Experiment(problem({"next_token": n, "samples": samples}), Settings(3, 2, 1.0, 1.0), 2)
+    score = {x: e.states[2].scores[i][2] for i, x in enumerate(e.problem.vocabulary)}
+    assert abs(score["a"] - score["b"]).mid() == 0
+    assert score["a"] - score["q"] > 0
+    same = [{"tokens": ["a", "q"], "next": y} for y in "aq"]
+    still = Experiment(problem({"next_token": n, "samples": same}), Settings(3, 2, 1.0, 1.0), 2)
+    assert still.states[2].descent is None
+    assert still.states[2].norm == 0
+
+
+def test_unknown_where_fewer_bits_lead_elsewhere(monkeypatch):
+    settings = Settings(900, 40, 1e12, 1e14)
+    assert len(Experiment(problem(UNEVEN), settings, 40).states) == 41
+    monkeypatch.setattr("tests.oracle.experiment.FEWER_BITS", 60)
+    assert len(Experiment(problem(UNEVEN), settings, 40).states) < 41
+
+
+@pytest.mark.parametrize(("document", "eta"), [(EXAMPLE, 0.05), (HEIGHT_ONE, 0.6), (HEIGHT_ONE, 7.0)])
+def test_the_long_run_is_the_same_descent(document, eta):
+    e = Experiment(problem(document), Settings(30, 300, 0.5, eta), 300)
+    steps = np.array([1, 2, 10, 200, 300])
+    found = late(e, 300, steps)
+    at = {x: i for i, x in enumerate(e.problem.vocabulary)}
+    for i, t in enumerate(steps):
+        state = e.states[t]
+        assert found.scaled[i] == pytest.approx(float(t**2 * one_minus_cos(e, state)), rel=1e-7)
+        assert found.scores[i] == pytest.approx([float(state.scores[at[x]][at[q]]) for x, q in found.pairs], rel=1e-9)
+    rise = float(e.states[300].log_excess - e.states[200].log_excess)
+    assert found.log_excess[4] - found.log_excess[3] == pytest.approx(rise, rel=1e-5)
+
+
+def test_negligible_is_zero_and_small_is_not():
+    assert EQUAL < 2.0 ** (-descent.NOTHING * 280)
+    rng = random.Random(1)
+    p = problem(
+        {
+            "next_token": {"a": "a", "b": "b"},
+            "samples": [{"tokens": ["a", "b"], "next": "a", "count": rng.randint(1, 9)}],
+        }
+    )
+    e = Experiment(p, Settings(1, 3, 1.0, 1e5), 3)
+    # the gradient is about exp(-2e5) and still leads on
+    assert float(e.states[3].norm) == pytest.approx(3e5)

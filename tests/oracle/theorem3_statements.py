@@ -1,0 +1,131 @@
+"""Theorem 3 and Example 2: scores along the run, and every short sentence put through the model."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import combinations_with_replacement
+
+import flint
+
+from tests.oracle.answer import Answer, Entry
+from tests.oracle.definitions import Order
+from tests.oracle.descent import State
+from tests.oracle.experiment import Experiment
+from tests.oracle.margin_statements import example_names
+from tests.oracle.stage1_statements import Statement
+from tests.oracle.stage2_statements import silence
+
+ASSUMPTION_1 = ("collocation", "injective", "next_from_sentence", "well_defined_orders", "no_confused_tokens")
+
+Bag = tuple[str, ...]
+"""A sentence up to the order of its tokens, the query last."""
+
+
+def gap(e: Experiment, state: State) -> flint.arb:
+    """The smallest (x_opt - x_0)^T W q and (x_0 - x_non)^T W q over queries and non-comparable x_0."""
+    at = {x: i for i, x in enumerate(e.problem.vocabulary)}
+    found = []
+    for q, order in e.orders.items():
+        score = {x: state.scores[at[x]][at[q]] for x in e.problem.vocabulary}
+        for middle in order.non_comparable:
+            found += [score[x] - score[middle] for x in order.optimal]
+            found += [score[middle] - score[x] for x in order.non_optimal]
+    return min(found, key=lambda value: value.mid())
+
+
+def _silent(e: Experiment) -> str:
+    if not any(order.non_comparable for order in e.orders.values()):
+        return "no query relates two tokens and leaves one non-comparable"
+    return silence(e)
+
+
+def order_(e: Experiment, steps: Iterable[int]) -> Answer:
+    """For some C > 0, every gap is at least C t: none may be 0 or less."""
+    if reason := _silent(e):
+        return Answer(silent=reason)
+    known = [t for t in steps if 1 <= t < len(e.states)]
+    entries = [Entry(t, gap(e, e.states[t]) / t, flint.arb(2) ** -1000, "lower") for t in known]
+    nothing = not any(t >= 2 for t in steps)
+    return Answer(parts={"": entries}, perhaps="no recorded step" if nothing else "", open_ended=True, numbers=False)
+
+
+def order_late(e: Experiment, steps: Iterable[int]) -> Answer:
+    """Late in the run. Under Assumptions 1 to 3 W_kq/||W_kq|| tends to W*_kq/||W*_kq||, whose gaps are positive."""
+    if reason := _silent(e):
+        return Answer(silent=reason)
+    nothing = not any(t >= 2 for t in steps)
+    true = True if e.assumptions["optimal_majority"] else None
+    return Answer(true=true, perhaps="no recorded step" if nothing else "")
+
+
+def least_ratio(e: Experiment, steps: Iterable[int]) -> flint.arb | None:
+    """The largest constant that makes `ntp.theorem3.order` true at the known steps."""
+    ratios = [gap(e, e.states[t]) / t for t in steps if 1 <= t < len(e.states)]
+    return min(ratios, key=lambda value: value.mid()) if ratios else None
+
+
+def sentences(order: Order, q: str, length: int) -> Iterator[tuple[str, Bag]]:
+    """(x_0, sentence) of one non-comparable x_0, of no other token than non-optimal ones, q last."""
+    for middle in order.non_comparable:
+        for others in combinations_with_replacement(order.non_optimal, length - 1):
+            bag = Counter([middle, *others])
+            if bag[q] and others:
+                bag[q] -= 1
+                yield middle, (*bag.elements(), q)
+
+
+def lead(e: Experiment, state: State, sentence: Bag, answer: str) -> flint.arb:
+    """The logit of ``answer`` over the largest other one, in units of A, at W_ov with one margin."""
+    at, q = {x: i for i, x in enumerate(e.problem.vocabulary)}, sentence[-1]
+    raw = [(x, (state.scores[at[x]][at[q]] - state.scores[at[sentence[0]]][at[q]]).exp()) for x in sentence]
+    total = sum((value for _, value in raw), flint.arb(0))
+    of_label = dict.fromkeys(e.problem.vocabulary, flint.arb(0))
+    for x, value in raw:
+        of_label[e.problem.n[x]] += value / total
+    own = of_label.pop(answer)
+    return own - max(of_label.values(), key=lambda value: value.mid())
+
+
+def shortest_misled(e: Experiment, state: State, most: int) -> int | None:
+    """The length of the shortest sentence of the kind that is not answered n(x_0), up to ``most`` tokens."""
+    for length in range(2, most + 1):
+        for q, order in e.orders.items():
+            for middle, sentence in sentences(order, q, length):
+                # scores that agree to rounding are a tie, and a tie is no answer
+                if not lead(e, state, sentence, e.problem.n[middle]).mid() > flint.arb(2) ** -200:
+                    return length
+    return None
+
+
+def prediction(e: Experiment, steps: Iterable[int]) -> Answer:
+    """False wherever there are such sentences: at a fixed t enough copies outweigh x_0."""
+    if not any(True for q, order in e.orders.items() for length in (2, 3) for _ in sentences(order, q, length)):
+        return Answer(silent="no such sentence")
+    if reason := silence(e):
+        return Answer(silent=reason)
+    nothing = not any(t >= 2 for t in steps)
+    return Answer(true=False, perhaps="no recorded step" if nothing else "")
+
+
+def example2(e: Experiment, steps: Iterable[int]) -> Answer:
+    """After training, SP is answered V and OSP is answered P."""
+    name = example_names(e)
+    if name is None:
+        return Answer(silent="not the dataset of Example 1")
+    if reason := silence(e):
+        return Answer(silent=reason)
+    if e.settings.steps2 < 2:
+        return Answer(perhaps="not trained")
+    if len(e.states) <= e.settings.steps2:
+        return Answer(true=True)  # late enough
+    state = e.states[-1]
+    leads = [lead(e, state, tuple(name[x] for x in X), name[y]) for X, y in (("SP", "V"), ("OSP", "P"))]
+    return Answer(true=all(bool(value > 0) for value in leads))
+
+
+STATEMENTS: dict[str, Statement] = {
+    "ntp.theorem3.order": order_,
+    "ntp.theorem3.order.rederived": order_late,
+    "ntp.theorem3.prediction": prediction,
+    "ntp.theorem3.prediction.rederived": prediction,
+    "ntp.example2": example2,
+}
