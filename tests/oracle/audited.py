@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import Dataset, dataset_from_document
 from marginaudit.reports.auditing import Source, audit
-from marginaudit.reports.claims.quantities import stage2_log
+from marginaudit.reports.claims.quantities import stage2_log_loss, stage2_log_other_weight
 from marginaudit.reports.ledger import LEDGER
 from marginaudit.reports.run import Config, Run
 from tests.oracle.random_audits import Settings
 
 Floats = NDArray[np.float64]
 
-LOGARITHMS = ("log_loss", "log_other_weight")
+LOGARITHMS = {"log_loss": stage2_log_loss, "log_other_weight": stage2_log_other_weight}
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ def _plain(run: Run, rows: Mapping[str, Mapping[str, Any]]) -> Audited:
     trained = run.trained if run.trainable else None
     stage2 = None if trained is None else trained.stage2
     columns, logarithms = {}, {}
-    if stage2 is not None:
+    if stage2 is not None and run.dataset.orders:
         columns = {name: getattr(stage2, name) for name in ("norm", "one_minus_cos", "error", "distance_error")}
-        found = {name: stage2_log(run, name, first=1) for name in LOGARITHMS}
+        found = {name: series(run, first=1) for name, series in LOGARITHMS.items()}
         logarithms = {name: (one.value.astype(float), one.radius.astype(float)) for name, one in found.items()}
     return Audited(
         rows=rows,

@@ -1,6 +1,7 @@
 """One audit against the oracle: rows, assumptions, solutions and recorded steps."""
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -76,6 +77,7 @@ def _hidden(claim: str, row: Mapping[str, Any], e: Experiment, steps: list[int])
     decided = row["verdict"] in ("holds", "violated")
     if claim.startswith("ntp.theorem3.prediction") and decided and row["worst_step"] < len(e.states):
         yield from _sentence(row, e)
+        yield from _answered(row, e, steps)
 
 
 def _constant(row: Mapping[str, Any], true: flint.arb | None) -> Iterator[Disagreement]:
@@ -84,17 +86,34 @@ def _constant(row: Mapping[str, Any], true: flint.arb | None) -> Iterator[Disagr
 
 
 def _sentence(row: Mapping[str, Any], e: Experiment) -> Iterator[Disagreement]:
-    """The witness's length, in the detail and by brute force."""
+    """The length of the witness, which is the shortest unless the detail leaves that open, by brute force."""
     copies, q, middle, other = (row["witness"][name] for name in ("copies", "query", "x_0", "x"))
     true = theorem3_statements.shortest_misled(e, e.states[row["worst_step"]], BRUTE_FORCE)
+    if isinstance(copies, str):
+        return
     # x_0, the copies and the query, which is itself one of these or the third token
-    claimed = math.inf if isinstance(copies, str) else copies + 1 + (q not in (middle, other))
+    claimed, open_ = copies + 1 + (q not in (middle, other)), "leave it open" in row["detail"]
     if true is None and claimed <= BRUTE_FORCE:
         yield Disagreement("evidence", f"a sentence of {claimed} tokens, and all up to {BRUTE_FORCE} are answered")
-    if true is not None and claimed != true:
+    if true is not None and (claimed < true or (claimed > true and not open_)):
         yield Disagreement("evidence", f"the shortest has {claimed} tokens, and one has {true}")
-    if isinstance(copies, int) and f"has {claimed} tokens" not in row["detail"]:
+    if f"{claimed} tokens" not in row["detail"]:
         yield Disagreement("evidence", f"the detail names another length than {claimed}")
+
+
+def _answered(row: Mapping[str, Any], e: Experiment, steps: list[int]) -> Iterator[Disagreement]:
+    """What the detail says of short sentences: how many are answered, and from which step."""
+    said = re.search(r"At t = (\d+) all \d+ of up to (\d+) tokens.*?: (\d+) are answered", row["detail"])
+    if said and int(said[1]) < len(e.states) and int(said[2]) <= 2 * BRUTE_FORCE:
+        true = theorem3_statements.answered(e, e.states[int(said[1])], int(said[2]))
+        if true != int(said[3]):
+            yield Disagreement("evidence", f"{said[0]}, and it is {true}")
+    since = re.search(r"answered n\(x_0\) from step: ([^.]*)\.", row["detail"])
+    if since and steps[-1] < len(e.states):
+        for length, step in re.findall(r"(\d+): (\w+)", since[1])[:3]:
+            found = theorem3_statements.answered_from(e, steps, int(length))
+            if step != ("never" if found is None else str(found)):
+                yield Disagreement("evidence", f"{length} tokens answered from {step}, and it is {found}")
 
 
 def solution_faults(e: Experiment, audit: Audited) -> Iterator[Found]:
@@ -115,7 +134,7 @@ def solution_faults(e: Experiment, audit: Audited) -> Iterator[Found]:
 
 def record_faults(e: Experiment, audit: Audited) -> Iterator[Found]:
     """Recorded numbers of stage 2 beyond their own error bounds, the first of each."""
-    if not audit.stage2 or (e.A is None and (audit.steps1 > REACH or e.problem.V == 1)):
+    if not audit.columns or (e.A is None and (audit.steps1 > REACH or e.problem.V == 1)):
         return
     directed = bool(e.assumptions["orthonormal"] and e.orders and e.kq.norm_squared and e.settings.steps1)
     seen = set[str]()

@@ -1,6 +1,7 @@
 """Statements about limits: true for small steps by proof, and for larger ones as a long run in float64 shows."""
 
 from collections.abc import Iterable
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -37,7 +38,8 @@ def long_run(e: Experiment) -> Late | None:
 
 def short_steps(e: Experiment) -> bool:
     """eta <= 1/(4 ||W*||), under which the limits are proved."""
-    return bool(4 * e.settings.eta * e.norm_kq <= 1)
+    square = e.kq.norm_squared
+    return square is None or 16 * Fraction(e.settings.eta) ** 2 * square <= 1
 
 
 def relative_rates(e: Experiment, run: Late) -> NDArray[np.float64]:
@@ -102,8 +104,17 @@ def _perhaps(steps: Iterable[int]) -> str:
     return "" if any(t >= 2 for t in steps) else "no recorded step"
 
 
+def _for_short_steps(statement: Statement) -> Statement:
+    def restricted(e: Experiment, steps: Iterable[int]) -> Answer:
+        return statement(e, steps) if silence(e) or short_steps(e) else Answer(silent="eta exceeds 1/(4 ||W*||)")
+
+    return restricted
+
+
 STATEMENTS: dict[str, Statement] = {
     "ntp.theorem2.rate": _rate_of_loss,
-    "sharp.floor": _floor,
-    "sharp.rate": _rate,
+    "sharp.floor": _for_short_steps(_floor),
+    "sharp.floor.any-step": _floor,
+    "sharp.rate": _for_short_steps(_rate),
+    "sharp.rate.any-step": _rate,
 }

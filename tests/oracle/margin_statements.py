@@ -86,9 +86,9 @@ def _example1(e: Experiment, steps: Iterable[int]) -> Answer:
     name = example_names(e)
     if name is None:
         return Answer(silent="not the dataset of Example 1")
-    beats = {"S": {"SP"}, "V": {"VS"}, "O": {"OS", "OV"}, "P": {"OP"}}
+    beats = {"S": [("S", "P")], "V": [("V", "S")], "O": [("O", "S"), ("O", "V")], "P": [("O", "P")]}
     right = {name[q]: {(name[x], name[z]) for x, z in pairs} for q, pairs in beats.items()}
-    n = {name[x]: name[y] for x, y in zip(list("SVOP"), list("VOPS"), strict=True)}
+    n = {name[x]: name[y] for x, y in (("S", "V"), ("V", "O"), ("O", "P"), ("P", "S"))}
     return Answer(true=e.problem.n == n and {q: set(order.beats) for q, order in e.orders.items()} == right)
 
 

@@ -16,6 +16,9 @@ from tests.oracle.stage2_statements import silence
 
 ASSUMPTION_1 = ("collocation", "injective", "next_from_sentence", "well_defined_orders", "no_confused_tokens")
 
+TIE = flint.arb(2) ** -200
+"""Scores that agree to rounding are a tie."""
+
 Bag = tuple[str, ...]
 """A sentence up to the order of its tokens, the query last."""
 
@@ -85,15 +88,31 @@ def lead(e: Experiment, state: State, sentence: Bag, answer: str) -> flint.arb:
     return own - max(of_label.values(), key=lambda value: value.mid())
 
 
+def answers(e: Experiment, state: State, length: int) -> Iterator[bool]:
+    """Whether each sentence of the kind is answered n(x_0); a tie is no answer."""
+    for q, order in e.orders.items():
+        for middle, sentence in sentences(order, q, length):
+            yield bool(lead(e, state, sentence, e.problem.n[middle]).mid() > TIE)
+
+
 def shortest_misled(e: Experiment, state: State, most: int) -> int | None:
     """The length of the shortest sentence of the kind that is not answered n(x_0), up to ``most`` tokens."""
-    for length in range(2, most + 1):
-        for q, order in e.orders.items():
-            for middle, sentence in sentences(order, q, length):
-                # scores that agree to rounding are a tie, and a tie is no answer
-                if not lead(e, state, sentence, e.problem.n[middle]).mid() > flint.arb(2) ** -200:
-                    return length
-    return None
+    return next((length for length in range(2, most + 1) if not all(answers(e, state, length))), None)
+
+
+def answered(e: Experiment, state: State, most: int) -> int:
+    """How many sentences of the kind, of up to ``most`` tokens, are answered n(x_0)."""
+    return sum(sum(answers(e, state, length)) for length in range(2, most + 1))
+
+
+def answered_from(e: Experiment, steps: Iterable[int], most: int) -> int | None:
+    """The first of the steps from which on every sentence of up to ``most`` tokens is answered n(x_0)."""
+    first = None
+    for t in sorted(steps, reverse=True):
+        if shortest_misled(e, e.states[t], most) is not None:
+            break
+        first = t
+    return first
 
 
 def prediction(e: Experiment, steps: Iterable[int]) -> Answer:
