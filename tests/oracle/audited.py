@@ -22,12 +22,13 @@ LOGARITHMS = {"log_loss": stage2_log_loss, "log_other_weight": stage2_log_other_
 
 
 @dataclass(frozen=True)
-class Norm:
-    """||W*||^2 of a max-margin problem: in float64 and exactly, each None where there is none."""
+class Solved:
+    """||W*||^2 of a max-margin problem, in float64 and exactly, and W* by (row, column); None where not known."""
 
     status: str
     value: float | None
     exact: Fraction | None
+    weights: Mapping[tuple[str, str], Fraction] | None
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,17 @@ class Audited:
     ----------
     rows : the report's rows, by claim
     assumptions : whether each holds
+    classes : under each query with a relation: optimal, non-optimal, confused, non-comparable tokens
     eta0, eta, steps1, steps2 : how it was trained
     stage1, stage1_continued, stage2 : recorded steps; empty where nothing was trained
     columns : of stage 2: norm, one_minus_cos, error, distance_error
     logarithms : of stage 2 from step 1 on, each with its error bars, as claims use them
-    norms : by "ov" and "kq"; empty where n is no function
+    solved : by "ov" and "kq"; empty where n is no function
     """
 
     rows: Mapping[str, Mapping[str, Any]]
     assumptions: Mapping[str, bool]
+    classes: Mapping[str, tuple[tuple[str, ...], ...]]
     eta0: float
     eta: float
     steps1: int
@@ -56,7 +59,7 @@ class Audited:
     stage2: tuple[int, ...]
     columns: Mapping[str, Floats]
     logarithms: Mapping[str, tuple[Floats, Floats]]
-    norms: Mapping[str, Norm]
+    solved: Mapping[str, Solved]
 
 
 def audited(document: Mapping[str, Any], settings: Settings) -> Audited:
@@ -84,6 +87,10 @@ def _plain(run: Run, rows: Mapping[str, Mapping[str, Any]]) -> Audited:
     return Audited(
         rows=rows,
         assumptions={name: found.holds for name, found in run.assumptions.items()},
+        classes={
+            q: (order.optimal, order.non_optimal, order.confused, order.non_comparable)
+            for q, order in run.dataset.orders.items()
+        },
         eta0=float(run.eta0),
         eta=float(run.eta),
         steps1=run.config.steps1,
@@ -93,12 +100,14 @@ def _plain(run: Run, rows: Mapping[str, Mapping[str, Any]]) -> Audited:
         stage2=() if stage2 is None else tuple(stage2.step.tolist()),
         columns=columns,
         logarithms=logarithms,
-        norms={which: _norm(run, which) for which in ("ov", "kq")} if run.trainable else {},
+        solved={which: _solved(run, which) for which in ("ov", "kq")} if run.trainable else {},
     )
 
 
-def _norm(run: Run, which: Any) -> Norm:
+def _solved(run: Run, which: Any) -> Solved:
     solution = run.solved(which)
     if solution is None:
-        return Norm("not solved", None, None)
-    return Norm(solution.status, solution.norm_squared, solution.norm_squared_exact)
+        return Solved("not solved", None, None, None)
+    exact = solution.weights_exact
+    weights = None if exact is None else {(x, q): w for q, column in exact.items() for x, w in column.items() if w}
+    return Solved(solution.status, solution.norm_squared, solution.norm_squared_exact, weights)

@@ -2,13 +2,13 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 import flint
 
-from tests.oracle import stage1_statements, theorem3_statements
+from tests.oracle import stage1_statements, stage2_statements, theorem3_statements
 from tests.oracle.answer import Answer
 from tests.oracle.audited import Audited
 from tests.oracle.comparison import Disagreement, compare
@@ -25,6 +25,13 @@ BRUTE_FORCE = 5
 
 MANY = 200
 """Of more steps of stage 1 every tenth is looked at, and the first ones: its closed form leaves no surprises."""
+
+DIRECTION_BOUNDS: dict[str, tuple[int, Callable[[Experiment, int], flint.arb]]] = {
+    "ntp.prop1.direction": (2, stage1_statements.direction_bound),
+    "ntp.theorem1.direction": (2, stage2_statements.theorem1_bound),
+    "sharp.theorem1": (1, stage2_statements.sharp_bound),
+}
+"""The bounds on 1 - cos, with the first step that they speak of."""
 
 Found = tuple[str, Disagreement]
 
@@ -46,6 +53,9 @@ def assumption_faults(e: Experiment, audit: Audited) -> Iterator[Found]:
     for name, holds in e.assumptions.items():
         if audit.assumptions[name] != holds:
             yield name, Disagreement("assumption", f"holds: {not holds}, and it is {holds}")
+    true = {q: (o.optimal, o.non_optimal, o.confused, o.non_comparable) for q, o in e.orders.items()}
+    if audit.classes != true:
+        yield "classes", Disagreement("assumption", f"{audit.classes}, and they are {true}")
 
 
 def row_faults(claim: str, row: Mapping[str, Any], e: Experiment, audit: Audited) -> Iterator[Disagreement]:
@@ -78,11 +88,21 @@ def _hidden(claim: str, row: Mapping[str, Any], e: Experiment, steps: list[int])
     if claim.startswith("ntp.theorem3.prediction") and decided and row["worst_step"] < len(e.states):
         yield from _sentence(row, e)
         yield from _answered(row, e, steps)
+    if claim in DIRECTION_BOUNDS and row["informative_from"] is not None:
+        yield from _informative(claim, row["informative_from"], e)
 
 
 def _constant(row: Mapping[str, Any], true: flint.arb | None) -> Iterator[Disagreement]:
     if true is not None and abs(float(true) - row["constant"]) > 1e-6 * abs(row["constant"]):
         yield Disagreement("number", f"constant {row['constant']!r}, and it is {float(true)!r}")
+
+
+def _informative(claim: str, step: int, e: Experiment) -> Iterator[Disagreement]:
+    """Whether the bound on 1 - cos is below 2 at that step, and not at the one before."""
+    first, bound = DIRECTION_BOUNDS[claim]
+    says = [bool(bound(e, t) < 2) for t in (max(first, step - 1), step)]
+    if not says[1] or (says[0] and step > first):
+        yield Disagreement("number", f"informative_from {step}, where the bound is {bound(e, step).str(20)}")
 
 
 def _sentence(row: Mapping[str, Any], e: Experiment) -> Iterator[Disagreement]:
@@ -120,7 +140,7 @@ def solution_faults(e: Experiment, audit: Audited) -> Iterator[Found]:
     if not e.assumptions["collocation"]:
         return
     for which, true in (("ov", e.ov), ("kq", e.kq)):
-        shown = audit.norms[which]
+        shown = audit.solved[which]
         if shown.status == "not solved":
             yield which, Disagreement("undecided", "not solved")
         elif (shown.value is None) != (true.norm_squared is None):
@@ -128,6 +148,8 @@ def solution_faults(e: Experiment, audit: Audited) -> Iterator[Found]:
         elif true.norm_squared is not None and shown.value is not None:
             if shown.exact not in (None, true.norm_squared):
                 yield which, Disagreement("solution", f"{shown.exact} exactly, and it is {true.norm_squared}")
+            if shown.weights not in (None, {pair: w for pair, w in true.weights.items() if w}):
+                yield which, Disagreement("solution", f"{shown.weights} exactly, and it is {true.weights}")
             if abs(Fraction(shown.value) - true.norm_squared) > Fraction(1, 10**8) * true.norm_squared:
                 yield which, Disagreement("solution", f"{shown.value!r}, and it is {float(true.norm_squared)!r}")
 

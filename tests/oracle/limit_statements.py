@@ -106,7 +106,9 @@ def _perhaps(steps: Iterable[int]) -> str:
 
 def _for_short_steps(statement: Statement) -> Statement:
     def restricted(e: Experiment, steps: Iterable[int]) -> Answer:
-        return statement(e, steps) if silence(e) or short_steps(e) else Answer(silent="eta exceeds 1/(4 ||W*||)")
+        if silence(e) or short_steps(e) or _perhaps(steps):
+            return statement(e, steps)
+        return Answer(silent="eta exceeds 1/(4 ||W*||)")
 
     return restricted
 

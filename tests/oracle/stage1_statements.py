@@ -34,9 +34,13 @@ def _norm(e: Experiment, t: int) -> dict[str, Entry]:
     return {"lower": Entry(t, length, length / (2 * e.norm_ov), "lower"), "upper": Entry(t, length, length)}
 
 
+def direction_bound(e: Experiment, t: int) -> flint.arb:
+    """Proposition 1's, on 1 - cos."""
+    return 12 * e.norm_ov**3 * flint.arb(2 * e.problem.V).log() * flint.arb(t).log() / (t * ball(e.settings.eta0))
+
+
 def _direction(e: Experiment, t: int) -> dict[str, Entry]:
-    bound = 12 * e.norm_ov**3 * flint.arb(2 * e.problem.V).log() * flint.arb(t).log() / (t * ball(e.settings.eta0))
-    return {"": Entry(t, flint.arb(0), bound, reach=flint.arb(2))}
+    return {"": Entry(t, flint.arb(0), direction_bound(e, t), reach=flint.arb(2))}
 
 
 def _lemma2(e: Experiment, t: int) -> dict[str, Entry]:

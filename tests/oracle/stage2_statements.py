@@ -122,20 +122,29 @@ def _sharp_norm(e: Experiment, t: int, state: State) -> dict[str, Entry]:
     return {"": Entry(t, state.norm, t * ball(e.settings.eta) / (flint.arb(2).sqrt() * e.norm_kq), "lower")}
 
 
-def _theorem1(e: Experiment, t: int, state: State) -> dict[str, Entry]:
+def theorem1_bound(e: Experiment, t: int) -> flint.arb:
+    """Theorem 1's, on 1 - cos."""
     p = e.problem
-    bound = 54 * p.N * p.L**4 * e.norm_kq**4 * flint.arb(t).log() ** 2 / (t * ball(e.settings.eta))
-    return {"": Entry(t, one_minus_cos(e, state), bound, reach=flint.arb(2))}
+    return 54 * p.N * p.L**4 * e.norm_kq**4 * flint.arb(t).log() ** 2 / (t * ball(e.settings.eta))
+
+
+def _theorem1(e: Experiment, t: int, state: State) -> dict[str, Entry]:
+    return {"": Entry(t, one_minus_cos(e, state), theorem1_bound(e, t), reach=flint.arb(2))}
 
 
 def sharp_logarithm(e: Experiment) -> flint.arb:
     return (2 * e.problem.L**3 / smallest_pi(e)).log()
 
 
-def _sharp_theorem1(e: Experiment, t: int, state: State) -> dict[str, Entry]:
+def sharp_bound(e: Experiment, t: int) -> flint.arb:
+    """`sharp.theorem1`'s, on 1 - cos."""
     norm, eta, rise = e.norm_kq, ball(e.settings.eta), 1 + flint.arb(t).log()
     whole = 2 * norm**3 * sharp_logarithm(e) * rise + eta * norm**2 * rise + flint.arb(2).sqrt() * eta * norm
-    return {"": Entry(t, one_minus_cos(e, state), whole / (t * eta), reach=flint.arb(2))}
+    return whole / (t * eta)
+
+
+def _sharp_theorem1(e: Experiment, t: int, state: State) -> dict[str, Entry]:
+    return {"": Entry(t, one_minus_cos(e, state), sharp_bound(e, t), reach=flint.arb(2))}
 
 
 # lemma 7

@@ -2,6 +2,7 @@
 
 import dataclasses
 import random
+import re
 
 import flint
 import numpy as np
@@ -102,6 +103,24 @@ def test_hidden_constants_are_compared(truth, example):
         assert lie_found(truth, example, claim, constant=off) == {"number"}
 
 
+@pytest.mark.parametrize("claim", ["ntp.prop1.direction", "ntp.theorem1.direction", "sharp.theorem1"])
+@pytest.mark.parametrize("off", [-1, 1])
+def test_the_first_informative_step_is_compared(truth, example, claim, off):
+    step = example.rows[claim]["informative_from"]
+    assert lie_found(truth, example, claim, informative_from=step + off) == {"number"}
+
+
+def test_what_is_said_of_short_sentences_is_compared(truth, example):
+    detail = example.rows["ntp.theorem3.prediction.rederived"]["detail"]
+    count = re.search(r": (\d+) are answered", detail)[1]
+    since = re.search(r"from step: 2: (\w+)", detail)[1]
+    for lie in (
+        detail.replace(f": {count} are answered", f": {int(count) - 1} are answered"),
+        detail.replace(f"from step: 2: {since}", "from step: 2: never"),
+    ):
+        assert lie_found(truth, example, "ntp.theorem3.prediction.rederived", detail=lie) == {"evidence"}
+
+
 def test_a_longer_sentence_is_no_shortest_one(truth, example):
     witness = example.rows["ntp.theorem3.prediction"]["witness"]
     longer = witness | {"copies": witness["copies"] + 1}
@@ -111,14 +130,17 @@ def test_a_longer_sentence_is_no_shortest_one(truth, example):
 def test_assumptions_are_compared(truth, example):
     lie = dataclasses.replace(example, assumptions=dict(example.assumptions) | {"optimal_majority": False})
     assert [name for name, _ in assumption_faults(truth, lie)] == ["optimal_majority"]
+    lie = dataclasses.replace(example, classes=dict(example.classes) | {"S": (("S",), ("V",), (), ("O", "P"))})
+    assert [name for name, _ in assumption_faults(truth, lie)] == ["classes"]
 
 
 @pytest.mark.parametrize(
-    ("which", "changes"), [("kq", {"exact": 2}), ("ov", {"value": 3.00001}), ("kq", {"value": None})]
+    ("which", "changes"),
+    [("kq", {"exact": 2}), ("ov", {"value": 3.00001}), ("kq", {"value": None}), ("kq", {"weights": {}})],
 )
 def test_solutions_are_compared(truth, example, which, changes):
-    norm = dataclasses.replace(example.norms[which], **changes)
-    lie = dataclasses.replace(example, norms=dict(example.norms) | {which: norm})
+    norm = dataclasses.replace(example.solved[which], **changes)
+    lie = dataclasses.replace(example, solved=dict(example.solved) | {which: norm})
     assert [name for name, _ in solution_faults(truth, lie)] == [which]
 
 

@@ -57,7 +57,7 @@ def order_late(e: Experiment, steps: Iterable[int]) -> Answer:
         return Answer(silent=reason)
     nothing = not any(t >= 2 for t in steps)
     true = True if e.assumptions["optimal_majority"] else None
-    return Answer(true=true, perhaps="no recorded step" if nothing else "")
+    return Answer(true=true, perhaps="no recorded step" if nothing else "", patient=True)
 
 
 def least_ratio(e: Experiment, steps: Iterable[int]) -> flint.arb | None:
