@@ -1,4 +1,4 @@
-"""The training benchmark runs, compares like with like, and its PyTorch form is Algorithm 1."""
+"""The benchmarks of training and of audits run, compare like with like, and the PyTorch form is Algorithm 1."""
 
 import importlib.util
 import os
@@ -92,3 +92,22 @@ def test_the_pytorch_form_is_stage_2(dataset: Dataset, embedded: bool) -> None:
     W_kq = pytorch.stage2(loss, V, lr, steps).numpy()
     np.testing.assert_allclose(E @ W_kq @ E.T, trained.S, atol=1e-12)
     assert float(loss(torch.from_numpy(W_kq))) == pytest.approx(trained.stage2.loss[-1], rel=1e-12, abs=0)
+
+
+@pytest.mark.slow
+def test_an_audit_is_compared_with_the_training_of_the_same_dataset() -> None:
+    command = [sys.executable, str(BENCHMARKS / "audit.py"), "8"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    titles, _, cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines())
+    row = dict(zip(titles, cells, strict=True))
+    data = free_dataset(V=8, N=160, L=32, seed=8, optimal=(1, 2), non_optimal=(2, 4))
+    assert (int(row["V"]), int(row["N"]), int(row["relations"])) == (data.V, data.N, len(data.relations))
+    assert float(row["audit, s"]) > float(row["train, s"]) > 0
+    assert float(row["audit, MB"]) > 0
+    ratio = float(row["audit, s"]) / float(row["train, s"])
+    assert float(row["audit / train"]) == pytest.approx(ratio, rel=0.3, abs=0)
+
+
+def test_a_command_that_fails_is_not_timed() -> None:
+    with pytest.raises(SystemExit, match=r"missing\.json: got No such file"):
+        load("audit").run("train", "missing.json")

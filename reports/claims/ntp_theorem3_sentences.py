@@ -126,45 +126,59 @@ def shortest_misled(run: Run, record: int) -> Misled:
     """
     S = run.training.stage2.score_matrix(record, run.dataset.V)
     radius = float(score_error(run)[record])
-    leads = [(order, _leads(run, order, S)) for order in rivals(run)]
-    least = min(float(lead.min()) for _, lead in leads)
+    leads = [_leads(run, order, S) for order in rivals(run)]
+    least = min(float(found.lead.min()) for found in leads)
     if max(least, 0) + radius > math.log(BUILDABLE):
-        order, lead = next((order, lead) for order, lead in leads if lead.min() == least)
-        return Misled(_rival(order, lead, int(lead.argmin()), radius), None, None)
+        found = next(found for found in leads if found.lead.min() == least)
+        return Misled(found.rival(int(found.lead.argmin()), radius), None, None)
     shortest: list[tuple[int, Rival]] = []
     open_to = []
-    for order, lead in leads:
-        near = np.flatnonzero(lead <= max(least, radius) + 1)  # others need three times the copies
+    for found in leads:
+        near = np.flatnonzero(found.lead <= max(least, radius) + 1)  # others need three times the copies
         if len(near):
-            surely = _lengths(order, lead, near, radius)
+            surely = _lengths(found, near, radius)
             first = int(np.argmin(surely))
-            shortest.append((int(surely[first]), _rival(order, lead, int(near[first]), radius)))
-            open_to.append(int(_lengths(order, lead, near, -radius).min()))
-    _, rival = min(shortest, key=lambda found: found[0])
+            shortest.append((int(surely[first]), found.rival(int(near[first]), radius)))
+            open_to.append(int(_lengths(found, near, -radius).min()))
+    _, rival = min(shortest, key=lambda entry: entry[0])
     return Misled(rival, _copies(rival.lead + radius), min(open_to))
 
 
-def _leads(run: Run, order: QueryOrder, S: Floats) -> Floats:
-    """s_0 - s_x of every x_0 and every non-optimal x, shape (x_0, x); inf where their next tokens are one."""
+@dataclass(frozen=True)
+class Leads:
+    """s_0 - s_x under one query, shape (x_0, x) over ``middles`` and all non-optimal x; inf where n(x_0) = n(x)."""
+
+    order: QueryOrder
+    middles: tuple[Token, ...]
+    lead: Floats
+
+    def rival(self, at: int, radius: float) -> Rival:
+        """The rival at a flat index."""
+        middle, other = divmod(at, len(self.order.non_optimal))
+        return Rival(
+            self.order.query, self.middles[middle], self.order.non_optimal[other], float(self.lead.flat[at]), radius
+        )
+
+
+def _leads(run: Run, order: QueryOrder, S: Floats) -> Leads:
+    """Of several x_0 with one score, whose next token no x has, the first stands for all: most have the score 0."""
     index, n = run.dataset.index, run.dataset.collocation.require_function()
-    (middle, middle_next), (other, other_next) = (
-        np.array([[index[x], index[n[x]]] for x in tokens]).T for tokens in (order.non_comparable, order.non_optimal)
-    )
-    scores = S[:, index[order.query]]
-    apart = np.not_equal.outer(middle_next, other_next)
-    return np.where(apart, np.subtract.outer(scores[middle], scores[other]), np.inf)
+    scores = S[:, index[order.query]].tolist()
+    labels = {n[x] for x in order.non_optimal}
+    first = {(scores[index[x]], n[x] if n[x] in labels else None): x for x in reversed(order.non_comparable)}
+    middles = tuple(sorted(first.values(), key=index.__getitem__))
+    lead = [
+        [scores[index[x]] - scores[index[other]] if n[x] != n[other] else np.inf for other in order.non_optimal]
+        for x in middles
+    ]
+    return Leads(order, middles, np.array(lead))
 
 
-def _rival(order: QueryOrder, lead: Floats, at: int, radius: float) -> Rival:
-    middle, other = divmod(at, len(order.non_optimal))
-    return Rival(order.query, order.non_comparable[middle], order.non_optimal[other], float(lead.flat[at]), radius)
-
-
-def _lengths(order: QueryOrder, lead: Floats, at: Indices, radius: float) -> Indices:
+def _lengths(found: Leads, at: Indices, radius: float) -> Indices:
     """The number of tokens of the shortest sentences with enough copies, at flat indices of the leads."""
-    values, where = np.unique(lead.flat[at] + radius, return_inverse=True)
-    copies = np.array([_copies(value) for value in values.tolist()])[where]
-    query_counts = np.array([x == order.query for x in order.non_optimal])[at % len(order.non_optimal)]
+    others = found.order.non_optimal
+    copies = np.array([_copies(lead + radius) for lead in found.lead.flat[at].tolist()])
+    query_counts = np.array([x == found.order.query for x in others])[at % len(others)]
     return np.asarray(copies + np.where(query_counts, 1, 2))
 
 

@@ -3,14 +3,16 @@
 import cProfile
 import pstats
 import tracemalloc
+from itertools import combinations
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pytest
 
-from marginaudit.orders import Dataset, Sample, free_dataset
+from marginaudit.margins import solve_kq
+from marginaudit.orders import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Config, Run, Verdict
-from marginaudit.reports.claims import ntp_lemmas_stage2, ntp_theorem3_sentences
+from marginaudit.reports.claims import ntp_lemmas_stage2, ntp_proposition2, ntp_theorem3_sentences
 from marginaudit.reports.claims.ntp_gradients import compare
 from marginaudit.training import Stage2, train
 
@@ -156,3 +158,47 @@ def test_large_vocabularies_take_fewer_terms() -> None:
 def test_formulas_at_another_length_of_stage_1_judge_no_assumption_again() -> None:
     run = Run(free_dataset(V=6, N=14, L=4, seed=5), Config(steps1=5, steps2=5))
     assert run.with_steps1(10**6).assumption("orthonormal") is run.assumption("orthonormal")
+
+
+def test_scores_under_a_query_are_those_of_its_tokens(runs: tuple[Run, Run]) -> None:
+    stage = runs[0].training.stage2
+    present = stage.key[stage.query == 3].tolist()
+    absent = sorted(set(range(V)) - set(present))
+    assert absent
+    several = stage.scores_under(3, present[:4])
+    np.testing.assert_array_equal(several, [stage.score(key, 3) for key in present[:4]])
+    np.testing.assert_array_equal(stage.scores_under(3, [present[0], *absent])[0], stage.score(present[0], 3))
+    assert not stage.scores_under(3, [present[0], *absent])[1:].any()
+    assert np.abs(several).max() > 0
+
+
+@pytest.mark.parametrize("case", ["section-7", "free-20"])
+@pytest.mark.parametrize("method", ["auto", "cvxpy"])
+def test_proposition_2_leaves_out_no_entry_that_could_differ(case: str, method: Any) -> None:
+    """Against all tokens of every query, and against all pairs of every sample."""
+    run = Run(CASES[case](), Config(steps1=2, steps2=2))
+    run.__dict__["kq"] = solve_kq(run.dataset, method=method)
+    data, scores = run.dataset, run.kq.scores
+    assert scores is not None
+    listed = set(ntp_proposition2._entries(run))
+    for query, order in data.orders.items():
+        for token in data.vocabulary:
+            if token not in order.confused and (query, token) not in listed:
+                assert scores[data.index[token], data.index[query]] == 0
+                assert ntp_proposition2.closed_form_value(order, token) == 0
+    extremes = ntp_proposition2._extremes(run)
+    assert all(x != other for _, x, other in extremes)
+
+    def spread(query: str, x: str, other: str) -> float:
+        return abs(float(scores[data.index[x], data.index[query]] - scores[data.index[other], data.index[query]]))
+
+    n = data.collocation.function
+    pairs = {
+        (sample.query, *pair)
+        for sample in data.samples
+        for pair in combinations({x for x in sample.tokens if n[x] != sample.next}, 2)
+    }
+    assert {query for query, *_ in pairs} == {query for query, *_ in extremes}
+    for query in {query for query, *_ in pairs}:
+        most = max(spread(*pair) for pair in pairs if pair[0] == query)
+        assert max(spread(*pair) for pair in extremes if pair[0] == query) == pytest.approx(most, rel=1e-12)
