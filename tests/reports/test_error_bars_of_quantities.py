@@ -98,15 +98,17 @@ def test_each_term_of_the_bars(error: float) -> None:
         size = stage.along[k] * np.abs(stage.reference).max() + np.abs(stage.rest[k]).max()
         of_W = error * stage.norm[k] if error < 2 else math.inf
         e = 2 * of_W + EPS * (16 * size + 64)
-        assert scores[k] == pytest.approx(e, rel=1e-12)
-        assert weight.radius[k] == pytest.approx(e + 64 * EPS * max(1, abs(stage.log_other_weight[k])), rel=1e-12)
+        assert scores[k] == pytest.approx(e, rel=1e-12, abs=0)
+        assert weight.radius[k] == pytest.approx(
+            e + 64 * EPS * max(1, abs(stage.log_other_weight[k])), rel=1e-12, abs=0
+        )
         w = math.exp(min(0.0, stage.log_other_weight[k] + e))
         moved = min(e / 2, 2 * w * min(e, 1.0)) + (16 + L) * EPS
         rounding = 64 * EPS * max(1, abs(stage.log_loss[k]))
-        assert loss.radius[k] == pytest.approx(A * moved + on.training.margin_error + rounding, rel=1e-12)
+        assert loss.radius[k] == pytest.approx(A * moved + on.training.margin_error + rounding, rel=1e-12, abs=0)
         own = on.training.margin_error * (2 + 2 * w + 1 / A)
         rounding = 64 * EPS * max(1, abs(stage.log_excess[k]))
-        assert excess[k] == pytest.approx((e + 16 * EPS) * (1 + 2 * A * w) + own + rounding, rel=1e-12)
+        assert excess[k] == pytest.approx((e + 16 * EPS) * (1 + 2 * A * w) + own + rounding, rel=1e-12, abs=0)
 
 
 def test_moved_attention_bounds_what_softmax_does() -> None:
@@ -152,9 +154,9 @@ def test_the_asymptotic_regime_counts_what_delays_it() -> None:
     on = Run(UNEVEN, Config(steps1=900, steps2=5, lr2=0.01))
     margin = 30 + math.log(UNEVEN.L_max) + math.log(sum(UNEVEN.counts) / min(UNEVEN.counts))
     margin += math.log(1 + on.training.margin)
-    assert asymptotic_from(on) == pytest.approx(margin * on.norm_kq / 0.01, rel=1e-12)
+    assert asymptotic_from(on) == pytest.approx(margin * on.norm_kq / 0.01, rel=1e-12, abs=0)
     long = Run(UNEVEN, Config(steps1=900, steps2=5, lr2=1e6))
-    assert asymptotic_from(long) == pytest.approx(10 * on.norm_kq**2, rel=1e-12)
+    assert asymptotic_from(long) == pytest.approx(10 * on.norm_kq**2, rel=1e-12, abs=0)
 
 
 def test_the_longest_step_that_the_rate_is_proved_for() -> None:

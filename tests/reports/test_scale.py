@@ -201,4 +201,4 @@ def test_proposition_2_leaves_out_no_entry_that_could_differ(case: str, method: 
     assert {query for query, *_ in pairs} == {query for query, *_ in extremes}
     for query in {query for query, *_ in pairs}:
         most = max(spread(*pair) for pair in pairs if pair[0] == query)
-        assert max(spread(*pair) for pair in extremes if pair[0] == query) == pytest.approx(most, rel=1e-12)
+        assert max(spread(*pair) for pair in extremes if pair[0] == query) == pytest.approx(most, rel=1e-12, abs=0)
