@@ -113,6 +113,7 @@ def test_a_planted_lie_is_refused(field):
         ({"numerator": [1, -2], "denominator": [3, 3], "flow": [1]}, "differs from w"),
         ({"numerator": [1, -1], "denominator": [3, 3], "flow": [1]}, "below 1"),
         ({"numerator": [1, -1], "denominator": [2, -2], "flow": [1]}, "denominator"),
+        ({"numerator": [1, -1], "denominator": [0, 0], "flow": [1]}, "denominator"),
         ({"numerator": [1, -1], "denominator": [2, 2], "flow": [-1]}, "negative"),
         ({"numerator": [1, -1], "denominator": [2, 1], "flow": [1]}, "between two blocks"),
         ({"numerator": [2, -2], "denominator": [2, 2], "flow": [2]}, "sum"),
