@@ -46,7 +46,8 @@ def forked(steps: int) -> int:
 def begun(steps: int) -> int:
     """An audit as a user begins it."""
     command = [sys.executable, "-m", "marginaudit.reports", *arguments(steps)]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, env=os.environ | {"OPENBLAS_NUM_THREADS": "1"}).pid
+    silent = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    return os.posix_spawn(command[0], command, os.environ | {"OPENBLAS_NUM_THREADS": "1"}, file_actions=silent)
 
 
 def ended(process: int) -> int:
