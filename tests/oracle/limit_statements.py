@@ -13,8 +13,10 @@ from tests.oracle.late import Late, late
 from tests.oracle.stage1_statements import Statement
 from tests.oracle.stage2_statements import one_minus_cos, silence
 
-LONG = 40_000
-"""Steps of the long run, if the regime begins early enough in it."""
+LONG, LONGEST = 40_000, 1_000_000
+"""Steps of the long run: at least and at most, `DEEP` times as many as the regime begins after."""
+
+DEEP = 50
 
 SATURATED = 100.0
 """Where the regime begins: eta t/||W*|| this large."""
@@ -29,11 +31,12 @@ REACHED = 1e-7
 @lru_cache(maxsize=2)
 def long_run(e: Experiment) -> Late | None:
     """None where the asymptotic regime is out of reach."""
-    if SATURATED * float(e.norm_kq) / e.settings.eta > LONG / 16:
+    steps = max(LONG, int(DEEP * SATURATED * float(e.norm_kq) / e.settings.eta))
+    if steps > LONGEST:
         return None
-    ends = np.array([LONG // 8, LONG // 4, LONG // 2, LONG])
+    ends = np.array([steps // 8, steps // 4, steps // 2, steps])
     records = (ends[:, None] - WINDOW + np.arange(WINDOW + 1)).ravel()
-    return late(e, LONG, records)
+    return late(e, steps, records)
 
 
 def short_steps(e: Experiment) -> bool:
@@ -81,7 +84,8 @@ def _rate(e: Experiment, steps: Iterable[int]) -> Answer:
     if reason := silence(e):
         return Answer(silent=reason)
     if all(abs(one_minus_cos(e, state)).mid() < EQUAL for state in e.states[1:]):
-        return Answer(perhaps="W has the direction of W* at every known t")
+        # t^2 (1 - cos) is 0, and so is its limit
+        return Answer(true=True, perhaps="W has the direction of W* at every known t", patient=True)
     if short_steps(e):
         return Answer(true=True, perhaps=_perhaps(steps), patient=True)
     run = long_run(e)
