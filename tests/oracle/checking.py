@@ -93,7 +93,7 @@ def _hidden(claim: str, row: Mapping[str, Any], e: Experiment, steps: list[int])
 
 
 def _constant(row: Mapping[str, Any], true: flint.arb | None) -> Iterator[Disagreement]:
-    if true is not None and abs(float(true) - row["constant"]) > 1e-6 * abs(row["constant"]):
+    if true is not None and abs(float(true) - row["constant"]) > 1e-6 * abs(row["constant"]) + 1e-17:
         yield Disagreement("number", f"constant {row['constant']!r}, and it is {float(true)!r}")
 
 

@@ -23,11 +23,13 @@ def faults(row: Mapping[str, Any], answer: Answer, allowance: float) -> list[str
     if measured is None or bound is None or not there:
         return []
     bars = re.findall(r"relative error bars ([0-9.e+-]+?)\.?(?:\s|$)", row["detail"])
-    allowed = max([allowance, *(2 * float(bar) for bar in bars)])
+    # relative to the larger side
+    allowed = max([1e-12, *(2 * float(bar) for bar in bars)])
     fits = [
         (entry, part)
         for entry, part in there
-        if near(entry.measured, measured, allowed, 1e-12 * abs(bound)) and near(entry.bound, bound, allowance)
+        if near(entry.measured, measured, allowance, allowed * max(abs(measured), abs(bound)))
+        and near(entry.bound, bound, allowance)
     ]
     if not fits:
         true = "; ".join(sides(entry) for entry, _ in there)

@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement
 
 import flint
 
-from tests.oracle.answer import Answer, Entry
+from tests.oracle.answer import EQUAL, Answer, Entry
 from tests.oracle.definitions import Order
 from tests.oracle.descent import State
 from tests.oracle.experiment import Experiment
@@ -19,6 +19,9 @@ ASSUMPTION_1 = ("collocation", "injective", "next_from_sentence", "well_defined_
 TIE = flint.arb(2) ** -200
 """Scores that agree to rounding are a tie."""
 
+LEAST = flint.arb(-(10**30)).exp()
+"""Less than any positive gap: what stands for C > 0."""
+
 Bag = tuple[str, ...]
 """A sentence up to the order of its tokens, the query last."""
 
@@ -30,9 +33,15 @@ def gap(e: Experiment, state: State) -> flint.arb:
     for q, order in e.orders.items():
         score = {x: state.scores[at[x]][at[q]] for x in e.problem.vocabulary}
         for middle in order.non_comparable:
-            found += [score[x] - score[middle] for x in order.optimal]
-            found += [score[middle] - score[x] for x in order.non_optimal]
+            found += [_difference(score[x], score[middle]) for x in order.optimal]
+            found += [_difference(score[middle], score[x]) for x in order.non_optimal]
     return min(found, key=lambda value: value.mid())
+
+
+def _difference(large: flint.arb, small: flint.arb) -> flint.arb:
+    """0 where it is rounding."""
+    size = max(abs(large).mid(), abs(small).mid())
+    return flint.arb(0) if abs(large - small).mid() <= EQUAL * size else large - small
 
 
 def _silent(e: Experiment) -> str:
@@ -46,7 +55,7 @@ def order_(e: Experiment, steps: Iterable[int]) -> Answer:
     if reason := _silent(e):
         return Answer(silent=reason)
     known = [t for t in steps if 1 <= t < len(e.states)]
-    entries = [Entry(t, gap(e, e.states[t]) / t, flint.arb(2) ** -1000, "lower") for t in known]
+    entries = [Entry(t, gap(e, e.states[t]) / t, LEAST, "lower") for t in known]
     nothing = not any(t >= 2 for t in steps)
     return Answer(parts={"": entries}, perhaps="no recorded step" if nothing else "", open_ended=True, numbers=False)
 
