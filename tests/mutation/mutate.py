@@ -274,7 +274,9 @@ class _Finder(ast.NodeVisitor):
             self._replace("negation", self._span(test), f"(not ({self._segment(test)}))")
 
     def _halve(self, name: str, value: ast.expr) -> None:
-        """An error bar of half the size."""
+        """An error bar of half the size, where it has one."""
+        if ast.unparse(value) in ("float('inf')", "inf", "np.inf", "math.inf"):
+            return
         if ERROR_BAR.search(name) and not isinstance(value, ast.Tuple | ast.List | ast.Dict | ast.Lambda):
             if isinstance(value, ast.Constant) and (not isinstance(value.value, float) or value.value == 0):
                 return

@@ -38,6 +38,8 @@ def changed(source: str, kind: str) -> set[str]:
         ("error bar", "f(radius=a)", {"f(radius=(0.5 * (a)))"}),
         ("error bar", "def rounding(x):\n    return x", {"return (0.5 * (x))"}),
         ("error bar", "terror = a", set()),
+        ("error bar", "error = float('inf')", set()),
+        ("error bar", "error = 0.0", set()),
         ("evidence", "x = Evidence.FLOAT64", {"x = Evidence.EXACT", "x = Evidence.CERTIFIED"}),
         ("evidence", "x = Evidence.EXACT", set()),
         ("extreme", "x = min(a, np.argmax(b))", {"x = max(a, np.argmax(b))", "x = min(a, np.argmin(b))"}),
