@@ -133,10 +133,17 @@ def _arb(value: Fraction) -> "flint.arb":
 
 
 def _steps_from_the_ray(run: Run) -> tuple[list[float], list[float], list[str]]:
-    """`bent` with radii: 0 wherever a step leaves from the ray, so that by induction W never leaves it."""
+    """`bent` with radii: 0 wherever a step leaves from the ray, so that by induction W never leaves it.
+
+    Nothing where W*_ov is not known exactly, as for tokens that are not orthonormal.
+    """
     import flint
 
-    values, radii, labels = [], [], []
+    values: list[float] = []
+    radii: list[float] = []
+    labels: list[str] = []
+    if run.ov.weights_exact is None:
+        return values, radii, labels
     for t in _on_the_ray(run):
         digits = int(np.log2(1 + t * run.eta0)) + 1
         with flint.ctx.workprec(BITS + 2 * digits):
