@@ -243,7 +243,10 @@ class Run:
         if not self.config.certify:
             return "not asked for"
         steps = self.trained.stage2.step
-        return self._enclose(min(self.steps2, self.config.certify), steps[steps <= self.config.certify].tolist())
+        recorded = steps[steps <= self.config.certify].tolist()
+        if not recorded:
+            return f"none of its first {self.config.certify} steps is recorded"
+        return self._enclose(min(self.steps2, self.config.certify), recorded)
 
     @cached_property
     def first_steps(self) -> "Enclosure | None":

@@ -122,6 +122,7 @@ def test_any_file_to_train_on(file: tuple[str, bytes], arguments: list[str]) -> 
 @example(TINY_FILE, ["--optimizer", "gd", "--lr1", "0.1", "--lr2", "1e-100", *ONE_STEP])
 @example(TINY_FILE, ["--optimizer", "gd", "--lr1", "1e-100", "--lr2", "1e-100", *ONE_STEP])
 @example(TINY_FILE, ["--steps1", "0", "--steps2", "1", "--at", "0"])
+@example(TINY_FILE, ["--steps1", "2", "--steps2", "2", "--certify", "--certify-steps", "1", "--at", "2"])
 @given(
     st.lists(files(documents()), min_size=1, max_size=2, unique_by=lambda file: file[0]), options("audit", wild=False)
 )
