@@ -487,7 +487,7 @@ def test_a_line_for_the_tokens_of_one_class_and_solution() -> None:
 
 HOSTILE = {
     "name": "a|b_{c}",
-    "samples": [{"tokens": ["=1+1", "x&y", "[q]"], "next": "=1+1"}, {"tokens": ["*", "$|\\"], "next": "*"}],
+    "samples": [{"tokens": ["=1+1", "x&y", "\x1b\n", "[q]"], "next": "=1+1"}, {"tokens": ["*", "$|\\"], "next": "*"}],
     "next_token": {x: x for x in ("=1+1", "x&y", "[q]", "*", "$|\\", "\x1b\n")},
 }
 RUN = ("--steps1", "30", "--steps2", "120")
@@ -518,6 +518,7 @@ def test_json_csv_html_and_the_terminal_agree(command: Command, tmp_path: Path) 
         printed = command("table", name, *paths, *RUN)
         assert (printed.status, printed.err) == (0, "")
         assert max(map(len, printed.out.splitlines())) <= 80
+        assert "\x1b" not in printed.out + page
         text = command("table", name, *paths, *RUN, "--format", "markdown").out
         shown = [[unescaped(cell) for cell in line] for line in table_lines(text)]
         for line in shown:
