@@ -161,11 +161,14 @@ def stage2_norm(run: Run, first: int) -> Series:
     """||W_kq^(t)|| from step ``first`` on, enclosed where the run is certified.
 
     With one relation the gradient is a multiple of W* wherever W is, so that W^(t) = t eta What whatever rounding does
-    to single steps: only that of their length is left.
+    to single steps: only that of their length is left, if none was left out because its gradient underflowed.
     """
-    measured = norm(run.training.stage2, first)
+    stage = run.training.stage2
+    measured = norm(stage, first)
     if len(run.dataset.relations) == 1:
-        measured = replace(measured, radius=np.minimum(measured.radius, FORMULA_ROUNDING * measured.value))
+        whole = stage.step[stage.step >= first] * run.eta
+        rounding = np.where(measured.value > whole - run.eta / 2, FORMULA_ROUNDING * measured.value, np.inf)
+        measured = replace(measured, radius=np.minimum(measured.radius, rounding))
     return enclosed(run, "norm", measured)
 
 

@@ -160,3 +160,19 @@ def test_recorded_steps_beyond_where_stage_2_can_be_followed_are_left_out() -> N
     on = Run(data, Config(steps1=900, steps2=None, at=(1, 174_571)))
     assert on.trained.stage2.step.tolist() == [1]
     assert on.stopped is not None
+
+
+@pytest.mark.parametrize("claim", ["ntp.lemma6", "ntp.theorem1.norm", "sharp.lemma6"])
+def test_one_relation_says_nothing_of_a_state_that_stood_still(claim: str) -> None:
+    """W is t eta What in truth, and stays 0 in float64: the loss's gradient is about exp(-1e15)."""
+    data = dataset_from_document(
+        {
+            "samples": [{"tokens": ["t2", "t2", "t0", "t2", "t0", "t0"], "next": "t1"}],
+            "next_token": {"t0": "t0", "t1": "t2", "t2": "t1"},
+        }
+    )
+    lost = Run(data, Config(steps1=900, lr1=2e12, steps2=7))
+    assert not lost.training.stage2.norm.any()
+    assert LEDGER[claim].judge(lost).verdict is not Verdict.VIOLATED
+    found = LEDGER[claim].judge(Run(data, Config(steps2=7)))
+    assert found.verdict is Verdict.HOLDS
