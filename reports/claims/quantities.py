@@ -167,7 +167,8 @@ def stage2_norm(run: Run, first: int) -> Series:
     measured = norm(stage, first)
     if len(run.dataset.relations) == 1:
         whole = stage.step[stage.step >= first] * run.eta
-        rounding = np.where(measured.value > whole - run.eta / 2, FORMULA_ROUNDING * measured.value, np.inf)
+        every = measured.value > (1 - FORMULA_ROUNDING) * whole - run.eta / 2
+        rounding = np.where(every, FORMULA_ROUNDING * measured.value, np.inf)
         measured = replace(measured, radius=np.minimum(measured.radius, rounding))
     return enclosed(run, "norm", measured)
 
