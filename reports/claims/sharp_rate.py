@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim, ProofCondition
+from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, BeyondTheRun, Claim, ProofCondition
 from marginaudit.reports.claims.quantities import asymptotic_from, late_records, long_step, no_direction_kq
 from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements import Limit
@@ -35,9 +35,14 @@ def _asymptotics(run: Run) -> Asymptotics:
 
 def _nothing_to_approach(run: Run) -> str | None:
     reason = no_direction_kq(run)
-    if reason is None and (run.training.stage2.one_minus_cos[run.training.stage2.step >= 1] == 0).all():
+    if reason is not None:
+        return reason
+    stage, later = run.training.stage2, run.training.stage2.step >= 1
+    if (stage.one_minus_cos[later] == 0).all():
         return "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
-    return reason
+    if (stage.distance <= stage.distance_error)[later].all():
+        raise BeyondTheRun("as far as float64 shows, W_kq^(t) has the direction of W*_kq at every recorded t")
+    return None
 
 
 def _constant(run: Run) -> Series:

@@ -164,12 +164,12 @@ def test_the_long_run_is_the_same_descent(document, eta):
     at = {x: i for i, x in enumerate(e.problem.vocabulary)}
     for i, t in enumerate(steps):
         state = e.states[t]
-        assert found.scaled[i] == pytest.approx(float(t**2 * one_minus_cos(e, state)), rel=1e-7, abs=0)
+        assert found.scaled[i] == pytest.approx(float(t**2 * one_minus_cos(e, state)), rel=1e-7, abs=1e-12)
         assert found.scores[i] == pytest.approx(
-            [float(state.scores[at[x]][at[q]]) for x, q in found.pairs], rel=1e-9, abs=0
+            [float(state.scores[at[x]][at[q]]) for x, q in found.pairs], rel=1e-9, abs=1e-15
         )
     rise = float(e.states[300].log_excess - e.states[200].log_excess)
-    assert found.log_excess[4] - found.log_excess[3] == pytest.approx(rise, rel=1e-5, abs=0)
+    assert found.log_excess[4] - found.log_excess[3] == pytest.approx(rise, rel=1e-5, abs=1e-12)
 
 
 def test_negligible_is_zero_and_small_is_not():
