@@ -6,7 +6,13 @@ from dataclasses import replace
 import numpy as np
 
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, BeyondTheRun, Claim, ProofCondition
-from marginaudit.reports.claims.quantities import asymptotic_from, late_records, long_step, no_direction_kq
+from marginaudit.reports.claims.quantities import (
+    asymptotic_from,
+    late_records,
+    long_step,
+    no_direction_kq,
+    nothing_to_learn,
+)
 from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements import Limit
 from marginaudit.reports.rates import measured_constants
@@ -23,7 +29,7 @@ LAW_ERROR = 1e-8
 
 def short_steps_only(absent: Callable[[Run], str | None]) -> Callable[[Run], str | None]:
     """Why a statement about steps of at most 1 / (4 ||W*_kq||) says nothing of a run, or None."""
-    return lambda run: absent(run) or long_step(run)
+    return lambda run: nothing_to_learn(run, "has no direction") or long_step(run) or absent(run)
 
 
 def _asymptotics(run: Run) -> Asymptotics:
