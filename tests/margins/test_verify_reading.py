@@ -318,6 +318,31 @@ def test_text_datasets_of_another_form(
     assert capsys.readouterr().err == f"{data}: {line}\n"
 
 
+@pytest.mark.parametrize("token", ["\ud800", chr(0xDFFF), "a\udc00", "\udbffb"])
+def test_half_a_surrogate_pair_is_no_text(token: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = written(tmp_path, with_change(DATA, "vocabulary.0", token), TRUE)
+    assert unreadable(paths, capsys) == f"/vocabulary/0: got {checker.printable(repr(token))}, {A_STRING}"
+    with pytest.raises(InputError):
+        read_dataset(paths[0])
+
+
+def test_the_smallest_count_and_the_characters_round_surrogates_are_read(tmp_path: Path) -> None:
+    names = ["\ud7ff", "\ue000", "\U0001f600"]
+    data = {"sentences": [names], "samples": [{"tokens": [names[2]], "next": names[0], "count": 1}]}
+    assert checker.read(written(tmp_path, data, TRUE)[0], checker.read_dataset).vocabulary == set(names)
+
+
+def test_values_are_shown_up_to_sixty_characters() -> None:
+    assert checker.shown("x" * 58) == repr("x" * 58)
+    assert checker.shown("x" * 59) == repr("x" * 59)[:60] + " .."
+
+
+@pytest.mark.parametrize("arguments", [[], ["data.json"], ["a", "b", "c"]])
+def test_two_files_are_asked_for(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert checker.main(arguments) == 2
+    assert capsys.readouterr() == ("", "usage: verify.py DATASET CERTIFICATE\n")
+
+
 REPEATED_IN_DATA = [
     ('"name"', "/name"),
     ('"samples"', "/samples"),
