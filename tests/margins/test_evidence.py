@@ -139,3 +139,16 @@ def test_a_cycle_found_is_checked(monkeypatch):
     monkeypatch.setattr(Cycle, "verify", refuse)
     with pytest.raises(CertificateError, match="checked"):
         solve_kq(broken(EXAMPLE, "well_defined_orders"))
+
+
+def test_scores_of_a_skew_embedding_are_known_within_both_errors(monkeypatch):
+    """||x|| ||q|| times the radius of W, and the rounding of two products of d terms, in which scores are computed."""
+    seen = []
+    monkeypatch.setattr(kq, "compare", lambda dataset, queries, scores, radius: seen.append(radius) or {})
+    data = replace(SKEW, embedding=SKEW.embedding * 3 + 0.125)
+    solution = solve_kq(data)
+    lengths = np.linalg.norm(data.embedding, axis=1)
+    rounding = 16 * 2.0**-53 * np.linalg.norm(solution.matrix)
+    expected = np.outer(lengths, lengths) * (solution.weight_radius + rounding)
+    assert seen[0] == pytest.approx(expected, rel=1e-9, abs=0)
+    assert solution.weight_radius < rounding

@@ -7,7 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from marginaudit.margins import CertificateError, NotExact, SolverFailure, certificate_document, kq, quadratic, solve_kq
+from marginaudit.margins import (
+    CertificateError,
+    NotExact,
+    SolverFailure,
+    certificate_document,
+    kq,
+    quadratic,
+    solve_kq,
+    tight,
+)
 from marginaudit.margins.exact import joined, solve_exactly
 from marginaudit.margins.tight import solve_near
 from marginaudit.orders import CASES, Relations, broken, free_dataset
@@ -226,3 +235,23 @@ def test_hundred_confused_queries_of_a_hundred_tokens():
     solution = solve_kq(dataset)
     assert solution.method == "exact"
     check_exact_solution(dataset, solution)
+
+
+def test_flows_beyond_what_is_counted_are_not_tried(monkeypatch):
+    """a over b over z: 1, 0 and -1, with a denominator of 3, so that 3 flow."""
+    dataset = related({"z": [("a", "b"), ("b", "z")]})
+    scores = solve_kq(dataset, method="cvxpy").scores
+    for largest, found in ((3, True), (2, False)):
+        monkeypatch.setattr(tight, "LARGEST_FLOW", largest)
+        assert bool(solve_near(dataset.relations, dataset.V, scores)) == found
+
+
+def test_a_block_has_the_name_of_its_first_pair():
+    dataset = related({"z": DEGENERATE["blocks of other denominators"]})
+    (found,) = solve_near(dataset.relations, dataset.V, solve_kq(dataset, method="cvxpy").scores).values()
+    names = found.block.tolist()
+    assert len(set(names)) > 1
+    assert all(names.index(name) == name for name in names)
+    assert len(
+        {(name, denominator) for name, denominator in zip(names, found.denominator.tolist(), strict=True)}
+    ) == len(set(names))
