@@ -15,11 +15,15 @@ from types import ModuleType
 from marginaudit.orders import InputError, file_content, printable, shortened, shown, shown_path
 from marginaudit.reports.claim import Claim, Ledger, message
 from marginaudit.reports.ledger import LEDGER, of_paper
+from marginaudit.reports.time_limit import TimeIsUp, time_limit
 
 GROUP = "marginaudit.claims"
 """Entry points of this group have the value ``module:CLAIMS``."""
 
 EXPECTED = "CLAIMS = (..), the claims to audit"
+
+LOADING = 120.0
+"""Seconds in which code from outside is to say what its claims are."""
 
 LONGEST_ERROR = 300
 """Characters of an exception's text that are told."""
@@ -86,7 +90,7 @@ def _listed(found: object) -> object:
 def _failures_in_one_line(where: str, file: str | None = None) -> Iterator[None]:
     """Run code from outside: what it prints goes to standard error, and what it raises becomes an InputError."""
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), time_limit(LOADING):
             yield
     except KeyboardInterrupt:
         raise
@@ -95,6 +99,8 @@ def _failures_in_one_line(where: str, file: str | None = None) -> Iterator[None]
         if isinstance(error, SyntaxError) and error.filename == file:
             lines.append(error.lineno)
         place = f"{where}:{lines[-1]}" if lines and lines[-1] else where
+        if isinstance(error, TimeIsUp):
+            raise InputError(place, got=f"no end within {LOADING:g} s", expected="Python that ends") from None
         raise InputError(place, got=_in_words(error), expected="Python that runs") from None
 
 

@@ -221,21 +221,24 @@ def least_leads(run: Run) -> tuple[Floats, Floats]:
     return of_query, of_others
 
 
-def right_from(run: Run, length: int) -> int | None:
-    """The first recorded step from which on every sentence of up to ``length`` tokens is answered n(x_0), or None.
+def right_from(run: Run, length: int) -> int | str:
+    """The first recorded step from which on every sentence of up to ``length`` tokens is surely answered n(x_0).
 
     All margins of W_ov are one A, so the answer is n of the token with the most attention: x_0 wins when
     s_0 - s_x > log c, by more than the error of scores, for the most copies c of each non-optimal x that a sentence of
-    that length holds.
+    that length holds. "never" where one is surely answered otherwise at the last record, "open" where the error of
+    scores leaves that open.
     """
     step, error = run.training.stage2.step, score_error(run)
     room = np.full(len(step), np.inf)
     for copies, lead in zip((length - 1, length - 2), least_leads(run), strict=True):
         if copies >= 1:
-            np.minimum(room, lead - error - math.log(copies), out=room)
-    wrong = np.flatnonzero(room <= 0)
-    first = int(wrong[-1]) + 1 if len(wrong) else 0
-    return int(step[first]) if first < len(step) else None
+            np.minimum(room, lead - math.log(copies), out=room)
+    unsure = np.flatnonzero(room <= error)
+    first = int(unsure[-1]) + 1 if len(unsure) else 0
+    if first < len(step):
+        return int(step[first])
+    return "open" if room[-1] > -error[-1] else "never"
 
 
 @dataclass(frozen=True)
@@ -281,8 +284,7 @@ def in_words(run: Run, record: int) -> str:
     """From which step which sentences are answered right, and what came out of those put through the model."""
     if np.isinf(score_error(run)[record]):
         return f"At t = {int(run.training.stage2.step[record])} the scores are not known: float64 lost them."
-    when = {length: right_from(run, length) for length in LENGTHS}
-    steps = ", ".join(f"{length}: {'never' if t is None else t}" for length, t in when.items())
+    steps = ", ".join(f"{length}: {right_from(run, length)}" for length in LENGTHS)
     tried = put_through(run, record)
     t = int(run.training.stage2.step[record])
     several = (

@@ -21,6 +21,7 @@ from marginaudit.reports.hunt.shrink import shrink, size
 from marginaudit.reports.hunt.smallest import smallest_datasets
 from marginaudit.reports.hunt.strategies import datasets
 from marginaudit.reports.run import Config, Run
+from marginaudit.reports.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from marginaudit.training import log_spaced
 
@@ -41,6 +42,9 @@ SHORT = Config(steps1=150, steps2=150, at=log_spaced(150))
 
 LATE = Config(steps1=150, steps2=10_000, lr2=0.1, at=log_spaced(10_000))
 """How a claim about late steps is tried; what it finds is confirmed by the run that an audit makes by default."""
+
+GRACE = 60.0
+"""Seconds past a hunt's time after which the evaluation under way, of a user's claim without an end say, is ended."""
 
 BATCH = 2_000
 """Datasets that hypothesis draws before it starts over with another seed."""
@@ -120,7 +124,7 @@ def hunt(
             f"--without {shown(without)}", got=f"an assumption that {claim.id} does not make", expected=expected
         )
     search = _Search(claim, without, seconds, progress)
-    with suppress(_TimeIsUp), _no_folder_left():
+    with suppress(_TimeIsUp, TimeIsUp), _no_folder_left(), time_limit(seconds + GRACE):
         search.smallest()
         search.drawn(seed)
         search.shrunk()

@@ -204,6 +204,18 @@ def test_what_the_papers_own_run_does_not_confirm_is_not_found(monkeypatch: pyte
     assert set(found.verdicts) == {Verdict.HOLDS}
 
 
+def test_a_claim_without_an_end_ends_with_the_hunt(monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(_: Run) -> Any:
+        while True:
+            pass
+
+    monkeypatch.setattr(search, "GRACE", 0.2)
+    claim = replace(never(1), judgement=Equal(measure=endless, expected=lambda _: exact_series([0])))
+    found = hunt(claim, seconds=0.2)
+    assert (found.dataset, found.tried) == (None, 0)
+    assert 0.3 < found.seconds < 30
+
+
 def test_exhausted_says_that_all_of_the_smallest_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     few = list(islice(smallest_datasets(), 50))
     monkeypatch.setattr(search, "smallest_datasets", lambda: iter(few))

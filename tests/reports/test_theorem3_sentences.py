@@ -89,8 +89,30 @@ def test_right_from_is_the_first_step_with_all_answers_right(run: Run, length: i
     ]
     wrong = [record for record in records if not all_right[record]]
     first = wrong[-1] + 1 if wrong else 0
-    expected = int(run.training.stage2.step[first]) if first < len(records) else None
+    expected = int(run.training.stage2.step[first]) if first < len(records) else "never"
     assert right_from(run, length) == expected
+
+
+@pytest.mark.parametrize(
+    ("last", "error", "expected"),
+    [
+        (0.1, 0.0, 3),
+        (0.0, 0.0, "never"),  # a tie is not answered n(x_0)
+        (0.1, 0.09, 3),
+        (0.1, 0.11, "open"),
+        (-0.1, 0.11, "open"),
+        (-0.1, 0.09, "never"),
+    ],
+)
+def test_right_from_says_what_the_error_bars_leave_open(
+    monkeypatch: pytest.MonkeyPatch, last: float, error: float, expected: int | str
+) -> None:
+    """Up to 4 tokens hold 3 copies of the query, 2 of others."""
+    run = Run(CASES["example-1"](), Config(steps1=3, steps2=3, at=(1, 2, 3)))
+    leads = np.array([-1.0, -1.0, last]) + np.log([[3], [2]])
+    monkeypatch.setattr(ntp_theorem3_sentences, "least_leads", lambda run: leads)
+    monkeypatch.setattr(ntp_theorem3_sentences, "score_error", lambda run: np.array([0.0, 0.0, error]))
+    assert right_from(run, 4) == expected
 
 
 @pytest.mark.parametrize("run", runs(), ids=lambda run: run.dataset.name)

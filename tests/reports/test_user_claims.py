@@ -18,7 +18,7 @@ import pytest
 
 from marginaudit import reports
 from marginaudit.orders import CASES, Dataset, InputError, dataset_from_document, read_dataset
-from marginaudit.reports import LEDGER, Claim, Config, Evidence, Finding, Run, Verdict
+from marginaudit.reports import LEDGER, Claim, Config, Evidence, Finding, Run, Verdict, user_claims
 from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.claim import NOT_STATED, Judgement
 from marginaudit.reports.error_bars import Series, series
@@ -231,6 +231,16 @@ BAD_FILES = {
         "mine.py: claim a: got an id that another claim has, expected one of its own",
     ),
 }
+
+
+@pytest.mark.parametrize("loop", ["while True:\n    pass", "CLAIMS = (x for x in iter(int, 1) if x)"])
+def test_a_file_without_an_end_is_refused(
+    command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch, loop: str
+) -> None:
+    monkeypatch.setattr(user_claims, "LOADING", 0.3)
+    Path("mine.py").write_text(f"import math\n{loop}\n")
+    line = command.refused("audit", "example-1", "--claims", "mine.py")
+    assert re.fullmatch(r"mine\.py(:[23])?: got no end within 0.3 s, expected Python that ends", line)
 
 
 @pytest.mark.parametrize("kind", BAD_FILES)
