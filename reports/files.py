@@ -12,26 +12,61 @@ from pathlib import Path
 from typing import Any
 
 from marginaudit.orders import printable
+from marginaudit.reports.locks import lock_of
 
 FORMULA_START = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """First characters by which a spreadsheet takes a text cell for a formula: the printable ones of OWASP's list."""
 
+PART = ".part"
+"""Ending of a file's temporary."""
+
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write under a temporary name beside the file, then rename."""
+    """Write under a temporary name beside the file, then rename.
+
+    What programs that were killed left of it is removed, where the file system has locks.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode("utf-8") if isinstance(content, str) else content
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    _sweep(path)
+    handle, temporary, lock = _temporary_beside(path)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         umask = os.umask(0)
         os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _temporary_beside(path: Path) -> tuple[int, Path, int | None]:
+    """A new file, its name, and its lock, without which another program may have removed it already."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
+        lock = lock_of(Path(name), wait=True)
+        if Path(name).exists():
+            return handle, Path(name), lock
+        os.close(handle)
+        if lock is not None:
+            os.close(lock)
+
+
+def _sweep(path: Path) -> None:
+    """Remove the file's temporaries on which no program has a lock."""
+    if not os.access(path.parent, os.R_OK):
+        return
+    for temporary in path.parent.iterdir():
+        if re.fullmatch(rf"{re.escape(f'.{path.name}.')}\w{{8}}{re.escape(PART)}", temporary.name):
+            lock = lock_of(temporary, wait=False)
+            if lock is not None:
+                temporary.unlink(missing_ok=True)
+                os.close(lock)
 
 
 def check_writable(path: Path) -> None:
@@ -45,7 +80,7 @@ def check_writable(path: Path) -> None:
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=PART):
         pass
 
 

@@ -11,10 +11,11 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from marginaudit.orders import InputError, printable
+from marginaudit.reports.locks import lock_of, locked
 
 NEW, OLD = ".new", ".old"
 EXPECTED = "a folder to write the report to: a new one, an empty one or an earlier report's"
@@ -44,17 +45,17 @@ def replacing(folder: Path, owned: Owned) -> Iterator[Path]:
         if (got := _check(target, owned)) is not None:
             raise InputError(printable(str(folder)), got=got, expected=EXPECTED)
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(target.parent) as alone:
+        with locked(target.parent) as alone:
             if alone:
                 _sweep(target)
             new = _made_beside(target)
-            lock = _lock(new, wait=False)
+            lock = lock_of(new, wait=False)
     try:
         yield new
-        with refusing(folder), _locked(target.parent):
+        with refusing(folder), locked(target.parent):
             _swap(new, target, owned)
     finally:
-        with refusing(folder), _locked(target.parent):
+        with refusing(folder), locked(target.parent):
             _restore(new.with_suffix(OLD), target)
             shutil.rmtree(new, ignore_errors=True)
         if lock is not None:
@@ -131,7 +132,7 @@ def _sweep(target: Path) -> None:
             continue
         if path.suffix == OLD:
             _restore(path, target)
-        elif path.suffix == NEW and (lock := _lock(path, wait=False)) is not None:
+        elif path.suffix == NEW and (lock := lock_of(path, wait=False)) is not None:
             shutil.rmtree(path, ignore_errors=True)
             os.close(lock)
 
@@ -141,28 +142,3 @@ def _restore(old: Path, target: Path) -> None:
     if old.exists() and not target.exists():
         old.rename(target)
     shutil.rmtree(old, ignore_errors=True)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[bool]:
-    """Within, no other program swaps or sweeps in the folder; False where it cannot be locked."""
-    lock = _lock(folder, wait=True)
-    try:
-        yield lock is not None
-    finally:
-        if lock is not None:
-            os.close(lock)
-
-
-def _lock(folder: Path, *, wait: bool) -> int | None:
-    """An open descriptor that locks the folder until it is closed; None where another has it or none can be had."""
-    try:
-        import fcntl
-    except ImportError:  # a system without
-        return None
-    descriptor = os.open(folder, os.O_RDONLY)
-    with suppress(OSError):
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        return descriptor
-    os.close(descriptor)
-    return None

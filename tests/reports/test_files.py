@@ -1,0 +1,117 @@
+"""A file is written whole, and what killed programs left of it goes with the next writing."""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marginaudit.reports.files import check_writable, write_whole
+from marginaudit.reports.locks import lock_of
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_what_a_killed_program_left_is_removed(tmp_path: Path) -> None:
+    file = tmp_path / "a.json"
+    pid = os.fork()
+    if pid == 0:
+        tempfile.mkstemp(dir=tmp_path, prefix=".a.json.", suffix=".part")
+        os.kill(os.getpid(), 9)
+    os.waitpid(pid, 0)
+    others = [
+        ".a.json.mine",
+        ".axjson.abcdefgh.part",
+        ".a.json.abcdefgh.partly",
+        ".b.json.abcdefgh.part",
+        "a.json.part",
+    ]
+    for name in others:
+        (tmp_path / name).touch()
+    assert len(names(tmp_path)) == len(others) + 1
+    write_whole(file, "new")
+    assert file.read_text() == "new"
+    assert names(tmp_path) == sorted([*others, "a.json"])
+
+
+def test_what_another_program_is_writing_stays(tmp_path: Path) -> None:
+    under_way = tmp_path / ".a.json.abcdefgh.part"
+    under_way.touch()
+    lock = lock_of(under_way, wait=False)
+    assert lock is not None
+    write_whole(tmp_path / "a.json", "new")
+    assert names(tmp_path) == [under_way.name, "a.json"]
+    os.close(lock)
+    write_whole(tmp_path / "a.json", "newer")
+    assert names(tmp_path) == ["a.json"]
+
+
+def test_a_file_under_way_is_locked_until_it_is_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    locks: list[int | None] = []
+
+    rename = Path.replace
+
+    def replace(temporary: Path, target: Path) -> None:
+        locks.append(lock_of(temporary, wait=False))
+        rename(temporary, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    write_whole(tmp_path / "a.json", "new")
+    assert locks == [None]
+
+
+def test_a_temporary_that_was_taken_for_a_left_one_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another program sweeps between the file's making and its lock."""
+    made: list[str] = []
+    mkstemp = tempfile.mkstemp
+
+    def swept_once(*args: Any, **options: Any) -> tuple[int, str]:
+        handle, name = mkstemp(*args, **options)
+        if not made:
+            Path(name).unlink()
+        made.append(name)
+        return handle, name
+
+    monkeypatch.setattr(tempfile, "mkstemp", swept_once)
+    write_whole(tmp_path / "a.json", "new")
+    assert len(made) == 2
+    assert (tmp_path / "a.json").read_text() == "new"
+
+
+def test_a_folder_that_cannot_be_listed_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreadable(*_: object) -> bool:
+        return False
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "access", unreadable)
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    write_whole(tmp_path / "a.json", "new")
+    assert (tmp_path / "a.json").read_text() == "new"
+
+
+@pytest.mark.parametrize("kind", ["open", "fcntl.flock"])
+def test_without_locks_nothing_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    left = tmp_path / ".a.json.abcdefgh.part"
+    left.touch()
+
+    def refuse(*_: object) -> None:
+        raise OSError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"os.{kind}" if kind == "open" else kind, refuse)
+        assert lock_of(left, wait=True) is None
+    monkeypatch.setattr("marginaudit.reports.files.lock_of", lambda *_, **__: None)
+    write_whole(tmp_path / "a.json", "new")
+    assert names(tmp_path) == [left.name, "a.json"]
+
+
+def test_trying_a_file_leaves_nothing(tmp_path: Path) -> None:
+    check_writable(tmp_path / "folder" / "a.json")
+    assert names(tmp_path / "folder") == []
