@@ -35,7 +35,7 @@ REPEATS = 3
 
 def run(*arguments: str) -> None:
     """A command of marginaudit, its output discarded."""
-    from marginaudit.reports.cli import main
+    from marginaudit.reports.command.cli import main
 
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()) as told:
         try:
@@ -71,7 +71,7 @@ def measured(command: str, path: Path, small: Path) -> dict[str, float]:
 
 def written(V: int, folder: Path) -> tuple[Path, int, int]:
     """A dataset file, its number of samples and of relations."""
-    from marginaudit.orders import dataset_to_document, free_dataset
+    from marginaudit.orders.ntp import dataset_to_document, free_dataset
 
     classes = {"optimal": (1, min(8, V // 4)), "non_optimal": (min(16, V // 4), min(48, V // 2))}
     data = free_dataset(V=V, N=SAMPLES_PER_TOKEN * V, L=LONGEST, seed=V, **classes)

@@ -36,7 +36,7 @@ REPEATS = 5
 
 def exact(path: str, scratch: str) -> None:
     """The whole command."""
-    from marginaudit.reports.cli import main
+    from marginaudit.reports.command.cli import main
 
     arguments = ["solve", path, "--only", "kq", "--json", "--certificate", f"{scratch}/certificate.json"]
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
@@ -49,7 +49,7 @@ def vectorised(path: str, scratch: str) -> None:
     import numpy as np
     from scipy import sparse
 
-    from marginaudit.orders import read_dataset
+    from marginaudit.orders.ntp import read_dataset
 
     data = read_dataset(path)
     rows = data.relations
@@ -68,7 +68,7 @@ def one_by_one(path: str, scratch: str) -> None:
     import cvxpy as cp
     import numpy as np
 
-    from marginaudit.orders import read_dataset
+    from marginaudit.orders.ntp import read_dataset
 
     data = read_dataset(path)
     rows, unit = data.relations, np.eye(data.V)
@@ -103,7 +103,7 @@ def measured(name: str, path: Path) -> dict[str, float]:
 
 def compare(sizes: tuple[int, ...]) -> None:
     """Print the table."""
-    from marginaudit.orders import dataset_to_document, free_dataset
+    from marginaudit.orders.ntp import dataset_to_document, free_dataset
 
     print("| V | N | relations | exact, s | vectorised, s | one by one, s | exact / vectorised | exact, MB |")
     print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from marginaudit.orders import Dataset
+from marginaudit.orders.ntp import Dataset
 
 Loss: TypeAlias = Callable[[Tensor], Tensor]
 

@@ -30,15 +30,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.margins import solve_kq
-from marginaudit.orders import Dataset, free_dataset
-from marginaudit.training import sample_classes
-from marginaudit.training.compiled import CompiledSteps
-from marginaudit.training.edges import merged_edges, sentence_edges
-from marginaudit.training.iterate import Iterate
-from marginaudit.training.reduced import ReducedKQ
-from marginaudit.training.reference import exact_reference
-from marginaudit.training.spaces import TokenKQ
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import Dataset, free_dataset
+from marginaudit.training.ntp import sample_classes
+from marginaudit.training.ntp.far.reference import exact_reference
+from marginaudit.training.ntp.model.edges import merged_edges, sentence_edges
+from marginaudit.training.ntp.steps.compiled import CompiledSteps
+from marginaudit.training.ntp.steps.iterate import Iterate
+from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.spaces import TokenKQ
 
 SIZES = ((20, 100), (100, 500), (500, 2500), (1000, 100_000))
 LONGEST = 8

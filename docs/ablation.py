@@ -4,7 +4,7 @@ Usage: python docs/ablation.py [--seconds S] [--jobs N]
 
 Writes docs/ablation.md. Each cell is kept in docs/ablation/ as soon as it is done, so that an interrupted run goes on
 where it stopped; delete a cell's file to hunt it again. Counterexamples that meet all assumptions go to
-reports/counterexamples/, for the reports to name.
+reports/ntp/counterexamples/, for the reports to name.
 """
 
 import argparse
@@ -15,14 +15,14 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from marginaudit.orders import ASSUMPTIONS, dataset_to_document
+from marginaudit.orders.ntp import ASSUMPTIONS, dataset_to_document
 from marginaudit.reports import LEDGER
-from marginaudit.reports.files import json_text, write_whole
 from marginaudit.reports.hunt import hunt, hunt_answer
+from marginaudit.reports.page.files import json_text, write_whole
 
 HERE = Path(__file__).parent
 CELLS = HERE / "ablation"
-KNOWN = HERE.parent / "reports" / "counterexamples"
+KNOWN = HERE.parent / "reports" / "ntp" / "counterexamples"
 WHOLE = "all kept"
 
 HEADER = """# Which assumptions are needed

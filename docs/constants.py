@@ -15,10 +15,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from marginaudit.orders import Dataset, free_dataset, prefix_closed_dataset
-from marginaudit.reports import LEDGER, Run, Verdict
-from marginaudit.reports.files import write_whole
+from marginaudit.orders.ntp import Dataset, free_dataset, prefix_closed_dataset
+from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.ntp import Run
+from marginaudit.reports.page.files import write_whole
 
 PAGE = Path(__file__).with_name("constants.md")
 

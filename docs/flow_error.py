@@ -11,22 +11,22 @@ from pathlib import Path
 
 import numpy as np
 
-from marginaudit.margins import solve_kq
-from marginaudit.orders import CASES, Dataset, free_dataset, prefix_closed_dataset
-from marginaudit.reports.files import write_whole
-from marginaudit.training import train
-from marginaudit.training.edges import merged_edges, sentence_edges
-from marginaudit.training.flow import Flow, fast_forward
-from marginaudit.training.law import asymptotic_law
-from marginaudit.training.reference import exact_reference
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import CASES, Dataset, free_dataset, prefix_closed_dataset
+from marginaudit.reports.page.files import write_whole
+from marginaudit.training.ntp import train
+from marginaudit.training.ntp.far.flow import Flow, fast_forward
+from marginaudit.training.ntp.far.law import asymptotic_law
+from marginaudit.training.ntp.far.reference import exact_reference
+from marginaudit.training.ntp.model.edges import merged_edges, sentence_edges
 
 PAGE = Path(__file__).with_name("flow-error.md")
 
 HEADER = """# The fast-forward against true steps
 
-Beyond a switch point t0 stage 2 is followed by gradient flow instead of steps (`training/flow.py`). Here both run from
-the same state, to t = {last:.0e}, with the paper's step size: 1 - cos by flow and by steps, their relative difference,
-the bound that the flow states (`error`), and how many times the difference that bound is. A ratio below 1 would refute
+Beyond a switch point t0 stage 2 is followed by gradient flow instead of steps (`training/ntp/far/flow.py`). Here both
+run from the same state, to t = {last:.0e}, with the paper's step size: 1 - cos by flow and by steps, their relative
+difference, the bound that the flow states (`error`), and how many times the difference that bound is. A ratio below 1 would refute
 the bound. Where the difference is below {floor:.0e} it is mostly the rounding of the steps, and no ratio is given.
 
 "Degenerate" datasets have tight constraints without multipliers: their 1 - cos falls like log^2 t / t^2 and the

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from marginaudit.reports import Claim, Run, Series
-from marginaudit.reports.claims.quantities import no_direction_kq
+from marginaudit.reports import Claim, Series
 from marginaudit.reports.judgements import Limit
+from marginaudit.reports.ntp import Run
+from marginaudit.reports.ntp.quantities import no_direction_kq
 
 
 def margin(run: Run) -> Series:

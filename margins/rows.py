@@ -7,8 +7,6 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
-from marginaudit.orders import Dataset
-
 Matrix: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 
@@ -142,40 +140,6 @@ def row_lengths(A: "scipy.sparse.csr_array[np.float64]") -> Matrix:
         scaled = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / safe) @ A)
         lengths = safe * np.sqrt(np.asarray((scaled * scaled).sum(axis=1), dtype=np.float64))
     return np.where(np.isfinite(lengths), lengths, np.inf)
-
-
-def kq_rows(dataset: Dataset, *, orthonormal: bool) -> Rows:
-    """The rows of eq. 3, one a relation, in the order of ``dataset.relations``."""
-    relations = dataset.relations
-    factor = None if orthonormal else dataset.embeddings
-    return Rows(relations.winner, relations.loser, relations.query, dataset.V, factor, factor)
-
-
-def ov_rows(dataset: Dataset, *, orthonormal: bool) -> Rows:
-    """The rows of eq. 2, one a pair (x, v) with v != n(x), sorted.
-
-    Raises
-    ------
-    CollocationError
-        n is not a function on the whole vocabulary.
-    """
-    next_index = next_indices(dataset)
-    column, loser = np.divmod(np.arange(dataset.V**2), dataset.V)
-    kept = loser != next_index[column]
-    column, loser = column[kept], loser[kept]
-    return Rows(next_index[column], loser, column, dataset.V, None, None if orthonormal else dataset.embeddings)
-
-
-def next_indices(dataset: Dataset) -> Indices:
-    """The index of n(x) for each token x, in vocabulary order.
-
-    Raises
-    ------
-    CollocationError
-        n is not a function on the whole vocabulary.
-    """
-    n = dataset.collocation.require_function()
-    return np.array([dataset.index[n[x]] for x in dataset.vocabulary], dtype=np.int64)
 
 
 def in_few_coordinates(rows: Rows) -> tuple[Rows, Matrix | None, Matrix | None]:

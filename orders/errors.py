@@ -1,4 +1,4 @@
-"""The ways in which a dataset can be refused."""
+"""How bad input is refused."""
 
 
 class InputError(ValueError):
@@ -10,7 +10,3 @@ class InputError(ValueError):
 
     def __init__(self, where: str, *, got: str, expected: str) -> None:
         super().__init__(f"{where}: got {got}, expected {expected}")
-
-
-class CollocationError(ValueError):
-    """The map n is needed on the whole vocabulary as a function, and the data do not give one."""

@@ -1,4 +1,4 @@
-"""The relations of Definition 1, as arrays: which token beats which, under which query."""
+"""Who beats whom under which query, as arrays."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -7,31 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Indices: TypeAlias = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """The samples as token indices, position by position.
-
-    Attributes
-    ----------
-    token : (positions,)
-        Index of the token at each position, samples one after the other.
-    owner : (positions,)
-        The sample that each position belongs to.
-    query, next : (samples,)
-        Index of each sample's last token, and of its next token.
-    optimal : (positions,)
-        Whether n(x_l) = y at the position (the optimal positions of eq. 3).
-    vocabulary_size : int
-    """
-
-    token: Indices
-    owner: Indices
-    query: Indices
-    next: Indices
-    optimal: NDArray[np.bool_]
-    vocabulary_size: int
 
 
 @dataclass(frozen=True)
@@ -53,31 +28,3 @@ class Relations:
 
     def __len__(self) -> int:
         return len(self.query)
-
-
-def relations(encoded: Encoded) -> Relations:
-    """Definition 1: x >_q x' if a sample ending in q holds both and n(x) = y, n(x') != y.
-
-    Source: arXiv 2409.17335, Definition 1. The pairs are those of the rows of eq. 3 too. Where n has
-    no value at x', the sample still does not say n(x') = y, so x' counts among the beaten.
-    """
-    size = encoded.vocabulary_size
-    win_owner, winner = _distinct(encoded.owner[encoded.optimal], encoded.token[encoded.optimal], size)
-    lose_owner, loser = _distinct(encoded.owner[~encoded.optimal], encoded.token[~encoded.optimal], size)
-
-    first = np.searchsorted(lose_owner, win_owner, side="left")
-    losers_met = np.searchsorted(lose_owner, win_owner, side="right") - first
-    left = np.repeat(np.arange(len(winner)), losers_met)
-    offset = np.arange(len(left)) - np.repeat(np.cumsum(losers_met) - losers_met, losers_met)
-    right = first[left] + offset
-
-    sample = win_owner[left]
-    code = (encoded.query[sample] * size + winner[left]) * size + loser[right]
-    code, kept = np.unique(code, return_index=True)
-    return Relations(query=code // size**2, winner=code // size % size, loser=code % size, sample=sample[kept])
-
-
-def _distinct(owner: Indices, token: Indices, size: int) -> tuple[Indices, Indices]:
-    code = np.sort(owner * size + token)
-    code = code[np.diff(code, prepend=-1) > 0]
-    return code // size, code % size

@@ -4,23 +4,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marginaudit.reports.auditing import Audit, Source, audit
+    from marginaudit.reports.audit.auditing import Audit, Source, audit
+    from marginaudit.reports.audit.ledger import LEDGER
     from marginaudit.reports.claim import Claim, Ledger, ProofCondition
-    from marginaudit.reports.error_bars import Series, exact_series, series
-    from marginaudit.reports.ledger import LEDGER
-    from marginaudit.reports.run import Config, Run
+    from marginaudit.reports.series import Series, exact_series, series
     from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 __all__ = [
     "LEDGER",
     "Audit",
     "Claim",
-    "Config",
     "Evidence",
     "Finding",
     "Ledger",
     "ProofCondition",
-    "Run",
     "Series",
     "Source",
     "Verdict",
@@ -30,11 +27,10 @@ __all__ = [
 ]
 
 _HOME = {
-    "auditing": ("Audit", "Source", "audit"),
+    "audit.auditing": ("Audit", "Source", "audit"),
+    "audit.ledger": ("LEDGER",),
     "claim": ("Claim", "Ledger", "ProofCondition"),
-    "ledger": ("LEDGER",),
-    "run": ("Config", "Run"),
-    "error_bars": ("Series", "exact_series", "series"),
+    "series": ("Series", "exact_series", "series"),
     "verdict": ("Evidence", "Finding", "Verdict"),
 }
 

@@ -1,5 +1,5 @@
 """``python -m marginaudit.reports``."""
 
-from marginaudit.reports.start import main
+from marginaudit.reports.command.start import main
 
 main()

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marginaudit.orders import Assumption, Dataset, check_assumptions
+from marginaudit.orders import Assumption
+from marginaudit.orders.ntp import Dataset, check_assumptions
 
 if TYPE_CHECKING:
-    from marginaudit.margins import MaxMargin
-    from marginaudit.training import StageRecord, Training
+    from marginaudit.margins.ntp import MaxMargin
+    from marginaudit.training.ntp import StageRecord, Training
 
 
 def classify_answer(dataset: Dataset) -> dict[str, Any]:

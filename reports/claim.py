@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from marginaudit.orders import ASSUMPTIONS, gram_deviation, printable, shortened, shown
+from marginaudit.orders import printable, shortened, shown
+from marginaudit.orders.ntp import ASSUMPTIONS, gram_deviation
+from marginaudit.reports.audit.time_limit import TimeIsUp
 from marginaudit.reports.checked import Unreportable, checked
-from marginaudit.reports.time_limit import TimeIsUp
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
 if TYPE_CHECKING:
-    from marginaudit.reports.run import Run
+    from marginaudit.reports.ntp.run import Run
 
 ASSUMPTION_1 = ("collocation", "injective", "next_from_sentence", "well_defined_orders", "no_confused_tokens")
 ASSUMPTION_2 = ("orthonormal",)

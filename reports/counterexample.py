@@ -3,7 +3,8 @@
 from functools import cache
 from importlib.resources import as_file, files
 
-from marginaudit.orders import Dataset, printable, read_dataset
+from marginaudit.orders import printable
+from marginaudit.orders.ntp import Dataset, read_dataset
 
 
 @cache
@@ -16,7 +17,7 @@ def smallest_counterexample(claim: str) -> Dataset | None:
     >>> in_words(data)
     '2 tokens, 1 sample (b a -> a; n(x) = x)'
     """
-    found = files("marginaudit.reports") / "counterexamples" / f"{claim}.json"
+    found = files("marginaudit.reports.ntp") / "counterexamples" / f"{claim}.json"
     if not found.is_file():
         return None
     with as_file(found) as path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from marginaudit.reports.cli import main
+from marginaudit.reports.command.cli import main
 from tests.command_line import Answer, strict_json
 
 REPORT = {"report.html", "report.json", "verdicts.csv", "tables", "figures", "trajectories"}

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from marginaudit.reports.cli import main
+from marginaudit.reports.command.cli import main
 
 SHORT = ("--steps1", "30", "--steps2", "30")
 

@@ -4,7 +4,7 @@ from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 
-from marginaudit.orders import Dataset, dataset_from_document, free_dataset, prefix_closed_dataset
+from marginaudit.orders.ntp import Dataset, dataset_from_document, free_dataset, prefix_closed_dataset
 
 Document: TypeAlias = dict[str, Any]
 

@@ -11,8 +11,8 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from marginaudit.orders import Dataset, free_dataset
-from marginaudit.training import train
+from marginaudit.orders.ntp import Dataset, free_dataset
+from marginaudit.training.ntp import train
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 V, N = 6, 20

@@ -12,11 +12,12 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from marginaudit.orders import CASES, check_assumption, dataset_to_document, read_dataset
-from marginaudit.reports import LEDGER, Claim, Config, Run, Verdict
+from marginaudit.orders.ntp import CASES, check_assumption, dataset_to_document, read_dataset
+from marginaudit.reports import LEDGER, Claim, Verdict
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.hunt.search import IMPLIES
 from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.ntp import Config, Run
 
 DOCS = Path(__file__).parents[1] / "docs"
 CELLS = sorted(path for path in (DOCS / "ablation").glob("*.json") if not path.name.endswith(".dataset.json"))

@@ -150,8 +150,8 @@ def test_what_an_audit_refuses(file: tuple[str, bytes], arguments: list[str], ou
 @st.composite
 def certificates(draw: st.DrawFn) -> tuple[Any, Any]:
     """A dataset, and a certificate with up to two places damaged."""
-    from marginaudit.margins import certificate_document, solve_kq, solve_ov
-    from marginaudit.orders import dataset_from_document
+    from marginaudit.margins.ntp import certificate_document, solve_kq, solve_ov
+    from marginaudit.orders.ntp import dataset_from_document
 
     document = draw(st.sampled_from([SVOP, {"sentences": [list("abba"), list("ba")]}]))
     data = dataset_from_document(document)

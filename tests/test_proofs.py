@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from marginaudit.margins import solve_kq, solve_ov
-from marginaudit.orders import CASES, Dataset, Sample, check_assumption, free_dataset, prefix_closed_dataset
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import CASES, Dataset, Sample, check_assumption, free_dataset, prefix_closed_dataset
 from marginaudit.reports import LEDGER
-from marginaudit.training import loss_gradient, stage1_loss_gradient, stage2_loss, train
+from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient, stage2_loss, train
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -9,15 +9,16 @@ from math import inf, isfinite
 from os import PathLike
 from typing import Any, Literal, TypeGuard
 
-from marginaudit.orders import Dataset, InputError
-from marginaudit.reports.auditing import environment
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import Dataset
+from marginaudit.reports.audit.auditing import environment
+from marginaudit.reports.audit.user_claims import all_claims
 from marginaudit.reports.bound_constants.constant import Constant
 from marginaudit.reports.bound_constants.entry import Entry
 from marginaudit.reports.claim import Claim, Ledger
+from marginaudit.reports.command.options import load
 from marginaudit.reports.judgements import ALLOWANCE
-from marginaudit.reports.options import load
-from marginaudit.reports.run import Config, Run
-from marginaudit.reports.user_claims import all_claims
+from marginaudit.reports.ntp.run import Config, Run
 from marginaudit.reports.verdict import Finding
 
 AUDIT = Config(steps2=None)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 if TYPE_CHECKING:
-    from marginaudit.orders import Dataset
+    from marginaudit.orders.ntp import Dataset
     from marginaudit.reports.bound_constants.entry import Entry
     from marginaudit.reports.bound_constants.store import Key
     from marginaudit.reports.claim import Claim
-    from marginaudit.reports.run import Config
+    from marginaudit.reports.ntp.run import Config
     from marginaudit.reports.verdict import Finding
 
 Record = dict[str, Any]

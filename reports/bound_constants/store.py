@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from marginaudit.reports.bound_constants.entry import Entry, entry_from_document
-from marginaudit.reports.files import json_text, write_whole
+from marginaudit.reports.page.files import json_text, write_whole
 
 SUFFIX = ".bounds.json"
 

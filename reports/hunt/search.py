@@ -14,14 +14,16 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import NoSuchExample
 
-from marginaudit.margins import NotExact, certificate_document, solve_kq, solve_ov
-from marginaudit.orders import CollocationError, Dataset, InputError, check_assumption, shown
+from marginaudit.margins import NotExact
+from marginaudit.margins.ntp import certificate_document, solve_kq, solve_ov
+from marginaudit.orders import InputError, shown
+from marginaudit.orders.ntp import CollocationError, Dataset, check_assumption
+from marginaudit.reports.audit.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.hunt.shrink import shrink, size
-from marginaudit.reports.hunt.smallest import smallest_datasets
-from marginaudit.reports.hunt.strategies import datasets
-from marginaudit.reports.run import Config, Run
-from marginaudit.reports.time_limit import TimeIsUp, time_limit
+from marginaudit.reports.ntp.hunting.shrink import shrink, size
+from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
+from marginaudit.reports.ntp.hunting.strategies import datasets
+from marginaudit.reports.ntp.run import Config, Run
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from marginaudit.training import log_spaced
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements.compare import Outcome, compare_upper
+from marginaudit.reports.series import Series, series
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict, not_applicable
 
 if TYPE_CHECKING:
-    from marginaudit.reports.run import Run
+    from marginaudit.reports.ntp.run import Run
 
 Steps: TypeAlias = NDArray[np.float64]
 Formula: TypeAlias = "Callable[[Run, Steps], ArrayLike]"

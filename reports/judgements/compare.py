@@ -5,7 +5,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.error_bars import Series
+from marginaudit.reports.series import Series
 
 ALLOWANCE = 1e-9
 """Widest relative error bars under which two sides that overlap count as equal."""
@@ -25,7 +25,7 @@ def compare_upper(small: Series, large: Series) -> NDArray[np.int64]:
     Certain only where the error bars do not overlap; overlapping bars no wider than `ALLOWANCE`
     (relative) count as the two sides being equal, and so as true.
 
-    >>> from marginaudit.reports.error_bars import series
+    >>> from marginaudit.reports.series import series
     >>> compare_upper(series([1, 2, 3, 3], radius=[0, 0, 0.5, 0]), series([2, 1, 3, 3], radius=0)).tolist()
     [0, 2, 1, 0]
     """

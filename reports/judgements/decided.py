@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
-    from marginaudit.reports.run import Run
+    from marginaudit.reports.ntp.run import Run
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.error_bars import Series
 from marginaudit.reports.judgements.compare import Outcome, compare_equal
+from marginaudit.reports.series import Series
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
 if TYPE_CHECKING:
-    from marginaudit.reports.run import Run
+    from marginaudit.reports.ntp.run import Run
 
 
 @dataclass(frozen=True)

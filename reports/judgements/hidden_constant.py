@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.error_bars import Series
 from marginaudit.reports.judgements.bounded import Formula, part
+from marginaudit.reports.series import Series
 from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
 
 if TYPE_CHECKING:
-    from marginaudit.reports.run import Run
+    from marginaudit.reports.ntp.run import Run
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.error_bars import Series
+from marginaudit.reports.series import Series
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 if TYPE_CHECKING:
-    from marginaudit.reports.run import Run
+    from marginaudit.reports.ntp.run import Run
 
 Floats: TypeAlias = NDArray[np.float64]
 

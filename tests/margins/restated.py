@@ -8,7 +8,7 @@ import flint
 import mpmath
 import numpy as np
 
-from marginaudit.orders import Dataset, Sample
+from marginaudit.orders.ntp import Dataset, Sample
 
 
 def related(edges_by_query, *, isolated=()):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from marginaudit.margins import solve_kq
-from marginaudit.orders import free_dataset, prefix_closed_dataset
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import free_dataset, prefix_closed_dataset
 
 
 @pytest.mark.slow

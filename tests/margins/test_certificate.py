@@ -8,10 +8,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from marginaudit.margins import SolverFailure, quadratic, solve_kq, solve_ov
+from marginaudit.margins import SolverFailure, quadratic
 from marginaudit.margins.certificate import certify
-from marginaudit.margins.rows import Rows, kq_rows
-from marginaudit.orders import CASES, broken, free_dataset
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.margins.ntp.constraints import kq_rows
+from marginaudit.margins.rows import Rows
+from marginaudit.orders.ntp import CASES, broken, free_dataset
 from tests.margins.restated import brute_force, combine, distance_bounds, dot, exact_rows, kq_constraints, related
 
 SOLVE = quadratic._solve

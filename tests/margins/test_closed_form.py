@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marginaudit.margins import CertificateError, solve_kq
+from marginaudit.margins import CertificateError
 from marginaudit.margins.exact import solve_exactly
-from marginaudit.margins.proposition2 import compare_exactly, decide
-from marginaudit.orders import CASES, broken, free_dataset
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.margins.ntp.proposition2 import compare_exactly, decide
+from marginaudit.orders.ntp import CASES, broken, free_dataset
 from tests.margins.restated import brute_force, kq_constraints, refuting_set, related
 
 

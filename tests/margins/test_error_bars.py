@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from marginaudit.margins.certificate import certify, enclose, repaired
-from marginaudit.margins.infeasible import residual_bound, rounding_level
-from marginaudit.margins.proposition2 import compare
-from marginaudit.margins.rows import Rows, gamma, in_few_coordinates, kq_rows, row_lengths
-from marginaudit.orders import CASES, Relations
+from marginaudit.margins.farkas import residual_bound, rounding_level
+from marginaudit.margins.ntp.constraints import kq_rows
+from marginaudit.margins.ntp.proposition2 import compare
+from marginaudit.margins.rows import Rows, gamma, in_few_coordinates, row_lengths
+from marginaudit.orders import Relations
+from marginaudit.orders.ntp import CASES
 from tests.margins.restated import combine, dot, related
 
 U = 2.0**-53

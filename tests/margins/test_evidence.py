@@ -5,12 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marginaudit.margins import CertificateError, Cycle, SolverFailure, exact, kq, ov, quadratic, solve_kq, solve_ov
-from marginaudit.margins.infeasible import Farkas
+from marginaudit.margins import CertificateError, SolverFailure, exact, quadratic
+from marginaudit.margins.farkas import Farkas
+from marginaudit.margins.ntp import Cycle, kq, ov, solve_kq, solve_ov
+from marginaudit.margins.ntp.solution import infeasible
 from marginaudit.margins.quadratic import WIDEST_RELATIVE_GAP, solve_quadratic
 from marginaudit.margins.rows import LONGEST, SHORTEST, Rows
-from marginaudit.margins.solution import infeasible
-from marginaudit.orders import CASES, broken
+from marginaudit.orders.ntp import CASES, broken
 from tests.margins.restated import kq_constraints, ov_constraints
 
 EXAMPLE = CASES["free-20"]()

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marginaudit.margins import CertificateError, NotExact, solve_kq
+from marginaudit.margins import CertificateError, NotExact
 from marginaudit.margins.exact import solve_exactly
-from marginaudit.orders import CASES, CollocationError, Dataset, Relations, broken, free_dataset
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders import Relations
+from marginaudit.orders.ntp import CASES, CollocationError, Dataset, broken, free_dataset
 from tests.margins.restated import brute_force, check_exact_solution, kq_constraints, related
 from tests.strategies import realizable_datasets
 

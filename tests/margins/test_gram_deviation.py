@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marginaudit.margins import solve_kq, solve_ov
-from marginaudit.orders import CASES, Dataset, broken, gram_deviation
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import CASES, Dataset, broken, gram_deviation
 
 EXAMPLE = CASES["example-1"]()
 ROTATION = np.linalg.qr(np.random.default_rng(0).normal(size=(EXAMPLE.V, EXAMPLE.V)))[0]

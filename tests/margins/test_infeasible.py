@@ -7,10 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from marginaudit.margins import CertificateError, Cycle, Farkas, SolverFailure, solve_kq, solve_ov
-from marginaudit.margins.infeasible import _exact_multipliers, find_farkas, residual_bound, rounding_level
-from marginaudit.margins.rows import kq_rows
-from marginaudit.orders import CASES, Dataset, Sample, broken
+from marginaudit.margins import CertificateError, Farkas, SolverFailure
+from marginaudit.margins.farkas import _exact_multipliers, find_farkas, residual_bound, rounding_level
+from marginaudit.margins.ntp import Cycle, solve_kq, solve_ov
+from marginaudit.margins.ntp.constraints import kq_rows
+from marginaudit.orders.ntp import CASES, Dataset, Sample, broken
 from tests.margins.restated import combine, exact_rows, kq_constraints, related
 
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marginaudit.margins import solve_kq, solve_ov
-from marginaudit.orders import CASES, broken, free_dataset
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import CASES, broken, free_dataset
 
 DATASETS = [CASES["example-1"](), free_dataset(V=8, N=30, L=4, seed=2, optimal=(1, 4))]
 

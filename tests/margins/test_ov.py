@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from marginaudit.margins import CertificateError, NotExact, solve_ov
-from marginaudit.margins.ov import _verify
-from marginaudit.orders import CASES, CollocationError, Dataset, Sample, broken
+from marginaudit.margins import CertificateError, NotExact
+from marginaudit.margins.ntp import solve_ov
+from marginaudit.margins.ntp.ov import _verify
+from marginaudit.orders.ntp import CASES, CollocationError, Dataset, Sample, broken
 from tests.margins.restated import combine, distance_bounds, dot, exact_rows, ov_constraints
 from tests.strategies import realizable_datasets
 

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from flint import arb, ctx
 
-from marginaudit.margins import SolverFailure, polish, solve_kq, solve_ov
+from marginaudit.margins import SolverFailure, polish
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.margins.ntp.constraints import kq_rows, ov_rows
 from marginaudit.margins.polish import polished
 from marginaudit.margins.quadratic import solve_quadratic
-from marginaudit.margins.rows import kq_rows, ov_rows
-from marginaudit.orders import CASES, Dataset, Sample, broken, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
 from tests.margins.restated import (
     combine,
     dot,

@@ -7,19 +7,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from marginaudit.margins import (
-    CertificateError,
-    NotExact,
-    SolverFailure,
-    certificate_document,
-    kq,
-    quadratic,
-    solve_kq,
-    tight,
-)
+from marginaudit.margins import CertificateError, NotExact, SolverFailure, quadratic, tight
 from marginaudit.margins.exact import joined, solve_exactly
+from marginaudit.margins.ntp import certificate_document, kq, solve_kq
 from marginaudit.margins.tight import solve_near
-from marginaudit.orders import CASES, Relations, broken, free_dataset
+from marginaudit.orders import Relations
+from marginaudit.orders.ntp import CASES, broken, free_dataset
 from tests.margins.restated import (
     brute_force,
     check_exact_solution,

@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-import marginaudit.margins.verify as checker
-from marginaudit.margins import NotExact, certificate_document, solve_kq, solve_ov
-from marginaudit.margins.verify import Refused, verify
-from marginaudit.orders import CASES, Dataset, broken, dataset_to_document, free_dataset
+import marginaudit.margins.ntp.verify as checker
+from marginaudit.margins import NotExact
+from marginaudit.margins.ntp import certificate_document, solve_kq, solve_ov
+from marginaudit.margins.ntp.verify import Refused, verify
+from marginaudit.orders.ntp import CASES, Dataset, broken, dataset_to_document, free_dataset
 
 
 def written(folder: Path, dataset: Dataset, document: dict[str, Any]) -> tuple[Path, Path]:

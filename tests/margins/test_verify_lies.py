@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from marginaudit.margins import certificate_document, solve_kq
-from marginaudit.margins.verify import FORMAT, Refused, verify
-from marginaudit.orders import dataset_to_document
+from marginaudit.margins.ntp import certificate_document, solve_kq
+from marginaudit.margins.ntp.verify import FORMAT, Refused, verify
+from marginaudit.orders.ntp import dataset_to_document
 from tests.margins.restated import related
 
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import marginaudit.margins.verify as checker
-from marginaudit.margins import certificate_document, solve_kq, solve_ov
-from marginaudit.margins.verify import FORMAT, Unreadable
-from marginaudit.orders import (
+import marginaudit.margins.ntp.verify as checker
+from marginaudit.margins.ntp import certificate_document, solve_kq, solve_ov
+from marginaudit.margins.ntp.verify import FORMAT, Unreadable
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import (
     CollocationError,
     Dataset,
-    InputError,
     broken,
     dataset_from_document,
     dataset_to_document,

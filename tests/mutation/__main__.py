@@ -190,7 +190,9 @@ def report(found: list[tuple[Mutant, Outcome]]) -> None:
 def main() -> None:
     """Parse the command line, try the mutants, report."""
     parser = argparse.ArgumentParser(prog="make mutants", description=__doc__)
-    parser.add_argument("target", nargs="*", help="a package, folder or module, such as margins or margins/verify.py")
+    parser.add_argument(
+        "target", nargs="*", help="a package, folder or module, such as margins or margins/ntp/verify.py"
+    )
     parser.add_argument("--sample", type=int, metavar="N", help="this many mutants only, each kind in turn")
     parser.add_argument("--seed", type=int, default=0, help="of the sample; default 0")
     parser.add_argument("--jobs", type=int, default=1, help="mutants tried at the same time; default 1")

@@ -105,16 +105,20 @@ def test_the_equivalent_mutants_are_mutants_of_the_code_with_a_reason() -> None:
 
 
 def test_the_tests_of_a_module_begin_with_its_own() -> None:
-    tests = covering_tests(ROOT, "training/compiled.py")
+    tests = covering_tests(ROOT, "training/ntp/steps/compiled.py")
     assert tests[:2] == ["tests/training/test_compiled.py", "marginaudit.training"]
     assert tests.index("tests/training/test_enclosure.py") < len(tests)
     assert "tests/test_docs.py" not in tests
     assert "tests/test_docs.py" in covering_tests(ROOT, "reports/counterexample.py")
-    assert {"training/compiled.py", "training/reduced.py", "training/iterate.py"} <= kernel_modules(ROOT)
+    assert {
+        "training/ntp/steps/compiled.py",
+        "training/ntp/steps/reduced.py",
+        "training/ntp/steps/iterate.py",
+    } <= kernel_modules(ROOT)
 
 
 def test_targets() -> None:
-    assert modules(["margins/verify.py", "margins/verify.py"]) == ["margins/verify.py"]
+    assert modules(["margins/ntp/verify.py", "margins/ntp/verify.py"]) == ["margins/ntp/verify.py"]
     assert set(modules(["orders"])) < set(modules([]))
     for wrong in ("tests", "nowhere", "docs/ablation.py"):
         with pytest.raises(SystemExit, match="expected a package"):
@@ -137,9 +141,9 @@ def test_outcomes_are_kept(tmp_path: Path) -> None:
     assert Kept(tmp_path / "kept.json", fresh=True).outcome(one) is None
 
 
-COLLOCATION = "orders/collocation.py"
+COLLOCATION = "orders/ntp/collocation.py"
 PLANTED = """
-from marginaudit.orders import Collocation
+from marginaudit.orders.ntp import Collocation
 maps = Collocation({"a": ("b",)}).maps
 
 def test_weak():
@@ -186,10 +190,10 @@ def test_a_mutant_that_never_ends_is_stopped_and_killed(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_compiled_kernel_is_compiled_again(tmp_path: Path) -> None:
     module, body = (
-        "training/compiled.py",
+        "training/ntp/steps/compiled.py",
         (
             "from math import exp\n"
-            "from marginaudit.training.compiled import exp_of\n"
+            "from marginaudit.training.ntp.steps.compiled import exp_of\n"
             "def test_strong():\n    assert abs(exp_of(3.5) / exp(3.5) - 1) < 1e-14\n"
         ),
     )

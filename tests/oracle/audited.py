@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders import Dataset, dataset_from_document
-from marginaudit.reports.auditing import Source, audit
-from marginaudit.reports.claims.quantities import stage2_log_loss, stage2_log_other_weight
-from marginaudit.reports.ledger import LEDGER
-from marginaudit.reports.run import Config, Run
+from marginaudit.orders.ntp import Dataset, dataset_from_document
+from marginaudit.reports.audit.auditing import Source, audit
+from marginaudit.reports.audit.ledger import LEDGER
+from marginaudit.reports.ntp.quantities import stage2_log_loss, stage2_log_other_weight
+from marginaudit.reports.ntp.run import Config, Run
 from tests.oracle.random_audits import Settings
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marginaudit.orders import (
+from marginaudit.orders.ntp import (
     ASSUMPTIONS,
     Dataset,
     Sample,

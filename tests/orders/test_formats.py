@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from marginaudit.orders import Dataset, broken, dataset_from_document, dataset_to_document, read_dataset
+from marginaudit.orders.ntp import Dataset, broken, dataset_from_document, dataset_to_document, read_dataset
 from tests.orders import restated
 from tests.strategies import Document, documents, realizable_datasets
 

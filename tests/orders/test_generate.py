@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marginaudit.orders import (
+from marginaudit.orders.ntp import (
     CASES,
     Dataset,
     check_assumptions,

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from marginaudit.orders import Dataset, check_assumption, gram_deviation
+from marginaudit.orders.ntp import Dataset, check_assumption, gram_deviation
 
 
 def embedded(rows: object) -> Dataset:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marginaudit.orders import (
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import (
     Dataset,
-    InputError,
     Sample,
     check_assumptions,
     dataset_from_document,

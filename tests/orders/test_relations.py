@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marginaudit.orders import Dataset, QueryOrder, Sample, dataset_from_document, dataset_to_document
+from marginaudit.orders.ntp import Dataset, QueryOrder, Sample, dataset_from_document, dataset_to_document
 from tests.orders import restated
 from tests.strategies import Document, documents, realizable_datasets
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from marginaudit.orders import read_dataset
+from marginaudit.orders.ntp import read_dataset
 
 V, N, L = 1000, 20_000, 32
 

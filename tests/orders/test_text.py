@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marginaudit.orders import Collocation, CollocationError, dataset_from_document, printable, shown
+from marginaudit.orders import printable, shown
+from marginaudit.orders.ntp import Collocation, CollocationError, dataset_from_document
 from marginaudit.orders.text import LONGEST_SHOWN, shortened, shown_path
 from tests.strategies import json_values
 

@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.orders import CASES
-from marginaudit.reports import LEDGER, Claim, Config, Evidence, Finding, Run, Series, Verdict
-from marginaudit.reports.auditing import Row
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Series, Verdict
+from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.bound_constants.constant import Constant
 from marginaudit.reports.bound_constants.entry import VERDICTS
 from marginaudit.reports.bound_constants.measure import constants_of, find_dataset
 from marginaudit.reports.bound_constants.store import keys_in, read_entry, write_entries
-from marginaudit.reports.error_bars import series
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, HiddenConstant
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.series import series
 from tests.command_line import SVOP
 
 pytest_plugins = ("pytester",)
@@ -239,7 +240,7 @@ def test_a_tolerance_of_the_tests_own_is_kept_and_widening_it_is_loosening(proje
 
 def test_other_training_or_another_seed_is_not_compared(project: Project) -> None:
     project.write("""
-        from marginaudit.reports import Config
+        from marginaudit.reports.ntp import Config
 
         def test_it(bound_constants):
             bound_constants(claim(), 'example-1', config=Config(steps1=30, steps2=40, at=(1, 2)), seed=3)
@@ -366,8 +367,8 @@ def test_a_file_that_cannot_be_written_fails_the_session(project: Project) -> No
 def test_it_audits_what_the_audit_audits(project: Project) -> None:
     (project.pytester.path / "svop.json").write_text(json.dumps(SVOP), encoding="utf-8")
     project.write("""
-        from marginaudit.orders import CASES
-        from marginaudit.reports import Config
+        from marginaudit.orders.ntp import CASES
+        from marginaudit.reports.ntp import Config
 
         def test_it(bound_constants):
             config = Config(steps1=30, steps2=30)

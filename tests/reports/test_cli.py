@@ -12,7 +12,7 @@ from typing import IO
 
 import pytest
 
-from marginaudit.orders import ASSUMPTIONS
+from marginaudit.orders.ntp import ASSUMPTIONS
 from marginaudit.reports import LEDGER
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
 
@@ -155,7 +155,7 @@ def test_figures(command: Command) -> None:
 def test_figure_formats(command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
     from matplotlib.figure import Figure
 
-    monkeypatch.setattr("marginaudit.reports.gallery.FIGURES", {"ntp-2": lambda: Figure(figsize=(1, 1))})
+    monkeypatch.setattr("marginaudit.reports.ntp.figures.gallery.FIGURES", {"ntp-2": lambda: Figure(figsize=(1, 1))})
     path = own_folder / "new" / f"f{ending}"
     assert command.json("figure", "ntp-2", "--out", path) == {"figure": "ntp-2", "file": str(path)}
     start = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}[ending.lower()]
@@ -218,7 +218,7 @@ def test_standard_output_without_room() -> None:
 
 def test_interrupted_while_it_runs(own_folder: Path) -> None:
     program = (
-        "from marginaudit.reports.cli import main; print('ready', flush=True); "
+        "from marginaudit.reports.command.cli import main; print('ready', flush=True); "
         "main(['audit', 'example-1', '--steps1', '1e9', '--out', 'report'])"
     )
     running = subprocess.Popen(
@@ -258,7 +258,7 @@ def test_interrupted_while_it_writes(command: Command, own_folder: Path, monkeyp
 def test_what_is_imported_before_it_is_needed(arguments: list[str]) -> None:
     program = (
         "import json, sys\n"
-        "from marginaudit.reports.cli import main\n"
+        "from marginaudit.reports.command.cli import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit: print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
     )

@@ -212,7 +212,7 @@ def test_an_unwritable_folder_is_refused_before_the_audit_runs(
     def run(*_: object) -> None:
         raise AssertionError("the audit ran")
 
-    monkeypatch.setattr("marginaudit.reports.auditing.audit", run)
+    monkeypatch.setattr("marginaudit.reports.audit.auditing.audit", run)
     (svop.parent / "file").write_text("mine")
     assert "file: got Not a directory, expected a folder to write" in command.refused("audit", svop, "--out", "file")
     (svop.parent / "folder").mkdir()
@@ -234,7 +234,7 @@ def test_an_unwritable_folder_is_refused_before_the_audit_runs(
 def test_a_figure_that_cannot_be_written(command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from matplotlib.figure import Figure
 
-    monkeypatch.setattr("marginaudit.reports.gallery.FIGURES", {"ntp-2": lambda: Figure(figsize=(1, 1))})
+    monkeypatch.setattr("marginaudit.reports.ntp.figures.gallery.FIGURES", {"ntp-2": lambda: Figure(figsize=(1, 1))})
     (own_folder / "folder.svg").mkdir()
     (own_folder / "file").write_text("mine")
     assert command.refused("figure", "ntp-2", "--out", "folder.svg").startswith("--out folder.svg: got Is a directory")

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 import marginaudit.reports.hunt.search as search
-from marginaudit.margins.verify import verify
-from marginaudit.orders import Dataset, InputError, check_assumption, dataset_to_document, read_dataset
-from marginaudit.reports import LEDGER, Run, Verdict, exact_series
+from marginaudit.margins.ntp.verify import verify
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import Dataset, check_assumption, dataset_to_document, read_dataset
+from marginaudit.reports import LEDGER, Verdict, exact_series
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_3, Claim
 from marginaudit.reports.hunt import hunt
-from marginaudit.reports.hunt.smallest import smallest_datasets
 from marginaudit.reports.judgements import Equal
+from marginaudit.reports.ntp import Run
+from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
 from tests.command_line import SVOP, Command, dataset_file, strict_json
 
 PLANTED = """

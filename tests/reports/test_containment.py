@@ -19,13 +19,15 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from marginaudit.orders import CASES, dataset_from_document, shown
-from marginaudit.reports import LEDGER, Claim, Config, Finding, Run, Verdict
+from marginaudit.orders import shown
+from marginaudit.orders.ntp import CASES, dataset_from_document
+from marginaudit.reports import LEDGER, Claim, Finding, Verdict
+from marginaudit.reports.audit.containment import HandedOut, judge, process_kept
+from marginaudit.reports.audit.read_only import read_only
+from marginaudit.reports.audit.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.claim import LONGEST_MESSAGE, described, message
-from marginaudit.reports.containment import HandedOut, judge, process_kept
 from marginaudit.reports.judgements import Decided
-from marginaudit.reports.read_only import read_only
-from marginaudit.reports.time_limit import TimeIsUp, time_limit
+from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.verdict import Curve
 from tests.command_line import SHORT, Command, strict_json
 
@@ -66,9 +68,9 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Audits draw nothing and judge a few built-in claims."""
-    monkeypatch.setattr("marginaudit.reports.write.FIGURES", ())
+    monkeypatch.setattr("marginaudit.reports.page.write.FIGURES", ())
     papers = {"ntp": ("ntp.prop",), "snap": ("sharp.p",)}
-    monkeypatch.setattr("marginaudit.reports.ledger.PAPERS", papers)
+    monkeypatch.setattr("marginaudit.reports.audit.ledger.PAPERS", papers)
 
 
 def audited(command: Command, text: str, *arguments: object) -> dict[str, dict[str, Any]]:
@@ -155,8 +157,8 @@ def test_built_in_claims_find_the_same_on_a_copy() -> None:
 def test_what_takes_long_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     handed_out = HandedOut(Run(CASES["example-1"](), Config(steps1=5, steps2=5, certify=5)))
     for name in ("train", "solve_kq", "solve_ov"):
-        monkeypatch.delattr(f"marginaudit.reports.run.{name}")
-    monkeypatch.delattr("marginaudit.training.enclosure.enclose")
+        monkeypatch.delattr(f"marginaudit.reports.ntp.run.{name}")
+    monkeypatch.delattr("marginaudit.training.ntp.certified.enclosure.enclose")
     copy = handed_out.copy()
     assert (len(copy.training.stage2), copy.enclosure is not None, copy.norm_kq > 0) == (6, True, True)
 

@@ -5,11 +5,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from marginaudit.orders import CASES
-from marginaudit.reports import Config, Run, Verdict
-from marginaudit.reports.error_bars import series
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports import Verdict
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.compare import Outcome, compare_equal, compare_upper
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.series import series
 
 INF = np.inf
 VALUES = (-INF, -1e308, -1.0, 0.0, 3.0, 1e308, INF)

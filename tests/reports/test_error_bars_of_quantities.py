@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marginaudit.margins import solve_kq
-from marginaudit.orders import CASES, Dataset, Sample, dataset_from_document, free_dataset
-from marginaudit.reports import Config, Run
-from marginaudit.reports.claims.quantities import (
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import CASES, Dataset, Sample, dataset_from_document, free_dataset
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.quantities import (
     asymptotic_from,
     log_excess_error,
     long_step,
@@ -20,7 +20,7 @@ from marginaudit.reports.claims.quantities import (
     stage2_log_other_weight,
     state_error,
 )
-from marginaudit.training.enclosure import enclose
+from marginaudit.training.ntp.certified.enclosure import enclose
 
 EPS = float(np.finfo(float).eps)
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from marginaudit.orders import printable
-from marginaudit.reports.files import csv_text, file_stem
+from marginaudit.reports.page.files import csv_text, file_stem
 from tests.command_line import Command, dataset_file, strict_json
 from tests.reports.test_report_files import Page
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from marginaudit.reports.files import check_writable, write_whole
-from marginaudit.reports.locks import lock_of
+from marginaudit.reports.page.files import check_writable, write_whole
+from marginaudit.reports.page.locks import lock_of
 
 
 def names(folder: Path) -> list[str]:
@@ -107,7 +107,7 @@ def test_without_locks_nothing_is_removed(tmp_path: Path, monkeypatch: pytest.Mo
     with monkeypatch.context() as patch:
         patch.setattr(f"os.{kind}" if kind == "open" else kind, refuse)
         assert lock_of(left, wait=True) is None
-    monkeypatch.setattr("marginaudit.reports.files.lock_of", lambda *_, **__: None)
+    monkeypatch.setattr("marginaudit.reports.page.files.lock_of", lambda *_, **__: None)
     write_whole(tmp_path / "a.json", "new")
     assert names(tmp_path) == [left.name, "a.json"]
 

@@ -7,22 +7,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marginaudit.orders import (
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import (
     Dataset,
-    InputError,
     Sample,
     check_assumption,
     dataset_from_document,
     dataset_to_document,
     free_dataset,
 )
-from marginaudit.reports import LEDGER, Run, Verdict, exact_series
+from marginaudit.reports import LEDGER, Verdict, exact_series
 from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_3, Claim
 from marginaudit.reports.hunt import hunt
-from marginaudit.reports.hunt.shrink import _smaller, shrink, size
-from marginaudit.reports.hunt.smallest import smallest_datasets
-from marginaudit.reports.hunt.strategies import datasets
 from marginaudit.reports.judgements import Equal
+from marginaudit.reports.ntp import Run
+from marginaudit.reports.ntp.hunting.shrink import _smaller, shrink, size
+from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
+from marginaudit.reports.ntp.hunting.strategies import datasets
 
 REALIZABLE = (*ASSUMPTION_1, *ASSUMPTION_3)
 

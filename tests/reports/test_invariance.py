@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import ortho_group
 
-from marginaudit.orders import ASSUMPTIONS, CASES, Dataset, Sample, broken
-from marginaudit.reports import LEDGER, Config, Run, Verdict
+from marginaudit.orders.ntp import ASSUMPTIONS, CASES, Dataset, Sample, broken
+from marginaudit.reports import LEDGER, Verdict
+from marginaudit.reports.ntp import Config, Run
 
 CONFIG = Config(steps1=200, steps2=200)
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.reports.error_bars import exact_series, series
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Threshold
 from marginaudit.reports.judgements.bounded import first_step
+from marginaudit.reports.series import exact_series, series
 from marginaudit.reports.verdict import Evidence, Verdict
 
 STEP = np.arange(1, 1001)

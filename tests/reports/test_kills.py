@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from marginaudit.reports.replacement import replacing
-from marginaudit.reports.write import files_of_report
+from marginaudit.reports.page.replacement import replacing
+from marginaudit.reports.page.write import files_of_report
 from tests.command_contract import call, report_agrees
 from tests.command_line import NO_FUNCTION, SVOP, Command, dataset_file
 

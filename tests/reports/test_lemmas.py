@@ -11,20 +11,22 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from marginaudit.margins import solve_kq
-from marginaudit.orders import CASES, Dataset, Sample, broken, free_dataset, prefix_closed_dataset
-from marginaudit.reports import Claim, Config, Evidence, Finding, Run, Verdict
-from marginaudit.reports.claims import ntp_lemmas_stage1, ntp_lemmas_stage2, sharp_stage2
-from marginaudit.reports.claims.ntp_lemmas_stage2 import joined, lemma4, lemma5_weights, lemma7_threshold
-from marginaudit.reports.claims.quantities import state_error
-from marginaudit.reports.claims.sharp_stage2 import infimum, log_losses
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset, prefix_closed_dataset
+from marginaudit.reports import Claim, Evidence, Finding, Verdict
 from marginaudit.reports.judgements import Bounded, Decided
-from marginaudit.training import loss_gradient, sample_classes, sample_probabilities, stage1_loss_gradient
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import lemmas_stage1, lemmas_stage2
+from marginaudit.reports.ntp.claims.lemmas_stage2 import joined, lemma4, lemma5_weights, lemma7_threshold
+from marginaudit.reports.ntp.quantities import state_error
+from marginaudit.reports.ntp.sharper import stage2 as sharp_stage2
+from marginaudit.reports.ntp.sharper.stage2 import infimum, log_losses
+from marginaudit.training.ntp import loss_gradient, sample_classes, sample_probabilities, stage1_loss_gradient
 
 Floats: TypeAlias = NDArray[np.float64]
 
 CLAIMS: dict[str, Claim] = {
-    claim.id: claim for module in (ntp_lemmas_stage1, ntp_lemmas_stage2, sharp_stage2) for claim in module.CLAIMS
+    claim.id: claim for module in (lemmas_stage1, lemmas_stage2, sharp_stage2) for claim in module.CLAIMS
 }
 FALSE = {"ntp.corollary1.upper", "ntp.corollary1.upper.rederived"}
 """False wherever they apply."""
@@ -237,8 +239,8 @@ def test_lemma_5_against_textbook_attention() -> None:
 
 def test_lemma_5_blocks_of_records_leave_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
-    contests = len(ntp_lemmas_stage2._contests(run("section-7")).winner)
-    monkeypatch.setattr(ntp_lemmas_stage2, "MOST_TOGETHER", 7 * contests)
+    contests = len(lemmas_stage2._contests(run("section-7")).winner)
+    monkeypatch.setattr(lemmas_stage2, "MOST_TOGETHER", 7 * contests)
     parts = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
     np.testing.assert_array_equal(whole.rise, parts.rise)
     np.testing.assert_array_equal(whole.literal, parts.literal)
@@ -308,7 +310,7 @@ def test_lemma_6_bounds_a_sum_of_steps_however_wide_the_error_bars_of_the_trajec
 
 
 def lead(on: Run) -> Any:
-    return ntp_lemmas_stage2._lead(on, ntp_lemmas_stage2.sharp_allowed)
+    return lemmas_stage2._lead(on, lemmas_stage2.sharp_allowed)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -445,11 +447,11 @@ def test_lemma_7_as_printed_is_false_where_frequencies_are_extremely_uneven() ->
     assert on.norm_kq == pytest.approx(1)
     norm = np.array([float(step)])
     sharp = np.log(2 * 8) + 1_000
-    assert sharp > ntp_lemmas_stage2._printed_allowed(on, norm)[0]
+    assert sharp > lemmas_stage2._printed_allowed(on, norm)[0]
     uneven = Run(two_queries((2**53 - 1, 1)))
-    assert ntp_lemmas_stage2.sharp_allowed(uneven, norm)[0] == pytest.approx(np.log(16) + 53 * np.log(2))
-    rederived = ntp_lemmas_stage2._rederived_allowed(Run(two_queries((9, 1))), norm)
-    assert rederived[0] == pytest.approx(5 * ntp_lemmas_stage2._printed_allowed(on, norm)[0])
+    assert lemmas_stage2.sharp_allowed(uneven, norm)[0] == pytest.approx(np.log(16) + 53 * np.log(2))
+    rederived = lemmas_stage2._rederived_allowed(Run(two_queries((9, 1))), norm)
+    assert rederived[0] == pytest.approx(5 * lemmas_stage2._printed_allowed(on, norm)[0])
 
 
 @pytest.mark.parametrize("seed", range(3))

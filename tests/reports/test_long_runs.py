@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from marginaudit.margins import solve_kq
-from marginaudit.orders import CASES, broken, free_dataset
-from marginaudit.reports import LEDGER, Claim, Config, Evidence, Run, Verdict
-from marginaudit.reports.claims import guarantees
-from marginaudit.reports.direction import direction_figure
-from marginaudit.reports.gallery import FIGURES
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import CASES, broken, free_dataset
+from marginaudit.reports import LEDGER, Claim, Evidence, Verdict
 from marginaudit.reports.judgements import Bounded, Limit
-from marginaudit.reports.rates import rates_answer
-from marginaudit.reports.style import BOUND, LAW, MEASURED, SHARPER
+from marginaudit.reports.ntp import Config, Run, guarantees
+from marginaudit.reports.ntp.figures.direction import direction_figure
+from marginaudit.reports.ntp.figures.gallery import FIGURES
+from marginaudit.reports.ntp.rates import rates_answer
+from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, SHARPER
 from tests.command_line import Command
 
 SMALL = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))

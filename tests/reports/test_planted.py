@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.orders import CASES
-from marginaudit.reports import LEDGER, Claim, Config, Evidence, Run, Series, Verdict
-from marginaudit.reports.claims.ntp_theorem2 import log_infimum
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports import LEDGER, Claim, Evidence, Series, Verdict
 from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims.theorem2 import log_infimum
 from tests.reports.test_planted_lemmas import FALSE_LEMMA_TWINS, FOUND_FALSE_LEMMAS
 
 

@@ -9,16 +9,18 @@ import flint
 import numpy as np
 import pytest
 
-from marginaudit.orders import CASES, Dataset, Sample
-from marginaudit.reports import Claim, Config, Run, Series, Verdict
-from marginaudit.reports.claims import ntp_lemmas_stage1, ntp_lemmas_stage2, sharp_stage2
-from marginaudit.reports.claims.ntp_lemmas_stage1 import decide_corollary1
-from marginaudit.reports.claims.ntp_lemmas_stage2 import LEMMA5_PARTS, LEMMA6_LOWER, LEMMA6_UPPER, decide_lemma7
-from marginaudit.reports.claims.sharp_stage2 import decide_floor, infimum
+from marginaudit.orders.ntp import CASES, Dataset, Sample
+from marginaudit.reports import Claim, Series, Verdict
 from marginaudit.reports.judgements import Bounded, Decided, Equal
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import lemmas_stage1, lemmas_stage2
+from marginaudit.reports.ntp.claims.lemmas_stage1 import decide_corollary1
+from marginaudit.reports.ntp.claims.lemmas_stage2 import LEMMA5_PARTS, LEMMA6_LOWER, LEMMA6_UPPER, decide_lemma7
+from marginaudit.reports.ntp.sharper import stage2 as sharp_stage2
+from marginaudit.reports.ntp.sharper.stage2 import decide_floor, infimum
 
 CLAIMS: dict[str, Claim] = {
-    claim.id: claim for module in (ntp_lemmas_stage1, ntp_lemmas_stage2, sharp_stage2) for claim in module.CLAIMS
+    claim.id: claim for module in (lemmas_stage1, lemmas_stage2, sharp_stage2) for claim in module.CLAIMS
 }
 
 Twin = Callable[[Claim], Claim]

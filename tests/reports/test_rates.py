@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from marginaudit.reports.rates import asymptotic_from, constants, fitted_decades
+from marginaudit.reports.ntp.rates import asymptotic_from, constants, fitted_decades
 
 STEP = np.unique(np.rint(np.geomspace(1, 1e9, 400)).astype(np.int64))
 T = STEP.astype(float)

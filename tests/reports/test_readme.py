@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from marginaudit.orders import CASES
-from marginaudit.reports import LEDGER, Config, Run
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports import LEDGER
+from marginaudit.reports.ntp import Config, Run
 
 README = Path(__file__).parents[2] / "README.md"
 

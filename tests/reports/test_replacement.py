@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from marginaudit.orders import InputError
-from marginaudit.reports.files import json_text
-from marginaudit.reports.replacement import replacing
-from marginaudit.reports.write import files_of_report
+from marginaudit.reports.page.files import json_text
+from marginaudit.reports.page.replacement import replacing
+from marginaudit.reports.page.write import files_of_report
 
 Contents = dict[str, str]
 MINE = {"notes.txt": "mine", "figures/mine.svg": "mine", "deep/er/mine": "mine"}

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from marginaudit.reports.figures import _draw_curve, _first_step, rendered
+from marginaudit.reports.plots.measured import _draw_curve, _first_step, rendered
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 

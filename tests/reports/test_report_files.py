@@ -15,9 +15,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from marginaudit.orders import ASSUMPTIONS
+from marginaudit.orders.ntp import ASSUMPTIONS
 from marginaudit.reports import LEDGER, Verdict
-from marginaudit.reports.cli import main
+from marginaudit.reports.command.cli import main
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
 
 ROW = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from marginaudit.orders import (
+from marginaudit.orders.ntp import (
     ASSUMPTIONS,
     Dataset,
     Sample,
@@ -13,7 +13,8 @@ from marginaudit.orders import (
     free_dataset,
     prefix_closed_dataset,
 )
-from marginaudit.reports import LEDGER, Config, Run, Verdict
+from marginaudit.reports import LEDGER, Verdict
+from marginaudit.reports.ntp import Config, Run
 
 WHOLE = {
     "prefix-closed": prefix_closed_dataset(V=4, N=8, L=3, seed=1),

@@ -7,9 +7,10 @@ import flint
 import numpy as np
 import pytest
 
-from marginaudit.orders import CASES, Dataset, dataset_from_document, gram_deviation
-from marginaudit.reports import LEDGER, Config, Run
-from marginaudit.reports.claims.sharp_margins import bent
+from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, gram_deviation
+from marginaudit.reports import LEDGER
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.sharper.margins import bent
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 CYCLING = dataset_from_document(

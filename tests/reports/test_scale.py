@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import pytest
 
-from marginaudit.margins import solve_kq
-from marginaudit.orders import CASES, Dataset, Sample, free_dataset
-from marginaudit.reports import LEDGER, Config, Run, Verdict
-from marginaudit.reports.claims import ntp_lemmas_stage2, ntp_proposition2, ntp_theorem3_sentences
-from marginaudit.reports.claims.ntp_gradients import compare
-from marginaudit.training import Stage2, train
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
+from marginaudit.reports import LEDGER, Verdict
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import lemmas_stage2, proposition2, theorem3_sentences
+from marginaudit.reports.ntp.claims.gradients import compare
+from marginaudit.training.ntp import Stage2, train
 
 V = 50
 """Tokens of the small dataset; the large one has twice as many of everything."""
@@ -67,7 +68,7 @@ def runs() -> tuple[Run, Run]:
 @pytest.fixture(scope="module")
 def costs(runs: tuple[Run, Run]) -> dict[str, Cost]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ntp_theorem3_sentences, "MOST_SENTENCES", 300)
+        patch.setattr(theorem3_sentences, "MOST_SENTENCES", 300)
         warm = prepared(8)  # what is imported at the first use is no cost of the dataset
         for claim in LEDGER.values():
             claim.judge(warm)
@@ -116,9 +117,9 @@ def vars_of(data: Dataset) -> dict[str, Any]:
 
 def test_lemma_5_holds_a_block_of_records_at_a_time(monkeypatch: pytest.MonkeyPatch, runs: tuple[Run, Run]) -> None:
     def peak(together: int) -> int:
-        monkeypatch.setattr(ntp_lemmas_stage2, "MOST_TOGETHER", together)
+        monkeypatch.setattr(lemmas_stage2, "MOST_TOGETHER", together)
         tracemalloc.start()
-        ntp_lemmas_stage2.lemma5_weights.__wrapped__(runs[1])
+        lemmas_stage2.lemma5_weights.__wrapped__(runs[1])
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return found
@@ -180,13 +181,13 @@ def test_proposition_2_leaves_out_no_entry_that_could_differ(case: str, method: 
     run.__dict__["kq"] = solve_kq(run.dataset, method=method)
     data, scores = run.dataset, run.kq.scores
     assert scores is not None
-    listed = set(ntp_proposition2._entries(run))
+    listed = set(proposition2._entries(run))
     for query, order in data.orders.items():
         for token in data.vocabulary:
             if token not in order.confused and (query, token) not in listed:
                 assert scores[data.index[token], data.index[query]] == 0
-                assert ntp_proposition2.closed_form_value(order, token) == 0
-    extremes = ntp_proposition2._extremes(run)
+                assert proposition2.closed_form_value(order, token) == 0
+    extremes = proposition2._extremes(run)
     assert all(x != other for _, x, other in extremes)
 
     def spread(query: str, x: str, other: str) -> float:

@@ -13,8 +13,8 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
-from marginaudit.reports.figures import rendered
-from marginaudit.reports.plotting import styled
+from marginaudit.reports.plots.measured import rendered
+from marginaudit.reports.plots.plotting import styled
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
 
 ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
@@ -75,8 +75,8 @@ def test_a_closed_output_of_this_process(command: Command, monkeypatch: pytest.M
 
 DRAW = """
 import sys
-from marginaudit.reports.figures import rendered
-from marginaudit.reports.plotting import styled
+from marginaudit.reports.plots.measured import rendered
+from marginaudit.reports.plots.plotting import styled
 
 def draw():
     from matplotlib.figure import Figure
@@ -154,7 +154,7 @@ def interrupt(event, details):
         if not left:
             signal.raise_signal(signal.SIGINT)
 sys.addaudithook(interrupt)
-from marginaudit.reports.start import main
+from marginaudit.reports.command.start import main
 main()
 """
 

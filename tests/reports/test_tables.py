@@ -17,17 +17,19 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
-from marginaudit.margins import SolverFailure, solve_kq
-from marginaudit.orders import CASES, Dataset, broken, dataset_from_document, dataset_to_document
-from marginaudit.reports import Config, Run, Series
-from marginaudit.reports.claims import ntp_theorem1
-from marginaudit.reports.claims.quantities import stage2_direction
+from marginaudit.margins import SolverFailure
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import CASES, Dataset, broken, dataset_from_document, dataset_to_document
+from marginaudit.reports import Series
 from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.run import LISTED_STEPS, dense_steps
-from marginaudit.reports.tables import direction_table, latex, markdown, proposition2_table
-from marginaudit.reports.tables.direction import direction_grids, ratio
-from marginaudit.reports.tables.grid import Grid
-from marginaudit.reports.tables.proposition2 import proposition2_grids
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import theorem1
+from marginaudit.reports.ntp.quantities import stage2_direction
+from marginaudit.reports.ntp.run import LISTED_STEPS, dense_steps
+from marginaudit.reports.ntp.tables import direction_table, latex, markdown, proposition2_table
+from marginaudit.reports.ntp.tables.direction import direction_grids, ratio
+from marginaudit.reports.ntp.tables.proposition2 import proposition2_grids
+from marginaudit.reports.page.grid import Grid
 from tests.command_line import NO_FUNCTION, SVOP, Command, dataset_file, strict_json
 from tests.orders import restated
 from tests.strategies import realizable_datasets
@@ -250,7 +252,7 @@ def test_without_a_direction_nothing_is_invented(monkeypatch: pytest.MonkeyPatch
     def fails(data: Dataset) -> None:
         raise SolverFailure("no")
 
-    monkeypatch.setattr("marginaudit.reports.run.solve_kq", fails)
+    monkeypatch.setattr("marginaudit.reports.ntp.run.solve_kq", fails)
     table = table_of(SVOP)
     assert nothing_known(table["stage2"])
     assert table["notes"]["stage2"] == ["The solver's answer proves nothing, so there is no direction to compare with."]
@@ -263,12 +265,12 @@ def test_what_has_no_error_bar_is_not_known(monkeypatch: pytest.MonkeyPatch) -> 
         assert series.step is not None
         return replace(series, radius=np.where(series.step == 10, np.inf, series.radius))
 
-    claim = ntp_theorem1.DIRECTION
+    claim = theorem1.DIRECTION
     judgement = claim.judgement
     assert isinstance(judgement, Bounded)
     wide = replace(claim, judgement=replace(judgement, measure=bars))
     bounds = {"stage1": {"bound": claim}, "stage2": {"bound": wide}}
-    monkeypatch.setattr("marginaudit.reports.tables.direction.BOUNDS", bounds)
+    monkeypatch.setattr("marginaudit.reports.ntp.tables.direction.BOUNDS", bounds)
     found = rows_at(direction_table(counted()), "stage2")
     assert found[2]["measured"] > 0
     assert found[10]["measured"] is found[10]["slack"] is found[10]["error"] is None
@@ -451,7 +453,7 @@ def test_without_a_solution_the_reason_is_given(monkeypatch: pytest.MonkeyPatch)
     def fails(data: Dataset) -> None:
         raise SolverFailure("no")
 
-    monkeypatch.setattr("marginaudit.reports.run.solve_kq", fails)
+    monkeypatch.setattr("marginaudit.reports.ntp.run.solve_kq", fails)
     assert (
         table(dataset_from_document(COUNTED))[0]["note"] == "The solver's answer proves nothing, so W*_kq is not known."
     )
@@ -496,8 +498,8 @@ RUN = ("--steps1", "30", "--steps2", "120")
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Audits draw nothing and judge two claims."""
-    monkeypatch.setattr("marginaudit.reports.write.FIGURES", ())
-    monkeypatch.setattr("marginaudit.reports.ledger.PAPERS", {"ntp": ("ntp.prop2.c",), "snap": ("sharp.prop",)})
+    monkeypatch.setattr("marginaudit.reports.page.write.FIGURES", ())
+    monkeypatch.setattr("marginaudit.reports.audit.ledger.PAPERS", {"ntp": ("ntp.prop2.c",), "snap": ("sharp.prop",)})
 
 
 @pytest.mark.usefixtures("quick")
@@ -614,7 +616,7 @@ def test_no_slack_is_infinite() -> None:
 def test_long_names_are_broken_and_numbers_are_not(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    monkeypatch.setattr("marginaudit.reports.console.GRID_WIDTH", width)
+    monkeypatch.setattr("marginaudit.reports.command.console.GRID_WIDTH", width)
     words = ["a" * 50, " ".join("b" * 30), "q" * 70]
     document = {"samples": [{"tokens": words, "next": words[0]}], "next_token": {x: x for x in words}}
     printed = command("table", "proposition2", dataset_file(tmp_path, document), *RUN).out
@@ -626,7 +628,7 @@ def test_long_names_are_broken_and_numbers_are_not(
 
 @pytest.mark.usefixtures("quick")
 def test_the_page_shows_the_first_lines(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marginaudit.reports.page.MOST_LINES", 3)
+    monkeypatch.setattr("marginaudit.reports.page.html.MOST_LINES", 3)
     assert command("audit", "example-1", *RUN, "--at", "2,10,100", "--out", tmp_path / "report").status == 0
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     assert section(page, "proposition2").count("<tr><td") == 3

@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from marginaudit.orders import CASES, Dataset, dataset_from_document, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, free_dataset
 from marginaudit.reports import LEDGER, Verdict
-from marginaudit.reports.claims import ntp_theorem3_sentences
-from marginaudit.reports.claims.ntp_theorem3 import ASSUMPTIONS, decide_prediction
-from marginaudit.reports.claims.ntp_theorem3_sentences import (
+from marginaudit.reports.ntp.claims import theorem3_sentences
+from marginaudit.reports.ntp.claims.theorem3 import ASSUMPTIONS, decide_prediction
+from marginaudit.reports.ntp.claims.theorem3_sentences import (
     Misled,
     put_through,
     right_from,
     sentences,
     shortest_misled,
 )
-from marginaudit.reports.run import Config, Run
+from marginaudit.reports.ntp.run import Config, Run
 from tests.strategies import datasets
 
 
@@ -110,8 +110,8 @@ def test_right_from_says_what_the_error_bars_leave_open(
     """Up to 4 tokens hold 3 copies of the query, 2 of others."""
     run = Run(CASES["example-1"](), Config(steps1=3, steps2=3, at=(1, 2, 3)))
     leads = np.array([-1.0, -1.0, last]) + np.log([[3], [2]])
-    monkeypatch.setattr(ntp_theorem3_sentences, "least_leads", lambda run: leads)
-    monkeypatch.setattr(ntp_theorem3_sentences, "score_error", lambda run: np.array([0.0, 0.0, error]))
+    monkeypatch.setattr(theorem3_sentences, "least_leads", lambda run: leads)
+    monkeypatch.setattr(theorem3_sentences, "score_error", lambda run: np.array([0.0, 0.0, error]))
     assert right_from(run, 4) == expected
 
 
@@ -226,7 +226,7 @@ def scored(monkeypatch: pytest.MonkeyPatch, radius: float, **scores: float) -> M
         S[run.dataset.index[x], run.dataset.index["q"]] = score
     record = SimpleNamespace(score_matrix=lambda record, size: S)
     monkeypatch.setattr(Run, "training", SimpleNamespace(stage2=record))
-    monkeypatch.setattr(ntp_theorem3_sentences, "score_error", lambda run: np.array([radius]))
+    monkeypatch.setattr(theorem3_sentences, "score_error", lambda run: np.array([radius]))
     return shortest_misled(run, 0)
 
 
@@ -320,7 +320,7 @@ def test_without_an_injective_n_no_sentence_is_called_the_shortest() -> None:
 
 def test_a_tie_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Untrained, all attentions are equal, and n(x_0) is not preferred, whichever label comes first."""
-    monkeypatch.setattr(ntp_theorem3_sentences, "score_error", lambda run: np.zeros(6))
+    monkeypatch.setattr(theorem3_sentences, "score_error", lambda run: np.zeros(6))
     for vocabulary in ("abcq", "qcba"):
         run = Run(dataset_from_document(SAVES_ONE | {"vocabulary": list(vocabulary)}), Config(steps1=200, steps2=5))
         finding = decide_prediction(run, 0)
@@ -336,7 +336,7 @@ def test_a_model_that_does_not_answer_by_attention_leaves_it_open(monkeypatch: p
     expected = np.log([float(x == run.dataset.collocation.function[x]) + 1e-9 for x in run.dataset.vocabulary])
     [middle] = {shortest_misled(run, record).rival.middle}
     expected[run.dataset.index[run.dataset.collocation.function[middle]]] = 9.0
-    monkeypatch.setattr("marginaudit.reports.claims.ntp_theorem3.predict", lambda *arguments: expected)
+    monkeypatch.setattr("marginaudit.reports.ntp.claims.theorem3.predict", lambda *arguments: expected)
     assert LEDGER["ntp.theorem3.prediction.rederived"].judge(run).verdict is Verdict.INCONCLUSIVE
     monkeypatch.undo()
     far = changed(run, rest=1e6 * run.trained.stage2.rest, along=1e6 * run.trained.stage2.along)

@@ -17,14 +17,17 @@ import numpy as np
 import pytest
 
 from marginaudit import reports
-from marginaudit.orders import CASES, Dataset, InputError, dataset_from_document, read_dataset
-from marginaudit.reports import LEDGER, Claim, Config, Evidence, Finding, Run, Verdict, user_claims
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, read_dataset
+from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
+from marginaudit.reports.audit import user_claims
+from marginaudit.reports.audit.ledger import PAPERS, of_paper
+from marginaudit.reports.audit.user_claims import GROUP, all_claims
 from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.claim import NOT_STATED, Judgement
-from marginaudit.reports.error_bars import Series, series
 from marginaudit.reports.judgements import Bounded, Decided, Limit
-from marginaudit.reports.ledger import PAPERS, of_paper
-from marginaudit.reports.user_claims import GROUP, all_claims
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.series import Series, series
 from marginaudit.reports.verdict import Curve
 from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json
 
@@ -123,7 +126,7 @@ NOT_PREFIX_CLOSED = {
 def test_claims_of_a_file_are_audited_beside_the_built_in_ones(
     command: Command, monkeypatch: pytest.MonkeyPatch, own_folder: Path
 ) -> None:
-    monkeypatch.setattr("marginaudit.reports.ledger.PAPERS", {"ntp": ("ntp.prop2.c",), "snap": ("sharp.s",)})
+    monkeypatch.setattr("marginaudit.reports.audit.ledger.PAPERS", {"ntp": ("ntp.prop2.c",), "snap": ("sharp.s",)})
     data = dataset_file(own_folder, NOT_PREFIX_CLOSED)
     arguments = ("audit", data, "--claims", claims_file(EVERY_KIND), "--paper", "ntp", *SHORT, "--out", "report")
 
@@ -523,7 +526,7 @@ def test_every_built_in_claim_is_of_one_paper() -> None:
 
 
 def test_the_paper_chooses_built_in_claims_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marginaudit.reports.ledger.PAPERS", {"ntp": ("ntp.example",), "snap": ("sharp.s",)})
+    monkeypatch.setattr("marginaudit.reports.audit.ledger.PAPERS", {"ntp": ("ntp.example",), "snap": ("sharp.s",)})
     path = claims_file(FILE + "CLAIMS = [claim('mine', lambda run: Finding(Verdict.HOLDS))]")
     for paper, ids in (
         ("ntp", ["ntp.example1", "ntp.example2"]),
@@ -537,7 +540,7 @@ def test_the_paper_chooses_built_in_claims_only(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_paper_without_claims_is_refused(command: Command, monkeypatch: pytest.MonkeyPatch, own_folder: Path) -> None:
-    monkeypatch.setattr("marginaudit.reports.ledger.PAPERS", {"ntp": ("ntp.",), "snap": ("nothing.",)})
+    monkeypatch.setattr("marginaudit.reports.audit.ledger.PAPERS", {"ntp": ("ntp.",), "snap": ("nothing.",)})
     line = command.refused("audit", "--paper", "snap")
     assert line == "--paper snap: got no claims of that paper yet, expected ntp or all"
     assert command.refused("audit", "--paper", "tf") == "--paper: got 'tf', expected one of ntp, snap, all"

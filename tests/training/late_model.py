@@ -6,11 +6,11 @@ from math import exp, sqrt
 import numba
 import numpy as np
 
-from marginaudit.margins import solve_kq
-from marginaudit.training.classes import sample_classes
-from marginaudit.training.edges import MergedEdges, merged_edges, sentence_edges
-from marginaudit.training.reference import ExactReference, exact_reference
-from marginaudit.training.weighted_margin import weighted_margin
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.margins.weighted_margin import weighted_margin
+from marginaudit.training.ntp.far.reference import ExactReference, exact_reference
+from marginaudit.training.ntp.model.classes import sample_classes
+from marginaudit.training.ntp.model.edges import MergedEdges, merged_edges, sentence_edges
 
 
 def of_dataset(data):

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from marginaudit.margins import solve_kq
-from marginaudit.orders import broken, free_dataset, prefix_closed_dataset
-from marginaudit.training import sample_classes
-from marginaudit.training.edges import merged_edges, sentence_edges
-from marginaudit.training.iterate import Iterate
-from marginaudit.training.reduced import ReducedKQ
-from marginaudit.training.reference import exact_reference
-from marginaudit.training.spaces import TokenKQ
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import broken, free_dataset, prefix_closed_dataset
+from marginaudit.training.ntp import sample_classes
+from marginaudit.training.ntp.far.reference import exact_reference
+from marginaudit.training.ntp.model.edges import merged_edges, sentence_edges
+from marginaudit.training.ntp.steps.iterate import Iterate
+from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.spaces import TokenKQ
 
 SMALL = free_dataset(V=6, N=14, L=5, seed=1, max_count=3)
 

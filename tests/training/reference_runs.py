@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from marginaudit.margins import solve_kq
-from marginaudit.orders import CASES, Dataset, free_dataset, prefix_closed_dataset
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import CASES, Dataset, free_dataset, prefix_closed_dataset
 from tests.training import naive
 
 FILE = Path(__file__).with_name("reference_runs.json")

@@ -8,18 +8,19 @@ import flint
 import numpy as np
 import pytest
 
-from marginaudit.margins import solve_kq, solve_ov
-from marginaudit.orders import CASES, Dataset, Sample, prefix_closed_dataset
-from marginaudit.training import compiled, train
-from marginaudit.training.compiled import CompiledSteps, exp_of, exp_of_small, root_of_squares, smallest
-from marginaudit.training.descent import Problem
-from marginaudit.training.reduced import ReducedKQ
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import CASES, Dataset, Sample, prefix_closed_dataset
+from marginaudit.training.ntp import train
+from marginaudit.training.ntp.steps import compiled
+from marginaudit.training.ntp.steps.compiled import CompiledSteps, exp_of, exp_of_small, root_of_squares, smallest
+from marginaudit.training.ntp.steps.descent import Problem
+from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from tests.training.naive import ball
 from tests.training.problems import REDUCED, SMALL, WITH_SLACK, reduced
 
 
 def test_importing_the_package_and_the_command_line_does_not_import_numba():
-    for module in ("marginaudit.training", "marginaudit.reports.cli"):
+    for module in ("marginaudit.training", "marginaudit.reports.command.cli"):
         code = f"import sys, {module}; sys.exit('numba' in sys.modules)"
         subprocess.run([sys.executable, "-c", code], check=True)
 

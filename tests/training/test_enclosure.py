@@ -8,11 +8,20 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from marginaudit.margins import solve_kq
-from marginaudit.orders import CASES, Dataset, Sample, broken, check_assumption, free_dataset, prefix_closed_dataset
-from marginaudit.training import enclosure, loss_gradient, sample_classes, train
-from marginaudit.training.balls import forward, merged_sentences
-from marginaudit.training.enclosure import COLUMNS, NotEnclosable, _accurate, enclose, outward
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import (
+    CASES,
+    Dataset,
+    Sample,
+    broken,
+    check_assumption,
+    free_dataset,
+    prefix_closed_dataset,
+)
+from marginaudit.training.ntp import loss_gradient, sample_classes, train
+from marginaudit.training.ntp.certified import enclosure
+from marginaudit.training.ntp.certified.balls import forward, merged_sentences
+from marginaudit.training.ntp.certified.enclosure import COLUMNS, NotEnclosable, _accurate, enclose, outward
 from tests.strategies import realizable_datasets
 
 BITS = 800

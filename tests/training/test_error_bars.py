@@ -7,15 +7,15 @@ import flint
 import numpy as np
 import pytest
 
-from marginaudit.margins import solve_kq
-from marginaudit.orders import broken, free_dataset
-from marginaudit.training import sample_classes, train
-from marginaudit.training.descent import Gradient, Problem, TokenGradient
-from marginaudit.training.flow import fast_forward
-from marginaudit.training.iterate import EPS, Iterate
-from marginaudit.training.kq import CommonMargin, GeneralB
-from marginaudit.training.ov import OV
-from marginaudit.training.spaces import EmbeddedKQ, EmbeddedOV, TokenKQ, TokenOV
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import broken, free_dataset
+from marginaudit.training.ntp import sample_classes, train
+from marginaudit.training.ntp.far.flow import fast_forward
+from marginaudit.training.ntp.steps.descent import Gradient, Problem, TokenGradient
+from marginaudit.training.ntp.steps.iterate import EPS, Iterate
+from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, TokenKQ, TokenOV
 from tests.training.late_model import block, late_steps, of_dataset, of_graph
 from tests.training.problems import REDUCED, SMALL, at_scores, reduced
 
@@ -341,7 +341,7 @@ def test_the_error_of_the_flow_term_by_term():
 
 def test_the_integration_s_error_is_twice_the_largest_so_far(monkeypatch):
     """With a second solution that is off by a known amount: across What by 1e-6, along it by 2e-6, then nearer."""
-    from marginaudit.training import flow
+    from marginaudit.training.ntp.far import flow
 
     merged, reference = of_graph(block(1, 2, 0) | block(2, 2, 3))
     [rest] = late_steps(merged, reference, 0.01, [20_000])

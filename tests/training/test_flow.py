@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import scipy
 
-from marginaudit.orders import CASES, free_dataset, prefix_closed_dataset
-from marginaudit.training import flow as flow_module
-from marginaudit.training.flow import ATOL, COARSER, RTOL, FlowFailure, fast_forward
-from marginaudit.training.late_field import LOOK_AHEAD, LateField
+from marginaudit.orders.ntp import CASES, free_dataset, prefix_closed_dataset
+from marginaudit.training.ntp.far import flow as flow_module
+from marginaudit.training.ntp.far.flow import ATOL, COARSER, RTOL, FlowFailure, fast_forward
+from marginaudit.training.ntp.far.late_field import LOOK_AHEAD, LateField
 from tests.training.late_model import TWO_SIZES, block, late_steps, of_dataset, of_graph, one_minus_cos
 
 DEGENERATE = free_dataset(V=8, N=30, L=5, seed=2)

@@ -7,18 +7,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.orders import Dataset, Sample, free_dataset, prefix_closed_dataset
-from marginaudit.training import (
-    loss_gradient,
-    sample_classes,
-    stage1_loss,
-    stage1_loss_gradient,
-    stage2_loss,
-)
-from marginaudit.training.iterate import Iterate
-from marginaudit.training.kq import CommonMargin, GeneralB
-from marginaudit.training.ov import OV
-from marginaudit.training.spaces import EmbeddedKQ, EmbeddedOV, TokenKQ, TokenOV
+from marginaudit.orders.ntp import Dataset, Sample, free_dataset, prefix_closed_dataset
+from marginaudit.training.ntp import loss_gradient, sample_classes, stage1_loss, stage1_loss_gradient, stage2_loss
+from marginaudit.training.ntp.steps.iterate import Iterate
+from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, TokenKQ, TokenOV
 
 
 def any_dataset(seed, V=4, N=9, L=5):

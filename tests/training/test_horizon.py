@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marginaudit.margins import solve_kq, solve_ov
-from marginaudit.orders import CASES, CollocationError, Dataset, Sample, broken, free_dataset
-from marginaudit.training import horizon, no_fast_forward, train
-from marginaudit.training import law as law_module
-from marginaudit.training.horizon import _decades, one_hot
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import CASES, CollocationError, Dataset, Sample, broken, free_dataset
+from marginaudit.training.ntp import no_fast_forward, train
+from marginaudit.training.ntp.far import horizon
+from marginaudit.training.ntp.far import law as law_module
+from marginaudit.training.ntp.far.horizon import _decades, one_hot
 from tests.training.problems import at_scores, reduced
 
 FREE = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
@@ -91,7 +92,7 @@ def test_the_law_is_a_second_answer(case, early):
 
 
 def test_a_flow_that_fails_ends_the_run_with_its_true_steps(early, monkeypatch):
-    from marginaudit.training import flow
+    from marginaudit.training.ntp.far import flow
 
     def failing(*_, **__):
         raise flow.FlowFailure("the solver gave up")

@@ -6,10 +6,10 @@ import flint
 import numpy as np
 import pytest
 
-from marginaudit.orders import CASES, free_dataset
-from marginaudit.training.flow import fast_forward
-from marginaudit.training.law import asymptotic_law
-from marginaudit.training.potentials import potentials
+from marginaudit.orders.ntp import CASES, free_dataset
+from marginaudit.training.ntp.far.flow import fast_forward
+from marginaudit.training.ntp.far.law import asymptotic_law
+from marginaudit.training.ntp.far.potentials import potentials
 from tests.training.late_model import (
     TWICE_DEGENERATE,
     TWO_SIZES,

@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.training.logs import log_expm1, log_softplus, log_sum_exp, segment_log_sum_exp
+from marginaudit.training.ntp.steps.logs import log_expm1, log_softplus, log_sum_exp, segment_log_sum_exp
 
 
 def precise(function, values):

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from marginaudit.margins import solve_kq, solve_ov
-from marginaudit.orders import Dataset, free_dataset
-from marginaudit.training import loss_gradient, stage1_loss_gradient, train
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import Dataset, free_dataset
+from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient, train
 
 DATA = free_dataset(V=5, N=12, L=5, seed=3, max_count=3)
 

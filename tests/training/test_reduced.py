@@ -4,7 +4,7 @@ import flint
 import numpy as np
 import pytest
 
-from marginaudit.training import loss_gradient, stage2_loss
+from marginaudit.training.ntp import loss_gradient, stage2_loss
 from tests.training.naive import ball
 from tests.training.problems import REDUCED, SMALL, at_scores, reduced
 

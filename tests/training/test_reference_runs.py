@@ -6,9 +6,9 @@ import flint
 import numpy as np
 import pytest
 
-from marginaudit.margins import solve_kq
-from marginaudit.training import train
-from marginaudit.training.descent import descend
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.training.ntp import train
+from marginaudit.training.ntp.steps.descent import descend
 from tests.training import naive, reference_runs
 from tests.training.problems import reduced
 

@@ -6,9 +6,9 @@ import flint
 import numpy as np
 import pytest
 
-from marginaudit.margins import solve_kq, solve_ov
-from marginaudit.orders import CASES, Dataset, Sample, free_dataset
-from marginaudit.training import algorithm1, stage1_law, train
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
+from marginaudit.training.ntp import algorithm1, stage1_law, train
 
 EXAMPLE = CASES["example-1"]()
 

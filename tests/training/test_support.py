@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marginaudit.margins import CertificateError
-from marginaudit.orders import CASES, free_dataset
-from marginaudit.training.support import support
-from marginaudit.training.weighted_margin import weighted_margin
+from marginaudit.margins.support import support
+from marginaudit.margins.weighted_margin import weighted_margin
+from marginaudit.orders.ntp import CASES, free_dataset
 from tests.training.late_model import TWICE_DEGENERATE, TWO_SIZES, block, of_dataset, of_graph
 
 

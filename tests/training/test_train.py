@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marginaudit.margins import solve_kq, solve_ov
-from marginaudit.orders import CASES, CollocationError, Dataset, Sample, broken, free_dataset
-from marginaudit.training import (
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import CASES, CollocationError, Dataset, Sample, broken, free_dataset
+from marginaudit.training import log_spaced
+from marginaudit.training.ntp import (
     algorithm1,
     log_attention,
     log_probabilities,
-    log_spaced,
     loss_gradient,
     predict,
     sample_classes,
@@ -23,10 +23,10 @@ from marginaudit.training import (
     stage2_loss,
     train,
 )
-from marginaudit.training.algorithm1 import _ov_unit
-from marginaudit.training.descent import Gradient, _reporter, descend
-from marginaudit.training.iterate import Iterate
-from marginaudit.training.spaces import EmbeddedKQ, EmbeddedOV, TokenOV
+from marginaudit.training.ntp.algorithm1 import _ov_unit
+from marginaudit.training.ntp.steps.descent import Gradient, _reporter, descend
+from marginaudit.training.ntp.steps.iterate import Iterate
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, TokenOV
 
 FREE = free_dataset(V=6, N=14, L=5, seed=1, max_count=3)
 

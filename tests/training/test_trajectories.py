@@ -7,8 +7,8 @@ import flint
 import numpy as np
 import pytest
 
-from marginaudit.orders import CASES, broken, free_dataset
-from marginaudit.training import loss_gradient, stage1_loss_gradient, train
+from marginaudit.orders.ntp import CASES, broken, free_dataset
+from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient, train
 
 BITS = 700
 

@@ -1,0 +1,78 @@
+"""Exact solutions as certificate documents, for `marginaudit.margins.ntp.verify` to check."""
+
+from fractions import Fraction
+from typing import Any
+
+from marginaudit.margins.errors import NotExact
+from marginaudit.margins.ntp.cycle import Cycle
+from marginaudit.margins.ntp.solution import MaxMargin
+from marginaudit.margins.ntp.verify import FORMAT
+from marginaudit.orders.ntp import Dataset
+
+
+def certificate_document(
+    dataset: Dataset, *, ov: MaxMargin | None = None, kq: MaxMargin | None = None
+) -> dict[str, Any]:
+    """Primal and dual of the given solutions, every rational a string "p/q" in lowest terms.
+
+    Raises
+    ------
+    NotExact
+        A solution is no exact one, or its infeasibility is not proved by a cycle.
+    """
+    document: dict[str, Any] = {"format": FORMAT, "dataset": dataset.name}
+    if ov is not None:
+        document["ov"] = _ov(dataset, ov)
+    if kq is not None:
+        document["kq"] = _kq(dataset, kq)
+    return document
+
+
+def _ov(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
+    """W*_ov of orthonormal tokens takes two values and its multipliers one."""
+    if solution.norm_squared_exact is None:
+        raise NotExact("ov: the solution is a float64 one, and a certificate needs an exact one")
+    V = dataset.V
+    return {
+        "status": "optimal",
+        "norm_squared": _text(solution.norm_squared_exact),
+        "at_next_token": _text(1 - Fraction(1, V)),
+        "elsewhere": _text(Fraction(-1, V) if V > 1 else Fraction(0)),
+        "multiplier": _text(Fraction(1, V)),
+    }
+
+
+def _kq(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
+    if isinstance(solution.infeasibility, Cycle):
+        return {
+            "status": "infeasible",
+            "query": solution.infeasibility.query,
+            "cycle": list(solution.infeasibility.tokens),
+        }
+    if solution.norm_squared_exact is None or solution.weights_exact is None or solution.multipliers is None:
+        raise NotExact("kq: the solution is a float64 one, and a certificate needs an exact one")
+    names, rows = dataset.vocabulary, dataset.relations
+    multipliers: dict[str, list[list[str]]] = {}
+    for row in range(len(rows)):
+        value = solution.multipliers.fraction(row)
+        if value:
+            entry = [names[rows.winner[row]], names[rows.loser[row]], _text(value)]
+            multipliers.setdefault(names[rows.query[row]], []).append(entry)
+    return {
+        "status": "optimal",
+        "norm_squared": _text(solution.norm_squared_exact),
+        "weights": {
+            query: {key: _text(value) for key, value in column.items()}
+            for query, column in solution.weights_exact.items()
+        },
+        "multipliers": multipliers,
+        "closed_form": {
+            query: {"holds": form.holds, "S": list(form.witness or ())}
+            for query, form in (solution.closed_form or {}).items()
+            if not dataset.orders[query].confused
+        },
+    }
+
+
+def _text(value: Fraction) -> str:
+    return f"{value.numerator}/{value.denominator}"

@@ -1,0 +1,88 @@
+"""Proposition 2 of arXiv 2409.17335, the closed form of W*_kq, judged query by query."""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from marginaudit.margins.errors import CertificateError
+from marginaudit.margins.exact import ExactScores
+from marginaudit.margins.ntp.solution import ClosedForm
+from marginaudit.margins.rows import Matrix
+from marginaudit.orders.ntp import Dataset, QueryOrder, Token
+
+
+def decide(exact: ExactScores, vocabulary: tuple[Token, ...]) -> dict[Token, ClosedForm]:
+    """Exactly: the formula holds iff |N(S)| k >= |S| m for every set S of optimal tokens.
+
+    It holds iff all blocks of the query have the same ratio of k_b to m_b. Otherwise the optimal tokens of
+    the block with the lowest value have all their losers in it, so they are such an S; it is thinned out.
+    """
+    optimal = exact.numerator > 0
+    size = len(vocabulary)
+    k = np.bincount(exact.query[optimal], minlength=size)[exact.query]
+    m = np.bincount(exact.query[~optimal], minlength=size)[exact.query]
+    differs = exact.numerator * (k + m) != np.where(optimal, m, -k) * exact.denominator
+    judged = {vocabulary[q]: ClosedForm(True, None) for q in np.unique(exact.query).tolist()}
+    heads = exact.query[exact.winner]
+    for q in np.unique(exact.query[differs]).tolist():
+        rows = slice(*np.searchsorted(heads, [q, q + 1]).tolist())
+        witness = tuple(vocabulary[exact.token[i]] for i in _violating_set(exact, rows))
+        judged[vocabulary[q]] = ClosedForm(False, witness)
+    return judged
+
+
+def _violating_set(exact: ExactScores, rows: slice) -> list[int]:
+    """Pairs of optimal tokens S with |N(S)| k < |S| m, of a query with the given rows; none can be left out."""
+    beaten: dict[int, set[int]] = {}
+    for i, j in zip(exact.winner[rows].tolist(), exact.loser[rows].tolist(), strict=True):
+        beaten.setdefault(i, set()).add(j)
+    k, m = len(beaten), len(set().union(*beaten.values()))
+
+    def violates(chosen: list[int]) -> bool:
+        return len(set().union(*(beaten[i] for i in chosen))) * k < len(chosen) * m
+
+    lowest = min(beaten, key=lambda i: Fraction(int(exact.numerator[i]), int(exact.denominator[i])))
+    found = [i for i in sorted(beaten) if exact.block[i] == exact.block[lowest]]
+    found = next(([i] for i in found if violates([i])), found)
+    for i in list(found):
+        fewer = [other for other in found if other != i]
+        if violates(fewer):
+            found = fewer
+    if not violates(found):
+        raise CertificateError("the lowest block of a query does not refute Proposition 2's formula")
+    return found
+
+
+def compare_exactly(
+    dataset: Dataset, queries: Iterable[Token], weights: Mapping[Token, Mapping[Token, Fraction]]
+) -> dict[Token, ClosedForm]:
+    """Against exact weights, {query: {key: x^T W*_kq q}} with zeros left out."""
+    judged = {}
+    for query in queries:
+        order, column = dataset.orders[query], weights.get(query, {})
+        k, m = len(order.optimal), len(order.non_optimal)
+        formula = dict.fromkeys(order.optimal, Fraction(m, k + m)) | dict.fromkeys(
+            order.non_optimal, Fraction(-k, k + m)
+        )
+        witness = tuple(x for x in dataset.vocabulary if x in formula and column.get(x, 0) != formula[x])
+        judged[query] = ClosedForm(not witness, witness or None)
+    return judged
+
+
+def compare(
+    dataset: Dataset, queries: Mapping[Token, QueryOrder], scores: Matrix, radius: Matrix
+) -> dict[Token, ClosedForm]:
+    """Against numerical scores x^T W q, shape (key, query), each known within ``radius``, of the same shape."""
+    judged = {}
+    for query, order in queries.items():
+        formula, known = np.zeros(dataset.V), np.ones(dataset.V, dtype=bool)
+        k, m = len(order.optimal), len(order.non_optimal)
+        formula[[dataset.index[x] for x in order.optimal]] = m / (k + m)
+        formula[[dataset.index[x] for x in order.non_optimal]] = -k / (k + m)
+        known[[dataset.index[x] for x in order.confused]] = False
+        column = dataset.index[query]
+        differs = known & (np.abs(scores[:, column] - formula) > radius[:, column])
+        witness = tuple(dataset.vocabulary[x] for x in np.flatnonzero(differs))
+        judged[query] = ClosedForm(not witness, witness or None)
+    return judged

@@ -1,0 +1,41 @@
+"""Datasets of arXiv 2409.17335: sentences with their collocation, partial orders and assumptions."""
+
+from marginaudit.orders.ntp.assumptions import ASSUMPTIONS, check_assumption, check_assumptions, gram_deviation
+from marginaudit.orders.ntp.cases import CASES
+from marginaudit.orders.ntp.collocation import Collocation, CollocationError, Token
+from marginaudit.orders.ntp.dataset import Dataset, Sample
+from marginaudit.orders.ntp.formats import (
+    dataset_content,
+    dataset_from_content,
+    dataset_from_document,
+    dataset_to_document,
+    read_dataset,
+)
+from marginaudit.orders.ntp.generate import broken, free_dataset, prefix_closed_dataset
+from marginaudit.orders.ntp.partial_order import QueryOrder, query_orders
+from marginaudit.orders.ntp.relations import Encoded, relations
+
+__all__ = [
+    "ASSUMPTIONS",
+    "CASES",
+    "Collocation",
+    "CollocationError",
+    "Dataset",
+    "Encoded",
+    "QueryOrder",
+    "Sample",
+    "Token",
+    "broken",
+    "check_assumption",
+    "check_assumptions",
+    "dataset_content",
+    "dataset_from_content",
+    "dataset_from_document",
+    "dataset_to_document",
+    "free_dataset",
+    "gram_deviation",
+    "prefix_closed_dataset",
+    "query_orders",
+    "read_dataset",
+    "relations",
+]

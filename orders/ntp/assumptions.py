@@ -1,0 +1,196 @@
+"""Every assumption of the NTP ledger as a predicate that returns its witness.
+
+Assumption 1 of arXiv 2409.17335 is `collocation`, `injective`, `next_from_sentence`,
+`well_defined_orders` and `no_confused_tokens`; Assumption 2 is `orthonormal`; Assumption 3 is
+`optimal_majority`; `prefix_closed` is what its section 3 says of the data.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from marginaudit.orders.assumption import Assumption, Witness
+from marginaudit.orders.ntp.dataset import Dataset, Sample
+
+ORTHONORMAL_TOLERANCE = 1e-12
+"""Largest entry of |E E^T - I| put down to the rounding of a rotation in float64."""
+
+UNROUNDED = 2.0**-26
+"""Products of two multiples of it, and their sums below 2, are float64 numbers."""
+
+UNIT_ROUNDOFF = 2.0**-53
+
+
+def collocation(dataset: Dataset) -> Witness:
+    """n is a function, defined on the whole vocabulary; the witness is a token without one value."""
+    for x, values in dataset.collocation.values.items():
+        if len(values) != 1:
+            return {"token": x, "next_tokens": list(values)}
+    return None
+
+
+def injective(dataset: Dataset) -> Witness:
+    """No two tokens share a next token; the witness is two that do."""
+    owner: dict[str, str] = {}
+    for x, values in dataset.collocation.values.items():
+        for y in values:
+            if owner.setdefault(y, x) != x:
+                return {"tokens": [owner[y], x], "next": y}
+    return None
+
+
+def next_from_sentence(dataset: Dataset) -> Witness:
+    """Each sample's next token is n(x) of a token x of its sentence; the witness is a sample where not."""
+    encoded = dataset.encoded
+    answered = np.zeros(dataset.N, dtype=bool)
+    answered[encoded.owner[encoded.optimal]] = True
+    missing = np.flatnonzero(~answered)
+    return {"sample": _document(dataset.samples[missing[0]])} if len(missing) else None
+
+
+def well_defined_orders(dataset: Dataset) -> Witness:
+    """The closure of each query's relation is a strict partial order; the witness is a cycle."""
+    for query, order in dataset.orders.items():
+        cycle = order.cycle()
+        if cycle is not None:
+            edges = zip(cycle, (*cycle[1:], cycle[0]), strict=True)
+            samples = [dataset.samples[order.graph.edges[edge]["sample"]] for edge in edges]
+            return {"query": query, "cycle": list(cycle), "samples": [_document(s) for s in samples]}
+    return None
+
+
+def no_confused_tokens(dataset: Dataset) -> Witness:
+    """No token wins and loses under one query; the witness is one, with two samples that confuse it."""
+    for query, order in dataset.orders.items():
+        for token in order.confused:
+            beaten = next(iter(order.graph.successors(token)))
+            winner = next(iter(order.graph.predecessors(token)))
+            wins = dataset.samples[order.graph.edges[token, beaten]["sample"]]
+            loses = dataset.samples[order.graph.edges[winner, token]["sample"]]
+            return {
+                "query": query,
+                "token": token,
+                "beats": {"token": beaten, "sample": _document(wins)},
+                "beaten_by": {"token": winner, "sample": _document(loses)},
+            }
+    return None
+
+
+def orthonormal(dataset: Dataset) -> Witness:
+    """The embeddings are orthonormal to rounding; the witness is the pair furthest from it.
+
+    One token named twice is one whose embedding has not unit norm.
+    """
+    if dataset.embedding is None:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation = np.abs(dataset.embedding @ dataset.embedding.T - np.eye(dataset.V))
+    deviation[np.isnan(deviation)] = np.inf
+    i, j = divmod(int(np.argmax(deviation)), dataset.V)
+    if deviation[i, j] <= ORTHONORMAL_TOLERANCE:
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        product = float(dataset.embedding[i] @ dataset.embedding[j])
+    return {
+        "tokens": [dataset.vocabulary[i], dataset.vocabulary[j]],
+        "inner_product": product if np.isfinite(product) else None,
+        "expected": float(i == j),
+    }
+
+
+def gram_deviation(dataset: Dataset) -> float:
+    """Upper bound on the largest entry of |E E^T - I|, E the float64 embeddings as they stand.
+
+    0.0 proves the tokens exactly orthonormal. Where float64 multiplies the embeddings without rounding the bound is
+    the entry itself; otherwise it adds the rounding of a sum of d products, about d 1e-16 for d dimensions. Infinite
+    where a product overflows. The spectral norm of E E^T - I is at most V times as large.
+
+    >>> from dataclasses import replace
+    >>> data = Dataset.from_sentences("ab", ["aba"])
+    >>> gram_deviation(data), gram_deviation(replace(data, embedding=np.array([[0.5, 0], [0, 1]])))
+    (0.0, 0.75)
+    """
+    E = dataset.embedding
+    if E is None:
+        return 0.0
+    size = np.abs(E)
+    with np.errstate(over="ignore", invalid="ignore"):
+        deviation, products = np.abs(E @ E.T - np.eye(dataset.V)), size @ size.T
+        if np.all(products < 2) and np.all(np.rint(E / UNROUNDED) == E / UNROUNDED):
+            return float(deviation.max())
+        roundings = E.shape[1] * UNIT_ROUNDOFF  # d a sum; ``products`` is rounded, too
+        error = roundings / (1 - 2 * roundings) * products
+        bound = float(np.max(deviation + error) * (1 + 16 * UNIT_ROUNDOFF))  # 16: the roundings of these lines
+    return bound if np.isfinite(bound) else np.inf
+
+
+def optimal_majority(dataset: Dataset) -> Witness:
+    """In each sample, optimal positions number at least each other token's multiplicity.
+
+    The witness is a sample that falls short, with the token that outnumbers its optimal positions.
+    """
+    encoded, size = dataset.encoded, dataset.V
+    optimal = np.bincount(encoded.owner[encoded.optimal], minlength=dataset.N)
+    others = ~encoded.optimal
+    code, multiplicity = np.unique(encoded.owner[others] * size + encoded.token[others], return_counts=True)
+    short = np.flatnonzero(multiplicity > optimal[code // size])
+    if not len(short):
+        return None
+    n, token = divmod(int(code[short[0]]), size)
+    return {
+        "sample": _document(dataset.samples[n]),
+        "optimal_positions": int(optimal[n]),
+        "token": dataset.vocabulary[token],
+        "multiplicity": int(multiplicity[short[0]]),
+    }
+
+
+def prefix_closed(dataset: Dataset) -> Witness:
+    """With ([x_1 .. x_l], y), every ([x_1 .. x_i], x_{i+1}) is a sample; the witness is a missing one.
+
+    Asked of i = l - 1 for every sample: a prefix that is a sample answers for those before it.
+    """
+    present = set(dataset.samples)
+    for sample in dataset.samples:
+        prefix = Sample(sample.tokens[:-1], sample.query)
+        if prefix.tokens and prefix not in present:
+            return {"sample": _document(sample), "missing": _document(prefix)}
+    return None
+
+
+ASSUMPTIONS: Mapping[str, Callable[[Dataset], Witness]] = {
+    predicate.__name__: predicate
+    for predicate in (
+        collocation,
+        injective,
+        next_from_sentence,
+        well_defined_orders,
+        no_confused_tokens,
+        orthonormal,
+        optimal_majority,
+        prefix_closed,
+    )
+}
+"""The predicates by name, in the order of the ledger."""
+
+
+def check_assumption(dataset: Dataset, name: str) -> Assumption:
+    """One assumption, judged on a dataset.
+
+    >>> from marginaudit.orders.ntp import Dataset
+    >>> data = Dataset.from_sentences("abba", ["abba", "ba"])
+    >>> check_assumption(data, "well_defined_orders").witness["cycle"]
+    ['a', 'b']
+    """
+    witness = ASSUMPTIONS[name](dataset)
+    return Assumption(name=name, holds=witness is None, witness=witness)
+
+
+def check_assumptions(dataset: Dataset) -> dict[str, Assumption]:
+    """All eight assumptions, by name."""
+    return {name: check_assumption(dataset, name) for name in ASSUMPTIONS}
+
+
+def _document(sample: Sample) -> dict[str, Any]:
+    return {"tokens": list(sample.tokens), "next": sample.next}

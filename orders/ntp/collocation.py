@@ -1,0 +1,60 @@
+"""The collocation: the map n from a token to its next token (Assumption 1 (i) of arXiv 2409.17335)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from marginaudit.orders.text import shown
+
+Token: TypeAlias = str
+
+
+class CollocationError(ValueError):
+    """The map n is needed on the whole vocabulary as a function, and the data do not give one."""
+
+
+@dataclass(frozen=True)
+class Collocation:
+    """What the data say about n: for each token x, every value that was read for n(x).
+
+    Data that obey Assumption 1 give each token one value; others give none or several, and then
+    ``x`` *maps to* ``y`` when y is among them.
+
+    >>> n = Collocation({"S": ("V",), "V": ("O", "P"), "O": ()})
+    >>> n.function
+    {'S': 'V'}
+    >>> n.maps("V", "P"), n.maps("O", "P")
+    (True, False)
+    """
+
+    values: Mapping[Token, tuple[Token, ...]]
+
+    @property
+    def function(self) -> dict[Token, Token]:
+        """n on the tokens where the data give exactly one value."""
+        return {x: read[0] for x, read in self.values.items() if len(read) == 1}
+
+    def maps(self, x: Token, y: Token) -> bool:
+        """Whether the data say n(x) = y."""
+        return y in self.values[x]
+
+    def require_function(self) -> dict[Token, Token]:
+        """n as a function on the whole vocabulary.
+
+        Raises
+        ------
+        CollocationError
+            Some token has no next token, or two; the message names the first such token.
+        """
+        for x, read in self.values.items():
+            if not read:
+                raise CollocationError(
+                    f"next_token: got no value for token {shown(x)}, expected n to be a function on the "
+                    "whole vocabulary (a length-1 sample of each token, or an entry of next_token)"
+                )
+            if len(read) > 1:
+                raise CollocationError(
+                    f"next_token: got {shown(read[0])} and {shown(read[1])} for token {shown(x)} from two "
+                    "length-1 samples, expected one value"
+                )
+        return self.function

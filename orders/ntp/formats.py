@@ -1,0 +1,375 @@
+"""Datasets as files: the JSON and the text form, read with errors that name the place, and written."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from io import StringIO
+from itertools import chain
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.errors import InputError
+from marginaudit.orders.files import file_content
+from marginaudit.orders.ntp.collocation import Token
+from marginaudit.orders.ntp.dataset import Dataset, Sample, prefix_samples, require_countable
+from marginaudit.orders.text import printable, shown, shown_path
+
+KEYS = ("name", "vocabulary", "sentences", "samples", "next_token", "embedding")
+SAMPLE_KEYS = ("tokens", "next", "count")
+ENDINGS = (".json", ".txt")
+
+LARGEST_ENTRY = 1e50
+"""Of an embedding; float64 holds fourth powers of its entries and of their inverses, with room for sums and steps."""
+
+
+def read_dataset(path: Path | str) -> Dataset:
+    """Read a dataset from a ``.json`` or ``.txt`` file, in UTF-8, after a byte order mark or none.
+
+    A line of a text file ends with LF, CR LF or CR; every other character that is white space to Unicode separates
+    two tokens of it.
+
+    Raises
+    ------
+    InputError
+        One line: the file, the place in it (JSON pointer or line), what was got, what is expected.
+    """
+    path = Path(path)
+    return dataset_from_content(dataset_content(path), path)
+
+
+def dataset_content(path: Path) -> bytes:
+    """The bytes of a dataset's file.
+
+    Raises
+    ------
+    InputError
+        The path ends otherwise than a dataset's does, or is that of no file that can be read.
+    """
+    if path.suffix.lower() not in ENDINGS:
+        got = f"the ending {shown(path.suffix)}"
+        raise InputError(shown_path(path), got=got, expected="a .json or .txt dataset")
+    return file_content(path, "a dataset file")
+
+
+def dataset_from_content(content: bytes, path: Path) -> Dataset:
+    """A dataset from the bytes of its file; the path's ending tells the format.
+
+    Raises
+    ------
+    InputError
+        As `read_dataset`.
+    """
+    where = shown_path(path)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = 1 + error.object[: error.start].count(b"\n")
+        raise InputError(f"{where}: line {line}", got="text that is not UTF-8", expected="UTF-8") from None
+    read = _read_json if path.suffix.lower() == ".json" else _read_text
+    return read(text, where, printable(path.stem))
+
+
+def _read_text(text: str, where: str, name: str) -> Dataset:
+    sentences = []
+    for number, line in enumerate(StringIO(text, newline=None), start=1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        if len(words) < 2:
+            raise InputError(f"{where}: line {number}", got="a sentence of 1 token", expected="at least 2")
+        sentences.append(words)
+    if not sentences:
+        raise InputError(where, got="no sentence", expected="a sentence a line")
+    return Dataset.from_sentences(name, sentences)
+
+
+def _read_json(text: str, where: str, name: str) -> Dataset:
+    repeated: list[_RepeatedKey] = []
+
+    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _RepeatedKey:
+        members = dict(pairs)
+        if len(members) == len(pairs):
+            return members
+        key, times = Counter(key for key, _ in pairs).most_common(1)[0]
+        repeated.append(_RepeatedKey(key, times))
+        return repeated[-1]
+
+    try:
+        document = json.loads(text, object_pairs_hook=unique_keys, parse_int=_integer)
+        if repeated:
+            pointer, found = next(_repeated_keys(document, ""))
+            place = f"{where}: {pointer}/{_pointer(found.key)}"
+            raise InputError(place, got=f"this key {found.times} times in one object", expected="once")
+    except json.JSONDecodeError as error:
+        place = f"{where}: line {error.lineno} column {error.colno}"
+        raise InputError(place, got=f"invalid JSON ({error.msg})", expected="a JSON document") from None
+    except RecursionError:
+        raise InputError(where, got="JSON nested too deeply", expected="a dataset") from None
+    return dataset_from_document(document, where=where, default_name=name)
+
+
+@dataclass(frozen=True)
+class _RepeatedKey:
+    """Stands in the parsed document for an object that holds a key more than once."""
+
+    key: str
+    times: int
+
+
+def _repeated_keys(value: Any, pointer: str) -> Iterator[tuple[str, _RepeatedKey]]:
+    if isinstance(value, _RepeatedKey):
+        yield pointer, value
+    elif isinstance(value, dict):
+        for key, member in value.items():
+            yield from _repeated_keys(member, f"{pointer}/{_pointer(key)}")
+    elif isinstance(value, list):
+        for i, member in enumerate(value):
+            yield from _repeated_keys(member, f"{pointer}/{i}")
+
+
+class _LongInteger(float):
+    """An integer of more digits than Python converts, which no place takes."""
+
+    def __init__(self, digits: str) -> None:
+        self.digits = len(digits.lstrip("-"))
+
+    def __repr__(self) -> str:
+        return f"an integer of {self.digits} digits"
+
+
+def _integer(digits: str) -> int | float:
+    try:
+        return int(digits)
+    except ValueError:
+        return _LongInteger(digits)
+
+
+def dataset_from_document(document: Any, *, where: str = "dataset", default_name: str = "dataset") -> Dataset:
+    """A dataset from the JSON form, already parsed.
+
+    >>> data = dataset_from_document({"samples": [{"tokens": ["a", "q"], "next": "b"}]})
+    >>> data.vocabulary, data.N, data.L_max
+    (('a', 'q', 'b'), 1, 2)
+
+    Raises
+    ------
+    InputError
+        Naming the JSON pointer, what was got and what is expected.
+    """
+    return _Reader(where).dataset(document, default_name)
+
+
+def dataset_to_document(dataset: Dataset) -> dict[str, Any]:
+    """The JSON form of a dataset; reading it gives the same samples, n, vocabulary and embedding."""
+    document: dict[str, Any] = {
+        "name": dataset.name,
+        "vocabulary": list(dataset.vocabulary),
+        "samples": [
+            {"tokens": list(sample.tokens), "next": sample.next} | ({"count": count} if count > 1 else {})
+            for sample, count in zip(dataset.samples, dataset.counts, strict=True)
+        ],
+    }
+    if dataset.next_token:
+        document["next_token"] = dict(dataset.next_token)
+    if dataset.embedding is not None:
+        document["embedding"] = dataset.embedding.tolist()
+    return document
+
+
+def _kind(value: object) -> str:
+    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array"}
+    if value is None:
+        return "null"
+    return next((name for kind, name in names.items() if isinstance(value, kind)), "an object")
+
+
+def _pointer(part: str) -> str:
+    return printable(part.replace("~", "~0").replace("/", "~1"))
+
+
+class _Reader:
+    """Validation of one document.
+
+    ``known`` is the given vocabulary, if there is one; ``accepted`` holds the tokens met so far.
+    """
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.known: frozenset[Token] | None = None
+        self.accepted: set[Token] = set()
+
+    def fail(self, pointer: str, *, got: str, expected: str) -> NoReturn:
+        raise InputError(f"{self.where}: {pointer}" if pointer else self.where, got=got, expected=expected)
+
+    def dataset(self, document: Any, default_name: str) -> Dataset:
+        if not isinstance(document, dict):
+            self.fail("", got=_kind(document), expected="a JSON object")
+        for key in document:
+            if key not in KEYS:
+                self.fail(f"/{_pointer(key)}", got="an unknown key", expected="one of " + ", ".join(KEYS))
+        name = document.get("name", default_name)
+        if not isinstance(name, str) or not name:
+            self.fail("/name", got=shown(name), expected="a non-empty string")
+        if not _encodable(name):
+            self.fail("/name", got=shown(name), expected="a string that UTF-8 can encode")
+
+        if "vocabulary" in document:
+            self.known = frozenset(self.vocabulary(document["vocabulary"]))
+        if "sentences" not in document and "samples" not in document:
+            self.fail("", got="neither sentences nor samples", expected="at least one of them")
+        sentences = self.sentences(document.get("sentences", []))
+        samples = self.samples(document.get("samples", []))
+        if not sentences and not samples:
+            self.fail("", got="no sentence and no sample", expected="at least one")
+        next_token = self.next_token(document.get("next_token", {}))
+
+        used = chain(
+            chain.from_iterable(sentences),
+            chain.from_iterable((*sample.tokens, sample.next) for sample, _ in samples),
+            chain.from_iterable(next_token.items()),
+        )
+        vocabulary = document.get("vocabulary") or dict.fromkeys(used)
+        counts = _count(sentences, samples)
+        require_countable(counts.values(), f"{self.where}: /samples")
+        self.check_collocation(next_token, sentences, samples)
+        return Dataset(
+            name=name,
+            vocabulary=tuple(vocabulary),
+            samples=tuple(counts),
+            counts=tuple(counts.values()),
+            next_token=next_token,
+            embedding=self.embedding(document["embedding"], len(vocabulary)) if "embedding" in document else None,
+        )
+
+    def array(self, value: Any, pointer: str, of: str) -> list[Any]:
+        if not isinstance(value, list):
+            self.fail(pointer, got=_kind(value), expected=f"an array of {of}")
+        return value
+
+    def token(self, value: Any, pointer: str) -> Token:
+        if not isinstance(value, str):
+            self.fail(pointer, got=shown(value), expected="a token (a string)")
+        if self.known is not None and value not in self.known:
+            self.fail(pointer, got=shown(value), expected="a token of the vocabulary")
+        if not _encodable(value):
+            self.fail(pointer, got=shown(value), expected="a token that UTF-8 can encode")
+        self.accepted.add(value)
+        return value
+
+    def tokens(self, value: Any, pointer: str) -> tuple[Token, ...]:
+        words = self.array(value, pointer, "tokens")
+        if {str}.issuperset(map(type, words)) and self.accepted.issuperset(words):
+            return tuple(words)
+        return tuple(self.token(word, f"{pointer}/{i}") for i, word in enumerate(words))
+
+    def vocabulary(self, value: Any) -> tuple[Token, ...]:
+        words = self.tokens(value, "/vocabulary")
+        if not words:
+            self.fail("/vocabulary", got="an empty array", expected="at least one token")
+        seen: dict[Token, int] = {}
+        for i, word in enumerate(words):
+            if word in seen:
+                self.fail(
+                    f"/vocabulary/{i}",
+                    got=f"{shown(word)}, already at /vocabulary/{seen[word]}",
+                    expected="each token once",
+                )
+            seen[word] = i
+        return words
+
+    def sentences(self, value: Any) -> list[tuple[Token, ...]]:
+        read = []
+        for i, sentence in enumerate(self.array(value, "/sentences", "sentences")):
+            words = self.tokens(sentence, f"/sentences/{i}")
+            if len(words) < 2:
+                got = f"a sentence of {len(words)} token{'' if len(words) == 1 else 's'}"
+                self.fail(f"/sentences/{i}", got=got, expected="at least 2 tokens")
+            read.append(words)
+        return read
+
+    def samples(self, value: Any) -> list[tuple[Sample, int]]:
+        return [
+            self.sample(sample, f"/samples/{i}") for i, sample in enumerate(self.array(value, "/samples", "samples"))
+        ]
+
+    def sample(self, value: Any, pointer: str) -> tuple[Sample, int]:
+        if not isinstance(value, dict):
+            self.fail(pointer, got=_kind(value), expected='an object {"tokens", "next", "count"}')
+        for key in value:
+            if key not in SAMPLE_KEYS:
+                self.fail(
+                    f"{pointer}/{_pointer(key)}", got="an unknown key", expected="one of " + ", ".join(SAMPLE_KEYS)
+                )
+        for key in ("tokens", "next"):
+            if key not in value:
+                self.fail(pointer, got=f"no key {key!r}", expected='an object with "tokens" and "next"')
+        words = self.tokens(value["tokens"], f"{pointer}/tokens")
+        if not words:
+            self.fail(f"{pointer}/tokens", got="an empty array", expected="at least one token")
+        following = self.token(value["next"], f"{pointer}/next")
+        count = value.get("count", 1)
+        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+            self.fail(f"{pointer}/count", got=shown(count), expected="a positive integer")
+        return Sample(words, following), count
+
+    def next_token(self, value: Any) -> dict[Token, Token]:
+        if not isinstance(value, dict):
+            self.fail("/next_token", got=_kind(value), expected="an object from token to next token")
+        for x, y in value.items():
+            self.token(x, f"/next_token/{_pointer(x)}")
+            self.token(y, f"/next_token/{_pointer(x)}")
+        return dict(value)
+
+    def check_collocation(
+        self,
+        next_token: Mapping[Token, Token],
+        sentences: Iterable[tuple[Token, ...]],
+        samples: Iterable[tuple[Sample, int]],
+    ) -> None:
+        pairs = [(f"/sentences/{i}", s[0], s[1]) for i, s in enumerate(sentences)]
+        pairs += [(f"/samples/{i}", s.tokens[0], s.next) for i, (s, _) in enumerate(samples) if len(s.tokens) == 1]
+        for pointer, x, y in pairs:
+            if next_token.get(x, y) != y:
+                self.fail(
+                    pointer,
+                    got=f"the sample [{shown(x)}] -> {shown(y)}",
+                    expected=f"next token {shown(next_token[x])}, as next_token says",
+                )
+
+    def embedding(self, value: Any, vocabulary_size: int) -> NDArray[np.float64]:
+        rows = self.array(value, "/embedding", "rows")
+        if len(rows) != vocabulary_size:
+            expected = f"{vocabulary_size} (a row for each token of the vocabulary)"
+            self.fail("/embedding", got=f"an array of length {len(rows)}", expected=expected)
+        for i, row in enumerate(rows):
+            numbers = self.array(row, f"/embedding/{i}", "numbers")
+            if not numbers:
+                self.fail(f"/embedding/{i}", got="an empty array", expected="at least one number")
+            if len(numbers) != len(rows[0]):
+                got = f"a row of length {len(numbers)}"
+                self.fail(f"/embedding/{i}", got=got, expected=f"length {len(rows[0])}, as row 0 has")
+            for j, number in enumerate(numbers):
+                if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST_ENTRY:
+                    self.fail(f"/embedding/{i}/{j}", got=shown(number), expected="a finite number, at most 1e50")
+            if 0 < max(map(abs, numbers)) < 1 / LARGEST_ENTRY:
+                got = f"{shown(max(numbers, key=abs))} as the largest entry"
+                self.fail(f"/embedding/{i}", got=got, expected="zeros, or an entry of at least 1e-50")
+        return np.array(rows, dtype=np.float64)
+
+
+def _encodable(text: str) -> bool:
+    """Whether the text has no lone surrogate, which JSON can write and UTF-8 cannot."""
+    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
+
+
+def _count(sentences: Iterable[tuple[Token, ...]], samples: Iterable[tuple[Sample, int]]) -> Counter[Sample]:
+    counts: Counter[Sample] = Counter()
+    for sentence in sentences:
+        counts.update(prefix_samples(sentence))
+    for sample, count in samples:
+        counts[sample] += count
+    return counts

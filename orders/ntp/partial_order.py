@@ -1,0 +1,98 @@
+"""One partial order per query, held by networkx, and the four classes of tokens under it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+
+from marginaudit.orders.ntp.collocation import Token
+from marginaudit.orders.relations import Relations
+
+
+@dataclass(frozen=True)
+class QueryOrder:
+    """The relation >_q of one query: an edge of ``graph`` runs from the winner to the loser.
+
+    Each edge carries ``sample``, the index of the first sample that makes it. The four classes
+    partition the whole vocabulary and are given in its order.
+
+    Source: arXiv 2409.17335, Definition 1 and the list of classes after it.
+
+    >>> order = QueryOrder("O", ("S", "V", "O", "P"), nx.DiGraph([("O", "S"), ("O", "V")]))
+    >>> order.optimal, order.non_optimal, order.confused, order.non_comparable
+    (('O',), ('S', 'V'), (), ('P',))
+    """
+
+    query: Token
+    vocabulary: tuple[Token, ...]
+    graph: "nx.DiGraph[Token]"
+
+    @cached_property
+    def optimal(self) -> tuple[Token, ...]:
+        """Tokens that beat something and are beaten by nothing."""
+        return self._tokens(beats=True, beaten=False)
+
+    @cached_property
+    def non_optimal(self) -> tuple[Token, ...]:
+        """Tokens that are beaten and beat nothing."""
+        return self._tokens(beats=False, beaten=True)
+
+    @cached_property
+    def confused(self) -> tuple[Token, ...]:
+        """Tokens that beat something and are beaten by something."""
+        return self._tokens(beats=True, beaten=True)
+
+    @cached_property
+    def non_comparable(self) -> tuple[Token, ...]:
+        """Tokens that stand in no relation."""
+        return tuple(x for x in self.vocabulary if x not in self.graph)
+
+    def _tokens(self, *, beats: bool, beaten: bool) -> tuple[Token, ...]:
+        graph = self.graph
+        return tuple(
+            x
+            for x in self.vocabulary
+            if x in graph and bool(graph.out_degree(x)) == beats and bool(graph.in_degree(x)) == beaten
+        )
+
+    @property
+    def relations(self) -> list[tuple[Token, Token]]:
+        """All pairs (winner, loser), in vocabulary order."""
+        position = {x: i for i, x in enumerate(self.vocabulary)}
+        return sorted(self.graph.edges, key=lambda edge: (position[edge[0]], position[edge[1]]))
+
+    def cycle(self) -> tuple[Token, ...] | None:
+        """Tokens x_1 >_q x_2 >_q .. >_q x_1 that show the relation's closure irreflexive no longer, or None.
+
+        >>> QueryOrder("b", ("a", "b"), nx.DiGraph([("a", "b"), ("b", "a")])).cycle()
+        ('a', 'b')
+        """
+        try:
+            edges = nx.find_cycle(self.graph)
+        except nx.NetworkXNoCycle:
+            return None
+        return tuple(edge[0] for edge in edges)
+
+
+def query_orders(relations: Relations, vocabulary: Sequence[Token]) -> dict[Token, QueryOrder]:
+    """The order of every query that heads at least one relation, queries in vocabulary order."""
+    names = tuple(vocabulary)
+    orders: dict[Token, QueryOrder] = {}
+    heads, starts = np.unique(relations.query, return_index=True)
+    bounds = pairwise([*starts, len(relations)])
+    for head, (start, end) in zip(heads, bounds, strict=True):
+        graph: nx.DiGraph[Token] = nx.DiGraph()
+        graph.add_edges_from(
+            (names[winner], names[loser], {"sample": sample})
+            for winner, loser, sample in zip(
+                relations.winner[start:end].tolist(),
+                relations.loser[start:end].tolist(),
+                relations.sample[start:end].tolist(),
+                strict=True,
+            )
+        )
+        orders[names[head]] = QueryOrder(query=names[head], vocabulary=names, graph=graph)
+    return orders

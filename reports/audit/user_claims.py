@@ -1,0 +1,145 @@
+"""Claims from outside: from a Python file, and from installed packages.
+
+Both name them in one way: ``CLAIMS``, an iterable of `Claim`. Claims that a module has besides are not audited, so
+that it may hold some that others are made from. A package says where its CLAIMS are by an entry point.
+"""
+
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+
+from marginaudit.orders import InputError, file_content, printable, shortened, shown, shown_path
+from marginaudit.reports.audit.ledger import LEDGER, of_paper
+from marginaudit.reports.audit.time_limit import TimeIsUp, time_limit
+from marginaudit.reports.claim import Claim, Ledger, message
+
+GROUP = "marginaudit.claims"
+"""Entry points of this group have the value ``module:CLAIMS``."""
+
+EXPECTED = "CLAIMS = (..), the claims to audit"
+
+LOADING = 120.0
+"""Seconds in which code from outside is to say what its claims are."""
+
+LONGEST_ERROR = 300
+"""Characters of an exception's text that are told."""
+
+Notice = Callable[[str], None]
+
+
+def all_claims(paper: str, file: Path | None, notice: Notice) -> Ledger:
+    """The built-in claims on a paper, those of the installed packages and those of a file, in this order.
+
+    A package whose claims cannot be had is left out, and ``notice`` is told why.
+
+    Raises
+    ------
+    InputError
+        There are no claims on the paper, or those of the file cannot be had.
+    """
+    claims = list(of_paper(paper))
+    taken = set(LEDGER)
+    for point in entry_points(group=GROUP):
+        where = printable(f"{_package(point)}: entry point {point.name} = {point.value}")
+        try:
+            claims += _accepted(_claims_of_entry_point(point, where), where, taken)
+        except InputError as error:
+            notice(f"{error}; its claims are left out")
+    if file is not None:
+        claims += _accepted(_claims_of_file(file), shown_path(file), taken)
+    return Ledger(claims)
+
+
+def _claims_of_file(file: Path) -> object:
+    """The CLAIMS of a Python file, which is run; modules that lie beside it can be imported.
+
+    Raises
+    ------
+    InputError
+        It cannot be read or run.
+    """
+    where, text = shown_path(file), file_content(file, "a Python file of claims")
+    module = ModuleType(f"claims_of_{file.stem}")
+    module.__file__ = str(file)
+    sys.modules[module.__name__] = module  # where dataclasses look names of annotations up
+    if (folder := str(file.resolve().parent)) not in sys.path:
+        sys.path.append(folder)
+    with _failures_in_one_line(where, str(file)):
+        exec(compile(text, str(file), "exec", dont_inherit=True), module.__dict__)
+        return _listed(getattr(module, "CLAIMS", None))
+
+
+def _claims_of_entry_point(point: EntryPoint, where: str) -> object:
+    with _failures_in_one_line(where):
+        return _listed(point.load())
+
+
+def _package(point: EntryPoint) -> str:
+    return "a package" if point.dist is None else point.dist.name
+
+
+def _listed(found: object) -> object:
+    return tuple(found) if isinstance(found, Iterable) else found
+
+
+@contextmanager
+def _failures_in_one_line(where: str, file: str | None = None) -> Iterator[None]:
+    """Run code from outside: what it prints goes to standard error, and what it raises becomes an InputError."""
+    try:
+        with redirect_stdout(sys.stderr), time_limit(LOADING):
+            yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        lines = [line.lineno for line in traceback.extract_tb(error.__traceback__) if line.filename == file]
+        if isinstance(error, SyntaxError) and error.filename == file:
+            lines.append(error.lineno)
+        place = f"{where}:{lines[-1]}" if lines and lines[-1] else where
+        if isinstance(error, TimeIsUp):
+            raise InputError(place, got=f"no end within {LOADING:g} s", expected="Python that ends") from None
+        raise InputError(place, got=_in_words(error), expected="Python that runs") from None
+
+
+def _accepted(found: object, where: str, taken: set[str]) -> list[Claim]:
+    """CLAIMS as a list, once everything in it can be audited and reported; their ids are then taken.
+
+    Raises
+    ------
+    InputError
+        It has no claim or something else in it, a claim's id is taken, or its formula is no LaTeX.
+    """
+    if not isinstance(found, tuple):
+        got = "no CLAIMS" if found is None else f"{shown(found)} as CLAIMS"
+        raise InputError(where, got=got, expected=EXPECTED)
+    if not found:
+        raise InputError(where, got="no claim in CLAIMS", expected="at least one")
+    claims: dict[str, Claim] = {}
+    for number, claim in enumerate(found):
+        if not isinstance(claim, Claim):
+            raise InputError(where, got=f"{shown(claim)} as CLAIMS[{number}]", expected="a Claim")
+        if claim.id in taken or claim.id in claims:
+            got = "an id that another claim has"
+            raise InputError(f"{where}: claim {claim.id}", got=got, expected="one of its own")
+        _check_formula(claim, where)
+        claims[claim.id] = claim
+    taken |= set(claims)
+    return list(claims.values())
+
+
+def _check_formula(claim: Claim, where: str) -> None:
+    from latex2mathml.converter import convert
+
+    try:
+        convert(claim.formula)
+    except Exception as error:
+        got = f"the formula {shown(claim.formula)} ({_in_words(error)})"
+        raise InputError(f"{where}: claim {claim.id}", got=got, expected="LaTeX") from None
+
+
+def _in_words(error: BaseException) -> str:
+    text = printable(error.msg) if isinstance(error, SyntaxError) else message(error)
+    return shortened(": ".join(part for part in (type(error).__name__, text) if part), LONGEST_ERROR)

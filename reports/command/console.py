@@ -1,0 +1,119 @@
+"""What the commands print for a person: tables on standard output, notes and progress on standard error."""
+
+import io
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from marginaudit.orders import printable
+from marginaudit.reports.command.interrupts import raise_if_interrupted
+from marginaudit.reports.command.streams import standard_output
+from marginaudit.reports.page.html import number
+from marginaudit.reports.plots.style import VERDICTS
+from marginaudit.reports.verdict import Verdict
+
+if TYPE_CHECKING:
+    from marginaudit.reports.ntp.tables import Grid
+
+PIPED_WIDTH = 200
+"""Columns of a table that does not go to a terminal."""
+
+
+GRID_WIDTH = 80
+"""Columns that a table of texts fits into."""
+
+
+def _print(*what: Any, **how: Any) -> None:
+    """Print on standard output; wide, and without colours, where it is no terminal.
+
+    A character that its encoding lacks is written as an escape.
+    """
+    with standard_output() as output:
+        if isinstance(output, io.TextIOWrapper):
+            output.reconfigure(errors="backslashreplace")
+        Console(highlight=False, soft_wrap=False, width=None if output.isatty() else PIPED_WIDTH).print(*what, **how)
+
+
+def cell(value: Any) -> Text:
+    """A table cell: text from outside is shown as it is, without markup or control characters."""
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return Text(number(value), justify="right")
+    text = printable(str(value))
+    return Text(text, style=f"bold {VERDICTS[Verdict(text)]}" if text in set(Verdict) else "")
+
+
+def print_grid(grid: "Grid") -> None:
+    """One table of texts, with its notes below; of its columns only the long ones are broken over lines."""
+    table = Table(title=Text(printable(grid.title)), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for column, name in enumerate(grid.header):
+        table.add_column(
+            name,
+            header_style="dim",
+            justify="left" if column in grid.words else "right",
+            overflow="fold",
+            no_wrap=column not in grid.long,
+        )
+    for row in grid.rows:
+        table.add_row(*[Text(printable(cell)) for cell in row])
+    _print(table, width=GRID_WIDTH)
+    for note in grid.notes:
+        _print(Text(printable(note)), width=GRID_WIDTH)
+    _print()
+
+
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """One table with a title."""
+    table = Table(title=Text(printable(title)), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for name in header:
+        table.add_column(name, overflow="fold", header_style="dim")
+    for row in rows:
+        table.add_row(*[cell(value) for value in row])
+    _print(table)
+    _print()
+
+
+def print_line(text: str) -> None:
+    """One line of text on standard output."""
+    _print(Text(printable(text)), soft_wrap=True)
+
+
+@dataclass
+class Bar:
+    """A progress bar on standard error; silent where that is no terminal. Its moves see an interrupt that was lost."""
+
+    progress: Progress
+    task: TaskID
+
+    def say(self, text: str) -> None:
+        """Name what is under way."""
+        raise_if_interrupted()
+        self.progress.update(self.task, description=printable(text))
+
+    def reach(self, done: float) -> None:
+        """Say how much of the total is done."""
+        raise_if_interrupted()
+        self.progress.update(self.task, completed=done)
+
+
+@contextmanager
+def progress_bar(total: float) -> Iterator[Bar]:
+    """A bar over ``total`` units of work."""
+    progress = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    with progress:
+        yield Bar(progress, progress.add_task("", total=total))

@@ -1,0 +1,5 @@
+"""The audit of arXiv 2409.17335: its statements, what they measure, its figures and tables."""
+
+from marginaudit.reports.ntp.run import Config, Run
+
+__all__ = ["Config", "Run"]

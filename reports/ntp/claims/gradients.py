@@ -1,0 +1,156 @@
+"""Appendix A of arXiv 2409.17335: the closed forms of both gradients."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.ntp import Dataset
+from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
+from marginaudit.reports.judgements import Equal
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.series import Series, series
+from marginaudit.training.ntp import loss_gradient, stage1_loss, stage1_loss_gradient, stage2_loss
+
+SCALES = (0.0, 1.0, 3.0)
+"""Standard deviations of the logits, at most, at the random weights where the gradients are compared."""
+
+DIRECTIONS = 6
+COMPLEX_STEP = 1e-30
+"""Im f(W + i h D)/h is the derivative along D to rounding: nothing is subtracted."""
+
+MOST_TERMS = 100
+"""Of more samples, or tokens, a random part stands for all: the identities add up over them."""
+
+MOST_ENTRIES = 20_000_000
+"""Terms times entries of a weight matrix, at most: of large vocabularies a smaller part is taken."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is printed of a gradient and the loss's own derivative, along random directions at random weights.
+
+    Attributes
+    ----------
+    printed, derivative : series of the same entries
+    size : (entries,) array
+        What rounding is relative to: ||gradient||, or the sum of absolute terms, at least about a hundredth of what
+        it can be.
+    part : str
+        Which random part of the sum stands for all of it; "" where it is all.
+    """
+
+    printed: Series
+    derivative: Series
+    size: NDArray[np.float64]
+    part: str
+
+
+@lru_cache(maxsize=4)
+def compare(run: Run, stage: Literal[1, 2]) -> Comparison:
+    """Both sides of eq. 5 (stage 1) or eq. 6 (stage 2), with embeddings scaled to norm at most 1."""
+    rng = np.random.default_rng(2409_17335)
+    data = _manageable(run.dataset, rng)
+    V, d = data.embeddings.shape
+    loss: Callable[..., Any]
+    gradient: Callable[..., Any]
+    if stage == 1:
+        tokens, part = some(V, "tokens", V * d, rng)
+        loss, gradient = partial(stage1_loss, tokens=tokens), partial(stage1_loss_gradient, tokens=tokens)
+    else:
+        loss, gradient, part = stage2_loss, loss_gradient, in_part(data.N, run.dataset.N, "samples")
+    shapes = [(V, d)] if stage == 1 else [(V, d), (d, d)]
+    operations = data.N + data.L_max + V + d
+    printed, derivative, size, labels = [], [], [], []
+    for scale in SCALES:
+        weights = [scale * rng.standard_normal(shape) for shape in shapes]
+        G = gradient(data, *weights)
+        for number in range(1, DIRECTIONS + 1):
+            D = rng.standard_normal(shapes[-1])
+            D /= np.linalg.norm(D)
+            printed.append(float(np.vdot(G, D)))
+            moved = [*weights[:-1], weights[-1] + 1j * COMPLEX_STEP * D]
+            derivative.append(float(np.imag(loss(data, *moved))) / COMPLEX_STEP)
+            size.append(max(float(np.linalg.norm(G)), 1e-2))
+            labels.append(f"logits of deviation {scale:g}, direction {number}")
+    logits = 1 + 5 * max(SCALES)
+    radius = np.finfo(float).eps * operations * logits * np.maximum(size, 1.0)
+    return Comparison(
+        series(printed, radius=radius, label=tuple(labels)), series(derivative, radius=radius), np.array(size), part
+    )
+
+
+def _manageable(dataset: Dataset, rng: np.random.Generator) -> Dataset:
+    embedding = dataset.embeddings / (float(np.abs(dataset.embeddings).max()) or 1.0)
+    embedding = embedding / (float(np.linalg.norm(embedding, axis=1).max()) or 1.0)
+    n = dataset.next_token or dataset.collocation.function
+    return replace(some_samples(dataset, rng), next_token=n, embedding=embedding)
+
+
+def some_samples(dataset: Dataset, rng: np.random.Generator) -> Dataset:
+    """The dataset with as many of its samples as `some` takes, a random part."""
+    kept, part = some(dataset.N, "samples", dataset.embeddings.size, rng)
+    if not part:
+        return dataset
+    return replace(
+        dataset, samples=tuple(dataset.samples[i] for i in kept), counts=tuple(dataset.counts[i] for i in kept)
+    )
+
+
+def some(number: int, things: str, entries: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], str]:
+    """A random part of so many terms, sorted, each of which meets ``entries`` entries of a matrix; and `in_part`.
+
+    >>> some(5, "tokens", 25, np.random.default_rng(0))
+    (array([0, 1, 2, 3, 4]), '')
+    >>> some(1000, "tokens", 10**6, np.random.default_rng(0))[1]
+    '20 of 1000 tokens, a random part, stand for all.'
+    """
+    most = min(MOST_TERMS, max(1, MOST_ENTRIES // entries))
+    if number <= most:
+        return np.arange(number), ""
+    return np.sort(rng.choice(number, size=most, replace=False)), in_part(most, number, things)
+
+
+def in_part(taken: int, number: int, things: str) -> str:
+    """Which part stands for all, in words; "" where it is all."""
+    return f"{taken} of {number} {things}, a random part, stand for all." if taken < number else ""
+
+
+GRADIENT_OV = Claim(
+    id="ntp.gradient.ov",
+    source="arXiv 2409.17335, eq. 5",
+    statement="grad L0 = sum_x (P(x) - e_{n(x)}) x^T, at any W_ov; compared with the loss's derivative at random W_ov.",
+    formula=r"\nabla_{W_{ov}}L_0=\sum_{x\in\mathcal V}\left(P(x)-e_{n(x)}\right)x^\top",
+    assumptions=ASSUMPTION_1 + ASSUMPTION_2,
+    judgement=Equal(
+        measure=lambda run: compare(run, 1).printed,
+        expected=lambda run: compare(run, 1).derivative,
+        scale=lambda run: compare(run, 1).size,
+        note=lambda run: compare(run, 1).part,
+    ),
+)
+
+GRADIENT_KQ = Claim(
+    id="ntp.gradient.kq",
+    source="arXiv 2409.17335, eq. 6",
+    statement=(
+        "grad Loss = sum_n pi_n X_n (diag(phi) - phi phi^T) X_n^T W_ov^T (P - e_y) q^T, at any W_ov, W_kq and on any "
+        "data; compared with the loss's derivative at random W_ov, W_kq."
+    ),
+    formula=(
+        r"\nabla_{W_{kq}}\mathcal L=\sum_n\pi_n X_n\left(\mathrm{diag}(\varphi)-\varphi\varphi^\top\right)"
+        r"X_n^\top W_{ov}^\top\left(P-e_y\right)q^\top"
+    ),
+    assumptions=(),
+    judgement=Equal(
+        measure=lambda run: compare(run, 2).printed,
+        expected=lambda run: compare(run, 2).derivative,
+        scale=lambda run: compare(run, 2).size,
+        note=lambda run: compare(run, 2).part,
+    ),
+)
+
+CLAIMS = (GRADIENT_OV, GRADIENT_KQ)

@@ -1,0 +1,166 @@
+"""Proposition 2 of arXiv 2409.17335: a closed form of W*_kq. Decided in rational arithmetic."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from marginaudit.orders.ntp import QueryOrder, Token
+from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
+from marginaudit.reports.judgements import Equal
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.series import Series, exact_series, series
+
+ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
+
+
+def _entries(run: Run) -> Iterator[tuple[Token, Token]]:
+    """Every (query with a relation, token of which the closed form speaks: it is silent on confused ones).
+
+    Tokens in no relation are left out where the solution has a 0, as the closed form does.
+    """
+    exact, scores, words = run.kq.weights_exact, run.kq.scores, run.dataset.vocabulary
+    for query, order in run.dataset.orders.items():
+        named = set(order.graph) - set(order.confused)
+        if exact is not None:
+            named |= {token for token, weight in exact.get(query, {}).items() if weight}
+        elif scores is not None:
+            named |= {words[x] for x in np.flatnonzero(scores[:, run.dataset.index[query]])}
+        for token in sorted(named.difference(order.confused), key=run.dataset.index.__getitem__):
+            yield query, token
+
+
+def _weights(run: Run, entries: list[tuple[Token, Token]], label: tuple[str, ...]) -> Series:
+    """x^T W*_kq q for each (query, x): exact, or in float64 within the solution's own error bound."""
+    exact, scores = run.kq.weights_exact, run.kq.scores
+    if exact is not None:
+        return exact_series([exact.get(query, {}).get(token, Fraction(0)) for query, token in entries], label=label)
+    if scores is None:
+        raise ValueError("W*_kq does not exist")
+    index, size = run.dataset.index, np.linalg.norm(run.dataset.embeddings, axis=1)
+    places = [(index[token], index[query]) for query, token in entries]
+    bar = run.kq.weight_radius or 0.0
+    radius = [bar * size[x] * size[q] for x, q in places]
+    return series([scores[place] for place in places], radius=radius, label=label)
+
+
+def _solution(run: Run) -> Series:
+    entries = list(_entries(run))
+    return _weights(run, entries, tuple(f"x = {token!r} under query {query!r}" for query, token in entries))
+
+
+def closed_form_value(order: QueryOrder, token: Token) -> Fraction:
+    """m/(k+m) on the k optimal tokens of a query, -k/(k+m) on its m non-optimal ones, 0 elsewhere."""
+    k, m = len(order.optimal), len(order.non_optimal)
+    if token in order.optimal:
+        return Fraction(m, k + m)
+    return Fraction(-k, k + m) if token in order.non_optimal else Fraction(0)
+
+
+def _closed_form(run: Run) -> Series:
+    return exact_series([closed_form_value(run.dataset.orders[query], token) for query, token in _entries(run)])
+
+
+def _witness(run: Run) -> dict[str, Any] | None:
+    """The failing query with the fewest tokens, and a set S of optimal tokens with |N(S)| k < |S| m."""
+    failing = [(q, form.witness) for q, form in (run.kq.closed_form or {}).items() if not form.holds]
+    if not failing:
+        return None
+    query, tokens = min(failing, key=lambda entry: len(run.dataset.orders[entry[0]].graph))
+    order = run.dataset.orders[query]
+    return {
+        "query": query,
+        "optimal": list(order.optimal),
+        "non_optimal": list(order.non_optimal),
+        "relations": [list(pair) for pair in order.relations],
+        "S": list(tokens or ()),
+        "N(S)": [x for x in order.non_optimal if any(order.graph.has_edge(s, x) for s in tokens or ())],
+        "weights": {x: str(v) for x, v in (run.kq.weights_exact or {}).get(query, {}).items()},
+    }
+
+
+def no_relation(run: Run) -> str | None:
+    """Why no query has optimal tokens to speak of, or None."""
+    if run.kq.status == "infeasible":
+        return "W*_kq does not exist: no W_kq has all margins positive."
+    return None if run.dataset.orders else "No sample relates two tokens, so no query has optimal tokens."
+
+
+@lru_cache(maxsize=4)
+def _extremes(run: Run) -> list[tuple[Token, Token, Token]]:
+    """(query, x, x'), of each sample's tokens at other-than-optimal positions one of least weight and one of most.
+
+    Any two of them have one weight where these two do.
+    """
+    n, index = run.dataset.collocation, run.dataset.index
+    exact, scores = run.kq.weights_exact, run.kq.scores
+    found: dict[tuple[Token, Token, Token], None] = {}
+    for sample in run.dataset.samples:
+        query, others = sample.query, [x for x in dict.fromkeys(sample.tokens) if not n.maps(x, sample.next)]
+        if len(others) < 2:
+            continue
+        if exact is not None:
+            column = exact.get(query, {})
+            weight: dict[Token, Any] = {x: column.get(x, 0) for x in others}
+        elif scores is not None:
+            weight = {x: scores[index[x], index[query]] for x in others}
+        else:
+            raise ValueError("W*_kq does not exist")
+        # of equal weights the first and the last one, so that the two differ
+        found[query, min(others, key=weight.__getitem__), max(reversed(others), key=weight.__getitem__)] = None
+    return list(found)
+
+
+def _extreme(run: Run, which: int) -> Series:
+    triples = _extremes(run)
+    label = tuple(f"x = {x!r}, x' = {other!r} under query {query!r}" for query, x, other in triples)
+    return _weights(run, [(triple[0], triple[which]) for triple in triples], label)
+
+
+CLOSED_FORM = Claim(
+    id="ntp.prop2.closed-form",
+    source="arXiv 2409.17335, Proposition 2",
+    statement=(
+        "x^T W*_kq q = m/(k+m) for optimal x under q, -k/(k+m) for non-optimal x, 0 for non-comparable x, with k and m "
+        "the numbers of optimal and non-optimal tokens under q."
+    ),
+    formula=(
+        r"x^\top W^*_{kq}q=\frac{m}{k+m}\ (x\in O_q),\quad -\frac{k}{k+m}\ (x\in N_q),\quad 0\ \text{otherwise};"
+        r"\quad k=|O_q|,\ m=|N_q|"
+    ),
+    assumptions=ASSUMPTIONS,
+    judgement=Equal(measure=_solution, expected=_closed_form, witness=_witness),
+    absent=no_relation,
+    instead=(
+        "it holds for a query iff |N(S)| k >= |S| m for every set S of its optimal tokens (sharp.prop2), as it does "
+        "under prefix closure (sharp.single-optimum)."
+    ),
+)
+
+COROLLARY = Claim(
+    id="ntp.prop2.corollary",
+    source="arXiv 2409.17335, Proposition 4 (Proposition 2 restated)",
+    statement="(x - x')^T W*_kq q = 0 for any two tokens at other-than-optimal positions of a sample.",
+    formula=r"\left(x_{l}^{(n)}-x_{l'}^{(n)}\right)^\top W^*_{kq}q=0,\quad l,l'\notin l(n)",
+    assumptions=ASSUMPTIONS,
+    judgement=Equal(measure=lambda run: _extreme(run, 1), expected=lambda run: _extreme(run, 2)),
+    absent=no_relation,
+    instead=(
+        "it holds under a query where the closed form does: |N(S)| k >= |S| m for every set S of its optimal tokens "
+        "is enough (sharp.prop2)."
+    ),
+)
+
+PREFIX_CLOSED = Claim(
+    id="ntp.prop2.prefix-closed",
+    source="arXiv 2409.17335, Proposition 2 on the data of its section 3",
+    statement="The closed form of Proposition 2 under Assumptions 1 and 2 and prefix closure.",
+    formula=CLOSED_FORM.formula,
+    assumptions=(*ASSUMPTIONS, "prefix_closed"),
+    judgement=CLOSED_FORM.judgement,
+    absent=no_relation,
+)
+
+CLAIMS = (CLOSED_FORM, COROLLARY, PREFIX_CLOSED)

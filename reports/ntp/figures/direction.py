@@ -1,0 +1,192 @@
+"""The plot of stage 2's direction error: measured, its asymptotic law, and what is proved, on one pair of axes."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders import printable
+from marginaudit.reports.ntp.run import PAPER_STEPS, Run
+from marginaudit.reports.plots.axes import drawable, power_of_ten, powers_of_ten
+from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.style import BOUND, HATCH, LAW, MEASURED, REFERENCE, SHARPER
+from marginaudit.reports.verdict import Finding
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Floats = NDArray[np.float64]
+
+ON_WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+
+MOST = 2.0
+"""1 - cos reaches no more."""
+
+BOUNDS = (
+    ("ntp.theorem1.direction", "Theorem 1", BOUND),
+    ("sharp.theorem1", "sharp.theorem1", SHARPER),
+)
+
+METHODS = {"steps": "true steps", "flow": "gradient flow"}
+
+BAND = 5.0
+"""Width of the measured line, which the law's runs inside of."""
+
+
+@styled
+def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
+    """1 - cos(W_kq^(t), W*_kq) from step 1 to the last, against Theorem 1 and its sharper form.
+
+    The part of a bound above 2 is vacuous: it is drawn dashed, in a hatched ground.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 5.4))
+    axis = figure.subplots()
+    figure.subplots_adjust(left=0.065, right=0.845, top=0.885, bottom=0.1)
+    name = printable(run.dataset.name).replace("$", r"\$")
+    axis.set_title(rf"{name}: how far $W_{{kq}}^{{(t)}}$ is from $W^*_{{kq}}$, and how far it is proved to be", pad=22)
+    axis.set_xlabel("step $t$")
+    axis.set_ylabel(r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$")
+    powers_of_ten(axis.set_xscale, axis.xaxis)
+    powers_of_ten(axis.set_yscale, axis.yaxis)
+
+    stage = run.trained.stage2
+    shown = (stage.step >= 1) & (stage.one_minus_cos > 0)
+    if not shown.any():
+        axis.text(0.5, 0.5, "no direction", transform=axis.transAxes, ha="center", va="center", color=REFERENCE)
+        return figure
+    step, measured = stage.step[shown].astype(float), stage.one_minus_cos[shown]
+    ends = [(measured[-1], "measured", MEASURED)]
+    top = MOST
+    for claim, label, colour in BOUNDS:
+        curve = findings[claim].curve if claim in findings else None
+        if curve is None or curve.upper is None:
+            continue
+        bound = drawable(curve.upper)
+        _draw_bound(axis, np.array(curve.step, dtype=float), bound, colour)
+        _mark_informative(axis, findings[claim].informative_from, step[-1], colour)
+        ends.append((bound[-1], label, colour))
+        top = max(top, float(np.nanmax(bound)))
+    axis.plot(step, measured, color=MEASURED, alpha=0.55, lw=BAND, zorder=3, solid_capstyle="butt")
+    law = stage.law[shown]
+    if np.isfinite(law).any():
+        axis.plot(step, law, color=LAW, lw=1.0, ls=(0, (6, 4)), zorder=4)
+        known = np.flatnonzero(np.isfinite(law))
+        at = known[int(np.argmin(np.abs(np.log(step[known]) - 0.55 * np.log(step[-1]))))]
+        axis.annotate(
+            "asymptotic law",
+            (step[at], law[at]),
+            (10, 10),
+            textcoords="offset points",
+            fontsize=8,
+            color=LAW,
+        )
+    axis.set_xlim(1, max(step[-1], 10.0))
+    axis.set_ylim(min(measured.min(), np.nanmin(law, initial=np.inf)) / 30, top * 30)
+    axis.axhspan(MOST, top * 30, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
+    axis.axhline(MOST, color=REFERENCE, lw=0.8)
+    axis.annotate(
+        "vacuous: 1 − cos cannot exceed 2",
+        (0.985, 0.965),
+        xycoords="axes fraction",
+        ha="right",
+        va="top",
+        fontsize=8,
+        color=BOUND,
+        bbox=ON_WHITE,
+    )
+    _mark_the_papers_length(axis, step[-1])
+    _label_ends(axis, ends)
+    _mark_methods(axis, step, stage.method[shown])
+    return figure
+
+
+def _draw_bound(axis: "Axes", step: Floats, bound: Floats, colour: str) -> None:
+    says = bound < MOST
+    turn = int(np.argmax(says)) if says.any() else len(bound) - 1
+    axis.plot(step[: turn + 1], bound[: turn + 1], color=colour, lw=1.3, ls=(0, (2, 2)))
+    if says.any():
+        axis.plot(step[turn:], bound[turn:], color=colour, lw=1.8)
+
+
+def _mark_informative(axis: "Axes", first: int | None, last: float, colour: str) -> None:
+    if first is None or first > last:
+        return
+    axis.plot([first], [MOST], "o", ms=5, color=colour, zorder=5)
+    axis.annotate(
+        f"informative from {_plain(first)}",
+        (first, MOST),
+        (4, 6),
+        textcoords="offset points",
+        fontsize=7.5,
+        color=colour,
+        ha="left",
+        bbox=ON_WHITE,
+    )
+
+
+def _mark_the_papers_length(axis: "Axes", last: float) -> None:
+    steps = PAPER_STEPS
+    if steps < last:
+        axis.axvline(steps, color=REFERENCE, lw=0.8, ls=(0, (1, 2)))
+        axis.annotate(
+            f"the paper's\nruns: {steps}",
+            (steps, 0),
+            (-4, 5),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="right",
+            fontsize=7.5,
+            color=REFERENCE,
+        )
+
+
+def _plain(value: float) -> str:
+    """Two digits and a power of ten.
+
+    >>> _plain(4.2e14), _plain(1e-7)
+    ('4.2·10¹⁴', '1.0·10⁻⁷')
+    """
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa}·{power_of_ten(10.0 ** int(exponent))}"
+
+
+def _label_ends(axis: "Axes", ends: list[tuple[float, str, str]]) -> None:
+    """Name each line at its right end, with its value and how far it lies above the measured one."""
+    measured = ends[0][0]
+    for value, label, colour in ends:
+        over = "" if label == "measured" else f"\n{power_of_ten(value / measured)} × measured"
+        axis.annotate(
+            f"{label}\n{_plain(value)}{over}",
+            (1, value),
+            (6, 0),
+            xycoords=axis.get_yaxis_transform(),
+            textcoords="offset points",
+            va="center",
+            color=colour,
+            fontsize=8.5,
+            annotation_clip=False,
+        )
+
+
+def _mark_methods(axis: "Axes", step: Floats, method: NDArray[np.str_]) -> None:
+    """Above the axes, how each stretch was obtained."""
+    starts = [0, *(np.flatnonzero(method[1:] != method[:-1]) + 1).tolist()]
+    for number, start in enumerate(starts):
+        end = starts[number + 1] if number + 1 < len(starts) else len(step) - 1
+        if number:
+            axis.axvline(step[start], color=REFERENCE, lw=0.8, ls=(0, (1, 2)))
+        middle = np.sqrt(step[start] * step[end])
+        axis.annotate(
+            METHODS[str(method[start])],
+            (middle, 1),
+            (0, 5),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="center",
+            color=REFERENCE,
+            fontsize=8,
+        )

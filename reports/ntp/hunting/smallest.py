@@ -1,0 +1,53 @@
+"""Every dataset of the smallest sizes, smallest first."""
+
+from collections.abc import Iterator
+from itertools import combinations, combinations_with_replacement, permutations
+
+from marginaudit.orders.ntp import Dataset, Sample, Token
+from marginaudit.reports.ntp.hunting.strategies import NAMES
+
+LARGEST_VOCABULARY = 3
+LONGEST = 3
+MOST_SAMPLES = 3
+
+
+def smallest_datasets() -> Iterator[Dataset]:
+    """All datasets of up to three samples of two or three tokens over up to three tokens, n injective.
+
+    Samples are taken up to the order of the tokens before the query, which no statement about free samples
+    sees, and collocations up to the names of the tokens. Each next token is n of a token of its sentence.
+    """
+    for amount in range(1, MOST_SAMPLES + 1):
+        for size in range(1, LARGEST_VOCABULARY + 1):
+            names = NAMES[:size]
+            for n in _collocations(names):
+                for samples in combinations(_samples(names, n), amount):
+                    yield Dataset("hunted", names, samples, (1,) * amount, next_token=n)
+
+
+def _collocations(names: tuple[Token, ...]) -> Iterator[dict[Token, Token]]:
+    """One permutation of each cycle type."""
+    seen = set()
+    for values in permutations(names):
+        n = dict(zip(names, values, strict=True))
+        lengths = tuple(sorted(_cycle_length(n, x) for x in names))
+        if lengths not in seen:
+            seen.add(lengths)
+            yield n
+
+
+def _cycle_length(n: dict[Token, Token], start: Token) -> int:
+    length, x = 1, n[start]
+    while x != start:
+        length, x = length + 1, n[x]
+    return length
+
+
+def _samples(names: tuple[Token, ...], n: dict[Token, Token]) -> list[Sample]:
+    return [
+        Sample((*others, query), n[winner])
+        for length in range(2, LONGEST + 1)
+        for query in names
+        for others in combinations_with_replacement(names, length - 1)
+        for winner in sorted({*others, query})
+    ]

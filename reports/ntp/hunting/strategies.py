@@ -1,0 +1,151 @@
+"""Hypothesis strategies for datasets: small vocabularies, short sentences and small counts first."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import strategies as st
+
+from marginaudit.orders.ntp import Dataset, Sample, Token
+
+NAMES = tuple("abcdefgh")
+LONGEST = 6
+MOST_SAMPLES = 8
+MOST_SENTENCES = 5
+LARGEST_COUNT = 5
+
+
+def datasets(broken: Collection[str] = (), *, prefix_closed: bool = False) -> st.SearchStrategy[Dataset]:
+    """Datasets that tend to meet Assumptions 1-3, except those named in ``broken``.
+
+    Parameters
+    ----------
+    broken : names of assumptions that may fail
+    prefix_closed : whether every prefix of a sample has to be a sample
+    """
+    orders_fail = bool({"well_defined_orders", "no_confused_tokens", "next_from_sentence"} & set(broken))
+    kinds = [sentences(broken)] if prefix_closed else [ordered_samples(broken), sentences(broken)]
+    if orders_fail:
+        kinds.append(any_sentences(broken) if prefix_closed else any_samples(broken))
+    drawn = st.one_of(kinds)
+    if "collocation" in broken:
+        drawn = drawn.map(_without_a_next_token)
+    return drawn.flatmap(_embedded) if "orthonormal" in broken else drawn
+
+
+@st.composite
+def collocations(draw: st.DrawFn, broken: Collection[str]) -> dict[Token, Token]:
+    """n on a vocabulary of one to eight tokens: a permutation, or any function where it need not be injective."""
+    names = NAMES[: draw(st.integers(1, len(NAMES)))]
+    if "injective" in broken:
+        values: Sequence[Token] = draw(st.lists(st.sampled_from(names), min_size=len(names), max_size=len(names)))
+    else:
+        values = draw(st.permutations(names))
+    return dict(zip(names, values, strict=True))
+
+
+@st.composite
+def ordered_samples(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
+    """Free samples whose winners and losers are two classes under each query, so that nothing is confused."""
+    n = draw(collocations(broken))
+    counts: Counter[Sample] = Counter()
+    classes: dict[Token, tuple[list[Token], list[Token]]] = {}
+    for _ in range(draw(st.integers(1, MOST_SAMPLES))):
+        query = draw(st.sampled_from(list(n)))
+        if query not in classes:
+            classes[query] = draw(_classes(query, list(n)))
+        winners, losers = classes[query]
+        winner = draw(st.sampled_from(winners))
+        bag = Counter({winner: draw(st.integers(1, 3)), query: 1})
+        for loser in draw(st.lists(st.sampled_from(losers), max_size=LONGEST - 2)) if losers else []:
+            if bag[loser] < bag[winner] or "optimal_majority" in broken:
+                bag[loser] += 1
+        bag[query] -= 1
+        sentence = (*sorted(bag.elements()), query)
+        counts[Sample(sentence, n[winner])] += draw(st.integers(1, LARGEST_COUNT))
+    return Dataset("hunted", tuple(n), tuple(counts), tuple(counts.values()), next_token=n)
+
+
+@st.composite
+def _classes(draw: st.DrawFn, query: Token, names: list[Token]) -> tuple[list[Token], list[Token]]:
+    """Winners and losers under a query; the query is a token of its own samples, so it is in one of the two."""
+    others = [x for x in names if x != query]
+    if not others or draw(st.booleans()):
+        return [query], others
+    first = draw(st.integers(1, len(others)))
+    shuffled = draw(st.permutations(others))
+    return list(shuffled[:first]), [query, *shuffled[first:]]
+
+
+@st.composite
+def sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
+    """Prefix-closed data: each sentence grows by n of a token that the query's order lets win."""
+    n = draw(collocations(broken))
+    optimum: dict[Token, Token] = {}
+    grown = []
+    for start in draw(st.lists(st.sampled_from(list(n)), min_size=1, max_size=MOST_SENTENCES, unique=True)):
+        sentence = [start, n[start]]
+        for _ in range(draw(st.integers(0, LONGEST - 2))):
+            bag = Counter(sentence)
+            query = sentence[-1]
+            candidates = [x for x, times in bag.items() if times == max(bag.values())]
+            if "optimal_majority" in broken:
+                candidates = list(bag)
+            if query not in optimum:
+                optimum[query] = draw(st.sampled_from(candidates))
+            if optimum[query] not in candidates:
+                break
+            sentence.append(n[optimum[query]])
+        grown.append(tuple(sentence))
+    repeated = [s for s in grown for _ in range(draw(st.integers(1, LARGEST_COUNT)))]
+    return _with_collocation(Dataset.from_sentences("hunted", repeated, vocabulary=tuple(n)), n)
+
+
+@st.composite
+def any_samples(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
+    """Free samples of which only the next token is n of one of their tokens, if that is asked for."""
+    n = draw(collocations(broken))
+    counts: Counter[Sample] = Counter()
+    for _ in range(draw(st.integers(1, MOST_SAMPLES))):
+        sentence = tuple(draw(st.lists(st.sampled_from(list(n)), min_size=2, max_size=LONGEST)))
+        answers = list(n) if "next_from_sentence" in broken else [n[x] for x in dict.fromkeys(sentence)]
+        counts[Sample(sentence, draw(st.sampled_from(answers)))] += draw(st.integers(1, LARGEST_COUNT))
+    return Dataset("hunted", tuple(n), tuple(counts), tuple(counts.values()), next_token=n)
+
+
+@st.composite
+def any_sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
+    """Prefix-closed data whose every next token is n of some token of the sentence."""
+    n = draw(collocations(broken))
+    grown = []
+    for start in draw(st.lists(st.sampled_from(list(n)), min_size=1, max_size=MOST_SENTENCES)):
+        sentence = [start, n[start]]
+        for _ in range(draw(st.integers(0, LONGEST - 2))):
+            answers = list(n) if "next_from_sentence" in broken else [n[x] for x in dict.fromkeys(sentence)]
+            sentence.append(draw(st.sampled_from(answers)))
+        grown.append(tuple(sentence))
+    return _with_collocation(Dataset.from_sentences("hunted", grown, vocabulary=tuple(n)), n)
+
+
+def _without_a_next_token(dataset: Dataset) -> Dataset:
+    """A further token in the vocabulary, of which no next token is given."""
+    return replace(dataset, vocabulary=(*dataset.vocabulary, "z"))
+
+
+def _with_collocation(dataset: Dataset, n: dict[Token, Token]) -> Dataset:
+    return replace(dataset, next_token=n)
+
+
+def _embedded(dataset: Dataset) -> st.SearchStrategy[Dataset]:
+    """The dataset with embeddings of small integer coordinates."""
+    entry = st.integers(-2, 2)
+
+    def matrices(dimension: int) -> st.SearchStrategy[list[list[int]]]:
+        row = st.lists(entry, min_size=dimension, max_size=dimension)
+        return st.lists(row, min_size=dataset.V, max_size=dataset.V)
+
+    def with_rows(rows: list[list[int]]) -> Dataset:
+        return replace(dataset, embedding=np.array(rows, dtype=float))
+
+    return st.integers(1, dataset.V + 1).flatmap(matrices).map(with_rows)

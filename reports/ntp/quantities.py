@@ -1,0 +1,285 @@
+"""Quantities of a run, as series with their error bars, that several claims measure."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.verdict import Evidence
+from marginaudit.training.ntp import StageRecord
+
+Floats: TypeAlias = NDArray[np.float64]
+
+EPS = float(np.finfo(float).eps)
+
+SATURATED = 30
+"""exp(-30) of attention is on other than optimal tokens: see `asymptotic_from`."""
+
+
+def no_direction_ov(run: Run, first: int = 2) -> str | None:
+    """Why stage 1 has no direction to compare, or None.
+
+    Raises
+    ------
+    BeyondTheRun
+        No step from ``first`` on was recorded.
+    """
+    reason = no_margin(run)
+    if reason is None:
+        recorded(run, 1, first)
+    return reason
+
+
+def no_margin(run: Run) -> str | None:
+    """Why W*_ov has no margins, or None."""
+    if run.ov.status == "infeasible":
+        return "W*_ov does not exist: no W_ov has all margins positive."
+    if run.norm_ov == 0:
+        return "The vocabulary has one token, so W*_ov = 0 has no margins and no direction."
+    return None
+
+
+def no_direction_kq(run: Run) -> str | None:
+    """Why stage 2 has no direction to compare, or None.
+
+    Raises
+    ------
+    BeyondTheRun
+        No step from t = 2 on was recorded.
+    """
+    reason = nothing_to_learn(run, "has no direction")
+    if reason is None:
+        recorded(run, 2, 2)
+    return reason
+
+
+def nothing_to_learn(run: Run, if_zero: str) -> str | None:
+    """Why stage 2 has no W*_kq or no gradient, or None; ``if_zero`` says what W*_kq = 0 means for the statement."""
+    if run.kq.status == "infeasible":
+        return "W*_kq does not exist: no W_kq has all margins positive."
+    if run.norm_kq == 0:
+        return f"No sample relates two tokens, so W*_kq = 0 {if_zero}."
+    if run.config.steps1 == 0:
+        return "Stage 1 has no step, so W_ov = 0 and stage 2 has no gradient."
+    return None
+
+
+def no_infimum(run: Run) -> str | None:
+    """Why the infimum of the loss over W_kq has no closed form, or None; no step of stage 2 is in it."""
+    reason = nothing_to_learn(run, "has no direction")
+    if reason is None and not run.training.common_margin:
+        return "The margins of W_ov^(T) are not one A, so the infimum of the loss has no closed form."
+    return reason
+
+
+def no_common_margin(run: Run) -> str | None:
+    """Why stage 2 does not approach an infimum that has a closed form, or None."""
+    return no_direction_kq(run) or no_infimum(run)
+
+
+def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
+    """See to it that a stage has a recorded step from ``first`` on.
+
+    Raises
+    ------
+    BeyondTheRun
+        It has none.
+    """
+    steps = run.config.steps1 if stage == 1 else run.steps2
+    if steps < first:
+        raise BeyondTheRun(f"stage {stage} has {steps} steps and the statement speaks from t = {first}")
+    if run.config.at is not None and not any(first <= t <= steps for t in run.config.at):
+        raise BeyondTheRun(f"no step of stage {stage} from t = {first} on was recorded")
+
+
+def longest_token(run: Run) -> float:
+    """The largest norm of an embedding."""
+    return float(np.linalg.norm(run.dataset.embeddings, axis=1).max())
+
+
+def state_error(stage: StageRecord) -> Floats:
+    """Bound on the distance of each recorded W from the exact trajectory, shape (records,).
+
+    ``distance_error`` is at least that distance over ||W||, and 2 or NaN where nothing is known; the start is exact.
+    """
+    known = stage.distance_error < 2
+    error = np.where(known, np.where(known, stage.distance_error, 0.0) * stage.norm, np.inf)
+    return np.where(stage.step == 0, 0.0, error)
+
+
+def margin_error(run: Run, stage: StageRecord) -> Floats:
+    """Bound on the error of each (e_{n(x)} - e_v)^T W x of a record of stage 1, shape (records,)."""
+    return np.asarray(np.sqrt(2) * longest_token(run) * state_error(stage) + FORMULA_ROUNDING * stage.norm)
+
+
+def score_error(run: Run) -> Floats:
+    """Bound on the error of each difference (x - z)^T W q of two scores of one query of stage 2, shape (records,).
+
+    That of W times |x - z| |q|, and the rounding of s What + rho and of their differences; at the start all are 0.
+    """
+    stage = run.training.stage2
+    size = stage.along * np.abs(stage.reference).max(initial=0.0) + np.abs(stage.rest).max(axis=1, initial=0.0)
+    error = 2 * longest_token(run) ** 2 * state_error(stage) + EPS * (16 * size + 64)
+    return np.where(stage.step == 0, 0.0, error)
+
+
+def direction(stage: StageRecord, reference_radius: float, first: int) -> Series:
+    """1 - cos(W^(t), W*) from step ``first`` on.
+
+    The error bar joins the rounding of the trajectory and ``reference_radius``, the distance of the
+    reference direction from the true one, both as distances of unit vectors. Where rounding hid the first
+    gradient, so that W has no direction, nothing is known.
+    """
+    kept = stage.step >= first
+    distance = stage.distance[kept]
+    known = ~np.isnan(distance)
+    bar = stage.distance_error[kept] + reference_radius
+    # 1 - cos = distance^2 / 2
+    radius = np.where(known, bar * (distance + bar / 2), np.inf)
+    return series(np.where(known, stage.one_minus_cos[kept], 1.0), radius=radius, step=stage.step[kept])
+
+
+def norm(stage: StageRecord, first: int) -> Series:
+    """||W^(t)|| from step ``first`` on, off by no more than W is."""
+    kept = stage.step >= first
+    value = stage.norm[kept]
+    return series(value, radius=state_error(stage)[kept] + FORMULA_ROUNDING * value, step=stage.step[kept])
+
+
+def stage2_direction(run: Run, first: int) -> Series:
+    """1 - cos(W_kq^(t), W*_kq) from step ``first`` on, enclosed where the run is certified."""
+    measured = direction(run.training.stage2, run.kq.direction_radius or 0.0, first)
+    return enclosed(run, "one_minus_cos", measured)
+
+
+def stage2_norm(run: Run, first: int) -> Series:
+    """||W_kq^(t)|| from step ``first`` on, enclosed where the run is certified.
+
+    With one relation the gradient is a multiple of W* wherever W is, so that W^(t) = t eta What whatever rounding does
+    to single steps: only that of their length is left, if none was left out because its gradient underflowed.
+    """
+    stage = run.training.stage2
+    measured = norm(stage, first)
+    if len(run.dataset.relations) == 1:
+        whole = stage.step[stage.step >= first] * run.eta
+        every = measured.value > (1 - FORMULA_ROUNDING) * whole - run.eta / 2
+        rounding = np.where(every, FORMULA_ROUNDING * measured.value, np.inf)
+        measured = replace(measured, radius=np.minimum(measured.radius, rounding))
+    return enclosed(run, "norm", measured)
+
+
+def stage2_log_other_weight(run: Run, first: int) -> Series:
+    """log(1 - min over samples of the optimal weight) from step ``first`` on, enclosed where the run is certified.
+
+    It is the largest of -log(1 + odds) over the samples. The logarithm of a sample's odds, a sum over pairs of
+    tokens, moves by no more than the differences of scores do, and so does it.
+    """
+    stage = run.training.stage2
+    return _stage2_log(run, "log_other_weight", score_error(run) + _log_rounding(stage.log_other_weight), first)
+
+
+def stage2_log_loss(run: Run, first: int) -> Series:
+    """log Loss from step ``first`` on, enclosed where the run is certified.
+
+    The logarithm of a sample's loss log(1 + sum_z exp(A (Phi_z - Phi_y))) moves by no more than the exponents do: by
+    A `moved_attention`, and by the error of A.
+    """
+    training, stage = run.training, run.training.stage2
+    if not training.common_margin:
+        radius = np.full(len(stage), np.inf)
+    else:
+        moved = moved_attention(score_error(run), stage.log_other_weight) + run.dataset.L_max * EPS
+        radius = training.margin * moved + training.margin_error + _log_rounding(stage.log_loss)
+    return _stage2_log(run, "log_loss", radius, first)
+
+
+def moved_attention(error: Floats, log_other: Floats) -> Floats:
+    """Bound on the error of a difference Phi_z - Phi_y of two labels' attention in one sentence.
+
+    Where differences of scores are off by ``error``, the weight other than y's, exp(``log_other``), is off by a factor
+    exp(error) at most, and Phi by the integral of Phi (1 - Phi) <= 1/4; 16 EPS are for the sum that makes Phi.
+
+    >>> moved_attention(np.array([1e-9, np.inf]), np.array([-40.0, -40.0])).round(12).tolist()
+    [0.0, 2.0]
+    """
+    with np.errstate(over="ignore"):
+        other = np.exp(np.minimum(log_other + error, 0.0))
+    return np.asarray(np.minimum(error / 2, 2 * other * np.minimum(error, 1.0)) + 16 * EPS)
+
+
+def log_excess_error(run: Run) -> Floats:
+    """Bound on the error of log(Loss - infimum) at each record of stage 2; the margins of W_ov are one A.
+
+    A sample's excess is log(1 + Q), Q proportional to sum_v (exp(A x_v) - 1) with x_v = 1 - Phi_y + Phi_v, at most
+    twice the other tokens' weight w. With the differences of scores off by e, log x_v is off by e, log(exp(A x) - 1) by
+    A x / (1 - exp(-A x)) <= 1 + A x times that, and the logarithm of the excess by no more. A's own error moves it by
+    at most 2 + 2 w + 1/A times as much.
+    """
+    training, stage = run.training, run.training.stage2
+    error = score_error(run)
+    with np.errstate(over="ignore"):
+        w = np.exp(np.minimum(stage.log_other_weight + error, 0.0))
+    of_scores = (error + 16 * EPS) * (1 + 2 * training.margin * w)
+    of_margin = training.margin_error * (2 + 2 * w + 1 / training.margin)
+    finite = np.where(np.isfinite(stage.log_excess), stage.log_excess, 0.0)
+    return np.asarray(of_scores + of_margin + _log_rounding(finite))
+
+
+def asymptotic_from(run: Run) -> float:
+    """The step of stage 2 from which a run that converges is taken to show how.
+
+    eta t/||W*_kq|| is about the margin that training has reached. `SATURATED` more than what makes attention one-hot
+    in every sentence, also A times it, and makes up for rare samples. Steps longer than ||W*_kq|| are so few until
+    then that they do not yet balance: ||W*_kq||^2 is how many of them a perceptron may need.
+    """
+    data, norm = run.dataset, run.norm_kq
+    margin = SATURATED + np.log(data.L_max) - np.log(float(data.smallest_frequency)) + np.log1p(run.training.margin)
+    return float(max(margin * norm / run.eta, 10 * norm**2))
+
+
+def long_step(run: Run) -> str | None:
+    """By how much eta exceeds 1 / (4 ||W*_kq||), up to which the rate of stage 2 is proved, or None."""
+    square = run.kq.norm_squared_exact
+    exceeds = 4 * run.eta * run.norm_kq > 1 if square is None else 16 * Fraction(run.eta) ** 2 * square > 1
+    if not exceeds:
+        return None
+    return f"The step eta = {run.eta:.6g} is longer than 1 / (4 ||W*_kq||) = {1 / (4 * run.norm_kq):.6g}."
+
+
+def late_records(run: Run, column: Literal["log_excess", "one_minus_cos"], radius: Floats) -> Series:
+    """A column of stage 2 from t = 1 on, or, if float64 loses it on the way and the run is small, `first_steps`."""
+    stage = run.training.stage2
+    kept = stage.step >= 1
+    if len(radius) and np.isinf(radius[-1]) and run.first_steps is not None:
+        found = run.first_steps
+        values, radii = found.columns[column]
+        step, begun = found.step, found.step >= 1
+        return replace(series(values[begun], radius=radii[begun], step=step[begun]), evidence=Evidence.CERTIFIED)
+    return series(getattr(stage, column)[kept], radius=radius[kept], step=stage.step[kept])
+
+
+def _log_rounding(value: Floats) -> Floats:
+    """Rounding of the logarithm of a sum over samples and tokens of positive terms, each from a few operations."""
+    return FORMULA_ROUNDING * np.maximum(1, np.abs(value))
+
+
+def _stage2_log(run: Run, column: Literal["log_loss", "log_other_weight"], radius: Floats, first: int) -> Series:
+    stage = run.training.stage2
+    kept = stage.step >= first
+    value = getattr(stage, column)[kept]
+    return enclosed(run, column, series(value, radius=radius[kept], step=stage.step[kept], log=True))
+
+
+def enclosed(run: Run, column: str, measured: Series) -> Series:
+    """The series with its values from the rigorous enclosure, where that has all of its steps."""
+    found = run.enclosure
+    if found is None or measured.step is None or not np.isin(measured.step, found.step).all():
+        return measured
+    at = np.searchsorted(found.step, measured.step)
+    values, radii = found.columns[column]
+    return replace(measured, value=values[at], radius=radii[at], evidence=Evidence.CERTIFIED)

@@ -1,0 +1,327 @@
+"""One dataset under audit: everything that a claim may measure, computed once and when first asked for."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from marginaudit.margins import SolverFailure
+from marginaudit.margins.ntp import MaxMargin, solve_kq, solve_ov
+from marginaudit.orders import Assumption
+from marginaudit.orders.ntp import ASSUMPTIONS, Dataset, check_assumption
+from marginaudit.reports.audit.read_only import read_only
+from marginaudit.reports.claim import NotAlgorithm1
+from marginaudit.training.ntp import Progress, Stage1, Training, train
+from marginaudit.training.ntp.algorithm1 import STAGE1_STEPS
+from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, SWITCH, no_fast_forward
+from marginaudit.training.ntp.far.stage1_law import stage1_law
+
+if TYPE_CHECKING:
+    from marginaudit.training.ntp.certified.enclosure import Enclosure
+
+PAPER_STEPS = 900
+"""Steps of both stages in the experiments of arXiv 2409.17335."""
+
+FARTHEST = 10**18
+"""Stage 2 is followed up to here."""
+
+EVERY_STEP_TO = 2_000
+"""Stages up to this length are audited at every step; longer ones beyond it at log-spaced steps."""
+
+ROUNDING = 64 * float(np.finfo(float).eps)
+"""Relative rounding of a recorded norm or direction."""
+
+ENCLOSED_STEPS = 300
+MOST_ENCLOSED_TOKENS = 64
+"""How many `first_steps` there are, and for how many tokens, added up over samples: their digits grow with them."""
+
+LISTED_STEPS = (2, 10, 100, 900, *(10**power for power in range(3, 19)))
+"""The steps of the table of direction errors; recorded unless others are asked for."""
+
+MOST_SCORES = 20_000_000
+"""Scores x^T W_kq q that a recorded run may hold; with more pairs fewer steps are audited one by one."""
+
+
+@dataclass(frozen=True)
+class Config:
+    """How Algorithm 1 is run; None stands for the paper's own choice.
+
+    Attributes
+    ----------
+    steps1 : int
+        T, the length of stage 1.
+    steps2 : int or None
+        The length of stage 2; None for as far as the fast-forward reaches, `FARTHEST`, or for the paper's
+        own length `PAPER_STEPS` where there is none.
+    lr1, lr2 : float or None
+        eta0 and eta; by default 0.2 / sqrt(V) and 0.05 / sqrt(V).
+    at : tuple of int or None
+        The recorded steps.
+    optimizer : "ngd" or "gd"
+        Normalised gradient descent, of which the statements speak, or plain gradient descent.
+    certify : int
+        So many first steps of stage 2 are enclosed rigorously; without a length of its own, stage 2 ends there.
+    """
+
+    steps1: int = PAPER_STEPS
+    steps2: int | None = PAPER_STEPS
+    lr1: float | None = None
+    lr2: float | None = None
+    at: tuple[int, ...] | None = None
+    optimizer: Literal["ngd", "gd"] = "ngd"
+    certify: int = 0
+
+
+class Run:
+    """A dataset, its two max-margin solutions and its two-stage training."""
+
+    def __init__(self, dataset: Dataset, config: Config | None = None, progress: Progress | None = None) -> None:
+        self.dataset = dataset
+        self.config = config or Config()
+        self._progress = progress
+        self._assumptions: dict[str, Assumption] = {}
+
+    def with_steps1(self, steps1: int) -> "Run":
+        """The same data and solutions with another T, for formulas; nothing is trained."""
+        other = Run(self.dataset, replace(self.config, steps1=steps1))
+        other.__dict__ |= {name: self.__dict__[name] for name in ("ov", "kq") if name in self.__dict__}
+        other._assumptions = self._assumptions
+        return other
+
+    def assumption(self, name: str) -> Assumption:
+        """An assumption of the ledger, judged on the dataset."""
+        if name not in self._assumptions:
+            self._assumptions[name] = check_assumption(self.dataset, name)
+        return self._assumptions[name]
+
+    @property
+    def assumptions(self) -> dict[str, Assumption]:
+        """All assumptions of the ledger, by name."""
+        return {name: self.assumption(name) for name in ASSUMPTIONS}
+
+    @property
+    def trainable(self) -> bool:
+        """Whether n is a function on the whole vocabulary, as training and both solutions need."""
+        return self.assumption("collocation").holds
+
+    @property
+    def eta0(self) -> float:
+        """Step size of stage 1."""
+        return 0.2 / np.sqrt(self.dataset.V) if self.config.lr1 is None else self.config.lr1
+
+    @property
+    def eta(self) -> float:
+        """Step size of stage 2."""
+        return 0.05 / np.sqrt(self.dataset.V) if self.config.lr2 is None else self.config.lr2
+
+    @cached_property
+    def ov(self) -> MaxMargin:
+        """W*_ov of eq. 2."""
+        return solve_ov(self.dataset)
+
+    @cached_property
+    def kq(self) -> MaxMargin:
+        """W*_kq of eq. 3."""
+        return solve_kq(self.dataset)
+
+    @cached_property
+    def norm_ov(self) -> float:
+        """||W*_ov||.
+
+        Raises
+        ------
+        ValueError
+            The problem is infeasible.
+        """
+        return _norm(self.ov)
+
+    @cached_property
+    def norm_kq(self) -> float:
+        """||W*_kq||.
+
+        Raises
+        ------
+        ValueError
+            The problem is infeasible.
+        """
+        return _norm(self.kq)
+
+    @cached_property
+    def no_fast_forward(self) -> str | None:
+        """Why stage 2 can be followed by true steps only, or None."""
+        return no_fast_forward(self.dataset, self.solved("kq"), self.config.optimizer)
+
+    @cached_property
+    def steps2(self) -> int:
+        """The length of stage 2: as asked for, or as far as it can be followed where that is less."""
+        asked = self.config.steps2
+        if asked is None and self.config.certify:
+            return self.config.certify
+        if self.no_fast_forward is None:
+            return FARTHEST if asked is None else asked
+        return PAPER_STEPS if asked is None or asked > MOST_TRUE_STEPS else asked
+
+    @property
+    def stopped(self) -> str | None:
+        """Why stage 2 ends before what was asked for, or None."""
+        if self.config.steps2 != self.steps2 and self.no_fast_forward is not None:
+            return f"no fast-forward beyond true steps: {self.no_fast_forward}"
+        return self.trained.stopped or None
+
+    @property
+    def training(self) -> Training:
+        """Both stages of Algorithm 1, of which the statements speak.
+
+        Raises
+        ------
+        NotAlgorithm1
+            The run is one of plain gradient descent.
+        """
+        if self.config.optimizer != "ngd":
+            raise NotAlgorithm1("the statement is about normalised gradient descent, and this run is plain")
+        return self.trained
+
+    @property
+    def stage1_steps(self) -> Stage1:
+        """Stage 1 to its last step T.
+
+        Where the closed form t eta0 W*/||W*|| is proved (docs/proofs.md, section 1) it says how far each recorded W
+        is from the exact one, whatever steps may have done to rounding errors: that is the error of these records.
+        """
+        ran = self.training.stage1
+        if not self._stage1_law:
+            return ran
+        length = np.where(ran.step > 0, ran.step * self.eta0, 1.0)
+        off = np.where(ran.step > 0, ran.distance + np.abs(ran.norm / length - 1) + ROUNDING, np.nan)
+        return replace(ran, distance_error=off)
+
+    @cached_property
+    def stage1(self) -> Stage1:
+        """Stage 1, beyond its T steps continued by its closed form where there is one.
+
+        What a statement says of every t has nothing to do with T, at which stage 2 takes W_ov over.
+        """
+        ran = self.stage1_steps
+        if self.config.at is not None or not self._stage1_law:
+            return ran
+        beyond = [t for t in dense_steps(FARTHEST) if t > self.config.steps1]
+        law = stage1_law(self.dataset, self.eta0, beyond, self.ov)
+        columns = ran.columns()
+        return read_only(
+            Stage1(**{name: np.concatenate([columns[name], later]) for name, later in law.columns().items()})
+        )
+
+    @property
+    def _stage1_law(self) -> bool:
+        return self.dataset.V > 1 and self.assumption("orthonormal").holds
+
+    @cached_property
+    def trained(self) -> Training:
+        """Both stages by the configured optimizer, recorded against the two solutions."""
+        config = replace(self.config, steps2=self.steps2)
+        if config.at is not None:
+            # stage 2 may end before what was asked for: see `stopped`
+            config = replace(config, at=tuple(t for t in config.at if t <= max(config.steps1, self.steps2)))
+        else:
+            pairs = sum(len(set(sample.tokens)) for sample in self.dataset.samples)
+            every = min(EVERY_STEP_TO, max(100, MOST_SCORES // pairs))
+            both = dense_steps(max(config.steps1, self.steps2), every)
+            config = replace(config, at=tuple(sorted({*both, config.steps1, self.steps2})))
+        return read_only(train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress))
+
+    @property
+    def enclosure(self) -> "Enclosure | None":
+        """The rigorous enclosure of stage 2's first steps; None where none is asked for or possible."""
+        return None if isinstance(self._enclosed, str) else self._enclosed
+
+    @property
+    def not_enclosed(self) -> str | None:
+        """Why there is no enclosure, or None."""
+        return self._enclosed if isinstance(self._enclosed, str) else None
+
+    @cached_property
+    def _enclosed(self) -> "Enclosure | str":
+        if not self.config.certify:
+            return "not asked for"
+        steps = self.trained.stage2.step
+        recorded = steps[steps <= self.config.certify].tolist()
+        if not recorded:
+            return f"none of its first {self.config.certify} steps is recorded"
+        return self._enclose(min(self.steps2, self.config.certify), recorded)
+
+    @cached_property
+    def first_steps(self) -> "Enclosure | None":
+        """Each of the first steps of stage 2 enclosed, for statements about steps so long that float64 loses them.
+
+        None where the dataset is not small, or there is no enclosure.
+        """
+        if sum(len(set(sample.tokens)) for sample in self.dataset.samples) > MOST_ENCLOSED_TOKENS:
+            return None
+        found = self._enclose(min(self.steps2, ENCLOSED_STEPS), None)
+        return None if isinstance(found, str) else found
+
+    def _enclose(self, steps: int, at: list[int] | None) -> "Enclosure | str":
+        kq = self.solved("kq")
+        if self.config.optimizer != "ngd":
+            return "the run is plain gradient descent"
+        if kq is None:
+            return "W*_kq is not known"
+        from marginaudit.training.ntp.certified.enclosure import NotEnclosable, enclose
+
+        lr1, lr2 = self.config.lr1, self.config.lr2
+        try:
+            return enclose(self.dataset, kq, steps1=self.config.steps1, steps=steps, lr1=lr1, lr2=lr2, at=at)
+        except NotEnclosable as reason:
+            return str(reason)
+
+    def solved(self, which: Literal["ov", "kq"]) -> MaxMargin | None:
+        """One of the two solutions, or None where the solver's answer proves nothing."""
+        try:
+            return self.ov if which == "ov" else self.kq
+        except SolverFailure:
+            return None
+
+
+def true_steps(config: Config) -> int:
+    """How many steps are taken one by one, both stages together: what takes the time."""
+    return min(config.steps1, STAGE1_STEPS) + min(FARTHEST if config.steps2 is None else config.steps2, SWITCH)
+
+
+def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
+    """Every step to ``every``, beyond it 100 a decade, beyond the switch to the fast-forward 20, the listed, the last.
+
+    >>> len(dense_steps(900)), len(dense_steps(100_000)), len(dense_steps(10**18))
+    (901, 2172, 2513)
+    """
+    found = set(range(min(last, every) + 1)) | {step for step in LISTED_STEPS if step <= last}
+    for start, end, a_decade in ((every, SWITCH, 100), (SWITCH, FARTHEST, 20)):
+        end = min(end, last)
+        if start < end:
+            count = int(np.ceil(a_decade * np.log10(end / start))) + 1
+            found |= set(np.rint(np.geomspace(start, end, count)).astype(int).tolist())
+    return tuple(sorted({*found, last}))
+
+
+def train_against(
+    dataset: Dataset, config: Config, ov: MaxMargin | None, kq: MaxMargin | None, progress: Progress | None = None
+) -> Training:
+    """Algorithm 1 with direction errors against the given solutions, where there are any."""
+    return train(
+        dataset,
+        steps1=config.steps1,
+        steps2=PAPER_STEPS if config.steps2 is None else config.steps2,
+        lr1=config.lr1,
+        lr2=config.lr2,
+        at=config.at,
+        optimizer=config.optimizer,
+        ov_reference=ov,
+        kq_reference=kq,
+        progress=progress,
+    )
+
+
+def _norm(solution: MaxMargin) -> float:
+    if solution.norm_squared is None:
+        raise ValueError("the max-margin problem is infeasible and has no norm")
+    return float(np.sqrt(solution.norm_squared))

@@ -1,0 +1,208 @@
+"""Sharper statements about W*_ov and W*_kq than the papers make, decided without floating point where they can be."""
+
+from collections import Counter
+from fractions import Fraction
+from functools import lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import numpy as np
+
+from marginaudit.orders.ntp import QueryOrder
+from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
+from marginaudit.reports.judgements import ALLOWANCE, Equal
+from marginaudit.reports.ntp.claims.gradients import in_part
+from marginaudit.reports.ntp.claims.proposition2 import closed_form_value, no_relation
+from marginaudit.reports.ntp.quantities import no_margin
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, exact_series, series
+
+if TYPE_CHECKING:
+    import flint
+
+BITS = 128
+MOST_TOKENS = 20
+"""Of more tokens a random part stands for all."""
+
+BRUTE_FORCE = 10
+"""With at most so many optimal tokens every set S of them is tried; with more a maximum flow decides."""
+
+
+def hall_condition(order: QueryOrder) -> bool:
+    """|N(S)| k >= |S| m for every set S of the k optimal tokens, m non-optimal ones.
+
+    >>> graph = nx.DiGraph([("a", "q"), ("b", "q"), ("b", "x"), ("b", "y")])
+    >>> hall_condition(QueryOrder("q", tuple("abqxy"), graph))
+    False
+    """
+    k, m = len(order.optimal), len(order.non_optimal)
+    if k <= BRUTE_FORCE:
+        beaten = {x: set(order.graph.successors(x)) for x in order.optimal}
+        return all(
+            len(set().union(*(beaten[x] for x in S))) * k >= size * m
+            for size in range(1, k + 1)
+            for S in combinations(order.optimal, size)
+        )
+    network: nx.DiGraph[object] = nx.DiGraph()
+    network.add_edges_from(("source", x, {"capacity": m}) for x in order.optimal)
+    network.add_edges_from((x, "sink", {"capacity": k}) for x in order.non_optimal)
+    network.add_edges_from(order.graph.edges, capacity=k * m)
+    return bool(nx.maximum_flow_value(network, "source", "sink") == k * m)
+
+
+def _holds(run: Run) -> Series:
+    """1 for each query whose column of W*_kq is the closed form."""
+    exact = run.kq.weights_exact
+    if exact is None:
+        raise ValueError("W*_kq has no exact solution")
+    values = []
+    for query, order in run.dataset.orders.items():
+        column = exact.get(query, {})
+        spoken_of = {*order.graph, *column}.difference(order.confused)  # of all others both sides are 0
+        values.append(int(all(column.get(x, 0) == closed_form_value(order, x) for x in spoken_of)))
+    return exact_series(values, label=tuple(f"query {query!r}" for query in run.dataset.orders))
+
+
+PROP2 = Claim(
+    id="sharp.prop2",
+    source="marginaudit, a sharper form of arXiv 2409.17335, Proposition 2",
+    statement="The closed form of Proposition 2 holds for q iff |N(S)| k >= |S| m for every S in O_q.",
+    formula=r"x^\top W^*_{kq}q\ \text{as in Proposition 2}\iff |N(S)|\,k\ge|S|\,m\quad\forall S\subseteq O_q",
+    assumptions=ASSUMPTION_1 + ASSUMPTION_2,
+    judgement=Equal(
+        measure=_holds,
+        expected=lambda run: exact_series([int(hall_condition(order)) for order in run.dataset.orders.values()]),
+    ),
+    absent=no_relation,
+)
+
+SINGLE_OPTIMUM = Claim(
+    id="sharp.single-optimum",
+    source="marginaudit",
+    statement="Under prefix closure every query with a relation has exactly one optimal token.",
+    formula=r"|O_q|=1\quad\text{for every }q\text{ with a relation}",
+    assumptions=(*ASSUMPTION_1, "prefix_closed"),
+    judgement=Equal(
+        measure=lambda run: exact_series(
+            [len(order.optimal) for order in run.dataset.orders.values()],
+            label=tuple(f"query {query!r}" for query in run.dataset.orders),
+        ),
+        expected=lambda run: exact_series([1] * len(run.dataset.orders)),
+    ),
+    absent=lambda run: None if run.dataset.orders else "No sample relates two tokens.",
+)
+
+
+def _on_the_ray(run: Run) -> list[int]:
+    """The steps t at which the next step is looked at: 0, powers of ten, and the last."""
+    last = max(0, run.config.steps1 - 1)
+    return sorted({0, last, *(10**k for k in range(len(str(last))) if 10**k <= last)})
+
+
+def bent(run: Run, t: int) -> "flint.arb":
+    """By how much -grad L0 at W = t eta0 W*/||W*|| is not a multiple of W*, by eq. 5 in ball arithmetic.
+
+    The largest relative difference of two of the factors between their entries; of more than `MOST_TOKENS` tokens a
+    random part of the columns stands for all.
+    """
+    import flint
+
+    solution, V = run.ov.weights_exact, run.dataset.V
+    if solution is None:
+        raise ValueError("W*_ov has no exact solution")
+    n, words = run.dataset.collocation.require_function(), list(run.dataset.vocabulary)
+    if V > MOST_TOKENS:
+        words = [words[i] for i in np.random.default_rng(2409_17335).choice(V, MOST_TOKENS, replace=False)]
+    reached = t * flint.arb(run.eta0) / flint.arb(V - 1).sqrt()
+    zero, factors = Fraction(0), []
+    for x in words:
+        column = solution[x]
+        own, others = column.get(n[x], zero), Counter(column.get(v, zero) for v in run.dataset.vocabulary if v != n[x])
+        odds = {entry: (-reached * _arb(own - entry)).exp() for entry in others}
+        total = sum((count * odds[entry] for entry, count in others.items()), flint.arb(0))
+        factors += [-odds[entry] / (1 + total) / _arb(entry) for entry in others]
+        factors.append(total / (1 + total) / _arb(own))
+    return max((abs(factor / factors[0] - 1) for factor in factors), key=lambda ball: float(ball.abs_upper()))
+
+
+def _arb(value: Fraction) -> "flint.arb":
+    import flint
+
+    return flint.arb(flint.fmpq(value.numerator, value.denominator))
+
+
+def _steps_from_the_ray(run: Run) -> tuple[list[float], list[float], list[str]]:
+    """`bent` with radii: 0 wherever a step leaves from the ray, so that by induction W never leaves it.
+
+    Nothing where W*_ov is not known exactly, as for tokens that are not orthonormal.
+    """
+    import flint
+
+    values: list[float] = []
+    radii: list[float] = []
+    labels: list[str] = []
+    if run.ov.weights_exact is None:
+        return values, radii, labels
+    for t in _on_the_ray(run):
+        digits = int(np.log2(1 + t * run.eta0)) + 1
+        with flint.ctx.workprec(BITS + 2 * digits):
+            ball = bent(run, t)
+        values.append(float(ball.mid()))
+        radii.append(float((ball - values[-1]).abs_upper()))
+        labels.append(f"step from the ray at t = {t}")
+    return values, radii, labels
+
+
+@lru_cache(maxsize=4)
+def _stage1(run: Run) -> Series:
+    """How a step from the ray bends, ||W_ov^(t)||/(t eta0) and the distance of the unit vectors; A; ||W*_ov||^2.
+
+    The norm and the direction of steps that were taken count where rounding cannot have grown to matter: along
+    the ray it does not, but steps longer than about 2 would blow up what lies off it.
+    """
+    stage, training = run.training.stage1, run.training
+    values, radius, labels = _steps_from_the_ray(run)
+    kept = (stage.step >= 1) & (stage.distance_error <= ALLOWANCE / 2) & (stage.method == "steps")
+    step, off = stage.step[kept], stage.distance_error[kept]
+    values += [*stage.distance[kept], *(stage.norm[kept] / (step * run.eta0) - 1)]
+    radius += [*off, *(off + FORMULA_ROUNDING)]
+    labels += [*(f"direction at t = {t}" for t in step), *(f"norm at t = {t}" for t in step)]
+    if run.config.steps1:
+        margin = run.config.steps1 * run.eta0 / run.norm_ov
+        values += [training.margin / margin - 1, training.margin_spread / margin]
+        radius += [training.margin_error / margin + FORMULA_ROUNDING] * 2
+        labels += ["common margin A", "spread of the margins"]
+    values.append((run.ov.norm_squared or 0) / (run.dataset.V - 1) - 1)
+    radius.append(FORMULA_ROUNDING)
+    labels.append("||W*_ov||^2")
+    return series(values, radius=radius, label=tuple(labels))
+
+
+def _stage1_stated(run: Run) -> Series:
+    return series(np.zeros(len(_stage1(run))), radius=0.0)
+
+
+STAGE1 = Claim(
+    id="sharp.stage1",
+    source="marginaudit, a sharper form of arXiv 2409.17335, Proposition 1 and Corollary 1",
+    statement=(
+        "Zero start, orthonormal tokens: W_ov^(t) = t eta0 W*_ov/||W*_ov|| for all t >= 1; ||W*_ov||^2 = V - 1; common "
+        "margin T eta0/||W*_ov||. Audited as relative differences from 0: by how much a step from t eta0 "
+        "W*_ov/||W*_ov|| is not along W*_ov (so that by induction none leaves the ray), and the quantities themselves."
+    ),
+    formula=(
+        r"W_{ov}^{(t)}=t\eta_0\frac{W^*_{ov}}{\lVert W^*_{ov}\rVert},\quad\lVert W^*_{ov}\rVert^2=V-1,\quad "
+        r"A=\frac{T\eta_0}{\lVert W^*_{ov}\rVert}"
+    ),
+    assumptions=("collocation", *ASSUMPTION_2),
+    judgement=Equal(
+        measure=_stage1,
+        expected=_stage1_stated,
+        scale=lambda _: np.array(1.0),
+        note=lambda run: in_part(min(MOST_TOKENS, run.dataset.V), run.dataset.V, "tokens"),
+    ),
+    absent=no_margin,
+)
+
+CLAIMS = (STAGE1, PROP2, SINGLE_OPTIMUM)

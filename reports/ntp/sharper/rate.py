@@ -1,0 +1,98 @@
+"""The rate of stage 2: 1 - cos falls like 1/t^2, times log^2 t where a tight constraint carries no multiplier."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, BeyondTheRun, Claim, ProofCondition
+from marginaudit.reports.judgements import Limit
+from marginaudit.reports.ntp.quantities import (
+    asymptotic_from,
+    late_records,
+    long_step,
+    no_direction_kq,
+    nothing_to_learn,
+)
+from marginaudit.reports.ntp.rates import measured_constants
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.series import Series, series
+from marginaudit.training.ntp import Asymptotics
+
+SHORT_STEPS = ProofCondition(
+    "eta <= 1 / (4 ||W*_kq||), without which steps may end in a cycle", lambda run: long_step(run) is None
+)
+
+LAW_ERROR = 1e-8
+"""Relative error of the law's constant, above what a state may leave open that it is read from."""
+
+
+def short_steps_only(absent: Callable[[Run], str | None]) -> Callable[[Run], str | None]:
+    """Why a statement about steps of at most 1 / (4 ||W*_kq||) says nothing of a run, or None."""
+    return lambda run: nothing_to_learn(run, "has no direction") or long_step(run) or absent(run)
+
+
+def _asymptotics(run: Run) -> Asymptotics:
+    found = run.training.asymptotics
+    if found is None:
+        raise ValueError("W*_kq is not known exactly")
+    return found
+
+
+def _nothing_to_approach(run: Run) -> str | None:
+    reason = no_direction_kq(run)
+    if reason is not None:
+        return reason
+    stage, later = run.training.stage2, run.training.stage2.step >= 1
+    if (stage.one_minus_cos[later] == 0).all():
+        return "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
+    if (stage.distance <= stage.distance_error)[later].all():
+        raise BeyondTheRun("as far as float64 shows, W_kq^(t) has the direction of W*_kq at every recorded t")
+    return None
+
+
+def _constant(run: Run) -> Series:
+    """The constant that each step's record gives, by `reports.rates.measured_constants`."""
+    stage, degenerate = run.training.stage2, _asymptotics(run).degenerate
+    if not degenerate and np.isinf(stage.error[-1]):
+        gap = late_records(run, "one_minus_cos", np.full(len(stage), np.inf))
+        square = np.ones(0) if gap.step is None else gap.step.astype(float) ** 2
+        return replace(gap, value=gap.value * square, radius=gap.radius * square)
+    step, value, radius = measured_constants(run, degenerate=degenerate)
+    known = ~np.isnan(value)  # unless rounding hid the first gradient
+    return series(np.where(known, value, 0.0), radius=np.where(known, radius, np.inf), step=step)
+
+
+def _predicted(run: Run) -> float:
+    law = _asymptotics(run).law
+    return float("nan") if law is None else law.constant
+
+
+RATE = Claim(
+    id="sharp.rate",
+    source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
+    statement=(
+        "For eta <= 1/(4 ||W*_kq||): t^2 (1 - cos(W_kq^(t), W*_kq)) tends to a constant when every tight constraint "
+        "can carry a positive multiplier, and grows like log^2 t otherwise. Audited against the constant that the "
+        "asymptotic law predicts."
+    ),
+    formula=(
+        r"t^2\left(1-\cos(W_{kq}^{(t)},W^*_{kq})\right)\to C\ \text{if every tight constraint can carry a multiplier,}"
+        r"\quad\sim C\log^2 t\ \text{otherwise};\quad\eta\le\frac1{4\lVert W^*_{kq}\rVert}"
+    ),
+    assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
+    judgement=Limit(measure=_constant, predicted=_predicted, regime=asymptotic_from, uncertainty=LAW_ERROR),
+    absent=short_steps_only(_nothing_to_approach),
+)
+
+ANY_STEP = replace(
+    RATE,
+    id="sharp.rate.any-step",
+    statement=RATE.statement.replace("For eta <= 1/(4 ||W*_kq||)", "For every eta"),
+    formula=RATE.formula.replace(r"\eta\le\frac1{4\lVert W^*_{kq}\rVert}", r"\text{any }\eta"),
+    absent=_nothing_to_approach,
+    proof_uses=(SHORT_STEPS,),
+    instead="it is true for eta <= 1/(4 ||W*_kq||) (sharp.rate); longer steps may end in a cycle.",
+)
+
+CLAIMS = (RATE, ANY_STEP)

@@ -1,0 +1,168 @@
+"""The measured direction errors of both stages of Algorithm 1 against their O(log t/t) and O(log^2 t/t) bounds."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from marginaudit.reports.answers import finite
+from marginaudit.reports.claim import BeyondTheRun, Claim, NotAlgorithm1
+from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.ntp.claims import proposition1, theorem1
+from marginaudit.reports.ntp.run import LISTED_STEPS, Run
+from marginaudit.reports.ntp.sharper import stage2 as sharp_stage2
+from marginaudit.reports.page.grid import NONE, Grid, brief
+
+Stage = Literal["stage1", "stage2"]
+
+BOUNDS: dict[Stage, dict[str, Claim]] = {
+    "stage1": {"bound": proposition1.DIRECTION},
+    "stage2": {"bound": theorem1.DIRECTION, "sharp_bound": sharp_stage2.THEOREM1},
+}
+"""The claims whose measure and bounds the columns are."""
+
+LARGEST = 2
+"""The most that 1 - cos can be."""
+
+
+def direction_table(run: Run) -> dict[str, Any]:
+    """1 - cos(W^(t), W*) of both stages at the listed steps that were recorded, beside its bounds.
+
+    Returns
+    -------
+    dict
+        ``stage1`` and ``stage2``, lists of rows: ``step``; ``measured``, with ``error``, its error bar relative to it
+        (None where it is 0); ``bound``, Proposition 1's or Theorem 1's; ``sharp_bound``, that of `sharp.theorem1`, in
+        stage 2; ``slack``, bound / measured. None stands for what is not known or not said, and ``notes``, lists of
+        texts by stage, say why. A listed step that was not recorded has no row.
+
+    Source: arXiv 2409.17335, Proposition 1 and Theorem 1.
+    """
+    stages = {stage: _stage(run, stage) for stage in BOUNDS}
+    rows: dict[str, Any] = {stage: found for stage, (found, _) in stages.items()}
+    return rows | {"notes": {stage: notes for stage, (_, notes) in stages.items()}}
+
+
+def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
+    """The rows of one stage, and what keeps cells of them empty."""
+    if not run.trainable:
+        return [], ["n is not a function on the whole vocabulary, so nothing can be trained."]
+    try:
+        record = run.stage1 if stage == "stage1" else run.training.stage2
+    except NotAlgorithm1 as reason:
+        return [], [f"Not compared: {reason}."]
+    claims = BOUNDS[stage]
+    absent = _absent(run, stage, claims["bound"])
+    unmet = {name: _unmet(run, claim) for name, claim in claims.items()}
+    measured = {} if absent else _measured(run, claims["bound"])
+    rows = []
+    for step in np.intersect1d(record.step, LISTED_STEPS).tolist():
+        value, radius = measured.get(step, (None, None))
+        row: dict[str, Any] = {"step": step, "measured": value}
+        for name, claim in claims.items():
+            row[name] = None if absent or unmet[name] else finite(_bound(run, claim, step))
+        row["slack"] = ratio(row["bound"], value)
+        row["error"] = ratio(radius, value)
+        rows.append(row)
+    notes = [] if absent is None else [absent]
+    if stage == "stage1" and rows and rows[-1]["step"] > run.config.steps1:
+        notes.append(f"Beyond T = {run.config.steps1} by the closed form of stage 1 (sharp.stage1).")
+    for claim, name in {claims[column]: name for column, name in unmet.items() if name}.items():
+        notes.append(f"Assumption {name} fails, so {claim.id} says nothing here.")
+    return rows, notes
+
+
+def _absent(run: Run, stage: Stage, claim: Claim) -> str | None:
+    if run.solved("ov" if stage == "stage1" else "kq") is None:
+        return "The solver's answer proves nothing, so there is no direction to compare with."
+    try:
+        return claim.absent(run)
+    except BeyondTheRun as reason:
+        return f"Not compared: {reason}."
+
+
+def _unmet(run: Run, claim: Claim) -> str | None:
+    return next((name for name in claim.assumptions if not run.assumption(name).holds), None)
+
+
+def _measured(run: Run, claim: Claim) -> dict[int, tuple[float, float]]:
+    """Value and error bar by step, where there is an error bar."""
+    series = _bounded(claim).measure(run)
+    steps = [] if series.step is None else series.step.tolist()
+    pairs = zip(series.value.tolist(), series.radius.tolist(), strict=True)
+    return {step: pair for step, pair in zip(steps, pairs, strict=True) if all(map(math.isfinite, pair))}
+
+
+def _bound(run: Run, claim: Claim, step: int) -> float:
+    upper = _bounded(claim).upper
+    if upper is None:
+        raise TypeError(f"{claim.id} has no upper bound")
+    return float(np.asarray(upper(run, np.array([step], dtype=float)))[0])
+
+
+def _bounded(claim: Claim) -> Bounded:
+    if not isinstance(claim.judgement, Bounded):
+        raise TypeError(f"{claim.id} is no bound")
+    return claim.judgement
+
+
+def ratio(above: float | None, below: float | None) -> float | None:
+    """above / below, or None where one of them is not known, below is 0 or the ratio is beyond float64."""
+    if above is None or not below:
+        return None
+    found = above / below
+    return found if math.isfinite(found) else None
+
+
+HEADERS: dict[Stage, tuple[str, ...]] = {
+    "stage1": ("t", "1 - cos", "error", "Proposition 1", "slack"),
+    "stage2": ("t", "1 - cos", "error", "Theorem 1", "slack", "sharp.theorem1"),
+}
+TITLES: dict[Stage, str] = {
+    "stage1": "stage 1, W_ov against W*_ov",
+    "stage2": "stage 2, W_kq against W*_kq",
+}
+
+
+def direction_grids(name: str, table: Mapping[str, Any]) -> list[Grid]:
+    """The table of a dataset for a reader, a grid a stage."""
+    return [
+        Grid(
+            title=f"{name}: {TITLES[stage]}",
+            header=HEADERS[stage],
+            rows=tuple(_cells(row) for row in table[stage]),
+            notes=_notes(table, stage),
+        )
+        for stage in BOUNDS
+    ]
+
+
+def _notes(table: Mapping[str, Any], stage: Stage) -> tuple[str, ...]:
+    vacuous = [row["step"] for row in table[stage] if row["bound"] is not None and row["bound"] >= LARGEST]
+    if vacuous:
+        when = " to ".join(dict.fromkeys(_power(step) for step in (vacuous[0], vacuous[-1])))
+        said = f"At t = {when} the bound is no less than 2, the most that 1 - cos can be."
+        return (said, *table["notes"][stage])
+    return tuple(table["notes"][stage])
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Where the error bar reaches 0, the most that was measured and the least slack."""
+    measured, slack, error = row["measured"], row["slack"], row["error"]
+    known = (brief(measured), NONE if error is None else f"{error:.1e}", brief(row["bound"]), brief(slack))
+    if error is not None and error >= 1:
+        most = min(measured * (1 + error), LARGEST)
+        least = ratio(row["bound"], most)
+        known = (f"≤ {brief(most)}", NONE, known[2], NONE if least is None else f"≥ {brief(least)}")
+    sharp = (brief(row["sharp_bound"]),) if "sharp_bound" in row else ()
+    return (_power(row["step"]), *known, *sharp)
+
+
+def _power(step: int) -> str:
+    """A listed step; beyond 1000 they are powers of ten.
+
+    >>> _power(900), _power(10**4)
+    ('900', '1e4')
+    """
+    return str(step) if step < 10_000 else f"1e{len(str(step)) - 1}"

@@ -1,0 +1,166 @@
+"""Proposition 2's closed form of W*_kq against what was solved and what was trained, query by query."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.margins.ntp import MaxMargin
+from marginaudit.orders.ntp import QueryOrder, Token
+from marginaudit.reports.judgements import ALLOWANCE
+from marginaudit.reports.ntp.claims.proposition2 import ASSUMPTIONS, closed_form_value
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.page.grid import NONE, Grid, brief
+
+Weights: TypeAlias = Mapping[Token, Fraction | float]
+"""x^T W q by x, for one query q."""
+
+
+def proposition2_table(run: Run) -> list[dict[str, Any]]:
+    """A row for each query that heads a relation, in vocabulary order.
+
+    Returns
+    -------
+    list of dict
+        ``query``; its tokens ``optimal``, ``non_optimal``, ``confused``; ``predicted``, m/(k+m) and -k/(k+m) for the
+        first two, as fractions, None for a class without tokens; ``solved``, {x: x^T W*_kq q}, fractions where the
+        solution is exact and else floats, off by ``radius`` at most; ``trained``, the same of the last W_kq scaled to
+        ||W*_kq||, which took ``steps`` steps; ``largest_difference`` of solved from predicted, confused tokens left
+        out; ``holds``, whether the formula gives the solution, None where its error bars leave that open; ``witness``,
+        as `marginaudit.margins.ClosedForm` has it; ``note``, what a reader must know of the row, or None.
+
+    Source: arXiv 2409.17335, Proposition 2.
+    """
+    solution = run.solved("kq") if run.trainable else None
+    unsolved = _unsolved(run, solution)
+    W = None if unsolved else _scaled(run)
+    failing = next((name for name in ASSUMPTIONS if not run.assumption(name).holds), None)
+    rows = []
+    for query, order in run.dataset.orders.items():
+        row: dict[str, Any] = {
+            "query": query,
+            "optimal": list(order.optimal),
+            "non_optimal": list(order.non_optimal),
+            "confused": list(order.confused),
+            "predicted": {
+                "optimal": _predicted(order, order.optimal),
+                "non_optimal": _predicted(order, order.non_optimal),
+            },
+        }
+        row |= dict.fromkeys(("solved", "radius", "trained", "steps", "largest_difference", "holds", "witness"))
+        notes = [unsolved] if unsolved else []
+        if failing is not None:
+            notes.append(f"Assumption {failing} fails, so Proposition 2 says nothing here.")
+        form = None if solution is None or solution.closed_form is None else solution.closed_form[query]
+        if form is not None and form.witness is not None:
+            row["witness"] = list(form.witness)
+        if form is not None and not unsolved:
+            solved, radius = _solved(run, query)
+            row["solved"] = {x: str(w) if isinstance(w, Fraction) else w for x, w in solved.items()}
+            row["radius"] = radius
+            judged = [x for x in solved if x not in order.confused]
+            row["largest_difference"] = max(
+                float(abs(Fraction(solved[x]) - closed_form_value(order, x))) for x in judged
+            )
+            row["holds"] = form.holds if radius <= ALLOWANCE or not form.holds else None
+            if row["holds"] is None:
+                notes.append(f"The solution is known within {radius:.1e} only.")
+            if W is not None:
+                column = W[:, run.dataset.index[query]]
+                row["trained"] = {x: float(column[run.dataset.index[x]]) for x in solved}
+                row["steps"] = _steps(run)
+        rows.append(row | {"note": " ".join(notes) or None})
+    return rows
+
+
+def _unsolved(run: Run, solution: MaxMargin | None) -> str | None:
+    """Why there is no W*_kq, or None."""
+    if not run.trainable:
+        return "n is not a function on the whole vocabulary, so nothing can be solved or trained."
+    if solution is None:
+        return "The solver's answer proves nothing, so W*_kq is not known."
+    return "W*_kq does not exist: no W_kq has all margins positive." if solution.status == "infeasible" else None
+
+
+def _predicted(order: QueryOrder, tokens: tuple[Token, ...]) -> str | None:
+    return str(closed_form_value(order, tokens[0])) if tokens else None
+
+
+def _solved(run: Run, query: Token) -> tuple[Weights, float]:
+    """x^T W*_kq q of the tokens related under q, and of others where it is not 0; and how far off it may be."""
+    data, kq = run.dataset, run.kq
+    related = [x for x in data.vocabulary if x in data.orders[query].graph]
+    if kq.weights_exact is not None:
+        exact = kq.weights_exact.get(query, {})
+        return {x: exact.get(x, Fraction(0)) for x in related}, 0.0
+    if kq.scores is None:
+        raise ValueError("a solution without scores")
+    column = kq.scores[:, data.index[query]]
+    others = [data.vocabulary[i] for i in np.flatnonzero(column) if data.vocabulary[i] not in data.orders[query].graph]
+    size = np.linalg.norm(data.embeddings, axis=1)
+    radius = (kq.weight_radius or 0.0) * float(size.max() * size[data.index[query]])
+    return {x: float(column[data.index[x]]) for x in (*related, *others)}, radius
+
+
+def _scaled(run: Run) -> NDArray[np.float64] | None:
+    """The last x^T W_kq q, shape (keys, queries), W_kq scaled to ||W*_kq||; None where W_kq is 0 or not finite."""
+    length = float(np.linalg.norm(run.trained.W_kq))
+    if not 0 < length < np.inf:
+        return None
+    return np.asarray(run.trained.S * (run.norm_kq / length))
+
+
+def _steps(run: Run) -> int:
+    """After how many steps training ended: where it stopped early, its last record says so."""
+    return int(run.trained.stage2.step[-1]) if run.trained.stopped else run.steps2
+
+
+HEADER = ("query", "class", "tokens", "predicted", "solved", "trained", "off by", "holds")
+CLASSES = {"optimal": "optimal", "non_optimal": "non-optimal", "confused": "confused"}
+
+
+def proposition2_grids(name: str, table: list[dict[str, Any]]) -> list[Grid]:
+    """The table of a dataset for a reader: a line for the tokens of one query and class that have one solution."""
+    rows: list[tuple[str, ...]] = []
+    for row in table:
+        lines = _lines(row)
+        holds = NONE if row["holds"] is None else "yes" if row["holds"] else "no"
+        ends = [(brief(row["largest_difference"]), holds)] + [("", "")] * (len(lines) - 1)
+        names = [row["query"]] + [""] * (len(lines) - 1)
+        rows += [(query, *line, *end) for query, line, end in zip(names, lines, ends, strict=True)]
+    steps = {row["steps"] for row in table} - {None}
+    said = [f"W_kq after {brief(min(steps))} steps, scaled to the norm of W*_kq."] if steps else []
+    said += dict.fromkeys(row["note"] for row in table if row["note"])
+    said += [] if table else ["No sample relates two tokens, so no query has optimal tokens."]
+    return [
+        Grid(
+            title=f"{name}: x^T W_kq q by Proposition 2, solved and trained",
+            header=HEADER,
+            rows=tuple(rows),
+            notes=tuple(said),
+            words=frozenset({0, 1, 2}),
+            long=frozenset({0, 2}),
+        )
+    ]
+
+
+def _lines(row: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]:
+    """Class, tokens, predicted, solved, trained."""
+    lines = []
+    for kind, word in CLASSES.items():
+        groups: dict[str | float | None, list[Token]] = {}
+        for token in row[kind]:
+            groups.setdefault(None if row["solved"] is None else row["solved"][token], []).append(token)
+        for value, tokens in groups.items():
+            predicted = row["predicted"].get(kind)
+            solved = value if isinstance(value, str) else brief(value)
+            trained = NONE if row["trained"] is None else _range([row["trained"][x] for x in tokens])
+            lines.append((word, " ".join(tokens), predicted or NONE, solved, trained))
+    return lines
+
+
+def _range(values: list[float]) -> str:
+    """The least and the largest of them, or one of the two where they read the same."""
+    return " to ".join(dict.fromkeys(brief(value) for value in (min(values), max(values))))

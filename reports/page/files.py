@@ -1,0 +1,125 @@
+"""Writing files whole or not at all."""
+
+import csv
+import errno
+import io
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from marginaudit.orders import printable
+from marginaudit.reports.page.locks import lock_of
+
+FORMULA_START = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+"""First characters by which a spreadsheet takes a text cell for a formula: the printable ones of OWASP's list."""
+
+PART = ".part"
+"""Ending of a file's temporary."""
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write under a temporary name beside the file, then rename.
+
+    What programs that were killed left of it is removed, where the file system has locks.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    _sweep(path)
+    handle, temporary, lock = _temporary_beside(path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _temporary_beside(path: Path) -> tuple[int, Path, int | None]:
+    """A new file, its name, and its lock, without which another program may have removed it already."""
+    while True:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
+        lock = lock_of(Path(name), wait=True)
+        if Path(name).exists():
+            return handle, Path(name), lock
+        os.close(handle)
+        if lock is not None:
+            os.close(lock)
+
+
+def _sweep(path: Path) -> None:
+    """Remove the file's temporaries on which no program has a lock."""
+    if not os.access(path.parent, os.R_OK):
+        return
+    for temporary in path.parent.iterdir():
+        if re.fullmatch(rf"{re.escape(f'.{path.name}.')}\w{{8}}{re.escape(PART)}", temporary.name):
+            lock = lock_of(temporary, wait=False)
+            if lock is not None:
+                temporary.unlink(missing_ok=True)
+                os.close(lock)
+
+
+def check_writable(path: Path) -> None:
+    """Make the folder of a file to write, and try whether there is room for a name in it.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=PART):
+        pass
+
+
+def json_text(document: Any, *, indent: int | None = None) -> str:
+    r"""One JSON document, refusing numbers that are not finite; on one line unless an indent is given.
+
+    Characters that a terminal would act on are escaped.
+
+    >>> json_text({"é\x9b": "\x1b[0m"})
+    '{"é\\u009b": "\\u001b[0m"}\n'
+    """
+    text = json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False)
+    return re.sub(r"[^ -~\n]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text) + "\n"
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    r"""RFC 4180 text in printable characters; a cell that a spreadsheet would run is written behind a quote mark.
+
+    >>> csv_text(["token", "value"], [["=1+1", -2.5], [None, 3]])
+    "token,value\r\n'=1+1,-2.5\r\n,3\r\n"
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer)
+    writer.writerow([_cell(cell) for cell in header])
+    writer.writerows([_cell(cell) for cell in row] for row in rows)
+    return buffer.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = printable(value)
+    return f"'{text}" if text.startswith(FORMULA_START) else text
+
+
+def file_stem(name: str) -> str:
+    """A dataset's name as part of a file name: letters, digits, dot, minus and underscore.
+
+    >>> file_stem("../S V"), file_stem("...")
+    ('S-V', 'dataset')
+    """
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:80].rstrip(".-") or "dataset"

@@ -1,0 +1,144 @@
+"""Tables as CSV, LaTeX and Markdown."""
+
+import json
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any, Literal
+
+from marginaudit.orders import printable
+from marginaudit.reports.page.files import csv_text
+from marginaudit.reports.page.grid import Grid
+
+Name = Literal["direction", "proposition2"]
+
+COLUMNS: dict[Name, tuple[str, ...]] = {
+    "direction": ("dataset", "stage", "step", "measured", "error", "bound", "sharp_bound", "slack"),
+    "proposition2": (
+        "dataset",
+        "query",
+        "optimal",
+        "non_optimal",
+        "confused",
+        "predicted_optimal",
+        "predicted_non_optimal",
+        "solved",
+        "radius",
+        "trained",
+        "steps",
+        "largest_difference",
+        "holds",
+        "witness",
+        "note",
+    ),
+}
+
+
+def csv_table(name: Name, tables: Iterable[tuple[str, Any]]) -> str:
+    """One CSV file of a table of all datasets, given as (dataset, data); lists and mappings as JSON texts."""
+    records: list[dict[str, Any]] = []
+    for dataset, table in tables:
+        if name == "direction":
+            for stage in ("stage1", "stage2"):
+                records += [{"dataset": dataset, "stage": int(stage[-1])} | row for row in table[stage]]
+        else:
+            for row in table:
+                predicted = {
+                    f"predicted_{kind}": None if value is None else Fraction(value)
+                    for kind, value in row["predicted"].items()
+                }
+                records.append({"dataset": dataset} | row | predicted)
+    columns = COLUMNS[name]
+    return csv_text(columns, [[_flat(record.get(column)) for column in columns] for record in records])
+
+
+def _flat(value: Any) -> Any:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def markdown(grids: Sequence[Grid]) -> str:
+    """Tables of GitHub's Markdown, each under its title."""
+    return "\n".join(_markdown(grid) for grid in grids)
+
+
+def _markdown(grid: Grid) -> str:
+    rules = ["---" if column in grid.words else "---:" for column in range(len(grid.header))]
+    lines = [f"**{_markdown_text(grid.title)}**", ""]
+    lines += [f"| {' | '.join(cells)} |" for cells in ([_markdown_text(name) for name in grid.header], rules)]
+    lines += [f"| {' | '.join(_markdown_text(cell) for cell in row)} |" for row in grid.rows]
+    lines += [line for note in grid.notes for line in ("", _markdown_text(note))]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_text(text: str) -> str:
+    r"""Text without anything that Markdown or HTML would act on.
+
+    >>> _markdown_text("a|b *c* <d> \\ x_y W_kq -1/3")
+    'a\\|b \\*c\\* \\<d\\> \\\\ x\\_y W\\_kq -1/3'
+    """
+    return re.sub(r"([\\`*_{}\[\]<>|#~&$!])", r"\\\1", printable(text))
+
+
+def latex(grids: Sequence[Grid]) -> str:
+    """Tables of LaTeX with the rules of its package booktabs, each with its title as the caption."""
+    return "\n".join(_latex(grid) for grid in grids)
+
+
+def _latex(grid: Grid) -> str:
+    from pandas import DataFrame
+
+    frame = DataFrame([list(row) for row in grid.rows], columns=list(grid.header), dtype=object)
+    words: list[Hashable] = [name for column, name in enumerate(grid.header) if column in grid.words]
+    numbers: list[Hashable] = [name for name in grid.header if name not in words]
+    style = frame.style.hide(axis="index").format_index(_latex_text, axis=1)
+    style = style.format(_latex_text, subset=words).format(_latex_number, subset=numbers)
+    return style.to_latex(
+        hrules=True,
+        position_float="centering",
+        column_format="".join("l" if name in words else "r" for name in grid.header),
+        caption=" ".join(_latex_text(f"{text.rstrip('.')}.") for text in (grid.title, *grid.notes)),
+    )
+
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "–": "--",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "[": "{[}",  # the next argument of \\ or \caption otherwise
+    "*": "{*}",
+} | {character: f"\\{character}" for character in "&%$#_{}"}
+
+
+def _latex_text(text: object) -> str:
+    r"""Text without anything that LaTeX would act on.
+
+    >>> _latex_text("a_b & [c]\\d")
+    'a\\_b \\& {[}c]\\textbackslash{}d'
+    """
+    return "".join(LATEX.get(character, character) for character in printable(str(text)))
+
+
+def _latex_number(text: object) -> str:
+    r"""The numbers of a cell in mathematics.
+
+    >>> _latex_number("≤ 1.5e-07"), _latex_number("-1/3"), _latex_number("yes")
+    ('$\\le$ $1.5 \\times 10^{-7}$', '$-1/3$', 'yes')
+    """
+    return re.sub(r"-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?(?:/[0-9]+)?", _mathematics, _latex_text(text))
+
+
+def _mathematics(found: re.Match[str]) -> str:
+    mantissa, _, exponent = found.group().partition("e")
+    if not exponent:
+        return f"${mantissa}$"
+    factor = "" if mantissa == "1" else f"{mantissa} \\times "
+    return f"${factor}10^{{{int(exponent)}}}$"

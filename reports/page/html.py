@@ -1,0 +1,139 @@
+"""The report as one self-contained page: no script, no network, mathematics as MathML, plots as SVG."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from marginaudit.orders import printable
+from marginaudit.reports.audit.auditing import Audit, Row
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.counterexample import in_words, smallest_counterexample
+from marginaudit.reports.ntp.tables import GRIDS, Grid
+from marginaudit.reports.plots.style import VERDICTS
+from marginaudit.reports.verdict import Verdict
+
+MOST_LINES = 100
+"""Lines of a table that the page shows."""
+
+WORST_FIRST = [verdict.value for verdict in Verdict]
+
+
+def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str, bytes]]) -> str:
+    """The HTML of a report; ``pictures`` are SVG files, each with what it shows.
+
+    Every text from a dataset is escaped, and its control characters are written out.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("marginaudit.reports.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    environment.filters |= {"number": number, "compact": _compact, "pretty": _pretty, "norm": _norm}
+    rows = [_visible(row.as_document()) for row in audit.rows]
+    by_claim: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_claim.setdefault(row["claim"], []).append(row)
+    claims: list[dict[str, Any]] = [
+        {
+            "id": claim.id,
+            "anchor": re.sub(r"[^A-Za-z0-9.-]+", "-", claim.id),
+            "source": claim.source,
+            "kind": claim.judgement.kind,
+            "assumptions": claim.assumptions,
+            "statement": claim.statement,
+            "instead": claim.instead,
+            "smallest": None if (known := smallest_counterexample(claim.id)) is None else in_words(known),
+            "mathml": Markup(_mathml(claim.formula)),
+            "rows": by_claim[claim.id],
+        }
+        for claim in _claims(audit.rows)
+    ]
+    claims.sort(key=lambda claim: min(WORST_FIRST.index(row["verdict"]) for row in claim["rows"]))
+    return environment.get_template("report.html").render(
+        title="What the audit found",
+        version=document["marginaudit"],
+        environment=document["environment"],
+        config=document["config"],
+        datasets=[_visible(data) for data in document["datasets"]],
+        tables=[
+            (table, [_grid(grid) for data in document["datasets"] for grid in lay_out(data["name"], data[table])])
+            for table, lay_out in GRIDS.items()
+        ],
+        claims=claims,
+        counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
+        evidences=sorted(Counter(row["evidence"] for row in rows).items()),
+        violations=[
+            (claim, violated)
+            for claim in claims
+            if (violated := [row for row in claim["rows"] if row["verdict"] == Verdict.VIOLATED])
+        ],
+        colours={verdict.value: colour for verdict, colour in VERDICTS.items()},
+        pictures=[(printable(name), Markup(_svg(picture))) for name, picture in pictures],
+    )
+
+
+def _grid(grid: Grid) -> dict[str, Any]:
+    """A table with its first lines."""
+    shown: dict[str, Any] = _visible({"title": grid.title, "header": grid.header, "notes": grid.notes})
+    more = len(grid.rows) - MOST_LINES
+    if more > 0:
+        shown["notes"].append(f"{more} more lines are in tables/*.csv.")
+    return shown | {"rows": _visible(grid.rows[:MOST_LINES]), "words": grid.words, "long": grid.long}
+
+
+def _claims(rows: Sequence[Row]) -> list[Claim]:
+    return list({row.claim.id: row.claim for row in rows}.values())
+
+
+def _mathml(formula: str) -> str:
+    from latex2mathml.converter import convert
+
+    return convert(formula, display="block")
+
+
+def _svg(picture: bytes) -> str:
+    text = picture.decode("utf-8")
+    return text[text.index("<svg") :]
+
+
+def _visible(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, Mapping):
+        return {printable(str(key)): _visible(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_visible(item) for item in value]
+    return value
+
+
+def number(value: float | None) -> str:
+    """A number as a reader wants it: few digits, a dash for none.
+
+    >>> number(None), number(900), number(0.00123456), number(2.4e14)
+    ('–', '900', '0.001235', '2.4e+14')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, int) and abs(value) < 10_000_000:
+        return str(value)
+    return f"{value:.4g}"
+
+
+def _norm(solution: Mapping[str, Any] | None) -> str:
+    if solution is None or solution["norm_squared"] is None:
+        return "–" if solution is None else str(solution["status"])
+    return str(solution["norm_squared_exact"] or number(solution["norm_squared"]))
+
+
+def _compact(witness: Any) -> str:
+    return json.dumps(witness, ensure_ascii=False)
+
+
+def _pretty(witness: Any) -> str:
+    return json.dumps(witness, ensure_ascii=False, indent=1)

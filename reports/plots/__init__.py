@@ -1,0 +1,1 @@
+"""What all plots share, and a finding as a plot."""

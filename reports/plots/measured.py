@@ -1,0 +1,160 @@
+"""Figures: the papers' own, and measured quantities against their bounds."""
+
+import io
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders import printable
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.plots.axes import between_powers, drawable, powers_of_ten
+from marginaudit.reports.plots.plotting import plot_settings, styled
+from marginaudit.reports.plots.style import BOUND, HATCH, MEASURED, REFERENCE
+from marginaudit.reports.verdict import Curve, Finding, Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = (".svg", ".pdf", ".png")
+
+ROUNDING_ONLY = 1e-28
+"""A 1 - cos below this is the rounding of unit vectors in float64."""
+
+# panel: title, claim whose curve is drawn, stage, record that is drawn where the claim has no curve
+PANELS = (
+    (r"Stage 1: loss $L_0$", "ntp.prop1.loss", "stage1", "loss"),
+    (r"Stage 1: $1-\cos(W_{ov}^{(t)}, W^*_{ov})$", "ntp.prop1.direction", "stage1", "one_minus_cos"),
+    (r"Stage 1: $\Vert W_{ov}^{(t)}\Vert$", "ntp.prop1.norm", "stage1", "norm"),
+    (r"Stage 2: loss $\mathcal{L}$", "ntp.theorem2.loss", "stage2", "loss"),
+    (r"Stage 2: $1-\cos(W_{kq}^{(t)}, W^*_{kq})$", "ntp.theorem1.direction", "stage2", "one_minus_cos"),
+    (r"Stage 2: $\Vert W_{kq}^{(t)}\Vert$", "ntp.theorem1.norm", "stage2", "norm"),
+)
+
+
+@styled
+def against_bounds(run: Run, findings: Mapping[str, Finding]) -> "Figure":
+    """Figure 2's six panels on logarithmic axes, each measured quantity against its bound.
+
+    The part of a bound above what the quantity can reach is vacuous: it is hatched, and the panel says
+    from which step the bound is informative.
+    """
+    figure, axes = _six_panels(f"{printable(run.dataset.name)}: measured against bound")
+    for axis, (title, claim, stage, column) in zip(axes, PANELS, strict=True):
+        axis.set_title(title)
+        axis.set_xlabel("step $t$")
+        powers_of_ten(axis.set_xscale, axis.xaxis)
+        finding = findings.get(claim)
+        curve = finding.curve if finding is not None else None
+        if curve is None:
+            record = getattr(run.trained, stage)
+            later = record.step >= 1
+            curve = Curve(record.step[later].tolist(), getattr(record, column)[later].tolist())
+        _draw_curve(axis, curve, "" if finding is None else _first_step(finding))
+    _one_legend(figure, axes)
+    return figure
+
+
+def _first_step(finding: Finding) -> str:
+    """From which step the statement speaks, or its bound says anything, in words."""
+    if finding.informative_from is None:
+        return "bound vacuous to t = 1e40"
+    if finding.verdict is Verdict.INCONCLUSIVE:
+        return f"the statement speaks from t = {finding.informative_from:.2g}"
+    return f"bound vacuous; informative from t = {finding.informative_from:.2g}"
+
+
+def _draw_curve(axis: "Axes", curve: Curve, first_step: str) -> None:
+    step = np.array(curve.step, dtype=float)
+    measured = drawable(curve.measured)
+    upper = None if curve.upper is None else drawable(curve.upper)
+    lower = None if curve.lower is None else drawable(curve.lower)
+    shown = [values for values in (measured, upper, lower) if values is not None]
+    positive = np.concatenate([v[np.isfinite(v) & (v > 0)] for v in shown])
+    if not len(positive):
+        axis.text(0.5, 0.5, "zero to rounding" if np.isfinite(measured).any() else "no direction", **_centred(axis))
+        return
+    powers_of_ten(axis.set_yscale, axis.yaxis)
+    if positive.max() < 10 * positive.min():  # perhaps no power of ten between them
+        shows_all = positive.max() < 3 * positive.min()
+        axis.yaxis.set_minor_formatter(lambda value, _: between_powers(value, shows_all))
+    if positive.max() < 1.001 * positive.min():  # one value: matplotlib would zoom in on its rounding
+        axis.set_ylim(positive.min() / 3, positive.max() * 3)
+    marker = "o" if len(step) == 1 else None  # a line through one point shows nothing
+    axis.plot(step, measured, color=MEASURED, lw=1.8, marker=marker, label="measured", zorder=3)
+    if upper is not None:
+        axis.plot(step, upper, color=BOUND, lw=1.4, marker=marker, label="bound")
+    if lower is not None:
+        axis.plot(step, lower, color=BOUND, lw=1.4, marker=marker, label="bound")
+    top = curve.vacuous_above
+    if top is not None and upper is not None and not (upper <= top).all():
+        ceiling = np.nanmax(upper, initial=top * 2)
+        axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
+        axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
+        axis.annotate(
+            first_step,
+            xy=(0.03, top),
+            xycoords=axis.get_yaxis_transform(),
+            xytext=(0, -4),
+            textcoords="offset points",
+            va="top",
+            fontsize=7.5,
+            color=BOUND,
+        )
+    if np.nanmax(measured, initial=0) < ROUNDING_ONLY:
+        axis.text(0.5, 0.25, "measured: zero to rounding", **_centred(axis))
+
+
+def _centred(axis: "Axes") -> dict[str, Any]:
+    return {"transform": axis.transAxes, "ha": "center", "va": "center", "color": REFERENCE}
+
+
+def _one_legend(figure: "Figure", axes: "Iterable[Axes]") -> None:
+    entries = {}
+    for axis in axes:
+        handles, labels = axis.get_legend_handles_labels()
+        entries.update(dict(zip(labels, handles, strict=True)))
+    figure.legend(entries.values(), entries.keys(), loc="lower center", ncols=len(entries) or 1)
+
+
+@styled
+def ntp_2() -> "Figure":
+    """Figure 2 of arXiv 2409.17335: training on section 7's setting, on its own linear axes."""
+    run = Run(CASES["section-7"]())
+    figure, axes = _six_panels("Figure 2 of arXiv 2409.17335, on the dataset section-7")
+    for number, (axis, (title, _, stage, column)) in enumerate(zip(axes, PANELS, strict=True)):
+        record = getattr(run.trained, stage)
+        axis.set_title(title)
+        axis.set_xlabel("step $t$")
+        axis.plot(record.step, getattr(record, column), color=MEASURED, lw=1.8, label="measured")
+        if number == 0:
+            axis.axhline(0, color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="infimum")
+        if number == 3:
+            floor = float(record.loss[-1] - np.exp(record.log_excess[-1]))
+            axis.axhline(floor, color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="infimum")
+    _one_legend(figure, axes)
+    return figure
+
+
+def _six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 6.2))
+    axes = figure.subplots(2, 3)
+    figure.subplots_adjust(left=0.06, right=0.985, top=0.89, bottom=0.13, wspace=0.22, hspace=0.42)
+    figure.suptitle(title.replace("$", r"\$"), x=0.01, ha="left", fontsize=11)
+    return figure, axes.ravel()
+
+
+def rendered(figure: "Figure", suffix: str) -> bytes:
+    """The figure as SVG, PDF or PNG, the same bytes each time."""
+    metadata: dict[str, Any] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(suffix, {})
+    buffer = io.BytesIO()
+    with plot_settings(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)  # drawn as an empty box
+        figure.savefig(buffer, format=suffix[1:], metadata=metadata, dpi=150)
+    return buffer.getvalue()

@@ -1,0 +1,317 @@
+"""Algorithm 1 of arXiv 2409.17335: two-stage gradient descent, normalised or plain."""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marginaudit.margins.ntp import MaxMargin
+from marginaudit.margins.support import support
+from marginaudit.orders.ntp import Dataset, check_assumption
+from marginaudit.training.ntp.far.horizon import follow
+from marginaudit.training.ntp.far.law import Law
+from marginaudit.training.ntp.far.reference import ExactReference, exact_reference, over_root
+from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
+from marginaudit.training.ntp.model.edges import Indices, merged_edges, no_reduction, sentence_edges
+from marginaudit.training.ntp.records import Asymptotics, Progress, Stage1, Stage2, Training
+from marginaudit.training.ntp.steps.descent import Row, descend
+from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
+from marginaudit.training.ntp.steps.kq import KQ, CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
+from marginaudit.training.schedule import recorded_steps
+
+Optimizer: TypeAlias = Literal["ngd", "gd"]
+Reference: TypeAlias = ArrayLike | MaxMargin | None
+
+SPREAD_TOLERANCE = 1e-9
+"""Margins of W_ov that spread by no more than this, relative to their mean, count as one margin A."""
+
+STAGE1_STEPS = 100_000
+"""True steps of stage 1; beyond them it is recorded by its closed form, where that is proved."""
+
+
+def train(
+    dataset: Dataset,
+    *,
+    steps1: int = 900,
+    steps2: int = 900,
+    lr1: float | None = None,
+    lr2: float | None = None,
+    at: Iterable[int] | None = None,
+    ov_reference: Reference = None,
+    kq_reference: Reference = None,
+    optimizer: Optimizer = "ngd",
+    progress: Progress | None = None,
+) -> Training:
+    """Two-stage gradient descent, recorded against reference directions.
+
+    From zero, W <- W - lr grad / ||grad||: ``steps1`` steps of W_ov on L0, then ``steps2`` steps of W_kq on
+    Loss (eq. 1) with W_ov frozen. Where a gradient is zero or at rounding level (no sample holds two
+    distinct tokens; symmetric data whose terms cancel), W stays where it is.
+
+    For orthonormal tokens normalised descent in stage 1 has a closed form (`stage1_law`). It takes over after
+    `STAGE1_STEPS` steps, and where rounding hides the gradient; stage 2 starts from it in any case. The steps of
+    stage 2 are compiled where its loss has a reduced model (`ReducedKQ`): orthonormal tokens, one margin A, exactly
+    one token of each sentence with the label of its next token, and no label twice in a sentence.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        n has to be a function on the whole vocabulary; no other assumption is needed.
+    steps1, steps2 : int
+        T, and the length of stage 2.
+    lr1, lr2 : float or None
+        eta0 and eta; None for the paper's 0.2 / sqrt(V) and 0.05 / sqrt(V).
+    at : iterable of int or None
+        Recorded steps; each stage leaves out those beyond its own length. None: `log_spaced`.
+    ov_reference, kq_reference : MaxMargin, array or None
+        W*_ov and W*_kq; of a solution the exact weights are used where there are any. Arrays may have any
+        norm; for orthonormal embeddings they are in token space, both (V, V): [label, token] and [key, query];
+        otherwise in embedding space, (V, d) and (d, d). Without one, or where it is 0 or infeasible, the
+        directions are NaN.
+    optimizer : "ngd" or "gd"
+        "gd" is plain gradient descent, W <- W - lr grad, in both stages.
+    progress : callable or None
+        Called with the number of steps done, both stages together.
+
+    Returns
+    -------
+    Training
+
+    Raises
+    ------
+    CollocationError
+        n is not a function on the whole vocabulary.
+    ValueError
+        A step of ``at`` beyond both stages or negative; a negative number of steps; a step size that is not
+        positive and finite; a reference of another shape, or not finite; another optimizer.
+
+    Source: arXiv 2409.17335, Algorithm 1.
+
+    >>> from marginaudit.orders.ntp import CASES
+    >>> trained = train(CASES["example-1"](), steps1=100, steps2=3, at=[1, 2, 3])
+    >>> trained.stage2.step.tolist(), trained.stage1.norm.round(12).tolist()
+    ([1, 2, 3], [0.1, 0.2, 0.3])
+    """
+    n = dataset.collocation.require_function()
+    for name, steps in (("steps1", steps1), ("steps2", steps2)):
+        if steps < 0:
+            raise ValueError(f"{name}: got {steps}, expected at least 0")
+    eta0 = _step_size("lr1", lr1, 0.2 / np.sqrt(dataset.V))
+    eta = _step_size("lr2", lr2, 0.05 / np.sqrt(dataset.V))
+    if optimizer not in ("ngd", "gd"):
+        raise ValueError(f"optimizer: got {optimizer!r}, expected 'ngd' or 'gd'")
+    at1, at2 = recorded_steps(at, steps1, steps2)
+    normalised = optimizer == "ngd"
+    V, E = dataset.V, dataset.embeddings
+    orthonormal = check_assumption(dataset, "orthonormal").holds
+
+    ov_space: Space = TokenOV(V) if orthonormal else EmbeddedOV(E)
+    ov_iterate = _start(ov_space, eta0, _ov_unit(dataset, ov_space, ov_reference), normalised=normalised)
+    answer = np.array([dataset.index[n[x]] for x in dataset.vocabulary])
+    ov = OV(ov_space, answer, ov_iterate.reference)
+    on_the_ray = orthonormal and normalised and V > 1
+    law_from = STAGE1_STEPS if on_the_ray else steps1
+    rows1 = descend(ov, ov_iterate, min(steps1, law_from), [t for t in at1 if t <= law_from], progress, 0)
+    if on_the_ray:
+        # of steps so long that rounding hides the next gradient there are fewer
+        rows1 = [row for row in rows1 if row["step"] <= ov_iterate.moves]
+        for t in at1[len(rows1) :]:
+            rows1.append(ov.row_at(ov_iterate, t, _on_the_law(ov_iterate, answer, t), "law", 0.0))
+        ov_iterate = ov_iterate.placed(steps1, _on_the_law(ov_iterate, answer, steps1))
+        if progress is not None:
+            progress(steps1)
+    B = ov_iterate.along * ov_space.scores(ov_iterate.reference) + ov_space.scores(ov_iterate.rest)
+
+    margins = ov.other_margins(ov_iterate)
+    A = float(margins.mean()) if V > 1 else 0.0
+    spread = float(np.abs(margins - A).max(initial=0.0))
+    common = A >= 0 and spread <= SPREAD_TOLERANCE * A
+
+    classes = sample_classes(dataset)
+    reason = _not_reduced(classes, orthonormal=orthonormal, common=common)
+    exact = None
+    pairs = classes.key, classes.pair_query
+    kq_space: TokenKQ | EmbeddedKQ = TokenKQ(V, *pairs) if orthonormal else EmbeddedKQ(E, *pairs)
+    kq_unit = _unit(kq_space, "kq_reference", kq_reference)
+    kq: KQ
+    if reason == "" and isinstance(kq_space, TokenKQ):
+        edges = sentence_edges(classes, V)
+        merged = merged_edges(edges, len(classes.key))
+        if isinstance(kq_reference, MaxMargin):
+            exact = exact_reference(dataset, classes, merged, kq_reference)
+        if exact is not None:
+            kq_unit = Unit(*exact.unit, outside=0.0)
+        kq_iterate = _start(kq_space, eta, kq_unit, normalised=normalised)
+        kq = ReducedKQ(kq_space, classes, V, kq_iterate.reference, A, edges, merged, exact)
+    else:
+        kq_iterate = _start(kq_space, eta, kq_unit, normalised=normalised)
+        what = kq_iterate.reference
+        kq = CommonMargin(kq_space, classes, V, what, A) if common else GeneralB(kq_space, classes, V, what, B)
+    stopped, asymptotics = "", None
+    law = np.full(len(at2), np.nan)
+    if isinstance(kq, ReducedKQ) and exact is not None and normalised:
+        rows2, kq_iterate, found, stopped = follow(kq, exact, kq_iterate, steps2, at2, progress, steps1)
+        asymptotics = _asymptotics(dataset, kq, exact, found)
+        if found is not None:
+            law = found.one_minus_cos(at2)
+    else:
+        rows2 = descend(kq, kq_iterate, steps2, at2, progress, steps1)
+
+    what = kq_space.recorded(kq_iterate.reference)
+    S = np.zeros((V, V))
+    S[kq_space.recorded_key, kq_space.recorded_query] = kq_iterate.along * what + kq_space.recorded(kq_iterate.rest)
+    return Training(
+        stage1=Stage1(**_columns(rows1, OV_COLUMNS)),
+        stage2=Stage2(
+            **_columns(rows2, KQ_COLUMNS),
+            law=law[: len(rows2)],
+            rest=np.array([row["rest"] for row in rows2]).reshape(-1, len(what)),
+            reference=what,
+            key=kq_space.recorded_key,
+            query=kq_space.recorded_query,
+        ),
+        B=B,
+        S=S,
+        W_ov=B @ E if orthonormal else ov_iterate.weights,
+        W_kq=E.T @ S @ E if orthonormal else kq_iterate.weights,
+        margin=A,
+        margin_spread=spread,
+        margin_error=_margin_error(ov_iterate, dataset.embedding, A, V),
+        common_margin=common,
+        classes=classes,
+        optimizer=optimizer,
+        form="compiled" if reason == "" else "token space" if orthonormal else "embedding space",
+        form_reason=reason,
+        stopped=stopped,
+        asymptotics=asymptotics,
+    )
+
+
+COLUMNS = (
+    "step",
+    "loss",
+    "log_loss",
+    "norm",
+    "one_minus_cos",
+    "distance",
+    "error",
+    "distance_error",
+    "gradient_norm",
+    "log_gradient_norm",
+    "method",
+)
+OV_COLUMNS = (*COLUMNS, "min_margin", "max_margin", "label_spread")
+KQ_COLUMNS = (
+    *COLUMNS,
+    "min_optimal_weight",
+    "log_other_weight",
+    "log_excess",
+    "along",
+    "descent_reference",
+    "descent_rest",
+)
+TYPES: dict[str, Any] = {"step": np.int64, "method": np.str_}
+
+
+def _asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: Law | None) -> Asymptotics:
+    """Which tight constraints carry no multiplier, by name, and the law."""
+    merged, classes, names = kq.merged, kq.classes, dataset.vocabulary
+    found = support(merged.winner, merged.loser, exact.slack, exact.multiplier, len(exact.weight))
+    idle = np.flatnonzero(found.uncarried)
+    return Asymptotics(
+        degenerate=found.degenerate,
+        without_multiplier=tuple(
+            (names[classes.pair_query[a]], names[classes.key[a]], names[classes.key[j]])
+            for a, j in zip(merged.winner[idle].tolist(), merged.loser[idle].tolist(), strict=True)
+        ),
+        law=law,
+    )
+
+
+def _columns(rows: Sequence[Row], names: Sequence[str]) -> dict[str, Any]:
+    return {name: np.array([row[name] for row in rows], dtype=TYPES.get(name, np.float64)) for name in names}
+
+
+def _step_size(name: str, given: float | None, default: float) -> float:
+    size = default if given is None else given
+    if not (np.isfinite(size) and size > 0):
+        raise ValueError(f"{name}: got {size}, expected a positive finite step size")
+    return float(size)
+
+
+def _not_reduced(classes: SampleClasses, *, orthonormal: bool, common: bool) -> str:
+    """Why stage 2 has no reduced model, or ""."""
+    if not orthonormal:
+        return "the embeddings are not orthonormal"
+    if not common:
+        return "the margins of W_ov are not one A"
+    return no_reduction(classes) or ""
+
+
+def _on_the_law(iterate: Iterate, answer: Indices, t: int) -> Floats:
+    """rho after t steps of stage 1 on its closed form: t eta0 W*_ov / ||W*_ov|| - s What."""
+    V = len(answer)
+    (one, other), _ = over_root([Fraction(V - 1, V), Fraction(-1, V)], Fraction(V - 1))
+    unit = np.full((V, V), other)
+    unit[answer, np.arange(V)] = one
+    return np.asarray(iterate.lr * t * (unit - iterate.reference))
+
+
+class Unit(NamedTuple):
+    """What in a space, as the sum of two arrays, and the squared norm of what lies outside of it."""
+
+    high: Floats
+    low: Floats
+    outside: float
+
+
+def _ov_unit(dataset: Dataset, space: Space, reference: Reference) -> Unit | None:
+    """W*_ov's, from the exact weights where the space is that of tokens."""
+    if not isinstance(reference, MaxMargin) or reference.weights_exact is None or not isinstance(space, TokenOV):
+        return _unit(space, "ov_reference", reference)
+    if not reference.norm_squared_exact:
+        return None
+    zero = Fraction(0)
+    columns = [reference.weights_exact.get(x, {}) for x in dataset.vocabulary]
+    entries = [column.get(v, zero) for v in dataset.vocabulary for column in columns]
+    high, low = over_root(entries, reference.norm_squared_exact)
+    return Unit(high.reshape(space.shape), low.reshape(space.shape), 0.0)
+
+
+def _unit(space: Space, name: str, reference: Reference) -> Unit | None:
+    """An array's, or a solution's in float64; None where there is none, or it is 0."""
+    if isinstance(reference, MaxMargin):
+        reference = reference.scores if isinstance(space, TokenOV) else reference.matrix
+    if reference is None:
+        return None
+    given = np.asarray(reference, dtype=np.float64)
+    if given.shape != space.reference_shape:
+        raise ValueError(f"{name}: got shape {given.shape}, expected {space.reference_shape}")
+    if not np.isfinite(given).all():
+        raise ValueError(f"{name}: got an entry that is not finite, expected finite numbers")
+    largest = np.abs(given).max(initial=0.0)
+    if largest == 0:
+        return None
+    scaled = given / largest
+    inside, outside = space.enter(scaled / np.linalg.norm(scaled))
+    return Unit(inside, np.zeros_like(inside), outside)
+
+
+def _start(space: Space, lr: float, unit: Unit | None, *, normalised: bool) -> Iterate:
+    """The zero initialisation, ready to be compared with the reference."""
+    if unit is None:
+        return Iterate(space.shape, lr, None, normalised=normalised)
+    return Iterate(space.shape, lr, unit.high, unit.outside, reference_low=unit.low, normalised=normalised)
+
+
+def _margin_error(iterate: Iterate, embedding: Floats | None, A: float, V: int) -> float:
+    """A = <B, C> with |C| = 1/sqrt(V-1), and B = W E^T is off by at most |E| times the error of W."""
+    if V == 1:
+        return 0.0
+    size = 1.0 if embedding is None else np.linalg.norm(embedding, 2)
+    return float(size * iterate.state_error / np.sqrt(V - 1)) + V * EPS * abs(A)

@@ -1,0 +1,1 @@
+"""Rigorous enclosures of the first steps."""

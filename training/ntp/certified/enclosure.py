@@ -1,0 +1,317 @@
+"""A rigorous enclosure of the first steps of stage 2, in ball arithmetic."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from operator import index
+from typing import TypeAlias
+
+import flint
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.margins.ntp import MaxMargin
+from marginaudit.orders.ntp import Dataset
+from marginaudit.training.ntp.certified.balls import Pass, Sentence, forward, merged_sentences
+from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
+from marginaudit.training.ntp.model.edges import no_reduction
+from marginaudit.training.ntp.records import Progress
+from marginaudit.training.ntp.steps.iterate import EPS, Floats
+
+Balls: TypeAlias = dict[str, flint.arb]
+
+MOST_BITS = 2**14
+"""Precision is doubled up to here."""
+
+ACCURATE_BITS = 53
+"""A recorded ball is accurate when its radius is at most 2^-53 of its centre, or 2^-106."""
+
+REPORTS = 200
+"""How often ``progress`` is called at each precision, at most (and once at its end)."""
+
+COLUMNS = (
+    "norm",
+    "one_minus_cos",
+    "log_loss",
+    "log_other_weight",
+    "log_excess",
+    "descent_reference",
+    "descent_rest",
+)
+
+
+class NotEnclosable(Exception):  # noqa: N818  (a property of the dataset or the run, which the message names)
+    """Stage 2 of this dataset cannot be enclosed; the message is the reason, in one line."""
+
+
+@dataclass(frozen=True, eq=False)
+class Enclosure:
+    """Stage 2 in exact arithmetic, enclosed at its recorded steps.
+
+    Attributes
+    ----------
+    step : (records,) integer array
+    columns : mapping from a name to (values, radii), two (records,) arrays
+        The true quantity lies between value - radius and value + radius, also where these are computed in
+        float64. Named as in `Stage2`: norm, one_minus_cos, log_loss, log_other_weight, log_excess. Besides
+        descent_reference = -<grad, What>/||grad|| and descent_rest = -<grad, W - s What>/||grad||, with
+        What = W*_kq/||W*_kq|| and s = t eta. At step 0, one_minus_cos is NaN.
+    radius : (records,) array
+        Bound on the Euclidean distance of W_kq from the centres of its balls.
+    key, query : (pairs,) integer arrays
+        As in `Stage2`; all other scores stay 0.
+    last : tuple of arb, one a pair
+        Balls of the scores x^T W_kq q at the last recorded step.
+    bits : int
+        The precision that sufficed.
+    """
+
+    step: NDArray[np.int64]
+    columns: dict[str, tuple[Floats, Floats]]
+    radius: Floats
+    key: NDArray[np.int64]
+    query: NDArray[np.int64]
+    last: tuple[flint.arb, ...]
+    bits: int
+
+
+def enclose(
+    dataset: Dataset,
+    kq: MaxMargin,
+    *,
+    steps1: int,
+    steps: int,
+    lr1: float | None = None,
+    lr2: float | None = None,
+    at: Iterable[int] | None = None,
+    bits: int = 128,
+    progress: Progress | None = None,
+) -> Enclosure:
+    """Enclose stage 2 of Algorithm 1 as it is in exact arithmetic.
+
+    Every number is a ball: a centre of ``bits`` binary digits and a radius that bounds how far the true number
+    is from it. An operation on balls encloses its exact result for all numbers in its arguments, rounding
+    included, so by induction each step's balls contain the true W_kq. The radii grow by a nearly constant
+    factor a step, so the digits needed are proportional to the steps; where those given do not keep every
+    recorded column accurate to float64, the run is repeated with twice as many.
+
+    Nothing outside the balls is rounded: step sizes are the given float64 numbers, frequencies and W*_kq are
+    rational, and stage 1 ends with all margins equal to T eta0 / sqrt(V - 1), as ||W*_ov||^2 = V - 1
+    (`sharp.stage1`).
+
+    Parameters
+    ----------
+    dataset : Dataset
+    kq : MaxMargin
+        W*_kq of that dataset.
+    steps1, steps : int
+        T, and how far stage 2 is followed.
+    lr1, lr2 : float or None
+        eta0 and eta; None for the paper's 0.2 / sqrt(V) and 0.05 / sqrt(V).
+    at : iterable of int or None
+        Recorded steps, those beyond ``steps`` left out; None: every step.
+    bits : int
+        Precision to begin with.
+    progress : callable or None
+        Called with the number of steps done; begins again where the run is repeated.
+
+    Raises
+    ------
+    NotEnclosable
+        The embeddings are not exactly orthonormal, the loss has no reduced model (`no_reduction`), W*_kq is 0
+        or not known exactly, stage 1 has no step, or `MOST_BITS` are too few.
+    CollocationError
+        n is not a function on the whole vocabulary.
+    ValueError
+        A negative number of steps or recorded step, or none recorded; a step size that is not positive and
+        finite.
+
+    Source: arXiv 2409.17335, Algorithm 1.
+
+    >>> from marginaudit.margins.ntp import solve_kq
+    >>> from marginaudit.orders.ntp import CASES
+    >>> data = CASES["example-1"]()
+    >>> enclosure = enclose(data, solve_kq(data), steps1=100, steps=100, at=[1, 100])
+    >>> values, radii = enclosure.columns["one_minus_cos"]
+    >>> values.round(6).tolist(), bool((radii < 1e-16).all())
+    ([0.035236, 0.010749], True)
+    """
+    recorded = _recorded(at, steps)
+    problem = _problem(dataset, kq, steps1, _step_size(lr1, 0.2, dataset), _step_size(lr2, 0.05, dataset))
+    while bits <= MOST_BITS:
+        with flint.ctx.workprec(bits):
+            found = _descend(problem, recorded, progress)
+        if found is not None:
+            return found
+        bits *= 2
+    raise NotEnclosable(f"{MOST_BITS} bits are too few to follow {recorded[-1]} steps")
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Stage 2 as exact data; its methods make balls of them at the working precision."""
+
+    sentences: list[Sentence]
+    classes: SampleClasses
+    weights: tuple[flint.fmpq, ...]
+    V: int
+    total: int
+    steps1: int
+    lr1: float
+    lr2: float
+
+    def margin(self) -> flint.arb:
+        """A, to which stage 1 brings all margins."""
+        return self.steps1 * flint.arb(self.lr1) / flint.arb(self.V - 1).sqrt()
+
+    def direction(self) -> list[flint.arb]:
+        """What on the pairs."""
+        norm = flint.arb(sum((w * w for w in self.weights), flint.fmpq(0))).sqrt()
+        return [w / norm for w in self.weights]
+
+    def losses(self, found: Pass, A: flint.arb) -> Balls:
+        """Loss, excess and attention; a sentence of one distinct token has the floor log(1 + (V-1) exp(-A))."""
+        floor = ((self.V - 1) * (-A).exp()).log1p()
+        above = [s.count * (odds.log1p() - floor) for s, odds in zip(self.sentences, found.odds, strict=True)]
+        excess = sum(above, flint.arb(0)) / self.total
+        heaviest = found.other[0]
+        for weight in found.other[1:]:
+            heaviest = heaviest.max(weight)
+        return {
+            "log_loss": (floor + excess).log(),
+            "log_excess": excess.log(),
+            "log_other_weight": heaviest.log(),
+        }
+
+
+def _recorded(at: Iterable[int] | None, steps: int) -> tuple[int, ...]:
+    if steps < 0:
+        raise ValueError(f"steps: got {steps}, expected at least 0")
+    recorded = tuple(range(steps + 1)) if at is None else tuple(sorted({t for t in map(index, at) if t <= steps}))
+    if not recorded or recorded[0] < 0:
+        raise ValueError(f"at: got {recorded or 'no step'}, expected steps from 0 to {steps}")
+    return recorded
+
+
+def _step_size(given: float | None, paper: float, dataset: Dataset) -> float:
+    size = float(paper / np.sqrt(dataset.V) if given is None else given)
+    if not (np.isfinite(size) and size > 0):
+        raise ValueError(f"step size: got {size}, expected a positive finite one")
+    return size
+
+
+def _problem(dataset: Dataset, kq: MaxMargin, steps1: int, lr1: float, lr2: float) -> _Problem:
+    classes = sample_classes(dataset)
+    reason = _obstacle(dataset, classes, kq, steps1)
+    if reason is not None:
+        raise NotEnclosable(reason)
+    names, weights = dataset.vocabulary, kq.weights_exact or {}
+    pairs = zip(classes.key.tolist(), classes.pair_query.tolist(), strict=True)
+    exact = [weights.get(names[q], {}).get(names[x], 0) for x, q in pairs]
+    return _Problem(
+        sentences=merged_sentences(dataset, classes),
+        classes=classes,
+        weights=tuple(flint.fmpq(w.numerator, w.denominator) for w in exact),
+        V=dataset.V,
+        total=sum(dataset.counts),
+        steps1=steps1,
+        lr1=lr1,
+        lr2=lr2,
+    )
+
+
+def _obstacle(dataset: Dataset, classes: SampleClasses, kq: MaxMargin, steps1: int) -> str | None:
+    if not _exactly_orthonormal(dataset):
+        return "the embeddings are not exactly orthonormal"
+    if kq.status == "infeasible":
+        return "W*_kq does not exist"
+    if kq.weights_exact is None:
+        return "W*_kq is not known exactly"
+    if not kq.norm_squared_exact:
+        return "no sample relates two tokens, so W*_kq is 0"
+    if steps1 < 1:
+        return "stage 1 has no step, so stage 2 has no gradient"
+    return no_reduction(classes)
+
+
+def _exactly_orthonormal(dataset: Dataset) -> bool:
+    """E E^T = I in rational arithmetic."""
+    if dataset.embedding is None:
+        return True
+    E = flint.fmpq_mat([[flint.fmpq(*x.as_integer_ratio()) for x in row] for row in dataset.embedding.tolist()])
+    one = flint.fmpq_mat(dataset.V, dataset.V, [int(i == j) for i in range(dataset.V) for j in range(dataset.V)])
+    return bool(E * E.transpose() == one)
+
+
+def _descend(problem: _Problem, at: Sequence[int], progress: Progress | None) -> Enclosure | None:
+    """The run at the working precision; None where that does not keep every record accurate."""
+    A, what, eta = problem.margin(), problem.direction(), flint.arb(problem.lr2)
+    W = [flint.arb(0)] * len(what)
+    rows: list[dict[str, tuple[float, float]]] = []
+    radii: list[float] = []
+    every = -(-at[-1] // REPORTS)
+    for t in range(at[-1] + 1):
+        found = forward(problem.sentences, W, A)
+        norm = _norm(found.gradient)
+        if norm.rel_accuracy_bits() < ACCURATE_BITS:
+            return None
+        unit = [g / norm for g in found.gradient]
+        if t == at[len(rows)]:
+            balls = problem.losses(found, A) | _directions(t * eta, W, unit, what)
+            if not all(_accurate(ball) for ball in balls.values()):
+                return None
+            rows.append({name: outward(ball) for name, ball in balls.items()})
+            radii.append(float(np.nextafter(float(_norm([w.rad() for w in W]).upper()), np.inf)))
+        if t < at[-1]:
+            W = [w - eta * v for w, v in zip(W, unit, strict=True)]
+            if progress is not None and ((t + 1) % every == 0 or t + 1 == at[-1]):
+                progress(t + 1)
+    return Enclosure(
+        step=np.array(at, dtype=np.int64),
+        columns={name: _column([row.get(name, (np.nan, np.nan)) for row in rows]) for name in COLUMNS},
+        radius=np.array(radii),
+        key=problem.classes.key,
+        query=problem.classes.pair_query,
+        last=tuple(W),
+        bits=flint.ctx.prec,
+    )
+
+
+def _directions(s: flint.arb, W: list[flint.arb], unit: list[flint.arb], what: list[flint.arb]) -> Balls:
+    """What W and the unit gradient say of the reference; at W = 0 there is no cosine.
+
+    With c = <W, What>, u = W - c What and R = ||W||: 1 - cos = |u|^2 / (R (R + c)).
+    """
+    norm, c = _norm(W), _inner(W, what)
+    downhill = -_inner(unit, what)
+    balls = {"norm": norm, "descent_reference": downhill, "descent_rest": -_inner(unit, W) - s * downhill}
+    if s != 0:
+        across = [w - c * r for w, r in zip(W, what, strict=True)]
+        balls["one_minus_cos"] = _inner(across, across) / (norm * (norm + c))
+    return balls
+
+
+def outward(ball: flint.arb) -> tuple[float, float]:
+    """A float64 value and radius, so that value - radius and value + radius in float64 enclose the ball.
+
+    >>> outward(flint.arb(1))
+    (1.0, 2.220446049250313e-16)
+    """
+    value = float(ball)
+    return value, float(abs(ball - value).upper()) * (1 + 4 * EPS) + float(np.spacing(abs(value)))
+
+
+def _accurate(ball: flint.arb) -> bool:
+    return bool(ball.rel_accuracy_bits() >= ACCURATE_BITS or ball.rad() <= flint.arb(2) ** (-2 * ACCURATE_BITS))
+
+
+def _column(entries: list[tuple[float, float]]) -> tuple[Floats, Floats]:
+    values, radii = zip(*entries, strict=True)
+    return np.array(values), np.array(radii)
+
+
+def _inner(a: list[flint.arb], b: list[flint.arb]) -> flint.arb:
+    return sum((x * y for x, y in zip(a, b, strict=True)), flint.arb(0))
+
+
+def _norm(a: list[flint.arb]) -> flint.arb:
+    return _inner(a, a).sqrt()

@@ -1,0 +1,207 @@
+"""Stage 2 far out: gradient flow in place of steps, from a late state on, with a bound on the difference.
+
+The step of normalised descent W + eta v(W), v the unit vector against the gradient, has a Lipschitz constant of
+at most 1 + eta |dv/ds| where the loss is convex (late in training it is) and eta times its largest curvature is
+below 2 gradient norms; dv/ds is v's derivative along the flow dW/ds = v. In the time eta the flow leaves a step
+by at most eta/2 times the arc that v travels. So after the arc L, steps and flow from one state differ by at
+most B = (eta/2) L e^L, to leading order in eta.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # its subpackages load when first used
+from numpy.typing import NDArray
+
+from marginaudit.training.ntp.far.late_field import LateField
+from marginaudit.training.ntp.far.reference import ExactReference
+from marginaudit.training.ntp.model.edges import Floats, Indices, MergedEdges
+from marginaudit.training.ntp.steps.iterate import EPS
+
+RTOL = 1e-7
+ATOL = 1e-9
+COARSER = 10.0
+"""Tolerances of the second solution over those of the first."""
+
+HIGHER_ORDERS = 0.01
+"""Share of B added for the orders of eta left out, and for what chords cut off the arc (below 1e-3 of either)."""
+
+
+class FlowFailure(RuntimeError):  # noqa: N818
+    """There is no flow to be had, or none that can be trusted: the message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Flow:
+    """The states reached; every array has the shape (records,) but ``rest``.
+
+    Attributes
+    ----------
+    step : integer array
+        t.
+    rest : (records, pairs) array
+        rho: W = eta t What + rho.
+    one_minus_cos : array
+        1 - cos(W, W*).
+    error : array
+        Bound on |steps' - ours| / ours of ``one_minus_cos``: with b the sum of the four distances below,
+        u = W - <W, What> What, ((1 + b/|u|) / (1 - b/<W, What>))^2 - 1; only the part of ``integration`` across
+        What counts against |u|. Infinite where u = 0.
+    discretisation : array
+        B, and `HIGHER_ORDERS` more: how far W is from that of steps from the same start, at most.
+    inherited : array
+        What the error of the start has grown to, at most: e^L times it.
+    integration : array
+        Twice the largest distance so far to a second solution, with 10 times the tolerances and with twice as many
+        rows to stop at: where tolerances set the solver's steps, the second one's error; where rows do, this one's.
+    rounding : array
+        EPS (1 + ||rho||) for each step of the solver, and 64 times that for the potentials and coordinates.
+    arc : array
+        L, as a sum of chords between the solver's steps.
+    """
+
+    step: NDArray[np.int64]
+    rest: Floats
+    one_minus_cos: Floats
+    error: Floats
+    discretisation: Floats
+    inherited: Floats
+    integration: Floats
+    rounding: Floats
+    arc: Floats
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+
+def fast_forward(
+    merged: MergedEdges,
+    reference: ExactReference,
+    eta: float,
+    t0: int,
+    rest0: Floats,
+    steps: Sequence[int] | Indices,
+    *,
+    start_error: float = 0.0,
+) -> Flow:
+    """Follow the flow from W = eta t0 What + rest0 to each of the steps.
+
+    The caller guarantees that at t0 attention is one-hot to double precision (it then stays so): every sentence's
+    other tokens together have less than EPS of the attention, also A times it. Constraints with positive slack
+    may still carry flux. Rows are reached as ends of solver steps; none is interpolated.
+
+    Parameters
+    ----------
+    merged : MergedEdges
+    reference : ExactReference
+    eta : float
+        Length of a step.
+    t0 : int
+        At least 1.
+    rest0 : (pairs,) array
+        rho after t0 steps.
+    steps : increasing integers
+        The rows wanted, none before t0; equal ones are fine.
+    start_error : float
+        Bound on the error of rest0.
+
+    Raises
+    ------
+    ValueError
+        Steps that do not increase, or begin before t0.
+    FlowFailure
+        The steps are too long for descent to follow the flow; a solver fails.
+    """
+    step = np.asarray(steps, dtype=np.int64)
+    if t0 < 1 or (len(step) and (step[0] < t0 or (np.diff(step) < 0).any())):
+        raise ValueError(f"steps: got {step.tolist()}, expected increasing ones from t0 = {t0} >= 1 on")
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then raises
+            field = LateField(merged, reference, rest0)
+    except RuntimeError as failure:
+        raise FlowFailure(f"potentials of the support: {failure}") from failure
+    s0, s = eta * float(t0), eta * step.astype(np.float64)
+    goals = np.log(s)
+    path = _follow(field, eta, s0, rest0, goals, 1.0)
+    halves = (np.concatenate([[np.log(s0)], goals[:-1]])[: len(goals)] + goals) / 2
+    coarse = _follow(field, eta, s0, rest0, np.stack([halves, goals], axis=1).ravel(), COARSER)
+
+    rest = path.across + path.along[:, None] * field.What
+    u, c = np.linalg.norm(path.across, axis=1), s + path.along
+    R = np.hypot(c, u)
+    growth = np.exp(path.arc)
+    discretisation = (1 + HIGHER_ORDERS) * eta / 2 * path.arc * growth
+    inherited = start_error * growth
+    rounding = EPS * (path.solver_steps + 64) * (1 + np.linalg.norm(rest, axis=1))
+    integration_across = 2 * np.maximum.accumulate(np.linalg.norm(path.across - coarse.across[1::2], axis=1))
+    integration = np.hypot(integration_across, 2 * np.maximum.accumulate(np.abs(path.along - coarse.along[1::2])))
+    others = discretisation + inherited + rounding
+    b = others + integration
+    with np.errstate(divide="ignore", invalid="ignore"):
+        error = ((1 + (others + integration_across) / u) / (1 - b / c)) ** 2 - 1 + 16 * EPS
+    return Flow(
+        step=step,
+        rest=rest,
+        one_minus_cos=u**2 / (R * (R + c)),
+        error=np.where((u > 0) & (b < c), error, np.inf),
+        discretisation=discretisation,
+        inherited=inherited,
+        integration=integration,
+        rounding=rounding,
+        arc=path.arc,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Path:
+    """At each goal: W off What, shape (goals, pairs); <rho, What>; the arc and the number of solver steps so far."""
+
+    across: Floats
+    along: Floats
+    arc: Floats
+    solver_steps: Indices
+
+
+def _follow(field: LateField, eta: float, s0: float, rest0: Floats, goals: Floats, looser: float) -> _Path:
+    """Integrate to values of log s, each the end of a step of the solver."""
+    path: list[tuple[Floats, float, float, int]] = []
+    arc, count = 0.0, 0
+    state = field.enter(s0, rest0)
+    direction = field.unit_gradient(s0, state)
+    _check_step_size(field, eta, s0, state)
+    start, end = np.log(s0), np.log(s0) if len(goals) == 0 else goals[-1]
+    solver = scipy.integrate.Radau(
+        field.speed, start, state, end, rtol=RTOL * looser, atol=ATOL * looser, jac=field.jacobian
+    )
+    for goal in goals.tolist():
+        while solver.t < goal:
+            solver.t_bound, solver.status = goal, "running"
+            try:
+                problem = solver.step()
+            except RuntimeError as failure:
+                raise FlowFailure(f"Radau broke off at t = {np.exp(solver.t) / eta:.3e}: {failure}") from failure
+            if problem is not None:
+                raise FlowFailure(f"Radau stopped at t = {np.exp(solver.t) / eta:.3e}: {problem}")
+            count += 1
+            s = float(np.exp(solver.t))
+            _check_step_size(field, eta, s, solver.y)
+            last, direction = direction, field.unit_gradient(s, solver.y)
+            arc += float(np.linalg.norm(direction - last))
+        path.append((field.across(solver.y), field.along(solver.y), arc, count))
+    across, along, arcs, counts = zip(*path, strict=True) if path else ([], [], [], [])
+    return _Path(
+        np.array(across).reshape(len(path), len(rest0)),
+        np.array(along),
+        np.array(arcs),
+        np.array(counts, dtype=np.int64),
+    )
+
+
+def _check_step_size(field: LateField, eta: float, s: float, state: Floats) -> None:
+    """Beyond 2 a step overshoots, and descent oscillates about the flow."""
+    curvature = field.largest_curvature(s, state)
+    if not eta * curvature < 2:
+        raise FlowFailure(
+            f"steps of length {eta:.3g} may not follow the flow: the curvature reaches {curvature:.3g} gradient norms"
+        )

@@ -1,0 +1,154 @@
+"""How far stage 2 can be followed, and from where on without taking its steps."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from marginaudit.margins.ntp import MaxMargin
+from marginaudit.orders.ntp import Dataset, check_assumption
+from marginaudit.training.ntp.far.reference import ExactReference
+from marginaudit.training.ntp.model.classes import sample_classes
+from marginaudit.training.ntp.model.edges import no_reduction
+from marginaudit.training.ntp.records import Progress
+from marginaudit.training.ntp.steps.descent import Row, descend
+from marginaudit.training.ntp.steps.iterate import Floats, Iterate
+from marginaudit.training.ntp.steps.kq import class_log_weights
+from marginaudit.training.ntp.steps.reduced import ONE_HOT, ReducedKQ
+
+if TYPE_CHECKING:
+    from marginaudit.training.ntp.far.law import Law
+
+SWITCH = 10**6
+"""True steps that are taken before a fast-forward, at least."""
+
+SETTLED = 1e-9
+"""A state settles the asymptotic law if what it leaves open is so small a part of the distance from W*'s line."""
+
+MOST_TRUE_STEPS = 10**7
+"""Where there is no fast-forward, stage 2 is followed by true steps, and no further than this."""
+
+
+def no_fast_forward(dataset: Dataset, solution: MaxMargin | None, optimizer: str = "ngd") -> str | None:
+    """Why stage 2 cannot be followed beyond its true steps, or None.
+
+    Without a relation W_kq stays 0, which needs no fast-forward.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    solution : MaxMargin or None
+        W*_kq.
+    optimizer : "ngd" or "gd"
+
+    Raises
+    ------
+    CollocationError
+        n is not a function on the whole vocabulary.
+    """
+    unreduced = no_reduction(sample_classes(dataset))
+    if unreduced is None and not len(dataset.relations):
+        return None
+    if optimizer != "ngd":
+        return "plain gradient descent has none"
+    if not check_assumption(dataset, "orthonormal").holds:
+        return "the embeddings are not orthonormal"
+    if solution is None or solution.status == "infeasible":
+        return "W*_kq does not exist" if solution is not None else "W*_kq is not known"
+    if solution.weights_exact is None:
+        return "W*_kq is not known exactly"
+    return unreduced
+
+
+class Followed(NamedTuple):
+    """Stage 2 to its last step.
+
+    Attributes
+    ----------
+    rows : list of records
+    last : Iterate
+        The state at the last step that was reached.
+    law : Law or None
+        The asymptotic law, where the run reached a state that settles it.
+    stopped : str
+        Why that is not the last step that was asked for; "" where it is.
+    """
+
+    rows: list[Row]
+    last: Iterate
+    law: "Law | None"
+    stopped: str
+
+
+def follow(
+    problem: ReducedKQ,
+    exact: ExactReference,
+    iterate: Iterate,
+    steps: int,
+    at: Sequence[int],
+    progress: Progress | None,
+    done: int,
+) -> Followed:
+    """True steps to `SWITCH`, or on until attention is one-hot, and the gradient flow beyond.
+
+    The rows say how they were obtained, and their ``error`` bounds what steps would have made different. Where
+    the flow fails, the records end with the true steps.
+    """
+    rows: list[Row] = []
+    goal = min(steps, SWITCH)
+    while True:
+        wanted = [t for t in at[len(rows) :] if t <= goal]
+        rows += descend(problem, iterate, goal, wanted, progress, done)
+        if goal == steps or iterate.moves < goal or one_hot(problem, iterate):
+            break
+        goal = min(steps, goal + goal // 2)
+    if iterate.moves < goal:  # rounding hides the gradient, and W stays where it is
+        still = problem.row(iterate, goal)
+        return Followed(rows + [{**still, "step": t} for t in at[len(rows) :]], iterate, None, "")
+    states = [(goal, iterate.rest)] if one_hot(problem, iterate) else []
+    if goal == steps:
+        return Followed(rows, iterate, _law(problem, exact, iterate.lr, states), "")
+    from marginaudit.training.ntp.far.flow import FlowFailure, fast_forward
+
+    later = at[len(rows) :]
+    reached = np.unique([*later, *_decades(goal, steps), steps])
+    try:
+        flow = fast_forward(
+            problem.merged, exact, iterate.lr, goal, iterate.rest, reached, start_error=iterate.state_error
+        )
+    except FlowFailure as failure:
+        return Followed(rows, iterate, None, f"no fast-forward beyond step {goal}: {failure}")
+    for t, rest, error in zip(reached.tolist(), flow.rest, flow.error.tolist(), strict=True):
+        states.append((t, rest))
+        if t in set(later):
+            rows.append(problem.row_at(iterate, t, rest, "flow", error))
+    if progress is not None:
+        progress(done + steps)
+    return Followed(rows, iterate.placed(*states[-1]), _law(problem, exact, iterate.lr, states), "")
+
+
+def _decades(first: int, last: int) -> list[int]:
+    """The powers of ten between two steps."""
+    powers = (10**k for k in range(1, 19))
+    return [t for t in powers if first < t < last]
+
+
+def _law(problem: ReducedKQ, exact: ExactReference, eta: float, states: list[tuple[int, Floats]]) -> "Law | None":
+    """The law read from the first of the late states that settles it."""
+    from marginaudit.training.ntp.far.law import asymptotic_law
+
+    for t, rest in states:
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                law = asymptotic_law(problem.merged, exact, eta, t, rest)
+        except (RuntimeError, ValueError):  # too early, or descent oscillates
+            continue
+        if law.log_log or law.unsettled <= SETTLED * np.linalg.norm(law.across(t)):
+            return law
+    return None
+
+
+def one_hot(problem: ReducedKQ, iterate: Iterate) -> bool:
+    """Whether attention on other tokens, also A times it, is below the rounding of float64 in every sentence."""
+    others = class_log_weights(problem.classes, problem.log_phi(iterate), ~problem.classes.optimal)
+    return bool(others.max(initial=-np.inf) + np.log(max(1.0, problem.margin_size)) < np.log(ONE_HOT))

@@ -1,0 +1,196 @@
+"""The asymptotic law of stage 2: how the direction error falls once training has gone on for long enough.
+
+Where every tight constraint can carry a multiplier, W = (s + c) What + u + o(1) with constants c and u, s = eta t:
+1 - cos(W, W*) ~ |u|^2/(2 s^2). On each component of the support u is W*'s potentials (`potentials`) and a
+constant, which the sum of W over the component fixes: no edge that stays alive changes it.
+
+Where some cannot, those edges join different components, and their fluxes die as slowly as 1/s: W =
+(s + c) What + X log s + u + o(1), X constant on components: the solution of a second max-margin problem,
+min |X|^2 subject to X_a - X_j >= 1 on those edges (`weighted_margin`). Its potentials, again, are the constants
+of the components: fluxes (w_e/||W*||) exp(-(r0_a - r0_j) - (b_a - b_j)) on its carried edges add up to size X on
+each component. Sums over the components of the second support are what stays free. Then 1 - cos(W, W*) ~ |X log s
++ u|^2/(2 s^2) ~ |X|^2 log^2(eta t)/(2 eta^2 t^2).
+
+Where constraints of the second problem cannot carry a multiplier either, a multiple of log log s follows.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marginaudit.margins.support import Support, support
+from marginaudit.margins.weighted_margin import WeightedMargin, weighted_margin
+from marginaudit.training.ntp.far.potentials import potentials
+from marginaudit.training.ntp.far.reference import ExactReference
+from marginaudit.training.ntp.model.edges import Floats, Indices, MergedEdges
+
+
+@dataclass(frozen=True, eq=False)
+class Law:
+    """W = (s + along) What + log_rate log s + offset + o(1), s = eta t.
+
+    Attributes
+    ----------
+    eta : float
+    support : Support
+        Of the constraints, by pairs.
+    second : WeightedMargin or None
+        The second problem, on the components of ``support``; None where it is not degenerate.
+    second_support : Support or None
+        Of the second problem's constraints, by components.
+    along : float
+        c = <W, What> - s.
+    log_rate : (pairs,) array
+        X; 0 where the support is not degenerate.
+    offset : (pairs,) array
+        u, orthogonal to What; NaN where a log log s term follows.
+    unsettled : float
+        How far component sums still drift after the state they were read from, in ||.||, to leading order: what
+        is left of the fluxes between components that die. So far the law may be off in u. Infinite where a
+        log log s term follows.
+    """
+
+    eta: float
+    support: Support
+    second: WeightedMargin | None
+    second_support: Support | None
+    along: float
+    log_rate: Floats
+    offset: Floats
+    unsettled: float
+
+    @property
+    def log_log(self) -> bool:
+        """Whether a log log s term follows, so that the law gives no numbers beyond its leading term."""
+        return self.second_support is not None and self.second_support.degenerate
+
+    @property
+    def rate_squared(self) -> Fraction:
+        """|X|^2, exactly."""
+        return Fraction(0) if self.second is None else self.second.norm_squared
+
+    @property
+    def constant(self) -> float:
+        """The limit of t^2 (1 - cos), or of t^2 (1 - cos) / log^2 t where the support is degenerate."""
+        square = float(self.rate_squared) if self.second is not None else float(self.offset @ self.offset)
+        return square / (2 * self.eta**2)
+
+    @property
+    def exponent_text(self) -> str:
+        """The rate in words."""
+        if self.second is None:
+            return f"1 - cos = C/t^2 with C = {self.constant:.6g}"
+        text = f"1 - cos ~ C log^2(t)/t^2 with C = |X|^2/(2 eta^2) = {self.constant:.6g}, |X|^2 = {self.rate_squared}"
+        return text + ("; with a log log t term next to log t" if self.log_log else "")
+
+    def across(self, step: float) -> Floats:
+        """W - <W, What> What after so many steps without the o(1), shape (pairs,); eta t > 1 where X is not 0."""
+        return np.asarray(np.log(self.eta * step) * self.log_rate + self.offset if self.second else self.offset)
+
+    def one_minus_cos(self, steps: ArrayLike) -> Floats:
+        """1 - cos(W, W*) after t steps without the o(1), shape of ``steps``; NaN where the law says nothing.
+
+        That is where s + c <= 0; with log s also where s <= 1, and everywhere if a log log s term follows.
+        """
+        s = self.eta * np.asarray(steps, dtype=np.float64)
+        along = s + self.along
+        outside = (s <= 1) | self.log_log if self.second is not None else s <= 0
+        log_s = np.log(np.where(outside, 1.0, s))
+        across = log_s[..., None] * self.log_rate + self.offset
+        square = np.sum(across**2, axis=-1)
+        R = np.sqrt(along**2 + square)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(outside | (along <= 0), np.nan, square / (R * (R + along)))
+
+
+def asymptotic_law(merged: MergedEdges, reference: ExactReference, eta: float, t: int, rest: Floats) -> Law:
+    """Read what the law leaves free from a late state W = eta t What + rest.
+
+    The later the better: `Law.unsettled` says what the state leaves open.
+
+    Parameters
+    ----------
+    merged : MergedEdges
+    reference : ExactReference
+    eta : float
+        Length of a step.
+    t : int
+        Steps taken, eta t > 1.
+    rest : (pairs,) array
+        rho.
+
+    Raises
+    ------
+    ValueError
+        eta t <= 1.
+    RuntimeError
+        Potentials are not found.
+    """
+    s = eta * float(t)
+    if s <= 1:
+        raise ValueError(f"t: got {t}, expected eta t > 1 with eta = {eta}")
+    winner, loser = merged.winner, merged.loser
+    pairs, norm, What = len(rest), reference.norm, reference.unit[0]
+    W = np.array([float(weight) for weight in reference.weight])
+    slack = np.array([float(value) for value in reference.slack])
+    log_weight = np.log(merged.weight)
+
+    found = support(winner, loser, reference.slack, reference.multiplier, pairs)
+    carried, component = found.carried, found.component
+    ends = winner[carried], loser[carried]
+    level = potentials(*ends, log_weight[carried], W, component, np.ones(pairs), rest)
+
+    second = second_support = None
+    X, settled, mass = np.zeros(pairs), component, found.size
+    decay = slack / norm
+    if found.degenerate:
+        free = np.flatnonzero(found.uncarried)
+        ends = component[winner[free]], component[loser[free]]
+        second = weighted_margin(found.size, *ends)
+        second_support = support(*ends, second.slack, second.multiplier, len(found.size))
+        x = np.array([float(value) for value in second.x])
+        X = x[component]
+        mean = np.bincount(component, level) / found.size
+        inner = level - mean[component]
+        held = second_support.carried
+        lead = (log_weight - np.log(norm) - (inner[winner] - inner[loser]))[free]
+        if not second_support.degenerate:
+            constants = potentials(
+                ends[0][held], ends[1][held], lead[held], found.size * x, second_support.component, found.size,
+                mean - x * np.log(s),
+            )  # fmt: skip
+            level = inner + constants[component]
+        settled, mass = second_support.component[component], np.bincount(second_support.component, found.size)
+        decay[free] = np.array([float(value) for value in second.slack]) / s
+
+    left = _flux_left(merged, slack * s / norm + (rest[winner] - rest[loser]), decay, settled, mass)
+    offset = level - (What @ level) * What
+    log_log = second_support is not None and second_support.degenerate
+    return Law(
+        eta=eta,
+        support=found,
+        second=second,
+        second_support=second_support,
+        along=float(What @ rest),
+        log_rate=X,
+        offset=np.full(pairs, np.nan) if log_log else offset,
+        unsettled=left,
+    )
+
+
+def _flux_left(merged: MergedEdges, margin: Floats, decay: Floats, component: Indices, mass: Indices) -> float:
+    """What unit descent still moves between components, in ||.||, if each edge's flux falls at its rate per s.
+
+    An edge moves its flux over the rate; a component takes that up by moving as a whole.
+    """
+    winner, loser = merged.winner, merged.loser
+    exponent = np.log(merged.weight) - margin
+    flux = np.exp(exponent - exponent.max())
+    pulled = np.bincount(winner, flux, len(component)) - np.bincount(loser, flux, len(component))
+    a, j = component[winner], component[loser]
+    across = a != j
+    with np.errstate(divide="ignore"):
+        moved = (flux / np.linalg.norm(pulled))[across] / decay[across]
+    return float(np.sum(moved * np.sqrt(1 / mass[a] + 1 / mass[j])[across]))

@@ -1,0 +1,135 @@
+"""The textbook form: the two losses and their gradients in embedding space, for any weights and any data.
+
+Plain float64 (or complex128) arithmetic. Along a trajectory the differences P - e_y and
+diag(phi) - phi phi^T lose their digits; Algorithm 1 itself runs on the equal forms of
+:mod:`marginaudit.training.ntp.steps.ov` and :mod:`marginaudit.training.ntp.steps.kq`.
+
+All functions take complex weights too and are analytic in them, so that the derivative along D is
+Im f(W + i h D) / h, exact to rounding for tiny h.
+"""
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.ntp import Dataset
+
+Array: TypeAlias = NDArray[Any]
+Indices: TypeAlias = NDArray[np.int64]
+
+
+def stage1_loss(dataset: Dataset, W_ov: Array, tokens: Indices | None = None) -> Any:
+    """L0 = sum over x in V of -log softmax(W_ov x)_{n(x)}, each token once.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    W_ov : (labels, dimension) array
+    tokens : integer array or None
+        The tokens that the sum runs over; all of them by default.
+
+    Raises
+    ------
+    CollocationError
+        n is not a function on the whole vocabulary.
+
+    Source: arXiv 2409.17335, section 3, stage 1 of Algorithm 1.
+    """
+    X, answer = _stage1_terms(dataset, tokens)
+    return -_log_softmax(W_ov @ X)[answer, np.arange(len(answer))].sum()
+
+
+def stage1_loss_gradient(dataset: Dataset, W_ov: Array, tokens: Indices | None = None) -> Array:
+    """Eq. 5 as printed: sum over x of (P(x) - e_{n(x)}) x^T, shape (labels, dimension).
+
+    Parameters
+    ----------
+    dataset, W_ov, tokens :
+        As for `stage1_loss`.
+
+    Raises
+    ------
+    CollocationError
+        n is not a function on the whole vocabulary.
+
+    Source: arXiv 2409.17335, eq. 5.
+    """
+    X, answer = _stage1_terms(dataset, tokens)
+    surplus = np.exp(_log_softmax(W_ov @ X))
+    surplus[answer, np.arange(len(answer))] -= 1
+    return np.asarray(surplus @ X.T)
+
+
+def stage2_loss(dataset: Dataset, W_ov: Array, W_kq: Array) -> Any:
+    """Eq. 1: Loss = sum over n of pi_n (-log P_{y_n}).
+
+    Parameters
+    ----------
+    dataset : Dataset
+    W_ov : (labels, dimension) array
+    W_kq : (dimension, dimension) array
+
+    Source: arXiv 2409.17335, eq. 1.
+    """
+    return -(_forward(dataset, W_ov, W_kq).log_P[_answers(dataset)] @ dataset.frequencies)
+
+
+def loss_gradient(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
+    """Eq. 6 as printed: sum_n pi_n X_n (diag(phi) - phi phi^T) X_n^T W_ov^T (P - e_y) q^T.
+
+    Returns
+    -------
+    (dimension, dimension) array
+
+    Source: arXiv 2409.17335, eq. 6.
+    """
+    X, phi, log_P = _forward(dataset, W_ov, W_kq)
+    surplus = np.exp(log_P)
+    surplus[_answers(dataset)] -= 1
+    pulled = W_ov.T @ surplus
+    terms = [
+        pi * (x @ ((np.diag(weight) - np.outer(weight, weight)) @ (x.T @ back)))
+        for pi, x, weight, back in zip(dataset.frequencies.tolist(), X, phi, pulled.T, strict=True)
+    ]
+    return np.asarray(np.transpose(terms) @ np.array([x[:, -1] for x in X]))
+
+
+def sample_probabilities(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
+    """P = softmax(W_ov X phi(X^T W_kq q)) of every sample, shape (samples, labels)."""
+    return np.exp(_forward(dataset, W_ov, W_kq).log_P).T
+
+
+class _Forward(NamedTuple):
+    """X (columns: the embeddings of its positions) and phi of every sample, and log P, shape (labels, samples)."""
+
+    X: list[Array]
+    phi: list[Array]
+    log_P: Array  # noqa: N815  (the paper's P)
+
+
+def _forward(dataset: Dataset, W_ov: Array, W_kq: Array) -> _Forward:
+    X = [dataset.embeddings[[dataset.index[x] for x in sample.tokens]].T for sample in dataset.samples]
+    toward = W_kq @ np.transpose([x[:, -1] for x in X])
+    phi = [np.exp(_log_softmax(x.T @ column)) for x, column in zip(X, toward.T, strict=True)]
+    mixed = np.transpose([x @ weight for x, weight in zip(X, phi, strict=True)])
+    return _Forward(X, phi, _log_softmax(W_ov @ mixed))
+
+
+def _answers(dataset: Dataset) -> tuple[list[int], Indices]:
+    """(y_n, n) of every sample: where its label is in an array of shape (labels, samples)."""
+    return [dataset.index[sample.next] for sample in dataset.samples], np.arange(dataset.N)
+
+
+def _stage1_terms(dataset: Dataset, tokens: Indices | None) -> tuple[Array, Indices]:
+    """The embeddings of the tokens as columns, and n of each."""
+    n = dataset.collocation.require_function()
+    answer = np.array([dataset.index[n[x]] for x in dataset.vocabulary])
+    chosen = np.arange(dataset.V) if tokens is None else tokens
+    return dataset.embeddings[chosen].T, answer[chosen]
+
+
+def _log_softmax(z: Array) -> Array:
+    """Along the first axis; analytic in z: the shift is a constant, whatever it is."""
+    shifted = z - np.max(z.real, axis=0)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=0)))

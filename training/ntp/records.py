@@ -1,0 +1,239 @@
+"""What training leaves behind: a record per stage, and the trained weights."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.ntp import Token
+from marginaudit.training.ntp.model.classes import SampleClasses
+
+if TYPE_CHECKING:
+    from marginaudit.training.ntp.far.law import Law
+
+Progress: TypeAlias = Callable[[int], None]
+"""Called with the number of steps done so far, both stages together; at most a few hundred times."""
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class StageRecord:
+    """One stage of Algorithm 1 at its recorded steps; every array has the shape (records,).
+
+    Attributes
+    ----------
+    step : integer array
+        t; step 0 is the zero initialisation, whose direction is NaN.
+    loss, log_loss : arrays
+        The stage's loss and its natural logarithm (which does not underflow).
+    norm : array
+        ||W||_F.
+    one_minus_cos : array
+        1 - cos(W, W*), without cancellation; NaN without a reference direction.
+    distance : array
+        Euclidean distance of the unit vectors; distance^2 = 2 one_minus_cos.
+    error : array
+        Bound on |true - recorded| / recorded of ``one_minus_cos`` from rounding (`Iterate.direction`
+        derives it); the error of the reference is not in it. Infinite where the recorded value is 0
+        or the bound exceeds what is possible.
+    distance_error : array
+        The same bound, as an absolute one on ``distance``; always finite, at most 2.
+    gradient_norm, log_gradient_norm : arrays
+        ||grad||_F at W (may underflow to 0) and its logarithm (-inf where the gradient is 0).
+    method : array of str
+        How the state was reached: "steps", by true steps; "law", by a formula.
+    """
+
+    step: NDArray[np.int64]
+    loss: Floats
+    log_loss: Floats
+    norm: Floats
+    one_minus_cos: Floats
+    distance: Floats
+    error: Floats
+    distance_error: Floats
+    gradient_norm: Floats
+    log_gradient_norm: Floats
+    method: NDArray[np.str_]
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The per-step arrays by name, ``step`` first."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True)
+class Stage1(StageRecord):
+    """Stage 1 (W_ov); beside the common columns, the margins (e_{n(x)} - e_v)^T W_ov x.
+
+    Attributes
+    ----------
+    min_margin, max_margin : arrays
+        Over all x and v != n(x); NaN for a vocabulary of one token.
+    label_spread : array
+        max |(e_i - e_j)^T W_ov x| over x and i, j != n(x) (Lemma 3 of arXiv 2409.17335 says 0).
+    """
+
+    min_margin: Floats
+    max_margin: Floats
+    label_spread: Floats
+
+
+@dataclass(frozen=True)
+class Stage2(StageRecord):
+    """Stage 2 (W_kq), W = s What + rho with What the unit reference; What = 0 without one.
+
+    Attributes
+    ----------
+    min_optimal_weight : (records,) array
+        Smallest summed attention on optimal positions over the samples.
+    log_other_weight : (records,) array
+        log of the largest summed attention on the other positions over the samples, so the log of
+        1 - min_optimal_weight without cancellation; -inf where no sample has another position.
+    log_excess : (records,) array
+        log(Loss - floor), floor = log(1 + (V-1) exp(-A)); -inf where equal. NaN unless the margins of
+        W_ov are one A.
+    law : (records,) array
+        What the asymptotic law (`Law`) says 1 - cos is: a second answer far out, of no use near the start. NaN
+        where there is none.
+    along : (records,) array
+        s: t eta in normalised descent, 0 in plain descent.
+    descent_reference, descent_rest : (records,) arrays
+        -<grad, What> / ||grad|| and -<grad, rho> / ||grad||, so that -<grad, W> / ||grad|| is s times the
+        first plus the second; NaN where the gradient is 0.
+    rest : (records, pairs) array
+        rho, by pairs.
+    reference : (pairs,) array
+        What.
+    key, query : (pairs,) integer arrays
+        The pairs (x, q): those in one sample for orthonormal embeddings (all others stay 0), else all.
+    """
+
+    min_optimal_weight: Floats
+    log_other_weight: Floats
+    log_excess: Floats
+    law: Floats
+    along: Floats
+    descent_reference: Floats
+    descent_rest: Floats
+    rest: Floats
+    reference: Floats
+    key: NDArray[np.int64]
+    query: NDArray[np.int64]
+
+    @property
+    def scores(self) -> Floats:
+        """x^T W_kq q of each pair, shape (records, pairs): s What + rho in float64."""
+        return np.asarray(np.outer(self.along, self.reference) + self.rest)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The per-step arrays by name, ``step`` first; those by pairs are left out."""
+        arrays = super().columns()
+        return {name: arrays[name] for name in arrays if name not in ("rest", "reference", "key", "query")}
+
+    def score(self, key: int, query: int) -> Floats:
+        """x^T W_kq q of one pair of token indices along the record, shape (records,); 0 for a pair in no sample."""
+        found = np.flatnonzero((self.key == key) & (self.query == query))
+        if not len(found):
+            return np.zeros(len(self))
+        return np.asarray(self.along * self.reference[found[0]] + self.rest[:, found[0]])
+
+    def scores_under(self, query: int, keys: Sequence[int]) -> Floats:
+        """x^T W_kq q of tokens x under one query, along the record; those in no sample, all 0, share the last row.
+
+        Parameters
+        ----------
+        query : int
+        keys : sequence of distinct token indices
+
+        Returns
+        -------
+        (scores, records) array
+        """
+        found = np.flatnonzero(self.query == query)
+        found = found[np.isin(self.key[found], keys)]
+        scores = np.outer(self.reference[found], self.along) + self.rest[:, found].T
+        return scores if len(found) == len(keys) else np.vstack([scores, np.zeros(len(self))])
+
+    def score_matrix(self, record: int, size: int) -> Floats:
+        """All scores at one record, shape (keys, queries) = (size, size)."""
+        matrix = np.zeros((size, size))
+        matrix[self.key, self.query] = self.along[record] * self.reference + self.rest[record]
+        return matrix
+
+
+@dataclass(frozen=True)
+class Asymptotics:
+    """How stage 2 converges in the end, decided exactly from W*_kq.
+
+    Attributes
+    ----------
+    degenerate : bool
+        Whether a tight constraint has multiplier 0 in every dual solution.
+    without_multiplier : tuple of (query, winner, loser)
+        Those constraints.
+    law : Law or None
+        The asymptotic law; None where the run did not reach a state that settles it.
+    """
+
+    degenerate: bool
+    without_multiplier: tuple[tuple[Token, Token, Token], ...]
+    law: "Law | None"
+
+
+@dataclass(frozen=True)
+class Training:
+    """Both stages of Algorithm 1 and the weights they end with.
+
+    Attributes
+    ----------
+    stage1, stage2 : records
+    B : (labels, tokens) array
+        W_ov E^T after stage 1: B[v, x] is the logit of label v where all attention is on x.
+    S : (keys, queries) array
+        E W_kq E^T after stage 2, for orthonormal embeddings on the pairs of ``classes`` and 0 elsewhere.
+    W_ov, W_kq : (V, d) and (d, d) arrays
+        The same weights in embedding space.
+    margin : float
+        A, the mean of all margins (e_{n(x)} - e_v)^T W_ov x after stage 1; 0 for one token.
+    margin_spread : float
+        max |margin - A|.
+    margin_error : float
+        Bound on the rounding error of A.
+    common_margin : bool
+        Whether stage 2 took all margins as A: margin_spread <= 1e-9 A.
+    classes : SampleClasses
+        The samples of stage 2, merged by (query, bag, next token).
+    optimizer : str
+        "ngd" or "gd".
+    form : str
+        How the steps of stage 2 were computed: "compiled", "token space" or "embedding space".
+    form_reason : str
+        Why not compiled; "" where it was.
+    stopped : str
+        Why stage 2 ends before the last step that was asked for; "" where it does not.
+    asymptotics : Asymptotics or None
+        None where W*_kq is not known exactly or the loss has no reduced model, and for plain descent.
+    """
+
+    stage1: Stage1
+    stage2: Stage2
+    B: Floats
+    S: Floats
+    W_ov: Floats
+    W_kq: Floats
+    margin: float
+    margin_spread: float
+    margin_error: float
+    common_margin: bool
+    classes: SampleClasses
+    optimizer: str
+    form: str
+    form_reason: str
+    stopped: str
+    asymptotics: Asymptotics | None

@@ -1,0 +1,492 @@
+"""The step of `ReducedKQ` compiled: the same formulas, many steps at a time, in place on an `Iterate`.
+
+Importing this module imports numba. The kernel stops, for the NumPy form to take the step or to stop too, where
+the gradient is hidden by rounding, and where a step is out of its range: margins A of W_ov above `LARGEST_A`, a
+margin of W_kq below `LEAST_MARGIN`, or some h_j <= 0 (only early, without Assumption 3).
+"""
+
+from collections.abc import Callable
+from math import exp, inf, isfinite, log, sqrt
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from marginaudit.training.ntp.model.edges import Edges
+from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
+from marginaudit.training.ntp.steps.reduced import FAR_BEHIND, LEAST_MARGIN, ONE_HOT
+
+if TYPE_CHECKING:
+    from marginaudit.training.ntp.steps.reduced import ReducedKQ
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LARGEST_A = 300.0
+"""exp(2 A) is a float64 up to here."""
+
+WORK = 10_000_000
+"""Edges that one call of the kernel goes through, about a tenth of a second: no interrupt reaches it before."""
+
+BLOCK = 1024
+"""Edges whose scratch arrays fit the processor's nearest caches together."""
+
+SUMMED = 512
+"""Squares that are added without compensation."""
+
+CLASSES = 128
+"""Classes of a block, at most; see `BLOCK`."""
+
+APART = 32
+"""How far apart neighbours in a block were before."""
+
+LANES = 4
+"""Separate sums or minima, which the processor has under way at the same time."""
+
+LEAST_EXPONENT = -708.0
+LOG2_E = 1.4426950408889634
+INTEGER_BITS = 1.5 * 2.0**52
+LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
+"""log 2 as a sum; integers up to 2^20 times the first are exact."""
+
+SMALL = 0.35
+"""Above (log 2) / 2."""
+
+
+def compiled(function: F, **options: Any) -> F:
+    """The function compiled when first called, and kept on disk where a folder can be written."""
+    options |= {"nogil": True, "error_model": "numpy"}
+    try:
+        result: Any = numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # no such folder
+        result = numba.njit(**options)(function)
+    return cast(F, result)
+
+
+def compiled_contracted(function: F) -> F:
+    """As `compiled`, and a * b + c may be rounded once."""
+    return compiled(function, fastmath={"contract"})
+
+
+@compiled
+def root_of_squares(values: Floats) -> float:
+    """Euclidean norm to a few EPS at any length: four sums in each block, and blocks summed with compensation."""
+    total, low = 0.0, 0.0
+    for start in range(0, len(values), SUMMED):
+        stop = min(start + SUMMED, len(values))
+        a = b = c = d = 0.0
+        whole = start + (stop - start) // LANES * LANES
+        for k in range(start, whole, LANES):
+            a += values[k] * values[k]
+            b += values[k + 1] * values[k + 1]
+            c += values[k + 2] * values[k + 2]
+            d += values[k + 3] * values[k + 3]
+        for k in range(whole, stop):
+            a += values[k] * values[k]
+        block = (a + b) + (c + d)
+        grown = total + block
+        low += (total - grown) + block if total >= block else (block - grown) + total
+        total = grown
+    return sqrt(total + low)
+
+
+@compiled
+def smallest(values: Floats) -> float:
+    """The least value; inf of none."""
+    a = b = c = d = inf
+    whole = len(values) // LANES * LANES
+    for k in range(0, whole, LANES):
+        a = values[k] if values[k] < a else a
+        b = values[k + 1] if values[k + 1] < b else b
+        c = values[k + 2] if values[k + 2] < c else c
+        d = values[k + 3] if values[k + 3] < d else d
+    for k in range(whole, len(values)):
+        a = values[k] if values[k] < a else a
+    return min(a, b, c, d)
+
+
+@intrinsic
+def two_to(_context: Any, _shifted: Any) -> Any:
+    """2^n of a float64 whose last bits are those of the integer n, -1023 < n < 1024."""
+
+    def code(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        integer, double = context.get_value_type(types.int64), context.get_value_type(types.float64)
+        exponent = builder.add(builder.bitcast(arguments[0], integer), integer(1023))
+        return builder.bitcast(builder.shl(exponent, integer(52)), double)
+
+    return types.float64(types.float64), code
+
+
+@compiled_contracted
+def exp_of_small(r: float) -> float:
+    """exp to 1 ulp for abs(r) <= `SMALL`: the Taylor sum, its terms in pairs for the processor to add side by side."""
+    square = r * r
+    fourth = square * square
+    low = (1 / 2 + r * (1 / 6)) + square * (1 / 24 + r * (1 / 120))
+    middle = (1 / 720 + r * (1 / 5040)) + square * (1 / 40320 + r * (1 / 362880))
+    high = (1 / 3628800 + r * (1 / 39916800)) + square * (1 / 479001600 + r * (1 / 6227020800))
+    return 1 + (r + square * (low + fourth * (middle + fourth * high)))
+
+
+@compiled_contracted
+def exp_of(v: float) -> float:
+    """exp to 1 ulp for v <= 709, in operations that loops can do on vectors; below -708 it is exp(-708).
+
+    exp(v) = 2^n exp(r), n the nearest integer to v / log 2.
+    """
+    v = v if v > LEAST_EXPONENT else LEAST_EXPONENT
+    shifted = v * LOG2_E + INTEGER_BITS
+    n = shifted - INTEGER_BITS
+    return exp_of_small((v - n * LN2_HIGH) - n * LN2_LOW) * two_to(shifted)  # type: ignore[call-arg]
+
+
+def sliced(edges: Edges, number: Any, ratio: Floats) -> tuple[Any, ...]:
+    """The classes in blocks of equal size, so that `class_fluxes` loops over neighbouring classes.
+
+    Parameters
+    ----------
+    edges : Edges
+    number, ratio : (edges,) arrays
+
+    Returns
+    -------
+    size, count : (blocks,) arrays
+        Edges of each of the block's classes, and how many classes: without sign, as then an index computed from
+        them cannot be negative, which numba would look into at every use.
+    number, ratio : (edges,) arrays
+        Block by block, in it the first edges of all its classes, then the second ones, and so on.
+    frequency, absent, query : (classes,) arrays
+        Block by block.
+    """
+    sizes = np.diff(edges.first)
+    blocks = []
+    for size in np.unique(sizes):
+        same = np.flatnonzero(sizes == size)
+        most = max(1, min(CLASSES, BLOCK // int(size)))
+        blocks += [_apart(same[i : i + most]) for i in range(0, len(same), most)]
+    order = np.concatenate(
+        [(edges.first[block] + np.arange(sizes[block[0]])[:, np.newaxis]).ravel() for block in blocks]
+    )
+    classes = np.concatenate(blocks)
+    return (
+        np.array([sizes[block[0]] for block in blocks], np.uint64),
+        np.array([len(block) for block in blocks], np.uint64),
+        number[order].astype(np.uint32),
+        ratio[order],
+        edges.frequency[classes],
+        edges.absent[classes].astype(np.float64),
+        edges.query[classes].astype(np.uint32),
+    )
+
+
+def _apart(block: Any) -> Any:
+    """Neighbours moved apart: classes of one query add to the same sums, each after the one before."""
+    return np.concatenate([block[i::APART] for i in range(APART)])
+
+
+@compiled_contracted
+def class_fluxes(
+    odds: Floats,
+    lost: float,
+    A: float,
+    size: Any,
+    count: Any,
+    number: Any,
+    ratio: Floats,
+    frequency: Floats,
+    absent: Floats,
+    query: Any,
+    phis: Floats,
+    powers: Floats,
+    flux: Floats,
+    hessian: Floats,
+) -> tuple[float, float, float]:
+    """The fluxes of `ReducedKQ.token_gradient`, summed over merged edges.
+
+    Parameters
+    ----------
+    odds : (merged edges,) array
+        exp(-margin).
+    lost, A : float
+        Attention's relative rounding error but for the sum over tokens, in units of EPS; the margin of W_ov.
+    size, count, number, ratio, frequency, absent, query : arrays
+        See `sliced`.
+    phis, powers : (largest block's edges,) arrays
+        Scratch.
+    flux : (merged edges,) array
+        The sums of pi phi_j h_j exp(A).
+    hessian : (tokens, 2) array
+        By query, bounds on the largest eigenvalue of the Hessian and on minus the smallest, in the fluxes' unit.
+
+    Returns
+    -------
+    attention : float
+        Bound on the rounding error of attention, in units of EPS.
+    lowest : float
+        The least h_j exp(A) over its class's factor; only where it is positive does any of the rest mean anything.
+    leading : float
+        The least phi_a. A class's fluxes, all terms of h_j taken absolute, add up to 1 / phi_a times the fluxes.
+    """
+    flux[:] = 0.0
+    hessian[:] = 0.0
+    # one array whose shape is known when compiling: loops on several of its rows compile to vector instructions
+    rows = np.empty((15, CLASSES + 8))
+    Phi, phi_a, rivals, sunk, lifted, least, rise = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6]
+    scale, heaviest, largest, convex, concave = rows[7], rows[8], rows[9], rows[10], rows[11]
+    attention, lowest, leading = rows[12], rows[13], rows[14]
+    attention[:] = 0.0
+    lowest[:] = inf
+    leading[:] = 1.0
+    back = exp(-A)
+    small = A < SMALL
+    edge = first = np.uint64(0)
+    for b in range(len(size)):
+        d, n = size[b], count[b]
+        for k in range(d * n):
+            phis[k] = ratio[edge + k] * odds[number[edge + k]]
+        for c in range(n):
+            Phi[c] = 0.0
+        for i in range(d):
+            at = i * n
+            for c in range(n):
+                Phi[c] += phis[at + c]
+        for c in range(n):
+            share_a = 1 / (1 + Phi[c])
+            phi_a[c] = share_a
+            Phi[c] *= share_a
+            rivals[c] = absent[first + c]
+            sunk[c] = absent[first + c] * Phi[c]
+            rise[c] = 1.0
+            least[c] = inf
+            heaviest[c] = largest[c] = 0.0
+        for i in range(d):
+            at = i * n
+            for c in range(n):
+                f = phis[at + c] * phi_a[c]
+                p = exp_of_small(A * f) if small else exp_of(A * f)
+                phis[at + c] = f
+                powers[at + c] = p
+                rivals[c] += p
+                sunk[c] += p * (Phi[c] + f)
+                rise[c] *= p
+                # not min() and max(), which compile to branches
+                least[c] = p if p < least[c] else least[c]
+                largest[c] = f if f > largest[c] else largest[c]
+        for c in range(n):
+            lifted[c] = rivals[c] - sunk[c]
+            scale[c] = frequency[first + c] * rise[c] / (1 + rise[c] * back * rivals[c])
+        for i in range(d):
+            at = i * n
+            for c in range(n):
+                f = phis[at + c] * (powers[at + c] + lifted[c])
+                heaviest[c] = f if f > heaviest[c] else heaviest[c]
+                phis[at + c] = f * scale[c]
+        for c in range(n):
+            h = least[c] + lifted[c]
+            weighted = phi_a[c] * sunk[c]
+            off = Phi[c] * (lost + d / 2)
+            lowest[c] = h if h < lowest[c] else lowest[c]
+            attention[c] = off if off > attention[c] else attention[c]
+            sizes, biggest = weighted * scale[c], heaviest[c] * scale[c]
+            reach = phi_a[c] * Phi[c] + largest[c] * (1 - largest[c])
+            convex[c] = sizes * (1 + Phi[c]) + biggest + 2 * A * (scale[c] * reach * reach) * rivals[c]
+            tilt = Phi[c] + sqrt(Phi[c] * weighted / h) - 1
+            leading[c] = phi_a[c] if phi_a[c] < leading[c] else leading[c]
+            tilted, most = (tilt if tilt > 0 else 0.0) * (sizes + biggest), 4 * Phi[c] * sizes
+            concave[c] = tilted if tilted < most else most
+        for k in range(d * n):
+            flux[number[edge + k]] += phis[k]
+        for c in range(n):
+            asked = query[first + c]
+            hessian[asked, 0] += convex[c]
+            hessian[asked, 1] += concave[c]
+        edge += d * n
+        first += n
+    return attention.max(), lowest.min(), leading.min()
+
+
+@compiled
+def take_steps(
+    steps: int,
+    lr: float,
+    normalised: bool,
+    moves: int,
+    reference: Floats,
+    reference_low: Floats,
+    high: Floats,
+    low: Floats,
+    last: Floats,
+    local_error: float,
+    log_growth: float,
+    A: float,
+    log_scale: float,
+    one_hot_margin: float,
+    lead_rate: float,
+    rest_rate: Floats,
+    winner: Any,
+    loser: Any,
+    weight: Floats,
+    summed: float,
+    shared: float,
+    size: Any,
+    count: Any,
+    number: Any,
+    ratio: Floats,
+    frequency: Floats,
+    absent: Floats,
+    query: Any,
+) -> tuple[int, float, float]:
+    """Up to so many steps on ``high``, ``low`` and ``last``; returns how many, and the error sums after them.
+
+    Rounding. A flux is off by its own margin's error, and by ``inexact`` times the terms of h_j taken absolute,
+    which add up in each class to its fluxes over phi_a. The latter errors are e_a at each optimal token, together
+    at most ``inexact`` times the norm of the gradient there over the least phi_a, and at the other tokens
+    of a query at most the sum of its e_a: with k optimal tokens, root of k times their norm. ``shared`` is root of
+    1 + the largest k.
+    """
+    edges, pairs, largest, widest = len(winner), len(high), size.max(), (size * count).max()
+    x, off, flux = np.empty(edges), np.empty(edges), np.empty(edges)
+    gradient = np.empty((2, pairs))
+    phis, powers = np.empty(widest), np.empty(widest)
+    hessian = np.empty((query.max() + 1, 2))
+    taken = 0
+    while taken < steps:
+        along = lr * (moves + taken) if normalised else 0.0
+        lead = lead_rate * along
+        for e in range(edges):
+            a, b = winner[e], loser[e]
+            across = (high[a] - high[b]) + (low[a] - low[b])
+            straight = along * rest_rate[e]
+            x[e] = straight + across
+            off[e] = 2 * (abs(straight) + abs(across)) + 3
+        least = smallest(x)
+        if not lead + least >= LEAST_MARGIN:
+            break
+        one_hot = lead + least > one_hot_margin
+        if not one_hot and A > LARGEST_A:
+            break
+        # the largest of the odds; late they are over it
+        most = 1.0 if one_hot else exp(-(lead + least))
+        for e in range(edges):
+            x[e] = exp_of(least - x[e])
+            flux[e] = off[e] * (x[e] * (1 / FAR_BEHIND) if x[e] < FAR_BEHIND else 1.0)
+            x[e] *= most
+        rounding = -smallest(-flux)
+        inexact = largest + 14 + summed
+        leading = 1.0
+        if one_hot:
+            curvature = concavity = 0.0
+            for e in range(edges):
+                flux[e] = weight[e] * x[e]
+                curvature += 2 * flux[e]
+        else:
+            attention, lowest, leading = class_fluxes(
+                x, rounding + lead + 3, A, size, count, number, ratio, frequency, absent, query,
+                phis, powers, flux, hessian,
+            )  # fmt: skip
+            if not lowest > 0:
+                break
+            inexact += (4 * A + 2) * attention
+            curvature, concavity = hessian[:, 0].max(), hessian[:, 1].max()
+        gradient[:] = 0.0
+        winners = 0.0
+        e = 0
+        while e < edges:
+            a = winner[e]
+            s0 = s1 = 0.0
+            while e < edges and winner[e] == a:
+                b = loser[e]
+                error = flux[e] * off[e]
+                gradient[0, b] += flux[e]
+                gradient[1, b] += error
+                s0 += flux[e]
+                s1 += error
+                e += 1
+            gradient[0, a] -= s0
+            gradient[1, a] += s1
+            winners += s0 * s0
+        norm = root_of_squares(gradient[0])
+        relative = EPS * (root_of_squares(gradient[1]) / norm + inexact / leading * shared * sqrt(winners) / norm)
+        if not (isfinite(norm) and relative < 1):
+            break
+        length = lr if normalised else lr * exp(log(norm) + log_scale - (lead + least if one_hot else 0.0))
+        over_norm = 1 / norm
+        arc = 0.0
+        for k in range(pairs):
+            unit = gradient[0, k] * over_norm
+            turn = unit - last[k]
+            arc += turn * turn
+            last[k] = unit
+            addend = -length * ((unit + reference[k]) + reference_low[k]) if normalised else -length * unit
+            total = high[k] + addend
+            virtual = total - high[k]
+            low[k] += (high[k] - (total - virtual)) + (addend - virtual)
+            high[k] = total
+        local_error += length * (relative + 4 * EPS)
+        if normalised and moves + taken > 0:
+            log_growth += sqrt(arc)
+        log_growth += log(max(1 + length * concavity * over_norm, length * curvature * over_norm - 1))
+        taken += 1
+    return taken, local_error, log_growth
+
+
+class CompiledSteps:
+    """The kernel bound to a problem.
+
+    Parameters
+    ----------
+    problem : ReducedKQ
+        Its margin A not 0, with at least one edge.
+
+    Attributes
+    ----------
+    arguments : tuple
+        What `take_steps` is given of the problem, its arrays among it.
+    """
+
+    def __init__(self, problem: "ReducedKQ") -> None:
+        edges, merged = problem.edges, problem.merged
+        A, labels = problem.margin_size, problem.V
+        winners = np.bincount(problem.classes.pair_query[np.unique(merged.winner)])
+        others = float(np.add.reduceat(problem.ratio, edges.first[:-1]).max())
+        # every h_j of one-hot attention, over exp(-A)
+        one_hot = labels / (1 + (labels - 1) * np.exp(-A))
+        self._most = max(1, WORK // len(edges))
+        self.arguments = (
+            A,
+            float(np.log(A)) - A,
+            float(np.log(others * (8 * A + 8) / ONE_HOT)),
+            problem.lead_rate,
+            problem.rest_rate,
+            merged.winner.astype(np.uint32),
+            merged.loser.astype(np.uint32),
+            merged.weight * one_hot,
+            problem.summed,
+            float(np.sqrt(1 + winners.max())),
+            *sliced(edges, merged.number, problem.ratio),
+        )
+
+    def take(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
+        """Steps until ``goal`` are taken in all, or one is out of the kernel's range."""
+        while iterate.moves < goal:
+            wanted = min(goal - iterate.moves, self._most)
+            taken, iterate.local_error, iterate.log_growth = take_steps(
+                wanted,
+                iterate.lr,
+                iterate.normalised,
+                iterate.moves,
+                iterate.reference,
+                iterate.reference_low,
+                iterate.high,
+                iterate.low,
+                iterate.last,
+                iterate.local_error,
+                iterate.log_growth,
+                *self.arguments,
+            )
+            iterate.moves += taken
+            if taken:
+                report(iterate.moves)
+            if taken < wanted:
+                return

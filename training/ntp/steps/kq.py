@@ -1,0 +1,328 @@
+"""Stage 2 in token space, free of cancellation: a class's gradient as fluxes between two of its tokens."""
+
+from abc import abstractmethod
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.training.ntp.model.classes import SampleClasses
+from marginaudit.training.ntp.steps.descent import Problem, Row, TokenGradient
+from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
+from marginaudit.training.ntp.steps.logs import log_expm1, log_softplus, log_sum_exp, segment_log_sum_exp
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, TokenKQ
+
+Indices: TypeAlias = NDArray[np.int64]
+
+LARGEST_LOG = 600.0
+"""Magnitudes above exp(600) times the largest value are cut: they hide the gradient either way."""
+
+
+class Fluxes(NamedTuple):
+    """g_x - g_u for each pair of places of one class: sign, log |.|, and the log of what it was computed from."""
+
+    sign: Floats
+    log_value: Floats
+    log_magnitude: Floats
+
+
+class KQ(Problem):
+    r"""Loss of eq. 1 as a function of the scores s_x = x^T W_kq q, W_ov frozen.
+
+    For a class (merged samples) with frequency pi, attention phi over its tokens, logits
+    z_v = sum_x phi_x B[v, x] and g_x = sum_v (P_v - [v = y]) B[v, x], eq. 6 of arXiv 2409.17335 says
+    dLoss/ds_x = pi phi_x (g_x - sum_u phi_u g_u) = sum_u pi phi_x phi_u (g_x - g_u): antisymmetric fluxes
+    between the tokens, so that a class's entries sum to 0. Each flux is computed without subtracting
+    nearly equal numbers, its size in logarithms; all are divided by the largest before they are summed,
+    so nothing underflows however large the margins of W_ov or of the scores are.
+
+    Subclasses compute g_x - g_u: `CommonMargin`, `GeneralB`. They name the *places* between which fluxes
+    run, which are runs of edges with equal g.
+    """
+
+    places: int
+    place: Indices
+    """(edges,) the place of each edge."""
+
+    left: Indices
+    right: Indices
+    """(fluxes,) the two places of each."""
+
+    margin_size: float
+    """Largest |margin| of W_ov (twice that for a general B: how far two margins may lie apart)."""
+
+    def __init__(self, space: TokenKQ | EmbeddedKQ, classes: SampleClasses, V: int, reference: Floats) -> None:
+        self.space: TokenKQ | EmbeddedKQ = space
+        self.classes = classes
+        self.V = V
+        self._head = classes.first_edge[classes.edge_class]
+        self._reference = reference
+        self._reference_offsets = self._offsets(space.scores(reference))
+        self._log_multiplicity = np.log(classes.multiplicity / classes.multiplicity[self._head])
+        self._log_frequency = np.log(classes.frequency)
+        slots = np.bincount(classes.edge_class, minlength=len(classes))
+        self._summed = int(np.bincount(classes.pair).max() * slots.max())
+
+    @abstractmethod
+    def place_log_weights(self, log_phi: Floats) -> Floats:
+        """log of the summed attention of each place."""
+
+    @abstractmethod
+    def log_odds(self, log_phi: Floats) -> Floats:
+        """log of (1 - P_y) / P_y per class; -inf where V = 1."""
+
+    @abstractmethod
+    def fluxes(self, log_phi: Floats) -> Fluxes:
+        """g_x - g_u between ``left`` and ``right``."""
+
+    @abstractmethod
+    def log_excess(self, log_phi: Floats) -> float:
+        """log(Loss - log(1 + (V-1) exp(-A))), or NaN."""
+
+    def _offsets(self, scores: Floats) -> Floats:
+        on_edges = scores[self.classes.pair]
+        return np.asarray(on_edges - on_edges[self._head])
+
+    def log_phi(self, iterate: Iterate) -> Floats:
+        """log of each edge's attention: its token's positions summed."""
+        offsets = iterate.along * self._reference_offsets + self._offsets(self.space.scores(iterate.rest))
+        return normalised(self.classes, offsets + self._log_multiplicity)
+
+    def token_gradient(self, iterate: Iterate) -> TokenGradient:
+        """dLoss/dS on the pairs."""
+        classes = self.classes
+        log_phi = self.log_phi(iterate)
+        log_weight = self.place_log_weights(log_phi)
+        found = self.fluxes(log_phi)
+        common = log_weight[self.left] + log_weight[self.right]
+        common += self._log_frequency[self._class_of_flux]
+        log_value = found.log_value + common
+        shift = float(log_value.max(initial=-np.inf))
+        if shift == -np.inf:
+            zero = np.zeros(len(classes.key))
+            return TokenGradient(zero, zero, shift, 0.0, 0.0, 0.0)
+        value = found.sign * np.exp(log_value - shift)
+        magnitude = np.exp(np.minimum(found.log_magnitude + common - shift, LARGEST_LOG))
+        share = np.exp(log_phi - log_weight[self.place])
+        relative = EPS * (32 + self._summed + 4 * self.margin_size + 2 * abs(shift))
+        return TokenGradient(
+            self._on_pairs(self._into(self.left, value) - self._into(self.right, value), share),
+            self._on_pairs(self._into(self.left, magnitude) + self._into(self.right, magnitude), share),
+            shift,
+            relative + 2 * self.space.rounding(iterate),
+            *self._hessian(np.exp(log_weight), magnitude),
+        )
+
+    def _hessian(self, Phi: Floats, magnitude: Floats) -> tuple[float, float]:
+        """Bounds on the largest eigenvalue of the Hessian, and on minus the smallest.
+
+        A flux f = pi Phi_x Phi_u (g_x - g_u) acts along e_x - e_u, of norm sqrt(2). Its relative derivative
+        is e_x + e_u - 2 Phi from the attention, plus that of g_x - g_u: at most the largest derivative of
+        a logit against another, of norm at most A sqrt(2) (Phi_v (1 - Phi_v) + Phi_w (1 - Phi_w)).
+        Queries are separate blocks. Fluxes between an optimal and another token of a sentence with at
+        least half its attention on optimal tokens count as semidefinite (as all are in the end), others
+        as concave by their attention's part.
+        """
+        classes, owner = self.classes, self._class_of_flux
+        squares = np.bincount(self._place_class, Phi**2, len(classes))
+        pair = Phi[self.left] + Phi[self.right]
+        moved = np.sqrt(np.maximum(2 - 4 * pair + 4 * squares[owner], 0.0))
+        undecided = np.maximum.reduceat(Phi * (1 - Phi), self._first_place)
+        bent = 2 * np.sqrt(2) * self.margin_size * undecided[owner]
+        decided = np.bincount(self._place_class, Phi * self._optimal_place, len(classes)) >= 0.5
+        convex = self._crossing & decided[owner]
+        size = np.sqrt(2) * magnitude
+        query = classes.query[owner]
+        most = np.bincount(query, size * (moved + np.where(self._crossing, bent, 2 * bent)))
+        least = np.bincount(query, np.where(convex, 0.0, size * moved))
+        return float(most.max()), float(least.max())
+
+    def _set_fluxes(self, left: Indices, right: Indices, place_class: Indices, optimal: NDArray[np.bool_]) -> None:
+        self.left, self.right = left, right
+        self.places = len(place_class)
+        self._place_class = place_class
+        self._first_place = np.searchsorted(place_class, np.arange(len(self.classes)))
+        self._optimal_place = optimal
+        self._class_of_flux = place_class[left]
+        self._crossing = optimal[left] ^ optimal[right]
+
+    def _into(self, places: Indices, values: Floats) -> Floats:
+        return np.asarray(np.bincount(places, values, self.places), dtype=np.float64)
+
+    def _on_pairs(self, values: Floats, share: Floats) -> Floats:
+        on_edges = values[self.place] * share
+        return np.asarray(np.bincount(self.classes.pair, on_edges, len(self.classes.key)), dtype=np.float64)
+
+    def measure(self, iterate: Iterate) -> Row:
+        """Loss, attention on optimal tokens, and the weights."""
+        classes = self.classes
+        log_phi = self.log_phi(iterate)
+        log_loss = float(log_sum_exp(self._log_frequency + log_softplus(self.log_odds(log_phi)), axis=0))
+        optimal = class_log_weights(classes, log_phi, classes.optimal)
+        others = class_log_weights(classes, log_phi, ~classes.optimal)
+        return {
+            "loss": float(np.exp(log_loss)),
+            "log_loss": log_loss,
+            "min_optimal_weight": float(np.exp(optimal.min())),
+            "log_other_weight": float(others.max()),
+            "log_excess": self.log_excess(log_phi),
+            "along": iterate.along,
+            "rest": self.space.recorded(iterate.rest),
+        }
+
+
+class CommonMargin(KQ):
+    """All margins of W_ov are one A, so label v's logit is A Phi_v, the summed attention of its tokens.
+
+    Places are slots (class, label). P_v and Phi_v belong to labels, Q = 1 - P_y is the sum of the other
+    P_v over the whole vocabulary, and (g_x - g_u) / A is
+    P_{n(x)} + Q for n(x) != y = n(u), and P_{n(x)} - P_{n(u)} for neither = y, where
+    P_v - P_w = P_v (1 - exp(-A (Phi_v - Phi_w))), v being the larger. Equal to, for n(x) != y,
+    A phi_x [P_{n(x)} + sum_{v != y} P_v (Phi_y - Phi_v)], and for n(x) = y,
+    -A phi_x sum_{v != y} P_v [(1 - Phi_y) + Phi_v]; n need not be injective, nor y be in the sentence.
+    """
+
+    def __init__(
+        self, space: TokenKQ | EmbeddedKQ, classes: SampleClasses, V: int, reference: Floats, A: float
+    ) -> None:
+        super().__init__(space, classes, V, reference)
+        self._A = self.margin_size = A
+        self.place = classes.slot
+        self._is_answer = np.arange(len(classes.slot_class)) == classes.answer[classes.slot_class]
+        left, right = pairs_within(classes.slot_class)
+        answered = self._is_answer[left] | self._is_answer[right]
+        self._answered = int(answered.sum())
+        swap = self._is_answer[left]
+        left, right = np.where(swap, right, left), np.where(swap, left, right)
+        order = np.argsort(~answered, kind="stable")
+        self._set_fluxes(left[order], right[order], classes.slot_class, self._is_answer)
+        slots = np.bincount(classes.slot_class, minlength=len(classes))
+        with np.errstate(divide="ignore"):
+            self._log_absent = np.log(V - slots - (classes.answer < 0))
+            self._log_A = float(np.log(A))
+
+    def place_log_weights(self, log_phi: Floats) -> Floats:
+        """log Phi per slot."""
+        return segment_log_sum_exp(log_phi, self.classes.slot_first_edge, self.classes.slot)
+
+    def _leads(self, log_phi: Floats) -> tuple[Floats, Floats]:
+        """A (Phi_v - Phi_y) per slot, and A Phi_y per class."""
+        Phi = np.exp(self.place_log_weights(log_phi))
+        label = np.where(self.classes.answer >= 0, Phi[self.classes.answer], 0.0)
+        return self._A * (Phi - label[self.classes.slot_class]), self._A * label
+
+    def _log_odds(self, lead: Floats, label: Floats) -> Floats:
+        classes = self.classes
+        rivals = segment_log_sum_exp(np.where(self._is_answer, -np.inf, lead), classes.first_slot, classes.slot_class)
+        return np.logaddexp(rivals, self._log_absent - label)
+
+    def log_odds(self, log_phi: Floats) -> Floats:
+        """log S = log of the sum over v != y of exp(A (Phi_v - Phi_y))."""
+        return self._log_odds(*self._leads(log_phi))
+
+    def fluxes(self, log_phi: Floats) -> Fluxes:
+        """A (P_x + Q) or A (P_x - P_u)."""
+        lead, label = self._leads(log_phi)
+        log_S = self._log_odds(lead, label)
+        log_Z = np.logaddexp(0.0, log_S)
+        log_P = lead - log_Z[self.classes.slot_class]
+        cut = self._answered
+        asked = np.logaddexp(log_P[self.left[:cut]], (log_S - log_Z)[self._class_of_flux[:cut]])
+        rival, other = self.left[cut:], self.right[cut:]
+        ahead = lead[rival] - lead[other]
+        larger = np.maximum(log_P[rival], log_P[other])
+        with np.errstate(divide="ignore"):
+            difference = larger + np.log(-np.expm1(-np.abs(ahead)))
+        sign = np.concatenate([np.ones(cut), np.sign(ahead)])
+        # equal labels are equal exactly (the same operations on the same numbers), so no rounding is left
+        magnitude = np.where(ahead == 0, -np.inf, larger)
+        return Fluxes(
+            sign,
+            self._log_A + np.concatenate([asked, difference]),
+            self._log_A + np.concatenate([asked, magnitude]),
+        )
+
+    def log_excess(self, log_phi: Floats) -> float:
+        """From S_n - S_0 = exp(-A) sum over v != y of (exp(A (1 - Phi_y + Phi_v)) - 1)."""
+        classes = self.classes
+        others = class_log_weights(classes, log_phi, ~classes.optimal)
+        slot = self._log_A + np.logaddexp(others[classes.slot_class], self.place_log_weights(log_phi))
+        rivals = segment_log_sum_exp(
+            np.where(self._is_answer, -np.inf, log_expm1(slot)), classes.first_slot, classes.slot_class
+        )
+        summed = np.logaddexp(rivals, self._log_absent + log_expm1(self._log_A + others)) - self._A
+        log_floor_Z = np.log1p((self.V - 1) * np.exp(-self._A))
+        return float(log_sum_exp(self._log_frequency + log_softplus(summed - log_floor_Z), axis=0))
+
+
+class GeneralB(KQ):
+    """Any B: places are edges, and g_x - g_u = sum over v != y of P_v (M_v(u) - M_v(x)), M_v(x) = B[y, x] - B[v, x]."""
+
+    def __init__(
+        self, space: TokenKQ | EmbeddedKQ, classes: SampleClasses, V: int, reference: Floats, B: Floats
+    ) -> None:
+        super().__init__(space, classes, V, reference)
+        self.place = np.arange(len(classes.token))
+        self._set_fluxes(*pairs_within(classes.edge_class), classes.edge_class, classes.optimal)
+        answer = classes.next[classes.edge_class]
+        self._margins = B[answer, classes.token][:, np.newaxis] - B.T[classes.token]
+        self._gain = self._margins[self.right] - self._margins[self.left]
+        self._others = np.ones((len(classes), V), dtype=bool)
+        self._others[np.arange(len(classes)), classes.next] = False
+        self.margin_size = 2 * float(np.abs(self._margins).max())
+
+    def place_log_weights(self, log_phi: Floats) -> Floats:
+        """Log phi itself."""
+        return log_phi
+
+    def _leads(self, log_phi: Floats) -> Floats:
+        """z_v - z_y per class and label, -inf at y."""
+        weighted = np.exp(log_phi)[:, np.newaxis] * self._margins
+        return np.where(self._others, -np.add.reduceat(weighted, self.classes.first_edge, axis=0), -np.inf)
+
+    def log_odds(self, log_phi: Floats) -> Floats:
+        """log of the sum over v != y of exp(z_v - z_y)."""
+        return log_sum_exp(self._leads(log_phi), axis=1)
+
+    def fluxes(self, log_phi: Floats) -> Fluxes:
+        """Sum over v != y of P_v (M_v(u) - M_v(x)), scaled by the largest P_v."""
+        leads = self._leads(log_phi)
+        top = leads.max(axis=1)
+        top = np.where(np.isfinite(top), top, 0.0)
+        log_scale = top - np.logaddexp(0.0, log_sum_exp(leads, axis=1))
+        P = np.exp(leads - top[:, np.newaxis])[self._class_of_flux]
+        value = np.einsum("pv,pv->p", P, self._gain)
+        magnitude = np.einsum("pv,pv->p", P, np.abs(self._gain))
+        scale = log_scale[self._class_of_flux]
+        with np.errstate(divide="ignore"):
+            return Fluxes(np.sign(value), scale + np.log(np.abs(value)), scale + np.log(magnitude))
+
+    def log_excess(self, log_phi: Floats) -> float:
+        """NaN: the floor is that of common margins."""
+        return float("nan")
+
+
+def normalised(classes: SampleClasses, log_weight: Floats) -> Floats:
+    """Each class's log weights (edges,) minus the log of their summed exponentials."""
+    top = np.maximum.reduceat(log_weight, classes.first_edge)
+    shifted = log_weight - top[classes.edge_class]
+    log_total = np.log(np.add.reduceat(np.exp(shifted), classes.first_edge))
+    return np.asarray(shifted - log_total[classes.edge_class])
+
+
+def class_log_weights(classes: SampleClasses, log_phi: Floats, chosen: NDArray[np.bool_]) -> Floats:
+    """log of each class's attention on the chosen edges; -inf where it has none."""
+    return segment_log_sum_exp(np.where(chosen, log_phi, -np.inf), classes.first_edge, classes.edge_class)
+
+
+def pairs_within(owner: Indices) -> tuple[Indices, Indices]:
+    """All pairs i < j with owner[i] == owner[j], for sorted owners.
+
+    >>> [part.tolist() for part in pairs_within(np.array([0, 0, 0, 1, 2, 2]))]
+    [[0, 0, 1, 4], [1, 2, 2, 5]]
+    """
+    position = np.arange(len(owner))
+    later = np.searchsorted(owner, owner, side="right") - position - 1
+    left = np.repeat(position, later)
+    right = left + 1 + np.arange(len(left)) - np.repeat(np.cumsum(later) - later, later)
+    return left, right

@@ -1,0 +1,220 @@
+"""Stage 2 on the reduced model: fluxes along the edges from a sentence's optimal token to its other ones."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from marginaudit.training.ntp.far.reference import ExactReference
+from marginaudit.training.ntp.model.classes import SampleClasses
+from marginaudit.training.ntp.model.edges import Edges, MergedEdges
+from marginaudit.training.ntp.steps.descent import TokenGradient
+from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
+from marginaudit.training.ntp.steps.kq import CommonMargin
+from marginaudit.training.ntp.steps.logs import segment_log_sum_exp
+from marginaudit.training.ntp.steps.spaces import TokenKQ
+
+if TYPE_CHECKING:
+    from marginaudit.training.ntp.steps.compiled import CompiledSteps
+
+ONE_HOT = 2.0**-56
+"""Attention on other tokens below this, also A times it, changes no gradient in float64."""
+
+LEAST_MARGIN = -3.0
+"""Where a token leads the optimal one by more, h_j cancels, and `CommonMargin` takes over."""
+
+FAR_BEHIND = 2.0**-40
+"""Attention below this part of the largest may have a relative rounding error as many times larger."""
+
+TINY = float(np.finfo(np.float64).tiny)
+
+
+class Margins(NamedTuple):
+    """s_winner - s_loser on the merged edges: ``lead`` + ``rest``, the lead common to all.
+
+    Attributes
+    ----------
+    lead : float
+    rest : (merged edges,) array
+    rounding : (merged edges,) array
+        Bound on the rounding error of ``rest``, in units of EPS.
+    """
+
+    lead: float
+    rest: Floats
+    rounding: Floats
+
+    @property
+    def rounding_of_attention(self) -> float:
+        """The largest of ``rounding``, where attention far behind the largest counts by its size."""
+        ahead = np.exp(self.rest.min() - self.rest) / FAR_BEHIND
+        return float((self.rounding * np.minimum(1.0, ahead)).max())
+
+
+class ReducedKQ(CommonMargin):
+    r"""The loss of eq. 1 for orthonormal tokens, one margin A, and `no_reduction`.
+
+    For a class with optimal token a, phi_j its attention on another token j, and E_j = phi_j / phi_a, the
+    gradient is, with z over all V tokens (phi_z = 0 where absent),
+
+        dLoss/ds_j = pi A phi_j h_j,   h_j = P_j + sum over z != a of P_z (phi_a - phi_z),
+
+    and dLoss/ds_a minus their sum. h_j is a sum of positive terms once phi_a >= every phi_z, and signed
+    before. What all fluxes share is kept apart, in `TokenGradient.log_scale`: A, exp(-A), and exp(-lead).
+
+    The margin of an edge is s (W*_a - W*_j) / ||W*|| + (rho_a - rho_j) = s / ||W*|| + s slack / ||W*|| + ...
+    with the exact slack of the constraint, 0 where it is tight: the lead s / ||W*|| is common to all edges and
+    drops out of the unit gradient, so that the rest keeps its digits however large s is.
+
+    Hessian. With f_j = dLoss/ds_j of one class, d_j = e_j - e_a, u = sum f_j d_j, w = sum phi_j d_j and
+    J = diag(phi) - phi phi^T, the class's Hessian is
+
+        A^2 pi J (diag P - P P^T) J + M,   M = sum f_j d_j d_j^T - u w^T - w u^T.
+
+    The first term is positive semidefinite. For f_j > 0, y_j = d_j^T x: (sum f y)(sum phi y) is, in the norm
+    sum f y^2, a form with the eigenvalue (sum phi + root of (sum f)(sum phi^2 / f)) / 2, so M >= 0 where
+    Phi + root(Phi sum(phi h) / min h) <= 1, Phi = sum phi; otherwise the excess over 1 times the largest
+    eigenvalue of sum f d d^T, which is at most sum f + max f, bounds minus its smallest one.
+
+    Source: eq. 6 of arXiv 2409.17335.
+
+    Parameters
+    ----------
+    space, classes, V, reference, A :
+        See `CommonMargin`.
+    edges, merged : Edges, MergedEdges
+        `sentence_edges` and `merged_edges` of the classes.
+    exact : ExactReference or None
+        W*, where it is the reference; without it, lead = 0 and the margins are those of the float64 arrays.
+    """
+
+    def __init__(
+        self,
+        space: TokenKQ,
+        classes: SampleClasses,
+        V: int,
+        reference: Floats,
+        A: float,
+        edges: Edges,
+        merged: MergedEdges,
+        exact: ExactReference | None = None,
+    ) -> None:
+        super().__init__(space, classes, V, reference, A)
+        self.edges = edges
+        self.merged = merged
+        self.exact = exact
+        if exact is None:
+            self.lead_rate = 0.0
+            self.rest_rate = reference[merged.winner] - reference[merged.loser]
+        else:
+            self.lead_rate = 1 / exact.norm
+            self.rest_rate = exact.unit_slack
+        self.ratio = np.exp(edges.log_ratio)
+        self._working = np.flatnonzero(~classes.optimal & (np.bincount(classes.edge_class) > 1)[classes.edge_class])
+        at_pair = np.bincount(np.concatenate([merged.winner, merged.loser]), minlength=1).max(initial=0)
+        self.summed = float(at_pair + np.bincount(merged.number, minlength=1).max(initial=0))
+        """How many fluxes are summed into one pair, at most."""
+
+    def margins(self, iterate: Iterate) -> Margins:
+        """The margins of all merged edges."""
+        winner, loser = self.merged.winner, self.merged.loser
+        along = iterate.along * self.rest_rate
+        across = (iterate.high[winner] - iterate.high[loser]) + (iterate.low[winner] - iterate.low[loser])
+        return Margins(iterate.along * self.lead_rate, along + across, 2 * (np.abs(along) + np.abs(across)) + 3)
+
+    def _log_odds_of(self, margins: Margins) -> Floats:
+        """log E_j per edge."""
+        return np.asarray(self.edges.log_ratio - (margins.lead + margins.rest)[self.merged.number])
+
+    def log_phi(self, iterate: Iterate) -> Floats:
+        """log of each edge's attention: its token's positions summed."""
+        classes = self.classes
+        log_weight = np.zeros(len(classes.token))
+        log_weight[self._working] = self._log_odds_of(self.margins(iterate))
+        total = segment_log_sum_exp(log_weight, classes.first_edge, classes.edge_class)
+        return np.asarray(log_weight - total[classes.edge_class])
+
+    def token_gradient(self, iterate: Iterate) -> TokenGradient:
+        """dLoss/dS on the pairs."""
+        edges, merged, A = self.edges, self.merged, self.margin_size
+        if A == 0 or len(edges) == 0:
+            zero = np.zeros(len(self.classes.key))
+            return TokenGradient(zero, zero, -np.inf, 0.0, 0.0, 0.0)
+        margins = self.margins(iterate)
+        if margins.lead + margins.rest.min() < LEAST_MARGIN:
+            return super().token_gradient(iterate)
+        owner, first = edges.owner, edges.first[:-1]
+        log_E = self._log_odds_of(margins)
+        log_phi_a = -np.logaddexp(0.0, segment_log_sum_exp(log_E, first, owner))
+        phi_a, phi = np.exp(log_phi_a), np.exp(log_E + log_phi_a[owner])
+
+        def summed(values: Floats) -> Floats:
+            return np.asarray(np.add.reduceat(values, first))
+
+        Phi, largest = summed(phi), np.maximum.reduceat(phi, first)
+        # P_z of the other labels over that of the largest; log of what all of a class share, without exp(-A)
+        rival = np.exp(A * (phi - largest[owner]))
+        absent = edges.absent * np.exp(-A * largest)
+        rivals = summed(rival) + absent
+        rise = A * (largest + Phi)
+        log_common = np.log(edges.frequency) + rise - np.logaddexp(0.0, rise - A + np.log(rivals))
+        lifted = summed(rival * (phi_a[owner] - phi)) + absent * phi_a
+        h = rival + lifted[owner]
+        log_share = log_common[owner] + log_phi_a[owner] + edges.log_ratio - margins.rest[merged.number]
+        shift = float(log_share.max())
+        share = np.exp(log_share - shift)
+        flux = share * h
+        others = np.diff(edges.first)
+        attention = (Phi * (margins.rounding_of_attention + margins.lead + others / 2 + 3)).max()
+        inexact = (4 * A + 2) * attention + others.max() + 12 + self.summed
+        magnitude = share * (rival + rivals[owner]) * (margins.rounding[merged.number] + inexact)
+
+        size, largest_flux = summed(np.abs(flux)), np.maximum.reduceat(np.abs(flux), first)
+        least = np.minimum.reduceat(h, first)
+        positive = least > 0
+        uneven = summed(phi * h) / np.where(positive, np.maximum(Phi * least, TINY), np.inf)
+        tilt = Phi * (1 + np.sqrt(np.maximum(uneven, 0)))
+        tilted = np.minimum(np.maximum(tilt - 1, 0) * (size + largest_flux), 4 * Phi * size)
+        concave = np.where(positive, tilted, size * (2 + 4 * Phi))
+        reach = 2 * (phi_a * Phi + largest * (1 - largest)) ** 2
+        with np.errstate(divide="ignore"):
+            decided = np.exp(np.log(A) + log_common + np.log(rivals * reach) + margins.lead - shift)
+        convex = size * (1 + np.where(positive, Phi, 4 * Phi)) + largest_flux + decided
+        return TokenGradient(
+            self._onto_pairs(flux, signed=True),
+            self._onto_pairs(magnitude, signed=False),
+            shift + np.log(A) - A - margins.lead,
+            EPS,
+            float(np.bincount(edges.query, convex).max()),
+            float(np.bincount(edges.query, concave).max()),
+        )
+
+    def _onto_pairs(self, flux: Floats, *, signed: bool) -> Floats:
+        merged, pairs = self.merged, len(self.classes.key)
+        on_merged = np.bincount(merged.number, flux, len(merged))
+        into, out = np.bincount(merged.loser, on_merged, pairs), np.bincount(merged.winner, on_merged, pairs)
+        return np.asarray(into - out if signed else into + out, dtype=np.float64)
+
+    @cached_property
+    def _compiled(self) -> "CompiledSteps | None":
+        """None where the user has numba's compiler switched off."""
+        from numba import config  # takes a second to import
+
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return None
+        from marginaudit.training.ntp.steps.compiled import CompiledSteps
+
+        return CompiledSteps(self)
+
+    def advance(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
+        """Steps until ``goal`` are taken in all, compiled; the NumPy form takes those that are out of its range."""
+        if self.margin_size == 0 or len(self.edges) == 0:
+            return
+        while iterate.moves < goal:
+            if self._compiled is not None:
+                self._compiled.take(iterate, goal, report)
+            if iterate.moves < goal:
+                if not self.step(iterate):
+                    return
+                report(iterate.moves)

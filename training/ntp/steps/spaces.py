@@ -1,0 +1,156 @@
+"""Where the weights live, and how they act on pairs of tokens.
+
+Orthonormal embeddings: descent in W is descent in the token-space arrays B = W_ov E^T and S = E W_kq E^T,
+norms included, whatever rotation E is. Other embeddings: the weights themselves, whose gradients are G E
+and E^T G E for the token-space gradient G.
+"""
+
+from abc import ABC, abstractmethod
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
+
+Indices: TypeAlias = NDArray[np.int64]
+
+
+class Space(ABC):
+    """A space of weights; token-space arrays are (labels, tokens) for ov and (pairs,) for kq."""
+
+    shape: tuple[int, ...]
+    reference_shape: tuple[int, int]
+    stretch: float
+    """A Hessian in the weights is at most so many times that in token space."""
+
+    @abstractmethod
+    def scores(self, weights: Floats) -> Floats:
+        """The token-space array of the weights."""
+
+    @abstractmethod
+    def pull_back(self, gradient: Floats) -> Floats:
+        """The gradient in the weights, from that in token space."""
+
+    @abstractmethod
+    def magnitude(self, absolute: Floats) -> Floats:
+        """``pull_back`` of entrywise absolute values with every factor's absolute value: bounds rounding."""
+
+    @abstractmethod
+    def rounding(self, iterate: Iterate) -> float:
+        """Bound on the rounding error of differences of ``scores`` of s What and rho, beside their own size."""
+
+    def enter(self, reference: Floats) -> tuple[Floats, float]:
+        """The part of a unit reference that lies in this space, and the squared norm of the rest."""
+        return reference, 0.0
+
+
+class TokenOV(Space):
+    """B = W_ov E^T, orthonormal E."""
+
+    def __init__(self, V: int) -> None:
+        self.shape = self.reference_shape = (V, V)
+        self.stretch = 1.0
+
+    def scores(self, weights: Floats) -> Floats:
+        """B itself."""
+        return weights
+
+    def pull_back(self, gradient: Floats) -> Floats:
+        """The gradient itself."""
+        return gradient
+
+    def magnitude(self, absolute: Floats) -> Floats:
+        """The absolute values themselves."""
+        return absolute
+
+    def rounding(self, iterate: Iterate) -> float:
+        """Differences of rho."""
+        return 4 * EPS * float(np.abs(iterate.rest).max(initial=0.0))
+
+
+class TokenKQ(TokenOV):
+    """S = E W_kq E^T on the pairs that occur, orthonormal E; all others stay 0."""
+
+    def __init__(self, V: int, key: Indices, query: Indices) -> None:
+        self.shape = (len(key),)
+        self.reference_shape = (V, V)
+        self.stretch = 1.0
+        self._key, self._query = self.recorded_key, self.recorded_query = key, query
+
+    def recorded(self, weights: Floats) -> Floats:
+        """The scores of `recorded_key` and `recorded_query`: the pairs' own."""
+        return weights
+
+    def enter(self, reference: Floats) -> tuple[Floats, float]:
+        """The entries on the pairs, and the squared norm of the others."""
+        others = reference.copy()
+        others[self._key, self._query] = 0.0
+        return reference[self._key, self._query], float(np.sum(others**2))
+
+
+class EmbeddedOV(Space):
+    """W_ov, any E."""
+
+    def __init__(self, E: Floats) -> None:
+        self._E = E
+        self.shape = self.reference_shape = E.shape[0], E.shape[1]
+        self.stretch = float(np.linalg.norm(E, 2)) ** 2
+
+    def scores(self, weights: Floats) -> Floats:
+        """W E^T."""
+        return weights @ self._E.T
+
+    def pull_back(self, gradient: Floats) -> Floats:
+        """G E."""
+        return gradient @ self._E
+
+    def magnitude(self, absolute: Floats) -> Floats:
+        """|G| |E|."""
+        return absolute @ np.abs(self._E)
+
+    def rounding(self, iterate: Iterate) -> float:
+        """Inner products over the dimension, of s What and of rho."""
+        size = (iterate.along + float(np.linalg.norm(iterate.rest))) * _longest(self._E)
+        return float(2 * (self._E.shape[1] + 4) * EPS * size)
+
+
+class EmbeddedKQ(Space):
+    """W_kq, any E."""
+
+    def __init__(self, E: Floats, key: Indices, query: Indices) -> None:
+        self._E, self._key, self._query = E, key, query
+        self.shape = self.reference_shape = E.shape[1], E.shape[1]
+        self.stretch = float(np.linalg.norm(E, 2)) ** 4
+        every = np.arange(len(E))
+        self.recorded_key, self.recorded_query = np.repeat(every, len(E)), np.tile(every, len(E))
+
+    def scores(self, weights: Floats) -> Floats:
+        """E W E^T on the pairs."""
+        return np.asarray((self._E @ weights @ self._E.T)[self._key, self._query])
+
+    def pull_back(self, gradient: Floats) -> Floats:
+        """E^T G E."""
+        return self._E.T @ self._scatter(gradient) @ self._E
+
+    def magnitude(self, absolute: Floats) -> Floats:
+        """|E|^T |G| |E|."""
+        return np.abs(self._E).T @ self._scatter(absolute) @ np.abs(self._E)
+
+    def rounding(self, iterate: Iterate) -> float:
+        """Inner products over both dimensions, of s What and of rho."""
+        size = (iterate.along + float(np.linalg.norm(iterate.rest))) * _longest(self._E) ** 2
+        return float(2 * (2 * self._E.shape[1] + 4) * EPS * size)
+
+    def recorded(self, weights: Floats) -> Floats:
+        """x^T W q of all pairs (x, q), q varying fastest."""
+        return np.ravel(self._E @ weights @ self._E.T)
+
+    def _scatter(self, values: Floats) -> Floats:
+        dense = np.zeros((len(self._E), len(self._E)))
+        dense[self._key, self._query] = values
+        return dense
+
+
+def _longest(E: Floats) -> float:
+    return float(np.linalg.norm(E, axis=1).max(initial=0.0))
