@@ -6,6 +6,7 @@ A paper's own kind of dataset lies in the room of its name.
 from marginaudit.orders.assumption import Assumption, Witness
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.files import file_content
+from marginaudit.orders.reading import Token
 from marginaudit.orders.relations import Relations
 from marginaudit.orders.text import printable, shortened, shown, shown_path
 
@@ -13,6 +14,7 @@ __all__ = [
     "Assumption",
     "InputError",
     "Relations",
+    "Token",
     "Witness",
     "file_content",
     "printable",

@@ -1,8 +1,8 @@
-"""An assumption of a paper, judged on a dataset."""
+"""An assumption, judged on a dataset: whether it holds, and its witness where it does not."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 Witness: TypeAlias = Mapping[str, Any] | None
 
@@ -14,3 +14,12 @@ class Assumption:
     name: str
     holds: bool
     witness: Witness
+
+
+D = TypeVar("D")
+
+
+def judged(predicates: Mapping[str, Callable[[D], Witness]], name: str, dataset: D) -> Assumption:
+    """The assumption of that name, judged on a dataset."""
+    witness = predicates[name](dataset)
+    return Assumption(name=name, holds=witness is None, witness=witness)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from marginaudit.orders.assumption import Assumption, Witness
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
+from marginaudit.orders.assumption import Assumption, Witness, judged
 from marginaudit.orders.ntp.dataset import Dataset, Sample
 
 ORTHONORMAL_TOLERANCE = 1e-12
@@ -18,8 +19,6 @@ ORTHONORMAL_TOLERANCE = 1e-12
 
 UNROUNDED = 2.0**-26
 """Products of two multiples of it, and their sums below 2, are float64 numbers."""
-
-UNIT_ROUNDOFF = 2.0**-53
 
 
 def collocation(dataset: Dataset) -> Witness:
@@ -183,8 +182,7 @@ def check_assumption(dataset: Dataset, name: str) -> Assumption:
     >>> check_assumption(data, "well_defined_orders").witness["cycle"]
     ['a', 'b']
     """
-    witness = ASSUMPTIONS[name](dataset)
-    return Assumption(name=name, holds=witness is None, witness=witness)
+    return judged(ASSUMPTIONS, name, dataset)
 
 
 def check_assumptions(dataset: Dataset) -> dict[str, Assumption]:

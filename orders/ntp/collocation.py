@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
+from marginaudit.orders.reading import Token
 from marginaudit.orders.text import shown
-
-Token: TypeAlias = str
 
 
 class CollocationError(ValueError):

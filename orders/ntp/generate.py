@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from marginaudit.orders.ntp.collocation import Token
 from marginaudit.orders.ntp.dataset import Dataset, Sample, prefix_samples
+from marginaudit.orders.reading import Token
 
 ATTEMPTS = 1000
 """How often a generator starts again, or draws again, before it says that the request is impossible."""
