@@ -26,8 +26,9 @@ HEADER = """# The fast-forward against true steps
 
 Beyond a switch point t0 stage 2 is followed by gradient flow instead of steps (`training/ntp/far/flow.py`). Here both
 run from the same state, to t = {last:.0e}, with the paper's step size: 1 - cos by flow and by steps, their relative
-difference, the bound that the flow states (`error`), and how many times the difference that bound is. A ratio below 1 would refute
-the bound. Where the difference is below {floor:.0e} it is mostly the rounding of the steps, and no ratio is given.
+difference, the bound that the flow states (`error`), and how many times the difference that bound is. A ratio below 1
+would refute the bound. Where the difference is below {floor:.0e} it is mostly the rounding of the steps, and no ratio
+is given.
 
 "Degenerate" datasets have tight constraints without multipliers: their 1 - cos falls like log^2 t / t^2 and the
 unit gradient still turns, so flow and steps part by about (eta/2) times the arc of the unit gradient. On the others

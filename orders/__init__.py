@@ -6,18 +6,23 @@ A paper's own kind of dataset lies in the room of its name.
 from marginaudit.orders.assumption import Assumption, Witness
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.files import file_content
+from marginaudit.orders.kind import Data, Kind, content_of, read
 from marginaudit.orders.reading import Token
 from marginaudit.orders.relations import Relations
 from marginaudit.orders.text import printable, shortened, shown, shown_path
 
 __all__ = [
     "Assumption",
+    "Data",
     "InputError",
+    "Kind",
     "Relations",
     "Token",
     "Witness",
+    "content_of",
     "file_content",
     "printable",
+    "read",
     "shortened",
     "shown",
     "shown_path",

@@ -23,3 +23,8 @@ def judged(predicates: Mapping[str, Callable[[D], Witness]], name: str, dataset:
     """The assumption of that name, judged on a dataset."""
     witness = predicates[name](dataset)
     return Assumption(name=name, holds=witness is None, witness=witness)
+
+
+def as_document(assumptions: Mapping[str, Assumption]) -> dict[str, Any]:
+    """Each assumption by name: whether it holds, and its witness."""
+    return {name: {"holds": found.holds, "witness": found.witness} for name, found in assumptions.items()}

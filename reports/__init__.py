@@ -4,8 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marginaudit.reports.audit.auditing import Audit, Source, audit
+    from marginaudit.reports.audit.auditing import Audit, audit
     from marginaudit.reports.audit.ledger import LEDGER
+    from marginaudit.reports.audit.sources import Source
     from marginaudit.reports.claim import Claim, Ledger, ProofCondition
     from marginaudit.reports.series import Series, exact_series, series
     from marginaudit.reports.verdict import Evidence, Finding, Verdict
@@ -27,7 +28,8 @@ __all__ = [
 ]
 
 _HOME = {
-    "audit.auditing": ("Audit", "Source", "audit"),
+    "audit.auditing": ("Audit", "audit"),
+    "audit.sources": ("Source",),
     "audit.ledger": ("LEDGER",),
     "claim": ("Claim", "Ledger", "ProofCondition"),
     "series": ("Series", "exact_series", "series"),

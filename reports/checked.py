@@ -4,7 +4,7 @@ import json
 import math
 from numbers import Integral, Real
 
-from marginaudit.reports.answers import finite
+from marginaudit.reports.plain import finite
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 
 FARTHEST_STEP = 10**100

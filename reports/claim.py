@@ -8,20 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 from marginaudit.orders import printable, shortened, shown
-from marginaudit.orders.ntp import ASSUMPTIONS, gram_deviation
 from marginaudit.reports.audit.time_limit import TimeIsUp
 from marginaudit.reports.checked import Unreportable, checked
+from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
-
-if TYPE_CHECKING:
-    from marginaudit.reports.ntp.run import Run
-
-ASSUMPTION_1 = ("collocation", "injective", "next_from_sentence", "well_defined_orders", "no_confused_tokens")
-ASSUMPTION_2 = ("orthonormal",)
-ASSUMPTION_3 = ("optimal_majority",)
 
 NOT_STATED = ("not stated",)
 """The assumptions of a claim that does not state any; one that needs none says so by ``()``."""
@@ -38,13 +31,14 @@ FIELDS: dict[str, type] = {
     "statement": str,
     "formula": str,
     "instead": str,
+    "paper": str,
     "assumptions": tuple,
 }
 """Types that are checked when a claim is made, so that a report can hold it."""
 
 
-class NotAlgorithm1(Exception):  # noqa: N818  (no error: the statement says nothing of such a run)
-    """A statement about Algorithm 1 was asked of another optimizer's run."""
+class NotJudged(Exception):  # noqa: N818  (no error: the statement says nothing of such a run)
+    """A statement was asked of a run that is not of the kind of which it speaks."""
 
 
 class BeyondTheRun(Exception):  # noqa: N818  (as above)
@@ -58,7 +52,7 @@ class Judgement(Protocol):
     def kind(self) -> str:
         """In words, for the reader of a report."""
 
-    def judge(self, run: "Run") -> Finding:
+    def judge(self, run: BaseRun[Any]) -> Finding:
         """The verdict on a run that meets the claim's assumptions."""
 
 
@@ -67,7 +61,7 @@ class ProofCondition:
     """A condition that only the proof of a statement uses, not the statement."""
 
     text: str
-    holds: "Callable[[Run], bool]"
+    holds: Callable[[Any], bool]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,19 +79,20 @@ class Claim:
     formula : str
         The statement in LaTeX.
     assumptions : tuple of str
-        Names of predicates of `marginaudit.orders.ASSUMPTIONS`; ``()`` for a statement about any dataset. A
-        claim that leaves them out is `broken`.
+        Names of predicates of the paper's kind of dataset; ``()`` for a statement about any dataset. A claim that
+        leaves them out is `broken`.
     judgement : Judgement
     absent : from a run to the reason why it has nothing of which the statement speaks, or None
     proof_uses : tuple of ProofCondition
     instead : str
         What is true where the statement is violated, with what shows it; "" where nothing is known.
+    paper : str
+        The name of the paper that it is about; "" for any whose datasets have its assumptions.
 
     Raises
     ------
     ValueError
-        The id is no such name, a text is no text, an assumption has no predicate of its name, or the judgement
-        is none.
+        The id is no such name, a text is no text, or the judgement is none.
     """
 
     id: str
@@ -106,9 +101,10 @@ class Claim:
     formula: str
     assumptions: tuple[str, ...] = NOT_STATED
     judgement: Judgement
-    absent: "Callable[[Run], str | None]" = field(default=lambda _: None)
+    absent: Callable[[Any], str | None] = field(default=lambda _: None)
     proof_uses: tuple[ProofCondition, ...] = ()
     instead: str = ""
+    paper: str = ""
 
     def __post_init__(self) -> None:
         for name, expected in FIELDS.items():
@@ -119,9 +115,6 @@ class Claim:
                 self._refuse(f"{shown(value)} as {name}", "characters that UTF-8 has")
         if not NAME.fullmatch(self.id):
             self._refuse(f"{shown(self.id)} as id", "letters, digits, dots, hyphens and underscores")
-        for name in self.assumptions if self.assumptions != NOT_STATED else ():
-            if name not in ASSUMPTIONS:
-                self._refuse(f"the assumption {shown(name)}", f"one of {', '.join(ASSUMPTIONS)}")
         judge, kind = (getattr(self.judgement, name, None) for name in ("judge", "kind"))
         if not (callable(judge) and isinstance(kind, str)):
             self._refuse(f"{shown(self.judgement)} as judgement", "one of marginaudit.reports.judgements")
@@ -129,7 +122,7 @@ class Claim:
     def _refuse(self, got: str, expected: str) -> None:
         raise ValueError(f"claim {printable(str(self.id))}: got {got}, expected {expected}")
 
-    def judge(self, run: "Run") -> Finding:
+    def judge(self, run: BaseRun[Any]) -> Finding:
         """The verdict on a run; a claim whose own code fails is `broken`, and says how.
 
         What that code prints goes to standard error.
@@ -144,7 +137,7 @@ class Claim:
         try:
             with redirect_stdout(sys.stderr):
                 return self._judge(run)
-        except NotAlgorithm1 as reason:
+        except NotJudged as reason:
             return not_applicable(f"Not judged: {message(reason)}.")
         except BeyondTheRun as reason:
             return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {message(reason)}.")
@@ -156,29 +149,22 @@ class Claim:
             failure = described(error)
         return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run))
 
-    def _judge(self, run: "Run") -> Finding:
+    def _judge(self, run: BaseRun[Any]) -> Finding:
         reason = self.absent(run)
         if reason is None:
             found = self._with_proof_conditions(run, checked(self.judgement.judge(run)))
-            return self._with_tolerance(run, found)
+            reservation = run.reservation(self.assumptions)
+            return replace(found, detail=f"{found.detail} {reservation}".strip()) if reservation else found
         if not isinstance(reason, str):
             raise Unreportable(f"returned {shown(reason)} from absent, expected a reason in words, or None")
         return checked(not_applicable(reason))
 
-    def _with_tolerance(self, run: "Run", finding: Finding) -> Finding:
-        """What Assumption 2 tolerates stands beside what is said for orthonormal tokens."""
-        deviation = gram_deviation(run.dataset) if "orthonormal" in self.assumptions else 0.0
-        if not deviation:
-            return finding
-        note = f"For orthonormal tokens; the embedding's Gram matrix is within about {deviation:.1e} of I."
-        return replace(finding, detail=f"{finding.detail} {note}".strip())
-
-    def _not_assumed(self, run: "Run") -> str:
+    def _not_assumed(self, run: BaseRun[Any]) -> str:
         """What the dataset lacks though the claim may need it: assumptions that it does not state."""
         failing = [name for name, assumption in run.assumptions.items() if not assumption.holds]
         return f" Not assumed by the claim, and failing here: {', '.join(failing)}." if failing else ""
 
-    def _with_proof_conditions(self, run: "Run", finding: Finding) -> Finding:
+    def _with_proof_conditions(self, run: BaseRun[Any], finding: Finding) -> Finding:
         if not self.proof_uses or finding.verdict is Verdict.NOT_APPLICABLE:
             return finding
         notes = [

@@ -2,22 +2,19 @@
 
 from marginaudit.orders.ntp.assumptions import ASSUMPTIONS, check_assumption, check_assumptions, gram_deviation
 from marginaudit.orders.ntp.cases import CASES
-from marginaudit.orders.ntp.collocation import Collocation, CollocationError, Token
+from marginaudit.orders.ntp.collocation import Collocation, CollocationError
 from marginaudit.orders.ntp.dataset import Dataset, Sample
-from marginaudit.orders.ntp.formats import (
-    dataset_content,
-    dataset_from_content,
-    dataset_from_document,
-    dataset_to_document,
-    read_dataset,
-)
+from marginaudit.orders.ntp.formats import dataset_from_document, dataset_from_text, dataset_to_document
 from marginaudit.orders.ntp.generate import broken, free_dataset, prefix_closed_dataset
+from marginaudit.orders.ntp.kind import SENTENCES, read_dataset
 from marginaudit.orders.ntp.partial_order import QueryOrder, query_orders
 from marginaudit.orders.ntp.relations import Encoded, relations
+from marginaudit.orders.reading import Token
 
 __all__ = [
     "ASSUMPTIONS",
     "CASES",
+    "SENTENCES",
     "Collocation",
     "CollocationError",
     "Dataset",
@@ -28,9 +25,8 @@ __all__ = [
     "broken",
     "check_assumption",
     "check_assumptions",
-    "dataset_content",
-    "dataset_from_content",
     "dataset_from_document",
+    "dataset_from_text",
     "dataset_to_document",
     "free_dataset",
     "gram_deviation",

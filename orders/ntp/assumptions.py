@@ -14,6 +14,10 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.orders.assumption import Assumption, Witness, judged
 from marginaudit.orders.ntp.dataset import Dataset, Sample
 
+ASSUMPTION_1 = ("collocation", "injective", "next_from_sentence", "well_defined_orders", "no_confused_tokens")
+ASSUMPTION_2 = ("orthonormal",)
+ASSUMPTION_3 = ("optimal_majority",)
+
 ORTHONORMAL_TOLERANCE = 1e-12
 """Largest entry of |E E^T - I| put down to the rounding of a rotation in float64."""
 

@@ -10,11 +10,11 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp.collocation import Collocation
 from marginaudit.orders.errors import InputError
+from marginaudit.orders.ntp.collocation import Collocation
 from marginaudit.orders.ntp.partial_order import QueryOrder, query_orders
-from marginaudit.orders.reading import Token
 from marginaudit.orders.ntp.relations import Encoded, relations
+from marginaudit.orders.reading import Token
 from marginaudit.orders.relations import Relations
 from marginaudit.orders.text import printable, shown
 

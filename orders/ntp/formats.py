@@ -1,74 +1,39 @@
-"""Datasets as files: the JSON and the text form, read with errors that name the place, and written."""
+"""Datasets as documents: the JSON and the text form, read with errors that name the place, and written."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from io import StringIO
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp.dataset import Dataset, Sample, prefix_samples, require_countable
 from marginaudit.orders.errors import InputError
-from marginaudit.orders.files import file_content
-from marginaudit.orders.reading import Reader, Token, json_kind, parsed_json, pointer_part, utf_8_text
-from marginaudit.orders.text import printable, shown, shown_path
+from marginaudit.orders.ntp.dataset import Dataset, Sample, prefix_samples, require_countable
+from marginaudit.orders.reading import Reader, Token, json_kind, pointer_part
+from marginaudit.orders.text import shown
 
 KEYS = ("name", "vocabulary", "sentences", "samples", "next_token", "embedding")
 SAMPLE_KEYS = ("tokens", "next", "count")
-ENDINGS = (".json", ".txt")
 
 LARGEST_ENTRY = 1e50
 """Of an embedding; float64 holds fourth powers of its entries and of their inverses, with room for sums and steps."""
 
 
-def read_dataset(path: Path | str) -> Dataset:
-    """Read a dataset from a ``.json`` or ``.txt`` file, in UTF-8, after a byte order mark or none.
+def dataset_from_text(text: str, where: str = "dataset", name: str = "dataset") -> Dataset:
+    r"""A dataset from its text form, a sentence a line; ``#`` starts a comment line.
 
-    A line of a text file ends with LF, CR LF or CR; every other character that is white space to Unicode separates
-    two tokens of it.
+    A line ends with LF, CR LF or CR; every other character that is white space to Unicode separates two tokens of it.
 
-    Raises
-    ------
-    InputError
-        One line: the file, the place in it (JSON pointer or line), what was got, what is expected.
-    """
-    path = Path(path)
-    return dataset_from_content(dataset_content(path), path)
-
-
-def dataset_content(path: Path) -> bytes:
-    """The bytes of a dataset's file.
+    >>> dataset_from_text("S V O\n# no more").N
+    2
 
     Raises
     ------
     InputError
-        The path ends otherwise than a dataset's does, or is that of no file that can be read.
+        Naming the line, what was got and what is expected.
     """
-    if path.suffix.lower() not in ENDINGS:
-        got = f"the ending {shown(path.suffix)}"
-        raise InputError(shown_path(path), got=got, expected="a .json or .txt dataset")
-    return file_content(path, "a dataset file")
-
-
-def dataset_from_content(content: bytes, path: Path) -> Dataset:
-    """A dataset from the bytes of its file; the path's ending tells the format.
-
-    Raises
-    ------
-    InputError
-        As `read_dataset`.
-    """
-    where = shown_path(path)
-    text, name = utf_8_text(content, where), printable(path.stem)
-    if path.suffix.lower() == ".json":
-        return dataset_from_document(parsed_json(text, where), where=where, default_name=name)
-    return _read_text(text, where, name)
-
-
-def _read_text(text: str, where: str, name: str) -> Dataset:
     sentences = []
     for number, line in enumerate(StringIO(text, newline=None), start=1):
         words = line.split()
@@ -82,7 +47,7 @@ def _read_text(text: str, where: str, name: str) -> Dataset:
     return Dataset.from_sentences(name, sentences)
 
 
-def dataset_from_document(document: Any, *, where: str = "dataset", default_name: str = "dataset") -> Dataset:
+def dataset_from_document(document: Any, where: str = "dataset", default_name: str = "dataset") -> Dataset:
     """A dataset from the JSON form, already parsed.
 
     >>> data = dataset_from_document({"samples": [{"tokens": ["a", "q"], "next": "b"}]})

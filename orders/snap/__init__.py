@@ -4,7 +4,7 @@ from marginaudit.orders.snap.assumptions import ASSUMPTIONS, check_assumption, c
 from marginaudit.orders.snap.cases import CASES
 from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses
 from marginaudit.orders.snap.description import describe
-from marginaudit.orders.snap.documents import accepts, classes_from_document, classes_to_document, read_classes
+from marginaudit.orders.snap.documents import classes_from_document, classes_to_document
 from marginaudit.orders.snap.generate import (
     broken,
     rescaled,
@@ -13,16 +13,17 @@ from marginaudit.orders.snap.generate import (
     weakly_correlated_dataset,
 )
 from marginaudit.orders.snap.graph import common_tokens, distinct_tokens, token_class_graph
+from marginaudit.orders.snap.kind import CLASSES, read_classes
 from marginaudit.orders.snap.overlap import Overlap, overlap_of
 from marginaudit.orders.snap.synthetic import syn_medium, syn_small
 
 __all__ = [
     "ASSUMPTIONS",
     "CASES",
+    "CLASSES",
     "Overlap",
     "SequenceClass",
     "SequenceClasses",
-    "accepts",
     "broken",
     "check_assumption",
     "check_assumptions",

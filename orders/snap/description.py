@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from marginaudit.orders.assumption import as_document
 from marginaudit.orders.snap.assumptions import check_assumptions
 from marginaudit.orders.snap.classes import SequenceClasses
 from marginaudit.orders.snap.graph import common_tokens, distinct_tokens
+from marginaudit.orders.text import printable
 
 
 def describe(dataset: SequenceClasses) -> dict[str, Any]:
@@ -29,7 +31,18 @@ def describe(dataset: SequenceClasses) -> dict[str, Any]:
             "largest": overlap.largest,
             "error": overlap.eigenvalue_error,
         },
-        "assumptions": {
-            name: {"holds": found.holds, "witness": found.witness} for name, found in check_assumptions(dataset).items()
-        },
+        "assumptions": as_document(check_assumptions(dataset)),
     }
+
+
+def in_words(dataset: SequenceClasses) -> str:
+    """Its size and its classes.
+
+    >>> in_words(SequenceClasses.from_weights("two", None, [("m", "q", {"a": 1, "the": 1}), ("n", "q", {"the": 1})]))
+    'M = 5, 2 classes (q -> m: a 0.5, the 0.5; q -> n: the 1)'
+    """
+    classes = "; ".join(
+        f"{c.query} -> {c.next}: " + ", ".join(f"{token} {p:.6g}" for token, p in c.probabilities.items())
+        for c in dataset.classes
+    )
+    return printable(f"M = {dataset.M}, {dataset.K} class{'' if dataset.K == 1 else 'es'} ({classes})")

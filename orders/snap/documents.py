@@ -2,14 +2,11 @@
 
 import math
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
-from marginaudit.orders.errors import InputError
-from marginaudit.orders.files import file_content
-from marginaudit.orders.reading import Reader, Token, json_kind, parsed_json, pointer_part, utf_8_text
+from marginaudit.orders.reading import Reader, Token, json_kind, pointer_part
 from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses, named_tokens, normalized
-from marginaudit.orders.text import printable, shown, shown_path
+from marginaudit.orders.text import shown
 
 KEYS = ("name", "M", "classes")
 CLASS_KEYS = ("next", "query", "probabilities", "frequency")
@@ -37,23 +34,7 @@ def accepts(document: Any) -> bool:
     return isinstance(document, dict) and "classes" in document
 
 
-def read_classes(path: Path | str) -> SequenceClasses:
-    """Read sequence classes from a ``.json`` file.
-
-    Raises
-    ------
-    InputError
-        One line: the file, the place in it (JSON pointer or line), what was got, what is expected.
-    """
-    path = Path(path)
-    where = shown_path(path)
-    if path.suffix.lower() != ".json":
-        raise InputError(where, got=f"the ending {shown(path.suffix)}", expected="a .json file of sequence classes")
-    text = utf_8_text(file_content(path, "a file of sequence classes"), where)
-    return classes_from_document(parsed_json(text, where), where=where, default_name=printable(path.stem))
-
-
-def classes_from_document(document: Any, *, where: str = "dataset", default_name: str = "dataset") -> SequenceClasses:
+def classes_from_document(document: Any, where: str = "dataset", default_name: str = "dataset") -> SequenceClasses:
     """Sequence classes from the JSON form, already parsed.
 
     >>> data = classes_from_document({"classes": [{"next": "n", "query": "q", "probabilities": {"a": 1, "b": 0}}]})

@@ -1,21 +1,21 @@
 """The audit: every claim on every dataset, and the report's data."""
 
 import platform
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from itertools import count
-from typing import Any, Literal
+from typing import Any
 
-from marginaudit.orders.ntp import Dataset, dataset_to_document
-from marginaudit.reports.answers import assumptions_answer, finite
+from marginaudit.orders.assumption import as_document
 from marginaudit.reports.audit.containment import HandedOut, judge
-from marginaudit.reports.audit.ledger import LEDGER
+from marginaudit.reports.audit.ledger import about
+from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.counterexample import in_words, smallest_counterexample
-from marginaudit.reports.ntp.rates import rates_answer
-from marginaudit.reports.ntp.run import Config, Run
-from marginaudit.reports.ntp.tables import direction_table, proposition2_table
+from marginaudit.reports.counterexample import smallest_counterexample
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.plain import finite
+from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Finding, Verdict
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
@@ -28,29 +28,12 @@ Notice = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Source:
-    """A dataset under audit, with where it came from.
-
-    Attributes
-    ----------
-    dataset : Dataset
-    origin : str
-        The path, control characters written out, or the case's name.
-    sha256 : str or None
-        Of the bytes that were read; None for a built-in case.
-    """
-
-    dataset: Dataset
-    origin: str
-    sha256: str | None = None
-
-
-@dataclass(frozen=True)
 class Row:
     """One verdict: a claim on a dataset."""
 
     claim: Claim
-    run: Run
+    paper: Paper
+    run: BaseRun[Any]
     finding: Finding
 
     def as_document(self) -> dict[str, Any]:
@@ -78,8 +61,8 @@ class Row:
     @property
     def _counterexample_document(self) -> dict[str, Any] | None:
         """The smallest dataset known to violate the claim, where it is violated, as a dataset file has it."""
-        known = _counterexample(self.claim, self.finding)
-        return None if known is None else dataset_to_document(known)
+        known = _counterexample(self.paper, self.claim, self.finding)
+        return None if known is None else self.paper.kind.to_document(known)
 
 
 @dataclass(frozen=True)
@@ -91,13 +74,18 @@ class Audit:
     sources : the datasets with their origins
     runs : one run a dataset
     rows : one verdict per dataset and claim, datasets and claims in the order given
-    config : how training was run
+    configs : how training was run, by paper
     """
 
     sources: tuple[Source, ...]
-    runs: tuple[Run, ...]
+    runs: tuple[BaseRun[Any], ...]
     rows: tuple[Row, ...]
-    config: Config
+    configs: Mapping[str, Any]
+
+    @property
+    def papers(self) -> tuple[Paper, ...]:
+        """The papers of the datasets."""
+        return tuple({source.paper.name: source.paper for source in self.sources}.values())
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -110,7 +98,12 @@ class Audit:
         return {
             "marginaudit": version("marginaudit"),
             "environment": environment(),
-            "config": {name: getattr(self.config, name) for name in ("steps1", "steps2", "optimizer", "certify")},
+            "config": {
+                paper.name: {
+                    field.name: finite(getattr(self.configs[paper.name], field.name)) for field in fields(paper.config)
+                }
+                for paper in self.papers
+            },
             "datasets": [dataset_document(source, run) for source, run in zip(self.sources, self.runs, strict=True)],
             "verdicts": [row.as_document() for row in self.rows],
         }
@@ -124,87 +117,58 @@ def environment() -> dict[str, str]:
 def audit(
     sources: Sequence[Source],
     claims: Iterable[Claim],
-    config: Config,
-    progress: Callable[[Dataset, str], Callable[[int], None]],
+    configs: Mapping[str, Any],
+    progress: Callable[[str, str], Callable[[int], None]],
     claim_timeout: float = CLAIM_TIMEOUT,
 ) -> Audit:
-    """Judge every claim on every dataset.
+    """Judge every dataset by each of the claims that are about its kind.
 
     Claims that are not built in work on a copy of the data, for ``claim_timeout`` seconds at most (`containment`).
-    ``progress`` is told what is under way (the dataset, and a claim's id or "training") and returns
-    a function that takes the number of training steps done on that dataset.
+    ``configs`` holds how each paper's runs are made, by its name. ``progress`` is told what is under way (the
+    dataset's name, and a claim's id or "training") and returns a function that takes the number of training steps
+    done on that dataset.
     """
     ledger = tuple(claims)
     runs, rows = [], []
     for source in sources:
-        run = Run(source.dataset, config, progress(source.dataset, "training"))
+        paper, name = source.paper, source.dataset.name
+        run = paper.run(source.dataset, configs[paper.name], progress(name, "training"))
         runs.append(run)
         handed_out = None
-        for claim in ledger:
-            progress(source.dataset, claim.id)
-            if LEDGER.get(claim.id) is claim:
+        for claim in about(paper, ledger):
+            progress(name, claim.id)
+            if any(known is claim for known in paper.claims):
                 finding = claim.judge(run)
             else:
                 handed_out = handed_out or HandedOut(run)
                 finding = judge(claim, handed_out, claim_timeout)
-            rows.append(Row(claim, run, _with_the_smallest(claim, finding)))
-    return Audit(tuple(sources), tuple(runs), tuple(rows), config)
+            rows.append(Row(claim, paper, run, _with_the_smallest(paper, claim, finding)))
+    return Audit(tuple(sources), tuple(runs), tuple(rows), configs)
 
 
-def _counterexample(claim: Claim, finding: Finding) -> Dataset | None:
-    return smallest_counterexample(claim.id) if finding.verdict is Verdict.VIOLATED else None
+def _counterexample(paper: Paper, claim: Claim, finding: Finding) -> Any | None:
+    return smallest_counterexample(paper, claim) if finding.verdict is Verdict.VIOLATED else None
 
 
-def _with_the_smallest(claim: Claim, finding: Finding) -> Finding:
+def _with_the_smallest(paper: Paper, claim: Claim, finding: Finding) -> Finding:
     """A violation's detail names the smallest dataset that is known to violate the claim."""
-    known = _counterexample(claim, finding)
+    known = _counterexample(paper, claim, finding)
     if known is None:
         return finding
-    return replace(finding, detail=f"{finding.detail} Smallest dataset found to violate it: {in_words(known)}.")
+    smallest = f"Smallest dataset found to violate it: {paper.kind.in_words(known)}."
+    return replace(finding, detail=f"{finding.detail} {smallest}")
 
 
-def dataset_document(source: Source, run: Run) -> dict[str, Any]:
-    """What the report says of a dataset: sizes, assumptions with witnesses, the two solutions, training."""
-    data = run.dataset
-    trained = run.trainable
+def dataset_document(source: Source, run: BaseRun[Any]) -> dict[str, Any]:
+    """What the report says of a dataset: where it is from, its assumptions with witnesses, facts and tables."""
     return {
-        "name": data.name,
+        "name": source.dataset.name,
+        "paper": source.paper.name,
         "origin": source.origin,
         "sha256": source.sha256,
-        "V": data.V,
-        "N": data.N,
-        "L_max": data.L_max,
-        "samples": sum(data.counts),
-        "relations": len(data.relations),
-        "assumptions": finite(assumptions_answer(run.assumptions)),
-        "lr1": run.eta0,
-        "lr2": run.eta,
-        "steps2": run.steps2 if trained else None,
-        "rates": finite(rates_answer(run)) if trained else None,
-        "stopped": run.stopped if trained else None,
-        "form": run.trained.form if trained else None,
-        "enclosed": None if not trained or run.enclosure is None else int(run.enclosure.step[-1]),
-        "not_enclosed": run.not_enclosed if trained else None,
-        "ov": _solution(run, "ov") if trained else None,
-        "kq": _solution(run, "kq") if trained else None,
-        "direction": direction_table(run),
-        "proposition2": proposition2_table(run),
-    }
-
-
-def _solution(run: Run, which: Literal["ov", "kq"]) -> dict[str, Any]:
-    solution = run.solved(which)
-    if solution is None:
-        return {"status": "not solved", "method": "cvxpy"} | dict.fromkeys(
-            ("norm_squared", "norm_squared_exact", "direction_radius")
-        )
-    exact = solution.norm_squared_exact
-    return {
-        "status": solution.status,
-        "method": solution.method,
-        "norm_squared": finite(solution.norm_squared),
-        "norm_squared_exact": None if exact is None else str(exact),
-        "direction_radius": finite(solution.direction_radius),
+        "assumptions": finite(as_document(run.assumptions)),
+        **source.paper.facts(run),
+        **{table.name: table.of(run) for table in source.paper.tables},
     }
 
 

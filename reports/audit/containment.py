@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from marginaudit.reports.audit.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Finding, Verdict
 
 
@@ -28,17 +28,17 @@ class HandedOut:
     What takes long is computed before the first copy is made, once for all of them.
     """
 
-    def __init__(self, run: Run) -> None:
-        if run.trainable:
-            run.trained, run.enclosure  # noqa: B018  (computed and kept)
+    def __init__(self, run: BaseRun[Any]) -> None:
+        run.prepare()
+        self._kind = type(run)
         file = io.BytesIO()
         pickler = _Apart(file, protocol=pickle.HIGHEST_PROTOCOL)
         pickler.dump({name: value for name, value in run.__dict__.items() if name != "_progress"})
         self._pickle, self._shared = file.getvalue(), pickler.shared
 
-    def copy(self) -> Run:
+    def copy(self) -> BaseRun[Any]:
         """A run of its own for one claim."""
-        run = Run.__new__(Run)
+        run = self._kind.__new__(self._kind)
         run.__dict__ |= _Together(io.BytesIO(self._pickle), self._shared).load() | {"_progress": None}
         return run
 

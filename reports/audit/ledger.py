@@ -1,57 +1,80 @@
-"""The built-in claims, in the order of the papers."""
+"""The papers: those built in, and those of installed packages."""
 
-from marginaudit.orders import InputError
-from marginaudit.reports.claim import Claim, Ledger
-from marginaudit.reports.ntp.claims import (
-    examples,
-    gradients,
-    lemmas_stage1,
-    lemmas_stage2,
-    proposition1,
-    proposition2,
-    theorem1,
-    theorem2,
-    theorem3,
-)
-from marginaudit.reports.ntp.sharper import margins as sharp_margins
-from marginaudit.reports.ntp.sharper import rate as sharp_rate
-from marginaudit.reports.ntp.sharper import stage2 as sharp_stage2
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
 
-LEDGER = Ledger(
-    claim
-    for module in (
-        gradients,
-        proposition1,
-        lemmas_stage1,
-        lemmas_stage2,
-        theorem1,
-        theorem2,
-        proposition2,
-        theorem3,
-        examples,
-        sharp_margins,
-        sharp_stage2,
-        sharp_rate,
-    )
-    for claim in module.CLAIMS
-)
+from marginaudit.orders import InputError, printable
+from marginaudit.reports.claim import Claim, Ledger, message
+from marginaudit.reports.paper import Paper
 
-PAPERS = {"ntp": ("ntp.", "sharp."), "snap": ("snap.",)}
-"""How the ids of a paper's claims begin: arXiv 2409.17335 with its sharper forms, and arXiv 2305.16380."""
+BUILT_IN = {"ntp": "marginaudit.reports.ntp.paper"}
+"""Modules that have a `PAPER`, by its name."""
+
+GROUP = "marginaudit.papers"
+"""Entry points of this group have the value ``module:PAPER``."""
 
 
-def of_paper(paper: str) -> tuple[Claim, ...]:
-    """The built-in claims on one of `PAPERS`, or on "all".
+def _built_in() -> tuple[Paper, ...]:
+    return tuple(import_module(module).PAPER for module in BUILT_IN.values())
+
+
+PAPERS = _built_in()
+"""The built-in papers, in the order of the reports."""
+
+LEDGER = Ledger(claim for paper in PAPERS for claim in paper.claims)
+"""Their claims."""
+
+
+def all_papers(notice: Callable[[str], None]) -> tuple[Paper, ...]:
+    """The built-in papers and those of installed packages; ``notice`` is told of each that cannot be had."""
+    papers = {paper.name: paper for paper in PAPERS}
+    for point in entry_points(group=GROUP):
+        where = printable(f"entry point {point.name} = {point.value}")
+        try:
+            paper = point.load()
+        except Exception as error:
+            notice(f"{where}: got {type(error).__name__}: {message(error)}; the paper is left out")
+            continue
+        if not isinstance(paper, Paper) or paper.name in papers:
+            notice(f"{where}: got {printable(repr(paper))[:60]}, expected a Paper of a new name; it is left out")
+            continue
+        papers[paper.name] = paper
+    return tuple(papers.values())
+
+
+def chosen(papers: Iterable[Paper], name: str) -> tuple[Paper, ...]:
+    """The papers of a name, or all.
 
     Raises
     ------
     InputError
         There is none.
     """
-    if paper == "all":
-        return tuple(LEDGER.values())
-    found = tuple(claim for claim in LEDGER.values() if claim.id.startswith(PAPERS[paper]))
+    known = tuple(papers)
+    found = tuple(paper for paper in known if name in ("all", paper.name))
     if not found:
-        others = [name for name in PAPERS if any(key.startswith(PAPERS[name]) for key in LEDGER)]
-        raise InputError(f"--paper {paper}", got="no claims of that paper yet", expected=f"{', '.join(others)} or all")
+        expected = f"{', '.join(paper.name for paper in known)} or all"
+        raise InputError(f"--paper {printable(name)}", got="no paper of that name", expected=expected)
     return found
+
+
+def paper_of(data: Any, papers: Iterable[Paper]) -> Paper:
+    """The paper that a dataset's kind belongs to.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    known = tuple(papers)
+    for paper in known:
+        if isinstance(data, paper.kind.data):
+            return paper
+    raise InputError("the dataset", got=type(data).__name__, expected=" or ".join(p.kind.name for p in known))
+
+
+def about(paper: Paper, claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    """Those claims that the paper's datasets are judged by."""
+    return tuple(claim for claim in claims if paper.judges(claim))

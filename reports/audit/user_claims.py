@@ -6,16 +6,17 @@ that it may hold some that others are made from. A package says where its CLAIMS
 
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
 from marginaudit.orders import InputError, file_content, printable, shortened, shown, shown_path
-from marginaudit.reports.audit.ledger import LEDGER, of_paper
+from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.claim import Claim, Ledger, message
+from marginaudit.reports.paper import Paper
 
 GROUP = "marginaudit.claims"
 """Entry points of this group have the value ``module:CLAIMS``."""
@@ -31,26 +32,27 @@ LONGEST_ERROR = 300
 Notice = Callable[[str], None]
 
 
-def all_claims(paper: str, file: Path | None, notice: Notice) -> Ledger:
-    """The built-in claims on a paper, those of the installed packages and those of a file, in this order.
+def all_claims(papers: Sequence[Paper], file: Path | None, notice: Notice) -> Ledger:
+    """The claims of the papers, those of the installed packages and those of a file, in this order.
 
     A package whose claims cannot be had is left out, and ``notice`` is told why.
 
     Raises
     ------
     InputError
-        There are no claims on the paper, or those of the file cannot be had.
+        The claims of the file cannot be had.
     """
-    claims = list(of_paper(paper))
-    taken = set(LEDGER)
+    claims = [claim for paper in papers for claim in paper.claims]
+    known = {paper.name: paper for paper in (*PAPERS, *papers)}
+    taken = {claim.id for paper in known.values() for claim in paper.claims}
     for point in entry_points(group=GROUP):
         where = printable(f"{_package(point)}: entry point {point.name} = {point.value}")
         try:
-            claims += _accepted(_claims_of_entry_point(point, where), where, taken)
+            claims += _accepted(_claims_of_entry_point(point, where), where, taken, known.values())
         except InputError as error:
             notice(f"{error}; its claims are left out")
     if file is not None:
-        claims += _accepted(_claims_of_file(file), shown_path(file), taken)
+        claims += _accepted(_claims_of_file(file), shown_path(file), taken, known.values())
     return Ledger(claims)
 
 
@@ -104,13 +106,14 @@ def _failures_in_one_line(where: str, file: str | None = None) -> Iterator[None]
         raise InputError(place, got=_in_words(error), expected="Python that runs") from None
 
 
-def _accepted(found: object, where: str, taken: set[str]) -> list[Claim]:
+def _accepted(found: object, where: str, taken: set[str], papers: Collection[Paper]) -> list[Claim]:
     """CLAIMS as a list, once everything in it can be audited and reported; their ids are then taken.
 
     Raises
     ------
     InputError
-        It has no claim or something else in it, a claim's id is taken, or its formula is no LaTeX.
+        It has no claim or something else in it, a claim's id is taken, it assumes what no paper's datasets have, or
+        its formula is no LaTeX.
     """
     if not isinstance(found, tuple):
         got = "no CLAIMS" if found is None else f"{shown(found)} as CLAIMS"
@@ -124,10 +127,24 @@ def _accepted(found: object, where: str, taken: set[str]) -> list[Claim]:
         if claim.id in taken or claim.id in claims:
             got = "an id that another claim has"
             raise InputError(f"{where}: claim {claim.id}", got=got, expected="one of its own")
+        _check_assumptions(claim, where, papers)
         _check_formula(claim, where)
         claims[claim.id] = claim
     taken |= set(claims)
     return list(claims.values())
+
+
+def _check_assumptions(claim: Claim, where: str, papers: Collection[Paper]) -> None:
+    if any(paper.judges(claim) for paper in papers):
+        return
+    place = f"{where}: claim {claim.id}"
+    if claim.paper and claim.paper not in {paper.name for paper in papers}:
+        expected = f"one of {', '.join(paper.name for paper in papers)}"
+        raise InputError(place, got=f"the paper {shown(claim.paper)}", expected=expected)
+    names = [name for paper in papers for name in paper.kind.assumptions if claim.paper in ("", paper.name)]
+    unknown = [name for name in claim.assumptions if name not in names]
+    got = f"the assumption {shown(unknown[0])}" if unknown else "assumptions of several papers"
+    raise InputError(place, got=got, expected=f"one of {', '.join(names)}" if unknown else "those of one")
 
 
 def _check_formula(claim: Claim, where: str) -> None:

@@ -10,19 +10,17 @@ from os import PathLike
 from typing import Any, Literal, TypeGuard
 
 from marginaudit.orders import InputError
-from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.audit.auditing import environment
+from marginaudit.reports.audit.ledger import all_papers, paper_of
+from marginaudit.reports.audit.sources import load
 from marginaudit.reports.audit.user_claims import all_claims
 from marginaudit.reports.bound_constants.constant import Constant
 from marginaudit.reports.bound_constants.entry import Entry
 from marginaudit.reports.claim import Claim, Ledger
-from marginaudit.reports.command.options import load
 from marginaudit.reports.judgements import ALLOWANCE
-from marginaudit.reports.ntp.run import Config, Run
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Finding
-
-AUDIT = Config(steps2=None)
-"""How `marginaudit audit` trains by default."""
 
 KEPT_RUNS = 4
 """So many datasets, with their training, are kept for the next claim."""
@@ -47,11 +45,16 @@ def find_claim(claim: str | Claim) -> Claim:
 
 
 @lru_cache(maxsize=1)
+def _papers() -> tuple[Paper, ...]:
+    return all_papers(lambda text: warnings.warn(text, stacklevel=2))
+
+
+@lru_cache(maxsize=1)
 def _ledger() -> Ledger:
-    return all_claims("all", None, lambda text: warnings.warn(text, stacklevel=2))
+    return all_claims(_papers(), None, lambda text: warnings.warn(text, stacklevel=2))
 
 
-def find_dataset(dataset: str | PathLike[str] | Dataset) -> Dataset:
+def find_dataset(dataset: Any) -> Any:
     """A dataset, or the one of a built-in case's name or a path.
 
     Raises
@@ -59,7 +62,7 @@ def find_dataset(dataset: str | PathLike[str] | Dataset) -> Dataset:
     InputError
         There is none.
     """
-    if isinstance(dataset, Dataset):
+    if not isinstance(dataset, str | PathLike):
         return dataset
     name = os.fspath(dataset)
     try:
@@ -70,39 +73,40 @@ def find_dataset(dataset: str | PathLike[str] | Dataset) -> Dataset:
 
 
 @lru_cache(maxsize=KEPT_RUNS)
-def _loaded(name: str, stamp: tuple[int, ...]) -> Dataset:
+def _loaded(name: str, stamp: tuple[int, ...]) -> Any:
     """The dataset of a name, read again when its file is another one."""
-    return load(name).dataset
+    return load(name, _papers()).dataset
 
 
 @lru_cache(maxsize=KEPT_RUNS)
-def _run(dataset: Dataset, config: Config) -> Run:
-    return Run(dataset, config)
+def _run(dataset: Any, config: Any) -> BaseRun[Any]:
+    return paper_of(dataset, _papers()).run(dataset, config)
 
 
-def judged(claim: Claim, dataset: Dataset, config: Config | None) -> Finding:
+def judged(claim: Claim, dataset: Any, config: Any | None) -> Finding:
     """The verdict on the claim, as in `marginaudit audit`."""
-    return claim.judge(_run(dataset, config or AUDIT))
+    return claim.judge(_run(dataset, config or paper_of(dataset, _papers()).audited))
 
 
-def entry_of(finding: Finding, config: Config | None, tolerance: float | None, seed: int | None) -> Entry:
+def entry_of(finding: Finding, dataset: Any, config: Any | None, tolerance: float | None, seed: int | None) -> Entry:
     """What is to be kept of a finding."""
-    asked = config or AUDIT
+    audited = paper_of(dataset, _papers()).audited
+    asked = audited if config is None else config
     return Entry(
         verdict=finding.verdict,
         evidence=finding.evidence,
         constants=constants_of(finding, tolerance),
-        config={field.name: _plain(asked, field.name) for field in fields(Config) if _differs(asked, field.name)},
+        config={
+            field.name: _plain(asked, field.name)
+            for field in fields(asked)
+            if getattr(asked, field.name) != getattr(audited, field.name)
+        },
         seed=seed,
         versions={"marginaudit": version("marginaudit")} | environment(),
     )
 
 
-def _differs(config: Config, name: str) -> bool:
-    return bool(getattr(config, name) != getattr(AUDIT, name))
-
-
-def _plain(config: Config, name: str) -> Any:
+def _plain(config: Any, name: str) -> Any:
     value = getattr(config, name)
     return list(value) if isinstance(value, tuple) else value
 

@@ -6,18 +6,15 @@ the controller, and is written there when the session ends: one writer, whatever
 
 from collections.abc import Generator
 from dataclasses import replace
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 if TYPE_CHECKING:
-    from marginaudit.orders.ntp import Dataset
     from marginaudit.reports.bound_constants.entry import Entry
     from marginaudit.reports.bound_constants.store import Key
     from marginaudit.reports.claim import Claim
-    from marginaudit.reports.ntp.run import Config
     from marginaudit.reports.verdict import Finding
 
 Record = dict[str, Any]
@@ -82,9 +79,9 @@ class BoundConstants:
     def __call__(
         self,
         claim: "str | Claim",
-        dataset: "str | PathLike[str] | Dataset",
+        dataset: Any,
         *,
-        config: "Config | None" = None,
+        config: Any | None = None,
         tolerance: float | None = None,
         seed: int | None = None,
     ) -> "Finding":
@@ -94,10 +91,10 @@ class BoundConstants:
         ----------
         claim : str or Claim
             The id of a built-in claim or of an installed package's, or a claim of one's own.
-        dataset : str, path or Dataset
+        dataset : str, path or a dataset
             A built-in case's name, a path, or a dataset; its name is part of where the entry is.
-        config : Config or None
-            How Algorithm 1 is run; by default as `marginaudit audit` does.
+        config : of the paper, or None
+            How the run is made; by default as `marginaudit audit` does.
         tolerance : float or None
             Up to this, relative, a constant may get worse; by default what its error bars allow.
         seed : int or None
@@ -122,7 +119,7 @@ class BoundConstants:
         finding = judged(audited, data, config)
         if finding.verdict is Verdict.BROKEN:
             self._fail(key, "is broken", [finding.detail])
-        new = entry_of(finding, config, tolerance, seed)
+        new = entry_of(finding, data, config, tolerance, seed)
         if self._update:
             self._keep(key, old, new, tolerance)
         else:

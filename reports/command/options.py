@@ -1,26 +1,22 @@
 """Command-line values: datasets, step counts, step sizes, files to write."""
 
-import hashlib
 import math
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from marginaudit.orders import InputError, printable, shown, shown_path
-from marginaudit.orders.ntp import CASES, CollocationError, Dataset, dataset_content, dataset_from_content
+from marginaudit.orders import InputError, shown
 from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.settings import STEP_LIST, STEP_SIZE, STEPS, Setting, Values, settings_of
 
 if TYPE_CHECKING:
-    from marginaudit.reports.audit.auditing import Source
+    from marginaudit.reports.paper import Paper
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-MOST_STEPS = 10**18
-"""Step counts are written up to here."""
 
 
 class StepCount(click.ParamType[int]):
@@ -32,12 +28,12 @@ class StepCount(click.ParamType[int]):
         """Parse a step count; fail in one line."""
         try:
             number = Decimal(str(value).strip())
-            whole = number.is_finite() and number == number.to_integral_value() and 0 <= number <= MOST_STEPS
+            steps = int(number) if number.is_finite() and number.adjusted() < 30 and number % 1 == 0 else -1
         except InvalidOperation:
-            whole = False
-        if not whole:
-            self.fail(f"got {shown(value)}, expected a whole number from 0 to 1e18, such as 900 or 1e6", param, ctx)
-        return int(number)
+            steps = -1
+        if not STEPS.allowed(steps):
+            self.fail(f"got {shown(value)}, expected {STEPS.expected}", param, ctx)
+        return steps
 
 
 class StepSize(click.ParamType[float]):
@@ -51,8 +47,8 @@ class StepSize(click.ParamType[float]):
             size = float(value)
         except ValueError:
             size = math.nan
-        if not 1e-100 <= size <= 1e100:
-            self.fail(f"got {shown(value)}, expected a positive number, from 1e-100 to 1e100", param, ctx)
+        if not STEP_SIZE.allowed(size):
+            self.fail(f"got {shown(value)}, expected {STEP_SIZE.expected}", param, ctx)
         return size
 
 
@@ -99,73 +95,84 @@ class Steps(click.ParamType[tuple[int, ...]]):
         return tuple(sorted({StepCount().convert(part, param, ctx) for part in str(value).split(",")}))
 
 
-def training_options(farthest: bool) -> Callable[[F], F]:
-    """The options of Algorithm 1; with ``farthest`` stage 2 goes by default as far as it can be followed."""
-    length = (
-        {"help": "Steps of stage 2 (W_kq).  [default: 1e18, or 900 without fast-forward]"}
-        if farthest
-        else {"help": "Steps of stage 2 (W_kq).", "default": 900, "show_default": True}
-    )
+def _parameter(values: Values) -> click.ParamType[Any]:
+    types: dict[str, click.ParamType[Any]] = {
+        STEPS.name: StepCount(),
+        STEP_SIZE.name: StepSize(),
+        STEP_LIST.name: Steps(),
+    }
+    return OneOf(values.choices) if values.choices else types[values.name]
 
-    def with_options(command: F) -> F:
-        for option in (
-            click.option(
-                "--optimizer",
-                type=OneOf(["ngd", "gd"]),
-                default="ngd",
-                show_default=True,
-                help="ngd: steps of length lr, as in the paper; gd: lr times the gradient.",
-            ),
-            click.option(
-                "--at",
-                type=Steps(),
-                metavar="T,T,..",
-                help="Record these steps of both stages, such as 1,10,900.",
-            ),
-            click.option("--lr2", type=StepSize(), help="Step size of stage 2.  [default: 0.05/sqrt(V)]"),
-            click.option("--lr1", type=StepSize(), help="Step size of stage 1.  [default: 0.2/sqrt(V)]"),
-            click.option("--steps2", type=StepCount(), **length),
-            click.option("--steps1", type=StepCount(), default=900, show_default=True, help="Steps of stage 1 (W_ov)."),
-        ):
-            command = option(command)
-        return command
+
+def dashed(name: str) -> str:
+    """A setting's name as an option.
+
+    >>> dashed("lr_y")
+    '--lr-y'
+    """
+    return f"--{name.replace('_', '-')}"
+
+
+def settings_options(command: str, papers: Iterable["Paper"]) -> Callable[[F], F]:
+    """An option for every setting of the papers' configs that the command has; None where it is not given."""
+    found: dict[str, list[tuple[Paper, Setting]]] = {}
+    for paper in papers:
+        for name, setting in settings_of(paper.config).items():
+            if not setting.only or command in setting.only:
+                found.setdefault(name, []).append((paper, setting))
+
+    def with_options(function: F) -> F:
+        for name, owners in reversed(found.items()):
+            for option in reversed(list(_options(command, name, owners))):
+                function = option(function)
+        return function
 
     return with_options
 
 
-def load(name: str) -> "Source":
-    """A dataset by the name of a built-in case or by its path.
+def _options(command: str, name: str, owners: Sequence[tuple["Paper", Setting]]) -> Iterator[Callable[[F], F]]:
+    setting = owners[0][1]
+    kind = _parameter(setting.values)
+    metavar = "T,T,.." if setting.values is STEP_LIST else None
+    helps = dict.fromkeys(f"{known.help}  [default: {_default(command, name, paper)}]" for paper, known in owners)
+    if not setting.switch:
+        yield click.option(dashed(name), name, type=kind, metavar=metavar, help=" ".join(helps))
+        return
+    yield click.option(dashed(setting.switch), f"{name}_on", is_flag=True, help=setting.help)
+    how_many = f"How many steps {dashed(setting.switch)} takes.  [default: {setting.switched_on}]"
+    yield click.option(f"{dashed(setting.switch)}-steps", name, type=kind, help=how_many)
+
+
+def _default(command: str, name: str, paper: "Paper") -> str:
+    value = getattr(paper.audited if command != "train" else paper.config(), name)
+    return settings_of(paper.config)[name].none if value is None else str(value)
+
+
+def configs(
+    command: str, papers: Sequence["Paper"], known: Sequence["Paper"], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The config of each paper with the settings that were given.
 
     Raises
     ------
     InputError
-        There is neither, or the file is no dataset.
+        A setting was given that none of the papers has, or a value is bad.
     """
-    from marginaudit.reports.audit.auditing import Source
-
-    path = Path(name)
-    if name in CASES:
-        return Source(CASES[name](), name)
-    if not name or not (path.suffix or os.path.exists(path)):  # noqa: PTH110  (no error for a name that is too long)
-        raise InputError(shown(name), got="no file of that name", expected=f"a path or one of {', '.join(CASES)}")
-    content = dataset_content(path)
-    origin, sha256 = printable(str(path)), hashlib.sha256(content).hexdigest()
-    return Source(dataset_from_content(content, path), origin, sha256)
-
-
-def load_trainable(name: str) -> Dataset:
-    """A dataset whose n is a function on the whole vocabulary, as training and both solutions need.
-
-    Raises
-    ------
-    InputError
-        As `load`.
-    CollocationError
-        n is no such function; names the dataset's origin.
-    """
-    source = load(name)
-    try:
-        source.dataset.collocation.require_function()
-    except CollocationError as error:
-        raise CollocationError(f"{shown_path(source.origin)}: {error}") from None
-    return source.dataset
+    chosen = {name: value for name, value in given.items() if value is not None and not name.endswith("_on")}
+    for paper in known:
+        for name, setting in settings_of(paper.config).items():
+            if setting.switch and f"{name}_on" in given:
+                chosen.pop(name, None)
+                if given[f"{name}_on"]:
+                    chosen[name] = setting.switched_on if given[name] is None else given[name]
+    for name in chosen:
+        if not any(name in settings_of(paper.config) for paper in papers):
+            owners = ", ".join(paper.kind.name for paper in known if name in settings_of(paper.config))
+            kinds = ", ".join(paper.kind.name for paper in papers)
+            raise InputError(dashed(name), got=f"{kinds} to run", expected=f"a dataset of {owners} for this option")
+    found = {}
+    for paper in papers:
+        default = paper.config() if command == "train" else paper.audited
+        own = {name: value for name, value in chosen.items() if name in settings_of(paper.config)}
+        found[paper.name] = type(default)(**{f.name: getattr(default, f.name) for f in fields(default)} | own)
+    return found

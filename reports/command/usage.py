@@ -25,7 +25,7 @@ def told(error: click.ClickException, group: click.Group) -> str:
     match error:
         case click.exceptions.NoSuchCommand():
             return _line(
-                f"command {shown(error.command_name)}", "no such command", f"one of {', '.join(group.commands)}"
+                f"command {shown(error.command_name)}", "no such command", f"one of {', '.join(_names(group))}"
             )
         case click.exceptions.NoSuchOption(ctx=click.Context() as context):
             known = [name for parameter in context.command.get_params(context) for name in parameter.opts]
@@ -48,8 +48,14 @@ def told(error: click.ClickException, group: click.Group) -> str:
 
 
 def _option(name: str, group: click.Group) -> click.Option:
-    options = (parameter for command in group.commands.values() for parameter in command.params)
+    context = click.Context(group)
+    commands = [group.get_command(context, known) for known in _names(group)]
+    options = (parameter for command in commands if command is not None for parameter in command.params)
     return next(option for option in options if isinstance(option, click.Option) and name in option.opts)
+
+
+def _names(group: click.Group) -> list[str]:
+    return group.list_commands(click.Context(group))
 
 
 def _usage(context: click.Context) -> str:

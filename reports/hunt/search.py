@@ -14,36 +14,14 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import NoSuchExample
 
-from marginaudit.margins import NotExact
-from marginaudit.margins.ntp import certificate_document, solve_kq, solve_ov
 from marginaudit.orders import InputError, shown
-from marginaudit.orders.ntp import CollocationError, Dataset, check_assumption
 from marginaudit.reports.audit.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.ntp.hunting.shrink import shrink, size
-from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
-from marginaudit.reports.ntp.hunting.strategies import datasets
-from marginaudit.reports.ntp.run import Config, Run
+from marginaudit.reports.paper import Paper, Space
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
-from marginaudit.training import log_spaced
-
-IMPLIES = {
-    "well_defined_orders": frozenset({"no_confused_tokens"}),
-    "next_from_sentence": frozenset({"optimal_majority"}),
-}
-"""Assumptions that fail whenever the named one does."""
-
-NOT_ENUMERATED = {"collocation", "injective", "next_from_sentence", "orthonormal"}
-"""Assumptions that all of the smallest datasets meet."""
 
 EXHAUSTIVE_SHARE = 0.25
 """Part of the time that the exhaustive enumeration may take."""
-
-SHORT = Config(steps1=150, steps2=150, at=log_spaced(150))
-"""How a claim about training is tried; what it finds is confirmed by the paper's own run."""
-
-LATE = Config(steps1=150, steps2=10_000, lr2=0.1, at=log_spaced(10_000))
-"""How a claim about late steps is tried; what it finds is confirmed by the run that an audit makes by default."""
 
 GRACE = 60.0
 """Seconds past a hunt's time after which the evaluation under way, of a user's claim without an end say, is ended."""
@@ -64,14 +42,15 @@ class Hunt:
     ----------
     claim : str
     without : str or None
-    dataset : Dataset or None
+    paper : Paper
+    dataset : a dataset or None
         The smallest dataset found that violates the claim.
     finding : Finding or None
         The claim's verdict on it, in the paper's own run.
     verdicts : Counter
         Of the datasets that met the assumptions and were evaluated.
     largest : dict
-        The largest V, N and L_max among them.
+        The largest of each of the space's measures among them.
     exhausted : bool
         Whether every dataset of the smallest sizes was tried.
     seconds : float
@@ -79,10 +58,11 @@ class Hunt:
 
     claim: str
     without: str | None
-    dataset: Dataset | None = None
+    paper: Paper
+    dataset: Any | None = None
     finding: Finding | None = None
     verdicts: Counter[str] = field(default_factory=Counter)
-    largest: dict[str, int] = field(default_factory=lambda: {"V": 0, "N": 0, "L_max": 0})
+    largest: dict[str, int] = field(default_factory=dict)
     exhausted: bool = False
     seconds: float = 0.0
 
@@ -95,15 +75,19 @@ class Hunt:
         """The exact solutions of what was found, for `marginaudit verify`; None unless the violation is exact."""
         if self.dataset is None or self.finding is None or self.finding.evidence is not Evidence.EXACT:
             return None
-        try:
-            ov, kq = solve_ov(self.dataset), solve_kq(self.dataset)
-            return certificate_document(self.dataset, ov=ov, kq=kq)
-        except (CollocationError, NotExact):
-            return None
+        proof = _space(self.paper).proof(self.dataset)
+        return None if proof is None else dict(proof)
+
+
+def _space(paper: Paper) -> Space:
+    if paper.space is None:
+        raise InputError(f"paper {paper.name}", got="no space of datasets to hunt in", expected="a paper with one")
+    return paper.space
 
 
 def hunt(
     claim: Claim,
+    paper: Paper,
     *,
     without: str | None = None,
     seconds: float = 60.0,
@@ -118,14 +102,14 @@ def hunt(
     Raises
     ------
     InputError
-        The claim does not assume ``without``.
+        The claim does not assume ``without``, or the paper has no space of datasets.
     """
     if without is not None and without not in claim.assumptions:
         expected = f"one of its assumptions: {', '.join(claim.assumptions) or 'it has none'}"
         raise InputError(
             f"--without {shown(without)}", got=f"an assumption that {claim.id} does not make", expected=expected
         )
-    search = _Search(claim, without, seconds, progress)
+    search = _Search(claim, paper, without, seconds, progress)
     with suppress(_TimeIsUp, TimeIsUp), _no_folder_left(), time_limit(seconds + GRACE):
         search.smallest()
         search.drawn(seed)
@@ -148,18 +132,21 @@ def _no_folder_left() -> Iterator[None]:
 class _Search:
     """One hunt under way."""
 
-    def __init__(self, claim: Claim, without: str | None, seconds: float, progress: Callable[[float], None]) -> None:
-        dropped = {without, *IMPLIES.get(without, ())} if without is not None else set()
+    def __init__(
+        self, claim: Claim, paper: Paper, without: str | None, seconds: float, progress: Callable[[float], None]
+    ) -> None:
+        self.paper, self.space = paper, _space(paper)
+        dropped = {without, *self.space.implies.get(without, ())} if without is not None else set()
         self.required = tuple(name for name in claim.assumptions if name not in dropped)
         self.claim = replace(claim, assumptions=())
         self.without = without
-        self.broken = set(dropped) | ({"injective"} if "injective" not in claim.assumptions else set())
+        self.broken = dropped
         self.progress = progress
         self.started = time.monotonic()
         self.deadline = self.started + seconds
-        self.found = Hunt(claim.id, without)
+        self.found = Hunt(claim.id, without, paper, largest=dict.fromkeys(self.space.measures, 0))
 
-    def violates(self, dataset: Dataset) -> bool:
+    def violates(self, dataset: Any) -> bool:
         """Whether the dataset is a counterexample; keeps the smallest one.
 
         Raises
@@ -172,34 +159,34 @@ class _Search:
             raise _TimeIsUp
         if not self._meets_assumptions(dataset):
             return False
-        late = getattr(self.claim.judgement, "late", False)
-        verdict = self.claim.judge(Run(dataset, LATE if late else SHORT)).verdict
+        late = bool(getattr(self.claim.judgement, "late", False))
+        verdict = self.claim.judge(self.paper.run(dataset, self.space.tried[late])).verdict
         if verdict is Verdict.NOT_APPLICABLE:
             return False
         finding = None
         if verdict is Verdict.VIOLATED:
-            finding = self.claim.judge(Run(dataset, Config(steps2=None) if late else Config()))
+            finding = self.claim.judge(self.paper.run(dataset, self.space.confirmed[late]))
             verdict = finding.verdict
         self.found.verdicts[verdict.value] += 1
         for name in self.found.largest:
             self.found.largest[name] = max(self.found.largest[name], getattr(dataset, name))
         if finding is None or verdict is not Verdict.VIOLATED:
             return False
-        if self.found.dataset is None or size(dataset) < size(self.found.dataset):
+        if self.found.dataset is None or self.space.size(dataset) < self.space.size(self.found.dataset):
             self.found.dataset, self.found.finding = dataset, finding
         return True
 
-    def _meets_assumptions(self, dataset: Dataset) -> bool:
-        if self.without is not None and check_assumption(dataset, self.without).holds:
+    def _meets_assumptions(self, dataset: Any) -> bool:
+        if self.without is not None and self.paper.kind.check(dataset, self.without).holds:
             return False
-        return all(check_assumption(dataset, name).holds for name in self.required)
+        return all(self.paper.kind.check(dataset, name).holds for name in self.required)
 
     def smallest(self) -> None:
         """Every dataset of the smallest sizes, unless none of them is of the kind that is looked for."""
-        if "prefix_closed" in self.required or self.without in NOT_ENUMERATED:
+        if not self.space.enumerated(self.required, self.without):
             return
         until = self.started + EXHAUSTIVE_SHARE * (self.deadline - self.started)
-        for dataset in smallest_datasets():
+        for dataset in self.space.smallest():
             if time.monotonic() > until:
                 return
             if self.violates(dataset):
@@ -211,9 +198,9 @@ class _Search:
         if self.found.dataset is None:
             self._draw(f"{seed}", self.violates)
 
-    def _draw(self, seed: str, condition: Callable[[Dataset], bool]) -> None:
+    def _draw(self, seed: str, condition: Callable[[Any], bool]) -> None:
         """Draw in batches of new seeds until a dataset meets the condition."""
-        strategy = datasets(self.broken, prefix_closed="prefix_closed" in self.required)
+        strategy = self.space.drawn(self.broken, self.required)
         profile = settings(
             max_examples=BATCH,
             database=None,
@@ -231,20 +218,21 @@ class _Search:
 
     def shrunk(self) -> None:
         """Shrink what was found."""
-        if self.found.dataset is not None:
-            shrink(self.found.dataset, self.violates)
+        dataset = self.found.dataset
+        while dataset is not None:
+            dataset = next((other for other in self.space.reductions(dataset) if self.violates(other)), None)
 
     def smaller(self, seed: int) -> None:
         """Look on for a smaller one, for as long again as it took so far."""
         now = time.monotonic()
         self.deadline = min(self.deadline, now + (now - self.started))
         while self.found.dataset is not None:
-            smallest = size(self.found.dataset)
+            smallest = self.space.size(self.found.dataset)
             self._draw(f"{seed} below {smallest}", partial(self._violates_below, smallest))
             self.shrunk()
 
-    def _violates_below(self, most: tuple[int, ...], dataset: Dataset) -> bool:
-        return size(dataset) < most and self.violates(dataset)
+    def _violates_below(self, most: tuple[int, ...], dataset: Any) -> bool:
+        return self.space.size(dataset) < most and self.violates(dataset)
 
     def result(self) -> Hunt:
         """The hunt's result, the dataset named after the claim."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,12 +11,9 @@ from marginaudit.reports.judgements.compare import Outcome, compare_upper
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict, not_applicable
 
-if TYPE_CHECKING:
-    from marginaudit.reports.ntp.run import Run
-
 Steps: TypeAlias = NDArray[np.float64]
-Formula: TypeAlias = "Callable[[Run, Steps], ArrayLike]"
-Reach: TypeAlias = "float | Callable[[Run], float]"
+Formula: TypeAlias = "Callable[[Any, Steps], ArrayLike]"
+Reach: TypeAlias = "float | Callable[[Any], float]"
 Side: TypeAlias = Literal["upper", "lower"]
 
 LAST_DECADE = 40
@@ -25,10 +22,27 @@ LAST_DECADE = 40
 
 @dataclass(frozen=True)
 class Threshold:
-    """From which stage-1 length T, and from which stage-2 step t, a statement speaks."""
+    """From which position on the clock a statement speaks, and from which size of something off the clock.
 
-    steps1: float
-    steps2: float
+    Attributes
+    ----------
+    position : float
+    needed, there : float
+        The size that it needs, and that of the run.
+    size : str
+        What that is of.
+    resized : from a size to the run with it, for formulas; nothing is trained
+    """
+
+    position: float
+    needed: float = 0.0
+    there: float = 0.0
+    size: str = ""
+    resized: Callable[[float], Any] | None = None
+
+    def __str__(self) -> str:
+        off = f"{self.size} >= {self.needed:.4g} and " if self.size else ""
+        return f"{off}t >= {self.position:.4g}"
 
 
 @dataclass(frozen=True)
@@ -49,13 +63,13 @@ class Bounded:
         reached. They may not use what was trained.
     """
 
-    measure: "Callable[[Run], Series]"
+    measure: Callable[[Any], Series]
     upper: "Formula | None" = None
     lower: "Formula | None" = None
     largest: "Reach" = np.inf
     smallest: "Reach" = -np.inf
     first: int = 1
-    threshold: "Callable[[Run], Threshold] | None" = None
+    threshold: "Callable[[Any], Threshold] | None" = None
     guaranteed: "Formula | None" = None
     guaranteed_lower: "Formula | None" = None
 
@@ -66,7 +80,7 @@ class Bounded:
             return "two-sided bound"
         return "lower bound" if self.upper is None else "upper bound"
 
-    def judge(self, run: "Run") -> Finding:
+    def judge(self, run: Any) -> Finding:
         """The verdict on a run, by the rules of error bars, thresholds and vacuous bounds."""
         measured = self.measure(run)
         if not len(measured):
@@ -74,15 +88,15 @@ class Bounded:
         if self.threshold is None:
             return self._judge_all(run, measured, self.first)
         start = self.threshold(run)
-        begins = max(self.first, int(np.ceil(start.steps2)))
+        begins = max(self.first, int(np.ceil(start.position)))
         if measured.step is None:
             raise ValueError("a statement with a threshold needs a series with steps")
-        reached = measured.step >= start.steps2
-        if run.config.steps1 >= start.steps1 and reached.any():
+        reached = measured.step >= start.position
+        if start.there >= start.needed and reached.any():
             return self._judge_all(run, part(measured, reached), begins)
         return self._judge_beyond(run, measured, start)
 
-    def _judge_beyond(self, run: "Run", measured: Series, start: Threshold) -> Finding:
+    def _judge_beyond(self, run: Any, measured: Series, start: Threshold) -> Finding:
         """The threshold was not reached: say where it lies, what is proved there, and what holds without it."""
         without = self._judge_all(run, measured, self.first)
         outside = f"{without.verdict}" + (
@@ -95,31 +109,32 @@ class Bounded:
             verdict=Verdict.HOLDS if proved else Verdict.INCONCLUSIVE,
             evidence=Evidence.FLOAT64 if proved else without.evidence,
             first_violation=None,
-            informative_from=int(np.ceil(start.steps2)),
+            informative_from=int(np.ceil(start.position)),
             detail=(
-                f"The statement speaks from T >= {start.steps1:.4g} and t >= {start.steps2:.4g}; the run has "
-                f"T = {run.config.steps1} and ends at t = {last}. "
+                f"The statement speaks from {start}; the run "
+                + (f"has {start.size} = {start.there:.10g} and " if start.size else "")
+                + f"ends at t = {last}. "
                 + ("There it follows from what is proved (docs/proofs.md), by formula. " if proved else "")
                 + f"Without the threshold: {outside}. {without.detail}"
             ),
         )
 
-    def _proved_beyond(self, run: "Run", start: Threshold) -> bool:
-        """Whether the guaranteed bound lies below the statement's from the threshold on, for T there and far beyond."""
+    def _proved_beyond(self, run: Any, start: Threshold) -> bool:
+        """Whether the guaranteed bound lies below the statement's from the threshold on, for sizes there and beyond."""
         if self.guaranteed is None or self.upper is None:
             return False
-        step = np.geomspace(np.ceil(start.steps2), 10.0**LAST_DECADE, 400)
-        for steps1 in (1, 10, 1e6):
-            longer = run.with_steps1(int(np.ceil(start.steps1 * steps1)))
+        step = np.geomspace(np.ceil(start.position), 10.0**LAST_DECADE, 400)
+        for factor in (1, 10, 1e6):
+            larger = run if start.resized is None else start.resized(start.needed * factor)
             proved, stated = (
-                series(np.asarray(formula(longer, step), dtype=float), log=True)
+                series(np.asarray(formula(larger, step), dtype=float), log=True)
                 for formula in (self.guaranteed, self.upper)
             )
             if not (compare_upper(proved, stated) == Outcome.TRUE).all():
                 return False
         return True
 
-    def _judge_all(self, run: "Run", measured: Series, first_spoken: int) -> Finding:
+    def _judge_all(self, run: Any, measured: Series, first_spoken: int) -> Finding:
         steps = _steps(measured)
         sides: list[tuple[Side, Series]] = []
         if self.upper is not None:
@@ -160,7 +175,7 @@ class Bounded:
             curve=_curve(measured, dict(sides), largest),
         )
 
-    def _proved(self, run: "Run", steps: Steps, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
+    def _proved(self, run: Any, steps: Steps, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
         """Of each side and entry, whether the stated bound follows from a proved one, shape (sides, entries)."""
         found = np.zeros((len(sides), len(steps)), dtype=bool)
         for row, (side, stated) in zip(found, sides, strict=True):
@@ -171,7 +186,7 @@ class Bounded:
                 row[:] = compare_upper(small, large) == Outcome.TRUE
         return found
 
-    def _informative_from(self, run: "Run", start: int, largest: float, smallest: float) -> int | None:
+    def _informative_from(self, run: Any, start: int, largest: float, smallest: float) -> int | None:
         """First step at which a bound is below the most, or above the least, that the quantity can reach."""
         upper, lower = self.upper, self.lower
         if upper is not None and np.isfinite(largest):
@@ -209,7 +224,7 @@ def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> i
     return high
 
 
-def _reach(reach: Reach, run: "Run") -> float:
+def _reach(reach: Reach, run: Any) -> float:
     return reach(run) if callable(reach) else reach
 
 

@@ -2,12 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from marginaudit.reports.verdict import Finding
-
-if TYPE_CHECKING:
-    from marginaudit.reports.ntp.run import Run
 
 
 @dataclass(frozen=True)
@@ -21,9 +18,9 @@ class Decided:
         In words, for the reader of a report.
     """
 
-    decide: "Callable[[Run], Finding]"
+    decide: "Callable[[Any], Finding]"
     kind: str
 
-    def judge(self, run: "Run") -> Finding:
+    def judge(self, run: Any) -> Finding:
         """The verdict on a run."""
         return self.decide(run)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 from marginaudit.reports.judgements.compare import Outcome, compare_equal
 from marginaudit.reports.series import Series
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
-
-if TYPE_CHECKING:
-    from marginaudit.reports.ntp.run import Run
 
 
 @dataclass(frozen=True)
@@ -28,15 +25,15 @@ class Equal:
     note : from a run to what else the reader is to know, "" for nothing
     """
 
-    measure: "Callable[[Run], Series]"
-    expected: "Callable[[Run], Series]"
-    scale: "Callable[[Run], NDArray[np.float64]] | None" = None
-    witness: "Callable[[Run], Mapping[str, Any] | None]" = field(default=lambda _: None)
-    note: "Callable[[Run], str]" = field(default=lambda _: "")
+    measure: Callable[[Any], Series]
+    expected: Callable[[Any], Series]
+    scale: "Callable[[Any], NDArray[np.float64]] | None" = None
+    witness: "Callable[[Any], Mapping[str, Any] | None]" = field(default=lambda _: None)
+    note: "Callable[[Any], str]" = field(default=lambda _: "")
 
     kind = "equality"
 
-    def judge(self, run: "Run") -> Finding:
+    def judge(self, run: Any) -> Finding:
         """The verdict on a run: equal within error bars that are themselves no wider than the allowance."""
         left, right = self.measure(run), self.expected(run)
         if not len(left):

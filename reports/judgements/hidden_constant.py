@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 from marginaudit.reports.judgements.bounded import Formula, part
 from marginaudit.reports.series import Series
 from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
-
-if TYPE_CHECKING:
-    from marginaudit.reports.ntp.run import Run
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -48,10 +45,10 @@ class HiddenConstant:
         Whether the statement is only about steps in that regime.
     """
 
-    measure: "Callable[[Run], Series]"
+    measure: Callable[[Any], Series]
     shape: Formula
     side: Literal["upper", "lower"] = "upper"
-    regime: "Callable[[Run], float] | None" = None
+    regime: "Callable[[Any], float] | None" = None
     late: bool = False
 
     @property
@@ -59,7 +56,7 @@ class HiddenConstant:
         """In words, for the reader of a report."""
         return f"{self.side} bound with a hidden constant"
 
-    def judge(self, run: "Run") -> Finding:
+    def judge(self, run: Any) -> Finding:
         """The verdict on a run, with the tightest constant that makes the statement true on it."""
         measured = self.measure(run)
         if not len(measured):
@@ -70,7 +67,7 @@ class HiddenConstant:
             return self._judge(run, measured, in_regime=in_regime)
         return self._judge_late(run, measured, begins, in_regime=in_regime)
 
-    def _judge_late(self, run: "Run", measured: Series, begins: float, *, in_regime: bool) -> Finding:
+    def _judge_late(self, run: Any, measured: Series, begins: float, *, in_regime: bool) -> Finding:
         step = _steps(measured)
         half = step[-1] / np.sqrt(10)
         found = self._judge(run, part(measured, step >= step[-1] / 10), in_regime=in_regime)
@@ -90,7 +87,7 @@ class HiddenConstant:
             detail=f"{cause} t = {int(step[-1])}. In its last decade: {found.verdict}. {found.detail}",
         )
 
-    def _judge(self, run: "Run", measured: Series, *, in_regime: bool) -> Finding:
+    def _judge(self, run: Any, measured: Series, *, in_regime: bool) -> Finding:
         step = _steps(measured)
         shape = np.asarray(self.shape(run, step), dtype=float)
         value = measured.value.astype(float)

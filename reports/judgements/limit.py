@@ -2,16 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.series import Series
 from marginaudit.reports.verdict import Curve, Finding, Verdict
-
-if TYPE_CHECKING:
-    from marginaudit.reports.ntp.run import Run
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -65,16 +62,16 @@ class Limit:
         The statement is only that the limit is positive.
     """
 
-    measure: "Callable[[Run], Series]"
-    predicted: "Callable[[Run], float]"
-    regime: "Callable[[Run], float]"
+    measure: Callable[[Any], Series]
+    predicted: "Callable[[Any], float]"
+    regime: "Callable[[Any], float]"
     uncertainty: float = 0.0
     positive: bool = False
 
     kind = "limit"
     late = True
 
-    def judge(self, run: "Run") -> Finding:
+    def judge(self, run: Any) -> Finding:
         """The verdict on a run."""
         measured, predicted = self.measure(run), self.predicted(run)
         if measured.step is None:

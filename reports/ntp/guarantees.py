@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp.run import Run
 

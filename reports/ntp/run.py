@@ -1,5 +1,7 @@
 """One dataset under audit: everything that a claim may measure, computed once and when first asked for."""
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -8,10 +10,12 @@ import numpy as np
 
 from marginaudit.margins import SolverFailure
 from marginaudit.margins.ntp import MaxMargin, solve_kq, solve_ov
-from marginaudit.orders import Assumption
-from marginaudit.orders.ntp import ASSUMPTIONS, Dataset, check_assumption
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import SENTENCES, Dataset, gram_deviation
 from marginaudit.reports.audit.read_only import read_only
-from marginaudit.reports.claim import NotAlgorithm1
+from marginaudit.reports.claim import NotJudged
+from marginaudit.reports.run import BaseRun
+from marginaudit.reports.settings import STEP_LIST, STEP_SIZE, STEPS, check, one_of, setting
 from marginaudit.training.ntp import Progress, Stage1, Training, train
 from marginaudit.training.ntp.algorithm1 import STAGE1_STEPS
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, SWITCH, no_fast_forward
@@ -64,41 +68,70 @@ class Config:
         So many first steps of stage 2 are enclosed rigorously; without a length of its own, stage 2 ends there.
     """
 
-    steps1: int = PAPER_STEPS
-    steps2: int | None = PAPER_STEPS
-    lr1: float | None = None
-    lr2: float | None = None
-    at: tuple[int, ...] | None = None
-    optimizer: Literal["ngd", "gd"] = "ngd"
-    certify: int = 0
+    steps1: int = setting(PAPER_STEPS, STEPS, "Steps of stage 1 (W_ov).")
+    steps2: int | None = setting(
+        PAPER_STEPS, STEPS, "Steps of stage 2 (W_kq).", none="1e18, or 900 without fast-forward"
+    )
+    lr1: float | None = setting(None, STEP_SIZE, "Step size of stage 1.", none="0.2/sqrt(V)")
+    lr2: float | None = setting(None, STEP_SIZE, "Step size of stage 2.", none="0.05/sqrt(V)")
+    at: tuple[int, ...] | None = setting(
+        None, STEP_LIST, "Record these steps of both stages, such as 1,10,900.", none="every step, later log-spaced"
+    )
+    optimizer: Literal["ngd", "gd"] = setting(
+        "ngd", one_of("ngd", "gd"), "ngd: steps of length lr, as in the paper; gd: lr times the gradient."
+    )
+    certify: int = setting(
+        0,
+        STEPS,
+        "Enclose the first steps of stage 2 rigorously; without --steps2 the audit ends with them.",
+        switch="certify",
+        switched_on=PAPER_STEPS,
+        only=("audit",),
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
+        longest = max(self.steps1, FARTHEST if self.steps2 is None else self.steps2)
+        for step in self.at or ():
+            if step > longest:
+                steps2 = FARTHEST if self.steps2 is None else self.steps2
+                got = f"a step beyond both stages of {self.steps1} and {steps2} steps"
+                raise InputError(f"at {step}", got=got, expected=f"at most {longest}")
 
 
-class Run:
+class NotAlgorithm1(NotJudged):
+    """A statement about Algorithm 1 was asked of another optimizer's run."""
+
+
+class Run(BaseRun[Dataset]):
     """A dataset, its two max-margin solutions and its two-stage training."""
 
+    kind = SENTENCES
+
     def __init__(self, dataset: Dataset, config: Config | None = None, progress: Progress | None = None) -> None:
-        self.dataset = dataset
+        super().__init__(dataset, progress)
         self.config = config or Config()
-        self._progress = progress
-        self._assumptions: dict[str, Assumption] = {}
 
     def with_steps1(self, steps1: int) -> "Run":
         """The same data and solutions with another T, for formulas; nothing is trained."""
-        other = Run(self.dataset, replace(self.config, steps1=steps1))
+        config = copy(self.config)
+        object.__setattr__(config, "steps1", steps1)  # also beyond the steps that a run can have
+        other = Run(self.dataset, config)
         other.__dict__ |= {name: self.__dict__[name] for name in ("ov", "kq") if name in self.__dict__}
         other._assumptions = self._assumptions
         return other
 
-    def assumption(self, name: str) -> Assumption:
-        """An assumption of the ledger, judged on the dataset."""
-        if name not in self._assumptions:
-            self._assumptions[name] = check_assumption(self.dataset, name)
-        return self._assumptions[name]
+    def reservation(self, assumptions: Sequence[str]) -> str:
+        """What Assumption 2 tolerates stands beside what is said for orthonormal tokens."""
+        deviation = gram_deviation(self.dataset) if "orthonormal" in assumptions else 0.0
+        if not deviation:
+            return ""
+        return f"For orthonormal tokens; the embedding's Gram matrix is within about {deviation:.1e} of I."
 
-    @property
-    def assumptions(self) -> dict[str, Assumption]:
-        """All assumptions of the ledger, by name."""
-        return {name: self.assumption(name) for name in ASSUMPTIONS}
+    def prepare(self) -> None:
+        """Train, and enclose where that is asked for."""
+        if self.trainable:
+            self.trained, self.enclosure  # noqa: B018  (computed and kept)
 
     @property
     def trainable(self) -> bool:
@@ -219,15 +252,15 @@ class Run:
     @cached_property
     def trained(self) -> Training:
         """Both stages by the configured optimizer, recorded against the two solutions."""
-        config = replace(self.config, steps2=self.steps2)
-        if config.at is not None:
+        steps1, steps2, at = self.config.steps1, self.steps2, self.config.at
+        if at is not None:
             # stage 2 may end before what was asked for: see `stopped`
-            config = replace(config, at=tuple(t for t in config.at if t <= max(config.steps1, self.steps2)))
+            at = tuple(t for t in at if t <= max(steps1, steps2))
         else:
             pairs = sum(len(set(sample.tokens)) for sample in self.dataset.samples)
             every = min(EVERY_STEP_TO, max(100, MOST_SCORES // pairs))
-            both = dense_steps(max(config.steps1, self.steps2), every)
-            config = replace(config, at=tuple(sorted({*both, config.steps1, self.steps2})))
+            at = tuple(sorted({*dense_steps(max(steps1, steps2), every), steps1, steps2}))
+        config = replace(self.config, steps2=steps2, at=at)
         return read_only(train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress))
 
     @property

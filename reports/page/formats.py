@@ -2,53 +2,17 @@
 
 import json
 import re
-from collections.abc import Hashable, Iterable, Sequence
-from fractions import Fraction
-from typing import Any, Literal
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 from marginaudit.orders import printable
 from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.page.grid import Grid
 
-Name = Literal["direction", "proposition2"]
 
-COLUMNS: dict[Name, tuple[str, ...]] = {
-    "direction": ("dataset", "stage", "step", "measured", "error", "bound", "sharp_bound", "slack"),
-    "proposition2": (
-        "dataset",
-        "query",
-        "optimal",
-        "non_optimal",
-        "confused",
-        "predicted_optimal",
-        "predicted_non_optimal",
-        "solved",
-        "radius",
-        "trained",
-        "steps",
-        "largest_difference",
-        "holds",
-        "witness",
-        "note",
-    ),
-}
-
-
-def csv_table(name: Name, tables: Iterable[tuple[str, Any]]) -> str:
-    """One CSV file of a table of all datasets, given as (dataset, data); lists and mappings as JSON texts."""
-    records: list[dict[str, Any]] = []
-    for dataset, table in tables:
-        if name == "direction":
-            for stage in ("stage1", "stage2"):
-                records += [{"dataset": dataset, "stage": int(stage[-1])} | row for row in table[stage]]
-        else:
-            for row in table:
-                predicted = {
-                    f"predicted_{kind}": None if value is None else Fraction(value)
-                    for kind, value in row["predicted"].items()
-                }
-                records.append({"dataset": dataset} | row | predicted)
-    columns = COLUMNS[name]
+def csv_table(columns: Sequence[str], tables: Iterable[tuple[str, Iterable[Mapping[str, Any]]]]) -> str:
+    """One CSV file of a table of all datasets, given as (dataset, records); lists and mappings as JSON texts."""
+    records = [{"dataset": dataset, **record} for dataset, found in tables for record in found]
     return csv_text(columns, [[_flat(record.get(column)) for column in columns] for record in records])
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.counterexample import in_words, smallest_counterexample
-from marginaudit.reports.ntp.tables import GRIDS, Grid
+from marginaudit.reports.counterexample import smallest_counterexample
+from marginaudit.reports.page.grid import Grid
+from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 
@@ -25,11 +26,16 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
 
     Every text from a dataset is escaped, and its control characters are written out.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
     from markupsafe import Markup
 
     environment = Environment(
-        loader=PackageLoader("marginaudit.reports.page"),
+        loader=ChoiceLoader(
+            [
+                PackageLoader("marginaudit.reports.page"),
+                PrefixLoader({paper.name: PackageLoader(paper.package) for paper in audit.papers}),
+            ]
+        ),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -48,22 +54,32 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
             "assumptions": claim.assumptions,
             "statement": claim.statement,
             "instead": claim.instead,
-            "smallest": None if (known := smallest_counterexample(claim.id)) is None else in_words(known),
+            "smallest": None
+            if (known := smallest_counterexample(paper, claim)) is None
+            else paper.kind.in_words(known),
             "mathml": Markup(_mathml(claim.formula)),
             "rows": by_claim[claim.id],
         }
-        for claim in _claims(audit.rows)
+        for claim, paper in _claims(audit.rows)
     ]
     claims.sort(key=lambda claim: min(WORST_FIRST.index(row["verdict"]) for row in claim["rows"]))
     return environment.get_template("report.html").render(
         title="What the audit found",
         version=document["marginaudit"],
         environment=document["environment"],
-        config=document["config"],
         datasets=[_visible(data) for data in document["datasets"]],
-        tables=[
-            (table, [_grid(grid) for data in document["datasets"] for grid in lay_out(data["name"], data[table])])
-            for table, lay_out in GRIDS.items()
+        papers=[
+            {
+                "name": paper.name,
+                "source": paper.source,
+                "config": document["config"][paper.name],
+                "datasets": (of_paper := [_visible(d) for d in document["datasets"] if d["paper"] == paper.name]),
+                "tables": [
+                    (table, [_grid(grid) for data in of_paper for grid in table.grids(data["name"], data[table.name])])
+                    for table in paper.tables
+                ],
+            }
+            for paper in audit.papers
         ],
         claims=claims,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
@@ -87,8 +103,8 @@ def _grid(grid: Grid) -> dict[str, Any]:
     return shown | {"rows": _visible(grid.rows[:MOST_LINES]), "words": grid.words, "long": grid.long}
 
 
-def _claims(rows: Sequence[Row]) -> list[Claim]:
-    return list({row.claim.id: row.claim for row in rows}.values())
+def _claims(rows: Sequence[Row]) -> list[tuple[Claim, Paper]]:
+    return list({row.claim.id: (row.claim, row.paper) for row in rows}.values())
 
 
 def _mathml(formula: str) -> str:

@@ -5,14 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from marginaudit.reports.answers import stage_rows
 from marginaudit.reports.audit.auditing import Audit
-from marginaudit.reports.ntp.figures.direction import direction_figure
-from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.tables import TABLES, csv_table
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
+from marginaudit.reports.page.formats import csv_table
 from marginaudit.reports.page.html import page
-from marginaudit.reports.plots.measured import against_bounds, rendered
+from marginaudit.reports.plots.measured import rendered
 
 VERDICT_COLUMNS = (
     "claim",
@@ -27,13 +24,6 @@ VERDICT_COLUMNS = (
     "informative_from",
     "detail",
 )
-
-
-FIGURES = (
-    ("-direction", "direction error of stage 2, measured and proved", direction_figure),
-    ("", "measured against bound", against_bounds),
-)
-"""Of each dataset: what the file's name ends with, what it shows, and what draws it."""
 
 
 def write_report(audit: Audit, folder: Path, progress: Callable[[str], None]) -> None:
@@ -61,24 +51,28 @@ def _files(audit: Audit, progress: Callable[[str], None]) -> dict[str, str | byt
     files: dict[str, str | bytes] = {}
     pictures = []
     stems = _stems(audit)
-    for run in audit.runs:
-        if not run.trainable:
-            continue
-        name, stem = run.dataset.name, stems[run.dataset.name]
+    for source, run in zip(audit.sources, audit.runs, strict=True):
+        paper, name = source.paper, run.dataset.name
+        stem = stems[name]
         progress(f"{name}: figures")
         findings = {row.claim.id: row.finding for row in audit.rows if row.run is run}
-        for suffix, caption, draw in FIGURES:
-            figure = draw(run, findings)
+        for picture in paper.pictures:
+            figure = picture.draw(run, findings)
+            if figure is None:
+                continue
             svg, pdf = rendered(figure, ".svg"), rendered(figure, ".pdf")
-            pictures.append((f"{name}: {caption}", svg))
-            files |= {f"figures/{stem}{suffix}.svg": svg, f"figures/{stem}{suffix}.pdf": pdf}
-        files |= {f"trajectories/{stem}-{stage}.csv": text for stage, text in _trajectories(run).items()}
+            pictures.append((f"{name}: {picture.caption}", svg))
+            files |= {f"figures/{stem}{picture.suffix}.svg": svg, f"figures/{stem}{picture.suffix}.pdf": pdf}
+        files |= {f"trajectories/{stem}-{part}.csv": csv_text(*rows) for part, rows in paper.records(run).items()}
 
     document = audit.as_document()
     rows = [[row[column] for column in VERDICT_COLUMNS] for row in document["verdicts"]]
     files["verdicts.csv"] = csv_text(VERDICT_COLUMNS, rows)
-    for table in TABLES:
-        files[f"tables/{table}.csv"] = csv_table(table, [(data["name"], data[table]) for data in document["datasets"]])
+    for paper in audit.papers:
+        of_paper = [data for data in document["datasets"] if data["paper"] == paper.name]
+        for table in paper.tables:
+            records = [(data["name"], table.records(data[table.name])) for data in of_paper]
+            files[f"tables/{table.name}.csv"] = csv_table(table.columns, records)
     files["report.html"] = page(audit, document, pictures)
     document["files"] = sorted([*files, "report.json"])
     files["report.json"] = json_text(document, indent=2)
@@ -96,11 +90,3 @@ def _stems(audit: Audit) -> dict[str, str]:
         stems[run.dataset.name] = stem if number == 1 else f"{stem}-{number}"
         taken.add(stems[run.dataset.name].lower())
     return stems
-
-
-def _trajectories(run: Run) -> dict[str, str]:
-    texts = {}
-    for stage, record in (("stage1", run.trained.stage1), ("stage2", run.trained.stage2)):
-        header = list(record.columns())
-        texts[stage] = csv_text(header, [[row[column] for column in header] for row in stage_rows(record)])
-    return texts

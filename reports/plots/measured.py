@@ -1,18 +1,15 @@
-"""Figures: the papers' own, and measured quantities against their bounds."""
+"""Measured quantities against their bounds, and figures as files."""
 
 import io
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders import printable
-from marginaudit.orders.ntp import CASES
-from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.plots.axes import between_powers, drawable, powers_of_ten
-from marginaudit.reports.plots.plotting import plot_settings, styled
+from marginaudit.reports.plots.plotting import plot_settings
 from marginaudit.reports.plots.style import BOUND, HATCH, MEASURED, REFERENCE
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
@@ -25,41 +22,8 @@ FORMATS = (".svg", ".pdf", ".png")
 ROUNDING_ONLY = 1e-28
 """A 1 - cos below this is the rounding of unit vectors in float64."""
 
-# panel: title, claim whose curve is drawn, stage, record that is drawn where the claim has no curve
-PANELS = (
-    (r"Stage 1: loss $L_0$", "ntp.prop1.loss", "stage1", "loss"),
-    (r"Stage 1: $1-\cos(W_{ov}^{(t)}, W^*_{ov})$", "ntp.prop1.direction", "stage1", "one_minus_cos"),
-    (r"Stage 1: $\Vert W_{ov}^{(t)}\Vert$", "ntp.prop1.norm", "stage1", "norm"),
-    (r"Stage 2: loss $\mathcal{L}$", "ntp.theorem2.loss", "stage2", "loss"),
-    (r"Stage 2: $1-\cos(W_{kq}^{(t)}, W^*_{kq})$", "ntp.theorem1.direction", "stage2", "one_minus_cos"),
-    (r"Stage 2: $\Vert W_{kq}^{(t)}\Vert$", "ntp.theorem1.norm", "stage2", "norm"),
-)
 
-
-@styled
-def against_bounds(run: Run, findings: Mapping[str, Finding]) -> "Figure":
-    """Figure 2's six panels on logarithmic axes, each measured quantity against its bound.
-
-    The part of a bound above what the quantity can reach is vacuous: it is hatched, and the panel says
-    from which step the bound is informative.
-    """
-    figure, axes = _six_panels(f"{printable(run.dataset.name)}: measured against bound")
-    for axis, (title, claim, stage, column) in zip(axes, PANELS, strict=True):
-        axis.set_title(title)
-        axis.set_xlabel("step $t$")
-        powers_of_ten(axis.set_xscale, axis.xaxis)
-        finding = findings.get(claim)
-        curve = finding.curve if finding is not None else None
-        if curve is None:
-            record = getattr(run.trained, stage)
-            later = record.step >= 1
-            curve = Curve(record.step[later].tolist(), getattr(record, column)[later].tolist())
-        _draw_curve(axis, curve, "" if finding is None else _first_step(finding))
-    _one_legend(figure, axes)
-    return figure
-
-
-def _first_step(finding: Finding) -> str:
+def first_step(finding: Finding) -> str:
     """From which step the statement speaks, or its bound says anything, in words."""
     if finding.informative_from is None:
         return "bound vacuous to t = 1e40"
@@ -68,7 +32,8 @@ def _first_step(finding: Finding) -> str:
     return f"bound vacuous; informative from t = {finding.informative_from:.2g}"
 
 
-def _draw_curve(axis: "Axes", curve: Curve, first_step: str) -> None:
+def draw_curve(axis: "Axes", curve: Curve, since: str) -> None:
+    """A measured quantity and its bounds; ``since`` says from where on the bound says anything."""
     step = np.array(curve.step, dtype=float)
     measured = drawable(curve.measured)
     upper = None if curve.upper is None else drawable(curve.upper)
@@ -96,7 +61,7 @@ def _draw_curve(axis: "Axes", curve: Curve, first_step: str) -> None:
         axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
         axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
         axis.annotate(
-            first_step,
+            since,
             xy=(0.03, top),
             xycoords=axis.get_yaxis_transform(),
             xytext=(0, -4),
@@ -113,7 +78,8 @@ def _centred(axis: "Axes") -> dict[str, Any]:
     return {"transform": axis.transAxes, "ha": "center", "va": "center", "color": REFERENCE}
 
 
-def _one_legend(figure: "Figure", axes: "Iterable[Axes]") -> None:
+def one_legend(figure: "Figure", axes: "Iterable[Axes]") -> None:
+    """One legend below for all panels."""
     entries = {}
     for axis in axes:
         handles, labels = axis.get_legend_handles_labels()
@@ -121,26 +87,8 @@ def _one_legend(figure: "Figure", axes: "Iterable[Axes]") -> None:
     figure.legend(entries.values(), entries.keys(), loc="lower center", ncols=len(entries) or 1)
 
 
-@styled
-def ntp_2() -> "Figure":
-    """Figure 2 of arXiv 2409.17335: training on section 7's setting, on its own linear axes."""
-    run = Run(CASES["section-7"]())
-    figure, axes = _six_panels("Figure 2 of arXiv 2409.17335, on the dataset section-7")
-    for number, (axis, (title, _, stage, column)) in enumerate(zip(axes, PANELS, strict=True)):
-        record = getattr(run.trained, stage)
-        axis.set_title(title)
-        axis.set_xlabel("step $t$")
-        axis.plot(record.step, getattr(record, column), color=MEASURED, lw=1.8, label="measured")
-        if number == 0:
-            axis.axhline(0, color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="infimum")
-        if number == 3:
-            floor = float(record.loss[-1] - np.exp(record.log_excess[-1]))
-            axis.axhline(floor, color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="infimum")
-    _one_legend(figure, axes)
-    return figure
-
-
-def _six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":
+def six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":
+    """A figure of two rows of three empty panels, and its axes."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 6.2))

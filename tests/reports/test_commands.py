@@ -13,7 +13,8 @@ from marginaudit.margins.ntp.verify import verify
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import Dataset, check_assumption, dataset_to_document, read_dataset
 from marginaudit.reports import LEDGER, Verdict, exact_series
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_3, Claim
+from marginaudit.reports.claim import Claim
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.reports.hunt import hunt
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run
@@ -23,7 +24,7 @@ from tests.command_line import SVOP, Command, dataset_file, strict_json
 PLANTED = """
 from dataclasses import replace
 from marginaudit.reports import LEDGER, exact_series
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_3
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.reports.judgements import Equal
 
 CLAIMS = [

@@ -189,7 +189,8 @@ def test_an_array_that_is_a_view_is_handed_out_as_a_copy() -> None:
 
 RAISES = """
 from marginaudit.reports.checked import Unreportable
-from marginaudit.reports.claim import BeyondTheRun, NotAlgorithm1
+from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.ntp.run import NotAlgorithm1
 class Mute(Exception):
     def __str__(self): raise RuntimeError("no")
 class NoText(Exception):

@@ -17,7 +17,8 @@ from marginaudit.orders.ntp import (
     free_dataset,
 )
 from marginaudit.reports import LEDGER, Verdict, exact_series
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_3, Claim
+from marginaudit.reports.claim import Claim
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.reports.hunt import hunt
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run

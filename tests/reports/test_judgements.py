@@ -95,7 +95,7 @@ def test_nothing_measured_is_not_applicable() -> None:
 
 
 def test_a_threshold_beyond_the_run_is_inconclusive_with_its_value() -> None:
-    claim = Bounded(measured(1 / STEP), upper=lambda _, t: 2 / t, threshold=lambda _: Threshold(10, 1e6))
+    claim = Bounded(measured(1 / STEP), upper=lambda _, t: 2 / t, threshold=lambda _: Threshold(1e6))
     finding = claim.judge(run())
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert finding.informative_from == 1_000_000
@@ -106,10 +106,12 @@ def test_a_threshold_counts_only_the_steps_beyond_it() -> None:
     claim = Bounded(
         measured(np.where(STEP < 500, 9.0, 1.0)),
         upper=lambda _, t: 0 * t + 2,
-        threshold=lambda _: Threshold(10, 500),
+        threshold=lambda run: Threshold(500, needed=10, there=run.config.steps1, size="T"),
     )
     assert claim.judge(run()).verdict is Verdict.HOLDS
-    assert claim.judge(run(steps1=9)).verdict is Verdict.INCONCLUSIVE
+    short = claim.judge(run(steps1=9))
+    assert short.verdict is Verdict.INCONCLUSIVE
+    assert "speaks from T >= 10 and t >= 500; the run has T = 9 and ends at t = 1000." in short.detail
 
 
 def test_what_error_bars_hide_may_follow_from_a_proof() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import Dataset
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import Series, series

@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp.claims.theorem2 import last_crossing

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import Dataset, gram_deviation
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal, Threshold
 from marginaudit.reports.judgements.bounded import LAST_DECADE, Steps
 from marginaudit.reports.ntp import guarantees
@@ -496,7 +497,7 @@ def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] 
     if threshold is None:
         return every
     start = threshold(run)
-    found = replace(bounded, threshold=lambda _: Threshold(0, start)).judge(run)
+    found = replace(bounded, threshold=lambda _: Threshold(start)).judge(run)
     if run.training.stage2.step[-1] >= start:
         return replace(found, detail=f"{found.detail} Without the threshold t >= {start:.4g}: {_outside(every)}.")
     norm = np.geomspace(start * run.eta / (np.sqrt(2) * run.norm_kq), 10.0**LAST_DECADE, 400)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCondition
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
+from marginaudit.reports.claim import Claim, ProofCondition
 from marginaudit.reports.judgements import Bounded, HiddenConstant
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp.quantities import SATURATED, direction, margin_error, no_direction_ov, no_margin, norm

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from marginaudit.orders.ntp import QueryOrder, Token
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import Series, exact_series, series

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim, ProofCondition
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
+from marginaudit.reports.claim import Claim, ProofCondition
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import guarantees

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal, Limit, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import guarantees
@@ -73,8 +74,11 @@ def _threshold(constants: Constants) -> Callable[[Run], Threshold]:
     def threshold(run: Run) -> Threshold:
         data = run.dataset
         return Threshold(
-            steps1=last_crossing(constants.steps1 * run.norm_ov**constants.power * np.log(data.V) / run.eta0, 1),
-            steps2=last_crossing(constants.steps2 * data.N * float(data.L_max) ** 4 * run.norm_kq**6 / run.eta, 2),
+            last_crossing(constants.steps2 * data.N * float(data.L_max) ** 4 * run.norm_kq**6 / run.eta, 2),
+            needed=last_crossing(constants.steps1 * run.norm_ov**constants.power * np.log(data.V) / run.eta0, 1),
+            there=run.config.steps1,
+            size="T",
+            resized=lambda T: run.with_steps1(int(np.ceil(T))),
         )
 
     return threshold

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import QueryOrder, Token
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim, ProofCondition
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
+from marginaudit.reports.claim import Claim, ProofCondition
 from marginaudit.reports.judgements import Decided, HiddenConstant
 from marginaudit.reports.ntp.claims.theorem3_sentences import (
     answers_follow_attention,

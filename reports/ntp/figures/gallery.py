@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports.audit.ledger import LEDGER
 from marginaudit.reports.ntp.figures.descents import ngd_and_gd
 from marginaudit.reports.ntp.figures.direction import BOUNDS, direction_figure
+from marginaudit.reports.ntp.figures.measured import ntp_2
+from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.run import Config, Run
-from marginaudit.reports.plots.measured import ntp_2
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def ntp_theorem_1() -> "Figure":
     """Theorem 1 of arXiv 2409.17335 on section 7's setting, to step 1e18."""
     run = Run(CASES["section-7"](), Config(steps2=None))
-    return direction_figure(run, {claim: LEDGER[claim].judge(run) for claim, _, _ in BOUNDS})
+    return direction_figure(run, {claim: CLAIMS[claim].judge(run) for claim, _, _ in BOUNDS})
 
 
 FIGURES: Mapping[str, "Callable[[], Figure]"] = {

@@ -4,7 +4,7 @@ Also a sample less and a token more in another one, as fewer samples count for m
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from marginaudit.orders.ntp import Dataset, Sample
@@ -15,16 +15,7 @@ def size(dataset: Dataset) -> tuple[int, int, int, int]:
     return dataset.V, dataset.N, sum(len(s.tokens) for s in dataset.samples), sum(dataset.counts)
 
 
-def shrink(dataset: Dataset, still_violates: Callable[[Dataset], bool]) -> Dataset:
-    """The first smaller dataset that still violates, again and again until none does."""
-    while True:
-        smaller = next((other for other in _smaller(dataset) if still_violates(other)), None)
-        if smaller is None:
-            return dataset
-        dataset = smaller
-
-
-def _smaller(dataset: Dataset) -> Iterator[Dataset]:
+def smaller(dataset: Dataset) -> Iterator[Dataset]:
     """Datasets one reduction smaller, the largest reductions first."""
     counts = dict(zip(dataset.samples, dataset.counts, strict=True))
     for token in dataset.vocabulary:

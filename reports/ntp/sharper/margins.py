@@ -10,7 +10,8 @@ import networkx as nx
 import numpy as np
 
 from marginaudit.orders.ntp import QueryOrder
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import ALLOWANCE, Equal
 from marginaudit.reports.ntp.claims.gradients import in_part
 from marginaudit.reports.ntp.claims.proposition2 import closed_form_value, no_relation

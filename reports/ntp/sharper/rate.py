@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, BeyondTheRun, Claim, ProofCondition
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
+from marginaudit.reports.claim import BeyondTheRun, Claim, ProofCondition
 from marginaudit.reports.judgements import Limit
 from marginaudit.reports.ntp.quantities import (
     asymptotic_from,

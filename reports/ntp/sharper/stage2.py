@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3, Claim
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, Decided
 from marginaudit.reports.ntp import guarantees
 from marginaudit.reports.ntp.claims.gradients import in_part

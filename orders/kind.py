@@ -1,0 +1,96 @@
+"""A kind of dataset: how a document of it is told from others, read and written, and what can be assumed of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from marginaudit.orders.assumption import Assumption, Witness, judged
+from marginaudit.orders.errors import InputError
+from marginaudit.orders.files import file_content
+from marginaudit.orders.reading import parsed_json, utf_8_text
+from marginaudit.orders.text import printable, shown, shown_path
+
+ENDINGS = (".json", ".txt")
+
+
+class Data(Protocol):
+    """What every dataset has."""
+
+    @property
+    def name(self) -> str:
+        """Its name in reports."""
+
+
+D = TypeVar("D", bound=Data)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind(Generic[D]):
+    """A kind of dataset.
+
+    Attributes
+    ----------
+    name : str
+        What such a dataset is called, in the plural.
+    data : type
+    accepts : from a parsed JSON document to whether it is one of this kind, good or bad
+    from_document : from the document, ``where`` and ``default_name`` to the dataset; raises `InputError`
+    to_document : from a dataset to the document that gives it
+    from_text : from the text of a ``.txt`` file, where it is and its name to the dataset; None without such a form
+    cases : built-in datasets, by name
+    assumptions : predicates, by name, each from a dataset to the witness that breaks it, or None
+    describe : from a dataset to the answer of `marginaudit classify`
+    in_words : from a small dataset to one line that says what it is
+    """
+
+    name: str
+    data: type[D]
+    accepts: Callable[[Any], bool]
+    from_document: Callable[[Any, str, str], D]
+    to_document: Callable[[D], dict[str, Any]]
+    from_text: Callable[[str, str, str], D] | None = None
+    cases: Mapping[str, Callable[[], D]]
+    assumptions: Mapping[str, Callable[[D], Witness]]
+    describe: Callable[[D], dict[str, Any]]
+    in_words: Callable[[D], str]
+
+    def check(self, dataset: D, name: str) -> Assumption:
+        """The assumption of that name, judged on a dataset."""
+        return judged(self.assumptions, name, dataset)
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a dataset's file.
+
+    Raises
+    ------
+    InputError
+        The path ends otherwise than a dataset's does, or is that of no file that can be read.
+    """
+    if path.suffix.lower() not in ENDINGS:
+        got = f"the ending {shown(path.suffix)}"
+        raise InputError(shown_path(path), got=got, expected="a .json or .txt dataset")
+    return file_content(path, "a dataset file")
+
+
+def read(content: bytes, path: Path, kinds: Sequence[Kind[Any]]) -> tuple[Kind[Any], Any]:
+    """The kind and the dataset that the bytes of a file hold; the path's ending tells the format.
+
+    What no kind accepts is read as the first one, whose errors then say what is missing.
+
+    Raises
+    ------
+    InputError
+        One line: the file, the place in it (JSON pointer or line), what was got, what is expected.
+    """
+    where, name = shown_path(path), printable(path.stem)
+    text = utf_8_text(content, where)
+    if path.suffix.lower() == ".json":
+        document = parsed_json(text, where)
+        kind = next((kind for kind in kinds if kind.accepts(document)), kinds[0])
+        return kind, kind.from_document(document, where, name)
+    for kind in kinds:
+        if kind.from_text is not None:
+            return kind, kind.from_text(text, where, name)
+    raise InputError(where, got="a text file", expected="a .json dataset")

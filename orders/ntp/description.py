@@ -1,0 +1,40 @@
+"""What `marginaudit classify` answers of a dataset, and a small dataset in one line."""
+
+from typing import Any
+
+from marginaudit.orders.assumption import as_document
+from marginaudit.orders.ntp.assumptions import check_assumptions
+from marginaudit.orders.ntp.dataset import Dataset
+from marginaudit.orders.text import printable
+
+
+def describe(dataset: Dataset) -> dict[str, Any]:
+    """Collocation, classes and relations per query, and every assumption with its witness."""
+    return {
+        "next_token": dataset.collocation.function,
+        "queries": {
+            query: {
+                "optimal": list(order.optimal),
+                "non_optimal": list(order.non_optimal),
+                "confused": list(order.confused),
+                "non_comparable": list(order.non_comparable),
+                "relations": [list(pair) for pair in order.relations],
+            }
+            for query, order in dataset.orders.items()
+        },
+        "assumptions": as_document(check_assumptions(dataset)),
+    }
+
+
+def in_words(dataset: Dataset) -> str:
+    """Its size, its samples and its n.
+
+    >>> in_words(Dataset.from_sentences("svo", ["SVO"], vocabulary="SVO", next_token={"S": "V", "V": "O", "O": "S"}))
+    '3 tokens, 2 samples (S -> V; S V -> O; n(S) = V, n(V) = O, n(O) = S)'
+    """
+    samples = "; ".join(f"{' '.join(sample.tokens)} -> {sample.next}" for sample in dataset.samples)
+    n = dataset.collocation.require_function()
+    moved = [f"n({x}) = {y}" for x, y in n.items() if x != y]
+    kept = "n(x) = x" if not moved else "else n(x) = x" if len(moved) < dataset.V else ""
+    size = f"{dataset.V} tokens, {dataset.N} sample{'' if dataset.N == 1 else 's'}"
+    return f"{size} ({printable('; '.join([samples, ', '.join([*moved, *filter(None, [kept])])]))})"

@@ -1,0 +1,53 @@
+"""Datasets by the name of a built-in case or by path, each with the paper whose kind it is of."""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from marginaudit.orders import InputError, content_of, printable, read, shown
+from marginaudit.reports.paper import Paper
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset under audit, with where it came from.
+
+    Attributes
+    ----------
+    dataset
+    paper : Paper
+        Of whose kind it is.
+    origin : str
+        The path, control characters written out, or the case's name.
+    sha256 : str or None
+        Of the bytes that were read; None for a built-in case.
+    """
+
+    dataset: Any
+    paper: Paper
+    origin: str
+    sha256: str | None = None
+
+
+def load(name: str, papers: Sequence[Paper]) -> Source:
+    """A dataset by the name of a built-in case or by its path.
+
+    Raises
+    ------
+    InputError
+        There is neither, or the file is no dataset of the papers' kinds.
+    """
+    path = Path(name)
+    for paper in papers:
+        if name in paper.kind.cases:
+            return Source(paper.kind.cases[name](), paper, name)
+    if not name or not (path.suffix or os.path.exists(path)):  # noqa: PTH110  (no error for a name that is too long)
+        cases = ", ".join(case for paper in papers for case in paper.kind.cases)
+        raise InputError(shown(name), got="no file of that name", expected=f"a path or one of {cases}")
+    content = content_of(path)
+    kind, dataset = read(content, path, [paper.kind for paper in papers])
+    paper = next(paper for paper in papers if paper.kind is kind)
+    return Source(dataset, paper, printable(str(path)), hashlib.sha256(content).hexdigest())

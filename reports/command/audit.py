@@ -1,0 +1,92 @@
+"""`marginaudit audit`."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
+from marginaudit.reports.audit.auditing import audit as run_audit
+from marginaudit.reports.audit.ledger import chosen
+from marginaudit.reports.audit.sources import load
+from marginaudit.reports.command.arguments import CLAIMS, DATASETS, JSON, ledger, papers
+from marginaudit.reports.command.console import print_line, print_table, progress_bar
+from marginaudit.reports.command.options import FilePath, Seconds, configs, settings_options
+from marginaudit.reports.command.output import print_json
+from marginaudit.reports.command.streams import tell
+from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.page.replacement import refusing, replacing
+from marginaudit.reports.page.write import files_of_report, write_report
+from marginaudit.reports.verdict import Verdict
+
+PAPERS = papers()
+
+
+@click.command()
+@DATASETS
+@click.option("--out", default="audit-report", type=FilePath(), show_default=True, help="Folder to write.")
+@click.option("--fail-on", type=OneOf(["violated"]), help="Exit with status 1 if a claim is violated.")
+@click.option(
+    "--paper",
+    type=OneOf([*(paper.name for paper in PAPERS), "all"]),
+    default="all",
+    show_default=True,
+    help="The claims and built-in cases of one paper only: "
+    + ", ".join(f"{paper.name} is {paper.source}" for paper in PAPERS)
+    + ".",
+)
+@CLAIMS
+@click.option(
+    "--claim-timeout",
+    type=Seconds(),
+    default=CLAIM_TIMEOUT,
+    show_default=True,
+    help="Seconds that a claim of your own may take on a dataset; then it is broken.",
+)
+@settings_options("audit", PAPERS)
+@JSON
+def audit(
+    datasets: tuple[str, ...],
+    out: Path,
+    fail_on: str | None,
+    paper: str,
+    claims_file: Path | None,
+    claim_timeout: float,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Audit every claim on every DATASET and write a report.
+
+    Without a DATASET it audits the built-in cases.
+    """
+    audited = chosen(PAPERS, paper)
+    claims = ledger(claims_file, audited)
+    names = datasets or tuple(case for known in audited for case in known.kind.cases)
+    sources = distinct_names([load(name, audited) for name in names], tell)
+    found = configs("audit", tuple({source.paper.name: source.paper for source in sources}.values()), PAPERS, given)
+    steps = [source.paper.steps(found[source.paper.name]) for source in sources]
+    started = {source.dataset.name: sum(steps[:i]) for i, source in enumerate(sources)}
+    length = {source.dataset.name: count for source, count in zip(sources, steps, strict=True)}
+    with replacing(out, files_of_report) as folder, progress_bar(total=sum(steps)) as bar:
+
+        def progress(dataset: str, what: str) -> Callable[[int], None]:
+            bar.say(f"{dataset}: {what}")
+            return lambda done: bar.reach(started[dataset] + min(done, length[dataset]))
+
+        result = run_audit(sources, claims.values(), found, progress, claim_timeout)
+        with refusing(out):
+            write_report(result, folder, bar.say)
+    report = out / "report.html"
+    document = result.as_document()
+    if as_json:
+        print_json(document)
+        tell(f"report: {report}")
+    else:
+        header = ("claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative_from")
+        rows = [[row[column] for column in header] for row in document["verdicts"]]
+        print_table("Verdicts", [name.replace("_", " ") for name in header], rows)
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items())
+        print_line(f"{len(result.rows)} verdicts: {counts}.")
+        print_line(f"report: {report}")
+    return 1 if fail_on == "violated" and result.counts.get(Verdict.VIOLATED) else 0

@@ -1,0 +1,35 @@
+"""`marginaudit classify`."""
+
+import json
+
+import click
+
+from marginaudit.reports.audit.sources import load
+from marginaudit.reports.command.arguments import DATASET, JSON, papers
+from marginaudit.reports.command.console import print_table
+from marginaudit.reports.command.output import print_json
+from marginaudit.reports.plain import finite
+
+
+@click.command()
+@DATASET
+@JSON
+def classify(dataset: str, as_json: bool) -> int:
+    """Show what the papers say of a DATASET: its tokens' classes, and which assumptions hold."""
+    source = load(dataset, papers())
+    answer = finite(source.paper.kind.describe(source.dataset))
+    if as_json:
+        print_json(answer)
+        return 0
+    for title, header, rows in source.paper.classified(source.dataset, answer):
+        print_table(title, header, rows)
+    rows = [
+        [
+            name,
+            "holds" if a["holds"] else "fails",
+            "" if a["holds"] else json.dumps(a["witness"], ensure_ascii=False),
+        ]
+        for name, a in answer["assumptions"].items()
+    ]
+    print_table("Assumptions", ("assumption", "", "witness"), rows)
+    return 0

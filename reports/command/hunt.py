@@ -1,0 +1,75 @@
+"""`marginaudit hunt`."""
+
+from pathlib import Path
+
+import click
+
+from marginaudit.orders import InputError, shown, shown_path
+from marginaudit.reports.claim import NOT_STATED
+from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, one_claim, papers
+from marginaudit.reports.command.console import print_line, progress_bar
+from marginaudit.reports.command.options import FilePath, Seconds, Seed
+from marginaudit.reports.command.output import check_writable, print_json, write_json
+from marginaudit.reports.hunt import hunt as run_hunt
+from marginaudit.reports.hunt import hunt_answer
+
+
+@click.command()
+@click.argument("claim", metavar="CLAIM")
+@click.option("--without", metavar="ASSUMPTION", help="Break this assumption of the claim, and meet the others.")
+@click.option("--seconds", type=Seconds(), default=60.0, show_default=True, help="Stop after so long.")
+@click.option("--seed", type=Seed(), default=0, show_default=True, help="Seed of the random datasets.")
+@click.option("--out", type=FilePath(), help="Dataset file to write.  [default: CLAIM.json]")
+@CLAIMS
+@JSON
+def hunt(
+    claim: str,
+    without: str | None,
+    seconds: float,
+    seed: int,
+    out: Path | None,
+    claims_file: Path | None,
+    as_json: bool,
+) -> int:
+    """Look for a small dataset that violates a claim.
+
+    The dataset meets the claim's assumptions, but for the one named by --without. Where the
+    violation is an exact one, a certificate for `verify` is written beside the dataset.
+    """
+    path = out or Path(f"{claim}.json")
+    if path.suffix.lower() != ".json":
+        raise InputError(f"--out {shown_path(path)}", got=f"the ending {shown(path.suffix)}", expected=".json")
+    known = papers()
+    hunted = one_claim(claim, ledger(claims_file, known))
+    if hunted.assumptions == NOT_STATED:
+        raise InputError(f"claim {claim}", got="assumptions that are not stated", expected="assumptions=() for none")
+    check_writable(path, "--out")
+    with progress_bar(total=seconds) as bar:
+        bar.say(f"hunting {claim}")
+        paper = next(paper for paper in known if paper.judges(hunted))
+        found = run_hunt(hunted, paper, without=without, seconds=seconds, seed=seed, progress=bar.reach)
+    if found.dataset is not None:
+        write_json(path, found.paper.kind.to_document(found.dataset), "--out", indent=1)
+    proof = found.certificate()
+    certificate = path.with_suffix(".certificate.json")
+    if proof is not None:
+        write_json(certificate, proof, "--out", indent=1)
+    answer = hunt_answer(found, None if found.dataset is None else str(path))
+    answer["certificate"] = None if proof is None else str(certificate)
+    if as_json:
+        print_json(answer)
+        return 0
+    sizes = ", ".join(f"{name} {size}" for name, size in found.largest.items())
+    tried = f"{found.tried} datasets of up to {sizes}"
+    if found.dataset is None:
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in found.verdicts.items()) or "none evaluated"
+        exhausted = "; all datasets of the smallest sizes among them" if found.exhausted else ""
+        print_line(f"no counterexample to {claim} in {tried}{exhausted} ({verdicts}).")
+    else:
+        sizes = ", ".join(f"{name} {getattr(found.dataset, name)}" for name in found.largest)
+        print_line(f"counterexample to {claim}: {sizes} (tried {tried}).")
+        print_line(str(answer["detail"]))
+        print_line(f"dataset: {path}")
+        if proof is not None:
+            print_line(f"certificate: {certificate}")
+    return 0

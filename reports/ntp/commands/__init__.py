@@ -1,0 +1,1 @@
+"""The commands that only arXiv 2409.17335 has."""

@@ -1,0 +1,70 @@
+"""Figure 2 of arXiv 2409.17335: its six quantities, alone and against their bounds."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marginaudit.orders import printable
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.plots.axes import powers_of_ten
+from marginaudit.reports.plots.measured import draw_curve, first_step, one_legend, six_panels
+from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.style import MEASURED, REFERENCE
+from marginaudit.reports.verdict import Curve, Finding
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# panel: title, claim whose curve is drawn, stage, record that is drawn where the claim has no curve
+PANELS = (
+    (r"Stage 1: loss $L_0$", "ntp.prop1.loss", "stage1", "loss"),
+    (r"Stage 1: $1-\cos(W_{ov}^{(t)}, W^*_{ov})$", "ntp.prop1.direction", "stage1", "one_minus_cos"),
+    (r"Stage 1: $\Vert W_{ov}^{(t)}\Vert$", "ntp.prop1.norm", "stage1", "norm"),
+    (r"Stage 2: loss $\mathcal{L}$", "ntp.theorem2.loss", "stage2", "loss"),
+    (r"Stage 2: $1-\cos(W_{kq}^{(t)}, W^*_{kq})$", "ntp.theorem1.direction", "stage2", "one_minus_cos"),
+    (r"Stage 2: $\Vert W_{kq}^{(t)}\Vert$", "ntp.theorem1.norm", "stage2", "norm"),
+)
+
+
+@styled
+def against_bounds(run: Run, findings: Mapping[str, Finding]) -> "Figure":
+    """Figure 2's six panels on logarithmic axes, each measured quantity against its bound.
+
+    The part of a bound above what the quantity can reach is vacuous: it is hatched, and the panel says
+    from which step the bound is informative.
+    """
+    figure, axes = six_panels(f"{printable(run.dataset.name)}: measured against bound")
+    for axis, (title, claim, stage, column) in zip(axes, PANELS, strict=True):
+        axis.set_title(title)
+        axis.set_xlabel("step $t$")
+        powers_of_ten(axis.set_xscale, axis.xaxis)
+        finding = findings.get(claim)
+        curve = finding.curve if finding is not None else None
+        if curve is None:
+            record = getattr(run.trained, stage)
+            later = record.step >= 1
+            curve = Curve(record.step[later].tolist(), getattr(record, column)[later].tolist())
+        draw_curve(axis, curve, "" if finding is None else first_step(finding))
+    one_legend(figure, axes)
+    return figure
+
+
+@styled
+def ntp_2() -> "Figure":
+    """Figure 2 of arXiv 2409.17335: training on section 7's setting, on its own linear axes."""
+    run = Run(CASES["section-7"]())
+    figure, axes = six_panels("Figure 2 of arXiv 2409.17335, on the dataset section-7")
+    for number, (axis, (title, _, stage, column)) in enumerate(zip(axes, PANELS, strict=True)):
+        record = getattr(run.trained, stage)
+        axis.set_title(title)
+        axis.set_xlabel("step $t$")
+        axis.plot(record.step, getattr(record, column), color=MEASURED, lw=1.8, label="measured")
+        if number == 0:
+            axis.axhline(0, color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="infimum")
+        if number == 3:
+            floor = float(record.loss[-1] - np.exp(record.log_excess[-1]))
+            axis.axhline(floor, color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="infimum")
+    one_legend(figure, axes)
+    return figure

@@ -1,0 +1,34 @@
+"""The claims of arXiv 2409.17335, in its order, and the sharper ones of this project."""
+
+from marginaudit.reports.claim import Ledger
+from marginaudit.reports.ntp.claims import (
+    examples,
+    gradients,
+    lemmas_stage1,
+    lemmas_stage2,
+    proposition1,
+    proposition2,
+    theorem1,
+    theorem2,
+    theorem3,
+)
+from marginaudit.reports.ntp.sharper import margins, rate, stage2
+
+CLAIMS = Ledger(
+    claim
+    for module in (
+        gradients,
+        proposition1,
+        lemmas_stage1,
+        lemmas_stage2,
+        theorem1,
+        theorem2,
+        proposition2,
+        theorem3,
+        examples,
+        margins,
+        stage2,
+        rate,
+    )
+    for claim in module.CLAIMS
+)

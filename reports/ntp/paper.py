@@ -1,0 +1,53 @@
+"""arXiv 2409.17335 as the audit sees it: Huang, Liang, Yang on next-token prediction by a one-layer transformer."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from marginaudit.orders.ntp import SENTENCES
+from marginaudit.reports.ntp.answers import classified
+from marginaudit.reports.ntp.facts import facts, records
+from marginaudit.reports.ntp.figures.direction import direction_figure
+from marginaudit.reports.ntp.figures.gallery import FIGURES
+from marginaudit.reports.ntp.figures.measured import against_bounds
+from marginaudit.reports.ntp.hunting.space import SPACE
+from marginaudit.reports.ntp.ledger import CLAIMS
+from marginaudit.reports.ntp.run import Config, Run, true_steps
+from marginaudit.reports.ntp.tables import TABLES
+from marginaudit.reports.ntp.training import train
+from marginaudit.reports.paper import Paper, Picture
+from marginaudit.reports.verdict import Finding
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Draw = Callable[[Run, Mapping[str, Finding]], "Figure"]
+
+
+def _of_training(draw: Draw) -> "Callable[[Run, Mapping[str, Finding]], Figure | None]":
+    """Nothing is drawn of a dataset that cannot be trained on."""
+    return lambda run, findings: draw(run, findings) if run.trainable else None
+
+
+PAPER = Paper(
+    name="ntp",
+    source="arXiv 2409.17335",
+    kind=SENTENCES,
+    config=Config,
+    audited=Config(steps2=None),
+    run=Run,
+    steps=true_steps,
+    facts=facts,
+    records=records,
+    train=train,
+    classified=classified,
+    commands={name: f"marginaudit.reports.ntp.commands.{name}" for name in ("solve", "verify")},
+    claims=tuple(CLAIMS.values()),
+    figures=FIGURES,
+    tables=TABLES,
+    pictures=(
+        Picture("-direction", "direction error of stage 2, measured and proved", _of_training(direction_figure)),
+        Picture("", "measured against bound", _of_training(against_bounds)),
+    ),
+    package="marginaudit.reports.ntp",
+    space=SPACE,
+)

@@ -1,0 +1,49 @@
+"""Algorithm 1 as `marginaudit train` runs it."""
+
+from collections.abc import Callable
+
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import Dataset
+from marginaudit.reports.ntp.answers import training_answer
+from marginaudit.reports.ntp.run import Config, Run, train_against
+from marginaudit.reports.ntp.trainable import trainable
+from marginaudit.reports.paper import Trained
+from marginaudit.training.ntp import MOST_TRUE_STEPS, Progress
+
+COLUMNS = (
+    "step",
+    "loss",
+    "norm",
+    "one_minus_cos",
+    "distance",
+    "gradient_norm",
+    "min_optimal_weight",
+    "method",
+    "error",
+)
+
+
+def train(dataset: Dataset, config: Config, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
+    """Both stages; step 0 is the zero initialisation and has no direction.
+
+    Raises
+    ------
+    InputError
+        n is no function on the whole vocabulary, or stage 2 is longer than it can be followed.
+    """
+    run = Run(trainable(dataset, origin), config)
+    ov, kq = run.solved("ov"), run.solved("kq")
+    for name, solution in (("W*_ov", ov), ("W*_kq", kq)):
+        if solution is None:
+            tell(f"{name}: the solver's answer proves nothing, so its directions are null")
+    if config.steps2 is not None and config.steps2 > MOST_TRUE_STEPS and run.no_fast_forward is not None:
+        raise InputError(
+            f"{origin}: --steps2 {config.steps2}",
+            got=f"no fast-forward ({run.no_fast_forward})",
+            expected=f"at most {MOST_TRUE_STEPS} steps",
+        )
+    result = train_against(dataset, config, ov, kq, progress)
+    if result.stopped:
+        tell(f"{dataset.name}: stage 2 ends at step {result.stage2.step[-1]}: {result.stopped}")
+    columns = {"stage1": ("Stage 1: W_ov", COLUMNS), "stage2": ("Stage 2: W_kq", COLUMNS)}
+    return Trained(training_answer(result), columns)

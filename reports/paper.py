@@ -1,0 +1,162 @@
+"""A paper: its kind of dataset, its claims, and what is run, tabulated and drawn for them."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from marginaudit.orders import Kind
+from marginaudit.reports.claim import NOT_STATED, Claim
+from marginaudit.reports.page.grid import Grid
+from marginaudit.reports.run import BaseRun, Progress, Rows
+from marginaudit.reports.verdict import Finding
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table of one run's results.
+
+    Attributes
+    ----------
+    name : str
+        In `marginaudit table`, in report.json and of its CSV file.
+    heading, introduction : str
+        What stands above it on the page.
+    of : from a run to plain data
+    grids : from a dataset's name and these data to what a reader sees
+    columns : names of the CSV file's columns, the dataset's first
+    records : from the data of one dataset to rows by column
+    """
+
+    name: str
+    heading: str
+    introduction: str
+    of: Callable[[Any], Any]
+    grids: Callable[[str, Any], list[Grid]]
+    columns: tuple[str, ...]
+    records: Callable[[Any], Iterable[Mapping[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure that the report has of every dataset.
+
+    Attributes
+    ----------
+    suffix : str
+        What its file's name ends with.
+    caption : str
+    draw : from a run and its findings by claim to the figure; None where the run has nothing to draw
+    """
+
+    suffix: str
+    caption: str
+    draw: "Callable[[Any, Mapping[str, Finding]], Figure | None]"
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What `marginaudit train` answers: rows by part, and each part's title and columns for a reader."""
+
+    answer: dict[str, list[dict[str, Any]]]
+    columns: Mapping[str, tuple[str, tuple[str, ...]]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Space:
+    """Where a hunt looks for counterexamples.
+
+    Attributes
+    ----------
+    smallest : all datasets of the smallest sizes, smallest first
+    enumerated : from what is assumed and what is to be broken to whether `smallest` has such datasets
+    drawn : from the assumptions that may be broken and those required to random datasets
+    reductions : from a dataset to smaller ones, the largest reductions first
+    size : what counts as smaller
+    measures : names of the dataset's attributes that say how large it is
+    implies : assumptions that fail whenever the key does
+    tried, confirmed : configurations in which a claim is tried and its violation confirmed, by whether it is about
+        late steps
+    proof : from a dataset to a certificate that others can check, or None
+    """
+
+    smallest: Callable[[], Iterator[Any]]
+    enumerated: Callable[[Collection[str], str | None], bool]
+    drawn: "Callable[[Collection[str], Collection[str]], SearchStrategy[Any]]"
+    reductions: Callable[[Any], Iterator[Any]]
+    size: Callable[[Any], tuple[int, ...]]
+    measures: tuple[str, ...]
+    implies: Mapping[str, frozenset[str]]
+    tried: Mapping[bool, Any]
+    confirmed: Mapping[bool, Any]
+    proof: Callable[[Any], Mapping[str, Any] | None] = lambda _: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """Everything that the audit takes from a paper.
+
+    Attributes
+    ----------
+    name : str
+        Of `--paper`, and what its claims' ids begin with unless they have another prefix.
+    source : str
+        Where it is published.
+    kind : Kind
+    config : type
+        A dataclass of settings; every field has a default, and those with ``metadata`` are options of commands.
+    audited : the config by which an audit runs unless told otherwise
+    run : from a dataset, a config and a progress callback to its run
+    steps : from a config to how many steps a run takes, for progress bars
+    facts : from a run to what the report says of the dataset and of what was run on it: plain data
+    records : from a run to what was recorded along it, by name, to be written as CSV
+    train : from a dataset, a config, a progress callback, a function for remarks and the dataset's origin to the answer
+        of `marginaudit train`
+    classified : from a dataset and its `Kind.describe` to tables (title, header, rows) for `marginaudit classify`
+    commands : modules of the commands that only this paper has, by name
+    claims : tuple of Claim
+    figures : the paper's own, by name
+    tables, pictures : what the report has of every dataset
+    package : str
+        Where its data lie: ``templates/sections.html`` for the page, and ``counterexamples/``.
+    space : Space or None
+        None where its claims cannot be hunted.
+
+    Raises
+    ------
+    ValueError
+        A claim assumes what is no predicate of the kind.
+    """
+
+    name: str
+    source: str
+    kind: Kind[Any]
+    config: Any
+    audited: Any
+    run: Callable[..., BaseRun[Any]]
+    steps: Callable[[Any], int]
+    facts: Callable[[Any], dict[str, Any]]
+    records: Callable[[Any], Mapping[str, Rows]] = lambda _: {}
+    train: Callable[[Any, Any, Progress, Callable[[str], None], str], Trained]
+    classified: Callable[[Any, dict[str, Any]], list[tuple[str, Sequence[str], list[Sequence[Any]]]]]
+    commands: Mapping[str, str] = field(default_factory=dict)
+    claims: tuple[Claim, ...]
+    figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
+    tables: tuple[Table, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    package: str
+    space: Space | None = None
+
+    def __post_init__(self) -> None:
+        for claim in self.claims:
+            if not self.judges(claim):
+                unknown = [name for name in claim.assumptions if name not in self.kind.assumptions]
+                raise ValueError(f"claim {claim.id}: {', '.join(unknown)} of {self.name} is no assumption")
+
+    def judges(self, claim: Claim) -> bool:
+        """Whether the claim is about this paper's datasets: they have all that it assumes, and it names no other."""
+        known = claim.assumptions == NOT_STATED or all(name in self.kind.assumptions for name in claim.assumptions)
+        return known and claim.paper in ("", self.name)

@@ -1,0 +1,49 @@
+"""One dataset under audit: everything that a claim may measure, computed once and when first asked for."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
+
+from marginaudit.orders import Assumption, Data, Kind
+
+D = TypeVar("D", bound=Data)
+
+Progress = Callable[[int], None]
+"""Takes the number of steps done."""
+
+Rows = tuple[Sequence[str], Sequence[Sequence[Any]]]
+"""A header, and rows under it."""
+
+
+class BaseRun(Generic[D]):
+    """A dataset and what a paper computes of it; each paper has a class of its own.
+
+    Parameters
+    ----------
+    dataset
+    progress : told the steps done
+    """
+
+    kind: ClassVar[Kind[Any]]
+
+    def __init__(self, dataset: D, progress: Progress | None = None) -> None:
+        self.dataset = dataset
+        self._progress = progress
+        self._assumptions: dict[str, Assumption] = {}
+
+    def assumption(self, name: str) -> Assumption:
+        """An assumption of the paper, judged on the dataset."""
+        if name not in self._assumptions:
+            self._assumptions[name] = self.kind.check(self.dataset, name)
+        return self._assumptions[name]
+
+    @property
+    def assumptions(self) -> dict[str, Assumption]:
+        """All assumptions of the paper, by name."""
+        return {name: self.assumption(name) for name in self.kind.assumptions}
+
+    def reservation(self, assumptions: Sequence[str]) -> str:
+        """What has to stand beside a verdict under these assumptions, all of which hold; "" for nothing."""
+        return ""
+
+    def prepare(self) -> None:
+        """Compute what takes long, before copies of the run are handed out."""

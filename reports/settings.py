@@ -1,0 +1,104 @@
+"""Settings of a run: the fields of a paper's config, with their ranges and help, written once.
+
+A field that is a setting carries it as metadata, as :func:`setting` makes it. The command line makes an option of each,
+and `check` refuses bad values where a config is made.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from marginaudit.orders import InputError, shown
+
+MOST_STEPS = 10**18
+"""Step counts go up to here."""
+
+
+@dataclass(frozen=True)
+class Values:
+    """What a setting may be, in words and as a predicate; ``choices`` where it is one of a few names."""
+
+    name: str
+    expected: str
+    allowed: Callable[[Any], bool]
+    choices: tuple[str, ...] = ()
+
+
+def is_step_count(value: Any) -> bool:
+    """Whether it is a whole number of steps.
+
+    >>> is_step_count(900), is_step_count(True), is_step_count(-1)
+    (True, False, False)
+    """
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_STEPS
+
+
+STEPS = Values("steps", "a whole number from 0 to 1e18, such as 900 or 1e6", is_step_count)
+
+STEP_SIZE = Values(
+    "size",
+    "a positive number, from 1e-100 to 1e100",
+    lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 1e-100 <= value <= 1e100,
+)
+
+STEP_LIST = Values(
+    "step list",
+    "whole numbers of steps",
+    lambda value: isinstance(value, tuple) and all(is_step_count(step) for step in value),
+)
+
+
+def one_of(*choices: str) -> Values:
+    """One of a few names."""
+    return Values("choice", f"one of {', '.join(choices)}", lambda value: value in choices, choices)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the command line knows of a config's field.
+
+    Attributes
+    ----------
+    values : Values
+    help : str
+    switch : str
+        The name of a flag without which the field keeps its default; its option then has another name, ``switch``-steps.
+    switched_on : what the field is with the flag alone
+    only : tuple of str
+        The commands that have it; () for all.
+    none : str
+        What None stands for; "" where it is no value.
+    """
+
+    values: Values
+    help: str
+    switch: str = ""
+    switched_on: Any = None
+    only: tuple[str, ...] = ()
+    none: str = ""
+
+
+def setting(default: Any, values: Values, help: str, **more: Any) -> Any:
+    """A dataclass field with its default and its `Setting`."""
+    return field(default=default, metadata={"setting": Setting(values, help, **more)})
+
+
+def settings_of(config: type) -> dict[str, Setting]:
+    """The settings among a config's fields, by name."""
+    return {found.name: found.metadata["setting"] for found in fields(config) if "setting" in found.metadata}
+
+
+def check(config: Any) -> None:
+    """Refuse a config with a value that a setting may not have; None where the setting says what it stands for.
+
+    Raises
+    ------
+    InputError
+    """
+    for found in fields(config):
+        value, known = getattr(config, found.name), found.metadata.get("setting")
+        if known is None or (value is None and known.none):
+            continue
+        if not known.values.allowed(value):
+            place = f"{type(config).__name__}.{found.name}"
+            raise InputError(place, got=shown(value), expected=known.values.expected)
