@@ -58,7 +58,16 @@ class Tree:
                 (names / package).symlink_to(folder / package)
 
     def test(self, tests: list[str], limit: float | None = None, *, fresh_kernels: bool = False) -> Outcome:
-        """Run the tests until one is red, for at most ``limit`` seconds of the processor and ten times that in all."""
+        """Run the tests until one is red, for at most ``limit`` seconds of the processor and ten times that in all.
+
+        Raises
+        ------
+        FileNotFoundError
+            A test is not in the tree: pytest's complaint would pass for a red test.
+        """
+        for test in tests:
+            if "/" in test and not (self.folder / test.partition("::")[0]).is_file():
+                raise FileNotFoundError(f"got the test {test}, expected one of the tree")
         kernels = self.folder / (".kernels-of-a-mutant" if fresh_kernels else ".kernels")
         environment = os.environ | {
             "PYTHONPATH": str(self.folder / ".import"),
