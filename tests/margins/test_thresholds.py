@@ -1,6 +1,7 @@
 """Each threshold of the margins at equality, and each guard with the one input that it is there for."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import flint
 import numpy as np
@@ -25,7 +26,8 @@ from marginaudit.margins.infeasible import _exact_multipliers, _null_vector, fin
 from marginaudit.margins.polish import polished
 from marginaudit.margins.quadratic import solve_quadratic
 from marginaudit.margins.rows import Rows, kq_rows, row_lengths
-from marginaudit.orders import CASES, Relations, broken
+from marginaudit.margins.tight import solve_near
+from marginaudit.orders import CASES, Relations, broken, free_dataset
 from tests.margins.restated import related
 
 CHAIN = Rows(np.array([0, 1]), np.array([1, 2]), np.array([0, 0]), 3, None, None)
@@ -142,11 +144,12 @@ def test_rational_multipliers_that_do_not_annihilate_the_rows_are_refused(coordi
 
 def test_a_null_vector_with_a_zero_is_not_taken():
     """Two dependent pairs of rows: the multipliers of all four are positive, some null vectors' are not."""
-    A = Rows(np.array([0, 1, 2, 3]), np.array([1, 0, 3, 2]), np.array([0, 0, 1, 1]), 4, None, None).sparse()
-    z = np.array([0.25, 0.25, 0.25, 0.25])
-    vector = np.linalg.svd((A.toarray() / 2**0.5).T)[2][-1]
+    right = 0.25 * np.eye(4)
+    A = Rows(np.array([0, 1, 2, 3]), np.array([1, 0, 3, 2]), np.array([0, 0, 1, 1]), 4, None, right).sparse()
+    z, lengths = np.full(4, 0.25), np.full(4, 0.25 * 2**0.5)
+    vector = np.linalg.svd((A.toarray() / lengths[:, None]).T)[2][-1]
     assert not np.all(np.abs(vector) > 0)
-    assert _null_vector(A, row_lengths(A), z).tolist() == (z / 2**0.5).tolist()
+    assert _null_vector(A, lengths, z).tolist() == (z / lengths).tolist()
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
@@ -166,33 +169,73 @@ def test_what_the_linear_program_leaves_is_taken_away():
     assert residual_bound(LINE, np.array([0.5 + 1e-9, 0.5 - 1e-9]) / lengths) > rounding_level(LINE)
 
 
+@pytest.mark.parametrize(("left_over", "named"), [(0.9e-9, 2), (1.1e-9, 3)])
+def test_what_a_linear_program_may_mean_as_0(left_over, named, monkeypatch):
+    """Of a row that no dependence needs."""
+    factor = np.array([[1.0, 0.0], [4.0, 0.0], [9.0, 0.0], [0.0, 1.0]])
+    rows = Rows(np.array([1, 1, 3]), np.array([0, 2, 0]), np.array([0, 0, 0]), 4, factor, np.ones((4, 1)))
+    monkeypatch.setattr(infeasible, "_scaled_multipliers", lambda A, lengths: np.array([0.5, 0.5, left_over]))
+    proof = find_farkas(rows, tuple("abcd"))
+    assert len(proof.rows) == named
+    assert (proof.residual == 0) == (named == 2)
+
+
 # Polishing
 
 
-def test_problems_as_large_as_is_allowed_are_polished(monkeypatch):
-    found = solve_quadratic(SKEW)
-    (height, width), V = SKEW.shape, SKEW.size
-    A = polish.in_few_coordinates(SKEW)[0].sparse()
+@pytest.mark.parametrize("sides", [0, 1, 2])
+def test_problems_as_large_as_is_allowed_are_polished(sides, monkeypatch):
+    """A product of matrices on each side that has a factor."""
+    rows = replace(SKEW, left=SKEW.left if sides == 2 else None, right=SKEW.right if sides else None)
+    found = solve_quadratic(rows)
+    (height, width), V = rows.shape, rows.size
+    A = polish.in_few_coordinates(rows)[0].sparse()
     candidates = []
     chosen = polish._basis
-    monkeypatch.setattr(polish, "_basis", lambda A, rows: candidates.append(rows) or chosen(A, rows))
-    assert polished(SKEW, found) is not found
+    monkeypatch.setattr(polish, "_basis", lambda A, some: candidates.append(some) or chosen(A, some))
+    assert polished(rows, found) is not found
     basis = len(chosen(A, candidates[-1]))
     sizes = {
-        "LARGEST_PRODUCT": (V + height) * (V + width) * (V + height + width),
-        "LARGEST_ELIMINATION": int(max(rows.sum() for rows in candidates)) ** 2 * A.shape[1],
+        "LARGEST_PRODUCT": (V + height) * (V + width) * (V + height * (sides == 2) + width * (sides > 0)),
+        "LARGEST_ELIMINATION": int(max(some.sum() for some in candidates)) ** 2 * A.shape[1],
         "LARGEST_BASIS": basis,
     }
     for name, size in sizes.items():
         for largest, tried in ((size, True), (size - 1, False)):
             with monkeypatch.context() as patch:
                 patch.setattr(polish, name, largest)
-                assert (polished(SKEW, found) is not found) == tried
+                assert (polished(rows, found) is not found) == tried
 
 
 def test_nothing_is_polished_twice():
     once = polished(SKEW, solve_quadratic(SKEW))
     assert polished(SKEW, once) is once
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_first_choice_of_rows_is_right_and_a_wrong_one_is_mended(seed, monkeypatch):
+    """From the solver's answer, and from positive multipliers on all rows."""
+    embedding = np.random.default_rng(seed).normal(size=(5, 6))
+    rows = kq_rows(replace(free_dataset(V=5, N=14, L=4, seed=seed), embedding=embedding), orthonormal=False)
+    found = solve_quadratic(rows)
+    wrong = replace(found, multipliers=found.multipliers + found.multipliers.max())
+    after = polished(rows, wrong)
+    assert after.direction_radius < 2e-16
+    monkeypatch.setattr(polish, "STEPS", 1)
+    assert polished(rows, found).W.tolist() == after.W.tolist()
+    assert polished(rows, wrong) is wrong
+
+
+@pytest.mark.parametrize(("share", "proved"), [(0.95, True), (1.05, False)])
+def test_how_sharp_a_proof_is_to_be(share, proved):
+    """(3 + d, 2) in place of (3, 2): ||w||^2 = 5 + 2 d and a margin of 1 - d, so (P - D) / P = 4 d / 5 to first order.
+
+    The gap is (5 + 2 d)(1 + 2 d) - (2 (5 + d) - 5 - 2 d) = 12 d, and P = 5.
+    """
+    with ctx.workprec(polish.BITS):
+        d = (arb(share) * arb(2) ** -60) ** 2 * 5 / 12
+        found = polish._Balls.of(CORNER).proved([3 + d, arb(2)], np.zeros((2, 1)))
+    assert (found is not None) == proved
 
 
 def test_no_rows_have_no_basis():
@@ -276,6 +319,29 @@ def test_a_cut_with_no_edge_across_is_refused(monkeypatch):
     ((first, second),) = (np.split(reached, 2) for reached in calls)
     assert first.tolist() == second.tolist()
     assert not first.all()
+
+
+@pytest.mark.parametrize("digits", range(3, 9))
+def test_rows_count_as_tight_at_each_slack_that_is_tried(digits):
+    """Two winners of m and m + 1 losers, one row between the blocks: its slack is 1/((m + 1)(m + 2)), here 1.5e-digits.
+
+    A tight row is off by 0.5e-digits, so of all slacks tried 1e-digits alone tells the two rows apart.
+    """
+    m = int((10**digits / 1.5) ** 0.5) - 1
+    winner = np.array([0] * m + [1] * (m + 1) + [1])
+    loser = np.array([*range(2, 2 * m + 3), 2])
+    scores = np.empty((2 * m + 3, 1))
+    scores[:, 0] = [m / (m + 1), (m + 1) / (m + 2), *[-1 / (m + 1)] * m, *[-1 / (m + 2)] * (m + 1)]
+    slack = scores[1, 0] - scores[2, 0] - 1
+    assert 1.2 * 10**-digits < slack < 1.9 * 10**-digits
+    scores[3, 0] -= 0.5 * 10**-digits
+    zeros = np.zeros(len(winner), dtype=np.int64)
+    relations = Relations(zeros, winner, loser, zeros)
+    (found,) = solve_near(relations, len(scores), scores).values()
+    assert found.norm_squared == Fraction(m, m + 1) + Fraction(m + 1, m + 2)
+    for off in (0.9, 1.1):  # a row further off than the largest slack is not tight
+        scores[3, 0] = -1 / (m + 1) - off * 10**-3
+        assert bool(solve_near(relations, len(scores), scores)) == (digits == 3 and off < 1)
 
 
 def test_a_joined_solution_without_a_margin_is_refused(monkeypatch):
