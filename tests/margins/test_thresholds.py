@@ -4,6 +4,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 import flint
+import mpmath
 import numpy as np
 import pytest
 from flint import arb, ctx, fmpz_mat
@@ -93,6 +94,24 @@ def test_a_solver_that_leaves_a_number_that_is_none_has_no_answer(broken_array, 
 
     monkeypatch.setattr(cp.Problem, "solve", solve)
     assert quadratic._solve(CHAIN.sparse(), np.ones(2))[:2] == (None, None)
+
+
+@pytest.mark.parametrize("lost", ["solution", "multipliers"])
+def test_half_an_answer_is_none(lost, monkeypatch):
+    solved, tried = quadratic._solve, quadratic._attempt
+
+    def half(A, b):
+        w, lam, status = solved(A, b)
+        return (None, lam, status) if lost == "solution" else (w, None, status)
+
+    def half_attempt(rows):
+        attempt = tried(rows)
+        return replace(attempt, W=None) if lost == "solution" else replace(attempt, multipliers=None)
+
+    for name, change in (("_attempt", half_attempt), ("_solve", half)):
+        with monkeypatch.context() as patch:
+            patch.setattr(quadratic, name, change)
+            assert isinstance(solve_quadratic(CHAIN), SolverFailure)
 
 
 # Farkas multipliers
@@ -290,6 +309,27 @@ def test_what_multipliers_prove_written_out(lam, monkeypatch):
     assert np.linalg.norm(w / squared**0.5 - best / 5**0.5) <= found.direction_radius + 1e-16
     assert np.linalg.norm(w - best) <= found.weight_radius + 1e-16
     assert found.W.ravel().tolist() == w.tolist()
+
+
+def test_the_rounding_of_the_weights_is_added_to_what_multipliers_prove(monkeypatch):
+    """(3 + d, 2) proves (1 + d, 2), which float64 rounds to (1, 2), by chance the optimum."""
+    monkeypatch.setattr(polish, "SHARP", 1.0)
+    with ctx.workprec(polish.BITS):
+        found = polish._Balls.of(CORNER).proved([3 + arb(2) ** -54, arb(2)], np.zeros((2, 1)))
+    assert found.W.ravel().tolist() == [1, 2]
+    with mpmath.workdps(60):
+        d = mpmath.mpf(2) ** -54
+        squared, least = (1 + d) ** 2 + 4, 1 - d
+        gap = squared / least**2 - (2 * (5 + d) - squared)
+        x = gap / (squared / least**2)
+        proved = mpmath.sqrt(2 * x / (1 + mpmath.sqrt(1 - x)))
+        turned = mpmath.norm(
+            [1 / mpmath.sqrt(5) - (1 + d) / mpmath.sqrt(squared), 2 / mpmath.sqrt(5) - 2 / mpmath.sqrt(squared)]
+        )
+        weight = mpmath.sqrt(gap) + (1 / least - 1) * mpmath.sqrt(squared) + d
+        assert turned > 1e-10 * proved
+        assert abs(found.direction_radius / (proved + turned) - 1) < 1e-15
+        assert abs(found.weight_radius / weight - 1) < 1e-15
 
 
 def test_the_bound_of_a_ball_is_above_all_of_it():
