@@ -20,6 +20,7 @@ from marginaudit.margins import (
     polish,
     quadratic,
     solve_kq,
+    tight,
 )
 from marginaudit.margins.certificate import Certified
 from marginaudit.margins.exact import solve_exactly
@@ -382,6 +383,15 @@ def test_rows_count_as_tight_at_each_slack_that_is_tried(digits):
     for off in (0.9, 1.1):  # a row further off than the largest slack is not tight
         scores[3, 0] = -1 / (m + 1) - off * 10**-3
         assert bool(solve_near(relations, len(scores), scores)) == (digits == 3 and off < 1)
+
+
+def test_a_wrong_flow_near_a_right_guess_is_refused(monkeypatch):
+    dataset = related({"z": [("a", "b"), ("b", "c")]})
+    scores, right = solve_kq(dataset).scores, tight._flow
+    assert solve_near(dataset.relations, dataset.V, scores)
+    monkeypatch.setattr(tight, "_flow", lambda *arguments: right(*arguments) + 1)
+    with pytest.raises(CertificateError):
+        solve_near(dataset.relations, dataset.V, scores)
 
 
 def test_a_joined_solution_without_a_margin_is_refused(monkeypatch):
