@@ -111,6 +111,9 @@ def test_the_tests_of_a_module_begin_with_its_own() -> None:
     assert tests.index("tests/training/test_enclosure.py") < len(tests)
     assert "tests/test_docs.py" not in tests
     assert "tests/test_docs.py" in covering_tests(ROOT, "reports/counterexample.py")
+    limit = covering_tests(ROOT, "reports/judgements/limit.py")
+    assert limit[0] == "tests/reports/test_limit.py"
+    assert limit.index("tests/reports/test_judgements.py") < limit.index("tests/reports/test_audit_constants.py")
     assert {"training/compiled.py", "training/reduced.py", "training/iterate.py"} <= kernel_modules(ROOT)
 
 

@@ -138,18 +138,20 @@ class Tree:
 def covering_tests(root: Path, module: str) -> list[str]:
     """What pytest is asked to run for a module: its own tests and doctests, then the package's.
 
-    Of the package's tests those that import the module come first; of the tests above the packages only those do run.
+    Of the package's tests those that import the module come first, and then those that import from its folder; of the
+    tests above the packages only those that import the module do run.
 
     >>> covering_tests(Path(), "margins/exact.py")[:2]
     ['tests/margins/test_exact.py', 'marginaudit.margins']
     """
     package, own = module.partition("/")[0], f"test_{Path(module).stem}.py"
-    importing = _imports_of(module)
+    importing, beside = _imports_of(module), _imports_of(str(Path(module).parent))
     tests = [path.relative_to(root) for path in sorted((root / "tests" / package).rglob("test_*.py"))]
     above = [path.relative_to(root) for path in sorted((root / "tests").glob("test_*.py"))]
     mirrored = [path for path in tests if path.name == own]
     near = [path for path in tests if path not in mirrored and importing.search((root / path).read_text("utf-8"))]
     rest = [path for path in tests if path not in mirrored and path not in near]
+    rest.sort(key=lambda path: beside.search((root / path).read_text("utf-8")) is None)
     last = [path for path in above if importing.search((root / path).read_text("utf-8"))]
     return [*map(str, mirrored), f"marginaudit.{package}", *map(str, (*near, *rest, *last))]
 
