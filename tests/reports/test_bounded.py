@@ -185,7 +185,8 @@ def test_the_first_violation_is_of_either_side() -> None:
 
 def test_the_curve_is_on_the_natural_scale() -> None:
     value = series([-1.0, -2.0], radius=0, step=np.array([1, 2]), log=True)
-    found = Bounded(lambda _: value, upper=lambda _, t: 0 * t - 0.5, lower=lambda _, t: -3 * t, largest=0.0).judge(run())
+    claim = Bounded(lambda _: value, upper=lambda _, t: 0 * t - 0.5, lower=lambda _, t: -3 * t, largest=0.0)
+    found = claim.judge(run())
     curve = found.curve
     assert curve is not None
     assert curve.step == [1, 2]
