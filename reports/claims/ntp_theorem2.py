@@ -18,7 +18,7 @@ from marginaudit.reports.claims.quantities import (
     stage2_log_loss,
     stage2_log_other_weight,
 )
-from marginaudit.reports.error_bars import Series, series
+from marginaudit.reports.error_bars import Series, rounded, series
 from marginaudit.reports.judgements import Bounded, Equal, Limit, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.run import Run
@@ -186,8 +186,7 @@ def log_printed_floor(run: Run) -> Series:
 
 
 def _enclosed(ball: "flint.arb") -> Series:
-    value = float(ball.mid())
-    radius = float((ball - value).abs_upper())
+    value, radius = rounded(ball)
     return Series(np.array([value]), np.array([radius]), log=True, evidence=Evidence.CERTIFIED)
 
 

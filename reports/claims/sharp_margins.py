@@ -14,7 +14,7 @@ from marginaudit.reports.claim import ASSUMPTION_1, ASSUMPTION_2, Claim
 from marginaudit.reports.claims.ntp_gradients import in_part
 from marginaudit.reports.claims.ntp_proposition2 import closed_form_value, no_relation
 from marginaudit.reports.claims.quantities import no_margin
-from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, exact_series, series
+from marginaudit.reports.error_bars import FORMULA_ROUNDING, Series, exact_series, rounded, series
 from marginaudit.reports.judgements import ALLOWANCE, Equal
 from marginaudit.reports.run import Run
 
@@ -147,9 +147,9 @@ def _steps_from_the_ray(run: Run) -> tuple[list[float], list[float], list[str]]:
     for t in _on_the_ray(run):
         digits = int(np.log2(1 + t * run.eta0)) + 1
         with flint.ctx.workprec(BITS + 2 * digits):
-            ball = bent(run, t)
-        values.append(float(ball.mid()))
-        radii.append(float((ball - values[-1]).abs_upper()))
+            value, radius = rounded(bent(run, t))
+        values.append(value)
+        radii.append(radius)
         labels.append(f"step from the ray at t = {t}")
     return values, radii, labels
 

@@ -22,7 +22,7 @@ from marginaudit.reports.claims.ntp_lemmas_stage2 import (
 from marginaudit.reports.claims.ntp_theorem2 import RATE
 from marginaudit.reports.claims.quantities import no_common_margin, stage2_direction
 from marginaudit.reports.claims.sharp_rate import SHORT_STEPS, short_steps_only
-from marginaudit.reports.error_bars import Series
+from marginaudit.reports.error_bars import Series, rounded
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, Decided
 from marginaudit.reports.run import Run
 from marginaudit.reports.verdict import Evidence, Finding
@@ -143,8 +143,8 @@ def _excess(run: Run, claimed: Infimum, scores: Floats, chosen: list[int]) -> tu
 
     log_claimed = claimed(run.dataset.V, flint.arb(run.training.margin)).log()
     balls = [loss - log_claimed for loss in log_losses(run, scores, chosen)]
-    values = [float(ball.mid()) for ball in balls]
-    return values, [float((ball - value).abs_upper()) for ball, value in zip(balls, values, strict=True)]
+    found = [rounded(ball) for ball in balls]
+    return [value for value, _ in found], [radius for _, radius in found]
 
 
 def _chosen(run: Run) -> list[int]:

@@ -120,6 +120,10 @@ def test_from_when_a_bound_is_informative_counts_from_where_it_speaks() -> None:
     assert replace(late, first=700).judge(run()).informative_from == 700
     assert replace(claim, largest=lambda _: 0.5).judge(run()).informative_from is None
     assert replace(claim, largest=np.inf).judge(run()).informative_from is None
+    assert replace(claim, largest=np.inf, smallest=0.0).judge(run()).informative_from is None
+    assert replace(claim, upper=lambda _, t: 0 * t + 1).judge(run()).informative_from == 1
+    below = Bounded(measured(0 * STEP + 0.1), lower=lambda _, t: 0 * t)
+    assert below.judge(run()).informative_from is None
 
 
 def test_a_threshold_needs_steps() -> None:

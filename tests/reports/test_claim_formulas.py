@@ -4,14 +4,16 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import mpmath as mp
 import numpy as np
 import pytest
 
 from marginaudit.orders import CASES, Dataset, Sample, free_dataset
-from marginaudit.reports import LEDGER, Config, Run
+from marginaudit.reports import LEDGER, Config, Evidence, Run
 from marginaudit.reports.claims import guarantees, ntp_theorem2
 from marginaudit.reports.claims.ntp_lemmas_stage2 import LEMMA6_LOWER, LEMMA6_UPPER, lemma7_threshold
 from marginaudit.reports.claims.ntp_theorem2 import last_crossing
+from marginaudit.reports.claims.quantities import log_excess_error
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Limit
 
 T = np.array([2.0, 3.0, 10.0, 900.0, 1e6, 1e12])
@@ -225,6 +227,46 @@ def test_theorem_2(case: str) -> None:
     for floor in (ntp_theorem2.log_infimum(on), ntp_theorem2.log_printed_floor(on)):
         assert floor.log
         assert 0 < floor.radius[0] < 1e-14
+
+
+def test_the_floors_are_enclosed_and_their_radius_is_what_rounding_leaves() -> None:
+    on = run("uneven")
+    V, T = on.dataset.V, on.config.steps1
+    with mp.workdps(60):
+        A = T * mp.mpf(0.3) / mp.sqrt(V - 1)
+        true = {
+            ntp_theorem2.log_infimum: mp.log(mp.log(1 + (V - 1) * mp.exp(-A))),
+            ntp_theorem2.log_printed_floor: mp.log(V) - mp.mpf(0.3) * T / (4 * (V - 1)),
+        }
+        for floor, value in true.items():
+            found = floor(on)
+            assert found.evidence is Evidence.CERTIFIED
+            off = abs(value - mp.mpf(found.value[0]))
+            assert off <= mp.mpf(found.radius[0]) <= 1.01 * off
+    witness = LEDGER["ntp.theorem2.floor"].judge(on).witness
+    assert witness is not None
+    assert witness["T"] == T
+    assert witness["infimum"] == pytest.approx(float(mp.exp(true[ntp_theorem2.log_infimum])))
+    assert witness["printed"] == pytest.approx(float(mp.exp(true[ntp_theorem2.log_printed_floor])))
+    assert (witness["t"], witness["loss_at_t"]) == (20, on.training.stage2.loss[-1])
+
+
+def test_a_rate_is_measured_between_steps_that_lie_apart_and_not_too_far() -> None:
+    at = (1, 2, 3, 10, 11, 12, 13, 40, 41, 45, 80, 81)
+    on = Run(run("uneven").dataset, Config(steps1=70, steps2=81, at=at, lr2=0.07))
+    rate = LEDGER["ntp.theorem2.rate"].judgement
+    assert isinstance(rate, Limit)
+    found, stage = rate.measure(on), on.training.stage2
+    level = dict(zip(stage.step.tolist(), stage.log_excess.tolist(), strict=True))
+    bar = dict(zip(stage.step.tolist(), log_excess_error(on).tolist(), strict=True))
+    # from 3 to 10 is too far, and from 11 to 12 not far enough
+    pairs = [(1, 2), (2, 3), (10, 11), (11, 13), (40, 45), (45, 80)]
+    assert found.step is not None
+    assert found.step.tolist() == [after for _, after in pairs]
+    agree(found.value, [(level[a] - level[b]) / (b - a) for a, b in pairs])
+    agree(found.radius, [(bar[a] + bar[b]) / (b - a) for a, b in pairs])
+    nothing = Run(on.dataset, Config(steps1=70, steps2=0))
+    assert len(rate.measure(nothing)) == 0
 
 
 def test_the_largest_loss_is_unknown_without_a_common_margin() -> None:

@@ -165,6 +165,8 @@ def test_what_repeats_within_the_error_bars_of_two_runs() -> None:
     assert only_constant.repeats_within == pytest.approx(1.6 / 1.2 - 1)
     tested = judged(1.0 + 0 * STEP, radius=np.where(STEP == 100, 0.1, 0.0))
     assert tested.repeats_within == pytest.approx(0.2)
+    uneven = judged(np.where(STEP == 900, 0.5, 1.0), radius=np.where(EARLY, 0.1, 0.2))
+    assert uneven.repeats_within == pytest.approx(1.4 / 0.8 - 1)
     low = judged(1.0 + 0 * STEP, radius=np.where(EARLY, 0.1, 0.2), side="lower")
     assert low.repeats_within == pytest.approx(1.2 / 0.6 - 1)
     assert judged(1.0 + 0 * STEP, radius=np.where(EARLY, 0.5, 0.0)).repeats_within == np.inf
