@@ -104,7 +104,7 @@ def test_what_is_broken_with_an_assumption() -> None:
 
 def test_time_is_up_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(search.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
     told: list[float] = []
     looking = _Search(planted(Told(lambda _: HOLDS)), None, 5.0, told.append)
     for later in (101.0, 105.0):
@@ -119,7 +119,7 @@ def test_time_is_up_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_smallest_sizes_are_tried_for_a_quarter_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(search.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
     monkeypatch.setattr(search, "smallest_datasets", lambda: iter([SMALL] * 9))
 
     def tick(_: Run) -> Finding:
@@ -145,7 +145,7 @@ def test_the_smallest_sizes_are_tried_for_a_quarter_of_the_time(monkeypatch: pyt
 
 def test_it_looks_on_for_as_long_as_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
-    monkeypatch.setattr(search.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
     for seconds, deadline in ((100.0, 14.0), (9.0, 9.0)):
         now[0] = 0.0
         looking = _Search(planted(Told(lambda _: HOLDS)), None, seconds, lambda _: None)
