@@ -146,7 +146,7 @@ def test_json_has_finite_numbers_only() -> None:
 
 
 def test_cells_that_a_spreadsheet_would_run() -> None:
-    rows = [["-1", -1, "a,b"], ["@x", None, 'say "no"'], ["x=1", True, "\x1b"]]
+    rows: list[list[Any]] = [["-1", -1, "a,b"], ["@x", None, 'say "no"'], ["x=1", True, "\x1b"]]
     assert csv_text(["=h"], rows).split("\r\n") == [
         "'=h",
         '\'-1,-1,"a,b"',

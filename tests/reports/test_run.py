@@ -11,6 +11,8 @@ from marginaudit.orders import CASES, Dataset, Sample, broken, free_dataset
 from marginaudit.reports import run as module
 from marginaudit.reports.claim import NotAlgorithm1
 from marginaudit.reports.run import Config, Run, dense_steps, true_steps
+from marginaudit.training.algorithm1 import STAGE1_STEPS
+from marginaudit.training.horizon import MOST_TRUE_STEPS, SWITCH
 
 SMALL = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
 CYCLE = broken(SMALL, "well_defined_orders")
@@ -33,7 +35,7 @@ def test_every_step_is_recorded_then_a_hundred_a_decade_then_twenty() -> None:
     assert long[:101].tolist() == list(range(101))
     assert long[-1] == 10**9
     decades = [((long > 10.0**k) & (long <= 10.0 ** (k + 1))).sum() for k in range(2, 9)]
-    switch = int(np.log10(module.SWITCH))
+    switch = int(np.log10(SWITCH))
     assert decades[: switch - 3] == pytest.approx([101] * (switch - 3), abs=2)
     assert decades[switch - 2 :] == pytest.approx([20] * (9 - switch), abs=2)
     for last, listed in ((9_999, {2, 10, 100, 900, 1000}), (10**6, {10**4, 10**5, 10**6})):
@@ -48,8 +50,8 @@ def test_how_long_stage_2_is() -> None:
     assert Run(SMALL, Config(steps2=50, certify=9)).steps2 == 50
     for config, steps in (
         (Config(steps2=None), 900),
-        (Config(steps2=module.MOST_TRUE_STEPS), module.MOST_TRUE_STEPS),
-        (Config(steps2=module.MOST_TRUE_STEPS + 1), 900),
+        (Config(steps2=MOST_TRUE_STEPS), MOST_TRUE_STEPS),
+        (Config(steps2=MOST_TRUE_STEPS + 1), 900),
     ):
         assert Run(CYCLE, config).steps2 == steps
         assert Run(SMALL, replace(config, optimizer="gd")).steps2 == steps
@@ -60,8 +62,8 @@ def test_how_long_stage_2_is() -> None:
 
 def test_how_many_steps_are_taken_one_by_one() -> None:
     assert true_steps(Config(steps1=7, steps2=5)) == 12
-    assert true_steps(Config(steps1=7, steps2=None)) == 7 + module.SWITCH
-    assert true_steps(Config(steps1=10**15, steps2=0)) == module.STAGE1_STEPS
+    assert true_steps(Config(steps1=7, steps2=None)) == 7 + SWITCH
+    assert true_steps(Config(steps1=10**15, steps2=0)) == STAGE1_STEPS
 
 
 def test_records_of_the_longer_stage_and_of_both_ends() -> None:
