@@ -42,7 +42,7 @@ def lines(axis: Axes, colour: str) -> list[tuple[list[float], list[float]]]:
     return [(np.ravel(line.get_xdata()).tolist(), np.ravel(line.get_ydata()).tolist()) for line in found]
 
 
-def texts(axis: Axes) -> dict[str, tuple[float, float]]:
+def texts(axis: Axes) -> dict[str, Any]:
     return {text.get_text(): getattr(text, "xy", text.get_position()) for text in axis.texts}
 
 
