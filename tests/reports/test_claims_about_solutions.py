@@ -186,6 +186,19 @@ def test_the_bars_of_lemmas_2_and_3() -> None:
         assert spread.radius[t - 1] == margin_error(on, stage)[t]
         assert spread.value[t - 1] == stage.label_spread[t]
     assert ntp_lemmas_stage1._norm(on).tolist() == stage.norm[1:].tolist()
+    skew = replace(on.dataset, embedding=np.eye(4) + np.triu(np.full((4, 4), 0.3), 1))
+    apart = Run(skew, Config(steps1=6, steps2=1))
+    stage, scores = apart.stage1_steps, apart.ov.scores
+    assert scores is not None
+    largest = max(scores[y, x] - scores[v, x] for x, y in enumerate((1, 2, 3, 0)) for v in range(4) if v != y)
+    low = np.minimum(stage.min_margin, stage.min_margin / largest)[1:]
+    high = np.maximum(stage.max_margin, stage.max_margin / largest)[1:]
+    error = margin_error(apart, stage)[1:] + state_error(stage)[1:] / apart.norm_ov
+    rounding = FORMULA_ROUNDING * np.abs(np.array([low, high])).max(axis=0)
+    np.testing.assert_allclose(
+        ntp_lemmas_stage1._quotient(apart).radius, (high - low) / 2 + error + rounding, rtol=1e-15
+    )
+    assert (high - low > 0.01).all()
     two = Dataset.from_sentences("two", ["ab", "ba"])
     assert "only one is not n(x)" in str(ntp_lemmas_stage1._no_two_labels(Run(two)))
     assert ntp_lemmas_stage1._no_two_labels(on) is None
@@ -258,6 +271,8 @@ def test_the_examples_are_known_by_any_names() -> None:
     other = replace(renamed(), samples=(*renamed().samples[:-1], Sample(("w", "w", "w"), "w")))
     assert ntp_examples.names(Run(other)) is None
     assert ntp_examples.names(Run(UNEVEN)) is None
+    with pytest.raises(ValueError, match="not that of Example 1"):
+        ntp_examples._found(Run(UNEVEN))
     for claim in ("ntp.example1", "ntp.example2"):
         assert LEDGER[claim].judge(Run(renamed(), Config(steps1=200, steps2=200))).verdict is Verdict.HOLDS
         assert LEDGER[claim].judge(Run(other, Config(steps1=2, steps2=2))).verdict is Verdict.NOT_APPLICABLE

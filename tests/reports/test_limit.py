@@ -81,6 +81,8 @@ def test_the_regime_may_begin_with_the_last_decade() -> None:
 def test_the_end_is_within_one_percent_of_the_prediction() -> None:
     assert off(9.9 / STEP) is HOLDS
     assert off(10.1 / STEP) is OPEN
+    assert judged(np.where(STEP < 1000, 100 + 1100 / STEP, 101.0), 100.0).verdict is OPEN
+    assert judged(np.where(STEP < 1000, 100 + 1100 / STEP, 100.99), 100.0).verdict is HOLDS
     assert off(9.5 / STEP, radius=0.0004) is HOLDS
     assert off(9.5 / STEP, radius=0.0006) is OPEN
 

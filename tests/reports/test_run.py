@@ -1,5 +1,6 @@
 """What is trained and recorded for a dataset, and what a run says of itself."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -34,10 +35,11 @@ def test_every_step_is_recorded_then_a_hundred_a_decade_then_twenty() -> None:
     long = np.array(dense_steps(10**9, every=100))
     assert long[:101].tolist() == list(range(101))
     assert long[-1] == 10**9
-    decades = [((long > 10.0**k) & (long <= 10.0 ** (k + 1))).sum() for k in range(2, 9)]
-    switch = int(np.log10(SWITCH))
-    assert decades[: switch - 3] == pytest.approx([101] * (switch - 3), abs=2)
-    assert decades[switch - 2 :] == pytest.approx([20] * (9 - switch), abs=2)
+    for start, end, a_decade in ((100, SWITCH, 100), (SWITCH, 10**9, 20)):
+        entries = math.ceil(a_decade * math.log10(end / start)) + 1
+        assert ((long >= start) & (long <= end)).sum() == pytest.approx(entries, abs=8)
+        ratios = long[(long > start) & (long < end)][1:] / long[(long > start) & (long < end)][:-1]
+        assert np.median(ratios) == pytest.approx(10 ** (1 / a_decade), rel=2e-3, abs=0)
     for last, listed in ((9_999, {2, 10, 100, 900, 1000}), (10**6, {10**4, 10**5, 10**6})):
         assert listed <= set(dense_steps(last, every=5))
     assert 1000 not in dense_steps(999, every=5)
