@@ -14,7 +14,8 @@ from marginaudit.reports.claims import guarantees, ntp_theorem2
 from marginaudit.reports.claims.ntp_lemmas_stage2 import LEMMA6_LOWER, LEMMA6_UPPER, lemma7_threshold
 from marginaudit.reports.claims.ntp_theorem2 import last_crossing
 from marginaudit.reports.claims.quantities import log_excess_error
-from marginaudit.reports.judgements import Bounded, HiddenConstant, Limit
+from marginaudit.reports.judgements import Bounded, Decided, HiddenConstant, Limit
+from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
 T = np.array([2.0, 3.0, 10.0, 900.0, 1e6, 1e12])
 
@@ -328,3 +329,24 @@ def test_conditions_that_only_proofs_use() -> None:
         assert met("sharp.rate.any-step", lr2=share / 4 / kq) == expected
         assert met("sharp.floor.any-step", lr2=share / 4 / kq) == expected
     assert met("ntp.theorem3.order") == [True]
+
+
+def test_what_the_proof_uses_is_said_beside_a_verdict_and_not_beside_none() -> None:
+    claim = LEDGER["ntp.theorem1.direction"]
+    on = run("example-1")
+
+    def detail(found: Finding, *, holds: bool) -> str:
+        condition = replace(claim.proof_uses[0], holds=lambda _: holds)
+        judged = replace(claim, proof_uses=(condition,), judgement=Decided(lambda _: found, kind="told")).judge(on)
+        return judged.detail
+
+    seen = Finding(Verdict.HOLDS, detail="Seen.")
+    assert detail(seen, holds=True) == (
+        "Seen. The proof also uses eta <= ||W*_kq|| / e: met by this run, so the verdict is the same with it and "
+        "without."
+    )
+    assert detail(seen, holds=False) == (
+        "Seen. The proof also uses eta <= ||W*_kq|| / e: not met by this run; with it the statement would say nothing "
+        "here, and the verdict is without it."
+    )
+    assert detail(not_applicable("Nothing."), holds=True) == "Nothing."
