@@ -190,6 +190,7 @@ def test_a_cycle_is_beyond_error_bars_and_no_smaller_in_the_end() -> None:
     assert cycle([1.0] * 12, turns, base=100.0).verdict is OPEN
     assert cycle([1.0] * 12, turns, base=-100.5).verdict is OPEN
     assert cycle([1.0] * 6 + [0.996] * 6, turns).verdict is VIOLATED
+    assert cycle([1.0] * 6 + [0.995] * 6, turns, base=0.0).verdict is VIOLATED
     assert cycle([1.0] * 6 + [0.994] * 6, turns).verdict is OPEN
 
 
