@@ -1,14 +1,9 @@
 """Orders: datasets of next-token prediction, their collocation, partial orders and assumptions."""
 
-from marginaudit.orders.assumptions import (
-    ASSUMPTIONS,
-    Assumption,
-    check_assumption,
-    check_assumptions,
-    gram_deviation,
-)
+from marginaudit.orders.assumption import Assumption
+from marginaudit.orders.assumptions import ASSUMPTIONS, check_assumption, check_assumptions, gram_deviation
 from marginaudit.orders.cases import CASES
-from marginaudit.orders.collocation import Collocation, Token
+from marginaudit.orders.collocation import Collocation
 from marginaudit.orders.dataset import Dataset, Sample
 from marginaudit.orders.errors import CollocationError, InputError
 from marginaudit.orders.files import file_content
@@ -21,6 +16,7 @@ from marginaudit.orders.formats import (
 )
 from marginaudit.orders.generate import broken, free_dataset, prefix_closed_dataset
 from marginaudit.orders.partial_order import QueryOrder, query_orders
+from marginaudit.orders.reading import Token
 from marginaudit.orders.relations import Encoded, Relations, relations
 from marginaudit.orders.text import printable, shortened, shown, shown_path
 

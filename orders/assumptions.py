@@ -6,11 +6,12 @@ Assumption 1 of arXiv 2409.17335 is `collocation`, `injective`, `next_from_sente
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
+from marginaudit.orders.assumption import Assumption, Witness, judged
 from marginaudit.orders.dataset import Dataset, Sample
 
 ORTHONORMAL_TOLERANCE = 1e-12
@@ -18,19 +19,6 @@ ORTHONORMAL_TOLERANCE = 1e-12
 
 UNROUNDED = 2.0**-26
 """Products of two multiples of it, and their sums below 2, are float64 numbers."""
-
-UNIT_ROUNDOFF = 2.0**-53
-
-Witness: TypeAlias = Mapping[str, Any] | None
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """Whether an assumption holds on a dataset, and what breaks it (None where it holds)."""
-
-    name: str
-    holds: bool
-    witness: Witness
 
 
 def collocation(dataset: Dataset) -> Witness:
@@ -194,8 +182,7 @@ def check_assumption(dataset: Dataset, name: str) -> Assumption:
     >>> check_assumption(data, "well_defined_orders").witness["cycle"]
     ['a', 'b']
     """
-    witness = ASSUMPTIONS[name](dataset)
-    return Assumption(name=name, holds=witness is None, witness=witness)
+    return judged(ASSUMPTIONS, name, dataset)
 
 
 def check_assumptions(dataset: Dataset) -> dict[str, Assumption]:

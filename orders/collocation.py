@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from marginaudit.orders.errors import CollocationError
+from marginaudit.orders.reading import Token
 from marginaudit.orders.text import shown
-
-Token: TypeAlias = str
 
 
 @dataclass(frozen=True)

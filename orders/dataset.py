@@ -10,9 +10,10 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.collocation import Collocation, Token
+from marginaudit.orders.collocation import Collocation
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.partial_order import QueryOrder, query_orders
+from marginaudit.orders.reading import Token
 from marginaudit.orders.relations import Encoded, Relations, relations
 from marginaudit.orders.text import printable, shown
 

@@ -1,21 +1,19 @@
 """Datasets as files: the JSON and the text form, read with errors that name the place, and written."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from io import StringIO
 from itertools import chain
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.collocation import Token
 from marginaudit.orders.dataset import Dataset, Sample, prefix_samples, require_countable
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.files import file_content
+from marginaudit.orders.reading import Reader, Token, json_kind, parsed_json, pointer_part, utf_8_text
 from marginaudit.orders.text import printable, shown, shown_path
 
 KEYS = ("name", "vocabulary", "sentences", "samples", "next_token", "embedding")
@@ -64,13 +62,10 @@ def dataset_from_content(content: bytes, path: Path) -> Dataset:
         As `read_dataset`.
     """
     where = shown_path(path)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = 1 + error.object[: error.start].count(b"\n")
-        raise InputError(f"{where}: line {line}", got="text that is not UTF-8", expected="UTF-8") from None
-    read = _read_json if path.suffix.lower() == ".json" else _read_text
-    return read(text, where, printable(path.stem))
+    text, name = utf_8_text(content, where), printable(path.stem)
+    if path.suffix.lower() == ".json":
+        return dataset_from_document(parsed_json(text, where), where=where, default_name=name)
+    return _read_text(text, where, name)
 
 
 def _read_text(text: str, where: str, name: str) -> Dataset:
@@ -85,67 +80,6 @@ def _read_text(text: str, where: str, name: str) -> Dataset:
     if not sentences:
         raise InputError(where, got="no sentence", expected="a sentence a line")
     return Dataset.from_sentences(name, sentences)
-
-
-def _read_json(text: str, where: str, name: str) -> Dataset:
-    repeated: list[_RepeatedKey] = []
-
-    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _RepeatedKey:
-        members = dict(pairs)
-        if len(members) == len(pairs):
-            return members
-        key, times = Counter(key for key, _ in pairs).most_common(1)[0]
-        repeated.append(_RepeatedKey(key, times))
-        return repeated[-1]
-
-    try:
-        document = json.loads(text, object_pairs_hook=unique_keys, parse_int=_integer)
-        if repeated:
-            pointer, found = next(_repeated_keys(document, ""))
-            place = f"{where}: {pointer}/{_pointer(found.key)}"
-            raise InputError(place, got=f"this key {found.times} times in one object", expected="once")
-    except json.JSONDecodeError as error:
-        place = f"{where}: line {error.lineno} column {error.colno}"
-        raise InputError(place, got=f"invalid JSON ({error.msg})", expected="a JSON document") from None
-    except RecursionError:
-        raise InputError(where, got="JSON nested too deeply", expected="a dataset") from None
-    return dataset_from_document(document, where=where, default_name=name)
-
-
-@dataclass(frozen=True)
-class _RepeatedKey:
-    """Stands in the parsed document for an object that holds a key more than once."""
-
-    key: str
-    times: int
-
-
-def _repeated_keys(value: Any, pointer: str) -> Iterator[tuple[str, _RepeatedKey]]:
-    if isinstance(value, _RepeatedKey):
-        yield pointer, value
-    elif isinstance(value, dict):
-        for key, member in value.items():
-            yield from _repeated_keys(member, f"{pointer}/{_pointer(key)}")
-    elif isinstance(value, list):
-        for i, member in enumerate(value):
-            yield from _repeated_keys(member, f"{pointer}/{i}")
-
-
-class _LongInteger(float):
-    """An integer of more digits than Python converts, which no place takes."""
-
-    def __init__(self, digits: str) -> None:
-        self.digits = len(digits.lstrip("-"))
-
-    def __repr__(self) -> str:
-        return f"an integer of {self.digits} digits"
-
-
-def _integer(digits: str) -> int | float:
-    try:
-        return int(digits)
-    except ValueError:
-        return _LongInteger(digits)
 
 
 def dataset_from_document(document: Any, *, where: str = "dataset", default_name: str = "dataset") -> Dataset:
@@ -180,42 +114,22 @@ def dataset_to_document(dataset: Dataset) -> dict[str, Any]:
     return document
 
 
-def _kind(value: object) -> str:
-    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array"}
-    if value is None:
-        return "null"
-    return next((name for kind, name in names.items() if isinstance(value, kind)), "an object")
-
-
-def _pointer(part: str) -> str:
-    return printable(part.replace("~", "~0").replace("/", "~1"))
-
-
-class _Reader:
+class _Reader(Reader):
     """Validation of one document.
 
     ``known`` is the given vocabulary, if there is one; ``accepted`` holds the tokens met so far.
     """
 
     def __init__(self, where: str) -> None:
-        self.where = where
+        super().__init__(where)
         self.known: frozenset[Token] | None = None
         self.accepted: set[Token] = set()
 
-    def fail(self, pointer: str, *, got: str, expected: str) -> NoReturn:
-        raise InputError(f"{self.where}: {pointer}" if pointer else self.where, got=got, expected=expected)
-
     def dataset(self, document: Any, default_name: str) -> Dataset:
         if not isinstance(document, dict):
-            self.fail("", got=_kind(document), expected="a JSON object")
-        for key in document:
-            if key not in KEYS:
-                self.fail(f"/{_pointer(key)}", got="an unknown key", expected="one of " + ", ".join(KEYS))
-        name = document.get("name", default_name)
-        if not isinstance(name, str) or not name:
-            self.fail("/name", got=shown(name), expected="a non-empty string")
-        if not _encodable(name):
-            self.fail("/name", got=shown(name), expected="a string that UTF-8 can encode")
+            self.fail("", got=json_kind(document), expected="a JSON object")
+        self.known_keys(document, "", KEYS)
+        name = self.name(document, default_name)
 
         if "vocabulary" in document:
             self.known = frozenset(self.vocabulary(document["vocabulary"]))
@@ -245,20 +159,12 @@ class _Reader:
             embedding=self.embedding(document["embedding"], len(vocabulary)) if "embedding" in document else None,
         )
 
-    def array(self, value: Any, pointer: str, of: str) -> list[Any]:
-        if not isinstance(value, list):
-            self.fail(pointer, got=_kind(value), expected=f"an array of {of}")
-        return value
-
     def token(self, value: Any, pointer: str) -> Token:
-        if not isinstance(value, str):
-            self.fail(pointer, got=shown(value), expected="a token (a string)")
-        if self.known is not None and value not in self.known:
+        if self.known is not None and isinstance(value, str) and value not in self.known:
             self.fail(pointer, got=shown(value), expected="a token of the vocabulary")
-        if not _encodable(value):
-            self.fail(pointer, got=shown(value), expected="a token that UTF-8 can encode")
-        self.accepted.add(value)
-        return value
+        token = super().token(value, pointer)
+        self.accepted.add(token)
+        return token
 
     def tokens(self, value: Any, pointer: str) -> tuple[Token, ...]:
         words = self.array(value, pointer, "tokens")
@@ -298,12 +204,8 @@ class _Reader:
 
     def sample(self, value: Any, pointer: str) -> tuple[Sample, int]:
         if not isinstance(value, dict):
-            self.fail(pointer, got=_kind(value), expected='an object {"tokens", "next", "count"}')
-        for key in value:
-            if key not in SAMPLE_KEYS:
-                self.fail(
-                    f"{pointer}/{_pointer(key)}", got="an unknown key", expected="one of " + ", ".join(SAMPLE_KEYS)
-                )
+            self.fail(pointer, got=json_kind(value), expected='an object {"tokens", "next", "count"}')
+        self.known_keys(value, pointer, SAMPLE_KEYS)
         for key in ("tokens", "next"):
             if key not in value:
                 self.fail(pointer, got=f"no key {key!r}", expected='an object with "tokens" and "next"')
@@ -318,10 +220,10 @@ class _Reader:
 
     def next_token(self, value: Any) -> dict[Token, Token]:
         if not isinstance(value, dict):
-            self.fail("/next_token", got=_kind(value), expected="an object from token to next token")
+            self.fail("/next_token", got=json_kind(value), expected="an object from token to next token")
         for x, y in value.items():
-            self.token(x, f"/next_token/{_pointer(x)}")
-            self.token(y, f"/next_token/{_pointer(x)}")
+            self.token(x, f"/next_token/{pointer_part(x)}")
+            self.token(y, f"/next_token/{pointer_part(x)}")
         return dict(value)
 
     def check_collocation(
@@ -359,11 +261,6 @@ class _Reader:
                 got = f"{shown(max(numbers, key=abs))} as the largest entry"
                 self.fail(f"/embedding/{i}", got=got, expected="zeros, or an entry of at least 1e-50")
         return np.array(rows, dtype=np.float64)
-
-
-def _encodable(text: str) -> bool:
-    """Whether the text has no lone surrogate, which JSON can write and UTF-8 cannot."""
-    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def _count(sentences: Iterable[tuple[Token, ...]], samples: Iterable[tuple[Sample, int]]) -> Counter[Sample]:

@@ -12,8 +12,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from marginaudit.orders.collocation import Token
 from marginaudit.orders.dataset import Dataset, Sample, prefix_samples
+from marginaudit.orders.reading import Token
 
 ATTEMPTS = 1000
 """How often a generator starts again, or draws again, before it says that the request is impossible."""

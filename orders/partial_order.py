@@ -8,7 +8,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 
-from marginaudit.orders.collocation import Token
+from marginaudit.orders.reading import Token
 from marginaudit.orders.relations import Relations
 
 

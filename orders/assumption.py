@@ -1,0 +1,25 @@
+"""An assumption, judged on a dataset: whether it holds, and its witness where it does not."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+Witness: TypeAlias = Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Whether an assumption holds on a dataset, and what breaks it (None where it holds)."""
+
+    name: str
+    holds: bool
+    witness: Witness
+
+
+D = TypeVar("D")
+
+
+def judged(predicates: Mapping[str, Callable[[D], Witness]], name: str, dataset: D) -> Assumption:
+    """The assumption of that name, judged on a dataset."""
+    witness = predicates[name](dataset)
+    return Assumption(name=name, holds=witness is None, witness=witness)
