@@ -1,0 +1,43 @@
+"""Sequence classes of arXiv 2305.16380 (Scan and Snap): datasets, tokens, overlaps, assumptions, generators."""
+
+from marginaudit.orders.snap.assumptions import ASSUMPTIONS, check_assumption, check_assumptions
+from marginaudit.orders.snap.cases import CASES
+from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses
+from marginaudit.orders.snap.description import describe
+from marginaudit.orders.snap.documents import accepts, classes_from_document, classes_to_document, read_classes
+from marginaudit.orders.snap.generate import (
+    broken,
+    rescaled,
+    single_common_dataset,
+    symmetric_dataset,
+    weakly_correlated_dataset,
+)
+from marginaudit.orders.snap.graph import common_tokens, distinct_tokens, token_class_graph
+from marginaudit.orders.snap.overlap import Overlap, overlap_of
+from marginaudit.orders.snap.synthetic import syn_medium, syn_small
+
+__all__ = [
+    "ASSUMPTIONS",
+    "CASES",
+    "Overlap",
+    "SequenceClass",
+    "SequenceClasses",
+    "accepts",
+    "broken",
+    "check_assumption",
+    "check_assumptions",
+    "classes_from_document",
+    "classes_to_document",
+    "common_tokens",
+    "describe",
+    "distinct_tokens",
+    "overlap_of",
+    "read_classes",
+    "rescaled",
+    "single_common_dataset",
+    "symmetric_dataset",
+    "syn_medium",
+    "syn_small",
+    "token_class_graph",
+    "weakly_correlated_dataset",
+]

@@ -1,0 +1,221 @@
+"""Every assumption on sequence classes as a predicate that returns its witness.
+
+Assumption 2 of arXiv 2305.16380 is `wide_vocabulary`, `small_overlap` and `spread_overlap`, judged at attention
+P(l|n), where all of Z is 0. The last two imply the first: 6/sqrt(M) <= |lambda_i| < 1/K makes M > 36 K^2. Corollary 2
+asks for `single_query` (1), `symmetric_classes` (2) and `shared_common` (3); its (4), Z(0) = 0, is not about the data.
+
+An eigenvalue is compared by its error bar. Where that straddles the bound the assumption is not met, and the witness
+says that it is undecided.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from marginaudit.orders.assumption import Assumption, Witness, judged
+from marginaudit.orders.reading import Token
+from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses
+from marginaudit.orders.snap.graph import common_tokens, distinct_tokens
+
+MUCH_GREATER = 10
+"""What stands for "much greater"."""
+
+SAME_PROBABILITY = 2.0**-50
+"""Relative difference of probabilities that are the same number: rounded, summed and divided twice, six roundings."""
+
+MOST_SHOWN = 10
+"""Tokens in a witness."""
+
+
+def uniform_classes(dataset: SequenceClasses) -> Witness:
+    """Every class is as frequent as the others; the witness is two that are not."""
+    weights = dataset.weights or ()
+    for n, (first, weight) in enumerate(pairwise(weights), start=1):
+        if weight != first:
+            names = dataset.next_tokens[n - 1 : n + 1]
+            return {"classes": list(names), "frequencies": [first, weight]}
+    return None
+
+
+def wide_vocabulary(dataset: SequenceClasses) -> Witness:
+    """M >> K^2: M >= 10 K^2; the witness is M and what it should be at least."""
+    least = MUCH_GREATER * dataset.K**2
+    if least > dataset.M:
+        return {"M": dataset.M, "K": dataset.K, "least": least}
+    return None
+
+
+def large_vocabulary(dataset: SequenceClasses) -> Witness:
+    """M >> 100 (Theorem 1, Remark 3): M >= 1000; the witness is M and what it should be at least."""
+    least = MUCH_GREATER * 100
+    if least > dataset.M:
+        return {"M": dataset.M, "least": least}
+    return None
+
+
+def small_overlap(dataset: SequenceClasses) -> Witness:
+    """|lambda_1(E)| < 1/K; the witness is |lambda_1|."""
+    return _largest_below(dataset, Fraction(1, dataset.K))
+
+
+def overlap_below_one(dataset: SequenceClasses) -> Witness:
+    """|lambda_1(E)| < 1 (Lemmas 14, 15, 17); the witness is |lambda_1|."""
+    return _largest_below(dataset, Fraction(1))
+
+
+def _largest_below(dataset: SequenceClasses, bound: Fraction) -> Witness:
+    largest, error = dataset.overlap.largest, dataset.overlap.eigenvalue_error
+    if Fraction(largest) + Fraction(error) < bound:
+        return None
+    undecided = Fraction(largest) - Fraction(error) < bound
+    return {"largest": largest, "error": error, "below": float(bound), "undecided": undecided}
+
+
+def spread_overlap(dataset: SequenceClasses) -> Witness:
+    """Every |lambda_i(E)| >= 6/sqrt(M); the witness is the eigenvalue nearest to 0."""
+    eigenvalues, error = dataset.overlap.eigenvalues, dataset.overlap.eigenvalue_error
+    nearest = float(eigenvalues[np.argmin(np.abs(eigenvalues))])
+
+    def long_enough(size: Fraction) -> bool:
+        return size >= 0 and size**2 * dataset.M >= 36
+
+    if long_enough(abs(Fraction(nearest)) - Fraction(error)):
+        return None
+    undecided = long_enough(abs(Fraction(nearest)) + Fraction(error))
+    return {"eigenvalue": nearest, "error": error, "least": 6 / math.sqrt(dataset.M), "undecided": undecided}
+
+
+def equal_overlaps(dataset: SequenceClasses) -> Witness:
+    """All off-diagonal entries of E are the same number, to rounding (Remark 1); the witness is two that differ."""
+    if dataset.K < 2:
+        return None
+    rows, columns = np.tril_indices(dataset.K, -1)
+    entries = dataset.overlap.E[rows, columns]
+    least, most = int(np.argmin(entries)), int(np.argmax(entries))
+    rounding = 2 * dataset.overlap.relative_error + 4 * SAME_PROBABILITY  # an entry's factors and their two norms
+    if entries[most] - entries[least] <= rounding * entries[most]:
+        return None
+    pairs = [[dataset.next_tokens[columns[i]], dataset.next_tokens[rows[i]]] for i in (least, most)]
+    return {"classes": pairs, "overlaps": [float(entries[least]), float(entries[most])]}
+
+
+def single_common(dataset: SequenceClasses) -> Witness:
+    """Exactly one token is common (Theorem 2 (b)); the witness is their number and the first of them."""
+    common = common_tokens(dataset)
+    return None if len(common) == 1 else {"common": len(common), "tokens": list(common[:MOST_SHOWN])}
+
+
+def distinct_beside_common(dataset: SequenceClasses) -> Witness:
+    """Of the classes of each query under which a common token occurs, one has a distinct token (Theorem 2 (b)).
+
+    The witness is a query whose classes have none, and a common token that occurs in one of them.
+    """
+    common, distinct = set(common_tokens(dataset)), distinct_tokens(dataset)
+    for query, members in dataset.queries.items():
+        classes = [dataset.classes[n] for n in members]
+        met = next((token for c in classes for token in c.support if token in common), None)
+        if met is not None and not any(distinct[c.next] for c in classes):
+            return {"query": query, "common": met}
+    return None
+
+
+def dominant_distinct(dataset: SequenceClasses) -> Witness:
+    """In each class that has distinct tokens one is more probable than the others (Theorem 3 at Z = 0).
+
+    The witness is a class and two tokens that are the most probable.
+    """
+    for c, ranked in zip(dataset.classes, _ranked_distinct(dataset), strict=True):
+        if len(ranked) > 1 and _same(c.probabilities[ranked[0]], c.probabilities[ranked[1]]):
+            return {"class": c.next, "tokens": ranked[:2], "probability": c.probabilities[ranked[0]]}
+    return None
+
+
+def single_query(dataset: SequenceClasses) -> Witness:
+    """All classes have one query (Corollary 2 (1)); the witness is two with different ones."""
+    first = dataset.classes[0]
+    for c in dataset.classes:
+        if c.query != first.query:
+            return {"classes": [first.next, c.next], "queries": [first.query, c.query]}
+    return None
+
+
+def symmetric_classes(dataset: SequenceClasses) -> Witness:
+    """The distinct tokens of any two classes can be matched with equal probabilities (Corollary 2 (2)).
+
+    The witness is two classes, with the first probabilities in descending order that differ (0: no such token).
+    """
+    first, ranked_first = dataset.classes[0], _ranked_distinct(dataset)[0]
+    for c, ranked in zip(dataset.classes, _ranked_distinct(dataset), strict=True):
+        for i in range(max(len(ranked), len(ranked_first))):
+            p, q = _nth(first, ranked_first, i), _nth(c, ranked, i)
+            if not _same(p, q):
+                return {"classes": [first.next, c.next], "probabilities": [p, q]}
+    return None
+
+
+def shared_common(dataset: SequenceClasses) -> Witness:
+    """P(l|n) of a common token l is the same for all classes n (Corollary 2 (3)).
+
+    The witness is a common token and two classes with different probabilities of it.
+    """
+    first = dataset.classes[0]
+    for token in common_tokens(dataset):
+        p = first.probabilities.get(token, 0.0)
+        for c in dataset.classes:
+            q = c.probabilities.get(token, 0.0)
+            if not _same(p, q):
+                return {"token": token, "classes": [first.next, c.next], "probabilities": [p, q]}
+    return None
+
+
+def _ranked_distinct(dataset: SequenceClasses) -> list[list[Token]]:
+    """The distinct tokens of each class, the most probable first."""
+    distinct = distinct_tokens(dataset)
+    return [sorted(distinct[c.next], key=lambda token: -c.probabilities[token]) for c in dataset.classes]
+
+
+def _nth(c: SequenceClass, tokens: list[Token], i: int) -> float:
+    return c.probabilities[tokens[i]] if i < len(tokens) else 0.0
+
+
+def _same(p: float, q: float) -> bool:
+    return abs(p - q) <= SAME_PROBABILITY * max(p, q)
+
+
+ASSUMPTIONS: Mapping[str, Callable[[SequenceClasses], Witness]] = {
+    predicate.__name__: predicate
+    for predicate in (
+        uniform_classes,
+        wide_vocabulary,
+        small_overlap,
+        spread_overlap,
+        single_common,
+        symmetric_classes,
+        shared_common,
+        single_query,
+        distinct_beside_common,
+        dominant_distinct,
+        equal_overlaps,
+        overlap_below_one,
+        large_vocabulary,
+    )
+}
+"""The predicates by name."""
+
+
+def check_assumption(dataset: SequenceClasses, name: str) -> Assumption:
+    """One assumption, judged on a dataset.
+
+    >>> data = SequenceClasses.from_weights("two", 39, [("m", "q", {"a": 1}), ("n", "q", {"a": 1, "b": 1})])
+    >>> check_assumption(data, "wide_vocabulary").witness
+    {'M': 39, 'K': 2, 'least': 40}
+    """
+    return judged(ASSUMPTIONS, name, dataset)
+
+
+def check_assumptions(dataset: SequenceClasses) -> dict[str, Assumption]:
+    """All assumptions, by name."""
+    return {name: check_assumption(dataset, name) for name in ASSUMPTIONS}

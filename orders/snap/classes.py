@@ -1,0 +1,146 @@
+"""A dataset of sequence classes: a next token, its query, and the distribution of the tokens before the query."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+
+from marginaudit.orders.arrays import Floats, read_only
+from marginaudit.orders.reading import Token
+from marginaudit.orders.snap.overlap import Overlap, overlap_of
+
+ROUNDING_OF_A_SUM = 2.0**-52
+"""How far from 1 the sum of numbers is that were divided by their sum: two unit roundoffs."""
+
+
+@dataclass(frozen=True)
+class SequenceClass:
+    """One class n: its next token, its query token psi(n) and P(l|n), which sums to 1 up to rounding.
+
+    A token of probability 0 is named and does not occur.
+    """
+
+    next: Token
+    query: Token
+    probabilities: Mapping[Token, float]
+
+    @cached_property
+    def support(self) -> tuple[Token, ...]:
+        """The tokens that occur, P(l|n) > 0."""
+        return tuple(token for token, p in self.probabilities.items() if p > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceClasses:
+    """K sequence classes over a vocabulary of M tokens, of which only the named ones take memory.
+
+    Made by :func:`marginaudit.orders.snap.read_classes`, from a document of the same form by
+    :func:`marginaudit.orders.snap.classes_from_document`, or from weights by `from_weights`.
+
+    Source: arXiv 2305.16380, section 3.2.
+
+    Attributes
+    ----------
+    name : str
+    M : int
+        Vocabulary size, at least the number of `tokens`.
+    classes : tuple of K classes, no two with the same next token
+    weights : tuple of K positive numbers, or None
+        How often each class is drawn, up to a factor; None: all alike.
+
+    >>> data = SequenceClasses.from_weights("two", 5000, [("n0", "q", {"a": 7, "the": 3}), ("n1", "q", {"the": 1})])
+    >>> data.K, data.tokens, data.contextual
+    (2, ('a', 'the', 'q', 'n0', 'n1'), ('a', 'the'))
+    >>> data.P
+    array([[0.7, 0.3],
+           [0. , 1. ]])
+    """
+
+    name: str
+    M: int
+    classes: tuple[SequenceClass, ...]
+    weights: tuple[float, ...] | None = None
+
+    @classmethod
+    def from_weights(
+        cls, name: str, M: int | None, classes: Iterable[tuple[Token, Token, Mapping[Token, float]]]
+    ) -> "SequenceClasses":
+        """Classes (next, query, weights of the contextual tokens); M is the number of tokens named where it is None.
+
+        >>> data = SequenceClasses.from_weights("one", None, [("n", "q", {"a": 1, "b": 3})])
+        >>> data.M, dict(data.classes[0].probabilities)
+        (4, {'a': 0.25, 'b': 0.75})
+        """
+        made = tuple(SequenceClass(n, query, normalized(weights)) for n, query, weights in classes)
+        return cls(name, len(named_tokens(made)) if M is None else M, made)
+
+    @property
+    def K(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens named, in order of first use: contextual ones, then queries, then next tokens."""
+        return named_tokens(self.classes)
+
+    @cached_property
+    def contextual(self) -> tuple[Token, ...]:
+        """The tokens that occur in some class, in the order of `tokens`."""
+        occurring = set(chain.from_iterable(c.support for c in self.classes))
+        return tuple(token for token in self.tokens if token in occurring)
+
+    @cached_property
+    def next_tokens(self) -> tuple[Token, ...]:
+        """Each class's next token."""
+        return tuple(c.next for c in self.classes)
+
+    @cached_property
+    def queries(self) -> Mapping[Token, tuple[int, ...]]:
+        """psi^{-1}: each query with the indices of its classes."""
+        classes: dict[Token, list[int]] = {}
+        for n, c in enumerate(self.classes):
+            classes.setdefault(c.query, []).append(n)
+        return {query: tuple(found) for query, found in classes.items()}
+
+    @cached_property
+    def P(self) -> Floats:
+        """P(l|n), shape (classes, contextual), read-only; attention c_n where all of Z is 0."""
+        column = {token: l for l, token in enumerate(self.contextual)}  # noqa: E741
+        found = np.zeros((self.K, len(column)))
+        for n, c in enumerate(self.classes):
+            found[n, [column[token] for token in c.support]] = [c.probabilities[token] for token in c.support]
+        return read_only(found)
+
+    @cached_property
+    def overlap(self) -> Overlap:
+        """F, E and its eigenvalues where all of Z is 0: attention P(l|n)."""
+        return overlap_of(self.P)
+
+    @cached_property
+    def frequencies(self) -> Floats:
+        """P(n), shape (classes,), read-only."""
+        weights = self.weights or (1.0,) * self.K
+        return read_only(np.array(weights) / math.fsum(weights))
+
+
+def named_tokens(classes: Iterable[SequenceClass]) -> tuple[Token, ...]:
+    """The tokens of the classes: contextual ones, then queries, then next tokens."""
+    classes = tuple(classes)
+    contextual = chain.from_iterable(c.probabilities for c in classes)
+    return tuple(dict.fromkeys(chain(contextual, (c.query for c in classes), (c.next for c in classes))))
+
+
+def normalized(weights: Mapping[Token, float]) -> dict[Token, float]:
+    """The weights divided by their sum; left as they are where that is 1 up to the rounding of such a division.
+
+    So the result is its own: reading what was written changes no bit. The sum is rounded once, so equal weights in
+    another order give equal probabilities.
+    """
+    total = math.fsum(weights.values())
+    if abs(total - 1) <= ROUNDING_OF_A_SUM:
+        total = 1.0
+    return {token: weight / total for token, weight in weights.items()}

@@ -1,0 +1,259 @@
+"""Seeded generators of sequence classes that meet Assumption 2, and of classes that break one part of it.
+
+All choose f_n first, by the squares of its entries, which sum to 1; P(l|n) is f_n divided by its sum.
+"""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from marginaudit.orders.arrays import Floats
+from marginaudit.orders.reading import Token
+from marginaudit.orders.snap.classes import SequenceClasses
+
+INSIDE = 0.02
+"""The part of a range, on a logarithmic scale, that is left free at either end, so that rounding crosses none."""
+
+SKEW = 1.25
+"""Largest ratio of the two entries f that a token common to two classes has, to what equal ones would be."""
+
+HALVINGS = 12
+"""How often a random overlap is mixed with a regular one before the regular one is taken as it is."""
+
+
+def single_common_dataset(
+    *, K: int, M: int, seed: int, queries: int = 1, distinct: tuple[int, int] = (1, 4), name: str = "single-common"
+) -> SequenceClasses:
+    """Classes with one common token, which occurs in each; Assumption 2 holds.
+
+    With a_n the common token's entry of f_n, E = a a^T - diag(a^2): one eigenvalue is at most (K-1) max a^2, the others
+    lie between -max a^2 and -min a^2. So a^2 is drawn between 6/sqrt(M) and 1/(K (K-1)).
+
+    Parameters
+    ----------
+    K : int
+        Number of classes, at least 2.
+    M : int
+        Vocabulary size, more than 36 K^2 (K-1)^2.
+    seed : int
+    queries : int
+        Number of query tokens, at most K.
+    distinct : (least, most)
+        Distinct tokens of each class.
+    name : str
+
+    Raises
+    ------
+    ValueError
+        There are no such classes.
+    """
+    rng = np.random.default_rng(seed)
+    least, most = _range(K, M, 1 / (K * (K - 1)) if K > 1 else 0.0)
+    least *= (most / least) ** rng.uniform(0, 1)
+    squares = rng.uniform(least, min(most, 1.5 * least), K)
+    classes = [
+        _weights({"c1": math.sqrt(square)}, n, 1 - square, _parts(rng, distinct)) for n, square in enumerate(squares)
+    ]
+    return _dataset(rng, name, M, queries, classes)
+
+
+def symmetric_dataset(
+    *,
+    K: int,
+    M: int,
+    seed: int,
+    common: tuple[int, int] = (2, 4),
+    distinct: tuple[int, int] = (1, 4),
+    name: str = "symmetric",
+) -> SequenceClasses:
+    """Classes of one query that differ in the names of their distinct tokens only; Assumption 2 and Corollary 2 hold.
+
+    All overlaps are one e, so the eigenvalues of E are (K-1) e and -e.
+
+    Parameters
+    ----------
+    K : int
+        Number of classes, at least 2.
+    M : int
+        Vocabulary size, more than 36 K^2 (K-1)^2.
+    seed : int
+    common, distinct : (least, most)
+        Common tokens in all, and distinct tokens of each class.
+    name : str
+
+    Raises
+    ------
+    ValueError
+        There are no such classes.
+    """
+    rng = np.random.default_rng(seed)
+    least, most = _range(K, M, 1 / (K * (K - 1)) if K > 1 else 0.0)
+    e = rng.uniform(least, most)
+    shared = np.sqrt(e * _parts(rng, common))
+    own = _parts(rng, distinct)
+    named = {f"c{i}": float(f) for i, f in enumerate(shared, start=1)}
+    return _dataset(rng, name, M, 1, [_weights(named, n, 1 - e, own) for n in range(K)])
+
+
+def weakly_correlated_dataset(
+    *, K: int, M: int, seed: int, queries: int = 1, distinct: tuple[int, int] = (1, 4), name: str = "weakly-correlated"
+) -> SequenceClasses:
+    """Random classes that meet Assumption 2: first E, then F with F^T F = I + E and no negative entry.
+
+    E is a random symmetric matrix, its diagonal 0, no entry negative; its eigenvalues are brought between 6/sqrt(M) and
+    1/K by mixing it with a regular matrix, then by a factor. F takes a token common to all classes, in half of the
+    draws, one common to each pair for the rest of its overlap, and distinct tokens for the rest of each norm: rows of
+    such an E sum to less than 1.
+
+    Parameters
+    ----------
+    K : int
+        Number of classes, at least 2.
+    M : int
+        Vocabulary size, more than 36 K^2 for even K, 144 K^2 for odd K.
+    seed : int
+    queries : int
+        Number of query tokens, at most K.
+    distinct : (least, most)
+        Distinct tokens of each class.
+    name : str
+
+    Raises
+    ------
+    ValueError
+        There are no such classes.
+    """
+    rng = np.random.default_rng(seed)
+    E = _random_overlap(rng, K, M)
+    above = E[np.triu_indices(K, 1)]
+    shared = math.sqrt(above.min() * rng.uniform(0, 1)) if rng.integers(2) else 0.0
+    common: list[dict[Token, float]] = [{"c0": shared} if shared else {} for _ in range(K)]
+    for number, (i, j) in enumerate(zip(*np.triu_indices(K, 1), strict=True), start=1):
+        rest = E[i, j] - shared**2
+        if rest > 0:
+            skew = SKEW ** rng.uniform(-1, 1)
+            common[i][f"c{number}"], common[j][f"c{number}"] = math.sqrt(rest) * skew, math.sqrt(rest) / skew
+    classes = [
+        _weights(found, n, 1 - sum(f**2 for f in found.values()), _parts(rng, distinct))
+        for n, found in enumerate(common)
+    ]
+    return _dataset(rng, name, M, queries, classes)
+
+
+def rescaled(dataset: SequenceClasses, factor: float) -> SequenceClasses:
+    """The classes with E times a factor: common tokens' squares times it, distinct ones' so that norms stay 1.
+
+    >>> data = single_common_dataset(K=2, M=5000, seed=0)
+    >>> bool(np.allclose(rescaled(data, 0.5).overlap.E, data.overlap.E / 2, atol=1e-15))
+    True
+
+    Raises
+    ------
+    ValueError
+        A class has no distinct token, or its common tokens no room for the factor.
+    """
+    squares = dataset.overlap.F.T**2
+    common = np.count_nonzero(squares, axis=0) > 1
+    taken = squares[:, common].sum(axis=1)
+    if np.any(factor * taken >= 1) or np.any(taken >= 1):
+        raise ValueError(f"no overlap times {factor}: a class has too little on its distinct tokens")
+    left = (1 - factor * taken) / (1 - taken)
+    weights = np.sqrt(np.where(common, factor, left[:, np.newaxis]) * squares)
+    column = {token: i for i, token in enumerate(dataset.contextual)}
+    classes = [
+        (c.next, c.query, {token: float(weights[n, column[token]]) for token in c.support})
+        for n, c in enumerate(dataset.classes)
+    ]
+    return replace(SequenceClasses.from_weights(dataset.name, dataset.M, classes), weights=dataset.weights)
+
+
+def broken(dataset: SequenceClasses, assumption: str) -> SequenceClasses:
+    """Classes that meet Assumption 2, so changed that the named part of it fails and no other.
+
+    With `wide_vocabulary` fails `spread_overlap` too: that and `small_overlap` imply it.
+
+    >>> from marginaudit.orders.snap import check_assumption
+    >>> data = broken(weakly_correlated_dataset(K=3, M=5000, seed=0), "small_overlap")
+    >>> check_assumption(data, "small_overlap").holds, check_assumption(data, "spread_overlap").holds
+    (False, True)
+
+    Raises
+    ------
+    ValueError
+        The assumption is no part of Assumption 2, or the classes have no room for the change.
+    """
+    K, M, eigenvalues = dataset.K, dataset.M, np.abs(dataset.overlap.eigenvalues)
+    match assumption:
+        case "uniform_classes":
+            return replace(dataset, weights=(2.0, *(1.0,) * (K - 1)))
+        case "wide_vocabulary":
+            if len(dataset.tokens) >= 10 * K**2:
+                raise ValueError(f"{len(dataset.tokens)} tokens are named: M is at least 10 K^2 = {10 * K**2}")
+            return replace(dataset, M=10 * K**2 - 1)
+        case "small_overlap":
+            return rescaled(dataset, 1.1 / (K * eigenvalues.max()))
+        case "spread_overlap":
+            return rescaled(dataset, 0.9 * 6 / math.sqrt(M) / eigenvalues.min())
+        case _:
+            raise ValueError(f"{assumption} is no part of Assumption 2")
+
+
+def _range(K: int, M: int, most: float) -> tuple[float, float]:
+    """From 6/sqrt(M) to ``most``, less what is left free at either end."""
+    if not M * most**2 > 36:
+        raise ValueError(f"no such classes with K={K}, M={M}: K >= 2 and a larger M are needed for Assumption 2")
+    least = 6 / math.sqrt(M)
+    free = (most / least) ** INSIDE
+    return least * free, most / free
+
+
+def _random_overlap(rng: np.random.Generator, K: int, M: int) -> Floats:
+    """A random E whose eigenvalues are, in absolute value, between 6/sqrt(M) and 1/K."""
+    least, most = _range(K, M, 1 / K if K > 1 else 0.0)
+    regular = _regular_overlap(rng, K)
+    upper = np.triu(rng.uniform(size=(K, K)) * (rng.uniform(size=(K, K)) < rng.uniform(0.2, 1)), 1)
+    for mixed in (*(0.5**i for i in range(HALVINGS)), 0.0):
+        E: Floats = mixed * (upper + upper.T) + (1 - mixed) * regular
+        sizes = np.abs(np.linalg.eigvalsh(E))
+        if 0 < sizes.max() * least <= sizes.min() * most:
+            E *= np.exp(rng.uniform(np.log(least / sizes.min()), np.log(most / sizes.max())))
+            return E
+    raise ValueError(f"no such classes with K={K}, M={M}: Assumption 2 needs a larger M")
+
+
+def _regular_overlap(rng: np.random.Generator, K: int) -> Floats:
+    """Pairs of classes that overlap, and three that do where K is odd: eigenvalues 1 and -1; 1, -1/2 and -1/2."""
+    order = rng.permutation(K)
+    groups = [order[i : i + 2] for i in range(3 * (K % 2), K, 2)]
+    if K % 2:
+        groups.append(order[:3])
+    E = np.zeros((K, K))
+    for group in groups:
+        E[np.ix_(group, group)] = (1 - np.eye(len(group))) / (len(group) - 1)
+    return E
+
+
+def _parts(rng: np.random.Generator, amount: tuple[int, int]) -> Floats:
+    """So many random parts of 1."""
+    parts: Floats = rng.uniform(0.2, 1, int(rng.integers(*amount, endpoint=True)))
+    parts /= parts.sum()
+    return parts
+
+
+def _weights(common: dict[Token, float], n: int, left: float, parts: Floats) -> dict[Token, float]:
+    """The entries of f_n: those given, and its distinct tokens', whose squares are parts of what is left of 1."""
+    own = {f"d{n + 1}.{i}": float(f) for i, f in enumerate(np.sqrt(left * parts), start=1)}
+    return common | own
+
+
+def _dataset(
+    rng: np.random.Generator, name: str, M: int, queries: int, weights: list[dict[Token, float]]
+) -> SequenceClasses:
+    """Classes n1 .. nK of the queries q1 .., each of which has one."""
+    K = len(weights)
+    if not 1 <= queries <= K:
+        raise ValueError(f"{queries} queries for {K} classes")
+    chosen = rng.permutation([*range(queries), *rng.integers(queries, size=K - queries)])
+    classes = [(f"n{n + 1}", f"q{chosen[n] + 1}", weights[n]) for n in range(K)]
+    return SequenceClasses.from_weights(name, M, classes)

@@ -1,0 +1,139 @@
+"""The overlap matrix E = F^T F - I of the classes' attention, its eigenvalues, E', each with its error bar."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats, read_only
+
+TINY = float(np.finfo(np.float64).smallest_normal)
+"""More than an underflow takes from a product."""
+
+LAST_ROUNDINGS = 1 + 2.0**-20
+"""Covers the roundings of an error bar's own formula: a norm of a K x K matrix has K^2 of them, K below 10^4."""
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """F, E and its eigenvalues in float64, with bounds on how far they are from those of the exact attention.
+
+    Source: arXiv 2305.16380, Assumption 2; Lemma 14 for E'.
+
+    Attributes
+    ----------
+    F : (tokens, classes) array
+        Column n is f_n = c_n/|c_n|.
+    E : (classes, classes) array
+        Symmetric, its diagonal 0 exactly.
+    relative_error : float
+        Each entry of E is within this part of itself, and `TINY` times the tokens of a class, of the exact one.
+    norm_error : float
+        Bound on the spectral norm of what E is off.
+    eigenvalues : (classes,) array
+        Of E, ascending.
+    eigenvectors : (classes, classes) array
+        Column i belongs to eigenvalue i.
+    eigenvalue_error : float
+        Bound on what each eigenvalue is off.
+    """
+
+    F: Floats
+    E: Floats
+    relative_error: float
+    norm_error: float
+    eigenvalues: Floats
+    eigenvectors: Floats
+    eigenvalue_error: float
+
+    @property
+    def K(self) -> int:
+        """Number of classes."""
+        return len(self.E)
+
+    @property
+    def largest(self) -> float:
+        """|lambda_1|, the largest absolute value of an eigenvalue."""
+        return float(np.max(np.abs(self.eigenvalues)))
+
+    @cached_property
+    def E_prime(self) -> Floats:
+        """E' with I - E' = (I + E)^{-1}, shape (classes, classes), read-only (Lemma 14).
+
+        Raises
+        ------
+        ValueError
+            I + E is singular, as far as float64 can tell.
+
+        >>> overlap_of(np.array([[0.6, 0.4], [0.2, 0.8]])).E_prime.shape
+        (2, 2)
+        """
+        if self._least_of_inverse <= 0:
+            raise ValueError("I + E is singular, or too near to it for float64: there is no E'")
+        return read_only((self.eigenvectors * (self.eigenvalues / (1 + self.eigenvalues))) @ self.eigenvectors.T)
+
+    @cached_property
+    def E_prime_error(self) -> float:
+        """Bound on the spectral norm, so on each entry, of what `E_prime` is off.
+
+        For X near E' = (I + E)^{-1} E and the residual R = (I + E) X - E, X - E' = (I + E)^{-1} R. R adds to what is
+        computed the rounding of its products and what E is off, times I - X.
+
+        Raises
+        ------
+        ValueError
+            As `E_prime`.
+        """
+        X, near_one = self.E_prime, np.eye(self.K) + self.E
+        size = np.linalg.norm(X)
+        residual = np.linalg.norm(near_one @ X - self.E)
+        residual += _gamma(self.K + 3) * (np.linalg.norm(near_one) * size + np.linalg.norm(self.E))
+        residual += self.norm_error * (1 + size)
+        return float(residual / self._least_of_inverse * LAST_ROUNDINGS)
+
+    @property
+    def _least_of_inverse(self) -> float:
+        """Lower bound on the smallest eigenvalue of I + E."""
+        return float(1 + self.eigenvalues[0] - self.eigenvalue_error - UNIT_ROUNDOFF)
+
+
+def overlap_of(attention: Floats) -> Overlap:
+    """The overlap of classes whose attention on each token is given, shape (classes, tokens), each row summing to 1.
+
+    E: a dot product of n numbers >= 0, each the quotient of a number by a norm, is right to (2 n + 4) roundings: n in
+    the product, n/2 + 2 in each factor. Two more cover their products and underflow in the norms.
+
+    Eigenvalues: with the computed eigenvectors V, eigenvalues L, G = V^T V - I and R = E V - V L, the symmetric matrix
+    V^T E V = L + G L + V^T R has eigenvalues within |G| |L| + |V| |R| of L (Weyl), and each is that of E times a factor
+    within |G| of 1 (Ostrowski). No property of the eigensolver is used.
+
+    >>> overlap = overlap_of(np.array([[0.6, 0.8, 0.0], [0.6, 0.0, 0.8]]) / 1.4)
+    >>> overlap.eigenvalues.round(12), overlap.eigenvalue_error < 1e-14
+    (array([-0.36,  0.36]), True)
+    """
+    K, n = len(attention), int(np.max(np.count_nonzero(attention, axis=1)))
+    rows = attention / np.linalg.norm(attention, axis=1, keepdims=True)
+    lower = np.tril(rows @ rows.T, -1)
+    E = lower + lower.T
+    relative_error, size = _gamma(2 * n + 6), np.linalg.norm(E)
+    norm_error = float((relative_error * size + K * n * TINY) * LAST_ROUNDINGS)
+
+    eigenvalues, V = np.linalg.eigh(E)
+    most = np.max(np.abs(eigenvalues))
+    G = np.linalg.norm(V.T @ V - np.eye(K)) + _gamma(K + 1) * (np.linalg.norm(V) ** 2 + np.sqrt(K))
+    R = np.linalg.norm(E @ V - V * eigenvalues) + _gamma(K + 2) * np.linalg.norm(V) * (size + most)
+    eigenvalue_error = float((G * (most + size) + (1 + G) * R) * LAST_ROUNDINGS + norm_error)
+    return Overlap(
+        F=read_only(rows.T),
+        E=read_only(E),
+        relative_error=relative_error,
+        norm_error=norm_error,
+        eigenvalues=read_only(eigenvalues),
+        eigenvectors=read_only(V),
+        eigenvalue_error=eigenvalue_error,
+    )
+
+
+def _gamma(roundings: int) -> float:
+    """Bound on the relative error of so many roundings one after another."""
+    return roundings * UNIT_ROUNDOFF / (1 - roundings * UNIT_ROUNDOFF)
