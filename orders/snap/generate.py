@@ -16,7 +16,7 @@ INSIDE = 0.02
 """The part of a range, on a logarithmic scale, that is left free at either end, so that rounding crosses neither."""
 
 ROOM = 1 + 1e-9
-"""Least ratio of the ends of a range: M = 144 K^2 + 1 leaves three classes, or a hundred, more."""
+"""Least ratio of a range's ends: more than rounding makes of none, less than M = 144 K^2 + 1 leaves, K up to 1000."""
 
 SKEW = 1.25
 """Largest ratio of the two entries f that a token common to two classes has, to what equal ones would be."""
