@@ -295,6 +295,13 @@ def test_any_probabilities_are_read_as_they_were_written(weights: list[float], t
     assert alike(classes_from_document(classes_to_document(data)), data)
 
 
+def test_a_sum_two_roundings_from_1_is_left_as_it_is() -> None:
+    weights = {"a": 0.8242024408289295, "b": 0.4525174757234932, "c": 0.7897675622034946}
+    data = SequenceClasses.from_weights("d", None, [("n", "q", weights)])
+    assert math.fsum(data.P[0]) == 1 + 2**-52
+    assert alike(classes_from_document(classes_to_document(data)), data)
+
+
 @given(class_datasets())
 def test_pickled_and_back(data: SequenceClasses) -> None:
     check_assumptions(data)

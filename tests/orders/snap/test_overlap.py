@@ -59,7 +59,10 @@ def test_the_error_bars_cover_what_they_say(data: SequenceClasses) -> None:
     most = max(len(c.support) for c in data.classes)
     assert 2 * most + 4 <= overlap.relative_error * 2**53 <= 2 * most + 7
     assert overlap.norm_error >= overlap.relative_error * np.linalg.norm(overlap.E)
-    assert overlap.eigenvalue_error >= overlap.norm_error
+    vectors, size, u = np.linalg.norm(overlap.eigenvectors), np.linalg.norm(overlap.E), 2**-53
+    of_G = (K + 1) * u * (vectors**2 + K**0.5) * (overlap.largest + size)
+    of_R = (K + 2) * u * vectors * (overlap.largest + size)
+    assert overlap.eigenvalue_error >= overlap.norm_error + of_G + of_R
     assert overlap.eigenvalue_error < 1e-12
 
 
@@ -148,6 +151,11 @@ def test_E_prime(data: SequenceClasses) -> None:
     with mpmath.workdps(50):
         off = mpmath.mnorm(E_prime_exact(data) - mpmath.matrix(data.overlap.E_prime.tolist()), "f")
         assert off <= data.overlap.E_prime_error < 1e-9
+    near_one, size = np.eye(data.K) + data.overlap.E, np.linalg.norm(data.overlap.E_prime)
+    products = (data.K + 3) * 2**-53 * (np.linalg.norm(near_one) * size + np.linalg.norm(data.overlap.E))
+    from_E = data.overlap.norm_error * (1 + size)
+    least = 1 + data.overlap.eigenvalues[0]
+    assert (products + from_E) / least <= data.overlap.E_prime_error
     with pytest.raises(ValueError, match="read-only"):
         data.overlap.E_prime[0] = 1
 
