@@ -195,7 +195,7 @@ def test_two_tokens_dominate_where_only_rounding_tells_them_apart() -> None:
 @pytest.mark.parametrize(("part", "equal"), [(0.9, True), (1.1, False)])
 def test_overlaps_are_equal_within_their_error_bars(part: float, equal: bool) -> None:
     """Each entry is off by its own bar, and by that of the probabilities in its two factors and their norms."""
-    data = classes(*({"the": 1, f"a{n}": 3} for n in range(3)))
+    data = classes(*({"the": 1.0, f"a{n}": 3.0} for n in range(3)))
     E = data.overlap.E.copy()
     rounding = 2 * data.overlap.relative_error + 4 * 2.0**-50
     E[0, 1] = E[1, 0] = E[0, 2] * (1 - part * rounding)
