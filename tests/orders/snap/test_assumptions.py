@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import mpmath
@@ -11,11 +12,13 @@ from hypothesis import given, settings
 
 from marginaudit.orders.snap import (
     ASSUMPTIONS,
+    SequenceClass,
     SequenceClasses,
     check_assumption,
     check_assumptions,
     classes_from_document,
 )
+from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from tests.orders.snap import restated
 from tests.orders.snap.strategies import class_documents
 from tests.strategies import Document
@@ -173,6 +176,24 @@ def test_what_the_error_bar_straddles_is_undecided() -> None:
     assert witness(classes({"a": 1, "b": 3}, {"a": 1, "b": 3}), "overlap_below_one")["undecided"] is True
 
 
+@pytest.mark.parametrize(
+    ("size", "error", "small", "spread"),
+    [
+        (1.0, 0.5, False, None),
+        (0.75, 0.25, False, None),
+        (0.625, 0.25, True, True),
+        (0.25, 0.25, True, True),
+        (0.375, 0.0625, None, False),
+        (0.25, 1.0, True, True),
+    ],
+)
+def test_bars_that_touch_a_bound(size: float, error: float, small: bool | None, spread: bool | None) -> None:
+    """Bounds 1/2, as for K = 2 and M = 144; None: the assumption holds, else whether it is undecided."""
+    overlap = replace(HALF.overlap, eigenvalues=np.array([-size, size]), eigenvalue_error=error)
+    for found, undecided in ((largest_below(overlap, Fraction(1, 2)), small), (spread_beyond(overlap, 144), spread)):
+        assert (None if found is None else found["undecided"]) is undecided
+
+
 def test_rounding_of_equal_probabilities_breaks_no_symmetry() -> None:
     weights = [0.1, 0.2, 0.3, 0.7]
     for scale in (1.0, 3.0, 0.7, 1e-3):
@@ -185,6 +206,15 @@ def test_rounding_of_equal_probabilities_breaks_no_symmetry() -> None:
 def test_a_difference_beyond_rounding_breaks_symmetry(change: float) -> None:
     changed = classes({"a": 6, "b": 1, "the": 3}, {"c": 6 * (1 + change), "d": 1, "the": 3})
     assert failing(changed) >= {"symmetric_classes", "shared_common"}
+
+
+@pytest.mark.parametrize(("difference", "same"), [(2**-50, True), (2**-49, False)])
+def test_how_far_equal_probabilities_may_be_rounded_apart(difference: float, same: bool) -> None:
+    first = SequenceClass("m", "q", {"a": 0.5, "the": 0.5})
+    second = SequenceClass("n", "q", {"b": 0.5 * (1 + difference), "the": 0.5 * (1 - difference)})
+    data = SequenceClasses("d", 5000, (first, second))
+    assert (witness(data, "symmetric_classes") is None) is same
+    assert (witness(data, "shared_common") is None) is same
 
 
 def test_two_tokens_dominate_where_only_rounding_tells_them_apart() -> None:

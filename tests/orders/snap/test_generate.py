@@ -227,6 +227,8 @@ def test_the_cases() -> None:
     assert set(CASES) == set(CASE_BREAKS)
     single, symmetric = CASES["snap-single"](), CASES["snap-symmetric"]()
     assert (single.K, single.M, common_tokens(single)) == (2, 5000, ("the",))
+    assert single.overlap.largest == pytest.approx(0.3 * 0.35 / (0.38 * 0.365) ** 0.5, rel=1e-14, abs=0)
+    assert symmetric.overlap.largest == pytest.approx(2 * 0.0325 / 0.285, rel=1e-14, abs=0)
     assert (symmetric.K, symmetric.M, common_tokens(symmetric)) == (3, 5000, ("the", "of"))
     assert CASES["snap-medium"]().M == syn_medium(3).M == 79
 
