@@ -137,5 +137,6 @@ def descend(overlap: Overlap, sequences: NDArray[np.int64], at: Sequence[int], M
     A = np.empty((len(sequences), len(steps), overlap.K, overlap.K + 1))
     error = np.empty(A.shape[:2])
     for seed, sequence in enumerate(sequences):
-        take(sequence, steps, eta_Y, overlap.E, float(M - overlap.K), A[seed], error[seed])
+        with np.errstate(over="ignore"):  # a bar that becomes inf
+            take(sequence, steps, eta_Y, overlap.E, float(M - overlap.K), A[seed], error[seed])
     return Descent(steps, A, A + overlap.E @ A, error)
