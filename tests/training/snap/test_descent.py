@@ -4,7 +4,16 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.training.snap.limit import class_sequences, counts_of, descend, fluctuation, overlap, uniform
+from marginaudit.training.snap.limit import (
+    class_sequences,
+    counts_of,
+    decoder,
+    descend,
+    fluctuation,
+    overlap,
+    rows,
+    uniform,
+)
 from tests.training.snap.dense import features, gradient, padded, precise_sgd, sgd
 
 M, K = 12, 4
@@ -13,7 +22,7 @@ F = features(seed=5, tokens=9, K=K)
 
 def whole(A, M):
     """Columns for all M tokens."""
-    K = A.shape[-2]
+    K = A.shape[-1] - 1
     return np.concatenate([A[..., :K], np.repeat(A[..., K:], M - K, axis=-1)], axis=-1)
 
 
@@ -26,6 +35,13 @@ def test_eq_7_against_the_whole_matrix(eta: float) -> None:
         dense = sgd(F, sequence, M, eta, modified=False)[at]
         np.testing.assert_allclose(padded(F, M) @ whole(run.A[seed], M), dense, atol=2e-13 * eta)
         np.testing.assert_allclose(whole(run.W[seed], M), padded(F, M).T @ dense, atol=2e-13 * eta)
+
+
+def test_eq_7_where_every_token_is_a_next_token() -> None:
+    F = features(seed=3, tokens=4, K=4)
+    sequence = class_sequences(30, uniform(4), seeds=1, entropy=0)
+    run = descend(overlap(F), sequence, [30], 4, 1.0)
+    np.testing.assert_allclose(F @ whole(run.A[0, 0], 4), sgd(F, sequence[0], 4, 1.0, modified=False)[30], atol=1e-13)
 
 
 def test_seeds_do_not_touch_each_other() -> None:
@@ -59,15 +75,16 @@ def test_no_bar_where_steps_could_expand_without_end() -> None:
 
 @pytest.mark.parametrize("eta", [0.05, 1.0, 7.0])
 def test_the_modified_gradient_leaves_rows_that_depend_on_counts_alone(eta: float) -> None:
-    at = [8, 60]
+    steps = [8, 60]
     for sequence in class_sequences(60, [0.4, 0.3, 0.2, 0.1], seeds=3, entropy=0):
-        dense = sgd(F, sequence, M, eta, modified=True)[at]
-        counts = counts_of(sequence[np.newaxis], at, K)[0]
-        rows = fluctuation(counts, M, eta).rows
+        dense = sgd(F, sequence, M, eta, modified=True)[steps]
+        counts = counts_of(sequence[np.newaxis], steps, K)[0]
+        at = fluctuation(counts, M, eta)
         zeta = (np.eye(M)[:K] - 1 / M) * M / (M - 1)
-        W = (M - 1) * rows.h.value[..., np.newaxis] * zeta
+        W = (M - 1) * at.rows.h.value[..., np.newaxis] * zeta
         np.testing.assert_allclose(padded(F, M).T @ dense, W, atol=1e-13 * eta)
-        np.testing.assert_allclose(dense, padded(overlap(F).dual, M) @ W, atol=1e-13 * eta)
+        np.testing.assert_allclose(whole(rows(at), M), W, atol=1e-13 * eta)
+        np.testing.assert_allclose(whole(decoder(overlap(F), at), M), dense[:, : len(F)], atol=1e-13 * eta)
 
 
 def test_the_order_matters_for_eq_7_and_not_for_the_modified_gradient() -> None:

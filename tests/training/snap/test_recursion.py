@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.training.snap.limit import continuous, h_star, recursion
+from marginaudit.training.snap.limit import continuous, gap, h_star, recursion
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star, within
 
 SETTINGS = [
@@ -79,6 +79,20 @@ def test_far_out_it_lies_between_h_and_h_plus_the_gap_of_lemma_7() -> None:
         assert (star.level.logit.value - h.logit.value <= 2 * eta).all()
         assert (star.level.logit.error <= 1e-11).all()
         assert (star.lag.value > 0).all()
+
+
+@pytest.mark.parametrize(("M", "eta"), SETTINGS)
+def test_the_gap_is_within_its_bar_and_known_where_rounding_hides_it(M: int, eta: float) -> None:
+    x = precise_star(STEPS, M, eta)
+    steps = h_star(np.arange(STEPS + 1), M, eta)
+    found = gap(steps, eta)
+    with mpmath.workdps(DIGITS):
+        assert within(found, [(y - precise_logit(s, M, eta)) / M for s, y in enumerate(x)]) <= 1
+    assert (found.error <= 3e-15 * steps.level.h.value).all()
+    far = gap(h_star([10**12, 10**18], M, eta), eta)
+    assert (far.error < 1e-4 * far.value).all()
+    # about log(1 + eta s)/2 over s
+    assert (far.value[1] < 2e-6 * far.value[0]).all()
 
 
 def test_steps_keep_their_order_and_shape() -> None:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.training.jit import compiled
 from marginaudit.training.snap.limit.approximation import UNIT, Approximation, Floats
-from marginaudit.training.snap.limit.continuous import solve
+from marginaudit.training.snap.limit.continuous import continuous, solve
 from marginaudit.training.snap.limit.level import Level, require_setting
 
 TAKEN = 1_000_000
@@ -134,6 +134,26 @@ def h_star(at: ArrayLike, M: int, eta_Y: float) -> Steps:
         reached[late] = _left_out(step[late] - TAKEN, reached[late][0], M, eta_Y)
     high, low, error, lag, lag_error = np.moveaxis(reached, -1, 0)
     return Steps(step, Level.of_sum(M, high, low, error), Approximation(lag, lag_error))
+
+
+def gap(steps: Steps, eta_Y: float) -> Approximation:
+    """h*(s) - h(s) (Lemma 7), to some digits also where it is far below the rounding of either.
+
+    It is h(s + lag) - h(s), and h' falls: it lies between lag h'(s + lag) and lag h'(s). Where the lag is no small
+    part of s, the difference itself is better known.
+
+    >>> [f"{x:.3g}" for x in gap(h_star([0, 1, 10**18], M=1000, eta_Y=0.5), 0.5).value]
+    ['0', '1.49e-07', '2.04e-20']
+    """
+    M, lag = steps.level.M, steps.lag
+    before = continuous(steps.step, M, eta_Y)
+    difference = steps.level.h - before.h
+    most = (lag.value + lag.error) * eta_Y * (before.share.value + before.share.error)
+    least = (lag.value - lag.error) * eta_Y * (steps.level.share.value - steps.level.share.error)
+    middle = (most + least) / 2
+    off = (most - least) / 2 + 8 * UNIT * middle
+    closer = off < difference.error
+    return Approximation(np.where(closer, middle, difference.value), np.where(closer, off, difference.error))
 
 
 def _left_out(more: NDArray[np.int64], state: Floats, M: int, eta_Y: float) -> Floats:
