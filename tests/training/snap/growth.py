@@ -1,4 +1,4 @@
-"""h and h* in high precision: bisection and the recursion as printed."""
+"""h and h* in high precision: the root of its equation and the recursion as printed."""
 
 import mpmath
 
@@ -6,20 +6,13 @@ DIGITS = 60
 
 
 def precise_logit(t, M, eta):
-    """M h(t), the root of eq. 45, by bisection and then Newton steps that are checked to have converged."""
+    """M h(t), the root of eq. 45, by Newton steps that are checked to have converged."""
     with mpmath.workdps(DIGITS):
         a = mpmath.mpf(M) * mpmath.mpf(eta) * mpmath.mpf(t)
         if a == 0:
             return a
-        # eq. 45 minus 1, so that small roots keep their digits
-        low, high = mpmath.mpf(0), a / M
-        for _ in range(60):
-            middle = (low + high) / 2
-            if mpmath.expm1(middle) + (M - 1) * middle > a:
-                high = middle
-            else:
-                low = middle
-        x = high
+        # eq. 45 minus 1, so that small roots keep their digits; convex, so that Newton steps from above stay above
+        x = min(a / M, mpmath.log1p(a))
         for _ in range(100):
             change = (mpmath.expm1(x) + (M - 1) * x - a) / (mpmath.exp(x) + M - 1)
             x -= change

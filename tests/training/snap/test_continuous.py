@@ -1,8 +1,9 @@
-"""h(t) in closed form against bisection in high precision."""
+"""h(t) in closed form against Newton steps in high precision."""
 
 import mpmath
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from marginaudit.training.snap.limit import continuous
 from tests.training.snap.growth import DIGITS, precise_logit, within
@@ -43,6 +44,21 @@ def test_the_share_times_eta_is_the_derivative() -> None:
         step = mpmath.mpf(10) ** -20
         rate = (precise_logit(t + step, M, eta) - precise_logit(t - step, M, eta)) / (2 * step * M)
         assert abs(eta * level.share.value[0] / rate - 1) < 1e-14
+
+
+@pytest.mark.parametrize(("M", "eta"), [(3, 2.0), (1000, 0.5), (10**6, 0.01)])
+def test_it_solves_the_differential_equation(M: int, eta: float) -> None:
+    t = np.linspace(0, 5 * np.log(M) / eta, 20)
+    solved = solve_ivp(
+        lambda _, h: eta / (M - 1 + np.exp(M * h)),
+        (0, t[-1]),
+        [0.0],
+        method="DOP853",
+        t_eval=t,
+        rtol=1e-12,
+        atol=1e-15 / M,
+    )
+    np.testing.assert_allclose(continuous(t, M, eta).h.value, solved.y[0], rtol=1e-9)
 
 
 def test_time_zero_is_exact() -> None:
