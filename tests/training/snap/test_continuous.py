@@ -6,6 +6,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from marginaudit.training.snap.limit import continuous
+from marginaudit.training.snap.limit.approximation import Floats
 from tests.training.snap.growth import DIGITS, precise_logit, within
 
 CORNERS = [
@@ -49,15 +50,11 @@ def test_the_share_times_eta_is_the_derivative() -> None:
 @pytest.mark.parametrize(("M", "eta"), [(3, 2.0), (1000, 0.5), (10**6, 0.01)])
 def test_it_solves_the_differential_equation(M: int, eta: float) -> None:
     t = np.linspace(0, 5 * np.log(M) / eta, 20)
-    solved = solve_ivp(
-        lambda _, h: eta / (M - 1 + np.exp(M * h)),
-        (0, t[-1]),
-        [0.0],
-        method="DOP853",
-        t_eval=t,
-        rtol=1e-12,
-        atol=1e-15 / M,
-    )
+
+    def slope(_: float, h: Floats) -> Floats:
+        return np.asarray(eta / (M - 1 + np.exp(M * h)))
+
+    solved = solve_ivp(slope, (0, t[-1]), [0.0], method="DOP853", t_eval=t, rtol=1e-12, atol=1e-15 / M)
     np.testing.assert_allclose(continuous(t, M, eta).h.value, solved.y[0], rtol=1e-9)
 
 

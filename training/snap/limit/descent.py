@@ -28,7 +28,8 @@ class Descent:
     W : array of that shape
         F^T Y = (I+E) A.
     error : (seeds, records) array
-        Bound on the rounding error of Y in Frobenius norm, hence of each logit f_n^T Y e_j; inf where none is known.
+        Bound on the rounding error of Y in Frobenius norm, hence of each logit f_n^T Y e_j; W is rounded once more.
+        Inf where no bound is known.
     """
 
     step: NDArray[np.int64]

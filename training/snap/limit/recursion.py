@@ -140,7 +140,7 @@ def gap(steps: Steps, eta_Y: float) -> Approximation:
     """h*(s) - h(s) (Lemma 7), to some digits also where it is far below the rounding of either.
 
     It is h(s + lag) - h(s), and h' falls: it lies between lag h'(s + lag) and lag h'(s). Where the lag is no small
-    part of s, the difference itself is better known.
+    part of s, the difference itself is better known. A few roundings are below the lag's own bar of 1000 UNIT.
 
     >>> [f"{x:.3g}" for x in gap(h_star([0, 1, 10**18], M=1000, eta_Y=0.5), 0.5).value]
     ['0', '1.49e-07', '2.04e-20']
@@ -151,7 +151,7 @@ def gap(steps: Steps, eta_Y: float) -> Approximation:
     most = (lag.value + lag.error) * eta_Y * (before.share.value + before.share.error)
     least = (lag.value - lag.error) * eta_Y * (steps.level.share.value - steps.level.share.error)
     middle = (most + least) / 2
-    off = (most - least) / 2 + 8 * UNIT * middle
+    off = (most - least) / 2
     closer = off < difference.error
     return Approximation(np.where(closer, middle, difference.value), np.where(closer, off, difference.error))
 
@@ -161,14 +161,13 @@ def _left_out(more: NDArray[np.int64], state: Floats, M: int, eta_Y: float) -> F
 
     Times are known up to some error; as x is concave and 0 at 0, x'(t) <= x(t)/t.
     """
-    _, _, error, lag, lag_error = state
-    level = Level.of_sum(M, state[:1], state[1:2], state[2:3])
-    share, power = level.share.value[0], np.exp(level.logit.value[0])
+    high, low, error, lag, lag_error = state
+    power = np.exp(high + low)
+    share = 1 / (M - 1 + power)
     d_0, log_0 = M * eta_Y * share, -np.log(share)
     start = TAKEN + lag
-    time = start + more
-    high, low, off = solve(time, M, eta_Y)
-    integral = np.log(M - 1 + np.exp(high + low)) - log_0
+    x, x_low, off = solve(start + more, M, eta_Y)
+    integral = np.log(M - 1 + np.exp(x + x_low)) - log_0
     integral_error = off + error + 4 * UNIT * (integral + 4 * log_0)
     least = (integral - d_0 * (1 - share * power)) / 2
     most = np.exp(d_0) / 2 * integral / (1 - d_0)
@@ -176,6 +175,6 @@ def _left_out(more: NDArray[np.int64], state: Floats, M: int, eta_Y: float) -> F
     further_error = (most - least) / 2 + integral_error + 4 * UNIT * most
     time = start + more + further
     time_error = lag_error + further_error + 4 * UNIT * time
-    high, low, off = solve(time, M, eta_Y)
-    x_error = off + 1.001 * time_error / (time - time_error) * (high + low)
-    return np.stack([high, low, x_error, lag + further, lag_error + further_error + 2 * UNIT * (lag + further)], axis=1)
+    x, x_low, off = solve(time, M, eta_Y)
+    x_error = off + 1.001 * time_error / (time - time_error) * (x + x_low)
+    return np.stack([x, x_low, x_error, lag + further, lag_error + further_error + 2 * UNIT * (lag + further)], axis=1)
