@@ -191,10 +191,8 @@ class _Balls:
         primal = squared / (least * least)
         gap = (primal - (2 * _sum(lam) - squared)).abs_upper()
         x = (gap / primal).upper()
-        if not x < 0.5:
-            return None
         direction = (2 * x / (1 + (1 - x).sqrt())).sqrt()
-        if not direction < SHARP:
+        if not direction < SHARP:  # not a number where x is above 1
             return None
 
         W_balls = C if self.left is None else self.left.transpose() * C

@@ -1,12 +1,16 @@
 """Numbers with error bars along an index: the only form in which a quantity enters a verdict."""
 
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.reports.verdict import Evidence
+
+if TYPE_CHECKING:
+    import flint
 
 FORMULA_ROUNDING = 64 * np.finfo(float).eps
 """Relative rounding of a closed formula of a few dozen operations in float64."""
@@ -111,3 +115,14 @@ def exact_series(value: list[Any], *, label: tuple[str, ...] = ()) -> Series:
     values = np.empty(len(value), dtype=object)
     values[:] = value
     return Series(values, np.zeros(len(value), dtype=int).astype(object), None, label, False, Evidence.EXACT)
+
+
+def rounded(ball: "flint.arb") -> tuple[float, float]:
+    """A ball's middle in float64, and a radius around it that holds all of the ball: rounded up.
+
+    >>> import flint
+    >>> rounded(flint.arb(1))
+    (1.0, 5e-324)
+    """
+    value = float(ball.mid())
+    return value, math.nextafter(float((ball - value).abs_upper()), math.inf)

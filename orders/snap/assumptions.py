@@ -11,14 +11,15 @@ says that it is undecided.
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 import numpy as np
 
 from marginaudit.orders.assumption import Assumption, Witness, judged
 from marginaudit.orders.reading import Token
-from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses
+from marginaudit.orders.snap.classes import SequenceClasses
 from marginaudit.orders.snap.graph import common_tokens, distinct_tokens
+from marginaudit.orders.snap.overlap import Overlap
 
 MUCH_GREATER = 10
 """What stands for "much greater"."""
@@ -58,16 +59,17 @@ def large_vocabulary(dataset: SequenceClasses) -> Witness:
 
 def small_overlap(dataset: SequenceClasses) -> Witness:
     """|lambda_1(E)| < 1/K; the witness is |lambda_1|."""
-    return _largest_below(dataset, Fraction(1, dataset.K))
+    return largest_below(dataset.overlap, Fraction(1, dataset.K))
 
 
 def overlap_below_one(dataset: SequenceClasses) -> Witness:
     """|lambda_1(E)| < 1 (Lemmas 14, 15, 17); the witness is |lambda_1|."""
-    return _largest_below(dataset, Fraction(1))
+    return largest_below(dataset.overlap, Fraction(1))
 
 
-def _largest_below(dataset: SequenceClasses, bound: Fraction) -> Witness:
-    largest, error = dataset.overlap.largest, dataset.overlap.eigenvalue_error
+def largest_below(overlap: Overlap, bound: Fraction) -> Witness:
+    """|lambda_1(E)| < the bound, at whatever attention; the witness is |lambda_1|."""
+    largest, error = overlap.largest, overlap.eigenvalue_error
     if Fraction(largest) + Fraction(error) < bound:
         return None
     undecided = Fraction(largest) - Fraction(error) < bound
@@ -76,16 +78,21 @@ def _largest_below(dataset: SequenceClasses, bound: Fraction) -> Witness:
 
 def spread_overlap(dataset: SequenceClasses) -> Witness:
     """Every |lambda_i(E)| >= 6/sqrt(M); the witness is the eigenvalue nearest to 0."""
-    eigenvalues, error = dataset.overlap.eigenvalues, dataset.overlap.eigenvalue_error
+    return spread_beyond(dataset.overlap, dataset.M)
+
+
+def spread_beyond(overlap: Overlap, M: int) -> Witness:
+    """Every |lambda_i(E)| >= 6/sqrt(M), at whatever attention; the witness is the eigenvalue nearest to 0."""
+    eigenvalues, error = overlap.eigenvalues, overlap.eigenvalue_error
     nearest = float(eigenvalues[np.argmin(np.abs(eigenvalues))])
 
     def long_enough(size: Fraction) -> bool:
-        return size >= 0 and size**2 * dataset.M >= 36
+        return size >= 0 and size**2 * M >= 36
 
     if long_enough(abs(Fraction(nearest)) - Fraction(error)):
         return None
     undecided = long_enough(abs(Fraction(nearest)) + Fraction(error))
-    return {"eigenvalue": nearest, "error": error, "least": 6 / math.sqrt(dataset.M), "undecided": undecided}
+    return {"eigenvalue": nearest, "error": error, "least": 6 / math.sqrt(M), "undecided": undecided}
 
 
 def equal_overlaps(dataset: SequenceClasses) -> Witness:
@@ -147,12 +154,14 @@ def symmetric_classes(dataset: SequenceClasses) -> Witness:
 
     The witness is two classes, with the first probabilities in descending order that differ (0: no such token).
     """
-    first, ranked_first = dataset.classes[0], _ranked_distinct(dataset)[0]
-    for c, ranked in zip(dataset.classes, _ranked_distinct(dataset), strict=True):
-        for i in range(max(len(ranked), len(ranked_first))):
-            p, q = _nth(first, ranked_first, i), _nth(c, ranked, i)
+    ranked = _ranked_distinct(dataset)
+    first, *others = (
+        [c.probabilities[token] for token in tokens] for c, tokens in zip(dataset.classes, ranked, strict=True)
+    )
+    for following, found in zip(dataset.next_tokens[1:], others, strict=True):
+        for p, q in zip_longest(first, found, fillvalue=0.0):
             if not _same(p, q):
-                return {"classes": [first.next, c.next], "probabilities": [p, q]}
+                return {"classes": [dataset.next_tokens[0], following], "probabilities": [p, q]}
     return None
 
 
@@ -175,10 +184,6 @@ def _ranked_distinct(dataset: SequenceClasses) -> list[list[Token]]:
     """The distinct tokens of each class, the most probable first."""
     distinct = distinct_tokens(dataset)
     return [sorted(distinct[c.next], key=lambda token: -c.probabilities[token]) for c in dataset.classes]
-
-
-def _nth(c: SequenceClass, tokens: list[Token], i: int) -> float:
-    return c.probabilities[tokens[i]] if i < len(tokens) else 0.0
 
 
 def _same(p: float, q: float) -> bool:

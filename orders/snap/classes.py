@@ -68,7 +68,7 @@ class SequenceClasses:
     def from_weights(
         cls, name: str, M: int | None, classes: Iterable[tuple[Token, Token, Mapping[Token, float]]]
     ) -> "SequenceClasses":
-        """Classes (next, query, weights of the contextual tokens); M is the number of tokens named where it is None.
+        """Valid classes (next, query, weights of the contextual tokens); without M it is the number of tokens named.
 
         >>> data = SequenceClasses.from_weights("one", None, [("n", "q", {"a": 1, "b": 3})])
         >>> data.M, dict(data.classes[0].probabilities)

@@ -13,7 +13,10 @@ from marginaudit.orders.reading import Token
 from marginaudit.orders.snap.classes import SequenceClasses
 
 INSIDE = 0.02
-"""The part of a range, on a logarithmic scale, that is left free at either end, so that rounding crosses none."""
+"""The part of a range, on a logarithmic scale, that is left free at either end, so that rounding crosses neither."""
+
+ROOM = 1 + 1e-9
+"""Least ratio of a range's ends: more than rounding makes of none, less than M = 144 K^2 + 1 leaves, K up to 1000."""
 
 SKEW = 1.25
 """Largest ratio of the two entries f that a token common to two classes has, to what equal ones would be."""
@@ -49,9 +52,9 @@ def single_common_dataset(
         There are no such classes.
     """
     rng = np.random.default_rng(seed)
-    least, most = _range(K, M, 1 / (K * (K - 1)) if K > 1 else 0.0)
-    least *= (most / least) ** rng.uniform(0, 1)
-    squares = rng.uniform(least, min(most, 1.5 * least), K)
+    least, most = _range(K, M, K * (K - 1))
+    least = _between(rng, least, most)
+    squares = [_between(rng, least, min(most, 1.5 * least)) for _ in range(K)]
     classes = [
         _weights({"c1": math.sqrt(square)}, n, 1 - square, _parts(rng, distinct)) for n, square in enumerate(squares)
     ]
@@ -88,8 +91,7 @@ def symmetric_dataset(
         There are no such classes.
     """
     rng = np.random.default_rng(seed)
-    least, most = _range(K, M, 1 / (K * (K - 1)) if K > 1 else 0.0)
-    e = rng.uniform(least, most)
+    e = _between(rng, *_range(K, M, K * (K - 1)))
     shared = np.sqrt(e * _parts(rng, common))
     own = _parts(rng, distinct)
     named = {f"c{i}": float(f) for i, f in enumerate(shared, start=1)}
@@ -125,7 +127,7 @@ def weakly_correlated_dataset(
         There are no such classes.
     """
     rng = np.random.default_rng(seed)
-    E = _random_overlap(rng, K, M)
+    E = random_overlap(rng, K, M)
     above = E[np.triu_indices(K, 1)]
     shared = math.sqrt(above.min() * rng.uniform(0, 1)) if rng.integers(2) else 0.0
     common: list[dict[Token, float]] = [{"c0": shared} if shared else {} for _ in range(K)]
@@ -199,25 +201,28 @@ def broken(dataset: SequenceClasses, assumption: str) -> SequenceClasses:
             raise ValueError(f"{assumption} is no part of Assumption 2")
 
 
-def _range(K: int, M: int, most: float) -> tuple[float, float]:
-    """From 6/sqrt(M) to ``most``, less what is left free at either end."""
-    if not M * most**2 > 36:
+def _range(K: int, M: int, inverse: int) -> tuple[float, float]:
+    """6/sqrt(M) and 1/``inverse``, where that is more."""
+    if K < 2 or 36 * inverse**2 >= M:
         raise ValueError(f"no such classes with K={K}, M={M}: K >= 2 and a larger M are needed for Assumption 2")
-    least = 6 / math.sqrt(M)
-    free = (most / least) ** INSIDE
-    return least * free, most / free
+    return 6 / math.sqrt(M), 1 / inverse
 
 
-def _random_overlap(rng: np.random.Generator, K: int, M: int) -> Floats:
+def _between(rng: np.random.Generator, least: float, most: float) -> float:
+    """A random number between the two."""
+    return float(least * (most / least) ** rng.uniform(INSIDE, 1 - INSIDE))
+
+
+def random_overlap(rng: np.random.Generator, K: int, M: int) -> Floats:
     """A random E whose eigenvalues are, in absolute value, between 6/sqrt(M) and 1/K."""
-    least, most = _range(K, M, 1 / K if K > 1 else 0.0)
+    least, most = _range(K, M, K)
     regular = _regular_overlap(rng, K)
-    upper = np.triu(rng.uniform(size=(K, K)) * (rng.uniform(size=(K, K)) < rng.uniform(0.2, 1)), 1)
+    upper = np.triu(rng.uniform(size=(K, K)) * (rng.uniform(size=(K, K)) < rng.uniform(0.2, 2)), 1)
     for mixed in (*(0.5**i for i in range(HALVINGS)), 0.0):
         E: Floats = mixed * (upper + upper.T) + (1 - mixed) * regular
         sizes = np.abs(np.linalg.eigvalsh(E))
-        if 0 < sizes.max() * least <= sizes.min() * most:
-            E *= np.exp(rng.uniform(np.log(least / sizes.min()), np.log(most / sizes.max())))
+        if 0 < sizes.max() * least * ROOM < sizes.min() * most:
+            E *= _between(rng, least / sizes.min(), most / sizes.max())
             return E
     raise ValueError(f"no such classes with K={K}, M={M}: Assumption 2 needs a larger M")
 

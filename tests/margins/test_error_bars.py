@@ -211,6 +211,12 @@ def test_the_residual_of_farkas_multipliers_written_out():
     assert rounding_level(replace(rows, left=None)) == pytest.approx(30 * U * 10, rel=1e-13, abs=0)
 
 
+def test_the_norm_of_a_residual_may_lose_a_rounding_an_entry():
+    """One row among 40 tokens: 1, -1 and 1598 zeros, and one rounding in each cell."""
+    rows = Rows(np.array([0]), np.array([1]), np.array([0]), 40, None, None)
+    assert residual_bound(rows, np.ones(1)) == pytest.approx(2**0.5 * (1 + 1602 * U), rel=1e-15, abs=0)
+
+
 @pytest.mark.parametrize("scale", [1e-200, 1e-60, 1.0, 1e60, 1e200])
 def test_lengths_of_rows_also_where_squares_leave_the_range(scale):
     rows = Rows(

@@ -157,3 +157,19 @@ def test_proposition_2_is_part_of_the_certificate(tmp_path: Path) -> None:
         wrong["kq"]["closed_form"][query]["holds"] ^= True
         with pytest.raises(Refused, match="closed form"):
             verify(*written(tmp_path, dataset, wrong))
+
+
+def test_one_token_is_certified(tmp_path: Path) -> None:
+    one = Dataset.from_sentences("one", ["aa"])
+    document = certificate(one)
+    assert document["ov"] == {
+        "status": "optimal",
+        "norm_squared": "0/1",
+        "at_next_token": "0/1",
+        "elsewhere": "0/1",
+        "multiplier": "1/1",
+    }
+    assert verify(*written(tmp_path, one, document)) == [
+        "ov: optimal, ||W*||^2 = 0",
+        "kq: optimal, ||W*||^2 = 0, 0 constraints",
+    ]

@@ -139,10 +139,10 @@ def try_all(mutants: list[Mutant], kept: Kept, jobs: int) -> list[tuple[Mutant, 
         return found
     with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
         trees = [Tree(ROOT, Path(folder).resolve() / str(i)) for i in range(jobs)]
-        tests: dict[str, dict[str, None]] = defaultdict(dict)
+        asked: dict[str, dict[str, None]] = defaultdict(dict)
         for module in sorted({module for module, _ in waiting}):
-            tests[package_of(module)] |= dict.fromkeys(covering_tests(ROOT, module))
-        limit = {p: SPARE * kept.seconds_unchanged(trees[0], p, list(t)) + LEAST for p, t in tests.items()}
+            asked[package_of(module)] |= dict.fromkeys(covering_tests(trees[0].folder, module))
+        limit = {p: SPARE * kept.seconds_unchanged(trees[0], p, list(t)) + LEAST for p, t in asked.items()}
         free: SimpleQueue[Tree] = SimpleQueue()
         for tree in trees:
             free.put(tree)
@@ -150,7 +150,8 @@ def try_all(mutants: list[Mutant], kept: Kept, jobs: int) -> list[tuple[Mutant, 
         def attempt(mutant: Mutant) -> Outcome:
             tree, (module, mutation) = free.get(), mutant
             try:
-                return tree.try_mutation(module, mutation, covering_tests(ROOT, module), limit[package_of(module)])
+                tests = covering_tests(tree.folder, module)
+                return tree.try_mutation(module, mutation, tests, limit[package_of(module)])
             finally:
                 free.put(tree)
 

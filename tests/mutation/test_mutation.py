@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.mutation import __main__ as program
 from tests.mutation.__main__ import EQUIVALENT, ROOT, Kept, drawn, equivalent, modules
 from tests.mutation.mutate import Mutation, mutations
 from tests.mutation.trial import Outcome, Tree, covering_tests, kernel_modules
@@ -115,6 +116,9 @@ def test_the_tests_of_a_module_begin_with_its_own() -> None:
         "training/ntp/steps/reduced.py",
         "training/ntp/steps/iterate.py",
     } <= kernel_modules(ROOT)
+    limit = covering_tests(ROOT, "reports/judgements/limit.py")
+    assert limit[0] == "tests/reports/test_limit.py"
+    assert limit.index("tests/reports/test_judgements.py") < limit.index("tests/reports/test_audit_constants.py")
 
 
 def test_targets() -> None:
@@ -176,6 +180,31 @@ def test_a_weak_test_lets_a_mutant_live_and_a_strong_one_kills_it(tmp_path: Path
     outcome = tree.try_mutation(COLLOCATION, mutant, [test + "weak", test + "strong"], 60)
     assert (outcome.killed, outcome.by) == (True, test + "strong")
     assert (tree.folder / COLLOCATION).read_bytes() == (ROOT / COLLOCATION).read_bytes()
+
+
+def test_a_test_that_came_since_kills_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The copy has the tests of its time, and those are run; one that it lacks is an error, not a red test."""
+    origin = tmp_path / "origin"
+    (origin / "orders").mkdir(parents=True)
+    (origin / "orders" / "one.py").write_text("x = 1\n", encoding="utf-8")
+    (origin / "tests" / "orders").mkdir(parents=True)
+    (origin / "tests" / "orders" / "test_old.py").write_text("def test_old(): pass\n", encoding="utf-8")
+    asked: list[list[str]] = []
+
+    class Watched(Tree):
+        def test(self, tests: list[str], limit: float | None = None, *, fresh_kernels: bool = False) -> Outcome:
+            asked.append([test for test in tests if "/" in test])
+            (origin / "tests" / "orders" / "test_new.py").write_text("def test_new(): pass\n", encoding="utf-8")
+            return Outcome(False, "", 1.0)
+
+    monkeypatch.setattr(program, "ROOT", origin)
+    monkeypatch.setattr(program, "Tree", Watched)
+    (mutant,) = (m for m in mutations("x = 1\n") if m.after == "x = 2")
+    kept = Kept(tmp_path / "kept.json", fresh=True)
+    program.try_all([("orders/one.py", mutant)], kept, 1)
+    assert asked == [["tests/orders/test_old.py"]] * 2
+    with pytest.raises(FileNotFoundError, match=r"test_new\.py"):
+        Tree(ROOT, tmp_path / "tree").test(["tests/orders/test_new.py"])
 
 
 @pytest.mark.slow

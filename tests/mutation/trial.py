@@ -58,7 +58,16 @@ class Tree:
                 (names / package).symlink_to(folder / package)
 
     def test(self, tests: list[str], limit: float | None = None, *, fresh_kernels: bool = False) -> Outcome:
-        """Run the tests until one is red, for at most ``limit`` seconds of the processor and ten times that in all."""
+        """Run the tests until one is red, for at most ``limit`` seconds of the processor and ten times that in all.
+
+        Raises
+        ------
+        FileNotFoundError
+            A test is not in the tree: pytest's complaint would pass for a red test.
+        """
+        for test in tests:
+            if "/" in test and not (self.folder / test.partition("::")[0]).is_file():
+                raise FileNotFoundError(f"got the test {test}, expected one of the tree")
         kernels = self.folder / (".kernels-of-a-mutant" if fresh_kernels else ".kernels")
         environment = os.environ | {
             "PYTHONPATH": str(self.folder / ".import"),
@@ -129,18 +138,20 @@ class Tree:
 def covering_tests(root: Path, module: str) -> list[str]:
     """What pytest is asked to run for a module: its own tests and doctests, then the package's.
 
-    Of the package's tests those that import the module come first; of the tests above the packages only those do run.
+    Of the package's tests those that import the module come first, and then those that import from its folder; of the
+    tests above the packages only those that import the module do run.
 
     >>> covering_tests(Path(), "margins/exact.py")[:2]
     ['tests/margins/test_exact.py', 'marginaudit.margins']
     """
     package, own = module.partition("/")[0], f"test_{Path(module).stem}.py"
-    importing = _imports_of(module)
+    importing, beside = _imports_of(module), _imports_of(str(Path(module).parent))
     tests = [path.relative_to(root) for path in sorted((root / "tests" / package).rglob("test_*.py"))]
     above = [path.relative_to(root) for path in sorted((root / "tests").glob("test_*.py"))]
     mirrored = [path for path in tests if path.name == own]
     near = [path for path in tests if path not in mirrored and importing.search((root / path).read_text("utf-8"))]
     rest = [path for path in tests if path not in mirrored and path not in near]
+    rest.sort(key=lambda path: beside.search((root / path).read_text("utf-8")) is None)
     last = [path for path in above if importing.search((root / path).read_text("utf-8"))]
     return [*map(str, mirrored), f"marginaudit.{package}", *map(str, (*near, *rest, *last))]
 
@@ -161,7 +172,7 @@ def kernel_modules(root: Path) -> set[str]:
     for path in (path for package in PACKAGES for path in (root / package).rglob("*.py")):
         imports = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
         names = [node.module for node in imports if node.module is not None]
-        if any(name.partition(".")[0] == "numba" for name in names):
+        if any(name.partition(".")[0] == "numba" or name == "marginaudit.training.jit" for name in names):
             found.add(str(path.relative_to(root)))
             found |= {
                 name.removeprefix("marginaudit.").replace(".", "/") + ".py" for name in names if "marginaudit" in name

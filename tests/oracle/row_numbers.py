@@ -35,12 +35,13 @@ def faults(row: Mapping[str, Any], answer: Answer, allowance: float) -> list[str
         true = "; ".join(sides(entry) for entry, _ in there)
         return [f"measured {measured!r}, bound {bound!r} at t = {step}, and it is {true}"]
     found = []
-    # of a statement of several parts, the numbers are one part's
-    entry, part = min(fits, key=lambda fit: room(fit[0]))
-    speaking = [one for one in part if not one.vacuous]
-    tightest = min(speaking or part, key=room)
-    worst = "error bars hide it" in row["detail"] or room(entry) <= room(tightest) + ROOM + allowed
-    if not worst and not math.isinf(room(entry)):
+    # of a statement of several parts, the numbers are one part's: any that they fit
+    least = [(entry, min([one for one in part if not one.vacuous] or part, key=room)) for entry, part in fits]
+    worst = "error bars hide it" in row["detail"] or any(
+        math.isinf(room(entry)) or room(entry) <= room(tightest) + ROOM + allowed for entry, tightest in least
+    )
+    if not worst:
+        entry, tightest = least[0]
         found.append(f"worst step {step} with room {room(entry):.4g}, and{where(tightest)} has {room(tightest):.4g}")
     off = 0.0 if slack is None or abs(measured) < TINY else abs(slack * measured - bound)
     if off > (1e-6 + allowed) * abs(bound) + TINY:

@@ -12,9 +12,9 @@ import marginaudit.reports.hunt.search as search
 from marginaudit.margins.ntp.verify import verify
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import Dataset, check_assumption, dataset_to_document, read_dataset
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.reports import LEDGER, Verdict, exact_series
 from marginaudit.reports.claim import Claim
-from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.reports.hunt import hunt
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run

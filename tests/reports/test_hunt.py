@@ -16,9 +16,9 @@ from marginaudit.orders.ntp import (
     dataset_to_document,
     free_dataset,
 )
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.reports import LEDGER, Verdict, exact_series
 from marginaudit.reports.claim import Claim
-from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.reports.hunt import hunt
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run

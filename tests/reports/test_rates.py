@@ -1,9 +1,20 @@
 """Fitted exponents on curves whose exponents are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from marginaudit.reports.ntp.rates import asymptotic_from, constants, fitted_decades
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.rates import (
+    _nearest,
+    asymptotic_from,
+    constants,
+    fitted_decades,
+    measured_constants,
+    rates_answer,
+)
 
 STEP = np.unique(np.rint(np.geomspace(1, 1e9, 400)).astype(np.int64))
 T = STEP.astype(float)
@@ -70,3 +81,80 @@ def test_the_constant_of_a_pure_law_is_found(eta: float) -> None:
         np.testing.assert_allclose(found[-1], expected, rtol=2e-6 if degenerate else 4 / s[-1] / 1e-2)
         assert (bars > 0).all()
     assert not len(constants(STEP[:1], T[:1], T[:1], T[:1], eta, degenerate=True)[0])
+
+
+def test_a_decade_is_fitted_from_five_entries_on_both_ends_among_them() -> None:
+    step = np.array([1, 2, 3, 5, 10])
+    nothing, law = np.zeros(5), np.full(5, np.nan)
+    [found] = fitted_decades(step, 3.0 / step, nothing, law)
+    assert (found.start, found.predicted) == (1, None)
+    assert fitted_decades(step[1:], 3.0 / step[1:], nothing[1:], law[1:]) == []
+    assert fitted_decades(step[:-1], 3.0 / step[:-1], nothing[:-1], law[:-1]) == []
+    for error, decades in ((0.0099, 1), (0.01, 0)):
+        assert len(fitted_decades(step, 3.0 / step, np.array([0, 0, error, 0, 0]), law)) == decades
+    assert fitted_decades(step, np.array([3.0, 0.0, 1.0, 1.0, 1.0]), nothing, law) == []
+    partly = np.array([1.0, 1.0, np.nan, 1.0, 1.0])
+    assert fitted_decades(step, 3.0 / step, nothing, partly)[0].predicted is None
+    begun = np.array([0, 1, 2, 3, 5, 10])
+    [found] = fitted_decades(begun, np.append(9.0, 3.0 / step), np.zeros(6), np.full(6, np.nan))
+    assert found.exponent == pytest.approx(-1)
+
+
+def test_the_nearest_entry_is_so_by_ratio() -> None:
+    assert _nearest(np.array([1.0, 10.0, 100.0]), np.array([0.1, 3.1, 3.2, 31.0, 32.0, 900.0])).tolist() == [
+        0,
+        0,
+        1,
+        1,
+        2,
+        2,
+    ]
+
+
+def test_the_constants_and_their_bars_are_those_of_the_formulas() -> None:
+    step = np.array([2, 20, 200, 2000])
+    norm, gap, off = np.array([[1.0, 3.0, 7.0, 20.0], [0.5, 0.4, 0.3, 0.2], [0.01, 0.02, 0.03, 0.04]])
+    t, found, bars = constants(step, norm, gap, off, 0.5, degenerate=False)
+    assert t.tolist() == step.tolist()
+    np.testing.assert_allclose(found, gap * step**2)
+    np.testing.assert_allclose(bars, off * step**2)
+    t, found, bars = constants(step, norm, gap, off, 0.5, degenerate=True)
+    assert t.tolist() == [200, 2000]
+    square, wide, ten = norm**2 * (1 - (1 - gap) ** 2), 2 * norm**2 * off, np.log(10)
+    for i in (2, 3):
+        first, second = (square[i] - square[i - 1]) / ten, (square[i - 1] - square[i - 2]) / ten
+        assert found[i - 2] == pytest.approx((first - second) / (2 * ten) / (2 * 0.5**2))
+        spread = (wide[i] + 2 * wide[i - 1] + wide[i - 2]) / ten
+        assert bars[i - 2] == pytest.approx(spread / (2 * ten) / (2 * 0.5**2))
+
+
+def test_what_a_report_says_of_rates() -> None:
+    on = Run(CASES["example-1"](), Config(steps1=50, steps2=2_000, lr2=0.2))
+    stage, answer = on.trained.stage2, rates_answer(on)
+    assert on.trained.asymptotics is not None
+    law = on.trained.asymptotics.law
+    assert law is not None
+    assert (answer["law"], answer["degenerate"], answer["without_multiplier"]) == ("C / t^2", False, [])
+    assert answer["constant_predicted"] == law.constant
+    assert answer["constant_measured"] == stage.one_minus_cos[-1] * 2_000**2
+    assert [decade["start"] for decade in answer["decades"]] == [1, 10, 100]
+    step, value, bars = measured_constants(on, degenerate=False)
+    assert step.tolist() == list(range(1, 2_001))
+    np.testing.assert_allclose(value, stage.one_minus_cos[1:] * step**2.0)
+    off = stage.distance_error[1:]
+    np.testing.assert_allclose(bars, off * (stage.distance[1:] + off / 2) * step**2.0)
+
+    late = Run(on.dataset, on.config)
+    late.__dict__["trained"] = replace(on.trained, asymptotics=replace(on.trained.asymptotics, degenerate=True))
+    found = rates_answer(late)
+    assert (found["law"], found["degenerate"]) == ("C log^2(t) / t^2", True)
+    unknown = Run(on.dataset, on.config)
+    unknown.__dict__["trained"] = replace(on.trained, asymptotics=replace(on.trained.asymptotics, law=None))
+    assert rates_answer(unknown)["constant_predicted"] is None
+    nothing = Run(on.dataset, on.config)
+    nothing.__dict__["trained"] = replace(on.trained, asymptotics=None)
+    found = rates_answer(nothing)
+    assert found["decades"] == answer["decades"]
+    assert {found[name] for name in ("degenerate", "law", "constant_measured", "asymptotic_from")} == {None}
+    empty = Run(on.dataset, Config(steps1=50, steps2=0))
+    assert rates_answer(empty)["constant_measured"] is None

@@ -628,7 +628,7 @@ def test_long_names_are_broken_and_numbers_are_not(
 
 @pytest.mark.usefixtures("quick")
 def test_the_page_shows_the_first_lines(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marginaudit.reports.page.html.MOST_LINES", 3)
+    monkeypatch.setattr("marginaudit.reports.page.html.html.MOST_LINES", 3)
     assert command("audit", "example-1", *RUN, "--at", "2,10,100", "--out", tmp_path / "report").status == 0
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     assert section(page, "proposition2").count("<tr><td") == 3

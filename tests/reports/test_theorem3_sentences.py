@@ -124,6 +124,25 @@ def test_sentences_put_through_the_model_are_counted_right(run: Run) -> None:
     assert tried.least == pytest.approx(min(probability for _, probability in found), rel=1e-9, abs=0)
 
 
+@pytest.mark.parametrize("error", [0.0, 0.3, 50.0])
+def test_sentences_that_the_error_bars_leave_open_are_counted(monkeypatch: pytest.MonkeyPatch, error: float) -> None:
+    run = runs()[0]
+    record, data = 3, run.dataset
+    S, leads = run.training.stage2.score_matrix(record, data.V), []
+    for length in range(2, put_through(run, record).longest + 1):
+        for query, bag in bags(run, length):
+            attention = {x: copies * math.exp(S[data.index[x], data.index[query]]) for x, copies in bag}
+            (middle,) = (x for x in attention if x in data.orders[query].non_comparable)
+            leads.append(math.log(attention.pop(middle) / max(attention.values())))
+    monkeypatch.setattr(ntp_theorem3_sentences, "score_error", lambda run: np.full(len(run.training.stage2), error))
+    tried = put_through(run, record)
+    expected = sum(lead > error for lead in leads), sum(-error < lead <= error for lead in leads)
+    assert (tried.right, tried.unsure) == expected
+    assert (expected[1] > 0) == (error > 0)
+    said = f"of {tried.unsure} more the error bars leave it open."
+    assert (said in ntp_theorem3_sentences.in_words(run, record)) == (error > 0)
+
+
 # the shortest sentence that is answered otherwise, against every short sentence
 
 LONGEST = 6
@@ -347,12 +366,13 @@ def test_a_model_that_does_not_answer_by_attention_leaves_it_open(monkeypatch: p
     assert "copies is answered n(x_0)" in finding.detail
 
 
-def test_answers_are_counted_where_probabilities_do_not_show_them() -> None:
+def test_answers_that_probabilities_do_not_show_are_left_open() -> None:
     """After steps of 1e-18 the attentions differ by 1e-18."""
     data = dataset_from_document(SAVES_ONE)
     tiny, small = (put_through(Run(data, Config(steps1=200, steps2=5, lr2=lr2)), -1) for lr2 in (1e-18, 1e-3))
-    assert (tiny.count, tiny.right) == (small.count, small.right)
-    assert 0 < small.right < small.count
+    assert tiny.count == small.count
+    assert 0 == tiny.right < small.right <= tiny.unsure < tiny.count
+    assert small.unsure == 0
     untrained = put_through(Run(data, Config(steps1=200, steps2=5)), 0)
     assert (untrained.count, untrained.right) == (small.count, 0)  # ties
 

@@ -348,9 +348,9 @@ LEMMA5 = Claim(
         "least 1/L_max."
     ),
     formula=(
-        r"arphi_{l_*}^{(n,t+1)}\gearphi_{l_*}^{(n,t)},\quadarphi_{l_*}^{(n,t)}\gearphi_l^{(n,t)},\quad"
-        r"\sum_{l\in l(n)}arphi_l^{(n,t)}\ge\sum_{x_l=x}arphi_l^{(n,t)},\quad"
-        r"\sum_{l\in l(n)}arphi_l^{(n,t)}\ge\frac{1}{L_{\max}}"
+        r"\varphi_{l_*}^{(n,t+1)}\ge\varphi_{l_*}^{(n,t)},\quad\varphi_{l_*}^{(n,t)}\ge\varphi_l^{(n,t)},\quad"
+        r"\sum_{l\in l(n)}\varphi_l^{(n,t)}\ge\sum_{x_l=x}\varphi_l^{(n,t)},\quad"
+        r"\sum_{l\in l(n)}\varphi_l^{(n,t)}\ge\frac{1}{L_{\max}}"
     ),
     assumptions=ASSUMPTIONS,
     judgement=Decided(partial(decide_lemma5, parts=LEMMA5_PARTS), kind="invariants along the steps"),

@@ -22,7 +22,7 @@ from marginaudit.reports.ntp.quantities import (
     stage2_log_other_weight,
 )
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.series import Series, series
+from marginaudit.reports.series import Series, rounded, series
 from marginaudit.reports.verdict import Evidence
 
 if TYPE_CHECKING:
@@ -190,8 +190,7 @@ def log_printed_floor(run: Run) -> Series:
 
 
 def _enclosed(ball: "flint.arb") -> Series:
-    value = float(ball.mid())
-    radius = float((ball - value).abs_upper())
+    value, radius = rounded(ball)
     return Series(np.array([value]), np.array([radius]), log=True, evidence=Evidence.CERTIFIED)
 
 

@@ -245,12 +245,14 @@ def right_from(run: Run, length: int) -> int | str:
 class Tried:
     """What came out when sentences were put through the model one by one.
 
-    ``longest`` is the length up to which all were; ``least`` the smallest probability of n(x_0) among them.
+    ``longest`` is the length up to which all were; ``least`` the smallest probability of n(x_0) among them; ``unsure``
+    so many that the error bars leave open whether they are answered right.
     """
 
     count: int
     longest: int
     right: int
+    unsure: int
     least: float
 
 
@@ -259,25 +261,28 @@ def put_through(run: Run, record: int) -> Tried:
     index, n = run.dataset.index, run.dataset.collocation.require_function()
     S = run.training.stage2.score_matrix(record, run.dataset.V)
     B = label_logits(run.dataset, run.training)
-    tried = right = longest = 0
+    error = float(score_error(run)[record])
+    tried = right = unsure = longest = 0
     least = 1.0
     for length in range(2, run.dataset.L_max + 2):
         batch = []
         for sentence in sentences(run, length):
             batch.append(sentence)
             if tried + len(batch) > MOST_SENTENCES:
-                return Tried(tried, longest, right, least)
+                return Tried(tried, longest, right, unsure, least)
         for sentence in batch:
             scores = S[:, index[sentence.query]]
             copies = Counter(index[x] for x in sentence.tokens)
             del copies[index[sentence.middle]]
             # in attention, of which the probabilities may not show the difference
-            right += float(scores[index[sentence.middle]]) > max(scores[x] + math.log(c) for x, c in copies.items())
+            lead = float(scores[index[sentence.middle]] - max(scores[x] + math.log(c) for x, c in copies.items()))
+            right += lead > error
+            unsure += -error < lead <= error
             bag = np.bincount([index[x] for x in sentence.tokens], minlength=run.dataset.V)
             log_P: Floats = log_probabilities(scores, B, bag)
             least = min(least, float(np.exp(log_P[index[n[sentence.middle]]])))
         tried, longest = tried + len(batch), length
-    return Tried(tried, longest, right, least)
+    return Tried(tried, longest, right, unsure, least)
 
 
 def in_words(run: Run, record: int) -> str:
@@ -294,7 +299,8 @@ def in_words(run: Run, record: int) -> str:
     )
     through_the_model = (
         f"At t = {t} all {tried.count} of up to {tried.longest} tokens, copies and the query's own class included, "
-        f"were put through the model: {tried.right} are answered n(x_0), with probability at least {tried.least:.4g}."
+        f"were put through the model: {tried.right} are answered n(x_0), with probability at least {tried.least:.4g}"
+        + (f"; of {tried.unsure} more the error bars leave it open." if tried.unsure else ".")
         if tried.count
         else f"Those of 2 tokens are more than {MOST_SENTENCES} already, and none was put through the model."
     )

@@ -17,7 +17,7 @@ from marginaudit.reports.ntp.claims.gradients import in_part
 from marginaudit.reports.ntp.claims.proposition2 import closed_form_value, no_relation
 from marginaudit.reports.ntp.quantities import no_margin
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.series import FORMULA_ROUNDING, Series, exact_series, series
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, exact_series, rounded, series
 
 if TYPE_CHECKING:
     import flint
@@ -148,9 +148,9 @@ def _steps_from_the_ray(run: Run) -> tuple[list[float], list[float], list[str]]:
     for t in _on_the_ray(run):
         digits = int(np.log2(1 + t * run.eta0)) + 1
         with flint.ctx.workprec(BITS + 2 * digits):
-            ball = bent(run, t)
-        values.append(float(ball.mid()))
-        radii.append(float((ball - values[-1]).abs_upper()))
+            value, radius = rounded(bent(run, t))
+        values.append(value)
+        radii.append(radius)
         labels.append(f"step from the ray at t = {t}")
     return values, radii, labels
 

@@ -25,7 +25,7 @@ from marginaudit.reports.ntp.claims.theorem2 import RATE
 from marginaudit.reports.ntp.quantities import no_common_margin, stage2_direction
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.sharper.rate import SHORT_STEPS, short_steps_only
-from marginaudit.reports.series import Series
+from marginaudit.reports.series import Series, rounded
 from marginaudit.reports.verdict import Evidence, Finding
 
 if TYPE_CHECKING:
@@ -144,8 +144,8 @@ def _excess(run: Run, claimed: Infimum, scores: Floats, chosen: list[int]) -> tu
 
     log_claimed = claimed(run.dataset.V, flint.arb(run.training.margin)).log()
     balls = [loss - log_claimed for loss in log_losses(run, scores, chosen)]
-    values = [float(ball.mid()) for ball in balls]
-    return values, [float((ball - value).abs_upper()) for ball, value in zip(balls, values, strict=True)]
+    found = [rounded(ball) for ball in balls]
+    return [value for value, _ in found], [radius for _, radius in found]
 
 
 def _chosen(run: Run) -> list[int]:

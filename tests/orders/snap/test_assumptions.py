@@ -1,0 +1,244 @@
+"""Every assumption against its restatement, every witness against what it claims, each with a negative control."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from marginaudit.orders.snap import (
+    ASSUMPTIONS,
+    SequenceClass,
+    SequenceClasses,
+    check_assumption,
+    check_assumptions,
+    classes_from_document,
+)
+from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
+from tests.orders.snap import restated
+from tests.orders.snap.strategies import class_documents
+from tests.strategies import Document
+
+NAMES = (
+    "uniform_classes",
+    "wide_vocabulary",
+    "small_overlap",
+    "spread_overlap",
+    "single_common",
+    "symmetric_classes",
+    "shared_common",
+    "single_query",
+    "distinct_beside_common",
+    "dominant_distinct",
+    "equal_overlaps",
+    "overlap_below_one",
+    "large_vocabulary",
+)
+
+
+def failing(dataset: SequenceClasses) -> set[str]:
+    return {name for name, found in check_assumptions(dataset).items() if not found.holds}
+
+
+def witness(dataset: SequenceClasses, name: str) -> Any:
+    found = check_assumption(dataset, name)
+    assert found.name == name
+    assert found.holds == (found.witness is None)
+    return found.witness
+
+
+def test_the_names() -> None:
+    assert tuple(ASSUMPTIONS) == NAMES
+
+
+@settings(max_examples=100)
+@given(class_documents())
+def test_every_predicate_and_witness(document: Document) -> None:
+    found = check_assumptions(classes_from_document(document))
+    with mpmath.workdps(30):
+        expected = restated.holds(document)
+        assert set(found) == set(expected)
+        for name, assumption in found.items():
+            assert assumption.name == name
+            assert (assumption.witness is None) == assumption.holds
+            assert expected[name] in (None, assumption.holds), name
+            if assumption.witness is not None:
+                assert restated.witnesses(document, name, assumption.witness), (name, assumption.witness)
+                json.dumps(assumption.witness, allow_nan=False)
+                if "undecided" in assumption.witness:
+                    assert assumption.witness["undecided"] <= (expected[name] is None)
+
+
+def classes(*weights: dict[str, float], M: int = 5000, queries: str = "") -> SequenceClasses:
+    listed = [(f"n{n}", (queries or "q" * len(weights))[n], found) for n, found in enumerate(weights)]
+    return SequenceClasses.from_weights("classes", M, listed)
+
+
+ALL = classes({"a": 6, "b": 1, "the": 3}, {"c": 6, "d": 1, "the": 3})
+"""Meets every assumption."""
+
+
+def test_a_dataset_that_meets_all() -> None:
+    assert failing(ALL) == set()
+
+
+CONTROLS: dict[str, tuple[SequenceClasses, set[str]]] = {
+    "uniform_classes": (replace(ALL, weights=(1.0, 1.0 + 2**-52)), set()),
+    "wide_vocabulary": (replace(ALL, M=39), {"spread_overlap", "large_vocabulary"}),
+    "small_overlap": (classes({"a": 2, "b": 1, "the": 3}, {"c": 2, "d": 1, "the": 3}), set()),
+    "spread_overlap": (classes({"a": 6, "b": 1, "the": 1}, {"c": 6, "d": 1, "the": 1}), set()),
+    "single_common": (classes({"a": 6, "the": 2, "of": 2}, {"c": 6, "the": 2, "of": 2}), set()),
+    "symmetric_classes": (classes({"a": 6, "b": 1, "the": 3}, {"c": 5, "d": 2, "the": 3}), set()),
+    "shared_common": (
+        classes({"a": 6, "b": 1, "the": 2, "of": 1}, {"c": 6, "d": 1, "the": 1, "of": 2}),
+        {"single_common"},
+    ),
+    "single_query": (replace(ALL, classes=(ALL.classes[0], replace(ALL.classes[1], query="r"))), set()),
+    "distinct_beside_common": (
+        classes({"a": 6, "the": 3}, {"the": 1}, queries="qr"),
+        {"shared_common", "symmetric_classes", "single_query"},
+    ),
+    "dominant_distinct": (classes({"a": 3, "b": 3, "the": 3}, {"c": 3, "d": 3, "the": 3}, M=10**5), set()),
+    "equal_overlaps": (
+        classes({"a": 9, "x": 1}, {"a": 1, "x": 9}, {"b": 9, "x": 1.01}, M=10**6),
+        {"shared_common", "symmetric_classes", "single_common"},
+    ),
+    "overlap_below_one": (classes({"a": 1}, {"a": 1}), {"small_overlap", "distinct_beside_common"}),
+    "large_vocabulary": (replace(ALL, M=999), set()),
+}
+"""A dataset that breaks the assumption, and what cannot but fail with it."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_negative_controls(name: str) -> None:
+    dataset, others = CONTROLS[name]
+    assert failing(dataset) == {name, *others}
+
+
+def test_bounds_of_the_vocabulary() -> None:
+    for K, name, least in ((2, "wide_vocabulary", 40), (3, "wide_vocabulary", 90), (2, "large_vocabulary", 1000)):
+        dataset = classes(*({f"a{n}": 1.0} for n in range(K)))
+        assert witness(replace(dataset, M=least), name) is None
+        assert witness(replace(dataset, M=least - 1), name) == (
+            {"M": least - 1, "least": least} | ({"K": K} if name == "wide_vocabulary" else {})
+        )
+
+
+def overlapping(e: float, *, K: int = 2, M: int = 5000) -> SequenceClasses:
+    """Two classes with the one overlap e, and others that overlap by half as much with one of the same kind."""
+    half = {f"h{n}": {"x": (e / 2) ** 0.5, f"own{n}": (1 - e / 2) ** 0.5} for n in range(K - 2)}
+    return classes({"the": e**0.5, "a": (1 - e) ** 0.5}, {"the": e**0.5, "b": (1 - e) ** 0.5}, *half.values(), M=M)
+
+
+@pytest.mark.parametrize("K", [2, 4])
+def test_the_largest_overlap_on_either_side_of_its_bound(K: int) -> None:
+    assert witness(overlapping(1 / K - 1e-13, K=K), "small_overlap") is None
+    found = witness(overlapping(1 / K + 1e-13, K=K), "small_overlap")
+    assert found["undecided"] is False
+    assert found["largest"] == pytest.approx(1 / K, rel=1e-12, abs=0)
+    assert found["below"] == 1 / K
+
+
+@pytest.mark.parametrize("M", [144, 3600])
+def test_the_smallest_overlap_on_either_side_of_its_bound(M: int) -> None:
+    bound = 6 / M**0.5
+    assert witness(overlapping(bound + 1e-13, M=M), "spread_overlap") is None
+    found = witness(overlapping(bound - 1e-13, M=M), "spread_overlap")
+    assert found["undecided"] is False
+    assert abs(found["eigenvalue"]) == pytest.approx(bound, rel=1e-11, abs=0)
+    assert found["least"] == pytest.approx(bound, rel=1e-15, abs=0)
+
+
+def test_the_overlap_nearest_to_0_is_the_witness() -> None:
+    found = witness(overlapping(0.2, K=4, M=900), "spread_overlap")
+    assert abs(found["eigenvalue"]) == pytest.approx(0.1, rel=1e-12, abs=0)
+
+
+def test_no_overlap_is_decided() -> None:
+    found = witness(classes({"a": 1}, {"b": 1}, M=2**53), "spread_overlap")
+    assert found["eigenvalue"] == 0
+    assert found["undecided"] is False
+
+
+HALF = classes({"a": 1, "b": 1, "c": 1, "d": 1}, {"a": 1})
+"""The eigenvalues are 1/2 and -1/2 exactly."""
+
+
+def test_what_the_error_bar_straddles_is_undecided() -> None:
+    assert witness(HALF, "small_overlap")["undecided"] is True
+    assert witness(replace(HALF, M=144), "spread_overlap")["undecided"] is True
+    assert witness(replace(HALF, M=145), "spread_overlap") is None
+    assert witness(replace(HALF, M=143), "spread_overlap")["undecided"] is False
+    assert witness(classes({"a": 1, "b": 3}, {"a": 1, "b": 3}), "overlap_below_one")["undecided"] is True
+
+
+@pytest.mark.parametrize(
+    ("size", "error", "small", "spread"),
+    [
+        (1.0, 0.5, False, None),
+        (0.75, 0.25, False, None),
+        (0.625, 0.25, True, True),
+        (0.25, 0.25, True, True),
+        (0.375, 0.0625, None, False),
+        (0.25, 1.0, True, True),
+    ],
+)
+def test_bars_that_touch_a_bound(size: float, error: float, small: bool | None, spread: bool | None) -> None:
+    """Bounds 1/2, as for K = 2 and M = 144; None: the assumption holds, else whether it is undecided."""
+    overlap = replace(HALF.overlap, eigenvalues=np.array([-size, size]), eigenvalue_error=error)
+    for found, undecided in ((largest_below(overlap, Fraction(1, 2)), small), (spread_beyond(overlap, 144), spread)):
+        assert (None if found is None else found["undecided"]) is undecided
+
+
+def test_rounding_of_equal_probabilities_breaks_no_symmetry() -> None:
+    weights = [0.1, 0.2, 0.3, 0.7]
+    for scale in (1.0, 3.0, 0.7, 1e-3):
+        first = dict(zip("abcd", weights, strict=True)) | {"the": 0.4}
+        second = dict(zip("hgfe", np.array(weights[::-1]) * scale, strict=True)) | {"the": 0.4 * scale}
+        assert failing(classes(first, second)) <= {"small_overlap", "spread_overlap"}
+
+
+@pytest.mark.parametrize("change", [1e-14, -1e-14])
+def test_a_difference_beyond_rounding_breaks_symmetry(change: float) -> None:
+    changed = classes({"a": 6, "b": 1, "the": 3}, {"c": 6 * (1 + change), "d": 1, "the": 3})
+    assert failing(changed) >= {"symmetric_classes", "shared_common"}
+
+
+@pytest.mark.parametrize(("difference", "same"), [(2**-50, True), (2**-49, False)])
+def test_how_far_equal_probabilities_may_be_rounded_apart(difference: float, same: bool) -> None:
+    first = SequenceClass("m", "q", {"a": 0.5, "the": 0.5})
+    second = SequenceClass("n", "q", {"b": 0.5 * (1 + difference), "the": 0.5 * (1 - difference)})
+    data = SequenceClasses("d", 5000, (first, second))
+    assert (witness(data, "symmetric_classes") is None) is same
+    assert (witness(data, "shared_common") is None) is same
+
+
+def test_two_tokens_dominate_where_only_rounding_tells_them_apart() -> None:
+    assert witness(classes({"a": 0.3, "b": 0.1 + 0.2}), "dominant_distinct") is not None
+    assert witness(classes({"a": 0.3, "b": 0.3 * (1 - 1e-14)}), "dominant_distinct") is None
+
+
+@pytest.mark.parametrize(("part", "equal"), [(0.9, True), (1.1, False)])
+def test_overlaps_are_equal_within_their_error_bars(part: float, equal: bool) -> None:
+    """Each entry is off by its own bar, and by that of the probabilities in its two factors and their norms."""
+    data = classes(*({"the": 1.0, f"a{n}": 3.0} for n in range(3)))
+    E = data.overlap.E.copy()
+    rounding = 2 * data.overlap.relative_error + 4 * 2.0**-50
+    E[0, 1] = E[1, 0] = E[0, 2] * (1 - part * rounding)
+    vars(data)["overlap"] = replace(data.overlap, E=E)
+    assert (witness(data, "equal_overlaps") is None) is equal
+
+
+def test_equal_overlaps_up_to_rounding() -> None:
+    third: dict[str, float] = {"e": 6, "f": 1, "the": 3}
+    assert (
+        witness(classes({"a": 6, "b": 1, "the": 3}, {"c": 0.6, "d": 0.1, "the": 0.3}, third), "equal_overlaps") is None
+    )
+    changed = {"e": 6, "f": 1, "the": 3 * (1 + 2e-13)}
+    found = witness(classes({"a": 6, "b": 1, "the": 3}, {"c": 6, "d": 1, "the": 3}, changed), "equal_overlaps")
+    assert found["classes"][0] == ["n0", "n1"]
+    assert found["overlaps"][0] < found["overlaps"][1]

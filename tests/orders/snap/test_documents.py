@@ -1,0 +1,337 @@
+"""Documents of sequence classes: what they mean, written and read again, and refused in one line that says where."""
+
+import json
+import math
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import dataset_from_document
+from marginaudit.orders.snap import (
+    SequenceClasses,
+    accepts,
+    check_assumptions,
+    classes_from_document,
+    classes_to_document,
+    read_classes,
+)
+from tests.orders.snap import restated
+from tests.orders.snap.strategies import class_datasets, class_documents, damaged_class_documents
+from tests.strategies import Document, json_values
+
+A_CLASS = '{"next": "n", "query": "q", "probabilities": {"a": 1}}'
+CLASS = 'expected an object {"next", "query", "probabilities"}'
+WITH_KEYS = 'expected an object with "next", "query" and "probabilities"'
+PROBABILITY = "expected a probability (a finite number >= 0, their sum 1)"
+M_RANGE = "expected a positive integer, at most 9007199254740992 (2^53)"
+OTHER = "expected one kind of dataset"
+TWICE = "got this key 2 times in one object, expected once"
+FREQUENCY = "expected a positive number, from 1e-50 to 1e50"
+
+
+def refusal(path: Path) -> str:
+    """What the error says after the file's name."""
+    with pytest.raises(InputError) as caught:
+        read_classes(path)
+    message = str(caught.value)
+    assert message.isprintable()
+    assert message.startswith(f"{path}: ")
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    return message.removeprefix(f"{path}: ")
+
+
+def refused(folder: Path, content: str) -> str:
+    path = folder / "d.json"
+    path.write_text(content)
+    return refusal(path)
+
+
+def with_class(members: str) -> str:
+    return '{"classes": [' + A_CLASS + ", {" + members + "}]}"
+
+
+def with_probabilities(members: str) -> str:
+    return with_class(f'"next": "m", "query": "q", "probabilities": {members}')
+
+
+NOT_JSON = "got invalid JSON (Expecting property name enclosed in double quotes), expected a JSON document"
+
+JSON = {
+    # not JSON, keys twice
+    "{": f"line 1 column 2: {NOT_JSON}",
+    "[" * 100_000: "got JSON nested too deeply, expected a dataset",
+    '{"M": 3, "M": 3}': f"/M: {TWICE}",
+    with_probabilities('{"a/": 0.5, "a/": 0.5}'): f"/classes/1/probabilities/a~1: {TWICE}",
+    # the document
+    "null": "got null, expected a JSON object",
+    "[]": "got an array, expected a JSON object",
+    "{}": "got no key 'classes', expected an object with \"classes\"",
+    '{"class": []}': "/class: got an unknown key, expected one of name, M, classes",
+    '{"classes": [], "sentences": []}': f"/sentences: got sentences beside classes, {OTHER}",
+    '{"samples": [], "classes": []}': f"/samples: got samples beside classes, {OTHER}",
+    '{"vocabulary": ["a"], "classes": []}': "/vocabulary: got an unknown key, expected one of name, M, classes",
+    '{"classes": []}': "/classes: got an empty array, expected at least one class",
+    '{"classes": {}}': "/classes: got an object, expected an array of classes",
+    '{"classes": null}': "/classes: got null, expected an array of classes",
+    '{"name": "", "classes": [' + A_CLASS + "]}": "/name: got '', expected a non-empty string",
+    # M
+    **{
+        f'{{"M": {M}, "classes": [{A_CLASS}]}}': f"/M: got {got}, {M_RANGE}"
+        for M, got in {
+            "0": "0",
+            "-1": "-1",
+            "3.0": "3.0",
+            "true": "True",
+            "null": "None",
+            '"3"': "'3'",
+            "NaN": "nan",
+            "9007199254740993": "9007199254740993",
+            "9" * 5000: "an integer of 5000 digits",
+        }.items()
+    },
+    '{"M": 2, "classes": [' + A_CLASS + "]}": "/M: got 2, expected at least 3, the number of distinct tokens named",
+    '{"M": 1, "classes": [' + A_CLASS + ', {"next": "m", "query": "q", "probabilities": {"a": 1}}]}':
+        "/M: got 1, expected at least 2, the number of classes",
+    # a class
+    '{"classes": [[]]}': f"/classes/0: got an array, {CLASS}",
+    '{"classes": [null]}': f"/classes/0: got null, {CLASS}",
+    '{"classes": [' + A_CLASS + ', "n"]}': f"/classes/1: got a string, {CLASS}",
+    with_class(""): f"/classes/1: got no key 'next', {WITH_KEYS}",
+    with_class('"next": "m", "probabilities": {"a": 1}'): f"/classes/1: got no key 'query', {WITH_KEYS}",
+    with_class('"next": "m", "query": "q"'): f"/classes/1: got no key 'probabilities', {WITH_KEYS}",
+    with_class('"next": "m", "query": "q", "count": 2'):
+        "/classes/1/count: got an unknown key, expected one of next, query, probabilities, frequency",
+    with_class('"next": 1, "query": "q", "probabilities": {"a": 1}'):
+        "/classes/1/next: got 1, expected a token (a string)",
+    with_class('"next": "m", "query": null, "probabilities": {"a": 1}'):
+        "/classes/1/query: got None, expected a token (a string)",
+    with_class('"next": "m", "query": "\\ud800", "probabilities": {"a": 1}'):
+        "/classes/1/query: got '\\ud800', expected a token that UTF-8 can encode",
+    with_class('"next": "n", "query": "q", "probabilities": {"a": 1}'):
+        "/classes/1/next: got 'n', already at /classes/0/next, expected another next token for each class",
+    # probabilities
+    with_probabilities('["a"]'): "/classes/1/probabilities: got an array, expected an object from token to probability",
+    with_probabilities("{}"): "/classes/1/probabilities: got no positive probability, expected at least one",
+    with_probabilities('{"a": 0, "b": -0.0}'):
+        "/classes/1/probabilities: got no positive probability, expected at least one",
+    with_probabilities('{"a": 0.5, "b": 0.49}'):
+        "/classes/1/probabilities: got probabilities that sum to 0.99, expected 1 within 1e-6",
+    with_probabilities('{"a": 0.5, "b": 0.50000150}'):
+        "/classes/1/probabilities: got probabilities that sum to 1.0000015, expected 1 within 1e-6",
+    with_probabilities('{"\\udfff": 1}'):
+        "/classes/1/probabilities/\\udfff: got '\\udfff', expected a token that UTF-8 can encode",
+    **{
+        with_probabilities(f'{{"a": 1, "b/\\n~": {p}}}'): f"/classes/1/probabilities/b~1\\n~0: got {got}, {PROBABILITY}"
+        for p, got in {
+            "-0.5": "-0.5",
+            "-5e-324": "-5e-324",
+            "1.1": "1.1",
+            "NaN": "nan",
+            "Infinity": "inf",
+            "1e999": "inf",
+            "true": "True",
+            "null": "None",
+            '"1"': "'1'",
+            "[1]": "[1]",
+            "9" * 5000: "an integer of 5000 digits",
+            "9" * 400: "9" * 58 + " …",
+        }.items()
+    },
+    # frequency
+    with_class('"next": "m", "query": "q", "probabilities": {"a": 1}, "frequency": 1'):
+        "/classes/0: got no key 'frequency', which /classes/1 has, expected a frequency for every class or for none",
+    **{
+        '{"classes": [{"next": "n", "query": "q", "probabilities": {"a": 1}, "frequency": ' + f + "}]}":
+            f"/classes/0/frequency: got {got}, {FREQUENCY}"
+        for f, got in {
+            "0": "0",
+            "-1": "-1",
+            "true": "True",
+            "NaN": "nan",
+            "1e999": "inf",
+            "1.1e50": "1.1e+50",
+            "9e-51": "9e-51",
+            "null": "None",
+            '"1"': "'1'",
+            "9" * 5000: "an integer of 5000 digits",
+        }.items()
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", JSON, ids=lambda content: content[:100].encode("unicode_escape").decode())
+def test_refused(tmp_path: Path, content: str) -> None:
+    assert refused(tmp_path, content) == JSON[content]
+
+
+def test_files_that_are_refused(tmp_path: Path) -> None:
+    assert refusal(tmp_path / "none.json") == "got No such file or directory, expected a file of sequence classes"
+    assert refusal(tmp_path / "d.txt") == "got the ending '.txt', expected a .json file of sequence classes"
+    (tmp_path / "d.json").write_bytes(b'{\n"\xff')
+    assert refusal(tmp_path / "d.json") == "line 2: got text that is not UTF-8, expected UTF-8"
+
+
+def test_too_many_classes_times_tokens() -> None:
+    many = [{"next": f"n{n}", "query": "q", "probabilities": {f"a{n}": 1}} for n in range(5793)]
+    with pytest.raises(InputError) as caught:
+        classes_from_document({"classes": many})
+    got = "got 5793 classes times 5793 contextual tokens, expected a product of at most 33554432"
+    assert str(caught.value) == f"dataset: /classes: {got}"
+    assert classes_from_document({"classes": many[:-1]}).K == 5792
+
+
+def test_the_two_kinds_do_not_take_each_other() -> None:
+    assert accepts({"classes": 0})
+    assert not accepts({"sentences": [["a", "b"]]})
+    assert not accepts(["classes"])
+    with pytest.raises(InputError, match=r"^dataset: /classes: got an unknown key"):
+        dataset_from_document({"classes": []})
+
+
+def test_what_a_document_says(tmp_path: Path) -> None:
+    path = tmp_path / "two.json"
+    path.write_text(
+        '{"M": 5000, "classes": ['
+        '{"next": "n0", "query": "q0", "probabilities": {"a": 0.7, "the": 0.3, "never": 0}, "frequency": 3},'
+        '{"next": "n1", "query": "a", "probabilities": {"the": 1}, "frequency": 1}]}'
+    )
+    data = read_classes(path)
+    assert (data.name, data.M, data.K) == ("two", 5000, 2)
+    assert data.tokens == ("a", "the", "never", "q0", "n0", "n1")
+    assert data.contextual == ("a", "the")
+    assert data.next_tokens == ("n0", "n1")
+    assert data.queries == {"q0": (0,), "a": (1,)}
+    assert data.P.tolist() == [[0.7, 0.3], [0, 1]]
+    assert data.frequencies.tolist() == [0.75, 0.25]
+    assert data.weights == (3.0, 1.0)
+
+
+def test_what_is_left_out() -> None:
+    data = classes_from_document(json.loads('{"classes": [' + A_CLASS + "]}"))
+    assert (data.name, data.M, data.weights) == ("dataset", 3, None)
+    assert data.frequencies.tolist() == [1]
+
+
+@pytest.mark.parametrize("total", [1 - 9e-7, 1 + 9e-7, 1 - 1e-15, 1 + 1e-15, 1])
+def test_probabilities_are_divided_by_their_sum(total: float) -> None:
+    given = {"a": 0.1 * total, "b": 0.6 * total, "c": 0.3 * total}
+    data = classes_from_document({"classes": [{"next": "n", "query": "q", "probabilities": given}]})
+    assert math.fsum(data.P[0]) == pytest.approx(1, rel=3e-16, abs=0)
+    assert data.P[0] == pytest.approx([0.1, 0.6, 0.3], rel=1e-15, abs=0)
+
+
+def test_equal_weights_in_another_order_are_equal_probabilities() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        weights = rng.uniform(size=30).tolist()
+        order = rng.permutation(30)
+        classes = [
+            ("m", "q", {f"a{i}": weights[i] for i in range(30)}),
+            ("n", "q", {f"a{i}": weights[i] for i in order}),
+        ]
+        data = SequenceClasses.from_weights("d", None, classes)
+        assert (data.P[0] == data.P[1]).all()
+
+
+def test_unnamed_tokens_take_no_memory() -> None:
+    data = SequenceClasses.from_weights("d", 2**53, [("m", "q", {"a": 1, "b": 1}), ("n", "q", {"b": 1})])
+    assert data.P.shape == (2, 2)
+    assert data.overlap.F.shape == (2, 2)
+
+
+@given(class_datasets())
+def test_arrays_cannot_be_written_to(data: SequenceClasses) -> None:
+    overlap = data.overlap
+    for array in (data.P, data.frequencies, overlap.F, overlap.E, overlap.eigenvalues, overlap.eigenvectors):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def alike(first: SequenceClasses, second: SequenceClasses) -> bool:
+    same = (first.name, first.M, first.classes, first.weights) == (
+        second.name,
+        second.M,
+        second.classes,
+        second.weights,
+    )
+    orders = all(
+        list(c.probabilities) == list(d.probabilities) for c, d in zip(first.classes, second.classes, strict=True)
+    )
+    return same and orders and first.tokens == second.tokens and (first.P == second.P).all()
+
+
+@given(class_documents())
+def test_the_document_is_read(document: Document) -> None:
+    data = classes_from_document(document)
+    assert set(data.tokens) == restated.named(document)
+    assert document.get("M", len(data.tokens)) == data.M
+    for row, expected in zip(data.P, restated.probabilities(document), strict=True):
+        assert {t: p for t, p in zip(data.contextual, row, strict=True) if p} == pytest.approx(
+            {t: float(p) for t, p in expected.items()}, rel=1e-15, abs=0
+        )
+    frequencies = [c.get("frequency", 1) for c in document["classes"]]
+    assert data.frequencies == pytest.approx([f / math.fsum(frequencies) for f in frequencies], rel=1e-15, abs=0)
+
+
+@given(class_datasets(), st.booleans())
+def test_written_and_read_again(
+    tmp_path_factory: pytest.TempPathFactory, data: SequenceClasses, ascii_only: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "again.json"
+    path.write_text(json.dumps(classes_to_document(data), allow_nan=False, ensure_ascii=ascii_only), encoding="utf-8")
+    assert alike(read_classes(path), data)
+
+
+@given(st.lists(st.floats(1e-300, 1), min_size=1, max_size=40), st.floats(1 - 9e-7, 1 + 9e-7))
+def test_any_probabilities_are_read_as_they_were_written(weights: list[float], total: float) -> None:
+    given = {f"a{i}": w / math.fsum(weights) * total for i, w in enumerate(weights)}
+    data = classes_from_document({"classes": [{"next": "n", "query": "q", "probabilities": given}]})
+    assert alike(classes_from_document(classes_to_document(data)), data)
+
+
+def test_a_sum_two_roundings_from_1_is_left_as_it_is() -> None:
+    weights = {"a": 0.8242024408289295, "b": 0.4525174757234932, "c": 0.7897675622034946}
+    data = SequenceClasses.from_weights("d", None, [("n", "q", weights)])
+    assert math.fsum(data.P[0]) == 1 + 2**-52
+    assert alike(classes_from_document(classes_to_document(data)), data)
+
+
+@given(class_datasets())
+def test_pickled_and_back(data: SequenceClasses) -> None:
+    check_assumptions(data)
+    assert alike(pickle.loads(pickle.dumps(data)), data)
+
+
+def judge(value: Any) -> None:
+    """The value is a dataset on which everything can be asked, or an InputError of one line."""
+    try:
+        data = classes_from_document(value)
+    except InputError as error:
+        message = str(error)
+    else:
+        json.dumps({name: a.witness for name, a in check_assumptions(data).items()}, allow_nan=False)
+        assert alike(classes_from_document(classes_to_document(data)), data)
+        return
+    assert message.isprintable()
+    assert message.startswith("dataset: ")
+    assert ": got " in message
+    assert ", expected " in message
+
+
+@settings(max_examples=80)
+@given(json_values())
+def test_any_json_value_is_a_dataset_or_refused(value: Any) -> None:
+    judge(value)
+
+
+@settings(max_examples=100)
+@given(damaged_class_documents())
+def test_any_damage_to_a_document_leaves_a_dataset_or_is_refused(document: Any) -> None:
+    judge(document)

@@ -1,0 +1,197 @@
+"""E, its eigenvalues and E' against rational numbers and many digits, and the error bars against what they cover."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of, syn_medium
+from tests.orders.snap import restated
+from tests.orders.snap.strategies import class_datasets
+
+
+def exact(data: SequenceClasses) -> list[dict[str, Fraction]]:
+    """P as the float64 numbers that it holds."""
+    return [{t: Fraction(p) for t, p in c.probabilities.items() if p} for c in data.classes]
+
+
+def random_classes(seed: int, *, K: int, tokens: int) -> SequenceClasses:
+    rng = np.random.default_rng(seed)
+    weights = rng.uniform(size=(K, tokens)) ** 4 * (rng.uniform(size=(K, tokens)) < 0.5)
+    weights[:, 0] = 0.5
+    classes = [(f"n{n}", "q", {f"a{i}": float(w) for i, w in enumerate(row) if w}) for n, row in enumerate(weights)]
+    return SequenceClasses.from_weights("random", 5000, classes)
+
+
+RANDOM = [random_classes(seed, K=K, tokens=n) for seed, (K, n) in enumerate([(2, 3), (3, 30), (5, 8), (6, 200)])]
+KNOWN = [make() for make in CASES.values()]
+
+
+@settings(max_examples=60)
+@given(class_datasets())
+def test_E_and_F_are_those_of_numpy(data: SequenceClasses) -> None:
+    F = np.array([row / np.sqrt(np.sum(row**2)) for row in data.P]).T
+    found, E = data.overlap.F, data.overlap.E
+    assert found == pytest.approx(F, rel=1e-15, abs=0)
+    assert pytest.approx(F.T @ F - np.eye(data.K), rel=0, abs=1e-14) == E
+    assert np.diag(E).tolist() == [0] * data.K
+    assert (E == E.T).all()
+
+
+@pytest.mark.parametrize("data", [*RANDOM, *KNOWN], ids=lambda data: f"{data.name}-{data.K}")
+def test_the_error_bars_cover_what_they_say(data: SequenceClasses) -> None:
+    overlap, K = data.overlap, data.K
+    with mpmath.workdps(50):
+        E = restated.overlaps(exact(data))
+        for i in range(K):
+            for j in range(K):
+                assert abs(E[i, j] - overlap.E[i, j]) <= overlap.relative_error * E[i, j]
+        assert mpmath.mnorm(E - mpmath.matrix(overlap.E.tolist()), "f") <= overlap.norm_error
+        for eigenvalue, found in zip(restated.eigenvalues(exact(data)), overlap.eigenvalues, strict=True):
+            assert abs(eigenvalue - found) <= overlap.eigenvalue_error
+        sizes = [abs(e) for e in restated.eigenvalues(exact(data))]
+        assert abs(max(sizes) - overlap.largest) <= overlap.eigenvalue_error
+    most = max(len(c.support) for c in data.classes)
+    assert 2 * most + 4 <= overlap.relative_error * 2**53 <= 2 * most + 7
+    assert overlap.norm_error >= overlap.relative_error * np.linalg.norm(overlap.E)
+    vectors, size, u = np.linalg.norm(overlap.eigenvectors), np.linalg.norm(overlap.E), 2**-53
+    of_G = (K + 1) * u * (vectors**2 + K**0.5) * (overlap.largest + size)
+    of_R = (K + 2) * u * vectors * (overlap.largest + size)
+    assert overlap.eigenvalue_error >= overlap.norm_error + of_G + of_R
+    assert overlap.eigenvalue_error < 1e-12
+
+
+@settings(max_examples=40)
+@given(class_datasets())
+def test_eigenvalues_of_small_cases(data: SequenceClasses) -> None:
+    with mpmath.workdps(40):
+        for eigenvalue, found in zip(restated.eigenvalues(exact(data)), data.overlap.eigenvalues, strict=True):
+            assert abs(eigenvalue - found) <= data.overlap.eigenvalue_error < 1e-13
+
+
+def test_two_and_three_classes_by_hand() -> None:
+    two = SequenceClasses.from_weights("d", None, [("m", "q", {"a": 3, "b": 4}), ("n", "q", {"a": 4, "b": 3})])
+    assert two.overlap.eigenvalues == pytest.approx([-0.96, 0.96], rel=1e-14, abs=0)
+    third = SequenceClasses.from_weights("d", None, [(n, "q", {"the": 1, n + "'": 2}) for n in "mno"])
+    assert third.overlap.eigenvalues == pytest.approx([-0.2, -0.2, 0.4], rel=1e-14, abs=0)
+    assert third.overlap.largest == pytest.approx(0.4, rel=1e-14, abs=0)
+
+
+def test_the_largest_is_by_absolute_value() -> None:
+    overlap = syn_medium(1).overlap
+    assert replace(overlap, eigenvalues=np.array([-3.0, 1.0])).largest == 3
+
+
+@pytest.mark.parametrize("damage", ["eigenvalues", "skewed", "stretched"])
+@pytest.mark.parametrize("size", [1e-3, 1e-6])
+def test_the_bar_holds_whatever_the_eigensolver_does(monkeypatch: pytest.MonkeyPatch, damage: str, size: float) -> None:
+    data = random_classes(7, K=5, tokens=8)
+    rng, solve = np.random.default_rng(1), np.linalg.eigh
+
+    def damaged(E: Any) -> Any:
+        values, vectors = solve(E)
+        if damage == "eigenvalues":
+            return values + size * np.linspace(0.5, 1, len(values)), vectors
+        if damage == "stretched":
+            return values * (1 + size), vectors * (1 + size)
+        vectors = vectors + size * rng.normal(size=vectors.shape)
+        return np.diag(vectors.T @ E @ vectors), vectors
+
+    monkeypatch.setattr(np.linalg, "eigh", damaged)
+    overlap = overlap_of(data.P)
+    off = np.abs(overlap.eigenvalues - solve(data.overlap.E)[0]).max()
+    assert off <= overlap.eigenvalue_error <= 100 * size
+
+
+@pytest.mark.parametrize("damage", [1e-3, 1e-6])
+def test_stretched_eigenvectors_alone_are_paid_for(monkeypatch: pytest.MonkeyPatch, damage: float) -> None:
+    """With vectors (1 + d) V and values L, R = 0 and G = ((1 + d)^2 - 1) I: the bar is G's part, twice."""
+    data, solve = random_classes(7, K=5, tokens=8), np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda E: (solve(E)[0], solve(E)[1] * (1 + damage)))
+    G = ((1 + damage) ** 2 - 1) * 5**0.5
+    size = np.linalg.norm(data.overlap.E)
+    expected = G * (data.overlap.largest + size)
+    assert overlap_of(data.P).eigenvalue_error == pytest.approx(expected, rel=1e-5, abs=0)
+
+
+def test_wrong_eigenvalues_alone_are_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, solve = random_classes(7, K=5, tokens=8), np.linalg.eigh
+    monkeypatch.setattr(np.linalg, "eigh", lambda E: (solve(E)[0] + 1e-4, solve(E)[1]))
+    assert overlap_of(data.P).eigenvalue_error == pytest.approx(1e-4 * 5**0.5, rel=1e-5, abs=0)
+
+
+def test_underflow_is_covered() -> None:
+    data = SequenceClasses.from_weights(
+        "d", None, [("m", "q", {"a": 1, "b": 1e-200}), ("n", "q", {"c": 1, "b": 1e-200})]
+    )
+    assert data.overlap.E.tolist() == [[0, 0], [0, 0]]
+    assert 0 < 1e-400 + data.overlap.norm_error < 1e-300
+    assert 0 < data.overlap.eigenvalue_error < 1e-300
+
+
+def test_one_class_has_no_overlap() -> None:
+    data = SequenceClasses.from_weights("d", None, [("n", "q", {"a": 1, "b": 2})])
+    assert data.overlap.eigenvalues.tolist() == [0]
+    assert data.overlap.largest == 0
+    assert data.overlap.E_prime.tolist() == [[0]]
+
+
+def E_prime_exact(data: SequenceClasses) -> Any:
+    E = restated.overlaps(exact(data))
+    return mpmath.eye(data.K) - mpmath.inverse(mpmath.eye(data.K) + E)
+
+
+@pytest.mark.parametrize("data", [*RANDOM, *KNOWN], ids=lambda data: f"{data.name}-{data.K}")
+def test_E_prime(data: SequenceClasses) -> None:
+    with mpmath.workdps(50):
+        off = mpmath.mnorm(E_prime_exact(data) - mpmath.matrix(data.overlap.E_prime.tolist()), "f")
+        assert off <= data.overlap.E_prime_error < 1e-9
+    near_one, size = np.eye(data.K) + data.overlap.E, np.linalg.norm(data.overlap.E_prime)
+    products = (data.K + 3) * 2**-53 * (np.linalg.norm(near_one) * size + np.linalg.norm(data.overlap.E))
+    from_E = data.overlap.norm_error * (1 + size)
+    least = 1 + data.overlap.eigenvalues[0]
+    assert (products + from_E) / least <= data.overlap.E_prime_error
+    with pytest.raises(ValueError, match="read-only"):
+        data.overlap.E_prime[0] = 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_error_bar_of_E_prime_holds_wherever_it_came_from(seed: int) -> None:
+    data = random_classes(11 + seed, K=4, tokens=9)
+    changed = replace(data.overlap, eigenvalues=data.overlap.eigenvalues + 1e-5)
+    with mpmath.workdps(30):
+        off = mpmath.mnorm(E_prime_exact(data) - mpmath.matrix(changed.E_prime.tolist()), "f")
+        assert float(off) / 2 <= changed.E_prime_error  # a spectral norm is half a Frobenius norm of 4 x 4, or more
+        assert changed.E_prime_error < 100 * float(off)
+    wider = replace(data.overlap, norm_error=1e-4)
+    assert wider.E_prime_error >= 1e-4 / (1 + data.overlap.eigenvalues[0])
+
+
+def test_equal_classes_have_no_E_prime() -> None:
+    data = SequenceClasses.from_weights("d", None, [("m", "q", {"a": 1, "b": 2}), ("n", "q", {"a": 1, "b": 2})])
+    for name in ("E_prime", "E_prime_error"):
+        with pytest.raises(ValueError, match="I \\+ E is singular, or too near to it for float64: there is no E'"):
+            getattr(data.overlap, name)
+
+
+def test_nearly_equal_classes_have_an_E_prime() -> None:
+    data = SequenceClasses.from_weights("d", None, [("m", "q", {"a": 1, "b": 2}), ("n", "q", {"a": 1, "b": 2.001})])
+    with mpmath.workdps(50):
+        off = mpmath.mnorm(E_prime_exact(data) - mpmath.matrix(data.overlap.E_prime.tolist()), "f")
+        assert off <= data.overlap.E_prime_error
+
+
+@given(st.integers(0, 2**32))
+def test_attention_beyond_the_start(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=8)
+    P = random_classes(3, K=4, tokens=8).P
+    scores = P * np.exp(z[: P.shape[1]])
+    attention = scores / scores.sum(axis=1, keepdims=True)
+    F = overlap_of(attention).F
+    assert F.T @ F - np.eye(4) == pytest.approx(overlap_of(attention).E, rel=0, abs=1e-15 * 10)

@@ -1,0 +1,175 @@
+"""What the two figures of a report draw, line by line, on records made by hand."""
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from marginaudit.reports.ntp.figures.direction import direction_figure
+from marginaudit.reports.plots.measured import PANELS, _draw_curve, against_bounds
+from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
+from marginaudit.reports.verdict import Curve, Finding, Verdict
+
+NAN = math.nan
+STEP = [0, 1, 10, 100, 1000, 10_000]
+GAP = [NAN, 0.5, 0.1, 0.02, 1e-3, 1e-5]
+LAWS = [NAN, NAN, NAN, 0.021, 1.01e-3, 1e-5]
+METHODS = ["steps"] * 4 + ["flow"] * 2
+
+
+def drawn(
+    findings: dict[str, Finding], *, gap: Any = GAP, law: Any = LAWS, records: int = 6, name: str = "x$y"
+) -> Axes:
+    stage = SimpleNamespace(
+        step=np.array(STEP[:records]),
+        one_minus_cos=np.array(gap[:records]),
+        law=np.array(law[:records]),
+        method=np.array(METHODS[:records]),
+    )
+    run: Any = SimpleNamespace(dataset=SimpleNamespace(name="x$y"), trained=SimpleNamespace(stage2=stage))
+    [axis] = direction_figure(run, findings).axes
+    return axis
+
+
+def lines(axis: Axes, colour: str) -> list[tuple[list[float], list[float]]]:
+    """The data of all lines of a colour."""
+    found = [line for line in axis.lines if to_hex(str(line.get_color())) == to_hex(colour)]
+    return [(np.ravel(line.get_xdata()).tolist(), np.ravel(line.get_ydata()).tolist()) for line in found]
+
+
+def texts(axis: Axes) -> dict[str, Any]:
+    return {text.get_text(): getattr(text, "xy", text.get_position()) for text in axis.texts}
+
+
+def bound(upper: list[float], informative: int | None) -> Finding:
+    curve = Curve([1, 10, 100, 1000, 10_000], [0.0] * 5, upper)
+    return Finding(Verdict.HOLDS, informative_from=informative, curve=curve)
+
+
+def test_the_measured_line_and_the_law() -> None:
+    axis = drawn({})
+    assert lines(axis, MEASURED) == [(STEP[1:], GAP[1:])]
+    [(step, law)] = lines(axis, LAW)
+    assert step == STEP[1:]
+    np.testing.assert_array_equal(law, LAWS[1:])
+    assert axis.get_xlim() == (1, 10_000)
+    assert axis.get_ylim() == pytest.approx((1e-5 / 30, 60))
+    assert (axis.get_xscale(), axis.get_yscale()) == ("log", "log")
+    found = texts(axis)
+    assert found["asymptotic law"] == (100, 0.021)
+    assert found["measured\n1.0·10⁻⁵"] == (1, 1e-5)
+    assert axis.get_title("left").startswith(r"x\$y: how far")
+    assert lines(drawn({}, law=[NAN] * 6), LAW) == []
+    lower = drawn({}, law=[NAN, NAN, NAN, NAN, NAN, 1e-6])
+    assert lower.get_ylim()[0] == pytest.approx(1e-6 / 30)
+    assert texts(lower)["asymptotic law"] == (10_000, 1e-6)
+
+
+def test_a_bound_is_dashed_to_where_it_says_something() -> None:
+    axis = drawn(
+        {
+            "ntp.theorem1.direction": bound([80.0, 20.0, 1.9, 0.5, 0.1], 96),
+            "sharp.theorem1": bound([8.0, 4.0, 3.0, 2.5, 2.0], 20_000),
+        }
+    )
+    assert lines(axis, BOUND) == [
+        ([1, 10, 100], [80.0, 20.0, 1.9]),
+        ([100, 1000, 10_000], [1.9, 0.5, 0.1]),
+        ([96], [2.0]),
+    ]
+    assert lines(axis, SHARPER) == [([1, 10, 100, 1000, 10_000], [8.0, 4.0, 3.0, 2.5, 2.0])]
+    assert axis.get_ylim()[1] == pytest.approx(80 * 30)
+    found = texts(axis)
+    assert found["informative from 9.6·10¹"] == (96, 2.0)
+    assert sum("informative" in text for text in found) == 1
+    assert found["Theorem 1\n1.0·10⁻¹\n10⁴ × measured"] == (1, 0.1)
+    assert found["sharp.theorem1\n2.0·1\n10⁵ × measured"] == (1, 2.0)
+    reached = drawn({"sharp.theorem1": bound([1.0, 0.5, 0.2, 0.1, 0.05], 10_000)})
+    assert lines(reached, SHARPER)[0] == ([1], [1.0])
+    assert lines(reached, SHARPER)[2] == ([10_000], [2.0])
+    assert reached.get_ylim()[1] == 60
+    nothing = Finding(Verdict.NOT_APPLICABLE)
+    without = drawn(
+        {"sharp.theorem1": nothing, "ntp.theorem1.direction": Finding(Verdict.HOLDS, curve=Curve([1], [1]))}
+    )
+    assert lines(without, SHARPER) == lines(without, BOUND) == []
+
+
+def test_the_papers_length_and_how_each_stretch_was_obtained() -> None:
+    axis = drawn({})
+    found = texts(axis)
+    assert found["the paper's\nruns: 900"] == (900, 0)
+    assert found["true steps"] == pytest.approx((math.sqrt(1000), 1))
+    assert found["gradient flow"] == pytest.approx((math.sqrt(1000 * 10_000), 1))
+    assert [x for x, _ in lines(axis, REFERENCE)] == [[0, 1], [900, 900], [1000, 1000]]
+    assert lines(axis, REFERENCE)[0][1] == [2.0, 2.0]
+    short = drawn({}, records=4)
+    assert not any("paper" in text or "flow" in text for text in texts(short))
+    assert texts(short)["true steps"] == pytest.approx((10, 1))
+    one = drawn({}, records=2)
+    assert one.get_xlim() == (1, 10)
+
+
+def test_without_a_direction_nothing_is_drawn() -> None:
+    for gap in ([NAN] * 6, [0.0] * 6, [0.5] + [0.0] * 5):
+        axis = drawn({}, gap=gap)
+        assert texts(axis) == {"no direction": (0.5, 0.5)}
+        assert not axis.lines
+
+
+def panel(curve: Curve, first_step: str = "said") -> Axes:
+    axis = Figure().subplots()
+    axis.set_xscale("log")
+    _draw_curve(axis, curve, first_step)
+    return axis
+
+
+def test_a_panel_draws_what_was_measured_and_its_bounds() -> None:
+    axis = panel(Curve([1, 2], [3.0, 400.0], [5.0, 600.0], [1.0, 2.0]))
+    assert lines(axis, MEASURED) == [([1, 2], [3.0, 400.0])]
+    assert lines(axis, BOUND) == [([1, 2], [5.0, 600.0]), ([1, 2], [1.0, 2.0])]
+    assert [line.get_label() for line in axis.lines] == ["measured", "bound", "bound"]
+    assert (texts(axis), len(axis.patches)) == ({}, 0)
+    assert axis.lines[0].get_marker() == "None"
+
+
+def test_what_is_beyond_reach_is_hatched() -> None:
+    axis = panel(Curve([1, 2], [0.1, 0.2], [8.0, 1.0], None, 2.0))
+    assert lines(axis, REFERENCE) == [([0, 1], [2.0, 2.0])]
+    [hatched] = axis.patches
+    assert (hatched.get_y(), hatched.get_y() + hatched.get_height()) == (2.0, 8.0)  # type: ignore[attr-defined]
+    assert texts(axis) == {"said": (0.03, 2.0)}
+    within = panel(Curve([1, 2], [0.1, 0.2], [2.0, 1.0], None, 2.0))
+    assert (len(within.patches), texts(within)) == (0, {})
+    for curve in (Curve([1, 2], [0.1, 0.2], None, [0.01, 0.01], 2.0), Curve([1, 2], [0.1, 0.2], [9.0, 8.0])):
+        assert len(panel(curve).patches) == 0
+    gone = panel(Curve([1, 2], [0.1, 0.2], [math.inf, math.inf], None, 2.0))
+    assert gone.patches[0].get_height() == 2.0  # type: ignore[attr-defined]
+
+
+def test_one_value_is_not_zoomed_into() -> None:
+    assert panel(Curve([1, 2], [3.0, 3.0])).get_ylim() == pytest.approx((1, 9))
+    assert panel(Curve([1, 2], [3.0, 3.01])).get_ylim() != pytest.approx((1, 9.03))
+    tiny = panel(Curve([1, 2], [1e-31, 1e-32], [1.0, 0.5]))
+    assert texts(tiny) == {"measured: zero to rounding": (0.5, 0.25)}
+    assert texts(panel(Curve([1, 2], [1e-9, 1e-32], [1.0, 0.5]))) == {}
+
+
+def test_six_panels_show_the_claims_curves_or_the_run() -> None:
+    column = {"step": np.array([0, 1, 5]), "loss": np.array([9.0, 3.0, 1.0])}
+    columns = column | {"norm": np.array([0.0, 2.0, 4.0]), "one_minus_cos": np.array([NAN, 0.5, 0.25])}
+    stage = SimpleNamespace(**columns)
+    run: Any = SimpleNamespace(dataset=SimpleNamespace(name="n"), trained=SimpleNamespace(stage1=stage, stage2=stage))
+    curve = Curve([2, 3], [7.0, 8.0], [9.0, 10.0])
+    figure = against_bounds(run, {"ntp.theorem1.norm": Finding(Verdict.HOLDS, informative_from=3, curve=curve)})
+    assert len(figure.axes) == 6
+    for axis, (title, claim, _, name) in zip(figure.axes, PANELS, strict=True):
+        assert axis.get_title("left") == title
+        expected = ([2, 3], [7.0, 8.0]) if claim == "ntp.theorem1.norm" else ([1, 5], columns[name][1:].tolist())
+        assert lines(axis, MEASURED) == [expected]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["measured", "bound"]

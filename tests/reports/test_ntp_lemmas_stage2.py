@@ -1,0 +1,165 @@
+"""The error bars of Lemmas 4 to 7 and what is said beside their verdicts, term by term."""
+
+import math
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset, gram_deviation
+from marginaudit.reports import LEDGER, Evidence, Verdict
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import lemmas_stage2 as lemmas
+from marginaudit.reports.ntp.claims.lemmas_stage2 import lemma4_sides, lemma5_weights, sharp_allowed
+from marginaudit.reports.ntp.quantities import score_error, stage2_log_other_weight, state_error
+from marginaudit.reports.ntp.sharper.stage2 import _at_random, _far_along_reference, infimum
+from marginaudit.reports.series import FORMULA_ROUNDING
+
+EPS = float(np.finfo(float).eps)
+
+
+@cache
+def run(error: float = 0.0) -> Run:
+    """A small run whose state is stated to be off by so much, relative."""
+    on = Run(free_dataset(V=5, N=9, L=4, seed=1, max_count=50), Config(steps1=30, steps2=6, lr2=0.3))
+    if error:
+        stage = on.training.stage2
+        wide = replace(stage, distance_error=np.where(stage.step > 0, error * stage.step, np.nan))
+        on.__dict__["trained"] = replace(on.training, stage2=wide)
+    return on
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-3])
+def test_the_bars_of_lemma_5(error: float) -> None:
+    on = run(error)
+    found, step = lemma5_weights(on), on.training.stage2.step
+    own = score_error(on) + FORMULA_ROUNDING
+    assert found.error.tolist() == own.tolist()
+    for measure, value, radius, first in (
+        (lemmas._rise, found.rise, own[1:] + own[:-1], 1),
+        (lemmas._position, found.position, own, 0),
+        (lemmas._token, found.token, own, 0),
+    ):
+        measured = measure(on)
+        assert measured.log
+        assert measured.step is not None
+        assert measured.step.tolist() == step[first:].tolist()
+        assert measured.value.tolist() == value[first:].tolist()
+        assert measured.radius.tolist() == radius.tolist()
+
+
+def test_the_parts_of_lemma_5() -> None:
+    on, t = run(), np.array([1.0, 5.0])
+    parts = list(lemmas.LEMMA5_PARTS.values())
+    limits = [part.upper(on, t).tolist() for part in parts if part.upper is not None]  # type: ignore[union-attr]
+    L = on.dataset.L_max
+    assert limits == [[0.0, 0.0]] * 3 + [pytest.approx([math.log(1 - 1 / L)] * 2)]
+    assert parts[3].measure(on).value.tolist() == stage2_log_other_weight(on, 0).value.tolist()
+    found = LEDGER["ntp.lemma5"].judge(on)
+    assert (found.verdict, found.curve) == (Verdict.HOLDS, None)
+    assert all(f"{name}: holds." in found.detail for name in lemmas.LEMMA5_PARTS)
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-3])
+def test_the_bars_of_lemma_7(error: float) -> None:
+    on = run(error)
+    stage, A, W = on.training.stage2, on.training.margin, on.norm_kq
+    measured = lemmas._lead(on, sharp_allowed)
+    states = state_error(stage)
+    for k in range(1, 7):
+        norm, g, r = stage.norm[k], stage.descent_reference[k], stage.descent_rest[k]
+        beyond, e = norm - stage.along[k], states[k]
+        turned = min(2.0, (7 + A) * W * e + EPS * (1000 + 10 * A) * W)
+        rest = np.linalg.norm(stage.rest[k])
+        own = ((rest + abs(beyond)) * turned + 2 * e + FORMULA_ROUNDING * (abs(r) + abs(beyond))) / norm
+        allowed = W * math.log(2 * on.dataset.L_max**3 * sum(on.dataset.counts) / min(on.dataset.counts))
+        other = allowed / norm * (turned + e / norm)
+        assert measured.value[k - 1] == pytest.approx((r - beyond * g) / norm, abs=1e-13)
+        assert measured.radius[k - 1] == pytest.approx(own + other, rel=1e-6, abs=0)
+
+
+def test_what_lies_beyond_the_reference() -> None:
+    on = run()
+    stage = on.training.stage2
+    found = lemmas._beyond_along(on)
+    np.testing.assert_allclose(found, stage.norm - stage.along, atol=1e-13)
+    turned = replace(on.training, form="embedding space")
+    other = Run(on.dataset, on.config)
+    other.__dict__ |= {"trained": turned, "kq": on.kq}
+    assert lemmas._beyond_along(other).tolist() == (stage.norm - stage.along).tolist()
+    backwards = replace(stage, along=-1.0 - 0 * stage.along)
+    other.__dict__["trained"] = replace(on.training, stage2=backwards)
+    c = backwards.along + stage.rest @ stage.reference
+    assert (c[:1] <= 0).all()
+    assert lemmas._beyond_along(other)[0] == stage.norm[0] + 1.0
+
+
+def test_norms_and_cosines_between_and_beyond_the_records() -> None:
+    on = Run(run().dataset, Config(steps1=30, steps2=6, lr2=0.3, at=(0, 2, 6)))
+    stage = on.training.stage2
+    t = np.array([2.0, 4.0, 6.0, 10.0])
+    norm, cos = stage.norm.tolist(), stage.descent_reference.tolist()
+    assert lemmas._norm_at(on, t) == pytest.approx([norm[1], (norm[1] + norm[2]) / 2, norm[2], norm[2] + 4 * 0.3])
+    assert lemmas._cos_at(on, t) == pytest.approx([cos[1], (cos[1] + cos[2]) / 2, cos[2], cos[2]])
+
+
+def test_a_gradient_that_rounding_hides_decides_nothing() -> None:
+    on = run()
+    stage = on.training.stage2
+    lost = replace(stage, descent_reference=np.where(stage.step >= 4, np.nan, stage.descent_reference))
+    other = Run(on.dataset, on.config)
+    other.__dict__ |= {"trained": replace(on.training, stage2=lost), "kq": on.kq}
+    for name in ("ntp.lemma7", "sharp.lemma7"):
+        found = LEDGER[name].judge(other)
+        assert (found.verdict, found.detail) == (Verdict.INCONCLUSIVE, "From t = 4 on rounding hides the gradient.")
+
+
+def test_the_bars_of_lemma_4_hold_rounding_and_the_gram_matrix() -> None:
+    data = CASES["example-1"]()
+    sides = lemma4_sides(Run(data))
+    operations = data.N + data.L_max + 2 * data.V
+    np.testing.assert_allclose(sides.printed.radius, EPS * operations * (1 + 15 + 8) * sides.size, rtol=1e-12)
+    assert sides.derivative.radius.tolist() == sides.printed.radius.tolist()
+    assert len(sides.size) == 2 * 3 * 6
+    assert sides.printed.label[-1] == "A = 8, scores of deviation 3, direction 6"
+    assert (sides.size >= np.repeat([0.005, 0.08], 18)).all()
+    near = replace(data, embedding=(1 + 3e-13) * np.eye(4))
+    wide = lemma4_sides(Run(near))
+    per = wide.printed.radius / wide.size
+    np.testing.assert_allclose(per, EPS * operations * 24 + 4 * gram_deviation(near), rtol=1e-12)
+
+
+def test_the_two_bounds_of_lemma_6_are_shown_together() -> None:
+    found = LEDGER["ntp.lemma6"].judge(run())
+    assert found.curve is not None
+    t = np.arange(1, 7)
+    assert found.curve.upper == pytest.approx(0.3 * t)
+    assert found.curve.lower == pytest.approx(0.3 * t / (2 * run().dataset.L_max * run().norm_kq))
+    wide = lemmas._of_steps(replace(lemmas.norm_from_start(run()), radius=np.full(6, np.inf)))
+    np.testing.assert_array_equal(wide.radius, FORMULA_ROUNDING * wide.value)
+
+
+def test_contests_are_each_optimal_token_against_each_other_one() -> None:
+    on = Run(
+        Dataset(
+            "one", tuple("oxq"), (Sample(tuple("ooxxq"), "x"),), (1,), next_token=dict(zip("oxq", "xqo", strict=True))
+        ),
+        Config(steps1=5, steps2=2),
+    )
+    found: Any = lemmas._contests(on)
+    assert found.first.tolist() == [0]
+    assert found.log_winner.tolist() == [math.log(2)] * 2
+    assert sorted(found.log_loser.tolist()) == [0.0, math.log(2)]
+    assert found.between_classes.all()
+
+
+def test_infima_are_compared_in_balls() -> None:
+    on = run()
+    for found, entries in ((_far_along_reference(on, infimum), 1), (_at_random(on, infimum), 3)):
+        assert (found.evidence, found.log) == (Evidence.CERTIFIED, True)
+        assert len(found) == len(found.label) == entries * len(on.training.classes)
+        assert (found.value > 0).all()
+        assert (found.radius < 1e-15 * np.maximum(1, found.value)).all()
+    assert (_far_along_reference(on, infimum).value < 1e-9).all()

@@ -1,0 +1,90 @@
+"""Theorem 3's gaps and predictions on small runs, from score matrices and a softmax written out."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.ntp import CASES, free_dataset
+from marginaudit.reports import LEDGER, Verdict
+from marginaudit.reports.judgements import HiddenConstant
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims.theorem3 import paper_length
+from marginaudit.reports.ntp.claims.theorem3_sentences import in_words, put_through, right_from
+from marginaudit.reports.ntp.quantities import score_error
+
+
+@cache
+def run() -> Run:
+    data = free_dataset(V=8, N=14, L=4, seed=5, optimal=(2, 3), non_optimal=(2, 3), max_count=9)
+    assert any(min(len(o.optimal), len(o.non_optimal), len(o.non_comparable)) > 1 for o in data.orders.values())
+    return Run(data, Config(steps1=40, steps2=12, lr2=0.2))
+
+
+def test_the_gaps_are_the_smallest_over_all_pairs() -> None:
+    on, data = run(), run().dataset
+    for name, late in (("ntp.theorem3.order", False), ("ntp.theorem3.order.rederived", True)):
+        judgement = LEDGER[name].judgement
+        assert isinstance(judgement, HiddenConstant)
+        assert (judgement.side, judgement.late) == ("lower", late)
+        assert judgement.shape(on, np.array([3.0, 7.0])) == pytest.approx([3.0, 7.0])
+        found = judgement.measure(on)
+        assert found.step is not None
+        assert found.step.tolist() == list(range(1, 13))
+        for record in range(1, 13):
+            S = on.training.stage2.score_matrix(record, data.V)
+            gaps = [
+                S[data.index[above], data.index[order.query]] - S[data.index[below], data.index[order.query]]
+                for order in data.orders.values()
+                for x_0 in order.non_comparable
+                for above, below in [(x, x_0) for x in order.optimal] + [(x_0, x) for x in order.non_optimal]
+            ]
+            assert found.value[record - 1] == pytest.approx(min(gaps), abs=1e-13)
+        assert found.radius.tolist() == score_error(on)[1:].tolist()
+
+
+@pytest.mark.parametrize(("name", "step"), [("ntp.theorem3.prediction", 1), ("ntp.theorem3.prediction.rederived", 30)])
+def test_the_prediction_is_judged_at_the_first_step_or_the_last(name: str, step: int) -> None:
+    on = Run(CASES["section-7"](), Config(steps1=60, steps2=30))
+    data, n = on.dataset, on.dataset.collocation.require_function()
+    found = LEDGER[name].judge(on)
+    assert (found.verdict, found.worst_step, found.first_violation) == (Verdict.VIOLATED, step, step)
+    witness = found.witness
+    assert witness is not None
+    S = on.training.stage2.score_matrix(step, data.V)[:, data.index[witness["query"]]]
+    bag = np.zeros(data.V)
+    copies = witness["copies"] - (witness["x"] == witness["query"])
+    for token, times in ((witness["x_0"], 1), (witness["x"], copies), (witness["query"], 1)):
+        bag[data.index[token]] += times
+    phi = bag * np.exp(S)
+    P = np.exp(on.training.B @ (phi / phi.sum()))
+    P /= P.sum()
+    assert witness["expected"] == n[witness["x_0"]]
+    assert data.vocabulary[int(np.argmax(P))] == witness["answer"]
+    assert found.measured == pytest.approx(P[data.index[witness["expected"]]], rel=1e-9, abs=0)
+    assert f"at t = {step}, T = 60" in found.detail
+    assert f"At t = {int(on.training.stage2.step[paper_length(on)])} all" in found.detail
+
+
+def test_the_papers_length_is_the_last_record_to_900_or_the_first_trained_one() -> None:
+    def at(*steps: int) -> int:
+        on = Run(CASES["example-1"](), Config(steps1=5, steps2=1000, at=(0, *steps)))
+        return int(on.training.stage2.step[paper_length(on)])
+
+    assert [at(5, 899, 950), at(5, 900, 901), at(901, 1000), at(7, 1000)] == [899, 900, 901, 7]
+
+
+def test_the_words_name_each_length_and_what_was_put_through() -> None:
+    on = run()
+    tried = put_through(on, 12)
+    several = any(len(order.non_comparable) > 1 for order in on.dataset.orders.values())
+    assert several
+    steps = ", ".join(
+        f"{length}: {'never' if right_from(on, length) is None else right_from(on, length)}"
+        for length in (2, 3, 4, 8, 16, 64, 1024)
+    )
+    text = in_words(on, 12)
+    assert text.startswith(f"All sentences of up to so many tokens are answered n(x_0) from step: {steps}. At t = 12 ")
+    assert f"all {tried.count} of up to {tried.longest} tokens" in text
+    assert f"{tried.right} are answered n(x_0), with probability at least {tried.least:.4g}." in text
+    assert text.endswith("neither is preferred at any t: their scores are both 0.")

@@ -1,0 +1,245 @@
+"""A hunt step by step: what it tries, counts, confirms and keeps, and every way in which it makes a dataset smaller."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
+from marginaudit.reports import LEDGER, Evidence, Finding, Verdict
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.hunt import search
+from marginaudit.reports.hunt.search import LATE, SHORT, Hunt, _Search, _TimeIsUp, hunt_answer
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.hunting.shrink import _smaller, size
+from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
+from marginaudit.reports.verdict import not_applicable
+
+ASSUMED = (*ASSUMPTION_1, *ASSUMPTION_3)
+SMALL, LARGE = CASES["example-1"](), free_dataset(V=6, N=9, L=4, seed=1)
+HOLDS, VIOLATED = Finding(Verdict.HOLDS), Finding(Verdict.VIOLATED)
+
+
+class Told:
+    """A judgement that is told what to find, and remembers how it was asked."""
+
+    kind = "told"
+
+    def __init__(self, find: Callable[[Run], Finding], *, late: bool = False) -> None:
+        self.find, self.late = find, late
+        self.asked: list[Config] = []
+
+    def judge(self, run: Run) -> Finding:
+        self.asked.append(run.config)
+        return self.find(run)
+
+
+def planted(judgement: Any, assumptions: tuple[str, ...] = ASSUMED) -> Claim:
+    return replace(LEDGER["ntp.prop2.closed-form"], id="planted", assumptions=assumptions, judgement=judgement)
+
+
+def searching(judgement: Any, without: str | None = None, **change: Any) -> _Search:
+    return _Search(planted(judgement, **change), without, 1e6, lambda _: None)
+
+
+@pytest.mark.parametrize(("late", "tried", "confirmed"), [(False, SHORT, Config()), (True, LATE, Config(steps2=None))])
+def test_what_is_found_is_confirmed_by_the_run_of_an_audit(late: bool, tried: Config, confirmed: Config) -> None:
+    told = Told(lambda _: VIOLATED, late=late)
+    looking = searching(told)
+    assert looking.violates(SMALL)
+    assert told.asked == [tried, confirmed]
+    assert (looking.found.dataset, looking.found.verdicts) == (SMALL, {"violated": 1})
+    told = Told(lambda run: VIOLATED if run.config == tried else HOLDS, late=late)
+    looking = searching(told)
+    assert not looking.violates(SMALL)
+    assert (looking.found.dataset, looking.found.verdicts, looking.found.tried) == (None, {"holds": 1}, 1)
+
+
+def test_the_smallest_is_kept_and_the_largest_counted() -> None:
+    looking = searching(Told(lambda _: VIOLATED))
+    for dataset in (LARGE, SMALL, LARGE):
+        assert looking.violates(dataset)
+    assert looking.found.dataset is SMALL
+    assert looking.found.finding is not None
+    assert looking.found.largest == {"V": 6, "N": 9, "L_max": 4}
+    assert looking.found.tried == 3
+
+
+def test_what_a_statement_says_nothing_of_does_not_count() -> None:
+    told = Told(lambda _: not_applicable("nothing"))
+    looking = searching(told)
+    assert not looking.violates(SMALL)
+    assert (looking.found.tried, looking.found.largest["V"], len(told.asked)) == (0, 0, 1)
+    told = Told(lambda _: HOLDS)
+    assert not searching(told).violates(SMALL)
+    assert told.asked == [SHORT]
+
+
+def test_only_what_meets_the_assumptions_is_tried() -> None:
+    crossed = Dataset(
+        "short", ("o", "x", "q"), (Sample(("o", "x", "x", "q"), "x"),), (1,), next_token={"o": "x", "x": "q", "q": "o"}
+    )
+    told = Told(lambda _: VIOLATED)
+    assert not searching(told).violates(crossed)
+    assert told.asked == []
+    assert searching(told, without="optimal_majority").violates(crossed)
+    assert not searching(told, without="optimal_majority").violates(SMALL)
+    assert searching(told, assumptions=()).violates(crossed)
+
+
+def test_what_is_broken_with_an_assumption() -> None:
+    def dropped(without: str | None, assumptions: tuple[str, ...] = ASSUMED) -> tuple[set[str], set[str]]:
+        looking = searching(Told(lambda _: HOLDS), without, assumptions=assumptions)
+        return set(assumptions) - set(looking.required), looking.broken
+
+    assert dropped(None) == (set(), set())
+    orders = {"well_defined_orders", "no_confused_tokens"}
+    assert dropped("well_defined_orders") == (orders, orders)
+    assert dropped("no_confused_tokens") == ({"no_confused_tokens"}, {"no_confused_tokens"})
+    sentence = {"next_from_sentence", "optimal_majority"}
+    assert dropped("next_from_sentence") == (sentence, sentence)
+    assert dropped(None, ("collocation",)) == (set(), {"injective"})
+
+
+def test_time_is_up_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
+    told: list[float] = []
+    looking = _Search(planted(Told(lambda _: HOLDS)), None, 5.0, told.append)
+    for later in (101.0, 105.0):
+        now[0] = later
+        assert not looking.violates(SMALL)
+    now[0] = 105.5
+    with pytest.raises(_TimeIsUp):
+        looking.violates(SMALL)
+    assert told == [1.0, 5.0, 5.5]
+    assert looking.result().seconds == 5.5
+
+
+def test_the_smallest_sizes_are_tried_for_a_quarter_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
+    monkeypatch.setattr(search, "smallest_datasets", lambda: iter([SMALL] * 9))
+
+    def tick(_: Run) -> Finding:
+        now[0] += 1.0
+        return HOLDS
+
+    def counted(seconds: float, **change: Any) -> tuple[int, bool]:
+        now[0] = 0.0
+        looking = _Search(planted(Told(tick), **change), None, seconds, lambda _: None)
+        looking.smallest()
+        return looking.found.tried, looking.found.exhausted
+
+    assert counted(12.0) == (4, False)
+    assert counted(400.0) == (9, True)
+    assert counted(400.0, assumptions=(*ASSUMED, "prefix_closed")) == (0, False)
+    without = _Search(planted(Told(tick)), "injective", 400.0, lambda _: None)
+    without.smallest()
+    assert (without.found.tried, without.found.exhausted) == (0, False)
+    first = searching(Told(lambda _: VIOLATED))
+    first.smallest()
+    assert (first.found.tried, first.found.exhausted) == (1, False)
+
+
+def test_it_looks_on_for_as_long_as_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
+    for seconds, deadline in ((100.0, 14.0), (9.0, 9.0)):
+        now[0] = 0.0
+        looking = _Search(planted(Told(lambda _: HOLDS)), None, seconds, lambda _: None)
+        now[0] = 7.0
+        looking.smaller(0)
+        assert looking.deadline == deadline
+
+
+def test_only_smaller_ones_are_looked_at_in_the_end() -> None:
+    told = Told(lambda _: VIOLATED)
+    looking = searching(told)
+    assert not looking._violates_below(size(SMALL), LARGE)
+    assert not looking._violates_below(size(SMALL), SMALL)
+    assert told.asked == []
+    assert looking._violates_below(size(LARGE), SMALL)
+
+
+def test_the_answer_of_a_hunt_and_its_certificate() -> None:
+    exact = Finding(Verdict.VIOLATED, Evidence.EXACT, detail="why")
+    looking = searching(Told(lambda _: exact))
+    looking.violates(SMALL)
+    found = looking.result()
+    assert found.dataset is not None
+    assert (found.dataset.name, found.without) == ("planted", None)
+    found.seconds = 1.23456
+    assert hunt_answer(found, "x.json") == {
+        "claim": "planted",
+        "without": None,
+        "found": True,
+        "tried": 1,
+        "dataset": "x.json",
+        "verdicts": {"violated": 1},
+        "largest_tried": {"V": 4, "N": SMALL.N, "L_max": SMALL.L_max},
+        "smallest_sizes_exhausted": False,
+        "seconds": 1.235,
+        "detail": "why",
+    }
+    assert found.certificate() is not None
+    found.finding = VIOLATED
+    assert found.certificate() is None
+    nothing = hunt_answer(Hunt("planted", "injective"), None)
+    assert (nothing["found"], nothing["detail"], nothing["without"]) == (False, None, "injective")
+    assert Hunt("planted", None).certificate() is None
+    unsolved = replace(SMALL, embedding=SMALL.embeddings * 1.0 + 0.1)
+    assert Hunt("planted", None, unsolved, exact).certificate() is None
+    apart = searching(Told(lambda _: VIOLATED), without="optimal_majority")
+    apart.found.dataset = SMALL
+    named = apart.result().dataset
+    assert named is not None
+    assert named.name == "planted-without-optimal_majority"
+
+
+def test_each_way_to_make_a_dataset_smaller() -> None:
+    one, two = Sample(("a", "b"), "b"), Sample(("c", "c", "b"), "a")
+    n = {"a": "b", "b": "c", "c": "a"}
+    start = Dataset("start", ("a", "b", "c"), (one, two), (2, 1), next_token=n)
+    found = [(d.vocabulary, dict(d.next_token), dict(zip(d.samples, d.counts, strict=True))) for d in _smaller(start)]
+    abc = ("a", "b", "c")
+    shorter = {one: 2, Sample(("c", "b"), "a"): 1}
+    assert found == [
+        (("b", "c"), {"b": "c", "c": "b"}, {Sample(("c", "c", "b"), "b"): 1}),
+        (("a", "b"), {"a": "b", "b": "a"}, {one: 2}),
+        (abc, n, {two: 1}),
+        (abc, n, {one: 2}),
+        (abc, n, shorter),
+        (abc, n, shorter),
+        (abc, n, {one: 1, two: 1}),
+        (abc, n, {one: 1, two: 1}),
+        *((abc, n, {Sample((x, "c", "c", "b"), "a"): 1}) for x in abc),
+        *((abc, n, {Sample((x, "a", "b"), "b"): 2}) for x in abc),
+    ]
+
+
+def test_samples_that_become_one_are_counted_together() -> None:
+    long, short = Sample(("b", "b", "a"), "a"), Sample(("b", "a"), "a")
+    start = Dataset("start", ("a", "b"), (long, short), (3, 4), next_token={"a": "b", "b": "a"})
+    assert [d.counts for d in _smaller(start) if d.samples == (short,)] == [(4,), (7,), (7,)]
+    skew = replace(start, embedding=LARGE.embeddings[:2, :3])
+    for smaller in _smaller(replace(skew, next_token={"a": "a", "b": "b"})):
+        if smaller.V == 1:
+            assert smaller.embedding is not None
+            assert smaller.embedding.tolist() == skew.embedding[[start.index[smaller.vocabulary[0]]]].tolist()  # type: ignore[index]
+
+
+def test_the_smallest_datasets_are_all_of_one_sample_then_of_two() -> None:
+    """By hand: 2, 16 and 51 samples over 1, 2 and 3 tokens; as many kinds of permutations as tokens."""
+    one, two = 2 * 1 + 16 * 2 + 51 * 3, 1 * 1 + 16 * 15 // 2 * 2 + 51 * 50 // 2 * 3
+    found = list(islice(smallest_datasets(), one + two + 1))
+    assert [data.N for data in found] == [1] * one + [2] * two + [3]
+    assert len({(tuple(data.next_token.items()), data.samples) for data in found}) == len(found)
+    assert {data.V for data in found} == {1, 2, 3}
+    assert all(set(data.counts) == {1} for data in found)
+    for data in found[:one]:
+        assert data.samples[0].next in {data.next_token[x] for x in data.samples[0].tokens}
+        assert 2 <= len(data.samples[0].tokens) <= 3
