@@ -7,21 +7,19 @@ margin of W_kq below `LEAST_MARGIN`, or some h_j <= 0 (only early, without Assum
 
 from collections.abc import Callable
 from math import exp, inf, isfinite, log, sqrt
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
-import numba
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
 from marginaudit.training.edges import Edges
 from marginaudit.training.iterate import EPS, Floats, Iterate
+from marginaudit.training.jit import compiled, compiled_contracted
 from marginaudit.training.reduced import FAR_BEHIND, LEAST_MARGIN, ONE_HOT
 
 if TYPE_CHECKING:
     from marginaudit.training.reduced import ReducedKQ
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 LARGEST_A = 300.0
 """exp(2 A) is a float64 up to here."""
@@ -52,21 +50,6 @@ LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
 
 SMALL = 0.35
 """Above (log 2) / 2."""
-
-
-def compiled(function: F, **options: Any) -> F:
-    """The function compiled when first called, and kept on disk where a folder can be written."""
-    options |= {"nogil": True, "error_model": "numpy"}
-    try:
-        result: Any = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # no such folder
-        result = numba.njit(**options)(function)
-    return cast(F, result)
-
-
-def compiled_contracted(function: F) -> F:
-    """As `compiled`, and a * b + c may be rounded once."""
-    return compiled(function, fastmath={"contract"})
 
 
 @compiled

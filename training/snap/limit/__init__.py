@@ -1,0 +1,50 @@
+"""The limit of long sequences: Y trained on fixed features f_n, arXiv 2305.16380, section 4 and appendix D.
+
+`h_star` and `continuous` are the growth h*(s) and h(t) of a class's row of W = F^T Y, `gamma` the speed control
+coefficient; `class_counts` and `fluctuation` are SGD with the modified gradient of Lemma 3, many seeds at once,
+`descend` is SGD with the gradient of eq. 7; `decoder` is Theorem 5, and `backpropagated` has iota, beta
+and xi of Theorem 1.
+"""
+
+from marginaudit.training.snap.limit.approximation import Approximation
+from marginaudit.training.snap.limit.backpropagated import Backpropagated, backpropagated
+from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.counts import class_counts, class_sequences, counts_of, uniform
+from marginaudit.training.snap.limit.decoder import decoder, rows
+from marginaudit.training.snap.limit.descent import Descent, descend
+from marginaudit.training.snap.limit.fluctuation import Fluctuation, continuous_fluctuation, fluctuation
+from marginaudit.training.snap.limit.level import Level
+from marginaudit.training.snap.limit.overlap import Overlap, overlap
+from marginaudit.training.snap.limit.printed import printed_beta, printed_iota
+from marginaudit.training.snap.limit.recursion import Steps, gap, h_star
+from marginaudit.training.snap.limit.speed import gamma, gamma_of_whole_steps, speed, whole_steps
+
+__all__ = [
+    "Approximation",
+    "Backpropagated",
+    "Descent",
+    "Fluctuation",
+    "Level",
+    "Overlap",
+    "Steps",
+    "backpropagated",
+    "class_counts",
+    "class_sequences",
+    "continuous",
+    "continuous_fluctuation",
+    "counts_of",
+    "decoder",
+    "descend",
+    "fluctuation",
+    "gamma",
+    "gamma_of_whole_steps",
+    "gap",
+    "h_star",
+    "overlap",
+    "printed_beta",
+    "printed_iota",
+    "rows",
+    "speed",
+    "uniform",
+    "whole_steps",
+]

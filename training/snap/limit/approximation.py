@@ -1,0 +1,77 @@
+"""Numbers with a bound on their error; the bounds allow for no underflow, below 1e-290."""
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+
+UNIT = float(np.finfo(np.float64).eps) / 2
+"""Largest relative error of one rounding."""
+
+ABOVE = 1 + 16 * UNIT
+"""Covers the rounding of a bound that is computed in a few operations."""
+
+Number: TypeAlias = Union["Approximation", Floats, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """An array and a bound on the distance of each value from the true one; other operands are exact.
+
+    Attributes
+    ----------
+    value, error : arrays of one shape
+
+    >>> third = Approximation(np.array([1.0]), np.array([0.0])) / 3.0
+    >>> f"{(third * third).error[0] / UNIT:.6f}"
+    '0.333333'
+    """
+
+    value: Floats
+    error: Floats
+
+    def __add__(self, other: Number) -> "Approximation":
+        b = of(other)
+        return _rounded(self.value + b.value, self.error + b.error)
+
+    def __sub__(self, other: Number) -> "Approximation":
+        b = of(other)
+        return _rounded(self.value - b.value, self.error + b.error)
+
+    def __neg__(self) -> "Approximation":
+        return Approximation(-self.value, self.error)
+
+    def __mul__(self, other: Number) -> "Approximation":
+        b = of(other)
+        error = np.abs(self.value) * b.error + np.abs(b.value) * self.error + self.error * b.error
+        return _rounded(self.value * b.value, error)
+
+    def __truediv__(self, other: Number) -> "Approximation":
+        b = of(other)
+        value = self.value / b.value
+        return _rounded(value, (self.error + np.abs(value) * b.error) / (np.abs(b.value) - b.error))
+
+    def __getitem__(self, index: Any) -> "Approximation":
+        return Approximation(self.value[index], self.error[index])
+
+    def sum(self) -> "Approximation":
+        """The sum over the last axis."""
+        terms = self.value.shape[-1]
+        above = 1 + 2 * (terms + 8) * UNIT
+        rounding = terms * UNIT * np.abs(self.value).sum(axis=-1)
+        return Approximation(self.value.sum(axis=-1), (self.error.sum(axis=-1) + rounding) * above)
+
+
+def of(number: Number) -> Approximation:
+    """The number; one that is not an `Approximation` is exact."""
+    if isinstance(number, Approximation):
+        return number
+    value = np.asarray(number, dtype=np.float64)
+    return Approximation(value, np.zeros_like(value))
+
+
+def _rounded(value: Floats, error: Floats) -> Approximation:
+    return Approximation(value, np.asarray((error + UNIT * np.abs(value)) * ABOVE))

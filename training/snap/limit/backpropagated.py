@@ -1,0 +1,70 @@
+"""The gradient g = Y (e_n - alpha_n) that reaches self-attention (Theorem 1)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from marginaudit.training.snap.limit.approximation import UNIT, Approximation, Floats, of
+from marginaudit.training.snap.limit.fluctuation import Fluctuation
+from marginaudit.training.snap.limit.overlap import Overlap
+from marginaudit.training.snap.limit.speed import speed
+
+
+@dataclass(frozen=True)
+class Backpropagated:
+    """g = gamma (iota_n f_n - sum over n' != n of beta_nn' f_n') for each class n (eq. 9).
+
+    Attributes
+    ----------
+    gamma : Approximation, shape (..)
+        Eq. 85.
+    iota : Approximation, shape (.., classes)
+        What eq. 86 is to say.
+    beta : Approximation, shape (.., classes, classes)
+        Entry (n, n'), what eq. 88 is to say; the diagonal means nothing.
+    xi : Approximation, shape (.., classes)
+        gamma times the sum over n' != n of beta_nn' f_n^T f_n'.
+    """
+
+    gamma: Approximation
+    iota: Approximation
+    beta: Approximation
+    xi: Approximation
+
+    def gradient(self, F: Floats) -> Floats:
+        """G of each class, shape (.., classes, tokens)."""
+        K = F.shape[1]
+        coefficients = np.where(np.eye(K, dtype=bool), self.iota.value[..., np.newaxis], -self.beta.value)
+        return np.asarray(self.gamma.value[..., np.newaxis, np.newaxis] * (coefficients @ F.T))
+
+
+def backpropagated(overlap: Overlap, at: Fluctuation) -> Backpropagated:
+    """iota, beta and xi where SGD with the modified gradient stands.
+
+    Derived here; `printed_iota` and `printed_beta` are the formulas of the source.
+    Y = F (I-E') (I+Theta) W-bar, and e_n - alpha_n is (M-1) share_n zeta_n. So g is (1+sigma_n) gamma F (I-E') v
+    with v_k = zeta_k^T zeta_n (1+theta_k), where zeta_n^T zeta_n = q_1 and zeta_k^T zeta_n = q_0.
+    For xi: f_n^T F (I-E') v = v_n, so that xi_n = -(1+sigma_n) gamma times the sum of E'_nk v_k, with no sum of
+    terms that nearly cancel.
+
+    Parameters
+    ----------
+    overlap : Overlap
+    at : Fluctuation
+        Of shape (..).
+    """
+    gamma = speed(at.mean)
+    grown = at.sigma + 1.0
+    v = zeta_products(at.mean.M, overlap.K) * (at.theta + 1.0)[..., np.newaxis, :]
+    # entry (n, n'): what f_n' has in the gradient of class n
+    weights = ((of(np.eye(overlap.K)) - overlap.E_prime) * v[..., np.newaxis, :]).sum() * grown[..., np.newaxis]
+    xi = -((overlap.E_prime * v).sum() * grown * gamma[..., np.newaxis])
+    own = np.arange(overlap.K)
+    return Backpropagated(gamma, weights[..., own, own], -weights, xi)
+
+
+def zeta_products(M: int, K: int) -> Approximation:
+    """zeta_n^T zeta_k of K next tokens: q_1 = M/(M-1) on the diagonal, q_0 = -M/(M-1)^2 off it."""
+    products = np.full((K, K), -M / (M - 1.0) ** 2)
+    np.fill_diagonal(products, M / (M - 1.0))
+    return Approximation(products, 4 * UNIT * np.abs(products))

@@ -1,0 +1,51 @@
+"""The continuous growth h(t) in closed form (Lemma 6)."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import wrightomega
+
+from marginaudit.training.snap.limit.approximation import UNIT, Floats
+from marginaudit.training.snap.limit.level import Level, require_times
+
+
+def continuous(t: ArrayLike, M: int, eta_Y: float) -> Level:
+    """h' = eta_Y/(M - 1 + exp(M h)), h(0) = 0, solved at any times.
+
+    x = M h is the root of p(x) = expm1(x) + (M-1) x = M eta_Y t =: a (eq. 45). With omega the Wright function,
+    omega(z) + log omega(z) = z, and z = (a + 1)/(M-1) - log(M-1), it is log omega(z) + log(M-1) up to a few 1e-15.
+    One Newton step takes it to the root, and a / M >= x caps the start, so that small x keep their digits.
+
+    The error bar. p is off by 2 UNIT of expm1, UNIT of (M-1) x, UNIT of their sum and 2 UNIT of a, together at most
+    5 UNIT a; one UNIT more allows for a time that is itself rounded. Divided by p' = M - 1 + exp(x) this is the
+    error of the Newton correction d, as the subtraction of nearly equal numbers is exact or rounds what is
+    smaller still; p'' <= p' leaves Newton's own error below d^2/2 exp(d).
+
+    Parameters
+    ----------
+    t : array of any shape
+        Not negative. Time 1 is one step on this class.
+    M : int
+        Tokens in the vocabulary.
+    eta_Y : float
+
+    Raises
+    ------
+    ValueError
+        See `require_times`.
+
+    >>> level = continuous([0, 1e-20, 100.0, 1e18], M=1000, eta_Y=0.5)
+    >>> [f"{x:.12g}" for x in level.logit.value]
+    ['0', '5e-21', '10.5822649138', '47.6611397723']
+    """
+    return Level.of_sum(M, *solve(require_times(t, M, eta_Y), M, eta_Y))
+
+
+def solve(t: Floats, M: int, eta_Y: float) -> tuple[Floats, Floats, Floats]:
+    """x = M h of `continuous` as a sum of two, and the bound on its error."""
+    a = M * eta_Y * t
+    others = M - 1.0
+    z = a / others + (1 / others - np.log(others))
+    start = np.clip(np.log(wrightomega(z)) + np.log(others), 0.0, a / M)
+    slope = others + np.exp(start)
+    correction = (np.expm1(start) + others * start - a) / slope
+    return start, -correction, 6 * UNIT * a / slope + correction**2 * np.exp(np.abs(correction))

@@ -1,0 +1,89 @@
+"""Which classes batch-1 steps draw."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marginaudit.training.snap.limit.approximation import Floats
+
+Integers = NDArray[np.int64]
+
+
+def uniform(K: int) -> Floats:
+    """P(n) = 1/K, shape (classes,)."""
+    return np.full(K, 1 / K)
+
+
+def generators(seeds: int, entropy: int) -> list[np.random.Generator]:
+    """A generator a seed, children of one SeedSequence: the first ones are the same however many there are."""
+    return [np.random.default_rng(child) for child in np.random.SeedSequence(entropy).spawn(seeds)]
+
+
+def class_sequences(steps: int, frequency: ArrayLike, seeds: int, entropy: int) -> Integers:
+    """The class drawn in each step, shape (seeds, steps); longer sequences start as shorter ones do.
+
+    Parameters
+    ----------
+    steps : int
+    frequency : (classes,) array
+        P(n), of sum 1.
+    seeds, entropy : int
+        How many runs; what they are derived from.
+
+    Raises
+    ------
+    ValueError
+        Frequencies that are negative or of another sum.
+
+    >>> class_sequences(6, [0.5, 0.25, 0.25], seeds=2, entropy=0).shape
+    (2, 6)
+    """
+    upto = np.cumsum(_require_frequency(frequency))
+    drawn = [np.searchsorted(upto[:-1], rng.random(steps), side="right") for rng in generators(seeds, entropy)]
+    return np.array(drawn, dtype=np.int64).reshape(seeds, steps)
+
+
+def class_counts(at: Sequence[int], frequency: ArrayLike, seeds: int, entropy: int) -> Integers:
+    """How often each class was drawn in the first t steps, shape (seeds, records, classes).
+
+    From one recorded step to the next the counts grow by a multinomial draw: the law is that of single draws, at a
+    cost that does not grow with t. A path is the same again only for the same recorded steps.
+
+    Parameters
+    ----------
+    at : sequence of int
+        The recorded t, not decreasing.
+    frequency, seeds, entropy : see `class_sequences`
+
+    Raises
+    ------
+    ValueError
+        Steps that decrease or are negative, or see `class_sequences`.
+
+    >>> class_counts([10, 10**18], [0.5, 0.5], seeds=3, entropy=0).sum(axis=2).tolist()
+    [[10, 1000000000000000000], [10, 1000000000000000000], [10, 1000000000000000000]]
+    """
+    p = _require_frequency(frequency)
+    steps = np.asarray(at, dtype=np.int64)
+    gaps = steps - np.concatenate([[0], steps[:-1]])
+    if (gaps < 0).any():
+        raise ValueError(f"at: got {list(at)}, expected steps from 0 on that do not decrease")
+    drawn = [rng.multinomial(gaps, p) for rng in generators(seeds, entropy)]
+    return np.cumsum(np.array(drawn, dtype=np.int64).reshape(seeds, len(gaps), len(p)), axis=1)
+
+
+def counts_of(sequences: Integers, at: Sequence[int], K: int) -> Integers:
+    """How often each of K classes occurs in the first t entries, shape (seeds, records, classes).
+
+    >>> counts_of(np.array([[0, 2, 2, 1]]), at=[0, 3, 4], K=3).tolist()
+    [[[0, 0, 0], [1, 0, 2], [1, 1, 2]]]
+    """
+    return np.array([[np.bincount(sequence[:t], minlength=K) for t in at] for sequence in sequences], dtype=np.int64)
+
+
+def _require_frequency(frequency: ArrayLike) -> Floats:
+    p = np.asarray(frequency, dtype=np.float64)
+    if not (p >= 0).all() or not abs(p.sum() - 1) <= 1e-12:
+        raise ValueError(f"frequency: got {p.tolist()}, expected numbers from 0 on of sum 1")
+    return p

@@ -1,0 +1,76 @@
+"""Theta and sigma: how far each class's row is from that of the mean count (Theorem 5, Corollary 1)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marginaudit.training.snap.limit.approximation import Approximation, Floats
+from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.level import Level
+from marginaudit.training.snap.limit.recursion import h_star
+from marginaudit.training.snap.limit.speed import whole_steps
+
+
+@dataclass(frozen=True)
+class Fluctuation:
+    """The rows w_n = (1 + theta_n) (M-1) h(N-bar) zeta_n of SGD with the modified gradient, at counts N_n.
+
+    Attributes
+    ----------
+    mean_steps : array
+        N-bar = ceil(N/K), of shape (..).
+    mean : Level
+        H(N-bar), of shape (..).
+    rows : Level
+        Of shape (.., classes).
+    theta : Approximation, shape (.., classes)
+        Its rows over those of the mean, minus 1 (eq. 68).
+    sigma : Approximation, shape (.., classes)
+        The share 1/(M-1+exp(M h)) of the rows over that of the mean, minus 1 (eq. 71). It is a class's own.
+    """
+
+    mean_steps: Floats
+    mean: Level
+    rows: Level
+    theta: Approximation
+    sigma: Approximation
+
+
+def fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
+    """What SGD with the modified gradient has: its rows are at h*(N_n), the mean at h(N-bar).
+
+    Parameters
+    ----------
+    counts : (.., classes) array of int
+        N_n, at least one step.
+    M : int
+        Tokens in the vocabulary.
+    eta_Y : float
+
+    Raises
+    ------
+    ValueError
+        Counts without a step, or see `h_star`.
+
+    >>> found = fluctuation([[60, 40]], M=1000, eta_Y=0.5)
+    >>> found.theta.value.round(6).tolist(), found.sigma.value.round(6).tolist()
+    ([[0.031609, -0.031802]], [[-0.250658, 0.329657]])
+    """
+    return _of_rows(np.asarray(counts, dtype=np.int64), h_star(counts, M, eta_Y).level, M, eta_Y)
+
+
+def continuous_fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
+    """As printed in eqs. 66 to 71, where the rows are at h(N_n); see `fluctuation`."""
+    return _of_rows(np.asarray(counts, dtype=np.int64), continuous(counts, M, eta_Y), M, eta_Y)
+
+
+def _of_rows(counts: np.ndarray[tuple[int, ...], np.dtype[np.int64]], rows: Level, M: int, eta_Y: float) -> Fluctuation:
+    steps = counts.sum(axis=-1)
+    if not (steps > 0).all():
+        raise ValueError("counts: got no step, expected at least 1")
+    mean_steps = whole_steps(steps, counts.shape[-1])
+    mean = continuous(mean_steps, M, eta_Y)
+    theta = rows.logit / mean.logit[..., np.newaxis] - 1.0
+    sigma = rows.share / mean.share[..., np.newaxis] - 1.0
+    return Fluctuation(mean_steps, mean, rows, theta, sigma)

@@ -1,0 +1,93 @@
+"""How far one row of W has grown, and what softmax makes of it."""
+
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marginaudit.training.snap.limit.approximation import ABOVE, UNIT, Approximation, Floats
+
+LARGEST_RATE = 500.0
+"""The first step leads to M h* = eta_Y, and exp(eta_Y) times M is to be a float64."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """A row w_n = (M-1) h zeta_n of W (Lemma 5), for h(t) or h*(s) at many times.
+
+    Attributes
+    ----------
+    M : int
+        Tokens in the vocabulary.
+    logit : Approximation, shape (times,)
+        M h, the next token's logit over every other token's.
+    share : Approximation, shape (times,)
+        1/(M - 1 + exp(M h)), the softmax share alpha_nj of every other token j (eq. 32). The rate h' is
+        eta_Y times it (eq. 44), and e_n - alpha_n is (M - 1) zeta_n times it.
+    """
+
+    M: int
+    logit: Approximation
+    share: Approximation
+
+    @classmethod
+    def of_sum(cls, M: int, high: Floats, low: Floats, error: Floats) -> "Level":
+        """The level at M h = high + low, known up to ``error``; ``low`` is small.
+
+        exp of the sum is the product of both powers, so that its relative error is ``error`` and a few roundings,
+        however large M h is: 2 UNIT for each exp, one for the product. In the share, it counts by its part of
+        M - 1 + exp(M h); the sum and the quotient are one rounding each. What is here above these sums covers
+        their products and the bounds' own rounding.
+        """
+        logit = high + low
+        power = np.exp(high) * np.exp(low)
+        total = M - 1 + power
+        share = 1 / total
+        return cls(
+            M,
+            Approximation(logit, (error + UNIT * np.abs(logit)) * ABOVE),
+            Approximation(share, share * (power / total * (np.expm1(error) + 6 * UNIT) + 3 * UNIT)),
+        )
+
+    @property
+    def h(self) -> Approximation:
+        """H, shape (times,)."""
+        return self.logit / float(self.M)
+
+    @property
+    def residual(self) -> Approximation:
+        """||e_n - alpha_n||_2 = (M-1) ||zeta_n|| share, with ||zeta_n||^2 = M/(M-1), shape (times,)."""
+        root = np.sqrt(self.M * (self.M - 1.0))
+        return self.share * Approximation(root, 2 * UNIT * root)
+
+
+def require_setting(M: int, eta_Y: float) -> None:
+    """Refuse what has no dynamics.
+
+    Raises
+    ------
+    ValueError
+        M is below 2, or eta_Y is not a positive number up to `LARGEST_RATE`.
+    """
+    if M < 2:
+        raise ValueError(f"M: got {M}, expected at least 2 tokens")
+    if not 0 < eta_Y <= LARGEST_RATE:
+        raise ValueError(f"eta_Y: got {eta_Y}, expected a positive number up to {LARGEST_RATE:g}")
+
+
+def require_times(t: ArrayLike, M: int, eta_Y: float) -> Floats:
+    """Times as float64.
+
+    Raises
+    ------
+    ValueError
+        One is negative, not a number, or so large that M eta_Y t is no float64.
+    """
+    require_setting(M, eta_Y)
+    times = np.asarray(t, dtype=np.float64)
+    if not (times >= 0).all():
+        raise ValueError(f"t: got {times[~(times >= 0)].flat[0]}, expected times from 0 on")
+    if times.size and not isfinite(M * eta_Y * float(times.max())):
+        raise ValueError(f"t: got {times.max()}, expected M eta_Y t below the largest float64")
+    return times

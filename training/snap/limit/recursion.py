@@ -1,0 +1,180 @@
+"""The growth h*(s) of a row of W over the steps of batch-1 SGD on its class (eq. 33)."""
+
+from dataclasses import dataclass
+from math import exp, expm1
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marginaudit.training.jit import compiled
+from marginaudit.training.snap.limit.approximation import UNIT, Approximation, Floats
+from marginaudit.training.snap.limit.continuous import continuous, solve
+from marginaudit.training.snap.limit.level import Level, require_setting
+
+TAKEN = 1_000_000
+"""Steps that are taken one by one, at most: less than a tenth of a second.
+
+The next increment d_0 of M h* is then below 0.001: increments decrease, and 10^6 of them add up to M h*, below
+log(M eta_Y s + ..) + eta_Y, so below 1000 for float64 settings.
+"""
+
+SMALL = 0.01
+"""Up to here exp(d) - 1 - d is summed as a series."""
+
+STATE = 5
+
+
+@compiled
+def take(at: NDArray[np.int64], per_step: float, others: float, states: Floats) -> None:
+    """The recursion up to the last of the increasing steps ``at``.
+
+    Parameters
+    ----------
+    at : (records,) array
+    per_step, others : float
+        M eta_Y and M - 1.
+    states : (records, 5) array
+        Receives M h* as a sum of two, the bound on its error, the lag and the bound on its error: see `h_star`.
+    """
+    high = low = error = lag = lag_error = 0.0
+    step = 0
+    for record in range(len(at)):
+        while step < at[record]:
+            power = exp(high) * (1 + low)
+            share = 1 / (others + power)
+            d = per_step * share
+            if d > SMALL:
+                beyond = expm1(d) - d
+            else:
+                beyond = d * d / 2 * (1 + d / 3 * (1 + d / 4 * (1 + d / 5 * (1 + d / 6 * (1 + d / 7)))))
+            late = power * beyond / per_step
+            lag += late
+            lag_error += late * (1000 * UNIT + 2 * error * (1 + d)) + UNIT * lag
+            pull = d * power * share
+            grown = high + d
+            rounded = grown - high
+            low += (high - (grown - rounded)) + (d - rounded)
+            high = grown + low
+            low = (grown - high) + low
+            factor = max(1 - pull * (1 - 2 * error), pull * (1 + 2 * error) - 1) if error < 1 else np.inf
+            error = (factor * error + 12 * UNIT * d + 4 * UNIT * UNIT * high) * (1 + 16 * UNIT)
+            step += 1
+        states[record, 0] = high
+        states[record, 1] = low
+        states[record, 2] = error
+        states[record, 3] = lag
+        states[record, 4] = lag_error
+
+
+@dataclass(frozen=True)
+class Steps:
+    """h*(s) at chosen steps.
+
+    Attributes
+    ----------
+    step : array of integers
+        Steps on this class.
+    level : Level
+        With h = h*(s).
+    lag : Approximation
+        How much later the continuous h is where h* is: h*(s) = h(s + lag).
+    """
+
+    step: NDArray[np.int64]
+    level: Level
+    lag: Approximation
+
+
+def h_star(at: ArrayLike, M: int, eta_Y: float) -> Steps:
+    """h*(s) = h*(s-1) + eta_Y/(M-1+exp(M h*(s-1))), h*(0) = 0, at any steps s.
+
+    Up to `TAKEN` steps are taken, x = M h* as a compensated sum. The bound on its error e grows in a step to
+    |1 - g(xi)| e and the step's own error, where g = d q, q = exp(x)/(M-1+exp(x)), d the increment and xi within e
+    of x. As |(log g)'| = |1 - 2 q| <= 1, g(xi) is g(x) times 1 +- 2 e for e <= 1. A step's own error: 4 UNIT of exp
+    and the rest of 10 roundings at most, all relative to d, and what the compensated sum loses.
+
+    The lag. With p(x) = exp(x) + (M-1) x, p(M h(t)) grows by M eta_Y a unit of time (eq. 45), p(M h*) by
+    M eta_Y + r in a step, r = exp(x) (exp(d) - 1 - d) >= 0. So h*(s) = h(s + lag), lag = sum of r / (M eta_Y).
+
+    Beyond. As exp(x)/(M eta_Y) = q/d and 1/2 <= (exp(d) - 1 - d)/d^2 <= exp(d)/2, a step adds between q d/2 and
+    exp(d) q d/2 to the lag. Both d decreases and q increases, hence the sum of q d lies between I - d_0 (1 - q_0) and
+    I, the integral of q over x, which is log(M-1+exp(x)) from end to end; d_0 and q_0 are those of the first step
+    that is left out. Continuous time turns a longer lag into a larger I by at most d_0 of it. This encloses the
+    lag to about d_0 of itself, and so h*.
+
+    Parameters
+    ----------
+    at : array of int
+        Steps, in any order and shape.
+    M : int
+        Tokens in the vocabulary.
+    eta_Y : float
+
+    Raises
+    ------
+    ValueError
+        A negative step, or see `require_setting`.
+
+    >>> steps = h_star([0, 1, 2, 10**18], M=1000, eta_Y=0.5)
+    >>> [f"{x:.12g}" for x in steps.level.logit.value]
+    ['0', '0.5', '0.999675849648', '47.6611397723']
+    >>> [f"{x:.4g}" for x in steps.lag.value]
+    ['0', '0.0002974', '0.0007871', '20.4']
+    """
+    require_setting(M, eta_Y)
+    step = np.asarray(at, dtype=np.int64)
+    if (step < 0).any():
+        raise ValueError(f"at: got step {step.min()}, expected steps from 0 on")
+    near, place = np.unique(np.minimum(step, TAKEN), return_inverse=True)
+    states = np.empty((len(near), STATE))
+    take(near, M * eta_Y, M - 1.0, states)
+    reached = states[place]
+    late = step > TAKEN
+    if late.any():
+        reached[late] = _left_out(step[late] - TAKEN, reached[late][0], M, eta_Y)
+    high, low, error, lag, lag_error = np.moveaxis(reached, -1, 0)
+    return Steps(step, Level.of_sum(M, high, low, error), Approximation(lag, lag_error))
+
+
+def gap(steps: Steps, eta_Y: float) -> Approximation:
+    """h*(s) - h(s) (Lemma 7), to some digits also where it is far below the rounding of either.
+
+    It is h(s + lag) - h(s), and h' falls: it lies between lag h'(s + lag) and lag h'(s). Where the lag is no small
+    part of s, the difference itself is better known. A few roundings are below the lag's own bar of 1000 UNIT.
+
+    >>> [f"{x:.3g}" for x in gap(h_star([0, 1, 10**18], M=1000, eta_Y=0.5), 0.5).value]
+    ['0', '1.49e-07', '2.04e-20']
+    """
+    M, lag = steps.level.M, steps.lag
+    before = continuous(steps.step, M, eta_Y)
+    difference = steps.level.h - before.h
+    most = (lag.value + lag.error) * eta_Y * (before.share.value + before.share.error)
+    least = (lag.value - lag.error) * eta_Y * (steps.level.share.value - steps.level.share.error)
+    middle = (most + least) / 2
+    off = (most - least) / 2
+    closer = off < difference.error
+    return Approximation(np.where(closer, middle, difference.value), np.where(closer, off, difference.error))
+
+
+def _left_out(more: NDArray[np.int64], state: Floats, M: int, eta_Y: float) -> Floats:
+    """The states so many steps after the one after `TAKEN` steps: see `h_star`.
+
+    Times are known up to some error; as x is concave and 0 at 0, x'(t) <= x(t)/t.
+    """
+    high, low, error, lag, lag_error = state
+    power = np.exp(high + low)
+    share = 1 / (M - 1 + power)
+    d_0, log_0 = M * eta_Y * share, -np.log(share)
+    start = TAKEN + lag
+    x, x_low, off = solve(start + more, M, eta_Y)
+    integral = np.log(M - 1 + np.exp(x + x_low)) - log_0
+    integral_error = off + error + 4 * UNIT * (integral + 4 * log_0)
+    least = (integral - d_0 * (1 - share * power)) / 2
+    most = np.exp(d_0) / 2 * integral / (1 - d_0)
+    further = (least + most) / 2
+    further_error = (most - least) / 2 + integral_error + 4 * UNIT * most
+    time = start + more + further
+    time_error = lag_error + further_error + 4 * UNIT * time
+    x, x_low, off = solve(time, M, eta_Y)
+    x_error = off + 1.001 * time_error / (time - time_error) * (x + x_low)
+    return np.stack([x, x_low, x_error, lag + further, lag_error + further_error + 2 * UNIT * (lag + further)], axis=1)
