@@ -42,12 +42,15 @@ def replacing(folder: Path, owned: Owned) -> Iterator[Path]:
     """
     with refusing(folder):
         target = Path(os.path.realpath(folder))
-        if (got := _check(target, owned)) is not None:
+        if (got := _check(target)) is not None:
             raise InputError(printable(str(folder)), got=got, expected=EXPECTED)
         target.parent.mkdir(parents=True, exist_ok=True)
-        with locked(target.parent) as alone:
+        with locked(target.parent) as alone:  # while no other program has it half swapped
             if alone:
                 _sweep(target)
+            if target.exists() and owned(target) is None and any(target.iterdir()):
+                got = "a folder of files that are no report"
+                raise InputError(printable(str(folder)), got=got, expected=EXPECTED)
             new = _made_beside(target)
             lock = lock_of(new, wait=False)
     try:
@@ -71,7 +74,7 @@ def refusing(folder: Path) -> Iterator[None]:
         raise InputError(printable(str(folder)), got=error.strerror or "an error", expected=EXPECTED) from None
 
 
-def _check(target: Path, owned: Owned) -> str | None:
+def _check(target: Path) -> str | None:
     """What stands against a report there, or None."""
     nearest = target
     while not os.path.lexists(nearest) and nearest != nearest.parent:
@@ -84,8 +87,6 @@ def _check(target: Path, owned: Owned) -> str | None:
         return "the working directory or one around it"
     if target.is_mount():
         return "a mount point"
-    if target.exists() and owned(target) is None and any(target.iterdir()):
-        return "a folder of files that are no report"
     return None
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from marginaudit.orders import InputError
 from marginaudit.reports.page.files import json_text
+from marginaudit.reports.page.locks import lock_of
 from marginaudit.reports.page.replacement import replacing
 from marginaudit.reports.page.write import files_of_report
 
@@ -93,6 +94,18 @@ def test_new_folders_and_links_to_folders(folder: Path) -> None:
     replace(folder.parent / "link")
     assert contents(folder) == NEWER | MINE
     assert (folder.parent / "link").is_symlink()
+
+
+def test_no_other_program_swaps_while_it_is_looked_whether_there_is_a_report(folder: Path) -> None:
+    locked: list[bool] = []
+
+    def owned(where: Path) -> frozenset[str] | None:
+        locked.append(lock_of(folder.parent, wait=False) is None)
+        return files_of_report(where)
+
+    with replacing(folder, owned) as new:
+        assert locked == [True]
+        write(NEWER, new)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, ValueError])
