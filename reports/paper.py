@@ -141,7 +141,7 @@ class Paper:
     facts: Callable[[Any], dict[str, Any]]
     records: Callable[[Any], Mapping[str, Rows]] = lambda _: {}
     train: Callable[[Any, Any, Progress, Callable[[str], None], str], Trained]
-    classified: Callable[[Any, dict[str, Any]], list[tuple[str, Sequence[str], list[Sequence[Any]]]]]
+    classified: Callable[[Any, dict[str, Any]], Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]]
     commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
     figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)

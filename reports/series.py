@@ -25,13 +25,15 @@ class Series:
     value : (entries,) array of floats, or of Fractions (dtype object) where exact
     radius : (entries,) array
         Error bar: the true value lies in [value - radius, value + radius]; where it is infinite, anywhere.
-    step : (entries,) integer array or None
-        The training step of each entry.
+    step : (entries,) array or None
+        The position of each entry on the clock.
     label : tuple of str
         What each entry is about, where it is not only a step; empty, or one an entry.
     log : bool
         Whether value and radius are natural logarithms of the quantity.
     evidence : Evidence
+    clock : str
+        What positions count: "t", a training step, unless the statement is swept along something else, as "M".
 
     Raises
     ------
@@ -41,10 +43,11 @@ class Series:
 
     value: NDArray[Any]
     radius: NDArray[Any]
-    step: NDArray[np.int64] | None = None
+    step: NDArray[Any] | None = None
     label: tuple[str, ...] = ()
     log: bool = False
     evidence: Evidence = Evidence.FLOAT64
+    clock: str = "t"
 
     def __post_init__(self) -> None:
         _refuse(np.isnan(self.value.astype(float)), "entry {} is not a number")
@@ -77,6 +80,10 @@ class Series:
         """Without inf - inf, which is NaN and passes no comparison that ought to be refused."""
         return np.where(self.bounded, finite, infinite)
 
+    def at(self, entry: int) -> int | float | None:
+        """The entry's position, an integer where it is whole; None without positions."""
+        return None if self.step is None else position(self.step[entry])
+
     def shown(self, entry: int) -> float | None:
         """The entry as a finite float on its natural scale, or None."""
         value = float(self.value[entry])
@@ -90,13 +97,23 @@ def _refuse(wrong: NDArray[np.bool_], message: str) -> None:
         raise ValueError(message.format(int(np.argmax(wrong))))
 
 
+def position(value: Any) -> int | float:
+    """A position on a clock: an integer where it is whole.
+
+    >>> position(np.float64(1e18)), position(0.5)
+    (1000000000000000000, 0.5)
+    """
+    return int(value) if int(value) == value else float(value)
+
+
 def series(
     value: ArrayLike,
     *,
     radius: ArrayLike | None = None,
-    step: NDArray[np.int64] | None = None,
+    step: NDArray[Any] | None = None,
     label: tuple[str, ...] = (),
     log: bool = False,
+    clock: str = "t",
 ) -> Series:
     """A float64 series; without a radius, that of a closed formula's rounding, and none where it overflowed.
 
@@ -107,7 +124,7 @@ def series(
     size = np.where(np.isfinite(values), np.abs(values), 0.0)
     scale = np.maximum(size, 1.0) if log else size
     bars = FORMULA_ROUNDING * scale if radius is None else np.asarray(radius, dtype=float)
-    return Series(values, np.broadcast_to(bars, values.shape), step, label, log)
+    return Series(values, np.broadcast_to(bars, values.shape), step, label, log, clock=clock)
 
 
 def exact_series(value: list[Any], *, label: tuple[str, ...] = ()) -> Series:

@@ -41,6 +41,18 @@ STEP_SIZE = Values(
     lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 1e-100 <= value <= 1e100,
 )
 
+COUNT = Values(
+    "count",
+    "a whole number from 1 to 1000000",
+    lambda value: isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10**6,
+)
+
+SEED = Values(
+    "seed",
+    "a whole number from 0 to 2^63",
+    lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2**63,
+)
+
 STEP_LIST = Values(
     "step list",
     "whole numbers of steps",

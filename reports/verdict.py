@@ -32,11 +32,12 @@ class Curve:
     Values are natural; a bound that is not finite is left as it is.
     """
 
-    step: list[int]
+    step: list[Any]
     measured: list[float]
     upper: list[float] | None = None
     lower: list[float] | None = None
     vacuous_above: float | None = None
+    clock: str = "t"
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Finding:
         for an upper bound and the largest for a lower one.
     repeats_within : float or None
         So much worse, relative, slack and constant can come out in another run with the same error bars.
-    worst_step, first_violation, informative_from : int or None
+    worst_step, first_violation, informative_from : number or None
+        Positions on the clock along which the statement was audited, integers where they are whole.
     detail : str
         In words: the failed assumption with its witness, the allowance, the worst entry, the cause.
     witness : mapping or None
@@ -74,9 +76,9 @@ class Finding:
     side: Literal["upper", "lower"] | None = None
     constant: float | None = None
     repeats_within: float | None = None
-    worst_step: int | None = None
-    first_violation: int | None = None
-    informative_from: int | None = None
+    worst_step: int | float | None = None
+    first_violation: int | float | None = None
+    informative_from: int | float | None = None
     detail: str = ""
     witness: Mapping[str, Any] | None = None
     curve: Curve | None = field(default=None, repr=False)

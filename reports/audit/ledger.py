@@ -9,7 +9,7 @@ from marginaudit.orders import InputError, printable
 from marginaudit.reports.claim import Claim, Ledger, message
 from marginaudit.reports.paper import Paper
 
-BUILT_IN = {"ntp": "marginaudit.reports.ntp.paper"}
+BUILT_IN = {"ntp": "marginaudit.reports.ntp.paper", "snap": "marginaudit.reports.snap.paper"}
 """Modules that have a `PAPER`, by its name."""
 
 GROUP = "marginaudit.papers"

@@ -102,7 +102,7 @@ class Bounded:
         outside = f"{without.verdict}" + (
             f" from t = {without.first_violation}" if without.first_violation is not None else ""
         )
-        last = 0 if measured.step is None else int(measured.step[-1])
+        last = measured.at(-1)
         proved = self._proved_beyond(run, start)
         return replace(
             without,
@@ -168,9 +168,11 @@ class Bounded:
             slack=None if followed.all() else _slack(measured, bound, worst),
             side=side,
             repeats_within=_repeats_within(float(ratios[at_side, at]), reached),
-            worst_step=None if measured.step is None else int(measured.step[worst]),
-            first_violation=None if first is None or measured.step is None else int(measured.step[first]),
-            informative_from=self._informative_from(run, first_spoken, largest, smallest),
+            worst_step=measured.at(worst),
+            first_violation=None if first is None else measured.at(first),
+            informative_from=self._informative_from(run, first_spoken, largest, smallest)
+            if measured.clock == "t"
+            else None,
             detail=("" if followed.all() else _detail(measured, bound, worst, side)) + _by_proof(followed, measured),
             curve=_curve(measured, dict(sides), largest),
         )
@@ -311,7 +313,7 @@ def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
     entries = followed.any(axis=0)
     if not entries.any():
         return ""
-    where = "" if measured.step is None else f", the first at t = {int(measured.step[np.argmax(entries)])}"
+    where = "" if measured.step is None else f", the first at {measured.clock} = {measured.at(int(np.argmax(entries)))}"
     return (
         f" At {int(entries.sum())} of {len(measured)} entries{where}, error bars hide it; there it follows from what "
         "is proved (docs/proofs.md), by formula."
@@ -330,7 +332,7 @@ def _slack(measured: Series, bound: Series, at: int) -> float | None:
 
 
 def _detail(measured: Series, bound: Series, at: int, side: str) -> str:
-    where = f"t = {int(measured.step[at])}" if measured.step is not None else ""
+    where = f"{measured.clock} = {measured.at(at)}" if measured.step is not None else ""
     if measured.label:
         where = f"{measured.label[at]}, {where}" if where else measured.label[at]
     relative = float(measured.radius[at] + bound.radius[at])

@@ -52,7 +52,7 @@ class Equal:
         at = int(np.lexsort((relative, outcomes))[-1])
         bars = float(left.radius[at] + right.radius[at])
         first = int(np.argmax(outcomes == Outcome.FALSE)) if (outcomes == Outcome.FALSE).any() else None
-        where = left.label[at] if left.label else "" if left.step is None else f"t = {int(left.step[at])}"
+        where = left.label[at] if left.label else "" if left.step is None else f"{left.clock} = {left.at(at)}"
         verdicts = {
             Outcome.TRUE: Verdict.HOLDS,
             Outcome.UNSURE: Verdict.INCONCLUSIVE,
@@ -67,8 +67,8 @@ class Equal:
             measured=measured,
             bound=expected,
             slack=expected / measured if measured and expected is not None else None,
-            worst_step=None if left.step is None else int(left.step[at]),
-            first_violation=None if first is None or left.step is None else int(left.step[first]),
+            worst_step=left.at(at),
+            first_violation=None if first is None else left.at(first),
             detail=(
                 f"{counted}; largest {'difference of logarithms' if left.log else 'relative difference'} "
                 f"{float(relative.max()):.1e}"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.judgements.bounded import Formula, part
-from marginaudit.reports.series import Series
+from marginaudit.reports.series import Series, position
 from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -84,7 +84,7 @@ class HiddenConstant:
             found,
             verdict=Verdict.INCONCLUSIVE,
             first_violation=None,
-            detail=f"{cause} t = {int(step[-1])}. In its last decade: {found.verdict}. {found.detail}",
+            detail=f"{cause} t = {position(step[-1])}. In its last decade: {found.verdict}. {found.detail}",
         )
 
     def _judge(self, run: Any, measured: Series, *, in_regime: bool) -> Finding:
@@ -98,14 +98,14 @@ class HiddenConstant:
         if np.isposinf(at_worst).any():
             refuted = bool(np.isposinf(at_best).any())
             at = int(np.argmax(np.isposinf(at_best if refuted else at_worst)))
-            where = f"At t = {int(step[at])}"
+            where = f"At {measured.clock} = {position(step[at])}"
             return Finding(
                 Verdict.VIOLATED if refuted else Verdict.INCONCLUSIVE,
                 measured.evidence,
                 measured=measured.shown(at),
                 bound=0.0,
-                worst_step=int(step[at]),
-                first_violation=int(step[at]) if refuted else None,
+                worst_step=position(step[at]),
+                first_violation=position(step[at]) if refuted else None,
                 detail=f"{where} no constant C > 0 makes it true."
                 if refuted
                 else f"{where} the error bars leave open whether any constant C > 0 makes it true.",
@@ -155,12 +155,12 @@ class HiddenConstant:
             side=self.side,
             constant=_finite(tightest),
             repeats_within=self._repeats_within(measured, shape, needed, fitted_on),
-            worst_step=int(step[at]),
-            first_violation=int(step[refuted[0]]) if verdict is Verdict.VIOLATED else None,
+            worst_step=position(step[at]),
+            first_violation=position(step[refuted[0]]) if verdict is Verdict.VIOLATED else None,
             detail=(
-                f"Tightest constant on what was run: {tightest:.4g}. Fitted to t <= {int(step[fitted_on][-1])} with "
+                f"Tightest constant on what was run: {tightest:.4g}. Fitted to {measured.clock} <= {position(step[fitted_on][-1])} with "
                 f"a factor {HEADROOM:g} of room: {np.exp(sign * constant):.4g}; tested, unchanged, to "
-                f"t = {int(step[-1])}."
+                f"{measured.clock} = {position(step[-1])}."
             ),
             curve=self._curve(measured, shape, sign * constant),
         )

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.series import Series
+from marginaudit.reports.series import Series, position
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -91,7 +91,7 @@ class Limit:
             )
         distance = np.abs(measured.value - predicted) / abs(predicted)
         bars = measured.radius / abs(predicted) + self.uncertainty
-        last = int(step[-1])
+        last = position(step[-1])
         marks = [int(np.argmin(np.abs(np.log(step) - np.log(last / 10**k)))) for k in (3, 2, 1, 0)]
         seen = (np.abs(np.log10(step[marks]) - np.log10(last) + np.array([3, 2, 1, 0])) < OFF_A_DECADE).all()
         if in_regime and seen and _approached(distance[marks], bars[marks]):
@@ -100,11 +100,11 @@ class Limit:
             verdict = Verdict.VIOLATED
         else:
             verdict = Verdict.INCONCLUSIVE
-        shown = ", ".join(f"{100 * distance[m]:.3g} % at t = {int(step[m])}" for m in marks)
+        shown = ", ".join(f"{100 * distance[m]:.3g} % at {measured.clock} = {position(step[m])}" for m in marks)
         cause = {
             Verdict.HOLDS: "",
             Verdict.VIOLATED: " It vanishes." if self.positive else " It has settled elsewhere.",
-            Verdict.INCONCLUSIVE: f" Not decided by t = {last}.",
+            Verdict.INCONCLUSIVE: f" Not decided by {measured.clock} = {last}.",
         }[verdict]
         return Finding(
             verdict=verdict,
@@ -170,10 +170,10 @@ def _cycle(measured: Series, step: Floats) -> Finding:
         Verdict.VIOLATED,
         measured.evidence,
         measured=measured.shown(len(measured) - 1),
-        worst_step=int(step[-1]),
-        first_violation=int(step[-1]),
+        worst_step=position(step[-1]),
+        first_violation=position(step[-1]),
         detail=(
-            f"From t = {int(step[decade][0])} to {int(step[-1])} it goes back and forth between about {low:.4g} and "
+            f"From {measured.clock} = {position(step[decade][0])} to {position(step[-1])} it goes back and forth between about {low:.4g} and "
             f"{high:.4g}, and this does not die out."
         ),
     )

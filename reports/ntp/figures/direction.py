@@ -112,7 +112,7 @@ def _draw_bound(axis: "Axes", step: Floats, bound: Floats, colour: str) -> None:
         axis.plot(step[turn:], bound[turn:], color=colour, lw=1.8)
 
 
-def _mark_informative(axis: "Axes", first: int | None, last: float, colour: str) -> None:
+def _mark_informative(axis: "Axes", first: int | float | None, last: float, colour: str) -> None:
     if first is None or first > last:
         return
     axis.plot([first], [MOST], "o", ms=5, color=colour, zorder=5)

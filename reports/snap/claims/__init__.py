@@ -1,0 +1,1 @@
+"""One lemma or theorem a file: its statements as claims."""

@@ -1,0 +1,24 @@
+"""arXiv 2305.16380 as the audit sees it: Tian, Wang, Chen, Du on how attention scans and snaps."""
+
+from marginaudit.orders.snap import CLASSES
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.snap.facts import classified, facts, records
+from marginaudit.reports.snap.ledger import CLAIMS
+from marginaudit.reports.snap.run import FARTHEST, ClassConfig, ClassRun
+from marginaudit.reports.snap.training import train
+
+PAPER = Paper(
+    name="snap",
+    source="arXiv 2305.16380",
+    kind=CLASSES,
+    config=ClassConfig,
+    audited=ClassConfig(steps=FARTHEST),
+    run=ClassRun,
+    steps=lambda config: 1,
+    facts=facts,
+    records=records,
+    train=train,
+    classified=classified,
+    claims=tuple(CLAIMS.values()),
+    package="marginaudit.reports.snap",
+)

@@ -1,0 +1,116 @@
+"""Sequence classes under audit: the limit of long sequences at the step sizes of the run."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.snap import CLASSES, SequenceClasses
+from marginaudit.reports.run import BaseRun, Progress
+from marginaudit.reports.settings import COUNT, SEED, STEP_LIST, STEP_SIZE, STEPS, check, setting
+from marginaudit.training import log_spaced
+from marginaudit.training.snap.limit import (
+    Backpropagated,
+    Fluctuation,
+    Overlap,
+    backpropagated,
+    class_counts,
+    fluctuation,
+    overlap,
+)
+
+FARTHEST = 10**18
+"""Batch-1 steps up to which the closed forms are followed."""
+
+SHOWN_STEPS = 10**6
+"""Batch-1 steps of `marginaudit train`."""
+
+
+@dataclass(frozen=True)
+class ClassConfig:
+    """How the decoder Y is trained on sequence classes.
+
+    Attributes
+    ----------
+    lr_y, lr_z : float
+        eta_Y and eta_Z.
+    steps : int
+        Batch-1 steps t.
+    at : tuple of int or None
+        The recorded steps; None for about 20 a decade.
+    seeds : int
+        Runs of SGD for statements about chance.
+    seed : int
+        What those runs are derived from.
+    """
+
+    lr_y: float = setting(0.5, STEP_SIZE, "Step size of Y (eta_Y).")
+    lr_z: float = setting(0.05, STEP_SIZE, "Step size of Z (eta_Z).")
+    steps: int = setting(SHOWN_STEPS, STEPS, "Batch-1 steps.")
+    at: tuple[int, ...] | None = setting(
+        None, STEP_LIST, "Record these steps, such as 1,10,900.", none="about 20 a decade"
+    )
+    seeds: int = setting(2000, COUNT, "Runs of SGD for statements about chance.")
+    seed: int = setting(0, SEED, "What those runs are derived from.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+class ClassRun(BaseRun[SequenceClasses]):
+    """Sequence classes, their overlaps where all of Z is 0, and SGD on Y drawn from them."""
+
+    kind = CLASSES
+
+    def __init__(
+        self, dataset: SequenceClasses, config: ClassConfig | None = None, progress: Progress | None = None
+    ) -> None:
+        super().__init__(dataset, progress)
+        self.config = config or ClassConfig()
+
+    @property
+    def M(self) -> int:
+        """Tokens in the vocabulary."""
+        return self.dataset.M
+
+    @property
+    def K(self) -> int:
+        """Classes."""
+        return self.dataset.K
+
+    @property
+    def eta_Y(self) -> float:
+        """Step size of Y."""
+        return self.config.lr_y
+
+    @cached_property
+    def overlap(self) -> Overlap:
+        """F, E and E' where all of Z is 0."""
+        return overlap(self.dataset.overlap.F)
+
+    @cached_property
+    def steps(self) -> NDArray[np.int64]:
+        """The recorded steps t, from 1 on."""
+        at = log_spaced(self.config.steps) if self.config.at is None else self.config.at
+        return np.array([t for t in at if 1 <= t <= self.config.steps], dtype=np.int64)
+
+    @property
+    def transition(self) -> float:
+        """t_0 = K ln M/eta_Y, where Lemma 9 sees the scan end."""
+        return float(self.K * np.log(self.M) / self.eta_Y)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """How often each class was drawn in the first t steps, shape (seeds, records, classes)."""
+        return class_counts(self.steps.tolist(), self.dataset.frequencies, self.config.seeds, self.config.seed)
+
+    @cached_property
+    def rows(self) -> Fluctuation:
+        """Each seed's rows of W at the recorded steps, under the modified gradient of Lemma 3."""
+        return fluctuation(self.counts, self.M, self.eta_Y)
+
+    @cached_property
+    def gradient(self) -> Backpropagated:
+        """iota, beta and xi of Theorem 1 at each seed's recorded steps."""
+        return backpropagated(self.overlap, self.rows)
