@@ -74,7 +74,7 @@ class Setting:
     values : Values
     help : str
     switch : str
-        The name of a flag without which the field keeps its default; its option then has another name, ``switch``-steps.
+        The name of a flag without which the field keeps its default; its own option is then ``--switch-steps``.
     switched_on : what the field is with the flag alone
     only : tuple of str
         The commands that have it; () for all.

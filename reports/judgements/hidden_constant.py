@@ -158,7 +158,8 @@ class HiddenConstant:
             worst_step=position(step[at]),
             first_violation=position(step[refuted[0]]) if verdict is Verdict.VIOLATED else None,
             detail=(
-                f"Tightest constant on what was run: {tightest:.4g}. Fitted to {measured.clock} <= {position(step[fitted_on][-1])} with "
+                f"Tightest constant on what was run: {tightest:.4g}. Fitted to "
+                f"{measured.clock} <= {position(step[fitted_on][-1])} with "
                 f"a factor {HEADROOM:g} of room: {np.exp(sign * constant):.4g}; tested, unchanged, to "
                 f"{measured.clock} = {position(step[-1])}."
             ),
