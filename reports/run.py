@@ -1,7 +1,8 @@
 """One dataset under audit: everything that a claim may measure, computed once and when first asked for."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from functools import wraps
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar
 
 from marginaudit.orders import Assumption, Data, Kind
 
@@ -12,6 +13,26 @@ Progress = Callable[[int], None]
 
 Rows = tuple[Sequence[str], Sequence[Sequence[Any]]]
 """A header, and rows under it."""
+
+
+T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R", bound="BaseRun[Any]")
+
+
+def once_a_run(measure: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+    """The quantity computed once for its arguments and kept by the run, so that it goes when the run goes."""
+    name = f"{measure.__module__}.{measure.__qualname__}"
+
+    @wraps(measure)
+    def kept(run: R, *args: P.args, **kwargs: P.kwargs) -> T:
+        key = (name, args)
+        if key not in run.kept:
+            run.kept[key] = measure(run, *args, **kwargs)
+        found: T = run.kept[key]
+        return found
+
+    return kept
 
 
 class BaseRun(Generic[D]):
@@ -29,6 +50,7 @@ class BaseRun(Generic[D]):
         self.dataset = dataset
         self._progress = progress
         self._assumptions: dict[str, Assumption] = {}
+        self.kept: dict[tuple[str, tuple[Any, ...]], Any] = {}
 
     def assumption(self, name: str) -> Assumption:
         """An assumption of the paper, judged on the dataset."""

@@ -173,7 +173,7 @@ def _cycle(measured: Series, step: Floats) -> Finding:
         worst_step=position(step[-1]),
         first_violation=position(step[-1]),
         detail=(
-            f"From {measured.clock} = {position(step[decade][0])} to {position(step[-1])} it goes back and forth between "
-            f"about {low:.4g} and {high:.4g}, and this does not die out."
+            f"From {measured.clock} = {position(step[decade][0])} to {position(step[-1])} it goes back and forth "
+            f"between about {low:.4g} and {high:.4g}, and this does not die out."
         ),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.training.ntp import loss_gradient, stage1_loss, stage1_loss_gradient, stage2_loss
 
@@ -50,7 +51,7 @@ class Comparison:
     part: str
 
 
-@lru_cache(maxsize=4)
+@once_a_run
 def compare(run: Run, stage: Literal[1, 2]) -> Comparison:
     """Both sides of eq. 5 (stage 1) or eq. 6 (stage 2), with embeddings scaled to norm at most 1."""
     rng = np.random.default_rng(2409_17335)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -33,6 +33,7 @@ from marginaudit.reports.ntp.quantities import (
     state_error,
 )
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from marginaudit.training.ntp import stage2_loss
@@ -118,7 +119,7 @@ def _softmax(z: Floats) -> Floats:
     return np.asarray(weight / weight.sum())
 
 
-@lru_cache(maxsize=4)
+@once_a_run
 def lemma4_sides(run: Run) -> Comparison:
     """Lemma 4 and the derivative of the loss, with W_ov = A W*_ov.
 
@@ -259,7 +260,7 @@ class Weights:
     error: Floats
 
 
-@lru_cache(maxsize=4)
+@once_a_run
 def lemma5_weights(run: Run) -> Weights:
     """Lemma 5's quantities along the record, -inf where there is none.
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, exact_series, series
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
@@ -89,7 +89,7 @@ def no_relation(run: Run) -> str | None:
     return None if run.dataset.orders else "No sample relates two tokens, so no query has optimal tokens."
 
 
-@lru_cache(maxsize=4)
+@once_a_run
 def _extremes(run: Run) -> list[tuple[Token, Token, Token]]:
     """(query, x, x'), of each sample's tokens at other-than-optimal positions one of least weight and one of most.
 

@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations_with_replacement, count
 from typing import TypeAlias
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp import QueryOrder, Token
 from marginaudit.reports.ntp.quantities import score_error
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.run import once_a_run
 from marginaudit.training.ntp import label_logits, log_probabilities
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -196,7 +196,7 @@ def answers_follow_attention(run: Run) -> bool:
     return run.training.common_margin and run.assumption("injective").holds
 
 
-@lru_cache(maxsize=4)
+@once_a_run
 def least_leads(run: Run) -> tuple[Floats, Floats]:
     """The smallest s_0 - s_x at each record, where x is the query and where it is not; inf for none."""
     stage, index, n = run.training.stage2, run.dataset.index, run.dataset.collocation.require_function()

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from fractions import Fraction
-from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from marginaudit.reports.ntp.claims.gradients import in_part
 from marginaudit.reports.ntp.claims.proposition2 import closed_form_value, no_relation
 from marginaudit.reports.ntp.quantities import no_margin
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, exact_series, rounded, series
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _steps_from_the_ray(run: Run) -> tuple[list[float], list[float], list[str]]:
     return values, radii, labels
 
 
-@lru_cache(maxsize=4)
+@once_a_run
 def _stage1(run: Run) -> Series:
     """How a step from the ray bends, ||W_ov^(t)||/(t eta0) and the distance of the unit vectors; A; ||W*_ov||^2.
 

@@ -28,8 +28,8 @@ DIRECTION = Table(
     heading="Direction errors against their bounds",
     introduction=(
         "1 − cos(W<sup>(t)</sup>, W*) as it was measured, the relative error bar of that number, and what "
-        "Proposition 1 (stage 1, O(log t/t)) and Theorem 1 (stage 2, O(log² t/t)) allow with their constants; slack is bound / "
-        'measured. <span class="mono">≤</span>: the error bar reaches 0.'
+        "Proposition 1 (stage 1, O(log t/t)) and Theorem 1 (stage 2, O(log² t/t)) allow with their constants; slack is "
+        'bound / measured. <span class="mono">≤</span>: the error bar reaches 0.'
     ),
     of=direction_table,
     grids=direction_grids,
