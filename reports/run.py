@@ -25,7 +25,7 @@ def once_a_run(measure: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[
     name = f"{measure.__module__}.{measure.__qualname__}"
 
     @wraps(measure)
-    def kept(run: R, *args: P.args, **kwargs: P.kwargs) -> T:
+    def kept(run: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
         key = (name, args)
         if key not in run.kept:
             run.kept[key] = measure(run, *args, **kwargs)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy
 
+from marginaudit.margins import CertificateError
 from marginaudit.orders.ntp import CASES, free_dataset, prefix_closed_dataset
 from marginaudit.training.ntp.far import flow as flow_module
 from marginaudit.training.ntp.far.flow import ATOL, COARSER, RTOL, FlowFailure, fast_forward
@@ -335,6 +336,21 @@ def test_a_solver_that_fails(monkeypatch, fault):
     assert len(fast_forward(merged, reference, 0.01, 20_000, rest, [10**7])) == 1
     monkeypatch.setattr(flow_module.scipy.integrate, "Radau", Radau)
     with pytest.raises(FlowFailure, match=r"Radau .* at t = 1\.\d+e\+06: (Required step size|Factor is)"):
+        fast_forward(merged, reference, 0.01, 20_000, rest, [10**7])
+
+
+@pytest.mark.parametrize("place", ["field", "step"])
+def test_a_failed_certificate_is_no_failed_flow(monkeypatch, place):
+    def refuse(*_, **__):
+        raise CertificateError("a second-level margin is below 1")
+
+    merged, reference = of_dataset(DEGENERATE)
+    [rest] = late_steps(merged, reference, 0.01, [20_000])
+    if place == "field":
+        monkeypatch.setattr(flow_module, "LateField", refuse)
+    else:
+        monkeypatch.setattr(flow_module.scipy.integrate.Radau, "step", refuse)
+    with pytest.raises(CertificateError, match="second-level"):
         fast_forward(merged, reference, 0.01, 20_000, rest, [10**7])
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from marginaudit.margins import CertificateError
 from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, CollocationError, Dataset, Sample, broken, free_dataset
 from marginaudit.training.ntp import no_fast_forward, train
@@ -169,6 +170,15 @@ def test_a_law_that_the_state_leaves_open_is_not_given(early, monkeypatch):
         law = replace(found, unsettled=open_part)
         monkeypatch.setattr(law_module, "asymptotic_law", lambda *_, law=law: law)
         assert (run(FREE, 10**18, [10**18]).asymptotics.law is not None) == given
+
+
+def test_a_failed_certificate_is_no_missing_law(early, monkeypatch):
+    def refuse(*_, **__):
+        raise CertificateError("a second-level margin is below 1")
+
+    monkeypatch.setattr(law_module, "asymptotic_law", refuse)
+    with pytest.raises(CertificateError, match="second-level"):
+        run(FREE, 10**18, [10**18])
 
 
 def test_without_a_relation_nothing_moves_however_far():

@@ -14,6 +14,7 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
+from marginaudit.margins import CertificateError
 from marginaudit.training.ntp.far.late_field import LateField
 from marginaudit.training.ntp.far.reference import ExactReference
 from marginaudit.training.ntp.model.edges import Floats, Indices, MergedEdges
@@ -119,6 +120,8 @@ def fast_forward(
     try:
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then raises
             field = LateField(merged, reference, rest0)
+    except CertificateError:
+        raise
     except RuntimeError as failure:
         raise FlowFailure(f"potentials of the support: {failure}") from failure
     s0, s = eta * float(t0), eta * step.astype(np.float64)
@@ -179,6 +182,8 @@ def _follow(field: LateField, eta: float, s0: float, rest0: Floats, goals: Float
             solver.t_bound, solver.status = goal, "running"
             try:
                 problem = solver.step()
+            except CertificateError:
+                raise
             except RuntimeError as failure:
                 raise FlowFailure(f"Radau broke off at t = {np.exp(solver.t) / eta:.3e}: {failure}") from failure
             if problem is not None:

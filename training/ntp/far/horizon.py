@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from marginaudit.margins import CertificateError
 from marginaudit.margins.ntp import MaxMargin
 from marginaudit.orders.ntp import Dataset, check_assumption
 from marginaudit.training.ntp.far.reference import ExactReference
@@ -141,6 +142,8 @@ def _law(problem: ReducedKQ, exact: ExactReference, eta: float, states: list[tup
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 law = asymptotic_law(problem.merged, exact, eta, t, rest)
+        except CertificateError:
+            raise
         except (RuntimeError, ValueError):  # too early, or descent oscillates
             continue
         if law.log_log or law.unsettled <= SETTLED * np.linalg.norm(law.across(t)):
