@@ -200,17 +200,22 @@ def message(error: BaseException) -> str:
     return shortened(text, LONGEST_MESSAGE)
 
 
+PACKAGE = __name__.partition(".")[0]
+
+LIBRARIES = frozenset(sys.stdlib_module_names) | {"numpy", "scipy", "networkx", "cvxpy", "clarabel", "flint", "numba"}
+"""Modules whose code is no claim's own."""
+
+
 def _place(error: BaseException) -> str:
-    """The deepest line of the first file outside this package, a user's claim's own; else the deepest of all."""
+    """The deepest line of the first file of a user's own, else of this package's files, else of all."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    lines = traceback.extract_tb(error.__traceback__)
-    own = [frame.f_code.co_filename for frame in frames if not _of_this_package(frame.f_globals.get("__name__"))]
-    place = [line for line in lines if not own or line.filename == own[0]][-1]
+    modules = [str(frame.f_globals.get("__name__")).partition(".")[0] for frame in frames]
+    lines = list(traceback.extract_tb(error.__traceback__))
+    users = [line.filename for module, line in zip(modules, lines, strict=True) if module not in LIBRARIES | {PACKAGE}]
+    own = [line for line in lines if line.filename in users[:1]]
+    ours = [line for module, line in zip(modules, lines, strict=True) if module == PACKAGE]
+    place = (own or ours or lines)[-1]
     return f"in {place.name}, {Path(place.filename).name} line {place.lineno}"
-
-
-def _of_this_package(module: str | None) -> bool:
-    return module is not None and module.startswith("marginaudit.")
 
 
 class Ledger(Mapping[str, Claim]):
