@@ -20,6 +20,7 @@ from marginaudit.training.ntp import Progress, Stage1, Training, train
 from marginaudit.training.ntp.algorithm1 import STAGE1_STEPS
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, SWITCH, no_fast_forward
 from marginaudit.training.ntp.far.stage1_law import stage1_law
+from marginaudit.training.ntp.step_sizes import step_sizes
 
 if TYPE_CHECKING:
     from marginaudit.training.ntp.certified.enclosure import Enclosure
@@ -141,12 +142,16 @@ class Run(BaseRun[Dataset]):
     @property
     def eta0(self) -> float:
         """Step size of stage 1."""
-        return 0.2 / np.sqrt(self.dataset.V) if self.config.lr1 is None else self.config.lr1
+        return self._step_sizes[0]
 
     @property
     def eta(self) -> float:
         """Step size of stage 2."""
-        return 0.05 / np.sqrt(self.dataset.V) if self.config.lr2 is None else self.config.lr2
+        return self._step_sizes[1]
+
+    @cached_property
+    def _step_sizes(self) -> tuple[float, float]:
+        return step_sizes(self.dataset.V, self.config.lr1, self.config.lr2)
 
     @cached_property
     def ov(self) -> MaxMargin:

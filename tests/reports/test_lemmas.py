@@ -20,8 +20,9 @@ from marginaudit.reports.ntp.claims import lemmas_stage1, lemmas_stage2
 from marginaudit.reports.ntp.claims.lemmas_stage2 import joined, lemma4, lemma5_weights, lemma7_threshold
 from marginaudit.reports.ntp.quantities import state_error
 from marginaudit.reports.ntp.sharper import stage2 as sharp_stage2
-from marginaudit.reports.ntp.sharper.stage2 import infimum, log_losses
+from marginaudit.reports.ntp.sharper.stage2 import log_losses
 from marginaudit.training.ntp import loss_gradient, sample_classes, sample_probabilities, stage1_loss_gradient
+from marginaudit.training.ntp.model.infimum import infimum_ball as infimum
 
 Floats: TypeAlias = NDArray[np.float64]
 

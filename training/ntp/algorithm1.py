@@ -16,6 +16,7 @@ from marginaudit.training.ntp.far.reference import ExactReference, exact_referen
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
 from marginaudit.training.ntp.model.edges import Indices, merged_edges, no_reduction, sentence_edges
 from marginaudit.training.ntp.records import Asymptotics, Progress, Stage1, Stage2, Training
+from marginaudit.training.ntp.step_sizes import step_sizes
 from marginaudit.training.ntp.steps.descent import Row, descend
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.kq import KQ, CommonMargin, GeneralB
@@ -101,8 +102,7 @@ def train(
     for name, steps in (("steps1", steps1), ("steps2", steps2)):
         if steps < 0:
             raise ValueError(f"{name}: got {steps}, expected at least 0")
-    eta0 = _step_size("lr1", lr1, 0.2 / np.sqrt(dataset.V))
-    eta = _step_size("lr2", lr2, 0.05 / np.sqrt(dataset.V))
+    eta0, eta = step_sizes(dataset.V, lr1, lr2)
     if optimizer not in ("ngd", "gd"):
         raise ValueError(f"optimizer: got {optimizer!r}, expected 'ngd' or 'gd'")
     at1, at2 = recorded_steps(at, steps1, steps2)
@@ -235,13 +235,6 @@ def _asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: La
 
 def _columns(rows: Sequence[Row], names: Sequence[str]) -> dict[str, Any]:
     return {name: np.array([row[name] for row in rows], dtype=TYPES.get(name, np.float64)) for name in names}
-
-
-def _step_size(name: str, given: float | None, default: float) -> float:
-    size = default if given is None else given
-    if not (np.isfinite(size) and size > 0):
-        raise ValueError(f"{name}: got {size}, expected a positive finite step size")
-    return float(size)
 
 
 def _not_reduced(classes: SampleClasses, *, orthonormal: bool, common: bool) -> str:

@@ -24,6 +24,7 @@ from marginaudit.reports.ntp.quantities import (
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import Series, rounded, series
 from marginaudit.reports.verdict import Evidence
+from marginaudit.training.ntp.model.infimum import infimum_ball
 
 if TYPE_CHECKING:
     import flint
@@ -177,7 +178,7 @@ def log_infimum(run: Run) -> Series:
     V = run.dataset.V
     with flint.ctx.workprec(256):
         margin = run.config.steps1 * flint.arb(run.eta0) / flint.arb(V - 1).sqrt()
-        return _enclosed(((V - 1) * (-margin).exp()).log1p().log())
+        return _enclosed(infimum_ball(V, margin).log())
 
 
 def log_printed_floor(run: Run) -> Series:

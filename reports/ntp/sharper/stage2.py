@@ -27,6 +27,7 @@ from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.sharper.rate import SHORT_STEPS, short_steps_only
 from marginaudit.reports.series import Series, rounded
 from marginaudit.reports.verdict import Evidence, Finding
+from marginaudit.training.ntp.model.infimum import infimum_ball
 
 if TYPE_CHECKING:
     import flint
@@ -95,11 +96,6 @@ THEOREM1 = Claim(
 
 Infimum: TypeAlias = "Callable[[int, flint.arb], flint.arb]"
 """From V and A to the claimed infimum of a sample's loss."""
-
-
-def infimum(V: int, A: "flint.arb") -> "flint.arb":
-    """log(1 + (V-1) exp(-A))."""
-    return ((V - 1) * (-A).exp()).log1p()
 
 
 def log_losses(run: Run, scores: Floats, chosen: list[int]) -> "list[flint.arb]":
@@ -228,7 +224,7 @@ FLOOR = Claim(
     ),
     assumptions=ASSUMPTIONS,
     judgement=Decided(
-        partial(decide_floor, claimed=infimum, rate=lambda run: run.eta / run.norm_kq), kind="infimum and limit"
+        partial(decide_floor, claimed=infimum_ball, rate=lambda run: run.eta / run.norm_kq), kind="infimum and limit"
     ),
     absent=short_steps_only(no_common_margin),
 )

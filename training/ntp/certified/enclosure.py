@@ -14,7 +14,9 @@ from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.certified.balls import Pass, Sentence, forward, merged_sentences
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
 from marginaudit.training.ntp.model.edges import no_reduction
+from marginaudit.training.ntp.model.infimum import infimum_ball
 from marginaudit.training.ntp.records import Progress
+from marginaudit.training.ntp.step_sizes import step_sizes
 from marginaudit.training.ntp.steps.iterate import EPS, Floats
 
 Balls: TypeAlias = dict[str, flint.arb]
@@ -136,7 +138,7 @@ def enclose(
     ([0.035236, 0.010749], True)
     """
     recorded = _recorded(at, steps)
-    problem = _problem(dataset, kq, steps1, _step_size(lr1, 0.2, dataset), _step_size(lr2, 0.05, dataset))
+    problem = _problem(dataset, kq, steps1, *step_sizes(dataset.V, lr1, lr2))
     while bits <= MOST_BITS:
         with flint.ctx.workprec(bits):
             found = _descend(problem, recorded, progress)
@@ -170,7 +172,7 @@ class _Problem:
 
     def losses(self, found: Pass, A: flint.arb) -> Balls:
         """Loss, excess and attention; a sentence of one distinct token has the floor log(1 + (V-1) exp(-A))."""
-        floor = ((self.V - 1) * (-A).exp()).log1p()
+        floor = infimum_ball(self.V, A)
         above = [s.count * (odds.log1p() - floor) for s, odds in zip(self.sentences, found.odds, strict=True)]
         excess = sum(above, flint.arb(0)) / self.total
         heaviest = found.other[0]
@@ -190,13 +192,6 @@ def _recorded(at: Iterable[int] | None, steps: int) -> tuple[int, ...]:
     if not recorded or recorded[0] < 0:
         raise ValueError(f"at: got {recorded or 'no step'}, expected steps from 0 to {steps}")
     return recorded
-
-
-def _step_size(given: float | None, paper: float, dataset: Dataset) -> float:
-    size = float(paper / np.sqrt(dataset.V) if given is None else given)
-    if not (np.isfinite(size) and size > 0):
-        raise ValueError(f"step size: got {size}, expected a positive finite one")
-    return size
 
 
 def _problem(dataset: Dataset, kq: MaxMargin, steps1: int, lr1: float, lr2: float) -> _Problem:

@@ -7,6 +7,7 @@ import numpy as np
 
 from marginaudit.margins.ntp import MaxMargin
 from marginaudit.orders.ntp import Dataset
+from marginaudit.training.ntp.model.infimum import infimum
 from marginaudit.training.ntp.records import Stage1
 from marginaudit.training.ntp.steps.iterate import EPS
 
@@ -48,7 +49,7 @@ def stage1_law(dataset: Dataset, eta0: float, steps: Sequence[int], ov_solution:
     margin = norm / np.sqrt(V - 1) if V > 1 else np.full(len(t), np.nan)
     with np.errstate(divide="ignore"):
         # log of 1 + (V-1) exp(-M), and its log
-        log_Z = np.log1p((V - 1) * np.exp(-margin)) if V > 1 else np.zeros(len(t))
+        log_Z = infimum(V, margin) if V > 1 else np.zeros(len(t))
         log_log_Z = np.where(log_Z > EPS, np.log(log_Z), np.log(V - 1.0) - margin) if V > 1 else np.log(log_Z)
         log_gradient = np.log(V) + np.log(V - 1.0) / 2 - margin - log_Z if V > 1 else np.full(len(t), -np.inf)
     log_loss = np.log(V) + log_log_Z

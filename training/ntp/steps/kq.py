@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.training.ntp.model.classes import SampleClasses
+from marginaudit.training.ntp.model.infimum import infimum
 from marginaudit.training.ntp.steps.descent import Problem, Row, TokenGradient
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.logs import log_expm1, log_softplus, log_sum_exp, segment_log_sum_exp
@@ -251,7 +252,7 @@ class CommonMargin(KQ):
             np.where(self._is_answer, -np.inf, log_expm1(slot)), classes.first_slot, classes.slot_class
         )
         summed = np.logaddexp(rivals, self._log_absent + log_expm1(self._log_A + others)) - self._A
-        log_floor_Z = np.log1p((self.V - 1) * np.exp(-self._A))
+        log_floor_Z = infimum(self.V, self._A)
         return float(log_sum_exp(self._log_frequency + log_softplus(summed - log_floor_Z), axis=0))
 
 
