@@ -98,7 +98,7 @@ def train(
     >>> trained.stage2.step.tolist(), trained.stage1.norm.round(12).tolist()
     ([1, 2, 3], [0.1, 0.2, 0.3])
     """
-    n = dataset.collocation.require_function()
+    dataset.collocation.require_function()
     for name, steps in (("steps1", steps1), ("steps2", steps2)):
         if steps < 0:
             raise ValueError(f"{name}: got {steps}, expected at least 0")
@@ -106,90 +106,150 @@ def train(
     if optimizer not in ("ngd", "gd"):
         raise ValueError(f"optimizer: got {optimizer!r}, expected 'ngd' or 'gd'")
     at1, at2 = recorded_steps(at, steps1, steps2)
-    normalised = optimizer == "ngd"
-    V, E = dataset.V, dataset.embeddings
-    orthonormal = check_assumption(dataset, "orthonormal").holds
+    run = _Settings(dataset, optimizer == "ngd", check_assumption(dataset, "orthonormal").holds, progress)
+    first = _first_stage(run, eta0, steps1, at1, ov_reference)
+    second = _second_stage(run, first, eta, steps1, steps2, at2, kq_reference)
+    return Training(
+        stage1=Stage1(**_columns(first.rows, OV_COLUMNS)),
+        stage2=second.record,
+        B=first.B,
+        S=second.S,
+        W_ov=first.weights,
+        W_kq=second.weights,
+        margin=first.margin,
+        margin_spread=first.spread,
+        margin_error=first.margin_error,
+        common_margin=first.common,
+        classes=second.classes,
+        optimizer=optimizer,
+        form="compiled" if second.reason == "" else "token space" if run.orthonormal else "embedding space",
+        form_reason=second.reason,
+        stopped=second.stopped,
+        asymptotics=second.asymptotics,
+    )
 
-    ov_space: Space = TokenOV(V) if orthonormal else EmbeddedOV(E)
-    ov_iterate = _start(ov_space, eta0, _ov_unit(dataset, ov_space, ov_reference), normalised=normalised)
+
+class _Settings(NamedTuple):
+    """What both stages share."""
+
+    dataset: Dataset
+    normalised: bool
+    orthonormal: bool
+    progress: Progress | None
+
+
+class _First(NamedTuple):
+    """Stage 1 done: W_ov as B = W_ov E^T, and its margins, all A if ``common``."""
+
+    rows: list[Row]
+    B: Floats
+    weights: Floats
+    margin: float
+    spread: float
+    margin_error: float
+    common: bool
+
+
+def _first_stage(run: _Settings, eta0: float, steps1: int, at: Sequence[int], reference: Reference) -> _First:
+    """Steps on L_0; with orthonormal tokens only the first ones, as all are on one ray."""
+    dataset, V, E = run.dataset, run.dataset.V, run.dataset.embeddings
+    n = dataset.collocation.require_function()
+    space: Space = TokenOV(V) if run.orthonormal else EmbeddedOV(E)
+    iterate = _start(space, eta0, _ov_unit(dataset, space, reference), normalised=run.normalised)
     answer = np.array([dataset.index[n[x]] for x in dataset.vocabulary])
-    ov = OV(ov_space, answer, ov_iterate.reference)
-    on_the_ray = orthonormal and normalised and V > 1
+    ov = OV(space, answer, iterate.reference)
+    on_the_ray = run.orthonormal and run.normalised and V > 1
     law_from = STAGE1_STEPS if on_the_ray else steps1
-    rows1 = descend(ov, ov_iterate, min(steps1, law_from), [t for t in at1 if t <= law_from], progress, 0)
+    rows = descend(ov, iterate, min(steps1, law_from), [t for t in at if t <= law_from], run.progress, 0)
     if on_the_ray:
         # of steps so long that rounding hides the next gradient there are fewer
-        rows1 = [row for row in rows1 if row["step"] <= ov_iterate.moves]
-        for t in at1[len(rows1) :]:
-            rows1.append(ov.row_at(ov_iterate, t, _on_the_law(ov_iterate, answer, t), "law", 0.0))
-        ov_iterate = ov_iterate.placed(steps1, _on_the_law(ov_iterate, answer, steps1))
-        if progress is not None:
-            progress(steps1)
-    B = ov_iterate.along * ov_space.scores(ov_iterate.reference) + ov_space.scores(ov_iterate.rest)
-
-    margins = ov.other_margins(ov_iterate)
+        rows = [row for row in rows if row["step"] <= iterate.moves]
+        for t in at[len(rows) :]:
+            rows.append(ov.row_at(iterate, t, _on_the_law(iterate, answer, t), "law", 0.0))
+        iterate = iterate.placed(steps1, _on_the_law(iterate, answer, steps1))
+        if run.progress is not None:
+            run.progress(steps1)
+    B = iterate.along * space.scores(iterate.reference) + space.scores(iterate.rest)
+    margins = ov.other_margins(iterate)
     A = float(margins.mean()) if V > 1 else 0.0
     spread = float(np.abs(margins - A).max(initial=0.0))
-    common = A >= 0 and spread <= SPREAD_TOLERANCE * A
+    return _First(
+        rows=rows,
+        B=B,
+        weights=B @ E if run.orthonormal else iterate.weights,
+        margin=A,
+        spread=spread,
+        margin_error=_margin_error(iterate, dataset.embedding, A, V),
+        common=A >= 0 and spread <= SPREAD_TOLERANCE * A,
+    )
 
+
+class _Second(NamedTuple):
+    """Stage 2 done; ``reason`` says why not in the reduced form, ``stopped`` why not to its end, or is empty."""
+
+    record: Stage2
+    S: Floats
+    weights: Floats
+    classes: SampleClasses
+    reason: str
+    stopped: str
+    asymptotics: Asymptotics | None
+
+
+def _second_stage(
+    run: _Settings,
+    first: _First,
+    eta: float,
+    steps1: int,
+    steps2: int,
+    at: Sequence[int],
+    reference: Reference,
+) -> _Second:
+    """Steps on the loss, and where there is an exact reference the fast-forward."""
+    dataset, V, E, A = run.dataset, run.dataset.V, run.dataset.embeddings, first.margin
     classes = sample_classes(dataset)
-    reason = _not_reduced(classes, orthonormal=orthonormal, common=common)
+    reason = _not_reduced(classes, orthonormal=run.orthonormal, common=first.common)
     exact = None
     pairs = classes.key, classes.pair_query
-    kq_space: TokenKQ | EmbeddedKQ = TokenKQ(V, *pairs) if orthonormal else EmbeddedKQ(E, *pairs)
-    kq_unit = _unit(kq_space, "kq_reference", kq_reference)
+    space: TokenKQ | EmbeddedKQ = TokenKQ(V, *pairs) if run.orthonormal else EmbeddedKQ(E, *pairs)
+    unit = _unit(space, "kq_reference", reference)
     kq: KQ
-    if reason == "" and isinstance(kq_space, TokenKQ):
+    if reason == "" and isinstance(space, TokenKQ):
         edges = sentence_edges(classes, V)
         merged = merged_edges(edges, len(classes.key))
-        if isinstance(kq_reference, MaxMargin):
-            exact = exact_reference(dataset, classes, merged, kq_reference)
+        if isinstance(reference, MaxMargin):
+            exact = exact_reference(dataset, classes, merged, reference)
         if exact is not None:
-            kq_unit = Unit(*exact.unit, outside=0.0)
-        kq_iterate = _start(kq_space, eta, kq_unit, normalised=normalised)
-        kq = ReducedKQ(kq_space, classes, V, kq_iterate.reference, A, edges, merged, exact)
+            unit = Unit(*exact.unit, outside=0.0)
+        iterate = _start(space, eta, unit, normalised=run.normalised)
+        kq = ReducedKQ(space, classes, V, iterate.reference, A, edges, merged, exact)
     else:
-        kq_iterate = _start(kq_space, eta, kq_unit, normalised=normalised)
-        what = kq_iterate.reference
-        kq = CommonMargin(kq_space, classes, V, what, A) if common else GeneralB(kq_space, classes, V, what, B)
+        iterate = _start(space, eta, unit, normalised=run.normalised)
+        what = iterate.reference
+        kq = CommonMargin(space, classes, V, what, A) if first.common else GeneralB(space, classes, V, what, first.B)
     stopped, asymptotics = "", None
-    law = np.full(len(at2), np.nan)
-    if isinstance(kq, ReducedKQ) and exact is not None and normalised:
-        rows2, kq_iterate, found, stopped = follow(kq, exact, kq_iterate, steps2, at2, progress, steps1)
+    law = np.full(len(at), np.nan)
+    if isinstance(kq, ReducedKQ) and exact is not None and run.normalised:
+        rows, iterate, found, stopped = follow(kq, exact, iterate, steps2, at, run.progress, steps1)
         asymptotics = _asymptotics(dataset, kq, exact, found)
         if found is not None:
-            law = found.one_minus_cos(at2)
+            law = found.one_minus_cos(at)
     else:
-        rows2 = descend(kq, kq_iterate, steps2, at2, progress, steps1)
+        rows = descend(kq, iterate, steps2, at, run.progress, steps1)
 
-    what = kq_space.recorded(kq_iterate.reference)
+    what = space.recorded(iterate.reference)
     S = np.zeros((V, V))
-    S[kq_space.recorded_key, kq_space.recorded_query] = kq_iterate.along * what + kq_space.recorded(kq_iterate.rest)
-    return Training(
-        stage1=Stage1(**_columns(rows1, OV_COLUMNS)),
-        stage2=Stage2(
-            **_columns(rows2, KQ_COLUMNS),
-            law=law[: len(rows2)],
-            rest=np.array([row["rest"] for row in rows2]).reshape(-1, len(what)),
-            reference=what,
-            key=kq_space.recorded_key,
-            query=kq_space.recorded_query,
-        ),
-        B=B,
-        S=S,
-        W_ov=B @ E if orthonormal else ov_iterate.weights,
-        W_kq=E.T @ S @ E if orthonormal else kq_iterate.weights,
-        margin=A,
-        margin_spread=spread,
-        margin_error=_margin_error(ov_iterate, dataset.embedding, A, V),
-        common_margin=common,
-        classes=classes,
-        optimizer=optimizer,
-        form="compiled" if reason == "" else "token space" if orthonormal else "embedding space",
-        form_reason=reason,
-        stopped=stopped,
-        asymptotics=asymptotics,
+    S[space.recorded_key, space.recorded_query] = iterate.along * what + space.recorded(iterate.rest)
+    record = Stage2(
+        **_columns(rows, KQ_COLUMNS),
+        law=law[: len(rows)],
+        rest=np.array([row["rest"] for row in rows]).reshape(-1, len(what)),
+        reference=what,
+        key=space.recorded_key,
+        query=space.recorded_query,
     )
+    weights = E.T @ S @ E if run.orthonormal else iterate.weights
+    return _Second(record, S, weights, classes, reason, stopped, asymptotics)
 
 
 COLUMNS = (
