@@ -27,9 +27,10 @@ fuzz: install ## put damaged files and options to every command, for minutes; SE
 	@echo "seed $(SEED)"
 	@$(BIN)/pytest tests/test_fuzz.py --hypothesis-profile fuzz --hypothesis-seed $(SEED) --timeout 3600 $(ARGS)
 
-lint: $(VENV)/.dev-installed ## check style and formatting
+lint: install ## check style, formatting, and who imports whom
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports --no-cache --no-logo
 
 types: install ## check the types of the packages and the tests
 	@$(BIN)/mypy $(addprefix -p ,$(MODULES))

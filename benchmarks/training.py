@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import Dataset, free_dataset
 from marginaudit.training.ntp import sample_classes
-from marginaudit.training.ntp.far.reference import exact_reference
 from marginaudit.training.ntp.model.edges import merged_edges, sentence_edges
+from marginaudit.training.ntp.model.reference import exact_reference
 from marginaudit.training.ntp.steps.compiled import CompiledSteps
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.reduced import ReducedKQ

@@ -17,8 +17,8 @@ from marginaudit.reports.page.files import write_whole
 from marginaudit.training.ntp import train
 from marginaudit.training.ntp.far.flow import Flow, fast_forward
 from marginaudit.training.ntp.far.law import asymptotic_law
-from marginaudit.training.ntp.far.reference import exact_reference
 from marginaudit.training.ntp.model.edges import merged_edges, sentence_edges
+from marginaudit.training.ntp.model.reference import exact_reference
 
 PAGE = Path(__file__).with_name("flow-error.md")
 

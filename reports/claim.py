@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from marginaudit.orders import printable, shortened, shown
-from marginaudit.reports.audit.time_limit import TimeIsUp
 from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.run import BaseRun
+from marginaudit.reports.time_limit import TimeIsUp
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
 NOT_STATED = ("not stated",)

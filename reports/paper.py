@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from marginaudit.orders import Kind
 from marginaudit.reports.claim import NOT_STATED, Claim
-from marginaudit.reports.page.grid import Grid
+from marginaudit.reports.grid import Grid
 from marginaudit.reports.run import BaseRun, Progress, Rows
 from marginaudit.reports.verdict import Finding
 

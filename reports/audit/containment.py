@@ -16,9 +16,9 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.audit.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.run import BaseRun
+from marginaudit.reports.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.verdict import Finding, Verdict
 
 

@@ -14,9 +14,9 @@ from types import ModuleType
 
 from marginaudit.orders import InputError, file_content, printable, shortened, shown, shown_path
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.audit.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.claim import Claim, Ledger, message
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.time_limit import TimeIsUp, time_limit
 
 GROUP = "marginaudit.claims"
 """Entry points of this group have the value ``module:CLAIMS``."""

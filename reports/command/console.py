@@ -20,7 +20,7 @@ from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 
 if TYPE_CHECKING:
-    from marginaudit.reports.page.grid import Grid
+    from marginaudit.reports.grid import Grid
 
 PIPED_WIDTH = 200
 """Columns of a table that does not go to a terminal."""

@@ -15,9 +15,9 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import NoSuchExample
 
 from marginaudit.orders import InputError, shown
-from marginaudit.reports.audit.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.paper import Paper, Space
+from marginaudit.reports.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 EXHAUSTIVE_SHARE = 0.25

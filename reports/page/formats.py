@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from marginaudit.orders import printable
+from marginaudit.reports.grid import Grid
 from marginaudit.reports.page.files import csv_text
-from marginaudit.reports.page.grid import Grid
 
 
 def csv_table(columns: Sequence[str], tables: Iterable[tuple[str, Iterable[Mapping[str, Any]]]]) -> str:

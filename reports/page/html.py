@@ -10,7 +10,7 @@ from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import smallest_counterexample
-from marginaudit.reports.page.grid import Grid
+from marginaudit.reports.grid import Grid
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict

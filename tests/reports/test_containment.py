@@ -24,10 +24,10 @@ from marginaudit.orders.ntp import CASES, dataset_from_document
 from marginaudit.reports import LEDGER, Claim, Finding, Verdict
 from marginaudit.reports.audit.containment import HandedOut, judge, process_kept
 from marginaudit.reports.audit.read_only import read_only
-from marginaudit.reports.audit.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.claim import LONGEST_MESSAGE, described, message
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.verdict import Curve
 from tests.command_line import SHORT, Command, strict_json
 

@@ -21,6 +21,7 @@ from marginaudit.margins import SolverFailure
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, broken, dataset_from_document, dataset_to_document
 from marginaudit.reports import Series
+from marginaudit.reports.grid import Grid
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import theorem1
@@ -29,7 +30,6 @@ from marginaudit.reports.ntp.run import LISTED_STEPS, dense_steps
 from marginaudit.reports.ntp.tables import direction_table, latex, markdown, proposition2_table
 from marginaudit.reports.ntp.tables.direction import direction_grids, ratio
 from marginaudit.reports.ntp.tables.proposition2 import proposition2_grids
-from marginaudit.reports.page.grid import Grid
 from tests.command_line import NO_FUNCTION, SVOP, Command, dataset_file, strict_json
 from tests.orders import restated
 from tests.strategies import realizable_datasets

@@ -8,9 +8,9 @@ import numpy as np
 
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.margins.weighted_margin import weighted_margin
-from marginaudit.training.ntp.far.reference import ExactReference, exact_reference
 from marginaudit.training.ntp.model.classes import sample_classes
 from marginaudit.training.ntp.model.edges import MergedEdges, merged_edges, sentence_edges
+from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
 
 
 def of_dataset(data):

@@ -5,10 +5,10 @@
 """
 
 from marginaudit.training.ntp.algorithm1 import train
+from marginaudit.training.ntp.answers import label_logits, log_attention, log_probabilities, predict
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_fast_forward
 from marginaudit.training.ntp.far.stage1_law import stage1_law
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
-from marginaudit.training.ntp.model.forward import label_logits, log_attention, log_probabilities, predict
 from marginaudit.training.ntp.model.losses import (
     loss_gradient,
     sample_probabilities,
@@ -16,7 +16,8 @@ from marginaudit.training.ntp.model.losses import (
     stage1_loss_gradient,
     stage2_loss,
 )
-from marginaudit.training.ntp.records import Asymptotics, Progress, Stage1, Stage2, StageRecord, Training
+from marginaudit.training.ntp.records import Progress, Stage1, Stage2, StageRecord
+from marginaudit.training.ntp.trained import Asymptotics, Training
 
 __all__ = [
     "MOST_TRUE_STEPS",

@@ -12,10 +12,10 @@ from marginaudit.margins.support import support
 from marginaudit.orders.ntp import Dataset, check_assumption
 from marginaudit.training.ntp.far.horizon import follow
 from marginaudit.training.ntp.far.law import Law
-from marginaudit.training.ntp.far.reference import ExactReference, exact_reference, over_root
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
 from marginaudit.training.ntp.model.edges import Indices, merged_edges, no_reduction, sentence_edges
-from marginaudit.training.ntp.records import Asymptotics, Progress, Stage1, Stage2, Training
+from marginaudit.training.ntp.model.reference import ExactReference, exact_reference, over_root
+from marginaudit.training.ntp.records import Progress, Stage1, Stage2
 from marginaudit.training.ntp.step_sizes import step_sizes
 from marginaudit.training.ntp.steps.descent import Row, descend
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
@@ -23,6 +23,7 @@ from marginaudit.training.ntp.steps.kq import KQ, CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.ov import OV
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
+from marginaudit.training.ntp.trained import Asymptotics, Training
 from marginaudit.training.schedule import recorded_steps
 
 Optimizer: TypeAlias = Literal["ngd", "gd"]

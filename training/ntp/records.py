@@ -1,17 +1,11 @@
-"""What training leaves behind: a record per stage, and the trained weights."""
+"""What is recorded of a stage of training."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-from marginaudit.orders.ntp import Token
-from marginaudit.training.ntp.model.classes import SampleClasses
-
-if TYPE_CHECKING:
-    from marginaudit.training.ntp.far.law import Law
 
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of steps done so far, both stages together; at most a few hundred times."""
@@ -165,75 +159,3 @@ class Stage2(StageRecord):
         matrix = np.zeros((size, size))
         matrix[self.key, self.query] = self.along[record] * self.reference + self.rest[record]
         return matrix
-
-
-@dataclass(frozen=True)
-class Asymptotics:
-    """How stage 2 converges in the end, decided exactly from W*_kq.
-
-    Attributes
-    ----------
-    degenerate : bool
-        Whether a tight constraint has multiplier 0 in every dual solution.
-    without_multiplier : tuple of (query, winner, loser)
-        Those constraints.
-    law : Law or None
-        The asymptotic law; None where the run did not reach a state that settles it.
-    """
-
-    degenerate: bool
-    without_multiplier: tuple[tuple[Token, Token, Token], ...]
-    law: "Law | None"
-
-
-@dataclass(frozen=True)
-class Training:
-    """Both stages of Algorithm 1 and the weights they end with.
-
-    Attributes
-    ----------
-    stage1, stage2 : records
-    B : (labels, tokens) array
-        W_ov E^T after stage 1: B[v, x] is the logit of label v where all attention is on x.
-    S : (keys, queries) array
-        E W_kq E^T after stage 2, for orthonormal embeddings on the pairs of ``classes`` and 0 elsewhere.
-    W_ov, W_kq : (V, d) and (d, d) arrays
-        The same weights in embedding space.
-    margin : float
-        A, the mean of all margins (e_{n(x)} - e_v)^T W_ov x after stage 1; 0 for one token.
-    margin_spread : float
-        max |margin - A|.
-    margin_error : float
-        Bound on the rounding error of A.
-    common_margin : bool
-        Whether stage 2 took all margins as A: margin_spread <= 1e-9 A.
-    classes : SampleClasses
-        The samples of stage 2, merged by (query, bag, next token).
-    optimizer : str
-        "ngd" or "gd".
-    form : str
-        How the steps of stage 2 were computed: "compiled", "token space" or "embedding space".
-    form_reason : str
-        Why not compiled; "" where it was.
-    stopped : str
-        Why stage 2 ends before the last step that was asked for; "" where it does not.
-    asymptotics : Asymptotics or None
-        None where W*_kq is not known exactly or the loss has no reduced model, and for plain descent.
-    """
-
-    stage1: Stage1
-    stage2: Stage2
-    B: Floats
-    S: Floats
-    W_ov: Floats
-    W_kq: Floats
-    margin: float
-    margin_spread: float
-    margin_error: float
-    common_margin: bool
-    classes: SampleClasses
-    optimizer: str
-    form: str
-    form_reason: str
-    stopped: str
-    asymptotics: Asymptotics | None

@@ -15,7 +15,7 @@ from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_writable, print_json, write_json
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.ntp.answers import solution_answer
-from marginaudit.reports.ntp.trainable import load_trainable
+from marginaudit.reports.ntp.commands.datasets import load_trainable
 from marginaudit.reports.plain import finite
 
 

@@ -15,7 +15,7 @@ from marginaudit.reports.command.console import print_line
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
-from marginaudit.reports.ntp.trainable import load_sentences
+from marginaudit.reports.ntp.commands.datasets import load_sentences
 
 
 def confirmed(dataset: str, certificate: Path) -> list[str]:

@@ -7,11 +7,11 @@ from typing import Any, Literal
 import numpy as np
 
 from marginaudit.reports.claim import BeyondTheRun, Claim
+from marginaudit.reports.grid import NONE, Grid, brief
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp.claims import proposition1, theorem1
 from marginaudit.reports.ntp.run import LISTED_STEPS, NotAlgorithm1, Run
 from marginaudit.reports.ntp.sharper import stage2 as sharp_stage2
-from marginaudit.reports.page.grid import NONE, Grid, brief
 from marginaudit.reports.plain import finite
 
 Stage = Literal["stage1", "stage2"]

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import MaxMargin
 from marginaudit.orders.ntp import QueryOrder, Token
+from marginaudit.reports.grid import NONE, Grid, brief
 from marginaudit.reports.judgements import ALLOWANCE
 from marginaudit.reports.ntp.claims.proposition2 import ASSUMPTIONS, closed_form_value
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.page.grid import NONE, Grid, brief
 
 Weights: TypeAlias = Mapping[Token, Fraction | float]
 """x^T W q by x, for one query q."""

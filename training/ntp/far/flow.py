@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from marginaudit.margins import CertificateError
 from marginaudit.training.ntp.far.late_field import LateField
-from marginaudit.training.ntp.far.reference import ExactReference
 from marginaudit.training.ntp.model.edges import Floats, Indices, MergedEdges
+from marginaudit.training.ntp.model.reference import ExactReference
 from marginaudit.training.ntp.steps.iterate import EPS
 
 RTOL = 1e-7

@@ -8,14 +8,15 @@ import numpy as np
 from marginaudit.margins import CertificateError
 from marginaudit.margins.ntp import MaxMargin
 from marginaudit.orders.ntp import Dataset, check_assumption
-from marginaudit.training.ntp.far.reference import ExactReference
 from marginaudit.training.ntp.model.classes import sample_classes
 from marginaudit.training.ntp.model.edges import no_reduction
+from marginaudit.training.ntp.model.reference import ExactReference
 from marginaudit.training.ntp.records import Progress
 from marginaudit.training.ntp.steps.descent import Row, descend
 from marginaudit.training.ntp.steps.iterate import Floats, Iterate
 from marginaudit.training.ntp.steps.kq import class_log_weights
-from marginaudit.training.ntp.steps.reduced import ONE_HOT, ReducedKQ
+from marginaudit.training.ntp.steps.ranges import ONE_HOT
+from marginaudit.training.ntp.steps.reduced import ReducedKQ
 
 if TYPE_CHECKING:
     from marginaudit.training.ntp.far.law import Law

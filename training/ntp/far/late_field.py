@@ -26,8 +26,8 @@ import scipy  # its subpackages load when first used
 
 from marginaudit.margins.support import support
 from marginaudit.training.ntp.far.potentials import potentials
-from marginaudit.training.ntp.far.reference import ExactReference
 from marginaudit.training.ntp.model.edges import Floats, MergedEdges
+from marginaudit.training.ntp.model.reference import ExactReference
 
 LOOK_AHEAD = 0.15
 """About half a step of the solver in log s. Newton's method converges like e^LOOK_AHEAD - 1 at worst."""

@@ -23,8 +23,8 @@ from numpy.typing import ArrayLike
 from marginaudit.margins.support import Support, support
 from marginaudit.margins.weighted_margin import WeightedMargin, weighted_margin
 from marginaudit.training.ntp.far.potentials import potentials
-from marginaudit.training.ntp.far.reference import ExactReference
 from marginaudit.training.ntp.model.edges import Floats, Indices, MergedEdges
+from marginaudit.training.ntp.model.reference import ExactReference
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,19 +7,17 @@ margin of W_kq below `LEAST_MARGIN`, or some h_j <= 0 (only early, without Assum
 
 from collections.abc import Callable
 from math import exp, inf, isfinite, log, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
 from marginaudit.training.jit import compiled, compiled_contracted
-from marginaudit.training.ntp.model.edges import Edges
+from marginaudit.training.ntp.model.classes import SampleClasses
+from marginaudit.training.ntp.model.edges import Edges, MergedEdges
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
-from marginaudit.training.ntp.steps.reduced import FAR_BEHIND, LEAST_MARGIN, ONE_HOT
-
-if TYPE_CHECKING:
-    from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN, ONE_HOT
 
 LARGEST_A = 300.0
 """exp(2 A) is a float64 up to here."""
@@ -414,12 +412,26 @@ def take_steps(
     return taken, local_error, log_growth
 
 
+class Reduced(Protocol):
+    """What the kernel is told of a `ReducedKQ`."""
+
+    V: int
+    classes: SampleClasses
+    edges: Edges
+    merged: MergedEdges
+    margin_size: float
+    lead_rate: float
+    rest_rate: Floats
+    ratio: Floats
+    summed: float
+
+
 class CompiledSteps:
     """The kernel bound to a problem.
 
     Parameters
     ----------
-    problem : ReducedKQ
+    problem : Reduced
         Its margin A not 0, with at least one edge.
 
     Attributes
@@ -428,7 +440,7 @@ class CompiledSteps:
         What `take_steps` is given of the problem, its arrays among it.
     """
 
-    def __init__(self, problem: "ReducedKQ") -> None:
+    def __init__(self, problem: Reduced) -> None:
         edges, merged = problem.edges, problem.merged
         A, labels = problem.margin_size, problem.V
         winners = np.bincount(problem.classes.pair_query[np.unique(merged.winner)])

@@ -6,26 +6,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from marginaudit.training.ntp.far.reference import ExactReference
 from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.model.edges import Edges, MergedEdges
+from marginaudit.training.ntp.model.reference import ExactReference
 from marginaudit.training.ntp.steps.descent import TokenGradient
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.kq import CommonMargin
 from marginaudit.training.ntp.steps.logs import segment_log_sum_exp
+from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN
 from marginaudit.training.ntp.steps.spaces import TokenKQ
 
 if TYPE_CHECKING:
     from marginaudit.training.ntp.steps.compiled import CompiledSteps
-
-ONE_HOT = 2.0**-56
-"""Attention on other tokens below this, also A times it, changes no gradient in float64."""
-
-LEAST_MARGIN = -3.0
-"""Where a token leads the optimal one by more, h_j cancels, and `CommonMargin` takes over."""
-
-FAR_BEHIND = 2.0**-40
-"""Attention below this part of the largest may have a relative rounding error as many times larger."""
 
 TINY = float(np.finfo(np.float64).tiny)
 

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import Dataset, Token
 from marginaudit.training.ntp.model.classes import SampleClasses
-from marginaudit.training.ntp.records import Training
 from marginaudit.training.ntp.steps.iterate import Floats
 from marginaudit.training.ntp.steps.kq import normalised
+from marginaudit.training.ntp.trained import Training
 
 
 def log_attention(classes: SampleClasses, S: Floats) -> Floats:

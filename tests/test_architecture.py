@@ -1,0 +1,64 @@
+"""The rules of the house that `make lint` does not hold by itself; its contracts are in pyproject.toml."""
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import grimp
+import networkx as nx
+
+from marginaudit.reports.audit.ledger import BUILT_IN
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("margins", "orders", "reports", "training")
+ROOMS = {path.parent.name for path in ROOT.glob("orders/*/__init__.py")}
+"""The papers: whatever is a room of `orders`."""
+
+
+def paper_free() -> Iterator[Path]:
+    """The modules outside of the papers' rooms, without the one that lists the papers."""
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            place = path.relative_to(ROOT)
+            if place.parts[1] not in ROOMS and place.as_posix() != "reports/audit/ledger.py":
+                yield path
+
+
+def texts(module: ast.AST) -> Iterator[str]:
+    """The strings of a module that are no docstrings: what stands alone as a statement is one."""
+    for node in ast.walk(module):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Constant) and isinstance(child.value, str) and not isinstance(node, ast.Expr):
+                yield child.value
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    graph = grimp.build_graph(*(f"marginaudit.{package}" for package in PACKAGES), cache_dir=None)
+    imports = nx.DiGraph(
+        (module, imported) for module in graph.modules for imported in graph.find_modules_directly_imported_by(module)
+    )
+    assert len(imports) > 100
+    assert [sorted(circle) for circle in nx.strongly_connected_components(imports) if len(circle) > 1] == []
+
+
+def test_every_paper_has_its_contract() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    protected = [contract for contract in contracts if contract["type"] == "protected"]
+    assert {name for contract in protected for name in contract["protected_modules"]} == {
+        f"marginaudit.*.{room}" for room in ROOMS
+    }
+    assert all(contract["allowed_importers"] == contract["protected_modules"] for contract in protected)
+    assert set(BUILT_IN) <= ROOMS
+
+
+def test_what_knows_no_paper_names_no_module_of_one() -> None:
+    modules = {f"marginaudit.{package}.{room}" for package in PACKAGES for room in ROOMS}
+    naming = [
+        f"{path.relative_to(ROOT)}: {text}"
+        for path in paper_free()
+        for text in texts(ast.parse(path.read_text(encoding="utf-8")))
+        if any(text == module or text.startswith(f"{module}.") for module in modules)
+    ]
+    assert naming == []
