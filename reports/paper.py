@@ -1,7 +1,7 @@
 """A paper: its kind of dataset, its claims, and what is run, tabulated and drawn for them."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.orders import Kind
@@ -118,10 +118,11 @@ class Paper:
     classified : from a dataset and its `Kind.describe` to tables (title, header, rows) for `marginaudit classify`
     commands : modules of the commands that only this paper has, by name
     claims : tuple of Claim
+        Those that name no paper are about this one from now on.
     figures : the paper's own, by name
     tables, pictures : what the report has of every dataset
     package : str
-        Where its data lie: ``templates/sections.html`` for the page, and ``counterexamples/``.
+        Where its data lie: ``templates/sections.html`` for the page, and ``counterexamples/``; "" for none.
     space : Space or None
         None where its claims cannot be hunted.
 
@@ -147,7 +148,7 @@ class Paper:
     figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()
-    package: str
+    package: str = ""
     space: Space | None = None
 
     def __post_init__(self) -> None:
@@ -155,6 +156,7 @@ class Paper:
             if not self.judges(claim):
                 unknown = [name for name in claim.assumptions if name not in self.kind.assumptions]
                 raise ValueError(f"claim {claim.id}: {', '.join(unknown)} of {self.name} is no assumption")
+        object.__setattr__(self, "claims", tuple(replace(claim, paper=self.name) for claim in self.claims))
 
     def judges(self, claim: Claim) -> bool:
         """Whether the claim is about this paper's datasets: they have all that it assumes, and it names no other."""

@@ -16,11 +16,23 @@ MOST_STEPS = 10**18
 
 @dataclass(frozen=True)
 class Values:
-    """What a setting may be, in words and as a predicate; ``choices`` where it is one of a few names."""
+    """What a setting may be, in words and as a predicate.
+
+    Attributes
+    ----------
+    name : str
+        What it is called where an option's value is missing.
+    expected : str
+    allowed : from a value to whether it is one
+    parse : from an option's text to the value, or a ValueError
+    choices : tuple of str
+        Where it is one of a few names.
+    """
 
     name: str
     expected: str
     allowed: Callable[[Any], bool]
+    parse: Callable[[str], Any] = str
     choices: tuple[str, ...] = ()
 
 
@@ -45,12 +57,14 @@ COUNT = Values(
     "count",
     "a whole number from 1 to 1000000",
     lambda value: isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10**6,
+    int,
 )
 
 SEED = Values(
     "seed",
     "a whole number from 0 to 2^63",
     lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2**63,
+    int,
 )
 
 STEP_LIST = Values(
@@ -62,7 +76,7 @@ STEP_LIST = Values(
 
 def one_of(*choices: str) -> Values:
     """One of a few names."""
-    return Values("choice", f"one of {', '.join(choices)}", lambda value: value in choices, choices)
+    return Values("choice", f"one of {', '.join(choices)}", lambda value: value in choices, choices=choices)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """The papers: those built in, and those of installed packages."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-from marginaudit.orders import InputError, printable
-from marginaudit.reports.claim import Claim, Ledger, message
+from marginaudit.orders import InputError, printable, shown
+from marginaudit.reports.audit.outside import Notice, failures_in_one_line, place_of
+from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.paper import Paper
 
 BUILT_IN = {"ntp": "marginaudit.reports.ntp.paper", "snap": "marginaudit.reports.snap.paper"}
@@ -27,21 +28,47 @@ LEDGER = Ledger(claim for paper in PAPERS for claim in paper.claims)
 """Their claims."""
 
 
-def all_papers(notice: Callable[[str], None]) -> tuple[Paper, ...]:
+def all_papers(notice: Notice) -> tuple[Paper, ...]:
     """The built-in papers and those of installed packages; ``notice`` is told of each that cannot be had."""
-    papers = {paper.name: paper for paper in PAPERS}
+    papers = list(PAPERS)
     for point in entry_points(group=GROUP):
-        where = printable(f"entry point {point.name} = {point.value}")
+        where = place_of(point)
         try:
-            paper = point.load()
-        except Exception as error:
-            notice(f"{where}: got {type(error).__name__}: {message(error)}; the paper is left out")
-            continue
-        if not isinstance(paper, Paper) or paper.name in papers:
-            notice(f"{where}: got {printable(repr(paper))[:60]}, expected a Paper of a new name; it is left out")
-            continue
-        papers[paper.name] = paper
-    return tuple(papers.values())
+            with failures_in_one_line(where):
+                paper = point.load()
+            papers.append(_accepted(paper, where, papers))
+        except InputError as error:
+            notice(f"{error}; the paper is left out")
+    return tuple(papers)
+
+
+def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
+    """A Paper of which nothing bears a name that one of the papers has given.
+
+    Raises
+    ------
+    InputError
+        It is none.
+    """
+    if not isinstance(paper, Paper):
+        raise InputError(where, got=shown(paper), expected="a Paper")
+    if paper.name == "all":
+        raise InputError(where, got="a paper named all", expected="a name that --paper can tell from all papers")
+    taken = {item for known in papers for item in _names(known)}
+    for what, name in _names(paper):
+        if (what, name) in taken:
+            raise InputError(where, got=f"the {what} {shown(name)}, which another paper has", expected="one of its own")
+    return paper
+
+
+def _names(paper: Paper) -> Iterator[tuple[str, str]]:
+    """What can be asked for by name: what it is, and the name."""
+    yield "name", paper.name
+    yield from (("claim", claim.id) for claim in paper.claims)
+    yield from (("case", name) for name in paper.kind.cases)
+    yield from (("figure", name) for name in paper.figures)
+    yield from (("table", table.name) for table in paper.tables)
+    yield from (("command", name) for name in paper.commands)
 
 
 def chosen(papers: Iterable[Paper], name: str) -> tuple[Paper, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from marginaudit.orders import InputError, content_of, printable, read, shown
+from marginaudit.reports.audit.outside import Notice, failures_in_one_line
 from marginaudit.reports.paper import Paper
 
 
@@ -38,12 +39,13 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
     Raises
     ------
     InputError
-        There is neither, or the file is no dataset of the papers' kinds.
+        There is neither, the file is no dataset of the papers' kinds, or the case cannot be made.
     """
     path = Path(name)
     for paper in papers:
         if name in paper.kind.cases:
-            return Source(paper.kind.cases[name](), paper, name)
+            with failures_in_one_line(f"case {name} of paper {paper.name}"):
+                return Source(paper.kind.cases[name](), paper, name)
     if not name or not (path.suffix or os.path.exists(path)):  # noqa: PTH110  (no error for a name that is too long)
         cases = ", ".join(case for paper in papers for case in paper.kind.cases)
         raise InputError(shown(name), got="no file of that name", expected=f"a path or one of {cases}")
@@ -51,3 +53,23 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
     kind, dataset = read(content, path, [paper.kind for paper in papers])
     paper = next(paper for paper in papers if paper.kind is kind)
     return Source(dataset, paper, printable(str(path)), hashlib.sha256(content).hexdigest())
+
+
+def cases_of(papers: Sequence[Paper], notice: Notice) -> list[Source]:
+    """The built-in cases of the papers; ``notice`` is told of each that cannot be made.
+
+    Raises
+    ------
+    InputError
+        There is none.
+    """
+    sources = []
+    for paper in papers:
+        for name in paper.kind.cases:
+            try:
+                sources.append(load(name, [paper]))
+            except InputError as error:
+                notice(f"{error}; the case is left out")
+    if not sources:
+        raise InputError("built-in cases", got="none that can be loaded", expected="at least one, or a DATASET")
+    return sources

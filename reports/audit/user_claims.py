@@ -5,31 +5,21 @@ that it may hold some that others are made from. A package says where its CLAIMS
 """
 
 import sys
-import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Collection, Iterable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
-from marginaudit.orders import InputError, file_content, printable, shortened, shown, shown_path
+from marginaudit.orders import InputError, file_content, shown, shown_path
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.claim import Claim, Ledger, message
+from marginaudit.reports.audit.outside import Notice, error_in_words, failures_in_one_line, place_of
+from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.time_limit import TimeIsUp, time_limit
 
 GROUP = "marginaudit.claims"
 """Entry points of this group have the value ``module:CLAIMS``."""
 
 EXPECTED = "CLAIMS = (..), the claims to audit"
-
-LOADING = 120.0
-"""Seconds in which code from outside is to say what its claims are."""
-
-LONGEST_ERROR = 300
-"""Characters of an exception's text that are told."""
-
-Notice = Callable[[str], None]
 
 
 def all_claims(papers: Sequence[Paper], file: Path | None, notice: Notice) -> Ledger:
@@ -46,7 +36,7 @@ def all_claims(papers: Sequence[Paper], file: Path | None, notice: Notice) -> Le
     known = {paper.name: paper for paper in (*PAPERS, *papers)}
     taken = {claim.id for paper in known.values() for claim in paper.claims}
     for point in entry_points(group=GROUP):
-        where = printable(f"{_package(point)}: entry point {point.name} = {point.value}")
+        where = place_of(point)
         try:
             claims += _accepted(_claims_of_entry_point(point, where), where, taken, known.values())
         except InputError as error:
@@ -70,40 +60,18 @@ def _claims_of_file(file: Path) -> object:
     sys.modules[module.__name__] = module  # where dataclasses look names of annotations up
     if (folder := str(file.resolve().parent)) not in sys.path:
         sys.path.append(folder)
-    with _failures_in_one_line(where, str(file)):
+    with failures_in_one_line(where, str(file)):
         exec(compile(text, str(file), "exec", dont_inherit=True), module.__dict__)
         return _listed(getattr(module, "CLAIMS", None))
 
 
 def _claims_of_entry_point(point: EntryPoint, where: str) -> object:
-    with _failures_in_one_line(where):
+    with failures_in_one_line(where):
         return _listed(point.load())
-
-
-def _package(point: EntryPoint) -> str:
-    return "a package" if point.dist is None else point.dist.name
 
 
 def _listed(found: object) -> object:
     return tuple(found) if isinstance(found, Iterable) else found
-
-
-@contextmanager
-def _failures_in_one_line(where: str, file: str | None = None) -> Iterator[None]:
-    """Run code from outside: what it prints goes to standard error, and what it raises becomes an InputError."""
-    try:
-        with redirect_stdout(sys.stderr), time_limit(LOADING):
-            yield
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        lines = [line.lineno for line in traceback.extract_tb(error.__traceback__) if line.filename == file]
-        if isinstance(error, SyntaxError) and error.filename == file:
-            lines.append(error.lineno)
-        place = f"{where}:{lines[-1]}" if lines and lines[-1] else where
-        if isinstance(error, TimeIsUp):
-            raise InputError(place, got=f"no end within {LOADING:g} s", expected="Python that ends") from None
-        raise InputError(place, got=_in_words(error), expected="Python that runs") from None
 
 
 def _accepted(found: object, where: str, taken: set[str], papers: Collection[Paper]) -> list[Claim]:
@@ -153,10 +121,5 @@ def _check_formula(claim: Claim, where: str) -> None:
     try:
         convert(claim.formula)
     except Exception as error:
-        got = f"the formula {shown(claim.formula)} ({_in_words(error)})"
+        got = f"the formula {shown(claim.formula)} ({error_in_words(error)})"
         raise InputError(f"{where}: claim {claim.id}", got=got, expected="LaTeX") from None
-
-
-def _in_words(error: BaseException) -> str:
-    text = printable(error.msg) if isinstance(error, SyntaxError) else message(error)
-    return shortened(": ".join(part for part in (type(error).__name__, text) if part), LONGEST_ERROR)

@@ -1,5 +1,6 @@
 """Arguments and options that several commands have."""
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,9 @@ CLAIMS = click.option(
 )
 
 
+@cache
 def papers() -> "tuple[Paper, ...]":
-    """The papers built in and installed; of one that cannot be had standard error is told."""
+    """The papers built in and installed; of one that cannot be had standard error is told once."""
     from marginaudit.reports.audit.ledger import all_papers
 
     return all_papers(tell)

@@ -9,7 +9,7 @@ import click
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
 from marginaudit.reports.audit.auditing import audit as run_audit
 from marginaudit.reports.audit.ledger import chosen
-from marginaudit.reports.audit.sources import load
+from marginaudit.reports.audit.sources import cases_of, load
 from marginaudit.reports.command.arguments import CLAIMS, DATASETS, JSON, ledger, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Seconds, configs, settings_options
@@ -62,8 +62,8 @@ def audit(
     """
     audited = chosen(PAPERS, paper)
     claims = ledger(claims_file, audited)
-    names = datasets or tuple(case for known in audited for case in known.kind.cases)
-    sources = distinct_names([load(name, audited) for name in names], tell)
+    loaded = [load(name, audited) for name in datasets] if datasets else cases_of(audited, tell)
+    sources = distinct_names(loaded, tell)
     found = configs("audit", tuple({source.paper.name: source.paper for source in sources}.values()), PAPERS, given)
     steps = [source.paper.steps(found[source.paper.name]) for source in sources]
     started = {source.dataset.name: sum(steps[:i]) for i, source in enumerate(sources)}

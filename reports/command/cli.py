@@ -6,6 +6,7 @@ from importlib import import_module
 import click
 
 from marginaudit.orders import InputError, shown_path
+from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
 from marginaudit.reports.command.streams import open_streams, standard_output, tell
 from marginaudit.reports.command.usage import told
@@ -19,23 +20,22 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""
-        from marginaudit.reports.audit.ledger import PAPERS
-
-        return [*COMMANDS, *(name for paper in PAPERS for name in paper.commands)]
+        return [*COMMANDS, *_of_papers()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name."""
         if cmd_name in COMMANDS:
             found: click.Command = getattr(import_module(f"marginaudit.reports.command.{cmd_name}"), cmd_name)
             return found
-        from marginaudit.reports.audit.ledger import PAPERS
+        if (module := _of_papers().get(cmd_name)) is None:
+            return None
+        command: click.Command = getattr(import_module(module), cmd_name)
+        return command
 
-        for paper in PAPERS:
-            if cmd_name in paper.commands:
-                module = import_module(paper.commands[cmd_name])
-                command: click.Command = getattr(module, cmd_name)
-                return command
-        return None
+
+def _of_papers() -> dict[str, str]:
+    """The modules of the papers' own commands, by name."""
+    return {name: module for paper in papers() for name, module in paper.commands.items()}
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

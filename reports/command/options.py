@@ -11,7 +11,7 @@ import click
 
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.settings import COUNT, SEED, STEP_LIST, STEP_SIZE, STEPS, Setting, Values, settings_of
+from marginaudit.reports.settings import STEP_LIST, STEP_SIZE, STEPS, Setting, Values, settings_of
 
 if TYPE_CHECKING:
     from marginaudit.reports.paper import Paper
@@ -36,19 +36,22 @@ class StepCount(click.ParamType[int]):
         return steps
 
 
-class Whole(StepCount):
-    """A whole number in the range of a setting."""
+class Parsed(click.ParamType[Any]):
+    """What a setting may be."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
         self.name = values.name
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Parse a whole number; fail in one line."""
-        number = int(str(value)) if str(value).isdecimal() and len(str(value)) < 30 else -1
-        if not self.values.allowed(number):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse the value; fail in one line."""
+        try:
+            found = self.values.parse(str(value))
+        except ValueError:
+            found = None
+        if found is None or not self.values.allowed(found):
             self.fail(f"got {shown(value)}, expected {self.values.expected}", param, ctx)
-        return number
+        return found
 
 
 class StepSize(click.ParamType[float]):
@@ -111,14 +114,8 @@ class Steps(click.ParamType[tuple[int, ...]]):
 
 
 def _parameter(values: Values) -> click.ParamType[Any]:
-    types: dict[str, click.ParamType[Any]] = {
-        STEPS.name: StepCount(),
-        COUNT.name: Whole(COUNT),
-        SEED.name: Whole(SEED),
-        STEP_SIZE.name: StepSize(),
-        STEP_LIST.name: Steps(),
-    }
-    return OneOf(values.choices) if values.choices else types[values.name]
+    types: dict[Values, click.ParamType[Any]] = {STEPS: StepCount(), STEP_SIZE: StepSize(), STEP_LIST: Steps()}
+    return OneOf(values.choices) if values.choices else types.get(values, Parsed(values))
 
 
 def dashed(name: str) -> str:

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import Any
 
 from marginaudit.orders import printable
@@ -33,7 +34,7 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
         loader=ChoiceLoader(
             [
                 PackageLoader("marginaudit.reports.page"),
-                PrefixLoader({paper.name: PackageLoader(paper.package) for paper in audit.papers}),
+                PrefixLoader({paper.name: PackageLoader(paper.package) for paper in audit.papers if _sections(paper)}),
             ]
         ),
         autoescape=True,
@@ -42,6 +43,7 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
     )
     environment.filters |= {"number": number, "compact": _compact, "pretty": _pretty, "norm": _norm}
     rows = [_visible(row.as_document()) for row in audit.rows]
+    cells = {(row.claim.id, id(row.run)): shown for row, shown in zip(audit.rows, rows, strict=True)}
     by_claim: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_claim.setdefault(row["claim"], []).append(row)
@@ -59,6 +61,7 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
             else paper.kind.in_words(known),
             "mathml": Markup(_mathml(claim.formula)),
             "rows": by_claim[claim.id],
+            "cells": [cells.get((claim.id, id(run))) for run in audit.runs],
         }
         for claim, paper in _claims(audit.rows)
     ]
@@ -73,6 +76,7 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
                 "name": paper.name,
                 "source": paper.source,
                 "config": document["config"][paper.name],
+                "sections": f"{paper.name}/sections.html" if _sections(paper) else "facts.html",
                 "datasets": (of_paper := [_visible(d) for d in document["datasets"] if d["paper"] == paper.name]),
                 "tables": [
                     (table, [_grid(grid) for data in of_paper for grid in table.grids(data["name"], data[table.name])])
@@ -92,6 +96,11 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
         colours={verdict.value: colour for verdict, colour in VERDICTS.items()},
         pictures=[(printable(name), Markup(_svg(picture))) for name, picture in pictures],
     )
+
+
+def _sections(paper: Paper) -> bool:
+    """Whether the paper has sections of its own on the page; else the page says of its datasets what `facts` says."""
+    return bool(paper.package) and (files(paper.package) / "templates" / "sections.html").is_file()
 
 
 def _grid(grid: Grid) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from marginaudit import reports
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, read_dataset
 from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
-from marginaudit.reports.audit import user_claims
+from marginaudit.reports.audit import outside
 from marginaudit.reports.audit.ledger import PAPERS, of_paper
 from marginaudit.reports.audit.user_claims import GROUP, all_claims
 from marginaudit.reports.checked import Unreportable, checked
@@ -240,7 +240,7 @@ BAD_FILES = {
 def test_a_file_without_an_end_is_refused(
     command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch, loop: str
 ) -> None:
-    monkeypatch.setattr(user_claims, "LOADING", 0.3)
+    monkeypatch.setattr(outside, "LOADING", 0.3)
     Path("mine.py").write_text(f"import math\n{loop}\n")
     line = command.refused("audit", "example-1", "--claims", "mine.py")
     assert re.fullmatch(r"mine\.py(:[23])?: got no end within 0.3 s, expected Python that ends", line)

@@ -172,8 +172,8 @@ LEMMA4 = Claim(
         "random W_kq."
     ),
     formula=(
-        r"\left\langle\nabla\mathcal L,W'\right\rangle=A\sum_n\pi_n\Bigl\{(P_y-1)\sum_{l\in l(n)}\varphi_l"
-        r"(x_l-X\varphi)^\top W'q+\sum_{l\notin l(n)}P_{n(x_l)}\varphi_l(x_l-X\varphi)^\top W'q\Bigr\}"
+        r"\left\langle\nabla\mathcal L,W'\right\rangle=A\sum_n\pi_n\left\{(P_y-1)\sum_{l\in l(n)}\varphi_l"
+        r"(x_l-X\varphi)^\top W'q+\sum_{l\notin l(n)}P_{n(x_l)}\varphi_l(x_l-X\varphi)^\top W'q\right\}"
     ),
     assumptions=ASSUMPTION_1 + ASSUMPTION_2,
     judgement=Equal(

@@ -125,7 +125,7 @@ def _weight(suffix: str, constants: Constants) -> Claim:
             "the weight, from above."
         ),
         formula=(
-            r"\min_n\sum_{l\in l(n)}\varphi_l^{(n,t)}\ge\frac{1}{1+L_{\max}\exp(-C_1t)},\quad"
+            r"\min_n\sum_{l\in l(n)}\varphi_l^{(n,t)}\ge\frac{1}{1+L_{\max}\exp(-C_1t)},\quad "
             r"C_1=\frac{\eta}{4L_{\max}\lVert W^*_{kq}\rVert^2}"
         ),
         assumptions=ASSUMPTIONS,
@@ -151,7 +151,7 @@ def _loss(suffix: str, constants: Constants) -> Claim:
             "Loss <= V exp(-C0 T (1 - 2 L_max/(L_max + exp(C1 t)))), C0 = eta0/(4 ||W*_ov||^2)."
         ),
         formula=(
-            r"\mathcal L\le V\exp\left(-C_0T\left(1-\frac{2L_{\max}}{L_{\max}+\exp(C_1t)}\right)\right),\quad"
+            r"\mathcal L\le V\exp\left(-C_0T\left(1-\frac{2L_{\max}}{L_{\max}+\exp(C_1t)}\right)\right),\quad "
             r"C_0=\frac{\eta_0}{4\lVert W^*_{ov}\rVert^2}"
         ),
         assumptions=ASSUMPTIONS,
