@@ -1,0 +1,309 @@
+"""The contract that every paper keeps: the two built in, and a third one that is installed as a package."""
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marginaudit.orders import InputError
+from marginaudit.reports.audit.ledger import BUILT_IN
+from marginaudit.reports.audit.sources import load
+from marginaudit.reports.bound_constants.entry import entry_from_document
+from marginaudit.reports.bound_constants.measure import entry_of, find_claim, find_dataset, judged
+from marginaudit.reports.command.arguments import papers
+from marginaudit.reports.command.options import dashed
+from marginaudit.reports.page.html import _mathml
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.plain import finite
+from marginaudit.reports.plots.measured import rendered
+from marginaudit.reports.settings import settings_of
+from marginaudit.reports.verdict import Verdict
+from tests.command_line import Command, dataset_file, strict_json
+from tests.third_paper.installed import forget_papers, install
+
+NAMES = (*BUILT_IN, "third")
+
+SHORT = {"ntp": ("--steps1", "30", "--steps2", "30"), "snap": ("--steps", "1000", "--seeds", "20"), "third": ()}
+"""Options that keep runs short."""
+
+OWN_CLAIM = """
+from marginaudit.reports import Claim, Finding, Verdict
+from marginaudit.reports.judgements import Decided
+
+CLAIMS = (
+    Claim(
+        id="mine.any",
+        source="here",
+        statement="Everything is so.",
+        formula="1=1",
+        assumptions=(),
+        paper="{paper}",
+        judgement=Decided(lambda run: Finding(Verdict.HOLDS, detail=type(run).__name__), kind="test"),
+    ),
+)
+"""
+
+
+@pytest.fixture(autouse=True)
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The third paper beside the others, and a folder of its own for what commands write."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    install(tmp_path / "site", "tests.third_paper.paper:PAPER", monkeypatch)
+    yield
+    forget_papers()
+
+
+def paper_named(name: str) -> Paper:
+    return next(paper for paper in papers() if paper.name == name)
+
+
+def another(name: str) -> Paper:
+    return [paper for paper in papers() if paper.name != name][-1]
+
+
+def first_case(paper: Paper) -> str:
+    return next(iter(paper.kind.cases))
+
+
+def test_the_third_paper_is_there() -> None:
+    assert tuple(paper.name for paper in papers()) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestData:
+    """Documents, cases and assumptions."""
+
+    def test_every_case_survives_being_written_and_read(self, name: str, tmp_path: Path) -> None:
+        paper = paper_named(name)
+        assert paper.kind.cases
+        for case, made in paper.kind.cases.items():
+            data = made()
+            assert isinstance(data, paper.kind.data)
+            document = strict_json(json.dumps(paper.kind.to_document(data), allow_nan=False))
+            assert paper.kind.accepts(document)
+            source = load(str(dataset_file(tmp_path, document)), papers())
+            assert source.paper is paper
+            assert source.dataset.name == data.name
+            assert finite(paper.kind.to_document(source.dataset)) == document
+            assert paper.kind.describe(source.dataset) == paper.kind.describe(data), case
+
+    def test_documents_of_other_kinds_and_no_documents_are_not_accepted(self, name: str) -> None:
+        paper = paper_named(name)
+        for other in papers():
+            if other is not paper:
+                assert not paper.kind.accepts(other.kind.to_document(other.kind.cases[first_case(other)]()))
+        documents: tuple[Any, ...] = (None, True, 3, "numbers", [], [{}], {})
+        for document in documents:
+            assert not paper.kind.accepts(document)
+
+    def test_a_bad_document_is_refused_where_it_is_bad(self, name: str) -> None:
+        kind = paper_named(name).kind
+        document = kind.to_document(kind.cases[first_case(paper_named(name))]())
+        with pytest.raises(InputError, match=r"here: /surprise: got .*, expected "):
+            kind.from_document(document | {"surprise": 1}, "here", "x")
+        with pytest.raises(InputError, match=r"here: /name: got .*, expected "):
+            kind.from_document(document | {"name": 3}, "here", "x")
+
+    def test_assumptions_hold_or_have_a_witness_that_json_can_write(self, name: str) -> None:
+        paper = paper_named(name)
+        for case in paper.kind.cases.values():
+            data = case()
+            for predicate in paper.kind.assumptions.values():
+                witness = predicate(data)
+                assert witness is None or json.loads(json.dumps(finite(witness), allow_nan=False))
+
+    def test_claims_assume_what_is_a_predicate_and_are_about_their_paper_alone(self, name: str) -> None:
+        paper = paper_named(name)
+        assert paper.claims
+        for claim in paper.claims:
+            assert set(claim.assumptions) <= set(paper.kind.assumptions)
+            assert [other.name for other in papers() if other.judges(claim)] == [name]
+
+    def test_formulas_are_printable_and_the_page_shows_no_raw_command(self, name: str) -> None:
+        for claim in paper_named(name).claims:
+            assert claim.formula.isprintable(), claim.id
+            assert "\\" not in html.unescape(re.sub(r"<[^>]*>", "", _mathml(claim.formula))), claim.id
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestCommands:
+    """Every command takes the paper from the Paper."""
+
+    def test_classify(self, name: str, command: Command) -> None:
+        paper = paper_named(name)
+        answer = command.json("classify", first_case(paper))
+        assert list(answer["assumptions"]) == list(paper.kind.assumptions)
+        assert all(set(found) == {"holds", "witness"} for found in answer["assumptions"].values())
+        shown = command("classify", first_case(paper))
+        assert (shown.status, shown.err) == (0, "")
+        assert all(assumption in shown.out for assumption in paper.kind.assumptions)
+
+    def test_train(self, name: str, command: Command) -> None:
+        paper = paper_named(name)
+        answer = command.json("train", first_case(paper), *SHORT[name])
+        assert all(isinstance(rows, list) and rows for rows in answer.values())
+        assert command("train", first_case(paper), *SHORT[name]).status == 0
+
+    def test_audit_judges_its_claims_on_its_datasets_and_the_page_says_so(self, name: str, command: Command) -> None:
+        paper, beside = paper_named(name), another(name)
+        case, other = first_case(paper), first_case(beside)
+        options = (*SHORT[name], *SHORT[beside.name])
+        report = command.json("audit", case, other, *options)
+        judged_here = [row["claim"] for row in report["verdicts"] if row["dataset"] == case]
+        assert judged_here == [claim.id for claim in paper.claims]
+        assert Verdict.BROKEN not in {row["verdict"] for row in report["verdicts"]}
+        (dataset,) = (found for found in report["datasets"] if found["name"] == case)
+        assert dataset["paper"] == name
+        assert set(dataset["assumptions"]) == set(paper.kind.assumptions)
+        assert all(table.name in dataset for table in paper.tables)
+        assert set(report["config"]) == {name, beside.name}
+        page = Path("audit-report/report.html").read_text(encoding="utf-8")
+        assert f'id="data-{name}"' in page
+        assert all(claim.id in page for claim in paper.claims)
+        assert all(table.heading in html.unescape(page) for table in paper.tables)
+        for line in re.findall(r"<tr><td><a class=\"mono\".*?</tr>", page, re.DOTALL):
+            assert line.count("<td") == 4, "a claim, its kind, and a cell for each dataset"
+            claim = re.findall(r"#([^\"]+)\"", line)[0]
+            cells = line.split("<td>")[3:]
+            own = claim in {entry.id for entry in paper.claims}
+            assert ["badge" in cell for cell in cells] == [own, not own]
+
+    def test_the_paper_is_chosen_by_name(self, name: str, command: Command) -> None:
+        answer = command("audit", "nosuch", "--paper", name)
+        assert answer.status == 2
+        cases = ", ".join(paper_named(name).kind.cases)
+        assert answer.err == f"marginaudit: 'nosuch': got no file of that name, expected a path or one of {cases}\n"
+        assert paper_named(name).source in " ".join(command("audit", "--help").out.split())
+
+    def test_a_claim_of_ones_own_about_it_is_judged_on_its_datasets(self, name: str, command: Command) -> None:
+        paper, other = paper_named(name), another(name)
+        Path("mine.py").write_text(OWN_CLAIM.format(paper=name), encoding="utf-8")
+        options = (*SHORT[name], *SHORT[other.name])
+        report = command.json("audit", first_case(paper), first_case(other), "--claims", "mine.py", *options)
+        (row,) = (row for row in report["verdicts"] if row["claim"] == "mine.any")
+        assert (row["dataset"], row["verdict"], row["detail"]) == (first_case(paper), "holds", paper.run.__name__)
+
+    def test_claims(self, name: str, command: Command) -> None:
+        listed = {entry["id"]: entry for entry in command.json("claims")}
+        for claim in paper_named(name).claims:
+            assert listed[claim.id]["formula"] == claim.formula
+        claim = paper_named(name).claims[0]
+        assert command.json("claims", claim.id) == listed[claim.id]
+
+    def test_hunt(self, name: str, command: Command) -> None:
+        paper = paper_named(name)
+        if paper.space is None:
+            line = command.refused("hunt", paper.claims[0].id, "--seconds", "1")
+            assert line == f"paper {name}: got no space of datasets to hunt in, expected a paper with one"
+            return
+        answer = command.json("hunt", paper.claims[0].id, "--seconds", "1")
+        assert answer["tried"] > 0
+        assert set(answer["largest_tried"]) == set(paper.space.measures)
+
+    def test_tables(self, name: str, command: Command) -> None:
+        paper = paper_named(name)
+        for table in paper.tables:
+            arguments = ("table", table.name, first_case(paper), *SHORT[name])
+            assert table.name in command.json(*arguments)["datasets"][0]
+            for form in ("csv", "latex", "markdown"):
+                assert command(*arguments, "--format", form).out
+            header = command(*arguments, "--format", "csv").out.splitlines()[0]
+            assert header.split(",") == list(table.columns)
+
+    def test_figures_are_named(self, name: str, command: Command) -> None:
+        assert set(paper_named(name).figures) <= set(command.json("figure", "list")["figures"])
+
+    def test_bound_constants(self, name: str) -> None:
+        paper = paper_named(name)
+        claim, data = find_claim(paper.claims[0].id), find_dataset(first_case(paper))
+        assert isinstance(data, paper.kind.data)
+        config = paper.config()
+        finding = judged(claim, data, config)
+        assert finding.verdict is not Verdict.BROKEN
+        entry = entry_of(finding, data, config, None, None)
+        assert entry_from_document(strict_json(json.dumps(entry.as_document()))) == entry
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestSettings:
+    """Settings are options of the commands, and bad ones are refused."""
+
+    def test_they_are_options_with_their_help(self, name: str, command: Command) -> None:
+        paper = paper_named(name)
+        assert settings_of(paper.config)
+        for of_command in ("train", "audit", "table"):
+            said = " ".join(command(of_command, "--help").out.split())
+            for setting, known in settings_of(paper.config).items():
+                there = not known.only or of_command in known.only
+                assert (dashed(known.switch or setting) in said) == there
+                assert not there or " ".join(known.help.split()) in said
+
+    def test_bad_values_are_refused_by_the_command_line(self, name: str, command: Command) -> None:
+        paper = paper_named(name)
+        for setting, known in settings_of(paper.config).items():
+            if not known.only:
+                line = command.refused("train", first_case(paper), dashed(setting), "?")
+                assert line.startswith(f"{dashed(setting)}: got '?', expected ")
+
+    def test_bad_values_are_refused_where_the_config_is_made(self, name: str) -> None:
+        config = paper_named(name).config
+        for setting, known in settings_of(config).items():
+            with pytest.raises(InputError, match=rf"{setting}: got .*, expected {re.escape(known.values.expected)}"):
+                config(**{setting: object()})
+
+    def test_options_of_another_kind_are_errors_that_say_so(self, name: str, command: Command) -> None:
+        paper = paper_named(name)
+        own = settings_of(paper.config)
+        for other in papers():
+            for setting, known in settings_of(other.config).items():
+                if setting in own or known.only:
+                    continue
+                given = next(iter(known.values.choices), "1")
+                line = command.refused("train", first_case(paper), dashed(setting), given)
+                assert line.startswith(f"{dashed(setting)}: got {paper.kind.name} to run, expected a dataset of ")
+                assert other.kind.name in line
+
+    def test_every_field_has_a_default(self, name: str) -> None:
+        paper = paper_named(name)
+        assert isinstance(paper.audited, paper.config)
+        assert {field.name for field in fields(paper.config())} >= set(settings_of(paper.config))
+
+
+@pytest.mark.parametrize(
+    ("name", "figure"),
+    [("third", "third-1"), *(pytest.param(name, None, marks=pytest.mark.slow) for name in BUILT_IN)],
+)
+def test_figures_are_drawn(name: str, figure: str | None) -> None:
+    figures = paper_named(name).figures
+    assert figure is None or list(figures) == [figure]
+    for draw in figures.values():
+        assert rendered(draw(), ".svg").startswith(b"<?xml")
+
+
+def test_a_setting_reaches_the_run_of_the_third_paper(command: Command) -> None:
+    rows = command.json("train", "three-numbers", "--rate", "0.25")["rows"]
+    assert [row["w"] for row in rows[:2]] == [0.75, 1.3125]
+    assert command.json("audit", "three-numbers", "--rate", "0.25")["config"] == {"third": {"rate": 0.25}}
+
+
+def test_the_hunt_finds_that_the_third_paper_needs_its_assumption(command: Command) -> None:
+    answer: Any = command.json("hunt", "third.below-largest", "--without", "nonnegative", "--seconds", "1")
+    assert answer["found"]
+    document = json.loads(Path(answer["dataset"]).read_text(encoding="utf-8"))
+    assert sum(document["numbers"]) < 0
+    report = command.json("audit", answer["dataset"])
+    assert [row["verdict"] for row in report["verdicts"]] == ["not-applicable"]
+
+
+def test_the_page_says_the_facts_of_a_paper_without_sections(command: Command) -> None:
+    command.json("audit", "three-numbers")
+    page = Path("audit-report/report.html").read_text(encoding="utf-8")
+    assert "N 3; mean 3; rate 0.5" in page
+    assert "<svg" in page
+    assert Path("audit-report/trajectories/three-numbers-descent.csv").read_text().startswith("step,w\n1,1.5")

@@ -1,0 +1,139 @@
+"""A third paper, a few lines long: descent on the mean of (w - x)^2/2 over numbers x, from w = 0."""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.grid import Grid, brief
+from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.paper import Paper, Picture, Space, Table, Trained
+from marginaudit.reports.run import BaseRun, Progress
+from marginaudit.reports.series import series
+from marginaudit.reports.settings import Values, check, setting
+from tests.third_paper.numbers import NUMBERS, Numbers, classified
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+    from matplotlib.figure import Figure
+
+STEPS = 20
+
+SHARE = Values(
+    "share", "a number above 0 and up to 1", lambda value: isinstance(value, float) and 0 < value <= 1, parse=float
+)
+
+
+@dataclass(frozen=True)
+class MeanConfig:
+    """How descent is run; ``rate`` is an option of the commands."""
+
+    rate: float = setting(0.5, SHARE, "Step size, as a share of what would reach the mean at once.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+class MeanRun(BaseRun[Numbers]):
+    """Descent on one dataset, computed when a claim first asks for it."""
+
+    kind = NUMBERS
+
+    def __init__(self, data: Numbers, config: MeanConfig | None = None, progress: Progress | None = None) -> None:
+        super().__init__(data, progress)
+        self.config = config or MeanConfig()
+
+    @cached_property
+    def w(self) -> list[float]:
+        """w^(t) for t = 1, .., 20."""
+        found = [0.0]
+        for _ in range(STEPS):
+            found.append(found[-1] + self.config.rate * (self.dataset.mean - found[-1]))
+        return found[1:]
+
+
+BELOW_LARGEST = Claim(
+    id="third.below-largest",
+    source="Third paper, Theorem 1",
+    statement="w^(t) <= max x for t >= 1.",
+    formula=r"w^{(t)}\le\max_i x_i",
+    assumptions=("nonnegative",),
+    judgement=Bounded(
+        measure=lambda run: series(run.w, step=np.arange(1, STEPS + 1)),
+        upper=lambda run, t: np.full(len(t), max(run.dataset.values)),
+    ),
+)
+
+
+def train(data: Numbers, config: MeanConfig, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
+    rows = [{"step": t, "w": w} for t, w in enumerate(MeanRun(data, config).w, 1)]
+    return Trained({"rows": rows}, {"rows": ("descent", ("step", "w"))})
+
+
+def line(run: MeanRun) -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4, 3))
+    figure.subplots().plot(range(1, STEPS + 1), run.w)
+    return figure
+
+
+def drawn(broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Numbers]":
+    from hypothesis import strategies as st
+
+    values = st.lists(st.integers(-9 if broken else 0, 9).map(float), min_size=1, max_size=4)
+    return values.map(lambda found: Numbers("drawn", tuple(found)))
+
+
+def smallest() -> Iterator[Numbers]:
+    return (Numbers("small", pair) for pair in product((0.0, 1.0, -1.0), repeat=2))
+
+
+def reductions(data: Numbers) -> Iterator[Numbers]:
+    return (Numbers(data.name, data.values[:i] + data.values[i + 1 :]) for i in range(data.N) if data.N > 1)
+
+
+MEANS = Table(
+    name="means",
+    heading="Means",
+    introduction="Where descent ends.",
+    of=lambda run: {"mean": run.dataset.mean, "end": run.w[-1]},
+    grids=lambda name, found: [Grid(name, ("mean", "end"), ((brief(found["mean"]), brief(found["end"])),), ())],
+    columns=("dataset", "mean", "end"),
+    records=lambda found: [found],
+)
+
+SPACE = Space(
+    smallest=smallest,
+    enumerated=lambda required, without: True,
+    drawn=drawn,
+    reductions=reductions,
+    size=lambda data: (data.N, sum(map(abs, data.values))),
+    measures=("N",),
+    implies={},
+    tried={False: MeanConfig(), True: MeanConfig()},
+    confirmed={False: MeanConfig(), True: MeanConfig()},
+)
+
+PAPER = Paper(
+    name="third",
+    source="a page of this test suite",
+    kind=NUMBERS,
+    config=MeanConfig,
+    audited=MeanConfig(),
+    run=MeanRun,
+    steps=lambda config: STEPS,
+    facts=lambda run: {"N": run.dataset.N, "mean": run.dataset.mean, "rate": run.config.rate},
+    records=lambda run: {"descent": (("step", "w"), list(enumerate(run.w, 1)))},
+    train=train,
+    classified=classified,
+    claims=(BELOW_LARGEST,),
+    figures={"third-1": lambda: line(MeanRun(NUMBERS.cases["three-numbers"]()))},
+    tables=(MEANS,),
+    pictures=(Picture("", "descent", lambda run, findings: line(run)),),
+    space=SPACE,
+)
