@@ -129,7 +129,7 @@ class Paper:
     Raises
     ------
     ValueError
-        A claim assumes what is no predicate of the kind.
+        A claim is about another paper, or assumes what is no predicate of the kind.
     """
 
     name: str
@@ -153,6 +153,8 @@ class Paper:
 
     def __post_init__(self) -> None:
         for claim in self.claims:
+            if claim.paper not in ("", self.name):
+                raise ValueError(f"claim {claim.id}: got the paper {claim.paper}, expected {self.name}")
             if not self.judges(claim):
                 unknown = [name for name in claim.assumptions if name not in self.kind.assumptions]
                 raise ValueError(f"claim {claim.id}: {', '.join(unknown)} of {self.name} is no assumption")

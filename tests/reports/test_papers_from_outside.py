@@ -1,0 +1,159 @@
+"""Papers of installed packages that cannot be had, and cases that cannot be made: one line, and the rest goes on."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from marginaudit.reports import LEDGER
+from marginaudit.reports.audit import outside
+from tests.command_line import Command, strict_json
+from tests.third_paper.installed import forget_papers, install
+
+THIRD = "from dataclasses import replace\nfrom tests.third_paper.paper import PAPER as THIRD\n"
+
+KIND = THIRD + "numbers = THIRD.kind.cases['three-numbers']\n"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    yield
+    forget_papers()
+
+
+def plant(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, value: str = "planted:PAPER") -> None:
+    """A package of one module, of a name that no other test's has: Python keeps what it imported."""
+    site = folder / "site"
+    site.mkdir()
+    module = f"planted_by_{folder.name.replace('-', '_')}"
+    (site / f"{module}.py").write_text(text, encoding="utf-8")
+    install(site, value.replace("planted", module), monkeypatch, name="planted")
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "said"),
+    [
+        ("planted:PAPER", "x = 1 / 0", "got ZeroDivisionError: division by zero, expected Python that runs"),
+        ("planted:PAPER", "import sys\nsys.exit()", "got SystemExit, expected Python that runs"),
+        ("planted:PAPER", "while True: pass", "got no end within 0.3 s, expected Python that ends"),
+        ("planted:PAPER", "x = 1", "has no attribute 'PAPER', expected Python that runs"),
+        ("planted:PAPER", "PAPER = 3", "got 3, expected a Paper"),
+        ("planted", "x = 1", ", expected a Paper"),
+        ("nosuchmodule:PAPER", "", "got ModuleNotFoundError: No module named 'nosuchmodule', expected"),
+        ("not a value", "", "got AttributeError"),
+        (
+            "planted:PAPER",
+            THIRD + "PAPER = replace(THIRD, name='all', claims=())",
+            "got a paper named all, expected a name that --paper can tell from all papers",
+        ),
+        ("planted:PAPER", THIRD + "PAPER = replace(THIRD, name='ntp', claims=())", "got the name 'ntp', which another"),
+        (
+            "planted:PAPER",
+            THIRD + "PAPER = replace(THIRD, claims=(replace(THIRD.claims[0], id='ntp.lemma2'),))",
+            "got the claim 'ntp.lemma2', which another paper has, expected one of its own",
+        ),
+        (
+            "planted:PAPER",
+            THIRD + "PAPER = replace(THIRD, kind=replace(THIRD.kind, cases={'example-1': print}))",
+            "got the case 'example-1', which another",
+        ),
+        ("planted:PAPER", THIRD + "PAPER = replace(THIRD, figures={'ntp-2': print})", "got the figure 'ntp-2', which"),
+        (
+            "planted:PAPER",
+            THIRD + "PAPER = replace(THIRD, tables=(replace(THIRD.tables[0], name='direction'),))",
+            "got the table 'direction', which another",
+        ),
+        ("planted:PAPER", THIRD + "PAPER = replace(THIRD, commands={'solve': 'x'})", "got the command 'solve', which"),
+        (
+            "planted:PAPER",
+            THIRD + "PAPER = replace(THIRD, name='fourth')",
+            "got ValueError: claim third.below-largest: got the paper third, expected fourth, expected",
+        ),
+        (
+            "planted:PAPER",
+            THIRD + "PAPER = replace(THIRD, claims=(replace(THIRD.claims[0], assumptions=('odd',)),))",
+            "got ValueError: claim third.below-largest: odd of third is no assumption, expected",
+        ),
+    ],
+)
+def test_a_paper_that_cannot_be_had_is_told_in_one_line_and_left_out(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, text: str, said: str
+) -> None:
+    if "while" in text:
+        monkeypatch.setattr(outside, "LOADING", 0.3)
+    plant(tmp_path, text, monkeypatch, value)
+    answer = command("claims", "--json")
+    assert answer.status == 0
+    assert [entry["id"] for entry in strict_json(answer.out)] == list(LEDGER)
+    assert answer.err.startswith("planted-paper: entry point planted = ")
+    assert said in answer.err
+    assert answer.err.endswith("; the paper is left out\n")
+    assert answer.err.count("\n") == 1
+
+
+def test_another_paper_is_had_beside_one_that_is_left_out(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(tmp_path, "PAPER = None", monkeypatch)
+    install(tmp_path / "other", "tests.third_paper.paper:PAPER", monkeypatch)
+    answer = command("audit", "three-numbers", "--json")
+    assert answer.status == 0
+    assert [row["claim"] for row in strict_json(answer.out)["verdicts"]] == ["third.below-largest"]
+    assert answer.err.count("the paper is left out") == 1
+
+
+def test_what_a_paper_prints_goes_to_standard_error(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(tmp_path, "print('loading')\n" + THIRD + "PAPER = THIRD", monkeypatch)
+    answer = command("classify", "three-numbers", "--json")
+    assert strict_json(answer.out)["mean"] == 3
+    assert answer.err == "loading\n"
+
+
+def test_a_paper_brings_commands_of_its_own(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "average.py").write_text(
+        "import click\n@click.command(help='Say an average.')\ndef average() -> int:\n    click.echo('3')\n    return 0\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    plant(tmp_path, THIRD + "PAPER = replace(THIRD, commands={'average': 'average'})", monkeypatch)
+    assert command("average") == (0, "3\n", "")
+    assert "average   Say an average." in command("--help").out
+
+
+SOME_CASES = KIND + "PAPER = replace(THIRD, kind=replace(THIRD.kind, cases={'none': lambda: 1 / 0, 'some': numbers}))"
+NO_CASES = KIND + "PAPER = replace(THIRD, kind=replace(THIRD.kind, cases={'none': lambda: 1 / 0}))"
+LINE = "case none of paper third: got ZeroDivisionError: division by zero, expected Python that runs"
+
+
+@pytest.mark.parametrize("arguments", [("audit", "--paper", "third"), ("table", "means")])
+def test_a_case_that_cannot_be_made_is_told_in_one_line_and_left_out(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    plant(tmp_path, SOME_CASES, monkeypatch)
+    answer = command(*arguments, "--json")
+    assert answer.status == 0
+    assert [data["name"] for data in strict_json(answer.out)["datasets"]] == ["three-numbers"]
+    assert answer.err.splitlines()[0] == f"{LINE}; the case is left out"
+    assert answer.err.count("left out") == 1
+
+
+@pytest.mark.parametrize("arguments", [("audit", "none"), ("classify", "none"), ("table", "means", "none")])
+def test_a_case_that_cannot_be_made_is_an_error_where_it_is_asked_for(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    plant(tmp_path, SOME_CASES, monkeypatch)
+    assert command.refused(*arguments) == LINE
+
+
+def test_an_audit_of_no_case_is_an_error(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(tmp_path, NO_CASES, monkeypatch)
+    answer = command("audit", "--paper", "third")
+    assert answer.status == 2
+    assert answer.err == (
+        f"{LINE}; the case is left out\n"
+        "marginaudit: built-in cases: got none that can be loaded, expected at least one, or a DATASET\n"
+    )
+    assert not list(Path.cwd().iterdir())
