@@ -292,6 +292,12 @@ def test_a_setting_reaches_the_run_of_the_third_paper(command: Command) -> None:
     assert command.json("audit", "three-numbers", "--rate", "0.25")["config"] == {"third": {"rate": 0.25}}
 
 
+def test_a_setting_of_the_third_paper_has_the_range_that_it_states(command: Command) -> None:
+    for rate in ("7", "0", "nan"):
+        line = command.refused("train", "three-numbers", "--rate", rate)
+        assert line == f"--rate: got '{rate}', expected a number above 0 and up to 1"
+
+
 def test_the_hunt_finds_that_the_third_paper_needs_its_assumption(command: Command) -> None:
     answer: Any = command.json("hunt", "third.below-largest", "--without", "nonnegative", "--seconds", "1")
     assert answer["found"]

@@ -115,7 +115,7 @@ def test_what_a_paper_prints_goes_to_standard_error(
 
 def test_a_paper_brings_commands_of_its_own(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "average.py").write_text(
-        "import click\n@click.command(help='Say an average.')\ndef average() -> int:\n    click.echo('3')\n    return 0\n"
+        "import click\n@click.command(help='Say an average.')\ndef average() -> int:\n    click.echo('3')\n    return 0"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     plant(tmp_path, THIRD + "PAPER = replace(THIRD, commands={'average': 'average'})", monkeypatch)
