@@ -215,10 +215,10 @@ def test_theorem_2(case: str) -> None:
             start = judgement.threshold(on)
             of_T = 384 * x["ov"] ** power * np.log(x["V"]) / x["eta0"]
             of_t = late * x["N"] * x["L"] ** 4 * x["kq"] ** 6 / x["eta"]
-            agree(start.steps1, of_T * np.log(start.steps1))
-            agree(start.steps2, of_t * np.log(start.steps2) ** 2)
-            assert start.steps1 > np.e
-            assert start.steps2 > np.e**2
+            agree(start.needed, of_T * np.log(start.needed))
+            agree(start.position, of_t * np.log(start.position) ** 2)
+            assert start.needed > np.e
+            assert start.position > np.e**2
         assert bounded(weight).largest == 0.0
         largest: Any = bounded(loss).largest
         agree(largest(on), np.log(np.log(np.exp(A) + x["V"] - 1)))

@@ -30,6 +30,7 @@ from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.verdict import Curve
 from tests.command_line import SHORT, Command, strict_json
+from tests.papers import audit_only
 
 FILE = """
 import os, sys
@@ -68,9 +69,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Audits draw nothing and judge a few built-in claims."""
-    monkeypatch.setattr("marginaudit.reports.page.write.FIGURES", ())
-    papers = {"ntp": ("ntp.prop",), "snap": ("sharp.p",)}
-    monkeypatch.setattr("marginaudit.reports.audit.ledger.PAPERS", papers)
+    audit_only(monkeypatch, "ntp.prop")
 
 
 def audited(command: Command, text: str, *arguments: object) -> dict[str, dict[str, Any]]:
@@ -160,6 +159,7 @@ def test_what_takes_long_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.delattr(f"marginaudit.reports.ntp.run.{name}")
     monkeypatch.delattr("marginaudit.training.ntp.certified.enclosure.enclose")
     copy = handed_out.copy()
+    assert isinstance(copy, Run)
     assert (len(copy.training.stage2), copy.enclosure is not None, copy.norm_kq > 0) == (6, True, True)
 
 
@@ -174,7 +174,9 @@ def test_an_array_that_is_a_view_is_handed_out_as_a_copy() -> None:
     run = Run(CASES["example-1"](), Config(steps1=5, steps2=5))
     whole = np.arange(6.0)
     run.__dict__["trained"] = replace(run.trained, B=whole[1:], S=whole[1:])
-    trained = HandedOut(run).copy().trained
+    copy = HandedOut(run).copy()
+    assert isinstance(copy, Run)
+    trained = copy.trained
     assert np.shares_memory(trained.B, trained.B.base)
     assert not np.shares_memory(trained.B, whole)
     assert trained.B.tolist() == [1, 2, 3, 4, 5]

@@ -15,12 +15,12 @@ from marginaudit.orders import InputError
 from marginaudit.orders.ntp import dataset_from_document
 from marginaudit.orders.snap import (
     SequenceClasses,
-    accepts,
     check_assumptions,
     classes_from_document,
     classes_to_document,
     read_classes,
 )
+from marginaudit.orders.snap.documents import accepts
 from tests.orders.snap import restated
 from tests.orders.snap.strategies import class_datasets, class_documents, damaged_class_documents
 from tests.strategies import Document, json_values
