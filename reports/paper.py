@@ -1,7 +1,7 @@
 """A paper: its kind of dataset, its claims, and what is run, tabulated and drawn for them."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.orders import Kind
@@ -116,8 +116,8 @@ class Paper:
     train : from a dataset, a config, a progress callback, a function for remarks and the dataset's origin to the answer
         of `marginaudit train`
     classified : from a dataset and its `Kind.describe` to tables (title, header, rows) for `marginaudit classify`
-    commands : modules of the commands that only this paper has, by name
     claims : tuple of Claim
+        They are about this paper's datasets only, and say so in their field ``paper``.
     figures : the paper's own, by name
     tables, pictures : what the report has of every dataset
     package : str
@@ -128,7 +128,7 @@ class Paper:
     Raises
     ------
     ValueError
-        A claim assumes what is no predicate of the kind.
+        A claim assumes what is no predicate of the kind, or is about another paper.
     """
 
     name: str
@@ -142,7 +142,6 @@ class Paper:
     records: Callable[[Any], Mapping[str, Rows]] = lambda _: {}
     train: Callable[[Any, Any, Progress, Callable[[str], None], str], Trained]
     classified: Callable[[Any, dict[str, Any]], Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]]
-    commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
     figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
@@ -154,7 +153,10 @@ class Paper:
         for claim in self.claims:
             if not self.judges(claim):
                 unknown = [name for name in claim.assumptions if name not in self.kind.assumptions]
-                raise ValueError(f"claim {claim.id}: {', '.join(unknown)} of {self.name} is no assumption")
+                got = f"the assumption {', '.join(unknown)}" if unknown else f"the paper {claim.paper}"
+                raise ValueError(f"claim {claim.id}: got {got}, expected one of {self.name}")
+        own = tuple(claim if claim.paper else replace(claim, paper=self.name) for claim in self.claims)
+        object.__setattr__(self, "claims", own)
 
     def judges(self, claim: Claim) -> bool:
         """Whether the claim is about this paper's datasets: they have all that it assumes, and it names no other."""

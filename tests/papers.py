@@ -10,7 +10,7 @@ from marginaudit.reports.paper import Paper
 
 def with_claims(*beginnings: str, name: str = "ntp") -> Paper:
     """A paper that has only the claims whose ids begin so, and draws nothing."""
-    claims = tuple(claim for claim in PAPER.claims if claim.id.startswith(beginnings))
+    claims = tuple(replace(claim, paper=name) for claim in PAPER.claims if claim.id.startswith(beginnings))
     assert claims
     return replace(PAPER, name=name, claims=claims, pictures=())
 

@@ -6,11 +6,9 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from marginaudit.orders import InputError, printable
+from marginaudit.reports.audit.built_in import BUILT_IN
 from marginaudit.reports.claim import Claim, Ledger, message
 from marginaudit.reports.paper import Paper
-
-BUILT_IN = {"ntp": "marginaudit.reports.ntp.paper", "snap": "marginaudit.reports.snap.paper"}
-"""Modules that have a `PAPER`, by its name."""
 
 GROUP = "marginaudit.papers"
 """Entry points of this group have the value ``module:PAPER``."""

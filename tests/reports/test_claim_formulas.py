@@ -218,6 +218,9 @@ def test_theorem_2(case: str) -> None:
             agree(start.needed, of_T * np.log(start.needed))
             agree(start.position, of_t * np.log(start.position) ** 2)
             assert start.needed > np.e
+            assert (start.there, start.size) == (x["T"], "T")
+            assert start.resized is not None
+            assert [start.resized(T).config.steps1 for T in (7.0, 7.2)] == [7, 8]
             assert start.position > np.e**2
         assert bounded(weight).largest == 0.0
         largest: Any = bounded(loss).largest
