@@ -104,13 +104,15 @@ def test_without_the_threshold_the_evidence_and_the_first_violation_are_the_runs
 
 def test_a_threshold_that_the_last_step_just_reaches_is_reached() -> None:
     value = measured(np.where(STEP < 1000, 9.0, 1.0))
-    claim = Bounded(
-        value, upper=lambda _, t: 0 * t + 2, threshold=lambda on: Threshold(1000, 900, on.config.steps1, "T")
-    )
+
+    def start(position: float) -> Any:
+        return lambda on: Threshold(position, 900, on.config.steps1, "T")
+
+    claim = Bounded(value, upper=lambda _, t: 0 * t + 2, threshold=start(1000))
     found = claim.judge(run(steps1=900))
     assert (found.verdict, found.worst_step) == (Verdict.HOLDS, 1000)
     assert claim.judge(run(steps1=899)).verdict is Verdict.INCONCLUSIVE
-    half = replace(claim, threshold=lambda on: Threshold(999.5, 900, on.config.steps1, "T")).judge(run(steps1=900))
+    half = replace(claim, threshold=start(999.5)).judge(run(steps1=900))
     assert (half.verdict, half.worst_step) == (Verdict.HOLDS, 1000)
 
 

@@ -206,9 +206,7 @@ def test_a_claim_that_raises_is_broken_and_names_the_cause() -> None:
 
 def test_an_unknown_assumption_is_refused() -> None:
     assumes = replace(LEDGER["ntp.prop1.norm"], assumptions=("injective", "prefix_close"))
-    with pytest.raises(
-        ValueError, match=r"^claim ntp\.prop1\.norm: got the assumption prefix_close, expected one of ntp$"
-    ):
+    with pytest.raises(ValueError, match=r"prop1\.norm: got the assumption prefix_close, expected one of ntp$"):
         replace(PAPER, claims=(assumes,))
 
 
