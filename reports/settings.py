@@ -59,7 +59,7 @@ COUNT = Values(
 )
 
 SEED = Values(
-    "seed",
+    "number",
     "a whole number from 0 to 2^63",
     lambda value: is_whole(value, 0, 2**63),
 )

@@ -15,6 +15,7 @@ from marginaudit.reports.ntp import Config, Run, guarantees
 from marginaudit.reports.ntp.claims import theorem2
 from marginaudit.reports.ntp.claims.lemmas_stage2 import LEMMA6_LOWER, LEMMA6_UPPER, lemma7_threshold
 from marginaudit.reports.ntp.claims.theorem2 import last_crossing
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.quantities import log_excess_error
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
@@ -78,7 +79,7 @@ def lower(name: str, on: Run, t: Any = T) -> Any:
 
 
 def test_texts_are_printable() -> None:
-    for claim in LEDGER.values():
+    for claim in PAPER.claims:
         assert all(text.isprintable() for text in (claim.statement, claim.formula, claim.source, claim.instead))
 
 

@@ -21,13 +21,14 @@ import pytest
 
 from marginaudit.orders import shown
 from marginaudit.orders.ntp import CASES, dataset_from_document
-from marginaudit.reports import LEDGER, Claim, Finding, Verdict
+from marginaudit.reports import Claim, Finding, Verdict
 from marginaudit.reports.audit.containment import HandedOut, judge, process_kept
 from marginaudit.reports.audit.read_only import read_only
 from marginaudit.reports.audit.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.claim import LONGEST_MESSAGE, described, message
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.verdict import Curve
 from tests.command_line import SHORT, Command, strict_json
 from tests.papers import audit_only
@@ -147,7 +148,7 @@ def test_what_a_claim_changes_reaches_nothing_else(command: Command) -> None:
 def test_built_in_claims_find_the_same_on_a_copy() -> None:
     run = Run(CASES["example-1"](), Config(steps1=60, steps2=60, certify=20))
     handed_out = HandedOut(run)
-    for claim in LEDGER.values():
+    for claim in PAPER.claims:
         assert claim.judge(handed_out.copy()) == claim.judge(run)
     untrainable = HandedOut(Run(dataset_from_document({"samples": [{"tokens": ["a", "q"], "next": "a"}]})))
     assert untrainable.copy().dataset.N == 1

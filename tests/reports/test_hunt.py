@@ -92,7 +92,7 @@ def test_one_seed_tries_the_same_datasets() -> None:
 
 
 def shrunk(start: Dataset, claim: Claim) -> Dataset:
-    looking = _Search(replace(claim, assumptions=()), PAPER, None, 1e6, lambda _: None)
+    looking = _Search(claim, PAPER, None, 1e6, lambda _: None)
     looking.found.dataset = start
     looking.shrunk()
     smallest = looking.found.dataset

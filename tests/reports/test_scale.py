@@ -15,6 +15,7 @@ from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import lemmas_stage2, proposition2, theorem3_sentences
 from marginaudit.reports.ntp.claims.gradients import compare
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.training.ntp import Stage2, train
 
 V = 50
@@ -70,7 +71,7 @@ def costs(runs: tuple[Run, Run]) -> dict[str, Cost]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(theorem3_sentences, "MOST_SENTENCES", 300)
         warm = prepared(8)  # what is imported at the first use is no cost of the dataset
-        for claim in LEDGER.values():
+        for claim in PAPER.claims:
             claim.judge(warm)
         return {claim: cost(claim, *runs) for claim in LEDGER}
 
@@ -93,7 +94,7 @@ def test_no_claim_builds_every_score_of_every_record(monkeypatch: pytest.MonkeyP
 
     run = prepared(8)
     monkeypatch.setattr(Stage2, "scores", property(scores))
-    assert [claim.id for claim in LEDGER.values() if claim.judge(run).verdict is Verdict.BROKEN] == []
+    assert [claim.id for claim in PAPER.claims if claim.judge(run).verdict is Verdict.BROKEN] == []
 
 
 def test_one_hot_training_decomposes_no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ BAD: dict[str, tuple[Any, ...]] = {
     "step list": (5, "5", [5], (5, -1), (5, 10**18 + 1), (5, 2.0), (True,), ("5",), ((5,),)),
     "choice": ("NGD", "", 1, ["ngd"]),
     "count": (0, -1, 10**6 + 1, 2.0, True, "2"),
-    "seed": (-1, 2**63 + 1, 2.0, True, "2"),
+    "number": (-1, 2**63 + 1, 2.0, True, "2"),
 }
 """By the name of a setting's values."""
 
@@ -34,7 +34,7 @@ GOOD: dict[str, tuple[Any, ...]] = {
     "step list": ((), (0, 1, 900), (np.int64(3),)),
     "choice": ("ngd", "gd"),
     "count": (1, 10**6, np.int64(2)),
-    "seed": (0, 2**63),
+    "number": (0, 2**63),
 }
 
 

@@ -510,7 +510,7 @@ def test_json_csv_html_and_the_terminal_agree(command: Command, tmp_path: Path) 
     written = strict_json((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     assert report["datasets"] == written["datasets"]
-    assert page.index('id="direction"') < page.index('id="proposition2"') < page.index('id="data"')
+    assert page.index('id="direction"') < page.index('id="proposition2"') < page.index('id="data-ntp"')
     for name in ("direction", "proposition2"):
         answer = command.json("table", name, *paths, *RUN)
         assert answer == {"datasets": [{"name": data["name"], name: data[name]} for data in written["datasets"]]}
