@@ -16,6 +16,7 @@ from marginaudit.reports.ntp.claims.lemmas_stage2 import lemma4_sides, lemma5_we
 from marginaudit.reports.ntp.quantities import score_error, stage2_log_other_weight, state_error
 from marginaudit.reports.ntp.sharper.stage2 import _at_random, _far_along_reference
 from marginaudit.reports.series import FORMULA_ROUNDING
+from marginaudit.training.ntp.model.infimum import infimum_ball
 
 EPS = float(np.finfo(float).eps)
 
