@@ -84,6 +84,11 @@ def test_without_an_assumption_that_the_claim_does_not_make_is_refused() -> None
         hunt(LEDGER["ntp.prop2.closed-form"], PAPER, without="prefix_closed")
 
 
+def test_a_paper_without_a_space_of_datasets_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^paper ntp: got no space of datasets to hunt in, expected"):
+        hunt(planted(1, REALIZABLE), replace(PAPER, space=None))
+
+
 def test_one_seed_tries_the_same_datasets() -> None:
     first, second = (hunt(planted(2, REALIZABLE), PAPER, seconds=30, seed=4).dataset for _ in range(2))
     assert first is not None

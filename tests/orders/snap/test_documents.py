@@ -173,7 +173,8 @@ def test_refused(tmp_path: Path, content: str) -> None:
 
 def test_files_that_are_refused(tmp_path: Path) -> None:
     assert refusal(tmp_path / "none.json") == "got No such file or directory, expected a dataset file"
-    assert refusal(tmp_path / "d.txt") == "got the ending '.txt', expected a .json file of sequence classes"
+    (tmp_path / "d.txt").write_text("a b")
+    assert refusal(tmp_path / "d.txt") == "got a text file, expected a .json dataset"
     (tmp_path / "d.json").write_bytes(b'{\n"\xff')
     assert refusal(tmp_path / "d.json") == "line 2: got text that is not UTF-8, expected UTF-8"
 
