@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from marginaudit.orders.ntp import ASSUMPTIONS, dataset_to_document
-from marginaudit.reports import LEDGER
+from marginaudit.reports import Ledger
 from marginaudit.reports.hunt import hunt, hunt_answer
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import json_text, write_whole
 
 HERE = Path(__file__).parent
+LEDGER = Ledger(PAPER.claims)
 CELLS = HERE / "ablation"
 KNOWN = HERE.parent / "reports" / "ntp" / "counterexamples"
 WHOLE = "all kept"
@@ -60,7 +62,7 @@ def dataset_file(claim: str, without: str | None) -> Path:
 def fill(claim: str, without: str | None, seconds: float) -> str:
     """Hunt one cell and keep it, with its counterexample as a dataset file beside it."""
     path = cell_file(claim, without)
-    found = hunt(LEDGER[claim], without=without, seconds=seconds)
+    found = hunt(LEDGER[claim], PAPER, without=without, seconds=seconds)
     dataset = None
     if found.dataset is not None:
         kept = dataset_file(claim, without)

@@ -10,3 +10,4 @@ class InputError(ValueError):
 
     def __init__(self, where: str, *, got: str, expected: str) -> None:
         super().__init__(f"{where}: got {got}, expected {expected}")
+        self.where, self.got, self.expected = where, got, expected

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marginaudit.reports.audit.auditing import Audit, audit
+    from marginaudit.reports.audit.auditing import Audit
     from marginaudit.reports.audit.ledger import LEDGER
     from marginaudit.reports.audit.sources import Source
     from marginaudit.reports.claim import Claim, Ledger, ProofCondition
@@ -22,13 +22,12 @@ __all__ = [
     "Series",
     "Source",
     "Verdict",
-    "audit",
     "exact_series",
     "series",
 ]
 
 _HOME = {
-    "audit.auditing": ("Audit", "audit"),
+    "audit.auditing": ("Audit",),
     "audit.sources": ("Source",),
     "audit.ledger": ("LEDGER",),
     "claim": ("Claim", "Ledger", "ProofCondition"),

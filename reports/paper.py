@@ -116,9 +116,8 @@ class Paper:
     train : from a dataset, a config, a progress callback, a function for remarks and the dataset's origin to the answer
         of `marginaudit train`
     classified : from a dataset and its `Kind.describe` to tables (title, header, rows) for `marginaudit classify`
-    commands : modules of the commands that only this paper has, by name
     claims : tuple of Claim
-        Those that name no paper are about this one from now on.
+        They are about this paper's datasets only, and say so in their field ``paper``.
     figures : the paper's own, by name
     tables, pictures : what the report has of every dataset
     package : str
@@ -129,7 +128,7 @@ class Paper:
     Raises
     ------
     ValueError
-        A claim is about another paper, or assumes what is no predicate of the kind.
+        A claim assumes what is no predicate of the kind, or is about another paper.
     """
 
     name: str
@@ -143,7 +142,6 @@ class Paper:
     records: Callable[[Any], Mapping[str, Rows]] = lambda _: {}
     train: Callable[[Any, Any, Progress, Callable[[str], None], str], Trained]
     classified: Callable[[Any, dict[str, Any]], Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]]
-    commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
     figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
@@ -153,12 +151,12 @@ class Paper:
 
     def __post_init__(self) -> None:
         for claim in self.claims:
-            if claim.paper not in ("", self.name):
-                raise ValueError(f"claim {claim.id}: got the paper {claim.paper}, expected {self.name}")
             if not self.judges(claim):
                 unknown = [name for name in claim.assumptions if name not in self.kind.assumptions]
-                raise ValueError(f"claim {claim.id}: {', '.join(unknown)} of {self.name} is no assumption")
-        object.__setattr__(self, "claims", tuple(replace(claim, paper=self.name) for claim in self.claims))
+                got = f"the assumption {', '.join(unknown)}" if unknown else f"the paper {claim.paper}"
+                raise ValueError(f"claim {claim.id}: got {got}, expected one of {self.name}")
+        own = tuple(claim if claim.paper else replace(claim, paper=self.name) for claim in self.claims)
+        object.__setattr__(self, "claims", own)
 
     def judges(self, claim: Claim) -> bool:
         """Whether the claim is about this paper's datasets: they have all that it assumes, and it names no other."""

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
 from marginaudit.orders import InputError, shown
 
 MOST_STEPS = 10**18
@@ -42,7 +44,16 @@ def is_step_count(value: Any) -> bool:
     >>> is_step_count(900), is_step_count(True), is_step_count(-1)
     (True, False, False)
     """
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_STEPS
+    return is_whole(value, 0, MOST_STEPS)
+
+
+def is_whole(value: Any, least: int, most: int) -> bool:
+    """Whether it is a whole number in a range; True and False are none.
+
+    >>> is_whole(np.int64(3), 1, 3), is_whole(4, 1, 3), is_whole(2.0, 1, 3)
+    (True, False, False)
+    """
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(least <= value <= most)
 
 
 STEPS = Values("steps", "a whole number from 0 to 1e18, such as 900 or 1e6", is_step_count)
@@ -56,14 +67,14 @@ STEP_SIZE = Values(
 COUNT = Values(
     "count",
     "a whole number from 1 to 1000000",
-    lambda value: isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 10**6,
+    lambda value: is_whole(value, 1, 10**6),
     int,
 )
 
 SEED = Values(
-    "seed",
+    "number",
     "a whole number from 0 to 2^63",
-    lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2**63,
+    lambda value: is_whole(value, 0, 2**63),
     int,
 )
 

@@ -73,7 +73,7 @@ def report_agrees(folder: Path) -> int:
     assert rows == len(document["verdicts"])
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert page.rstrip().endswith("</html>")
-    steps: int = document["config"]["steps1"]
+    steps: int = document["config"]["ntp"]["steps1"]
     assert f'<td class="number">{steps}</td>' in page
     for name in found:
         if name.startswith("trajectories/") and name.endswith("-stage1.csv"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import grimp
 import networkx as nx
 
-from marginaudit.reports.audit.ledger import BUILT_IN
+from marginaudit.reports.audit.built_in import BUILT_IN
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("margins", "orders", "reports", "training")

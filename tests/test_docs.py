@@ -15,9 +15,10 @@ import pytest
 from marginaudit.orders.ntp import CASES, check_assumption, dataset_to_document, read_dataset
 from marginaudit.reports import LEDGER, Claim, Verdict
 from marginaudit.reports.counterexample import smallest_counterexample
-from marginaudit.reports.hunt.search import IMPLIES
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.hunting.space import IMPLIES
+from marginaudit.reports.ntp.paper import PAPER
 
 DOCS = Path(__file__).parents[1] / "docs"
 CELLS = sorted(path for path in (DOCS / "ablation").glob("*.json") if not path.name.endswith(".dataset.json"))
@@ -55,8 +56,8 @@ def test_each_counterexample_breaks_its_assumption_and_violates_its_claim(path: 
 def test_the_package_has_a_counterexample_to_each_claim_found_violated_with_all_assumptions_kept() -> None:
     answers = [json.loads(path.read_text(encoding="utf-8")) for path in CELLS]
     violated = {answer["claim"] for answer in answers if answer["found"] and answer["without"] is None}
-    assert {claim for claim in LEDGER if smallest_counterexample(claim)} == violated
-    assert smallest_counterexample("no.such.claim") is None
+    assert {name for name, claim in LEDGER.items() if smallest_counterexample(PAPER, claim)} == violated
+    assert smallest_counterexample(PAPER, replace(LEDGER[min(violated)], statement="another")) is None
 
 
 def test_the_constants_of_the_page_are_those_of_its_datasets() -> None:

@@ -29,8 +29,8 @@ def describe(dataset: Dataset) -> dict[str, Any]:
 def in_words(dataset: Dataset) -> str:
     """Its size, its samples and its n.
 
-    >>> in_words(Dataset.from_sentences("svo", ["SVO"], vocabulary="SVO", next_token={"S": "V", "V": "O", "O": "S"}))
-    '3 tokens, 2 samples (S -> V; S V -> O; n(S) = V, n(V) = O, n(O) = S)'
+    >>> in_words(Dataset.from_sentences("cycle", ["SV", "VO", "OS"]))
+    '3 tokens, 3 samples (S -> V; V -> O; O -> S; n(S) = V, n(V) = O, n(O) = S)'
     """
     samples = "; ".join(f"{' '.join(sample.tokens)} -> {sample.next}" for sample in dataset.samples)
     n = dataset.collocation.require_function()

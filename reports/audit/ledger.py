@@ -6,12 +6,10 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from marginaudit.orders import InputError, printable, shown
+from marginaudit.reports.audit.built_in import BUILT_IN
 from marginaudit.reports.audit.outside import Notice, failures_in_one_line, place_of
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.paper import Paper
-
-BUILT_IN = {"ntp": "marginaudit.reports.ntp.paper", "snap": "marginaudit.reports.snap.paper"}
-"""Modules that have a `PAPER`, by its name."""
 
 GROUP = "marginaudit.papers"
 """Entry points of this group have the value ``module:PAPER``."""
@@ -68,7 +66,6 @@ def _names(paper: Paper) -> Iterator[tuple[str, str]]:
     yield from (("case", name) for name in paper.kind.cases)
     yield from (("figure", name) for name in paper.figures)
     yield from (("table", table.name) for table in paper.tables)
-    yield from (("command", name) for name in paper.commands)
 
 
 def chosen(papers: Iterable[Paper], name: str) -> tuple[Paper, ...]:

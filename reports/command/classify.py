@@ -15,7 +15,10 @@ from marginaudit.reports.plain import finite
 @DATASET
 @JSON
 def classify(dataset: str, as_json: bool) -> int:
-    """Show what the papers say of a DATASET: its tokens' classes, and which assumptions hold."""
+    """Show what the papers say of a DATASET.
+
+    Its tokens, and which assumptions hold.
+    """
     source = load(dataset, papers())
     answer = finite(source.paper.kind.describe(source.dataset))
     if as_json:

@@ -6,36 +6,43 @@ from importlib import import_module
 import click
 
 from marginaudit.orders import InputError, shown_path
-from marginaudit.reports.command.arguments import papers
+from marginaudit.reports.audit.built_in import COMMANDS as OWN
 from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
 from marginaudit.reports.command.streams import open_streams, standard_output, tell
 from marginaudit.reports.command.usage import told
 
-COMMANDS = ("audit", "classify", "train", "table", "hunt", "figure", "claims")
-"""Those that every paper has; others are a paper's own."""
+EVERY_PAPERS = {
+    "audit": "Audit every claim on every DATASET and write a report.",
+    "classify": "Show what the papers say of a DATASET.",
+    "train": "Run the training of which the DATASET's paper speaks.",
+    "table": "Print the table NAME of every DATASET.",
+    "hunt": "Look for a small dataset that violates a claim.",
+    "figure": "Draw one of the papers' figures; `list` names them.",
+    "claims": "List the claims of the ledger, or show one.",
+}
+"""The commands that every paper has, and what they do."""
+
+COMMANDS = {name: (f"marginaudit.reports.command.{name}", does) for name, does in EVERY_PAPERS.items()} | OWN
 
 
 class Commands(click.Group):
-    """A group that imports a command when it is asked for."""
+    """A group that imports a command, and with it the papers, when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""
-        return [*COMMANDS, *_of_papers()]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name."""
-        if cmd_name in COMMANDS:
-            found: click.Command = getattr(import_module(f"marginaudit.reports.command.{cmd_name}"), cmd_name)
-            return found
-        if (module := _of_papers().get(cmd_name)) is None:
+        if (found := COMMANDS.get(cmd_name)) is None:
             return None
-        command: click.Command = getattr(import_module(module), cmd_name)
+        command: click.Command = getattr(import_module(found[0]), cmd_name)
         return command
 
-
-def _of_papers() -> dict[str, str]:
-    """The modules of the papers' own commands, by name."""
-    return {name: module for paper in papers() for name, module in paper.commands.items()}
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each command does; the command itself says it too, but would have to be imported."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, does) for name, (_, does) in COMMANDS.items()])
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

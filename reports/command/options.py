@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -188,5 +188,9 @@ def configs(
     for paper in papers:
         default = paper.config() if command == "train" else paper.audited
         own = {name: value for name, value in chosen.items() if name in settings_of(paper.config)}
-        found[paper.name] = type(default)(**{f.name: getattr(default, f.name) for f in fields(default)} | own)
+        try:
+            found[paper.name] = replace(default, **own)
+        except InputError as error:
+            named = error.where.removeprefix(f"{type(default).__name__}.")
+            raise InputError(dashed(named), got=error.got, expected=error.expected) from None
     return found

@@ -16,7 +16,7 @@ from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.page.formats import csv_table, latex, markdown
 
-PAPERS = papers()
+PAPERS = [paper for paper in papers() if paper.tables]
 TABLES = {table.name: (paper, table) for paper in PAPERS for table in paper.tables}
 
 

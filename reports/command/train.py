@@ -19,7 +19,10 @@ PAPERS = papers()
 @settings_options("train", PAPERS)
 @JSON
 def train(dataset: str, as_json: bool, **given: Any) -> int:
-    """Run the training of which the DATASET's paper speaks, a row per recorded step."""
+    """Run the training of which the DATASET's paper speaks.
+
+    It answers with a row per recorded step.
+    """
     source = load(dataset, PAPERS)
     config = configs("train", [source.paper], PAPERS, given)[source.paper.name]
     steps = source.paper.steps(config)

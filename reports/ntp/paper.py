@@ -40,7 +40,6 @@ PAPER = Paper(
     records=records,
     train=train,
     classified=classified,
-    commands={name: f"marginaudit.reports.ntp.commands.{name}" for name in ("solve", "verify")},
     claims=tuple(CLAIMS.values()),
     figures=FIGURES,
     tables=TABLES,

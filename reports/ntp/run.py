@@ -97,7 +97,7 @@ class Config:
             if step > longest:
                 steps2 = FARTHEST if self.steps2 is None else self.steps2
                 got = f"a step beyond both stages of {self.steps1} and {steps2} steps"
-                raise InputError(f"at {step}", got=got, expected=f"at most {longest}")
+                raise InputError(f"Config.at {step}", got=got, expected=f"at most {longest}")
 
 
 class NotAlgorithm1(NotJudged):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from flint import arb, ctx, fmpz_mat
 
-from marginaudit.margins import CertificateError, Farkas, SolverFailure, exact, infeasible, polish, quadratic, tight
+from marginaudit.margins import CertificateError, Farkas, SolverFailure, exact, farkas, polish, quadratic, tight
 from marginaudit.margins.certificate import Certified
 from marginaudit.margins.exact import solve_exactly
 from marginaudit.margins.farkas import _exact_multipliers, _null_vector, find_farkas, residual_bound, rounding_level
@@ -51,16 +51,16 @@ def test_a_gap_as_wide_as_is_allowed_is_an_answer(monkeypatch):
         assert isinstance(solve_quadratic(CHAIN), Certified) == answered
 
 
-@pytest.mark.parametrize("module", [quadratic, infeasible])
+@pytest.mark.parametrize("module", [quadratic, farkas])
 def test_the_shortest_and_the_longest_row_are_within_the_range(module, monkeypatch):
     """Rows of lengths 3 and 5, in one column and so dependent, or each in its own."""
-    monkeypatch.setattr(infeasible, "_exact_multipliers", lambda rows: None)
-    rows = LINE if module is infeasible else APART
+    monkeypatch.setattr(farkas, "_exact_multipliers", lambda rows: None)
+    rows = LINE if module is farkas else APART
     assert row_lengths(rows.sparse()).tolist() == [3, 5]
     for shortest, longest, answered in ((3, 5, True), (3.1, 5, False), (3, 4.9, False), (5.1, 6, False), (1, 2, False)):
         monkeypatch.setattr(module, "SHORTEST", shortest)
         monkeypatch.setattr(module, "LONGEST", longest)
-        answer = find_farkas(rows, tuple("abc")) if module is infeasible else solve_quadratic(rows)
+        answer = find_farkas(rows, tuple("abc")) if module is farkas else solve_quadratic(rows)
         assert isinstance(answer, Farkas | Certified) == answered
 
 
@@ -110,17 +110,17 @@ def test_half_an_answer_is_none(lost, monkeypatch):
 
 
 def test_multipliers_with_a_residual_as_large_as_rounding_prove_it(monkeypatch):
-    monkeypatch.setattr(infeasible, "_exact_multipliers", lambda rows: None)
+    monkeypatch.setattr(farkas, "_exact_multipliers", lambda rows: None)
     proof = find_farkas(LINE, tuple("abc"))
     assert proof.residual > 0
     for level, proved in ((proof.residual, True), (np.nextafter(proof.residual, 0), False)):
-        monkeypatch.setattr(infeasible, "rounding_level", lambda part, level=level: level)
+        monkeypatch.setattr(farkas, "rounding_level", lambda part, level=level: level)
         assert (find_farkas(LINE, tuple("abc")) is not None) == proved
 
 
 def test_systems_as_large_as_is_allowed_are_solved_exactly(monkeypatch):
     for largest, solved in ((2, True), (1, False)):
-        monkeypatch.setattr(infeasible, "LARGEST_EXACT_SYSTEM", largest)
+        monkeypatch.setattr(farkas, "LARGEST_EXACT_SYSTEM", largest)
         assert (_exact_multipliers(LINE) is not None) == solved
     proof = find_farkas(LINE, tuple("abc"))
     assert proof.residual > 0
@@ -185,7 +185,7 @@ def test_what_a_linear_program_may_mean_as_0(left_over, named, monkeypatch):
     """Of a row that no dependence needs."""
     factor = np.array([[1.0, 0.0], [4.0, 0.0], [9.0, 0.0], [0.0, 1.0]])
     rows = Rows(np.array([1, 1, 3]), np.array([0, 2, 0]), np.array([0, 0, 0]), 4, factor, np.ones((4, 1)))
-    monkeypatch.setattr(infeasible, "_scaled_multipliers", lambda A, lengths: np.array([0.5, 0.5, left_over]))
+    monkeypatch.setattr(farkas, "_scaled_multipliers", lambda A, lengths: np.array([0.5, 0.5, left_over]))
     proof = find_farkas(rows, tuple("abcd"))
     assert len(proof.rows) == named
     assert (proof.residual == 0) == (named == 2)

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import Dataset, dataset_from_document
-from marginaudit.reports.audit.auditing import Source, audit
-from marginaudit.reports.audit.ledger import LEDGER
+from marginaudit.orders.ntp import dataset_from_document
+from marginaudit.reports.audit.auditing import audit
+from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.quantities import stage2_log_loss, stage2_log_other_weight
 from marginaudit.reports.ntp.run import Config, Run
 from tests.oracle.random_audits import Settings
@@ -68,11 +69,11 @@ def audited(document: Mapping[str, Any], settings: Settings) -> Audited:
     data = dataset_from_document(document)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        found = audit([Source(data, data.name)], LEDGER.values(), config, _quiet)
+        found = audit([Source(data, PAPER, data.name)], PAPER.claims, {PAPER.name: config}, _quiet)
         return _plain(found.runs[0], {row.claim.id: row.as_document() for row in found.rows})
 
 
-def _quiet(dataset: Dataset, what: str) -> Any:
+def _quiet(dataset: str, what: str) -> Any:
     return lambda steps: None
 
 

@@ -5,11 +5,11 @@ What is kept lies beside this file; `pytest tests/reports/test_audit_constants.p
 
 import pytest
 
-from marginaudit.reports import LEDGER
 from marginaudit.reports.bound_constants import BoundConstants
+from marginaudit.reports.ntp.paper import PAPER
 
 DATASETS = ("example-1", "section-7")
-PAIRS = [(dataset, claim) for dataset in DATASETS for claim in LEDGER]
+PAIRS = [(dataset, claim.id) for dataset in DATASETS for claim in PAPER.claims]
 """One dataset after the other, so that each is trained once."""
 
 

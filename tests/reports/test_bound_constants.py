@@ -21,6 +21,7 @@ from marginaudit.reports.bound_constants.measure import constants_of, find_datas
 from marginaudit.reports.bound_constants.store import keys_in, read_entry, write_entries
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, HiddenConstant
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.series import series
 from tests.command_line import SVOP
 
@@ -382,7 +383,7 @@ def test_it_audits_what_the_audit_audits(project: Project) -> None:
         for name in ("ntp.theorem1.direction", "ntp.theorem3.order"):
             entry = project.entry("test_it", name, data.name)
             run = Run(data, config)
-            row = Row(LEDGER[name], run, LEDGER[name].judge(run)).as_document()
+            row = Row(LEDGER[name], PAPER, run, LEDGER[name].judge(run)).as_document()
             constants = {key: constant["value"] for key, constant in entry["constants"].items()}
             expected = {"slack": row["slack"], "constant": row["constant"], "informative_step": row["informative_from"]}
             assert constants == {key: value for key, value in expected.items() if value is not None}

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,10 @@ from tests.reports.test_judgements import STEP, measured, run
 class LongRun:
     """A run that remembers which lengths of stage 1 a proof was looked at for."""
 
-    def __init__(self, steps1: int, asked: list[int]) -> None:
-        self.config, self.asked = run(steps1=steps1).config, asked
+    def __init__(self, steps1: float, asked: list[float]) -> None:
+        self.config, self.asked = SimpleNamespace(steps1=steps1), asked
 
-    def with_steps1(self, steps1: int) -> "LongRun":
+    def with_steps1(self, steps1: float) -> "LongRun":
         self.asked.append(steps1)
         return LongRun(steps1, self.asked)
 
@@ -36,7 +37,10 @@ class LongRun:
 def beyond(guaranteed: Any, upper: Any = lambda _, t: -1.0 * t, *, steps1: float = 10.5, **change: Any) -> Any:
     """The finding of a bound on logarithms that speaks from t >= 2000.5 on, on a run of 1000 steps."""
     claim = Bounded(
-        measured(-2.0 * STEP, log=True), upper, threshold=lambda _: Threshold(steps1, 2000.5), guaranteed=guaranteed
+        measured(-2.0 * STEP, log=True),
+        upper,
+        threshold=lambda on: Threshold(2000.5, steps1, on.config.steps1, "T", on.with_steps1),
+        guaranteed=guaranteed,
     )
     on: Any = LongRun(5, [])
     return replace(claim, **change).judge(on), on.asked
@@ -45,7 +49,7 @@ def beyond(guaranteed: Any, upper: Any = lambda _, t: -1.0 * t, *, steps1: float
 def test_beyond_a_threshold_a_proof_decides_for_every_longer_stage_1() -> None:
     found, asked = beyond(lambda _, t: -1.5 * t)
     assert (found.verdict, found.evidence, found.informative_from) == (Verdict.HOLDS, Evidence.FLOAT64, 2001)
-    assert asked == [11, 105, 10_500_000]
+    assert asked == [10.5, 105, 10_500_000]
     assert "There it follows from what is proved (docs/proofs.md), by formula. Without" in found.detail
     assert "T >= 10.5 and t >= 2000; the run has T = 5 and ends at t = 1000." in found.detail
 
@@ -85,13 +89,14 @@ def test_a_proof_beyond_a_threshold_is_compared_in_logarithms() -> None:
 
 def test_without_the_threshold_the_evidence_and_the_first_violation_are_the_runs_own() -> None:
     value = replace(series(1.0 * STEP, radius=0, step=STEP), evidence=Evidence.CERTIFIED)
-    claim = Bounded(lambda _: value, upper=lambda _, t: 0 * t + 500, threshold=lambda _: Threshold(10, 2000))
+    claim = Bounded(lambda _: value, upper=lambda _, t: 0 * t + 500, threshold=lambda _: Threshold(2000))
     found = claim.judge(run())
     assert (found.verdict, found.evidence, found.first_violation) == (
         Verdict.INCONCLUSIVE,
         Evidence.CERTIFIED,
         None,
     )
+    assert found.detail.startswith("The statement speaks from t >= 2000; the run ends at t = 1000. Without the ")
     assert "Without the threshold: violated from t = 501. Least room" in found.detail
     held = replace(claim, upper=lambda _, t: 2 * t).judge(run())
     assert "Without the threshold: holds. Least room" in held.detail
@@ -99,11 +104,15 @@ def test_without_the_threshold_the_evidence_and_the_first_violation_are_the_runs
 
 def test_a_threshold_that_the_last_step_just_reaches_is_reached() -> None:
     value = measured(np.where(STEP < 1000, 9.0, 1.0))
-    claim = Bounded(value, upper=lambda _, t: 0 * t + 2, threshold=lambda _: Threshold(900, 1000))
+
+    def start(position: float) -> Any:
+        return lambda on: Threshold(position, 900, on.config.steps1, "T")
+
+    claim = Bounded(value, upper=lambda _, t: 0 * t + 2, threshold=start(1000))
     found = claim.judge(run(steps1=900))
     assert (found.verdict, found.worst_step) == (Verdict.HOLDS, 1000)
     assert claim.judge(run(steps1=899)).verdict is Verdict.INCONCLUSIVE
-    half = replace(claim, threshold=lambda _: Threshold(900, 999.5)).judge(run(steps1=900))
+    half = replace(claim, threshold=start(999.5)).judge(run(steps1=900))
     assert (half.verdict, half.worst_step) == (Verdict.HOLDS, 1000)
 
 
@@ -114,9 +123,9 @@ def test_from_when_a_bound_is_informative_counts_from_where_it_speaks() -> None:
     claim = Bounded(measured(0 * STEP + 0.1), upper=upper, largest=2.0)
     assert claim.judge(run()).informative_from == 3
     assert replace(claim, first=4).judge(run()).informative_from == 600
-    late = replace(claim, threshold=lambda _: Threshold(1, 2.5))
+    late = replace(claim, threshold=lambda _: Threshold(2.5))
     assert late.judge(run()).informative_from == 3
-    assert replace(late, threshold=lambda _: Threshold(1, 3.5)).judge(run()).informative_from == 600
+    assert replace(late, threshold=lambda _: Threshold(3.5)).judge(run()).informative_from == 600
     assert replace(late, first=700).judge(run()).informative_from == 700
     assert replace(claim, largest=lambda _: 0.5).judge(run()).informative_from is None
     assert replace(claim, largest=np.inf).judge(run()).informative_from is None
@@ -127,7 +136,7 @@ def test_from_when_a_bound_is_informative_counts_from_where_it_speaks() -> None:
 
 
 def test_a_threshold_needs_steps() -> None:
-    claim = Bounded(lambda _: series([1.0], radius=0), upper=lambda _, t: t, threshold=lambda _: Threshold(1, 1))
+    claim = Bounded(lambda _: series([1.0], radius=0), upper=lambda _, t: t, threshold=lambda _: Threshold(1))
     with pytest.raises(ValueError, match="needs a series with steps"):
         claim.judge(run())
 

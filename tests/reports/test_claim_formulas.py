@@ -15,6 +15,7 @@ from marginaudit.reports.ntp import Config, Run, guarantees
 from marginaudit.reports.ntp.claims import theorem2
 from marginaudit.reports.ntp.claims.lemmas_stage2 import LEMMA6_LOWER, LEMMA6_UPPER, lemma7_threshold
 from marginaudit.reports.ntp.claims.theorem2 import last_crossing
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.quantities import log_excess_error
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
@@ -78,7 +79,7 @@ def lower(name: str, on: Run, t: Any = T) -> Any:
 
 
 def test_texts_are_printable() -> None:
-    for claim in LEDGER.values():
+    for claim in PAPER.claims:
         assert all(text.isprintable() for text in (claim.statement, claim.formula, claim.source, claim.instead))
 
 
@@ -215,10 +216,13 @@ def test_theorem_2(case: str) -> None:
             start = judgement.threshold(on)
             of_T = 384 * x["ov"] ** power * np.log(x["V"]) / x["eta0"]
             of_t = late * x["N"] * x["L"] ** 4 * x["kq"] ** 6 / x["eta"]
-            agree(start.steps1, of_T * np.log(start.steps1))
-            agree(start.steps2, of_t * np.log(start.steps2) ** 2)
-            assert start.steps1 > np.e
-            assert start.steps2 > np.e**2
+            agree(start.needed, of_T * np.log(start.needed))
+            agree(start.position, of_t * np.log(start.position) ** 2)
+            assert start.needed > np.e
+            assert (start.there, start.size) == (x["T"], "T")
+            assert start.resized is not None
+            assert [start.resized(T).config.steps1 for T in (7.0, 7.2)] == [7, 8]
+            assert start.position > np.e**2
         assert bounded(weight).largest == 0.0
         largest: Any = bounded(loss).largest
         agree(largest(on), np.log(np.log(np.exp(A) + x["V"] - 1)))

@@ -86,10 +86,10 @@ def test_the_corollary_compares_the_least_and_the_most_of_each_sample() -> None:
     same = Run(Dataset("same", ("a", "b", "c"), (Sample(("a", "b", "c"), "b"),), (1,), next_token=n))
     assert proposition2._extremes(same) == [("c", "b", "c")]
     on.__dict__["kq"] = replace(on.kq, weights_exact=None)
-    proposition2._extremes.cache_clear()
+    on.kept.clear()
     assert proposition2._extremes(on) == [("c", "c", "a")]
     on.__dict__["kq"] = replace(on.kq, scores=None)
-    proposition2._extremes.cache_clear()
+    on.kept.clear()
     with pytest.raises(ValueError, match="does not exist"):
         proposition2._extremes(on)
 
@@ -162,7 +162,7 @@ def test_what_is_compared_of_stage_1() -> None:
         assert abs(value) <= radius < 1e-30
     wide = replace(stage, distance_error=np.where(stage.step >= 5, 6e-10, 4e-10))
     on.__dict__["trained"] = replace(on.training, stage1=wide)
-    sharp_margins._stage1.cache_clear()
+    on.kept.clear()
     assert [name for name in sharp_margins._stage1(on).label if name.startswith("norm")] == [
         f"norm at t = {t}" for t in (1, 2, 3, 4)
     ]

@@ -10,10 +10,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import IO
 
+import click
 import pytest
 
 from marginaudit.orders.ntp import ASSUMPTIONS
 from marginaudit.reports import LEDGER
+from marginaudit.reports.command.cli import COMMANDS, cli
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
 
 ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "1"}
@@ -266,4 +268,17 @@ def test_what_is_imported_before_it_is_needed(arguments: list[str]) -> None:
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=100
     )
     heavy = {"cvxpy", "clarabel", "matplotlib", "scipy.optimize", "scipy.sparse", "jinja2", "pandas", "flint"}
-    assert not heavy & set(json.loads(answer.stderr))
+    imported = set(json.loads(answer.stderr))
+    assert not heavy & imported
+    if arguments == ["--help"]:
+        assert not {"networkx", "hypothesis", "marginaudit.reports.claim", "marginaudit.reports.paper"} & imported
+
+
+def test_the_list_of_commands_says_what_each_one_says() -> None:
+    context = click.Context(cli)
+    assert cli.list_commands(context) == list(COMMANDS)
+    for name, (_, does) in COMMANDS.items():
+        command = cli.get_command(context, name)
+        assert command is not None
+        assert (command.name, command.get_short_help_str(100)) == (name, does)
+    assert cli.get_command(context, "nothing") is None

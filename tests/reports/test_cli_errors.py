@@ -23,7 +23,7 @@ def svop(own_folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nope"], ["command 'nope': got no such command, expected one of audit, classify, solve, train, table, "]),
+        (["nope"], ["command 'nope': got no such command, expected one of audit, classify, train, table, "]),
         (["n\x1b[31m\n"], [r"command 'n\x1b[31m\n': got no such command"]),
         (["x" * 999], [f"command '{'x' * 57} …: got no such command"]),
         (["--nope"], ["option '--nope': got no such option, expected one of --version, --help"]),
@@ -212,7 +212,7 @@ def test_an_unwritable_folder_is_refused_before_the_audit_runs(
     def run(*_: object) -> None:
         raise AssertionError("the audit ran")
 
-    monkeypatch.setattr("marginaudit.reports.audit.auditing.audit", run)
+    monkeypatch.setattr("marginaudit.reports.command.audit.run_audit", run)
     (svop.parent / "file").write_text("mine")
     assert "file: got Not a directory, expected a folder to write" in command.refused("audit", svop, "--out", "file")
     (svop.parent / "folder").mkdir()

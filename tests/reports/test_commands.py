@@ -19,6 +19,8 @@ from marginaudit.reports.hunt import hunt
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
+from marginaudit.reports.ntp.hunting.space import SHORT
+from marginaudit.reports.ntp.paper import PAPER
 from tests.command_line import SVOP, Command, dataset_file, strict_json
 
 PLANTED = """
@@ -151,7 +153,7 @@ def test_the_seed_of_the_command_line_decides_what_is_drawn(command: Command, mo
 
         monkeypatch.setattr(search, "EXHAUSTIVE_SHARE", 0.0)
         monkeypatch.setattr(search._Search, "_meets_assumptions", met)
-        hunt(never(1), seed=seed)
+        hunt(never(1), PAPER, seed=seed)
         return drawn
 
     assert first_datasets(7) == first_datasets(7) != first_datasets(8)
@@ -160,7 +162,7 @@ def test_the_seed_of_the_command_line_decides_what_is_drawn(command: Command, mo
         seeds.append(seed)
         raise InputError("a hunt", got="a seed", expected="none")
 
-    monkeypatch.setattr("marginaudit.reports.hunt.hunt", refuse)
+    monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", refuse)
     command.refused("hunt", "ntp.theorem2.floor", "--seed", "-7")
     assert seeds == [-7]
 
@@ -177,7 +179,7 @@ def test_a_hunt_that_finds_nothing_writes_nothing(command: Command, own_folder: 
 def test_a_file_that_cannot_be_written_is_refused_before_the_hunt(
     command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("marginaudit.reports.hunt.hunt", lambda *_, **__: pytest.fail("it hunted"))
+    monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, **__: pytest.fail("it hunted"))
     (own_folder / "folder.json").mkdir()
     (own_folder / "file").touch()
     for out, got in (("folder.json", "Is a directory"), ("file/a.json", "File exists"), ("x" * 300 + ".json", "File")):
@@ -194,7 +196,7 @@ def never(found: int) -> Claim:
         LEDGER["ntp.prop2.closed-form"],
         id="never",
         judgement=Equal(
-            measure=lambda run: exact_series([int(len(run.dataset.relations) == found and run.config is search.SHORT)]),
+            measure=lambda run: exact_series([int(len(run.dataset.relations) == found and run.config is SHORT)]),
             expected=lambda _: exact_series([0]),
         ),
     )
@@ -202,7 +204,7 @@ def never(found: int) -> Claim:
 
 def test_what_the_papers_own_run_does_not_confirm_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "EXHAUSTIVE_SHARE", 1.0)
-    found = hunt(never(1), seconds=2)
+    found = hunt(never(1), PAPER, seconds=2)
     assert (found.dataset, found.finding) == (None, None)
     assert set(found.verdicts) == {Verdict.HOLDS}
 
@@ -214,22 +216,23 @@ def test_a_claim_without_an_end_ends_with_the_hunt(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(search, "GRACE", 0.2)
     claim = replace(never(1), judgement=Equal(measure=endless, expected=lambda _: exact_series([0])))
-    found = hunt(claim, seconds=0.2)
+    found = hunt(claim, PAPER, seconds=0.2)
     assert (found.dataset, found.tried) == (None, 0)
     assert 0.3 < found.seconds < 30
 
 
 def test_exhausted_says_that_all_of_the_smallest_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     few = list(islice(smallest_datasets(), 50))
-    monkeypatch.setattr(search, "smallest_datasets", lambda: iter(few))
+    assert PAPER.space is not None
+    paper = replace(PAPER, space=replace(PAPER.space, smallest=lambda: iter(few)))
     claim = never(-1)
     met = [data for data in few if all(check_assumption(data, name).holds for name in claim.assumptions)]
-    judged = [data for data in met if replace(claim, assumptions=()).judge(Run(data, search.SHORT)).verdict == "holds"]
-    found = hunt(claim, seconds=4)
+    judged = [data for data in met if replace(claim, assumptions=()).judge(Run(data, SHORT)).verdict == "holds"]
+    found = hunt(claim, paper, seconds=4)
     assert found.exhausted
     assert found.tried >= len(judged) > 3
     monkeypatch.setattr(search, "EXHAUSTIVE_SHARE", 0.0)
-    assert not hunt(claim, seconds=1).exhausted
+    assert not hunt(claim, paper, seconds=1).exhausted
 
 
 # audit --certify
@@ -238,7 +241,7 @@ def test_exhausted_says_that_all_of_the_smallest_were_tried(monkeypatch: pytest.
 def test_an_audit_encloses_the_first_steps(command: Command, svop: Path) -> None:
     arguments = ("audit", svop, "--steps1", "30", "--certify", "--certify-steps", "20")
     found = command.json(*arguments)
-    assert found["config"]["certify"] == 20
+    assert found["config"]["ntp"]["certify"] == 20
     (data,) = found["datasets"]
     assert (data["enclosed"], data["not_enclosed"], data["steps2"]) == (20, None, 20)
     certified = {row["claim"] for row in found["verdicts"] if row["evidence"] == "certified"}

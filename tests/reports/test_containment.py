@@ -21,15 +21,17 @@ import pytest
 
 from marginaudit.orders import shown
 from marginaudit.orders.ntp import CASES, dataset_from_document
-from marginaudit.reports import LEDGER, Claim, Finding, Verdict
+from marginaudit.reports import Claim, Finding, Verdict
 from marginaudit.reports.audit.containment import HandedOut, judge, process_kept
 from marginaudit.reports.audit.read_only import read_only
 from marginaudit.reports.claim import LONGEST_MESSAGE, described, message
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.verdict import Curve
 from tests.command_line import SHORT, Command, strict_json
+from tests.papers import audit_only
 
 FILE = """
 import os, sys
@@ -68,9 +70,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Audits draw nothing and judge a few built-in claims."""
-    monkeypatch.setattr("marginaudit.reports.page.write.FIGURES", ())
-    papers = {"ntp": ("ntp.prop",), "snap": ("sharp.p",)}
-    monkeypatch.setattr("marginaudit.reports.audit.ledger.PAPERS", papers)
+    audit_only(monkeypatch, "ntp.prop")
 
 
 def audited(command: Command, text: str, *arguments: object) -> dict[str, dict[str, Any]]:
@@ -148,7 +148,7 @@ def test_what_a_claim_changes_reaches_nothing_else(command: Command) -> None:
 def test_built_in_claims_find_the_same_on_a_copy() -> None:
     run = Run(CASES["example-1"](), Config(steps1=60, steps2=60, certify=20))
     handed_out = HandedOut(run)
-    for claim in LEDGER.values():
+    for claim in PAPER.claims:
         assert claim.judge(handed_out.copy()) == claim.judge(run)
     untrainable = HandedOut(Run(dataset_from_document({"samples": [{"tokens": ["a", "q"], "next": "a"}]})))
     assert untrainable.copy().dataset.N == 1
@@ -160,6 +160,7 @@ def test_what_takes_long_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.delattr(f"marginaudit.reports.ntp.run.{name}")
     monkeypatch.delattr("marginaudit.training.ntp.certified.enclosure.enclose")
     copy = handed_out.copy()
+    assert isinstance(copy, Run)
     assert (len(copy.training.stage2), copy.enclosure is not None, copy.norm_kq > 0) == (6, True, True)
 
 
@@ -174,7 +175,9 @@ def test_an_array_that_is_a_view_is_handed_out_as_a_copy() -> None:
     run = Run(CASES["example-1"](), Config(steps1=5, steps2=5))
     whole = np.arange(6.0)
     run.__dict__["trained"] = replace(run.trained, B=whole[1:], S=whole[1:])
-    trained = HandedOut(run).copy().trained
+    copy = HandedOut(run).copy()
+    assert isinstance(copy, Run)
+    trained = copy.trained
     assert np.shares_memory(trained.B, trained.B.base)
     assert not np.shares_memory(trained.B, whole)
     assert trained.B.tolist() == [1, 2, 3, 4, 5]

@@ -11,7 +11,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from marginaudit.reports.ntp.figures.direction import direction_figure
-from marginaudit.reports.plots.measured import PANELS, _draw_curve, against_bounds
+from marginaudit.reports.ntp.figures.measured import PANELS, against_bounds
+from marginaudit.reports.plots.measured import draw_curve
 from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
@@ -125,7 +126,7 @@ def test_without_a_direction_nothing_is_drawn() -> None:
 def panel(curve: Curve, first_step: str = "said") -> Axes:
     axis = Figure().subplots()
     axis.set_xscale("log")
-    _draw_curve(axis, curve, first_step)
+    draw_curve(axis, curve, first_step)
     return axis
 
 

@@ -20,11 +20,13 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.reports import LEDGER, Verdict, exact_series
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.hunt import hunt
+from marginaudit.reports.hunt.search import _Search
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run
-from marginaudit.reports.ntp.hunting.shrink import _smaller, shrink, size
+from marginaudit.reports.ntp.hunting.shrink import size, smaller
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
 from marginaudit.reports.ntp.hunting.strategies import datasets
+from marginaudit.reports.ntp.paper import PAPER
 
 REALIZABLE = (*ASSUMPTION_1, *ASSUMPTION_3)
 
@@ -43,7 +45,7 @@ def planted(most_tokens: int, assumptions: tuple[str, ...]) -> Claim:
 
 
 def test_a_planted_counterexample_is_shrunk_to_the_smallest() -> None:
-    found = hunt(planted(1, REALIZABLE), seconds=20)
+    found = hunt(planted(1, REALIZABLE), PAPER, seconds=20)
     assert found.dataset is not None
     assert len(found.dataset.relations) == 2
     assert found.dataset.V <= 3
@@ -52,7 +54,7 @@ def test_a_planted_counterexample_is_shrunk_to_the_smallest() -> None:
 
 
 def test_the_closed_forms_counterexample_is_found_and_reproduced_from_its_file() -> None:
-    found = hunt(LEDGER["ntp.prop2.closed-form"], seconds=15)
+    found = hunt(LEDGER["ntp.prop2.closed-form"], PAPER, seconds=15)
     assert found.dataset is not None
     assert found.dataset.V <= 6
     again = dataset_from_document(dataset_to_document(found.dataset))
@@ -62,7 +64,7 @@ def test_the_closed_forms_counterexample_is_found_and_reproduced_from_its_file()
 
 
 def test_nothing_is_found_where_nothing_is_wrong_and_the_space_is_told() -> None:
-    found = hunt(LEDGER["ntp.prop2.prefix-closed"], seconds=2)
+    found = hunt(LEDGER["ntp.prop2.prefix-closed"], PAPER, seconds=2)
     assert found.dataset is None
     assert set(found.verdicts) == {"holds"}
     assert found.largest["V"] > 2
@@ -71,7 +73,7 @@ def test_nothing_is_found_where_nothing_is_wrong_and_the_space_is_told() -> None
 
 def test_without_breaks_exactly_the_named_assumption() -> None:
     claim = planted(0, REALIZABLE)
-    found = hunt(claim, without="optimal_majority", seconds=10)
+    found = hunt(claim, PAPER, without="optimal_majority", seconds=10)
     assert found.dataset is not None
     failing = {name for name in REALIZABLE if not check_assumption(found.dataset, name).holds}
     assert failing == {"optimal_majority"}
@@ -79,23 +81,33 @@ def test_without_breaks_exactly_the_named_assumption() -> None:
 
 def test_without_an_assumption_that_the_claim_does_not_make_is_refused() -> None:
     with pytest.raises(InputError, match="does not make"):
-        hunt(LEDGER["ntp.prop2.closed-form"], without="prefix_closed")
+        hunt(LEDGER["ntp.prop2.closed-form"], PAPER, without="prefix_closed")
+
+
+def test_a_paper_without_a_space_of_datasets_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^paper ntp: got no space of datasets to hunt in, expected"):
+        hunt(planted(1, REALIZABLE), replace(PAPER, space=None))
 
 
 def test_one_seed_tries_the_same_datasets() -> None:
-    first, second = (hunt(planted(2, REALIZABLE), seconds=30, seed=4).dataset for _ in range(2))
+    first, second = (hunt(planted(2, REALIZABLE), PAPER, seconds=30, seed=4).dataset for _ in range(2))
     assert first is not None
     assert second is not None
     assert size(first) == size(second)
 
 
+def shrunk(start: Dataset, claim: Claim) -> Dataset:
+    looking = _Search(claim, PAPER, None, 1e6, lambda _: None)
+    looking.found.dataset = start
+    looking.shrunk()
+    smallest = looking.found.dataset
+    assert isinstance(smallest, Dataset)
+    return smallest
+
+
 def test_shrinking_ends_where_nothing_smaller_violates() -> None:
-    start = free_dataset(V=6, N=20, L=5, seed=0)
-
-    def violates(dataset: Dataset) -> bool:
-        return dataset.N >= 3
-
-    smallest = shrink(start, violates)
+    three = Equal(measure=lambda run: exact_series([int(run.dataset.N >= 3)]), expected=lambda _: exact_series([0]))
+    smallest = shrunk(free_dataset(V=6, N=20, L=5, seed=0), replace(planted(0, ()), judgement=three))
     assert smallest.N == 3
     assert sum(smallest.counts) == 3
 
@@ -105,8 +117,7 @@ def test_a_sample_goes_where_another_one_can_take_its_token() -> None:
     n = {"a": "a", "b": "b", "c": "c", "d": "e", "e": "d"}
     samples = (Sample(("b", "c"), "b"), Sample(("d", "c"), "e"), Sample(("a", "e", "c"), "d"))
     start = Dataset("three", tuple("abcde"), samples, (1, 1, 1), next_token=n)
-    claim = LEDGER["ntp.prop2.closed-form"]
-    smallest = shrink(start, lambda data: claim.judge(Run(data)).verdict is Verdict.VIOLATED)
+    smallest = shrunk(start, LEDGER["ntp.prop2.closed-form"])
     assert sorted(len(sample.tokens) for sample in smallest.samples) == [2, 4]
 
 
@@ -114,10 +125,10 @@ def test_a_sample_goes_where_another_one_can_take_its_token() -> None:
 @given(st.data())
 def test_every_reduction_is_a_dataset_and_smaller(data: st.DataObject) -> None:
     dataset = data.draw(datasets({"injective", "next_from_sentence", "well_defined_orders"}))
-    for smaller in islice(_smaller(dataset), 200):
-        assert smaller.relations is not None
-        assert dataset_from_document(dataset_to_document(smaller)).samples == smaller.samples
-        assert size(smaller) < size(dataset)
+    for reduced in islice(smaller(dataset), 200):
+        assert reduced.relations is not None
+        assert dataset_from_document(dataset_to_document(reduced)).samples == reduced.samples
+        assert size(reduced) < size(dataset)
 
 
 def test_the_smallest_datasets_answer_from_their_sentences_and_grow() -> None:
@@ -140,5 +151,5 @@ def test_ordered_strategies_meet_assumptions_1_to_3(data: st.DataObject) -> None
 def test_a_token_that_follows_itself_is_taken_out_with_the_samples_it_answers() -> None:
     samples = (Sample(("b", "b"), "a"), Sample(("b", "b", "b"), "b"))
     dataset = Dataset("fixed", ("a", "b"), samples, (1, 1), next_token={"a": "a", "b": "b"})
-    smaller = [d for d in _smaller(dataset) if d.vocabulary == ("b",)]
-    assert [d.samples for d in smaller] == [samples[1:]]
+    reduced = [d for d in smaller(dataset) if d.vocabulary == ("b",)]
+    assert [d.samples for d in reduced] == [samples[1:]]

@@ -8,8 +8,9 @@ import pytest
 from scipy.stats import ortho_group
 
 from marginaudit.orders.ntp import ASSUMPTIONS, CASES, Dataset, Sample, broken
-from marginaudit.reports import LEDGER, Verdict
+from marginaudit.reports import Verdict
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.paper import PAPER
 
 CONFIG = Config(steps1=200, steps2=200)
 
@@ -38,7 +39,7 @@ def rotated(dataset: Dataset) -> Dataset:
 
 def verdicts(dataset: Dataset) -> dict[str, tuple[str, str]]:
     run = Run(dataset, CONFIG)
-    findings = {claim.id: claim.judge(run) for claim in LEDGER.values()}
+    findings = {claim.id: claim.judge(run) for claim in PAPER.claims}
     return {claim: (found.verdict, found.evidence) for claim, found in findings.items()}
 
 
@@ -57,7 +58,7 @@ def test_breaking_an_assumption_makes_exactly_its_claims_not_applicable(assumpti
     whole = CASES["section-7"]()
     run = Run(broken(whole, assumption), CONFIG)
     before = Run(whole, CONFIG)
-    for claim in LEDGER.values():
+    for claim in PAPER.claims:
         found = claim.judge(run)
         if assumption in claim.assumptions:
             assert found.verdict is Verdict.NOT_APPLICABLE

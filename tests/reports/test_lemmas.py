@@ -151,7 +151,7 @@ def test_corollary_1_is_decided_for_every_T(case: str, suffix: str) -> None:
     assert start is not None
     assert start == upper.informative_from == lower.informative_from
 
-    def late_enough(T: int) -> bool:
+    def late_enough(T: float) -> bool:
         return bool(T * on.eta0 >= 384 * on.norm_ov**power * np.log(2 * on.dataset.V) * np.log(T) * (1 - 1e-12))
 
     assert late_enough(start)

@@ -14,8 +14,9 @@ from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import lemmas_stage2 as lemmas
 from marginaudit.reports.ntp.claims.lemmas_stage2 import lemma4_sides, lemma5_weights, sharp_allowed
 from marginaudit.reports.ntp.quantities import score_error, stage2_log_other_weight, state_error
-from marginaudit.reports.ntp.sharper.stage2 import _at_random, _far_along_reference, infimum
+from marginaudit.reports.ntp.sharper.stage2 import _at_random, _far_along_reference
 from marginaudit.reports.series import FORMULA_ROUNDING
+from marginaudit.training.ntp.model.infimum import infimum_ball
 
 EPS = float(np.finfo(float).eps)
 
@@ -157,9 +158,9 @@ def test_contests_are_each_optimal_token_against_each_other_one() -> None:
 
 def test_infima_are_compared_in_balls() -> None:
     on = run()
-    for found, entries in ((_far_along_reference(on, infimum), 1), (_at_random(on, infimum), 3)):
+    for found, entries in ((_far_along_reference(on, infimum_ball), 1), (_at_random(on, infimum_ball), 3)):
         assert (found.evidence, found.log) == (Evidence.CERTIFIED, True)
         assert len(found) == len(found.label) == entries * len(on.training.classes)
         assert (found.value > 0).all()
         assert (found.radius < 1e-15 * np.maximum(1, found.value)).all()
-    assert (_far_along_reference(on, infimum).value < 1e-9).all()
+    assert (_far_along_reference(on, infimum_ball).value < 1e-9).all()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from marginaudit.orders import InputError
-from marginaudit.reports.audit.ledger import BUILT_IN
+from marginaudit.reports.audit.built_in import BUILT_IN
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.bound_constants.entry import entry_from_document
 from marginaudit.reports.bound_constants.measure import entry_of, find_claim, find_dataset, judged

@@ -10,9 +10,11 @@ import pytest
 
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Claim, Evidence, Series, Verdict
+from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims.theorem2 import log_infimum
+from marginaudit.reports.ntp.paper import PAPER
 from tests.reports.test_planted_lemmas import FALSE_LEMMA_TWINS, FOUND_FALSE_LEMMAS
 
 
@@ -140,7 +142,8 @@ LONG = {
 
 
 def test_every_claim_has_a_twin() -> None:
-    assert set(FALSE_TWINS) | FOUND_FALSE | set(FALSE_LEMMA_TWINS) | set(FOUND_FALSE_LEMMAS) == set(LEDGER)
+    twins = set(FALSE_TWINS) | FOUND_FALSE | set(FALSE_LEMMA_TWINS) | set(FOUND_FALSE_LEMMAS)
+    assert twins == {claim.id for claim in PAPER.claims}
 
 
 @pytest.mark.parametrize("claim", sorted(FALSE_TWINS))
@@ -203,5 +206,17 @@ def test_a_claim_that_raises_is_broken_and_names_the_cause() -> None:
 
 
 def test_an_unknown_assumption_is_refused() -> None:
-    with pytest.raises(ValueError, match="prefix_close"):
-        replace(LEDGER["ntp.prop1.norm"], assumptions=("prefix_close",))
+    assumes = replace(LEDGER["ntp.prop1.norm"], assumptions=("injective", "prefix_close"))
+    with pytest.raises(ValueError, match=r"prop1\.norm: got the assumption prefix_close, expected one of ntp$"):
+        replace(PAPER, claims=(assumes,))
+
+
+def test_a_claim_of_one_paper_is_about_its_datasets_only() -> None:
+    """Also one that assumes nothing, which any dataset meets."""
+    free = replace(LEDGER["ntp.prop1.norm"], assumptions=(), paper="")
+    (own,) = replace(PAPER, claims=(free,)).claims
+    assert own == replace(free, paper="ntp")
+    with pytest.raises(ValueError, match=r"^claim ntp\.prop1\.norm: got the paper ntp, expected one of other$"):
+        replace(PAPER, name="other", claims=(own,))
+    for paper in PAPERS:
+        assert all(other.judges(claim) == (other is paper) for claim in paper.claims for other in PAPERS)

@@ -110,11 +110,11 @@ def test_why_there_is_no_infimum() -> None:
 
 def test_what_was_recorded() -> None:
     for stage in (1, 2):
-        recorded(example(at=(3, 9)), stage, 3)
+        recorded(example(at=(2, 3)), stage, 3)
         recorded(example(), stage, 5)
         recorded(example(at=(5,)), stage, 5)
         with pytest.raises(BeyondTheRun, match=f"no step of stage {stage} from t = 4 on was recorded"):
-            recorded(example(at=(3, 9)), stage, 4)
+            recorded(example(at=(2, 3)), stage, 4)
         with pytest.raises(BeyondTheRun, match=f"stage {stage} has 5 steps"):
             recorded(example(), stage, 6)
     recorded(example(steps1=9, steps2=2), 1, 9)

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from marginaudit.reports.plots.measured import _draw_curve, _first_step, rendered
+from marginaudit.reports.plots.measured import draw_curve, first_step, rendered
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 
@@ -15,7 +15,7 @@ def drawn(curve: Curve) -> Axes:
     figure = Figure(figsize=(3, 2))
     axis = figure.subplots()
     axis.set_xscale("log")
-    _draw_curve(axis, curve, "bound vacuous to t = 1e40")
+    draw_curve(axis, curve, "bound vacuous to t = 1e40")
     ElementTree.fromstring(rendered(figure, ".svg"))
     return axis
 
@@ -62,6 +62,6 @@ def test_nothing_to_draw(measured: list[float]) -> None:
 
 def test_a_threshold_is_not_called_vacuous() -> None:
     beyond = Finding(Verdict.INCONCLUSIVE, informative_from=10**12)
-    assert _first_step(beyond) == "the statement speaks from t = 1e+12"
-    assert _first_step(Finding(Verdict.VACUOUS, informative_from=500)) == "bound vacuous; informative from t = 5e+02"
-    assert _first_step(Finding(Verdict.VACUOUS)) == "bound vacuous to t = 1e40"
+    assert first_step(beyond) == "the statement speaks from t = 1e+12"
+    assert first_step(Finding(Verdict.VACUOUS, informative_from=500)) == "bound vacuous; informative from t = 5e+02"
+    assert first_step(Finding(Verdict.VACUOUS)) == "bound vacuous to t = 1e40"

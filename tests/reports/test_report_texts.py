@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports.audit.auditing import Source, distinct_names
+from marginaudit.reports.audit.auditing import distinct_names
+from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import check_writable, csv_text, file_stem, json_text, write_whole
 from marginaudit.reports.page.html import _norm, number
 from marginaudit.reports.page.write import _stems, files_of_report
@@ -100,7 +102,8 @@ def test_datasets_of_one_name_get_free_numbers() -> None:
     names = ["x", "x", "x-2", "x", "y"]
     told: list[str] = []
     found = distinct_names(
-        [Source(replace(CASES["example-1"](), name=name), f"file {i}") for i, name in enumerate(names)], told.append
+        [Source(replace(CASES["example-1"](), name=name), PAPER, f"file {i}") for i, name in enumerate(names)],
+        told.append,
     )
     assert [source.dataset.name for source in found] == ["x", "x-3", "x-2", "x-4", "y"]
     assert [source.origin for source in found] == [f"file {i}" for i in range(5)]

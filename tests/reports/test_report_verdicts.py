@@ -15,6 +15,7 @@ from marginaudit.orders.ntp import (
 )
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.paper import PAPER
 
 WHOLE = {
     "prefix-closed": prefix_closed_dataset(V=4, N=8, L=3, seed=1),
@@ -58,7 +59,7 @@ ODD: dict[str, Any] = {
 
 def judged(dataset: Dataset, config: Config) -> dict[str, Verdict]:
     run = Run(dataset, config)
-    findings = {claim.id: claim.judge(run) for claim in LEDGER.values()}
+    findings = {claim.id: claim.judge(run) for claim in PAPER.claims}
     details = {name: finding.detail for name, finding in findings.items() if finding.verdict is Verdict.BROKEN}
     assert details == {}
     return {name: finding.verdict for name, finding in findings.items()}

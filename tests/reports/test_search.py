@@ -11,11 +11,13 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.reports import LEDGER, Evidence, Finding, Verdict
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.hunt import search
-from marginaudit.reports.hunt.search import LATE, SHORT, Hunt, _Search, _TimeIsUp, hunt_answer
+from marginaudit.reports.hunt.search import Hunt, _Search, _TimeIsUp, hunt_answer
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.hunting.shrink import _smaller, size
+from marginaudit.reports.ntp.hunting import space, strategies
+from marginaudit.reports.ntp.hunting.shrink import size, smaller
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
+from marginaudit.reports.ntp.hunting.space import LATE, SHORT
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.verdict import not_applicable
 
 ASSUMED = (*ASSUMPTION_1, *ASSUMPTION_3)
@@ -42,7 +44,7 @@ def planted(judgement: Any, assumptions: tuple[str, ...] = ASSUMED) -> Claim:
 
 
 def searching(judgement: Any, without: str | None = None, **change: Any) -> _Search:
-    return _Search(planted(judgement, **change), without, 1e6, lambda _: None)
+    return _Search(planted(judgement, **change), PAPER, without, 1e6, lambda _: None)
 
 
 @pytest.mark.parametrize(("late", "tried", "confirmed"), [(False, SHORT, Config()), (True, LATE, Config(steps2=None))])
@@ -101,14 +103,22 @@ def test_what_is_broken_with_an_assumption() -> None:
     assert dropped("no_confused_tokens") == ({"no_confused_tokens"}, {"no_confused_tokens"})
     sentence = {"next_from_sentence", "optimal_majority"}
     assert dropped("next_from_sentence") == (sentence, sentence)
-    assert dropped(None, ("collocation",)) == (set(), {"injective"})
+
+
+def test_what_is_drawn_breaks_what_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[tuple[set[str], bool]] = []
+    monkeypatch.setattr(strategies, "datasets", lambda broken, *, prefix_closed: drawn.append((broken, prefix_closed)))
+    space.drawn(set(), ASSUMED)
+    space.drawn({"optimal_majority"}, (*ASSUMED, "prefix_closed"))
+    space.drawn(set(), ("collocation",))
+    assert drawn == [(set(), False), ({"optimal_majority"}, True), ({"injective"}, False)]
 
 
 def test_time_is_up_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
     told: list[float] = []
-    looking = _Search(planted(Told(lambda _: HOLDS)), None, 5.0, told.append)
+    looking = _Search(planted(Told(lambda _: HOLDS)), PAPER, None, 5.0, told.append)
     for later in (101.0, 105.0):
         now[0] = later
         assert not looking.violates(SMALL)
@@ -122,7 +132,8 @@ def test_time_is_up_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_smallest_sizes_are_tried_for_a_quarter_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
-    monkeypatch.setattr(search, "smallest_datasets", lambda: iter([SMALL] * 9))
+    assert PAPER.space is not None
+    paper = replace(PAPER, space=replace(PAPER.space, smallest=lambda: iter([SMALL] * 9)))
 
     def tick(_: Run) -> Finding:
         now[0] += 1.0
@@ -130,14 +141,14 @@ def test_the_smallest_sizes_are_tried_for_a_quarter_of_the_time(monkeypatch: pyt
 
     def counted(seconds: float, **change: Any) -> tuple[int, bool]:
         now[0] = 0.0
-        looking = _Search(planted(Told(tick), **change), None, seconds, lambda _: None)
+        looking = _Search(planted(Told(tick), **change), paper, None, seconds, lambda _: None)
         looking.smallest()
         return looking.found.tried, looking.found.exhausted
 
     assert counted(12.0) == (4, False)
     assert counted(400.0) == (9, True)
     assert counted(400.0, assumptions=(*ASSUMED, "prefix_closed")) == (0, False)
-    without = _Search(planted(Told(tick)), "injective", 400.0, lambda _: None)
+    without = _Search(planted(Told(tick)), paper, "injective", 400.0, lambda _: None)
     without.smallest()
     assert (without.found.tried, without.found.exhausted) == (0, False)
     first = searching(Told(lambda _: VIOLATED))
@@ -150,7 +161,7 @@ def test_it_looks_on_for_as_long_as_it_took(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
     for seconds, deadline in ((100.0, 14.0), (9.0, 9.0)):
         now[0] = 0.0
-        looking = _Search(planted(Told(lambda _: HOLDS)), None, seconds, lambda _: None)
+        looking = _Search(planted(Told(lambda _: HOLDS)), PAPER, None, seconds, lambda _: None)
         now[0] = 7.0
         looking.smaller(0)
         assert looking.deadline == deadline
@@ -188,11 +199,11 @@ def test_the_answer_of_a_hunt_and_its_certificate() -> None:
     assert found.certificate() is not None
     found.finding = VIOLATED
     assert found.certificate() is None
-    nothing = hunt_answer(Hunt("planted", "injective"), None)
+    nothing = hunt_answer(Hunt("planted", "injective", PAPER), None)
     assert (nothing["found"], nothing["detail"], nothing["without"]) == (False, None, "injective")
-    assert Hunt("planted", None).certificate() is None
+    assert Hunt("planted", None, PAPER).certificate() is None
     unsolved = replace(SMALL, embedding=SMALL.embeddings * 1.0 + 0.1)
-    assert Hunt("planted", None, unsolved, exact).certificate() is None
+    assert Hunt("planted", None, PAPER, unsolved, exact).certificate() is None
     apart = searching(Told(lambda _: VIOLATED), without="optimal_majority")
     apart.found.dataset = SMALL
     named = apart.result().dataset
@@ -204,7 +215,7 @@ def test_each_way_to_make_a_dataset_smaller() -> None:
     one, two = Sample(("a", "b"), "b"), Sample(("c", "c", "b"), "a")
     n = {"a": "b", "b": "c", "c": "a"}
     start = Dataset("start", ("a", "b", "c"), (one, two), (2, 1), next_token=n)
-    found = [(d.vocabulary, dict(d.next_token), dict(zip(d.samples, d.counts, strict=True))) for d in _smaller(start)]
+    found = [(d.vocabulary, dict(d.next_token), dict(zip(d.samples, d.counts, strict=True))) for d in smaller(start)]
     abc = ("a", "b", "c")
     shorter = {one: 2, Sample(("c", "b"), "a"): 1}
     assert found == [
@@ -224,12 +235,12 @@ def test_each_way_to_make_a_dataset_smaller() -> None:
 def test_samples_that_become_one_are_counted_together() -> None:
     long, short = Sample(("b", "b", "a"), "a"), Sample(("b", "a"), "a")
     start = Dataset("start", ("a", "b"), (long, short), (3, 4), next_token={"a": "b", "b": "a"})
-    assert [d.counts for d in _smaller(start) if d.samples == (short,)] == [(4,), (7,), (7,)]
+    assert [d.counts for d in smaller(start) if d.samples == (short,)] == [(4,), (7,), (7,)]
     skew = replace(start, embedding=LARGE.embeddings[:2, :3])
-    for smaller in _smaller(replace(skew, next_token={"a": "a", "b": "b"})):
-        if smaller.V == 1:
-            assert smaller.embedding is not None
-            assert smaller.embedding.tolist() == skew.embedding[[start.index[smaller.vocabulary[0]]]].tolist()  # type: ignore[index]
+    for reduced in smaller(replace(skew, next_token={"a": "a", "b": "b"})):
+        if reduced.V == 1:
+            assert reduced.embedding is not None
+            assert reduced.embedding.tolist() == skew.embedding[[start.index[reduced.vocabulary[0]]]].tolist()  # type: ignore[index]
 
 
 def test_the_smallest_datasets_are_all_of_one_sample_then_of_two() -> None:

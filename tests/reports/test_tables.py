@@ -27,11 +27,12 @@ from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import theorem1
 from marginaudit.reports.ntp.quantities import stage2_direction
 from marginaudit.reports.ntp.run import LISTED_STEPS, dense_steps
-from marginaudit.reports.ntp.tables import direction_table, latex, markdown, proposition2_table
-from marginaudit.reports.ntp.tables.direction import direction_grids, ratio
-from marginaudit.reports.ntp.tables.proposition2 import proposition2_grids
+from marginaudit.reports.ntp.tables.direction import direction_grids, direction_table, ratio
+from marginaudit.reports.ntp.tables.proposition2 import proposition2_grids, proposition2_table
+from marginaudit.reports.page.formats import latex, markdown
 from tests.command_line import NO_FUNCTION, SVOP, Command, dataset_file, strict_json
 from tests.orders import restated
+from tests.papers import audit_only
 from tests.strategies import realizable_datasets
 
 Floats = NDArray[np.float64]
@@ -498,8 +499,7 @@ RUN = ("--steps1", "30", "--steps2", "120")
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Audits draw nothing and judge two claims."""
-    monkeypatch.setattr("marginaudit.reports.page.write.FIGURES", ())
-    monkeypatch.setattr("marginaudit.reports.audit.ledger.PAPERS", {"ntp": ("ntp.prop2.c",), "snap": ("sharp.prop",)})
+    audit_only(monkeypatch, "ntp.prop2.c", "sharp.prop")
 
 
 @pytest.mark.usefixtures("quick")
@@ -510,7 +510,7 @@ def test_json_csv_html_and_the_terminal_agree(command: Command, tmp_path: Path) 
     written = strict_json((tmp_path / "report" / "report.json").read_text(encoding="utf-8"))
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     assert report["datasets"] == written["datasets"]
-    assert page.index('id="direction"') < page.index('id="proposition2"') < page.index('id="data"')
+    assert page.index('id="direction"') < page.index('id="proposition2"') < page.index('id="data-ntp"')
     for name in ("direction", "proposition2"):
         answer = command.json("table", name, *paths, *RUN)
         assert answer == {"datasets": [{"name": data["name"], name: data[name]} for data in written["datasets"]]}
@@ -628,7 +628,7 @@ def test_long_names_are_broken_and_numbers_are_not(
 
 @pytest.mark.usefixtures("quick")
 def test_the_page_shows_the_first_lines(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marginaudit.reports.page.html.html.MOST_LINES", 3)
+    monkeypatch.setattr("marginaudit.reports.page.html.MOST_LINES", 3)
     assert command("audit", "example-1", *RUN, "--at", "2,10,100", "--out", tmp_path / "report").status == 0
     page = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
     assert section(page, "proposition2").count("<tr><td") == 3

@@ -134,13 +134,13 @@ def test_sentences_that_the_error_bars_leave_open_are_counted(monkeypatch: pytes
             attention = {x: copies * math.exp(S[data.index[x], data.index[query]]) for x, copies in bag}
             (middle,) = (x for x in attention if x in data.orders[query].non_comparable)
             leads.append(math.log(attention.pop(middle) / max(attention.values())))
-    monkeypatch.setattr(ntp_theorem3_sentences, "score_error", lambda run: np.full(len(run.training.stage2), error))
+    monkeypatch.setattr(theorem3_sentences, "score_error", lambda run: np.full(len(run.training.stage2), error))
     tried = put_through(run, record)
     expected = sum(lead > error for lead in leads), sum(-error < lead <= error for lead in leads)
     assert (tried.right, tried.unsure) == expected
     assert (expected[1] > 0) == (error > 0)
     said = f"of {tried.unsure} more the error bars leave it open."
-    assert (said in ntp_theorem3_sentences.in_words(run, record)) == (error > 0)
+    assert (said in theorem3_sentences.in_words(run, record)) == (error > 0)
 
 
 # the shortest sentence that is answered otherwise, against every short sentence

@@ -21,7 +21,7 @@ from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, read_dataset
 from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
 from marginaudit.reports.audit import outside
-from marginaudit.reports.audit.ledger import PAPERS, of_paper
+from marginaudit.reports.audit.ledger import PAPERS, about, chosen
 from marginaudit.reports.audit.user_claims import GROUP, all_claims
 from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.claim import NOT_STATED, Judgement
@@ -30,6 +30,7 @@ from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.verdict import Curve
 from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json
+from tests.papers import audit_only, with_claims
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "att_svm.py"
@@ -126,7 +127,7 @@ NOT_PREFIX_CLOSED = {
 def test_claims_of_a_file_are_audited_beside_the_built_in_ones(
     command: Command, monkeypatch: pytest.MonkeyPatch, own_folder: Path
 ) -> None:
-    monkeypatch.setattr("marginaudit.reports.audit.ledger.PAPERS", {"ntp": ("ntp.prop2.c",), "snap": ("sharp.s",)})
+    audit_only(monkeypatch, "ntp.prop2.c")
     data = dataset_file(own_folder, NOT_PREFIX_CLOSED)
     arguments = ("audit", data, "--claims", claims_file(EVERY_KIND), "--paper", "ntp", *SHORT, "--out", "report")
 
@@ -210,7 +211,7 @@ BAD_FILES = {
     "no id": (FILE + "CLAIMS = [claim(3, print)]", "mine.py:7: got ValueError: claim 3: got 3 as id, expected text"),
     "unknown": (
         FILE + "CLAIMS = [claim('a', print, ('orthogonal',))]",
-        "mine.py:7: got ValueError: claim a: got the assumption 'orthogonal', expected one of collocation",
+        "mine.py: claim a: got the assumption 'orthogonal', expected one of collocation",
     ),
     "letters": (
         FILE + "CLAIMS = [claim('a', print, 'orthonormal')]",
@@ -270,7 +271,7 @@ def test_a_file_imports_what_lies_beside_it_and_shadows_nothing(monkeypatch: pyt
     text = "import colorsys\nfrom dataclasses import dataclass\nfrom sibling import NAME\n"
     text += "@dataclass\nclass Named:\n    name: 'str'\n"
     path = claims_file(text + FILE + "CLAIMS = (claim(Named(NAME).name, print) for _ in range(1))", "more/numpy.py")
-    assert list(all_claims("all", path, no_notice)) == [*LEDGER, "mine.sibling"]
+    assert list(all_claims(PAPERS, path, no_notice)) == [*LEDGER, "mine.sibling"]
     assert sys.modules["numpy"] is np
 
 
@@ -300,7 +301,7 @@ def test_an_interrupt_that_a_claims_code_catches_still_ends_the_audit(command: C
 def test_no_public_name_is_also_a_modules() -> None:
     """Else what `from marginaudit.reports import series` gives would depend on what was imported before."""
     modules = {module.name for module in pkgutil.iter_modules(reports.__path__)}
-    assert {"claim", "cli"} < modules
+    assert {"claim", "paper"} < modules
     assert modules.isdisjoint(reports.__all__)
 
 
@@ -475,7 +476,7 @@ def test_an_installed_package_brings_claims(command: Command, tmp_path: Path) ->
     (site / "planted.py").write_text("print('loaded')\n" + FILE + "CLAIMS = [claim('planted.one', print)]")
     install(site, "planted:CLAIMS")
     path = claims_file(FILE + "CLAIMS = [claim('mine.one', print)]")
-    assert list(all_claims("all", path, no_notice)) == [*LEDGER, "planted.one", "mine.one"]
+    assert list(all_claims(PAPERS, path, no_notice)) == [*LEDGER, "planted.one", "mine.one"]
     answer = command("claims", "--json")
     assert answer.status == 0
     assert '"planted.one"' in answer.out
@@ -518,32 +519,32 @@ def test_a_broken_package_is_told_in_one_line_and_left_out(
 
 
 def test_every_built_in_claim_is_of_one_paper() -> None:
-    papers = {name: {entry.id for entry in LEDGER.values() if entry.id.startswith(PAPERS[name])} for name in PAPERS}
-    assert sum(map(len, papers.values())) == len(LEDGER)
-    assert set().union(*papers.values()) == set(LEDGER)
-    assert [entry.id for entry in of_paper("all")] == list(LEDGER)
-    assert {entry.id for entry in of_paper("ntp")} == papers["ntp"]
+    assert [claim.id for paper in PAPERS for claim in paper.claims] == list(LEDGER)
+    assert chosen(PAPERS, "all") == PAPERS
+    for paper in PAPERS:
+        assert chosen(PAPERS, paper.name) == (paper,)
+        assert {claim.id for claim in about(paper, LEDGER.values())} == {claim.id for claim in paper.claims}
 
 
-def test_the_paper_chooses_built_in_claims_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marginaudit.reports.audit.ledger.PAPERS", {"ntp": ("ntp.example",), "snap": ("sharp.s",)})
+def test_the_paper_chooses_built_in_claims_only() -> None:
+    papers = with_claims("ntp.example"), with_claims("sharp.s", name="other")
     path = claims_file(FILE + "CLAIMS = [claim('mine', lambda run: Finding(Verdict.HOLDS))]")
     for paper, ids in (
         ("ntp", ["ntp.example1", "ntp.example2"]),
-        ("snap", [i for i in LEDGER if i.startswith("sharp.s")]),
+        ("other", [i for i in LEDGER if i.startswith("sharp.s")]),
     ):
-        assert list(all_claims(paper, None, no_notice)) == ids
-        assert list(all_claims(paper, path, no_notice)) == [*ids, "mine"]
+        assert list(all_claims(chosen(papers, paper), None, no_notice)) == ids
+        assert list(all_claims(chosen(papers, paper), path, no_notice)) == [*ids, "mine"]
     taken = claims_file(FILE + "CLAIMS = [claim('ntp.prop1.norm', print)]")
     with pytest.raises(InputError, match=r"ntp\.prop1\.norm: got an id that another claim has"):
-        all_claims("ntp", taken, no_notice)
+        all_claims(chosen(papers, "other"), taken, no_notice)
 
 
-def test_a_paper_without_claims_is_refused(command: Command, monkeypatch: pytest.MonkeyPatch, own_folder: Path) -> None:
-    monkeypatch.setattr("marginaudit.reports.audit.ledger.PAPERS", {"ntp": ("ntp.",), "snap": ("nothing.",)})
-    line = command.refused("audit", "--paper", "snap")
-    assert line == "--paper snap: got no claims of that paper yet, expected ntp or all"
-    assert command.refused("audit", "--paper", "tf") == "--paper: got 'tf', expected one of ntp, snap, all"
+def test_a_paper_that_is_not_there_is_refused(command: Command, own_folder: Path) -> None:
+    names = ", ".join(paper.name for paper in PAPERS)
+    assert command.refused("audit", "--paper", "tf") == f"--paper: got 'tf', expected one of {names}, all"
+    with pytest.raises(InputError, match=f"^--paper tf: got no paper of that name, expected {names} or all$"):
+        chosen(PAPERS, "tf")
     assert not list(own_folder.iterdir())
 
 
@@ -573,7 +574,7 @@ def test_the_code_blocks_of_the_page_run(command: Command) -> None:
     page = (ROOT / "docs" / "your-own-claim.md").read_text(encoding="utf-8")
     for number, block in enumerate(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)):
         path = claims_file(block, f"block{number}.py")
-        (own,) = list(all_claims("all", path, no_notice).values())[len(LEDGER) :]
+        (own,) = list(all_claims(PAPERS, path, no_notice).values())[len(LEDGER) :]
         found = own.judge(long())
         assert found.verdict is Verdict.HOLDS, found
         assert own.id in command("claims", own.id, "--claims", path).out
@@ -582,7 +583,7 @@ def test_the_code_blocks_of_the_page_run(command: Command) -> None:
 
 
 def example() -> Claim:
-    return all_claims("all", EXAMPLE, no_notice)["att-svm.margin"]
+    return all_claims(PAPERS, EXAMPLE, no_notice)["att-svm.margin"]
 
 
 def test_the_examples_margin_is_that_of_every_sample() -> None:

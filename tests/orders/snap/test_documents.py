@@ -15,12 +15,12 @@ from marginaudit.orders import InputError
 from marginaudit.orders.ntp import dataset_from_document
 from marginaudit.orders.snap import (
     SequenceClasses,
-    accepts,
     check_assumptions,
     classes_from_document,
     classes_to_document,
     read_classes,
 )
+from marginaudit.orders.snap.documents import accepts
 from tests.orders.snap import restated
 from tests.orders.snap.strategies import class_datasets, class_documents, damaged_class_documents
 from tests.strategies import Document, json_values
@@ -172,8 +172,9 @@ def test_refused(tmp_path: Path, content: str) -> None:
 
 
 def test_files_that_are_refused(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none.json") == "got No such file or directory, expected a file of sequence classes"
-    assert refusal(tmp_path / "d.txt") == "got the ending '.txt', expected a .json file of sequence classes"
+    assert refusal(tmp_path / "none.json") == "got No such file or directory, expected a dataset file"
+    (tmp_path / "d.txt").write_text("a b")
+    assert refusal(tmp_path / "d.txt") == "got a text file, expected a .json dataset"
     (tmp_path / "d.json").write_bytes(b'{\n"\xff')
     assert refusal(tmp_path / "d.json") == "line 2: got text that is not UTF-8, expected UTF-8"
 

@@ -1,0 +1,13 @@
+"""The papers that are built in, and the commands that only one of them has: nothing of theirs is imported here."""
+
+BUILT_IN = {"ntp": "marginaudit.reports.ntp.paper", "snap": "marginaudit.reports.snap.paper"}
+"""Modules that have a `PAPER`, by its name, in the order of the reports."""
+
+COMMANDS = {
+    "solve": ("marginaudit.reports.ntp.commands.solve", "Solve the two hard-margin problems, with certificates."),
+    "verify": (
+        "marginaudit.reports.ntp.commands.verify",
+        "Check a CERTIFICATE that `solve --certificate` wrote.",
+    ),
+}
+"""Modules that have a command of that name, and what it does."""

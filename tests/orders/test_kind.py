@@ -1,0 +1,41 @@
+"""A dataset's file is read by the kind that it is of."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marginaudit.orders import InputError, Kind, read
+from marginaudit.orders.ntp import SENTENCES, Dataset
+from marginaudit.orders.snap import CLASSES, SequenceClasses
+
+TWO = {"classes": [{"next": n, "query": "q", "probabilities": {n: 1}} for n in "ab"]}
+BOTH: tuple[list[Kind[Any]], ...] = ([SENTENCES, CLASSES], [CLASSES, SENTENCES])
+
+
+@pytest.mark.parametrize("kinds", BOTH)
+def test_the_kind_that_accepts_a_document_reads_it(kinds: list[Kind[Any]]) -> None:
+    kind, classes = read(json.dumps(TWO).encode(), Path("two.json"), kinds)
+    assert kind is CLASSES
+    assert isinstance(classes, SequenceClasses)
+    for content, name in ((b'{"sentences": [["a", "b"]]}', "ab.json"), (b"a b\n", "ab.txt")):
+        kind, dataset = read(content, Path(name), kinds)
+        assert kind is SENTENCES
+        assert isinstance(dataset, Dataset)
+        assert (dataset.name, dataset.vocabulary) == ("ab", ("a", "b"))
+
+
+def test_what_no_kind_accepts_is_read_as_the_first() -> None:
+    said = []
+    for kinds in BOTH:
+        with pytest.raises(InputError) as refused:
+            read(b"{}", Path("d.json"), kinds)
+        said.append(str(refused.value))
+    assert "sentences" in said[0]
+    assert "classes" in said[1]
+
+
+def test_a_text_is_refused_where_no_kind_has_such_files() -> None:
+    with pytest.raises(InputError, match=r"^d\.txt: got a text file, expected a \.json dataset$"):
+        read(b"a b\n", Path("d.txt"), [CLASSES])

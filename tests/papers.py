@@ -1,0 +1,20 @@
+"""The first paper with less to judge and to draw, for tests of audits that need little."""
+
+from dataclasses import replace
+
+import pytest
+
+from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.paper import Paper
+
+
+def with_claims(*beginnings: str, name: str = "ntp") -> Paper:
+    """A paper that has only the claims whose ids begin so, and draws nothing."""
+    claims = tuple(replace(claim, paper=name) for claim in PAPER.claims if claim.id.startswith(beginnings))
+    assert claims
+    return replace(PAPER, name=name, claims=claims, pictures=())
+
+
+def audit_only(monkeypatch: pytest.MonkeyPatch, *beginnings: str) -> None:
+    """Let `marginaudit audit` judge those claims, and draw nothing."""
+    monkeypatch.setattr("marginaudit.reports.command.audit.PAPERS", (with_claims(*beginnings),))

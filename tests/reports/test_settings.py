@@ -1,0 +1,135 @@
+"""Settings: each value checked where a config is made, and the options that the command line makes of them."""
+
+import math
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders import InputError, shown
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.command.options import configs, dashed
+from marginaudit.reports.ntp import Config
+from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.settings import settings_of
+from tests.command_line import SVOP, Command, dataset_file
+
+BAD: dict[str, tuple[Any, ...]] = {
+    "steps": (-5, -1, 10**18 + 1, 1.0, "9", True, np.True_, math.nan, (1,)),
+    "size": (0, 0.0, -1.0, 0.9e-100, 1.1e100, math.inf, -math.inf, math.nan, True, "0.1", 1j),
+    "step list": (5, "5", [5], (5, -1), (5, 10**18 + 1), (5, 2.0), (True,), ("5",), ((5,),)),
+    "choice": ("NGD", "", 1, ["ngd"]),
+    "count": (0, -1, 10**6 + 1, 2.0, True, "2"),
+    "number": (-1, 2**63 + 1, 2.0, True, "2"),
+}
+"""By the name of a setting's values."""
+
+GOOD: dict[str, tuple[Any, ...]] = {
+    "steps": (0, 10**18, np.int64(7)),
+    "size": (1e-100, 1e100, 1, np.float64(0.5)),
+    "step list": ((), (0, 1, 900), (np.int64(3),)),
+    "choice": ("ngd", "gd"),
+    "count": (1, 10**6, np.int64(2)),
+    "number": (0, 2**63),
+}
+
+
+SETTINGS = [
+    pytest.param(paper, name, id=f"{paper.name}-{name}") for paper in PAPERS for name in settings_of(paper.config)
+]
+
+
+@pytest.mark.parametrize(("paper", "name"), SETTINGS)
+def test_a_config_refuses_bad_values(paper: Paper, name: str) -> None:
+    known = settings_of(paper.config)[name]
+    for value in (*BAD[known.values.name], *(() if known.none else (None,))):
+        with pytest.raises(InputError) as refused:
+            paper.config(**{name: value})
+        place = f"{paper.config.__name__}.{name}"
+        assert str(refused.value) == f"{place}: got {shown(value)}, expected {known.values.expected}"
+
+
+@pytest.mark.parametrize(("paper", "name"), SETTINGS)
+def test_a_config_takes_the_ends_of_each_range(paper: Paper, name: str) -> None:
+    known = settings_of(paper.config)[name]
+    for value in (*GOOD[known.values.name], *((None,) if known.none else ())):
+        assert getattr(paper.config(**{name: value}), name) == value
+
+
+def test_a_recorded_step_lies_in_one_of_the_stages() -> None:
+    assert Config(steps1=5, steps2=9, at=(9,)).at == Config(steps1=9, steps2=5, at=(9,)).at == (9,)
+    assert Config(steps1=5, steps2=None, at=(10**18,)).at == (10**18,)
+    with pytest.raises(InputError) as refused:
+        Config(steps1=9, steps2=4, at=(2, 11))
+    assert str(refused.value) == ("Config.at 11: got a step beyond both stages of 9 and 4 steps, expected at most 9")
+
+
+# on the command line
+
+SHARED = {"--at"}
+"""Options of settings that several papers have."""
+
+
+def test_without_an_option_a_setting_has_its_default() -> None:
+    for paper in PAPERS:
+        unset = dict.fromkeys(settings_of(paper.config)) | {"certify_on": False}
+        assert configs("audit", [paper], PAPERS, unset) == {paper.name: paper.audited}
+        assert configs("train", [paper], PAPERS, unset) == {paper.name: paper.config()}
+
+
+def test_each_paper_takes_its_own_settings() -> None:
+    found = configs("audit", PAPERS, PAPERS, {"steps1": 3, "lr1": 0.25, "lr2": None})
+    assert (found["ntp"].steps1, found["ntp"].lr1, found["ntp"].lr2, found["ntp"].steps2) == (3, 0.25, None, None)
+    for paper in PAPERS:
+        if paper is not PAPER:
+            assert found[paper.name] == paper.audited
+
+
+@pytest.mark.parametrize(
+    ("on", "steps", "expected"), [(True, None, 900), (True, 7, 7), (False, 7, 0), (False, None, 0)]
+)
+def test_a_switch_and_how_many(on: bool, steps: int | None, expected: int) -> None:
+    found = configs("audit", [PAPER], PAPERS, {"certify_on": on, "certify": steps})
+    assert found["ntp"].certify == expected
+
+
+@pytest.mark.parametrize("name", ["audit", "train", "table"])
+def test_every_setting_is_an_option_with_its_help_and_default(command: Command, name: str) -> None:
+    said = re.sub(r"-\n +", "-", command(name, "--help").out)  # lines are broken at hyphens too
+    said = " ".join(said.split())
+    for paper in PAPERS:
+        default = paper.config() if name == "train" else paper.audited
+        for field in fields(paper.config):
+            known = settings_of(paper.config)[field.name]
+            option = dashed(known.switch or field.name)
+            there = (not known.only or name in known.only) and (name != "table" or bool(paper.tables))
+            assert there == (re.search(rf"{option} ", said) is not None) or option in SHARED
+            assert there == (known.help in said)
+            if there and not known.switch:
+                value = getattr(default, field.name)
+                assert f"{known.help} [default: {known.none if value is None else value}]" in said
+
+
+def test_an_option_of_another_kind_of_dataset_is_refused(command: Command, tmp_path: Path) -> None:
+    svop = dataset_file(tmp_path, SVOP)
+    others = [name for paper in PAPERS if paper is not PAPER for name in settings_of(paper.config)]
+    only = [name for name in others if name not in settings_of(PAPER.config)]
+    assert only
+    for name in only:
+        line = command.refused("train", svop, dashed(name), "1")
+        expected = "expected a dataset of sequence classes for this option"
+        assert line == f"{dashed(name)}: got sentences to run, {expected}"
+    for other in ("train", "audit"):
+        line = command.refused(other, "snap-single", "--steps1", "1")
+        assert line == "--steps1: got sequence classes to run, expected a dataset of sentences for this option"
+
+
+def test_a_bad_value_is_told_by_its_option() -> None:
+    with pytest.raises(InputError, match=r"^--lr-y: got -1, expected a positive number"):
+        configs("audit", PAPERS, PAPERS, {"lr_y": -1})
+    with pytest.raises(InputError, match=r"^--at 9: got a step beyond both stages of 3 and 4 steps, expected at most"):
+        configs("audit", [PAPER], PAPERS, {"at": (9,), "steps1": 3, "steps2": 4})
