@@ -10,6 +10,7 @@ from marginaudit.reports.audit.built_in import BUILT_IN
 from marginaudit.reports.audit.outside import Notice, failures_in_one_line, place_of
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.settings import settings_of
 
 GROUP = "marginaudit.papers"
 """Entry points of this group have the value ``module:PAPER``."""
@@ -41,7 +42,7 @@ def all_papers(notice: Notice) -> tuple[Paper, ...]:
 
 
 def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
-    """A Paper of which nothing bears a name that one of the papers has given.
+    """A Paper of which nothing bears a name that one of the papers has given, but settings of the same values.
 
     Raises
     ------
@@ -56,6 +57,12 @@ def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
     for what, name in _names(paper):
         if (what, name) in taken:
             raise InputError(where, got=f"the {what} {shown(name)}, which another paper has", expected="one of its own")
+    for known in papers:
+        theirs = settings_of(known.config)
+        for name, setting in settings_of(paper.config).items():
+            if name in theirs and theirs[name].values.expected != setting.values.expected:
+                got = f"the setting {name}: {setting.values.expected}"
+                raise InputError(where, got=got, expected=f"as {known.name} has it: {theirs[name].values.expected}")
     return paper
 
 

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import textwrap
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -313,3 +314,13 @@ def test_the_page_says_the_facts_of_a_paper_without_sections(command: Command) -
     assert "N 3; mean 3; rate 0.5" in page
     assert "<svg" in page
     assert Path("audit-report/trajectories/three-numbers-descent.csv").read_text().startswith("step,w\n1,1.5")
+
+
+def test_contributing_walks_through_the_third_paper() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page[page.index("## Add a paper") : page.index("## Add a dataset")]
+    code = "".join(path.read_text(encoding="utf-8") for path in (root / "tests/third_paper").glob("*.py"))
+    blocks = [textwrap.dedent(block) for block in re.findall(r"```python\n(.*?)```", section, re.DOTALL)]
+    assert len(blocks) == 3
+    assert all(block in textwrap.dedent(code) or textwrap.indent(block, "    ") in code for block in blocks)

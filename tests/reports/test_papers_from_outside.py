@@ -12,6 +12,11 @@ from tests.third_paper.installed import forget_papers, install
 
 THIRD = "from dataclasses import replace\nfrom tests.third_paper.paper import PAPER as THIRD\n"
 
+SETTING = THIRD + (
+    "from dataclasses import dataclass\nfrom marginaudit.reports.settings import SEED, setting\n"
+    "@dataclass\nclass Config:\n    steps1: int = setting(0, SEED, 'What it is.')\n"
+)
+
 KIND = THIRD + "numbers = THIRD.kind.cases['three-numbers']\n"
 
 
@@ -66,6 +71,11 @@ def plant(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, value: str =
             "got the table 'direction', which another",
         ),
         ("planted:PAPER", THIRD + "PAPER = replace(THIRD, commands={'solve': 'x'})", "got the command 'solve', which"),
+        (
+            "planted:PAPER",
+            SETTING + "PAPER = replace(THIRD, config=Config)",
+            "got the setting steps1: a whole number from 0 to 2^63, expected as ntp has it: a whole number",
+        ),
         (
             "planted:PAPER",
             THIRD + "PAPER = replace(THIRD, name='fourth')",
