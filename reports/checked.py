@@ -74,6 +74,7 @@ def _curve(curve: object) -> Curve:
         upper=None if curve.upper is None else [_value("curve.upper", value) for value in curve.upper],
         lower=None if curve.lower is None else [_value("curve.lower", value) for value in curve.lower],
         vacuous_above=_number("curve.vacuous_above", curve.vacuous_above),
+        clock=str(curve.clock),
     )
     columns = (step, plain.step, plain.measured, plain.upper, plain.lower)
     lengths = {len(column) for column in columns if column is not None}
@@ -106,11 +107,15 @@ def _number(name: str, value: object) -> float | None:
     return number
 
 
-def _step(name: str, value: object) -> int | None:
-    if value is None:
-        return None
+def _step(name: str, value: object) -> int | float | None:
+    """A position on a clock: an integer where it is whole."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise Unreportable(f"returned {_kind(value)} as {name}, expected a whole number")
+        number = _number(name, value)
+        if number is None:
+            return None
+        if math.isinf(number):
+            raise Unreportable(f"returned an infinite position as {name}")
+        return int(number) if number.is_integer() and abs(number) <= FARTHEST_STEP else number
     step = int(value)
     if abs(step) > FARTHEST_STEP:
         raise Unreportable(f"returned a whole number of more than {len(str(FARTHEST_STEP)) - 1} digits as {name}")

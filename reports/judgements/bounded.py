@@ -244,6 +244,7 @@ def _curve(measured: Series, sides: dict[str, Series], largest: float) -> Curve 
         upper=natural(sides["upper"].value).tolist() if "upper" in sides else None,
         lower=natural(sides["lower"].value).tolist() if "lower" in sides else None,
         vacuous_above=float(natural(np.array(largest))) if np.isfinite(largest) else None,
+        clock=measured.clock,
     )
 
 
@@ -251,7 +252,9 @@ def part(measured: Series, kept: NDArray[np.bool_]) -> Series:
     """The series at some of its entries."""
     label = tuple(name for name, keep in zip(measured.label, kept, strict=True) if keep) if measured.label else ()
     step = None if measured.step is None else measured.step[kept]
-    return Series(measured.value[kept], measured.radius[kept], step, label, measured.log, measured.evidence)
+    return Series(
+        measured.value[kept], measured.radius[kept], step, label, measured.log, measured.evidence, measured.clock
+    )
 
 
 def _steps(measured: Series) -> Steps:

@@ -203,6 +203,7 @@ class HiddenConstant:
             measured=value.tolist(),
             upper=bound.tolist() if self.side == "upper" else None,
             lower=bound.tolist() if self.side == "lower" else None,
+            clock=measured.clock,
         )
 
 

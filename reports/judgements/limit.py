@@ -119,6 +119,7 @@ class Limit:
                 step=measured.step.tolist(),
                 measured=measured.value.tolist(),
                 upper=[predicted] * len(measured),
+                clock=measured.clock,
             ),
         )
 

@@ -15,9 +15,10 @@ from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset, prefix_closed_dataset
 from marginaudit.reports import Claim, Evidence, Finding, Verdict
 from marginaudit.reports.judgements import Bounded, Decided
+from marginaudit.reports.judgements.parts import joined
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import lemmas_stage1, lemmas_stage2
-from marginaudit.reports.ntp.claims.lemmas_stage2 import joined, lemma4, lemma5_weights, lemma7_threshold
+from marginaudit.reports.ntp.claims.lemmas_stage2 import lemma4, lemma5_weights, lemma7_threshold
 from marginaudit.reports.ntp.quantities import state_error
 from marginaudit.reports.ntp.sharper import stage2 as sharp_stage2
 from marginaudit.reports.ntp.sharper.stage2 import log_losses

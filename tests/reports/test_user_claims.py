@@ -318,9 +318,15 @@ def test_what_is_no_number_is_broken(field: str, number: Any) -> None:
 
 @pytest.mark.parametrize("field", ["worst_step", "first_violation", "informative_from"])
 def test_what_is_no_step_is_broken(field: str) -> None:
-    for step in (1.5, float("nan"), "1", False):
+    for step in (float("nan"), float("inf"), "1", False):
         found = decided(replace(Finding(Verdict.HOLDS), **{field: step})).judge(short())  # type: ignore[arg-type]
-        assert (found.verdict, f"as {field}, expected a whole number" in found.detail) == (Verdict.BROKEN, True)
+        assert (found.verdict, f"as {field}" in found.detail) == (Verdict.BROKEN, True)
+
+
+def test_a_position_need_not_be_whole() -> None:
+    for step, shown in ((1.5, 1.5), (np.float64(3.0), 3), (10**99, 10**99)):
+        found = decided(replace(Finding(Verdict.HOLDS), worst_step=step)).judge(short())
+        assert (found.verdict, found.worst_step, type(found.worst_step)) == (Verdict.HOLDS, shown, type(shown))
 
 
 @pytest.mark.parametrize(

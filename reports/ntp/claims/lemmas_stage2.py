@@ -14,6 +14,7 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUM
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal, Threshold
 from marginaudit.reports.judgements.bounded import LAST_DECADE, Steps
+from marginaudit.reports.judgements.parts import joined
 from marginaudit.reports.ntp import guarantees
 from marginaudit.reports.ntp.claims.gradients import (
     COMPLEX_STEP,
@@ -35,7 +36,7 @@ from marginaudit.reports.ntp.quantities import (
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training.ntp import stage2_loss
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -62,24 +63,6 @@ def no_stage2(run: Run) -> str | None:
         return reason
     recorded(run, 2, first=1)
     return None
-
-
-def joined(parts: Mapping[str, Finding]) -> Finding:
-    """The verdict on a statement of several parts: that of the worst one, with what was found of each.
-
-    A part that says nothing about this dataset does not count beside one that does. Of several parts with that
-    verdict the first gives the numbers, and the least sure one the evidence.
-    """
-    badness, doubt = list(Verdict), list(Evidence)
-    speaking = {name: found for name, found in parts.items() if found.verdict is not Verdict.NOT_APPLICABLE} or parts
-    worst = min((found.verdict for found in speaking.values()), key=badness.index)
-    chosen = [found for found in speaking.values() if found.verdict is worst]
-    return replace(
-        chosen[0],
-        evidence=max((found.evidence for found in chosen), key=doubt.index),
-        detail=" ".join(f"{name}: {found.verdict}. {found.detail}" for name, found in speaking.items()),
-        curve=None,
-    )
 
 
 # Lemma 4

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, Decided
+from marginaudit.reports.judgements.parts import joined
 from marginaudit.reports.ntp import guarantees
 from marginaudit.reports.ntp.claims.gradients import in_part
 from marginaudit.reports.ntp.claims.lemmas_stage2 import (
     decide_lemma7,
-    joined,
     no_stage2,
     norm_from_start,
     sharp_allowed,
