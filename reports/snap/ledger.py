@@ -1,8 +1,16 @@
 """The claims of arXiv 2305.16380, in its order."""
 
 from marginaudit.reports.claim import Claim, Ledger
-from marginaudit.reports.snap.claims import growth, overlaps, speed
+from marginaudit.reports.snap.claims import attention, concentration, gradients, growth, overlaps, rows, speed
 
-MODULES: tuple[tuple[Claim, ...], ...] = (growth.CLAIMS, speed.CLAIMS, overlaps.CLAIMS)
+MODULES: tuple[tuple[Claim, ...], ...] = (
+    gradients.CLAIMS,
+    attention.CLAIMS,
+    rows.CLAIMS,
+    growth.CLAIMS,
+    speed.CLAIMS,
+    concentration.CLAIMS,
+    overlaps.CLAIMS,
+)
 
 CLAIMS = Ledger(claim for claims in MODULES for claim in claims)
