@@ -4,8 +4,7 @@ import numpy as np
 
 from marginaudit.reports import Claim, Series
 from marginaudit.reports.judgements import Limit
-from marginaudit.reports.ntp import Run
-from marginaudit.reports.ntp.quantities import no_direction_kq
+from marginaudit.reports.ntp import Run, quantities
 
 
 def margin(run: Run) -> Series:
@@ -22,7 +21,7 @@ CLAIM = Claim(
     formula=r"\min\,(x_{opt}-x)^\top W_{kq}^{(t)}q\,/\,\lVert W_{kq}^{(t)}\rVert\to 1/\lVert W^*_{kq}\rVert",
     assumptions=("collocation", "well_defined_orders", "orthonormal"),
     judgement=Limit(margin, predicted=lambda run: 1 / run.norm_kq, regime=lambda run: 1e4 * run.norm_kq / run.eta),
-    absent=no_direction_kq,
+    absent=quantities.no_direction_kq,
 )
 
 CLAIMS = (CLAIM,)

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from marginaudit.reports.audit.ledger import LEDGER
     from marginaudit.reports.audit.sources import Source
     from marginaudit.reports.claim import Claim, Ledger, ProofCondition
-    from marginaudit.reports.series import Series, exact_series, series
+    from marginaudit.reports.series import Series, exact_series
     from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "Source",
     "Verdict",
     "exact_series",
-    "series",
 ]
 
 _HOME = {
@@ -31,7 +30,7 @@ _HOME = {
     "audit.sources": ("Source",),
     "audit.ledger": ("LEDGER",),
     "claim": ("Claim", "Ledger", "ProofCondition"),
-    "series": ("Series", "exact_series", "series"),
+    "series": ("Series", "exact_series"),
     "verdict": ("Evidence", "Finding", "Verdict"),
 }
 
