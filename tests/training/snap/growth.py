@@ -1,11 +1,16 @@
 """h and h* in high precision: the root of its equation and the recursion as printed."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import mpmath
+
+from marginaudit.training.snap.limit import Approximation
 
 DIGITS = 60
 
 
-def precise_logit(t, M, eta):
+def precise_logit(t: Any, M: Any, eta: Any) -> Any:
     """M h(t), the root of eq. 45, by Newton steps that are checked to have converged."""
     with mpmath.workdps(DIGITS):
         a = mpmath.mpf(M) * mpmath.mpf(eta) * mpmath.mpf(t)
@@ -21,7 +26,7 @@ def precise_logit(t, M, eta):
         raise AssertionError("no root")
 
 
-def precise_star(steps, M, eta):
+def precise_star(steps: int, M: Any, eta: Any) -> list[Any]:
     """M h*(s) for s = 0 to steps, eq. 33."""
     with mpmath.workdps(DIGITS):
         h, c = [mpmath.mpf(0)], mpmath.mpf(eta)
@@ -30,7 +35,7 @@ def precise_star(steps, M, eta):
         return [M * x for x in h]
 
 
-def within(approximation, truths):
+def within(approximation: Approximation, truths: Iterable[Any]) -> float:
     """The largest error over its bar; bars of 0 are right only where the error is."""
     with mpmath.workdps(DIGITS):
         worst = 0.0
