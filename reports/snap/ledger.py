@@ -1,7 +1,17 @@
 """The claims of arXiv 2305.16380, in its order."""
 
 from marginaudit.reports.claim import Claim, Ledger
-from marginaudit.reports.snap.claims import attention, concentration, gradients, growth, overlaps, rows, speed
+from marginaudit.reports.snap.claims import (
+    attention,
+    backpropagated,
+    concentration,
+    decoder,
+    gradients,
+    growth,
+    overlaps,
+    rows,
+    speed,
+)
 
 MODULES: tuple[tuple[Claim, ...], ...] = (
     gradients.CLAIMS,
@@ -10,7 +20,9 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
     growth.CLAIMS,
     speed.CLAIMS,
     concentration.CLAIMS,
+    decoder.CLAIMS,
     overlaps.CLAIMS,
+    backpropagated.CLAIMS,
 )
 
 CLAIMS = Ledger(claim for claims in MODULES for claim in claims)

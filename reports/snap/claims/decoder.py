@@ -5,6 +5,7 @@ continuous one, so that theta and sigma take up the difference.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from flint import arb, arb_mat
@@ -190,10 +191,15 @@ def along_rate(run: ClassRun) -> Series:
     return _swept(run.K, LARGE_M, 1 / inverse, STEADY_RESIDUAL, inverse, "1/eta_Y")
 
 
+def _sigma_rate(delta: float, run: ClassRun, N: NDArray[np.float64]) -> ArrayLike:
+    """eta_Y root(N ln(1/delta))."""
+    return np.asarray(run.eta_Y * np.sqrt(N * np.log(1 / delta)))
+
+
 def rate(run: ClassRun, M: ArrayLike, eta: ArrayLike, inverse: ArrayLike) -> ArrayLike:
     """K/(eps eta_Y) ln(M/eps)."""
     M, eta, inverse = (np.asarray(x, dtype=float) for x in (M, eta, inverse))
-    return run.K * inverse / eta * np.log(M * inverse)
+    return np.asarray(run.K * inverse / eta * np.log(M * inverse))
 
 
 def leading(run: ClassRun) -> str:
@@ -251,7 +257,7 @@ COROLLARY1 = Claim(
             **{
                 f"Sigma, delta = {delta:g}": HiddenConstant(
                     measure=sigmas(delta, late=False),
-                    shape=lambda run, N, delta=delta: run.eta_Y * np.sqrt(N * np.log(1 / delta)),
+                    shape=partial(_sigma_rate, delta),
                 )
                 for delta in DELTAS
             },
