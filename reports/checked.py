@@ -74,8 +74,10 @@ def _curve(curve: object) -> Curve:
         upper=None if curve.upper is None else [_value("curve.upper", value) for value in curve.upper],
         lower=None if curve.lower is None else [_value("curve.lower", value) for value in curve.lower],
         vacuous_above=_number("curve.vacuous_above", curve.vacuous_above),
-        clock=str(curve.clock),
+        clock=curve.clock,
     )
+    if not isinstance(plain.clock, str):
+        raise Unreportable(f"returned {_kind(plain.clock)} as curve.clock, expected text")
     columns = (step, plain.step, plain.measured, plain.upper, plain.lower)
     lengths = {len(column) for column in columns if column is not None}
     if len(lengths) > 1:

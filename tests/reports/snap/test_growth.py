@@ -284,3 +284,16 @@ def test_lemma_8_s_twins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(growth, "EDGE", -1e-6)  # an interval a little longer than it is
     for claim in (growth.LEMMA8, growth.LEMMA8_REDERIVED):
         assert claim.judge(run()).verdict is VIOLATED
+
+
+def test_error_bars_of_sides_and_of_one_plus_the_gap() -> None:
+    found = growth.sides(small(5000))
+    assert found.step is not None
+    with mpmath.workdps(DIGITS):
+        precise = [mpmath.mpf(float(x)) for x in found.step]
+        signs = [1 if side == "inside" else -1 for side in found.label]
+        contains(found, [s * (x - mpmath.log(4999 * x)) for s, x in zip(signs, precise, strict=True)])
+        star = precise_star(30, 3, 0.5)
+        limit = part(growth.LEMMA7_LIMIT, "").measure(small(3, at=tuple(range(1, 31))))
+        contains(limit, [1 + 6 * (star[s] / 3 - precise_logit(s, 3, 0.5) / 3) for s in range(1, 31)])
+    assert (found.radius <= 1e-12 * (1 + found.step)).all()
