@@ -103,10 +103,6 @@ def overlap_of(attention: Floats) -> Overlap:
     E: a dot product of n numbers >= 0, each the quotient of a number by a norm, is right to (2 n + 4) roundings: n in
     the product, n/2 + 2 in each factor. Two more cover their products and underflow in the norms.
 
-    Eigenvalues: with the computed eigenvectors V, eigenvalues L, G = V^T V - I and R = E V - V L, the symmetric matrix
-    V^T E V = L + G L + V^T R has eigenvalues within |G| |L| + |V| |R| of L (Weyl), and each is that of E times a factor
-    within |G| of 1 (Ostrowski). No property of the eigensolver is used.
-
     >>> overlap = overlap_of(np.array([[0.6, 0.8, 0.0], [0.6, 0.0, 0.8]]) / 1.4)
     >>> overlap.eigenvalues.round(12), overlap.eigenvalue_error < 1e-14
     (array([-0.36,  0.36]), True)
@@ -118,11 +114,8 @@ def overlap_of(attention: Floats) -> Overlap:
     relative_error, size = _gamma(2 * n + 6), np.linalg.norm(E)
     norm_error = float((relative_error * size + K * n * TINY) * LAST_ROUNDINGS)
 
-    eigenvalues, V = np.linalg.eigh(E)
-    most = np.max(np.abs(eigenvalues))
-    G = np.linalg.norm(V.T @ V - np.eye(K)) + _gamma(K + 1) * (np.linalg.norm(V) ** 2 + np.sqrt(K))
-    R = np.linalg.norm(E @ V - V * eigenvalues) + _gamma(K + 2) * np.linalg.norm(V) * (size + most)
-    eigenvalue_error = float((G * (most + size) + (1 + G) * R) * LAST_ROUNDINGS + norm_error)
+    eigenvalues, V, error = eigenpairs(E)
+    eigenvalue_error = error + norm_error
     return Overlap(
         F=read_only(rows.T),
         E=read_only(E),
@@ -132,6 +125,25 @@ def overlap_of(attention: Floats) -> Overlap:
         eigenvectors=read_only(V),
         eigenvalue_error=eigenvalue_error,
     )
+
+
+def eigenpairs(A: Floats) -> tuple[Floats, Floats, float]:
+    """Eigenvalues of a symmetric matrix, ascending, its eigenvectors, and a bound on what each eigenvalue is off.
+
+    With the computed eigenvectors V, eigenvalues L, G = V^T V - I and R = A V - V L, the symmetric matrix
+    V^T A V = L + G L + V^T R has eigenvalues within |G| |L| + |V| |R| of L (Weyl), and each is that of A times a factor
+    within |G| of 1 (Ostrowski). No property of the eigensolver is used.
+
+    >>> values, vectors, error = eigenpairs(np.array([[0.0, 0.36], [0.36, 0.0]]))
+    >>> values.round(12), error < 1e-14
+    (array([-0.36,  0.36]), True)
+    """
+    K, size = len(A), np.linalg.norm(A)
+    eigenvalues, V = np.linalg.eigh(A)
+    most = np.max(np.abs(eigenvalues))
+    G = np.linalg.norm(V.T @ V - np.eye(K)) + _gamma(K + 1) * (np.linalg.norm(V) ** 2 + np.sqrt(K))
+    R = np.linalg.norm(A @ V - V * eigenvalues) + _gamma(K + 2) * np.linalg.norm(V) * (size + most)
+    return eigenvalues, V, float((G * (most + size) + (1 + G) * R) * LAST_ROUNDINGS)
 
 
 def _gamma(roundings: int) -> float:

@@ -6,6 +6,7 @@ from marginaudit.reports.judgements.decided import Decided
 from marginaudit.reports.judgements.equal import Equal
 from marginaudit.reports.judgements.hidden_constant import HiddenConstant
 from marginaudit.reports.judgements.limit import Limit
+from marginaudit.reports.judgements.parts import Parts
 
 __all__ = [
     "ALLOWANCE",
@@ -15,6 +16,7 @@ __all__ = [
     "HiddenConstant",
     "Limit",
     "Outcome",
+    "Parts",
     "Threshold",
     "compare_equal",
     "compare_upper",

@@ -15,7 +15,7 @@ from marginaudit.training.snap.limit.descent import Descent, descend
 from marginaudit.training.snap.limit.fluctuation import Fluctuation, continuous_fluctuation, fluctuation
 from marginaudit.training.snap.limit.level import Level
 from marginaudit.training.snap.limit.overlap import Overlap, overlap
-from marginaudit.training.snap.limit.printed import printed_beta, printed_iota
+from marginaudit.training.snap.limit.printed import mended_beta, printed_beta, printed_iota
 from marginaudit.training.snap.limit.recursion import Steps, gap, h_star
 from marginaudit.training.snap.limit.speed import gamma, gamma_of_whole_steps, speed, whole_steps
 
@@ -40,6 +40,7 @@ __all__ = [
     "gamma_of_whole_steps",
     "gap",
     "h_star",
+    "mended_beta",
     "overlap",
     "printed_beta",
     "printed_iota",

@@ -1,4 +1,4 @@
-"""iota and beta letter by letter as eqs. 86 and 88 print them, to be audited."""
+"""iota and beta letter by letter as eqs. 86 and 88 print them, to be audited, and beta with its sign mended."""
 
 import numpy as np
 
@@ -30,11 +30,20 @@ def printed_beta(overlap: Overlap, at: Fluctuation) -> Approximation:
     Approximation, shape (.., classes, classes)
         Entry (n, n'); the diagonal means nothing.
     """
+    return _beta(overlap, at, own=1.0)
+
+
+def mended_beta(overlap: Overlap, at: Fluctuation) -> Approximation:
+    """Eq. 88 with - q_0 (1+theta_n') where it has + q_0 (1+theta_n'); see `printed_beta`."""
+    return _beta(overlap, at, own=-1.0)
+
+
+def _beta(overlap: Overlap, at: Fluctuation, own: float) -> Approximation:
     q_1, q_0 = _products(at)
     grown, others = at.theta + 1.0, 1.0 - np.eye(overlap.K)
     without_n = grown[..., np.newaxis, np.newaxis, :] * others[:, np.newaxis, :]
     rest = (overlap.E_prime * without_n).sum()
-    bracket = q_1 * grown[..., np.newaxis] * overlap.E_prime + q_0 * (grown[..., np.newaxis, :] + rest)
+    bracket = q_1 * grown[..., np.newaxis] * overlap.E_prime + q_0 * (grown[..., np.newaxis, :] * own + rest)
     return (at.sigma + 1.0)[..., np.newaxis] * bracket
 
 

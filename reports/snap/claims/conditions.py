@@ -1,0 +1,53 @@
+"""Conditions on the run that the statements of arXiv 2305.16380 share: step sizes, and how long it is."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.snap.assumptions import MUCH_GREATER
+from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.training.snap.limit.level import LARGEST_RATE
+
+ASSUMPTION_2 = ("wide_vocabulary", "small_overlap", "spread_overlap")
+
+THEOREM_5 = (*ASSUMPTION_2, "uniform_classes")
+
+RANGE_R = "large_vocabulary"
+"""M >> 100; the rest of range R is on the step size, see `outside_range_r`."""
+
+
+def least_rate(M: float) -> float:
+    """10 M^-0.99, from which on eta_Y is in range R."""
+    return float(MUCH_GREATER * M**-0.99)
+
+
+def outside_range_r(run: ClassRun) -> str | None:
+    """Why the step size is not in range R, M^-0.99 << eta_Y < 1, or None."""
+    least = least_rate(run.M)
+    if least <= run.eta_Y < 1:
+        return None
+    return f"Range R: eta_Y = {run.eta_Y:.4g} is not from {MUCH_GREATER} M^-0.99 = {least:.4g} to below 1."
+
+
+def ratios(run: ClassRun) -> str:
+    """How much greater the run is than the statements ask for."""
+    K, M = run.K, run.M
+    return f"M/K^2 = {M / K**2:.4g}, eta_Y M^0.99 = {run.eta_Y * M**0.99:.4g}; t/K^2 is from {MUCH_GREATER} on."
+
+
+def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
+    """At most so many of the recorded steps t >> K^2, the last among them.
+
+    Raises
+    ------
+    BeyondTheRun
+        There is none, or eta_Y is larger than float64 can follow.
+    """
+    if run.eta_Y > LARGEST_RATE:
+        raise BeyondTheRun(f"after one step M h* is eta_Y = {run.eta_Y:.4g}, and exp of it is beyond float64")
+    least = MUCH_GREATER * run.K**2
+    late = np.unique(run.steps[run.steps >= least])
+    if not len(late):
+        raise BeyondTheRun(f"the statement speaks from t = {MUCH_GREATER} K^2 = {least} on, and no such t is recorded")
+    chosen = np.rint(np.linspace(0, len(late) - 1, min(most, len(late)))).astype(np.int64)
+    return np.asarray(late[chosen], dtype=np.int64)
