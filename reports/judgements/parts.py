@@ -1,0 +1,53 @@
+"""Statements of several parts, each with a judgement of its own."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from marginaudit.reports.verdict import Evidence, Finding, Verdict
+
+
+class Judging(Protocol):
+    """A judgement."""
+
+    def judge(self, run: Any) -> Finding:
+        """The verdict on a run."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """All parts are true. The verdict is that of the worst one, see `joined`.
+
+    Attributes
+    ----------
+    parts : mapping from a part's name, for the reader, to its judgement
+    note : from a run to what else the reader is to know, "" for nothing
+    """
+
+    parts: Mapping[str, Judging]
+    note: "Callable[[Any], str]" = field(default=lambda _: "")
+
+    kind = "several parts"
+
+    def judge(self, run: Any) -> Finding:
+        """The verdict on a run."""
+        found = joined({name: part.judge(run) for name, part in self.parts.items()})
+        return replace(found, detail=f"{found.detail} {self.note(run)}".rstrip())
+
+
+def joined(parts: Mapping[str, Finding]) -> Finding:
+    """The verdict on a statement of several parts: that of the worst one, with what was found of each.
+
+    A part that says nothing about this dataset does not count beside one that does. Of several parts with that
+    verdict the first gives the numbers, and the least sure one the evidence.
+    """
+    badness, doubt = list(Verdict), list(Evidence)
+    speaking = {name: found for name, found in parts.items() if found.verdict is not Verdict.NOT_APPLICABLE} or parts
+    worst = min((found.verdict for found in speaking.values()), key=badness.index)
+    chosen = [found for found in speaking.values() if found.verdict is worst]
+    return replace(
+        chosen[0],
+        evidence=max((found.evidence for found in chosen), key=doubt.index),
+        detail=" ".join(f"{name}: {found.verdict}. {found.detail}" for name, found in speaking.items()),
+        curve=None,
+    )

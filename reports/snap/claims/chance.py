@@ -1,0 +1,64 @@
+"""What many seeds of SGD show of a quantile: bounds from the exact binomial law of how many lie beyond a value."""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from marginaudit.reports.series import Series, series
+from marginaudit.reports.snap.claims.conditions import late_steps
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.training.snap.limit import Approximation, Fluctuation, class_counts, fluctuation
+
+DELTAS = (0.1, 0.01)
+"""Failing probabilities at which statements about chance are audited."""
+
+DOUBT = 0.001
+"""The probability that a bound on a quantile is on the wrong side."""
+
+RECORDS = 24
+
+NUMBERS = 2_000_000
+"""Counts that are drawn, at most."""
+
+
+def drawn(run: ClassRun) -> tuple[NDArray[np.int64], Fluctuation]:
+    """Recorded t >> K^2, and theta and sigma of every seed there, shape (seeds, records, classes)."""
+    seeds = min(run.config.seeds, max(1, NUMBERS // run.K))
+    steps = late_steps(run, max(4, min(RECORDS, NUMBERS // (seeds * run.K))))
+    counts = class_counts(steps.tolist(), run.dataset.frequencies, seeds, run.config.seed)
+    return steps, fluctuation(counts, run.M, run.eta_Y)
+
+
+def ranks(seeds: int, delta: float) -> tuple[int, int]:
+    """How many of the largest values to leave above a lower and an upper bound on the (1-delta)-quantile.
+
+    The probability of a value from the quantile on is at least delta, so that x seeds or fewer have one with a
+    probability of at most P(Binomial(n, delta) <= x); that of a value above it is at most delta. Where so many seeds
+    show no bound, the rank is n or -1.
+
+    >>> ranks(2000, 0.01)
+    (34, 6)
+    >>> ranks(10, 0.01)
+    (2, -1)
+    """
+    above = np.arange(seeds + 1)
+    most = np.flatnonzero(binom.cdf(above, seeds, delta) <= DOUBT)
+    least = np.flatnonzero(binom.sf(above - 1, seeds, delta) <= DOUBT)
+    return int(least[0]) - 1 if len(least) else seeds, int(most[-1]) if len(most) else -1
+
+
+def quantile(of: Approximation, step: NDArray[np.int64], delta: float) -> Series:
+    """The (1-delta)-quantile at each step of values >= 0, shape (seeds, records), between its two bounds."""
+    seeds = len(of.value)
+    low, high = ranks(seeds, delta)
+    value = np.sort(of.value, axis=0)
+    error = of.error.max(axis=0)
+    upper = value[seeds - 1 - high] if high >= 0 else np.full(len(step), np.inf)
+    lower = value[seeds - 1 - low] if low < seeds else np.zeros(len(step))
+    middle = np.where(np.isinf(upper), value[-1], (lower + upper) / 2)
+    return series(middle, radius=np.where(np.isinf(upper), np.inf, (upper - lower) / 2 + error), step=step)
+
+
+def largest(of: Approximation) -> Approximation:
+    """The largest absolute value over the last axis."""
+    return Approximation(np.abs(of.value).max(axis=-1), of.error.max(axis=-1))

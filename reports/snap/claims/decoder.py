@@ -1,0 +1,279 @@
+"""Theorem 5 and Corollary 1 of arXiv 2305.16380: Y in closed form, and how fast its residuals fall.
+
+As in the source from Remark 2 on, h(N_n) stands for the recursion's h*(N_n), which is what SGD has; h(N-bar) is the
+continuous one, so that theta and sigma take up the difference.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from flint import arb, arb_mat
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, lambertw
+
+from marginaudit.orders.snap.assumptions import MUCH_GREATER
+from marginaudit.reports.claim import BeyondTheRun, Claim
+from marginaudit.reports.judgements import Equal, HiddenConstant
+from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.series import Series, rounded, series
+from marginaudit.reports.snap.claims.balls import descended, dual, errors, features, of, rows_of
+from marginaudit.reports.snap.claims.chance import DELTAS, DOUBT, drawn, largest, quantile
+from marginaudit.reports.snap.claims.conditions import (
+    RANGE_R,
+    THEOREM_5,
+    late_steps,
+    least_rate,
+    outside_range_r,
+    ratios,
+)
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.training.snap.limit import Approximation, Fluctuation, class_sequences, continuous, fluctuation
+
+SOURCE = "arXiv 2305.16380"
+
+OPERATIONS = 300_000
+"""Of SGD on balls, times their digits over those of a float64, at most."""
+
+RESIDUALS = 10.0 ** np.arange(1, 8)
+"""1/epsilon, over six decades."""
+
+LARGE_M = 10**9
+"""Where steps are swept along the step size, so that range R leaves many decades of it."""
+
+HALVINGS = 64
+"""Enough to find a whole number in float64."""
+
+STEADY_RESIDUAL = 100.0
+"""1/epsilon where steps are swept along M or the step size."""
+
+
+def sequence(run: ClassRun) -> NDArray[np.int64]:
+    """Classes drawn by one seed in t = 10 K^2 steps, fewer where that would take too long."""
+    late_steps(run, 1)
+    digits = 2 + np.log2(2 + 4 * run.eta_Y)
+    steps = min(MUCH_GREATER * run.K**2, max(1, int(OPERATIONS / run.K**2 / digits)))
+    found: NDArray[np.int64] = class_sequences(steps, run.dataset.frequencies, 1, run.config.seed)[0]
+    return found
+
+
+def _seen(run: ClassRun) -> tuple[arb_mat, Fluctuation]:
+    drawn_classes = sequence(run)
+    counts = np.bincount(drawn_classes, minlength=run.K)
+    return descended(run.overlap, drawn_classes, run.M, run.eta_Y), fluctuation(counts, run.M, run.eta_Y)
+
+
+def _entries(run: ClassRun, matrix: list[list[arb]]) -> Series:
+    values = [rounded(x) for row in matrix for x in row]
+    columns = (*run.dataset.next_tokens, "any other token")
+    label = tuple(f"{n}, {column}" for n in run.dataset.next_tokens for column in columns[: len(matrix[0])])
+    return series([value for value, _ in values], radius=[radius for _, radius in values], label=label)
+
+
+def trained(run: ClassRun) -> Series:
+    """Y in terms of f_1 .. f_K after SGD with the modified gradient, step by step."""
+    return _entries(run, _seen(run)[0].tolist())
+
+
+def closed_form(run: ClassRun) -> Series:
+    """(I-E')(I+Theta) W-bar, rows (M-1) h(N-bar) zeta_n of W-bar."""
+    at, M = _seen(run)[1], run.M
+    [h] = of(at.mean.h)
+    grown = [(1 + theta) * h for theta in of(at.theta)]
+    return _entries(run, (dual(run.overlap) * rows_of(grown, M)).tolist())
+
+
+def residuals(run: ClassRun) -> Series:
+    """E_n - alpha_n of each class, from the softmax of F^T Y after those steps."""
+    A = _seen(run)[0]
+    return _entries(run, [errors((f * A).tolist()[0], n, run.M) for n, f in enumerate(features(run.overlap))])
+
+
+def eq_71(run: ClassRun) -> Series:
+    """(M-1)/(M-1+exp(M h(N-bar))) (1+sigma_n) zeta_n of each class."""
+    at, M = _seen(run)[1], run.M
+    [share] = of(at.mean.share)
+    left = [(1 + sigma) * share for sigma in of(at.sigma)]
+    return _entries(run, rows_of(left, M).tolist())
+
+
+def _size(side: Callable[[ClassRun], Series]) -> Callable[[ClassRun], NDArray[np.float64]]:
+    """The largest entry, which rounding is relative to."""
+    return lambda run: np.asarray(np.abs(side(run).value).max())
+
+
+def thetas(delta: float) -> Callable[[ClassRun], Series]:
+    """The (1-delta)-quantile of max |theta_n|, along N."""
+
+    def measure(run: ClassRun) -> Series:
+        steps, at = drawn(run)
+        return quantile(largest(at.theta), steps, delta)
+
+    return measure
+
+
+def sigmas(delta: float, late: bool) -> Callable[[ClassRun], Series]:
+    """The (1-delta)-quantile of |sigma| of a class, along N; all classes have one law."""
+
+    def measure(run: ClassRun) -> Series:
+        steps, at = drawn(run)
+        kept = steps >= (late_from(run, delta, steps) if late else 0)
+        sigma = Approximation(np.abs(at.sigma.value[:, kept, 0]), at.sigma.error[:, kept, 0])
+        if not kept.any():
+            raise BeyondTheRun(f"N >> K(sqrt(N ln(1/delta)) + 2(1+omega_1) ln M/eta_Y) is not met by t = {steps[-1]}")
+        return quantile(sigma, steps[kept], delta)
+
+    return measure
+
+
+def late_from(run: ClassRun, delta: float, N: NDArray[np.int64]) -> NDArray[np.float64]:
+    """10 K (sqrt(N ln(1/delta)) + 2(1+omega_1) ln M/eta_Y), with (1+omega_1) ln M the larger root of e^x = (M-1) x."""
+    root = -float(lambertw(-1 / (run.M - 1), -1).real)
+    return np.asarray(MUCH_GREATER * run.K * (np.sqrt(N * np.log(1 / delta)) + 2 * root / run.eta_Y))
+
+
+def small(delta: float, per_class: bool) -> Callable[[ClassRun, NDArray[np.float64]], ArrayLike]:
+    """K/sqrt(N) sqrt(ln(1/delta)), with ln(K/delta) for all classes at once."""
+    return lambda run, N: run.K / np.sqrt(N) * np.sqrt(np.log((1 if per_class else run.K) / delta))
+
+
+def log_residual(M: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Log(exp(M h)) at which ||e_n - alpha_n|| is epsilon: M - 1 + exp(M h) = sqrt(M (M-1))/epsilon."""
+    return np.log(np.sqrt(M * (M - 1)) * inverse - (M - 1))
+
+
+def steps_of_a_class(
+    M: NDArray[np.float64], eta: NDArray[np.float64], inverse: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Least and most steps S on one class until its residual is epsilon.
+
+    By Lemma 6 the continuous h is there at s = (exp(x) - 1 + (M-1) x)/(M eta_Y), and h* no later. It leads by a lag of
+    at most exp(eta_Y)/2 (ln((M - 1 + exp(x))/M) + eta_Y): see `marginaudit.training.snap.limit.recursion.h_star`.
+    """
+    x = log_residual(M, inverse)
+    s = (np.expm1(x) + (M - 1) * x) / (M * eta)
+    lag = np.exp(eta) / 2 * (np.log((M - 1 + np.exp(x)) / M) + eta)
+    return np.maximum(1, np.floor((s - lag) * (1 - 1e-12))), np.ceil(s * (1 + 1e-12))
+
+
+def epochs(S: NDArray[np.float64], K: int) -> NDArray[np.float64]:
+    """The least N after which each class has S steps with probability 1 - delta by the union bound, delta = 0.01."""
+    low, high = S - 1, 4 * K * (S + 100)
+    for _ in range(HALVINGS):
+        middle = np.floor((low + high) / 2)
+        fewer = betainc(middle - S + 1, S, 1 - 1 / K)  # P(Binomial(N, 1/K) < S)
+        enough = K * fewer <= DELTAS[1]
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return np.asarray(high)
+
+
+def _swept(K: int, M: ArrayLike, eta: ArrayLike, inverse: ArrayLike, position: ArrayLike, clock: str) -> Series:
+    M, eta, inverse = np.broadcast_arrays(*(np.asarray(x, dtype=float) for x in (M, eta, inverse)))
+    least, most = (epochs(S, K) for S in steps_of_a_class(M, eta, inverse))
+    return series((least + most) / 2, radius=(most - least) / 2, step=np.asarray(position), clock=clock)
+
+
+def along_residual(run: ClassRun) -> Series:
+    """N until all residuals are epsilon, along 1/epsilon."""
+    return _swept(run.K, run.M, run.eta_Y, RESIDUALS, RESIDUALS, "1/epsilon")
+
+
+def along_M(run: ClassRun) -> Series:
+    """N until all residuals are 0.01, along M from where range R begins."""
+    least = max(1000.0, (MUCH_GREATER / run.eta_Y) ** (1 / 0.99))
+    M = np.ceil(least * 10.0 ** np.linspace(0, 6, 25))
+    return _swept(run.K, M, run.eta_Y, STEADY_RESIDUAL, M, "M")
+
+
+def along_rate(run: ClassRun) -> Series:
+    """N until all residuals are 0.01, along whole 1/eta_Y in range R at M = 10^9."""
+    inverse = np.unique(np.floor(np.geomspace(2, 1 / least_rate(LARGE_M), 25)))
+    return _swept(run.K, LARGE_M, 1 / inverse, STEADY_RESIDUAL, inverse, "1/eta_Y")
+
+
+def rate(run: ClassRun, M: ArrayLike, eta: ArrayLike, inverse: ArrayLike) -> ArrayLike:
+    """K/(eps eta_Y) ln(M/eps)."""
+    M, eta, inverse = (np.asarray(x, dtype=float) for x in (M, eta, inverse))
+    return run.K * inverse / eta * np.log(M * inverse)
+
+
+def leading(run: ClassRun) -> str:
+    """By how much h* exceeds h where eq. 71 is compared."""
+    counts = np.bincount(sequence(run), minlength=run.K)
+    star, h = fluctuation(counts, run.M, run.eta_Y).rows.h.value, continuous(counts, run.M, run.eta_Y).h.value
+    lead = float(np.max(star[counts > 0] / h[counts > 0] - 1))
+    return (
+        f"Y was trained for {int(counts.sum())} steps of eq. 26; the continuous h(N_n) is up to {lead:.2g} of itself "
+        f"below h*(N_n). Quantiles over seeds have bounds from the exact binomial law, each at level {1 - DOUBT:g}. "
+        f"{ratios(run)}"
+    )
+
+
+with_h_star = "theta and sigma are those of the rows of SGD, w_n = (M-1) h*(N_n) zeta_n"
+
+THEOREM5 = Claim(
+    id="snap.theorem5",
+    source=f"{SOURCE}, Theorem 5, eq. 70",
+    statement=(
+        "After N >> K^2 steps of eq. 26 from zero Y = F(I-E')(I+Theta) W-bar(N), rows (M-1) h(ceil(N/K)) zeta_n of "
+        "W-bar, and with probability 1 - delta every |theta_n| is at most of the order of K/sqrt(N) sqrt(ln(K/delta)); "
+        f"{with_h_star}."
+    ),
+    formula=r"Y=F(I-E')(I+\Theta)\overline W(N),\qquad \lvert\theta_n\rvert\lesssim"
+    r"\frac{K}{\sqrt N}\sqrt{\ln\frac K\delta}",
+    assumptions=THEOREM_5,
+    judgement=Parts(
+        {
+            "Eq. 70": Equal(measure=trained, expected=closed_form, scale=_size(closed_form)),
+            **{
+                f"Theta, delta = {delta:g}": HiddenConstant(measure=thetas(delta), shape=small(delta, per_class=False))
+                for delta in DELTAS
+            },
+        },
+        note=leading,
+    ),
+)
+
+COROLLARY1 = Claim(
+    id="snap.corollary1",
+    source=f"{SOURCE}, Corollary 1, eq. 71",
+    statement=(
+        "There e_n - alpha_n = (M-1)/(M-1+exp(M h(N-bar))) (1+sigma) zeta_n; with probability 1 - delta |sigma| is at "
+        "most of the order of eta_Y sqrt(N ln(1/delta)), and of K/sqrt(N) sqrt(ln(1/delta)) for N >> K(sqrt(N "
+        "ln(1/delta)) + 2(1+omega_1) ln M/eta_Y); all ||e_n - alpha_n|| are at most epsilon after O(K/(epsilon eta_Y) "
+        f"log(M/epsilon)) steps. Sigma is each class's own; {with_h_star}."
+    ),
+    formula=r"e_n-\alpha_n=\frac{M-1}{M-1+\exp(Mh(\overline N))}(1+\sigma)\zeta_n,\qquad "
+    r"N(\epsilon)=O\Bigl(\frac{K}{\epsilon\eta_Y}\log\frac M\epsilon\Bigr)",
+    assumptions=(*THEOREM_5, RANGE_R),
+    judgement=Parts(
+        {
+            "Eq. 71": Equal(measure=residuals, expected=eq_71, scale=_size(eq_71)),
+            **{
+                f"Sigma, delta = {delta:g}": HiddenConstant(
+                    measure=sigmas(delta, late=False),
+                    shape=lambda run, N, delta=delta: run.eta_Y * np.sqrt(N * np.log(1 / delta)),
+                )
+                for delta in DELTAS
+            },
+            **{
+                f"Late sigma, delta = {delta:g}": HiddenConstant(
+                    measure=sigmas(delta, late=True), shape=small(delta, per_class=True)
+                )
+                for delta in DELTAS
+            },
+            "Steps along epsilon": HiddenConstant(
+                measure=along_residual, shape=lambda run, x: rate(run, run.M, run.eta_Y, x)
+            ),
+            "Steps along M": HiddenConstant(
+                measure=along_M, shape=lambda run, M: rate(run, M, run.eta_Y, STEADY_RESIDUAL)
+            ),
+            "Steps along eta_Y": HiddenConstant(
+                measure=along_rate, shape=lambda run, x: rate(run, LARGE_M, 1 / x, STEADY_RESIDUAL)
+            ),
+        },
+        note=leading,
+    ),
+    absent=outside_range_r,
+)
+
+CLAIMS: tuple[Claim, ...] = (THEOREM5, COROLLARY1)
