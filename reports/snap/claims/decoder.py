@@ -231,6 +231,10 @@ THEOREM5 = Claim(
         },
         note=leading,
     ),
+    instead=(
+        "It needs eta_Y = O(1), as its source assumes from Remark 2 on: the first step leads to M h* = eta_Y, and where "
+        "that is far above M h the bound on theta fails for as long as it takes h to get there."
+    ),
 )
 
 COROLLARY1 = Claim(

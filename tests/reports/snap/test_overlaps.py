@@ -26,7 +26,9 @@ def run(name: str) -> ClassRun:
         "random": weakly_correlated_dataset(K=5, M=10**6, seed=3),
         "apart": SequenceClasses.from_weights("apart", 5000, [("m", "q", {"a": 1}), ("n", "q", {"b": 1})]),
         "alone": SequenceClasses.from_weights("alone", None, [("n", "q", {"a": 1})]),
-        "same": SequenceClasses.from_weights("same", 5000, [("m", "q", {"a": 3, "b": 4}), ("n", "q", {"a": 3, "b": 4})]),
+        "same": SequenceClasses.from_weights(
+            "same", 5000, [("m", "q", {"a": 3, "b": 4}), ("n", "q", {"a": 3, "b": 4})]
+        ),
         "sum": SequenceClasses.from_weights(
             "sum", 5000, [("m", "q", {"a": 1, "b": 1}), ("n", "q", {"a": 1}), ("k", "q", {"b": 1})]
         ),
