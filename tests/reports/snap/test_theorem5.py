@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import binom
 
 from marginaudit.orders.snap import CASES, broken, single_common_dataset
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series
-from marginaudit.reports.snap.claims import decoder as claims
 from marginaudit.reports.snap.claims.balls import descended
 from marginaudit.reports.snap.claims.chance import quantile, ranks
 from marginaudit.reports.snap.claims.decoder import COROLLARY1, THEOREM5, epochs, steps_of_a_class
@@ -30,14 +30,14 @@ def run(name: str) -> ClassRun:
 
 
 @BOTH
-def test_verdicts(claim: claims.Claim) -> None:
+def test_verdicts(claim: Claim) -> None:
     assert claim.judge(run("snap-single")).verdict is Verdict.HOLDS
     assert claim.judge(run("snap-symmetric")).verdict is Verdict.HOLDS
     assert claim.judge(run("snap-medium")).verdict is Verdict.NOT_APPLICABLE
 
 
 @BOTH
-def test_controls(claim: claims.Claim) -> None:
+def test_controls(claim: Claim) -> None:
     good = single_common_dataset(K=2, M=5000, seed=0)
     for part in ("wide_vocabulary", "small_overlap", "spread_overlap", "uniform_classes"):
         found = claim.judge(ClassRun(broken(good, part)))
@@ -68,22 +68,27 @@ def test_y_is_that_of_the_whole_matrix() -> None:
 
 
 @BOTH
-def test_every_part_has_a_twin(claim: claims.Claim) -> None:
+def test_every_part_has_a_twin(claim: Claim) -> None:
     on = run("snap-symmetric")
     assert isinstance(claim.judgement, Parts)
     for part in claim.judgement.parts.values():
-        if isinstance(part, Equal):
-            twin: Equal | HiddenConstant = replace(part, expected=lambda on, part=part: off(part.expected(on)))
-        else:
-            assert isinstance(part, HiddenConstant)
-            assert part.judge(on).verdict is Verdict.HOLDS
-            # a rate that the bound would have to keep up with, along whatever it is swept
-            twin = replace(part, shape=lambda on, t, part=part: np.asarray(part.shape(on, t)) / t**2)
+        assert isinstance(part, Equal | HiddenConstant)
+        assert part.judge(on).verdict is Verdict.HOLDS
+        twin = apart(part) if isinstance(part, Equal) else falling(part)
         assert twin.judge(on).verdict is Verdict.VIOLATED
 
 
-def off(series: Series) -> Series:
-    return replace(series, value=series.value * (1 + 1e-9))
+def apart(part: Equal) -> Equal:
+    def expected(on: ClassRun) -> Series:
+        right = part.expected(on)
+        return replace(right, value=right.value * (1 + 1e-9))
+
+    return replace(part, expected=expected)
+
+
+def falling(part: HiddenConstant) -> HiddenConstant:
+    """A bound that falls much faster, along whatever it is swept."""
+    return replace(part, shape=lambda on, t: np.asarray(part.shape(on, t)) / t**2)
 
 
 def test_shapes_by_hand() -> None:
