@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from marginaudit.reports.claim import Claim
+from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series, rounded, series
@@ -276,12 +276,14 @@ def few_steps(run: ClassRun) -> NDArray[np.int64]:
 def one_class(run: ClassRun) -> NDArray[np.int64]:
     """The counts where every one of the recorded steps fell on one class, shape (vectors, classes)."""
     steps = np.unique(run.steps)
-    chosen = steps[np.rint(np.linspace(0, len(steps) - 1, min(len(steps), 20))).astype(int)] if len(steps) else steps
+    chosen = steps[np.rint(np.linspace(0, len(steps) - 1, min(len(steps), RECORDS))).astype(int)]
     return np.asarray(chosen[:, np.newaxis, np.newaxis] * np.eye(run.K, dtype=np.int64)).reshape(-1, run.K)
 
 
 def any_least(run: ClassRun) -> Series:
     """The least xi of all classes for counts that few steps can have, and where all steps fell on one class."""
+    if not len(run.steps):
+        raise BeyondTheRun("no step t >= 1 is recorded")
     counts = np.concatenate([few_steps(run), one_class(run)])
     found, least = least_xi(run, counts)
     names = run.dataset.next_tokens

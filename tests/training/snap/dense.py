@@ -1,10 +1,12 @@
 """Batch-1 SGD as printed, on whole M x M matrices: nothing here knows of h, of classes of tokens or of counts."""
 
+from typing import Any
+
 import mpmath
 import numpy as np
 
 
-def features(seed, tokens, K, own=3.0):
+def features(seed: int, tokens: int, K: int, own: float = 3.0) -> Any:
     """Random nonnegative unit columns with weak overlaps: each class has a token of its own."""
     rng = np.random.default_rng(seed)
     F = rng.random((tokens, K)) * (rng.random((tokens, K)) < 0.6)
@@ -12,17 +14,17 @@ def features(seed, tokens, K, own=3.0):
     return F / np.linalg.norm(F, axis=0)
 
 
-def softmax(logits):
+def softmax(logits: Any) -> Any:
     powers = np.exp(logits - logits.max())
     return powers / powers.sum()
 
 
-def padded(F, M):
+def padded(F: Any, M: int) -> Any:
     """F with rows of zeros up to M tokens."""
     return np.vstack([F, np.zeros((M - len(F), F.shape[1]))])
 
 
-def sgd(F, sequence, M, eta, modified):
+def sgd(F: Any, sequence: Any, M: int, eta: float, modified: bool) -> Any:
     """Y, shape (M, M), after each step: eq. 3's gradient with f_n for LN(X^T b), or the one of Lemma 3."""
     F = padded(F, M)
     K = F.shape[1]
@@ -37,13 +39,13 @@ def sgd(F, sequence, M, eta, modified):
     return np.array(states)
 
 
-def gradient(Y, F, n):
+def gradient(Y: Any, F: Any, n: int) -> Any:
     """Y (e_n - alpha_n), back-propagated to the features of class n."""
     M = len(Y)
     return Y @ (np.eye(M)[n] - softmax(Y.T @ padded(F, M)[:, n]))
 
 
-def precise_sgd(F, sequence, M, eta, modified, digits=60):
+def precise_sgd(F: Any, sequence: Any, M: int, eta: float, modified: bool, digits: int = 60) -> Any:
     """`sgd`, entry by entry in high precision; only the last Y, a list of rows."""
     with mpmath.workdps(digits):
         F = [[mpmath.mpf(float(x)) for x in row] for row in padded(F, M)]

@@ -1,0 +1,193 @@
+"""Theorem 1: the gradient of the whole matrix, the sign in eq. 88, xi at t >> K^2 and at any t; planted twins."""
+
+from dataclasses import replace
+from functools import cache
+
+import mpmath
+import numpy as np
+import pytest
+
+from marginaudit.orders.snap import CASES, SequenceClasses, broken, single_common_dataset
+from marginaudit.reports.judgements import Bounded, Equal
+from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.series import Series
+from marginaudit.reports.snap.claims import backpropagated as claims
+from marginaudit.reports.snap.claims.backpropagated import ANY_T, FORM, FORM_REDERIVED, POSITIVE, compositions
+from marginaudit.reports.snap.claims.balls import gradients
+from marginaudit.reports.snap.run import ClassConfig, ClassRun
+from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.limit import (
+    fluctuation,
+    mended_beta,
+    overlap,
+    printed_beta,
+    printed_iota,
+    speed,
+)
+from tests.training.snap.dense import features, gradient, padded, precise_sgd, sgd
+
+HOLDS, VIOLATED, ABSENT = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE
+CLAIMS = {claim.id.removeprefix("snap.theorem1."): claim for claim in claims.CLAIMS}
+
+
+def path() -> SequenceClasses:
+    """Four classes, each of which shares a token with the next alone: E'_13 is negative."""
+    classes = [(f"n{n}", "q", {f"d{n}": 1.0} | {f"c{k}": 0.2**0.5 for k in (n - 1, n) if 0 <= k < 3}) for n in range(4)]
+    return SequenceClasses.from_weights("path", 10**6, classes)
+
+
+@cache
+def run(name: str) -> ClassRun:
+    if name == "path":
+        weak = path()
+        return ClassRun(replace(weak, M=5000), ClassConfig(steps=10**6))
+    return ClassRun(CASES[name](), ClassConfig(steps=10**18))
+
+
+@pytest.mark.parametrize("name", ["snap-single", "snap-symmetric", "path"])
+def test_verdicts(name: str) -> None:
+    found = {claim: judged.judge(run(name)).verdict for claim, judged in CLAIMS.items()}
+    any_t = VIOLATED if name == "path" else HOLDS
+    assert found == {"form": VIOLATED, "form.rederived": HOLDS, "a": HOLDS, "a.any-t": any_t}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_controls(claim: str) -> None:
+    good = single_common_dataset(K=2, M=5000, seed=0)
+    judged = CLAIMS[claim]
+    for part in ("wide_vocabulary", "small_overlap", "spread_overlap", "uniform_classes"):
+        found = judged.judge(ClassRun(broken(good, part)))
+        assert found.verdict is ABSENT
+        assert found.witness
+    assert judged.judge(run("snap-medium")).verdict is ABSENT
+    for rate in (1.0, 10 * 5000**-0.99 * 0.999, 1e3, 1e-100):
+        found = judged.judge(ClassRun(good, ClassConfig(lr_y=rate)))
+        assert (found.verdict, "Range R" in found.detail) == (ABSENT, True)
+    if claim != "a.any-t":
+        found = judged.judge(ClassRun(good, ClassConfig(steps=39)))
+        assert (found.verdict, "from t = 10 K^2 = 40 on" in found.detail) == (Verdict.INCONCLUSIVE, True)
+
+
+def test_the_gradient_of_balls_is_that_of_the_whole_matrix() -> None:
+    M, K, eta = 12, 3, 0.9
+    F = features(seed=5, tokens=9, K=K)
+    own, sequence = overlap(F), [0, 1, 1, 2, 0, 1]
+    at = fluctuation([np.bincount(sequence, minlength=K)], M, eta)
+    Y = sgd(F, sequence, M, eta, modified=True)[-1]
+    found = gradients(own, at, 0)
+    for n in range(K):
+        truth = np.linalg.pinv(padded(F, M)) @ gradient(Y, F, n)
+        np.testing.assert_allclose([float(found[k, n].mid()) for k in range(K)], truth, atol=1e-13)
+
+
+def test_eq_88_fails_on_two_classes_in_high_precision() -> None:
+    """The smallest case: one class has no beta. SGD on the whole matrix of M = 3 tokens, 60 digits."""
+    M, eta, sequence = 3, 0.5, [0, 1, 0]
+    F = np.array([[0.6, 0.6], [0.8, 0.0], [0.0, 0.8]])
+    own, at = overlap(F), fluctuation([2, 1], M, eta)
+    with mpmath.workdps(60):
+        Y = precise_sgd(F, sequence, M, eta, modified=True)
+        f = mpmath.matrix(F.tolist())
+        logits = [mpmath.fsum(Y[i][j] * f[i, 0] for i in range(M)) for j in range(M)]
+        powers = [mpmath.exp(x) for x in logits]
+        error = [(j == 0) - p / mpmath.fsum(powers) for j, p in enumerate(powers)]
+        g = mpmath.matrix([mpmath.fsum(Y[i][j] * error[j] for j in range(M)) for i in range(M)])
+        weights = mpmath.lu_solve(f.T * f, f.T * g)
+        gamma = float(speed(at.mean).value)
+        iota, beta = float(weights[0]) / gamma, -float(weights[1]) / gamma
+    assert printed_iota(own, at).value[0] == pytest.approx(iota, rel=1e-12, abs=0)
+    assert mended_beta(own, at).value[0, 1] == pytest.approx(beta, rel=1e-12, abs=0)
+    q_0, grown = -M / (M - 1) ** 2, 1 + at.sigma.value[0]
+    apart = 2 * q_0 * grown * (1 + at.theta.value[1])
+    assert printed_beta(own, at).value[0, 1] - beta == pytest.approx(apart, rel=1e-11, abs=0)
+
+
+def test_printed_and_mended_beta_by_hand() -> None:
+    on = run("snap-symmetric")
+    where = claims.compared(on)
+    expected = claims.formulas(mended_beta)(on)
+    E = np.full((3, 3), on.dataset.overlap.E[0, 1])
+    np.fill_diagonal(E, 0)
+    dual = np.eye(3) - np.linalg.inv(np.eye(3) + E)
+    q_1, q_0 = 5000 / 4999, -5000 / 4999**2
+    row = 0
+    for record in range(len(where.step)):
+        theta, sigma = where.at.theta.value[record], where.at.sigma.value[record]
+        for n in range(3):
+            others = [k for k in range(3) if k != n]
+            iota = q_1 * (1 + theta[n]) * (1 - dual[n, n]) - q_0 * sum((1 + theta[k]) * dual[k, n] for k in others)
+            betas = [
+                q_1 * (1 + theta[n]) * dual[n, j]
+                + q_0 * (-(1 + theta[j]) + sum((1 + theta[k]) * dual[k, j] for k in others))
+                for j in others
+            ]
+            np.testing.assert_allclose(expected.value[row : row + 3], (1 + sigma[n]) * np.array([iota, *betas]), 1e-12)
+            row += 3
+    assert row == len(expected)
+    witness = FORM.judge(on).witness
+    assert witness is not None
+    assert witness["value"] == pytest.approx(witness["mended"], rel=1e-12, abs=0)
+    assert abs(witness["printed"] / witness["value"] - 1) > 1e-3
+
+
+def test_twins() -> None:
+    on = run("snap-symmetric")
+    assert isinstance(FORM_REDERIVED.judgement, Equal)
+    measure, seen = FORM_REDERIVED.judgement.measure, claims.formulas(mended_beta)
+
+    def off(run: ClassRun) -> Series:
+        right = seen(run)
+        return replace(right, value=right.value * (1 + 1e-9))
+
+    assert replace(FORM_REDERIVED.judgement, measure=measure, expected=off).judge(on).verdict is VIOLATED
+    assert isinstance(ANY_T.judgement, Parts)
+    for judgement in (claims.XI_POSITIVE, ANY_T.judgement.parts["Whatever is drawn"]):
+        assert isinstance(judgement, Bounded)
+        found = judgement.judge(on)
+        assert found.verdict is HOLDS
+        assert found.measured is not None
+        assert above(judgement, found.measured * (1 + 1e-9)).judge(on).verdict is VIOLATED
+
+
+def above(judgement: Bounded, bound: float) -> Bounded:
+    return replace(judgement, lower=lambda _, t: np.full(len(t), bound))
+
+
+def test_xi_is_negative_after_one_step_on_a_path() -> None:
+    """Class 3 drawn once: xi_1 < 0, by SGD on the whole matrix."""
+    weak = path()
+    F = weak.overlap.F
+    M = 60
+    Y = sgd(F, [2], M, 0.5, modified=True)[-1]
+    weights = np.linalg.pinv(padded(F, M)) @ gradient(Y, F, 0)
+    assert -weights[1] * weak.overlap.E[0, 1] < -1e-5
+    found = ANY_T.judge(run("path"))
+    assert found.first_violation == 1
+    assert POSITIVE.judge(run("path")).verdict is HOLDS
+
+
+def test_a_run_without_steps() -> None:
+    found = ANY_T.judge(ClassRun(CASES["snap-single"](), ClassConfig(steps=0)))
+    assert (found.verdict, "no step t >= 1 is recorded" in found.detail) == (Verdict.INCONCLUSIVE, True)
+
+
+def test_all_counts_are_tried() -> None:
+    for total, parts, number in ((0, 3, 1), (1, 1, 1), (5, 3, 21), (4, 4, 35)):
+        found = list(compositions(total, parts))
+        assert len(set(found)) == len(found) == number
+        assert all(sum(counts) == total and len(counts) == parts for counts in found)
+    few = claims.few_steps(run("path"))
+    assert set(map(tuple, np.eye(4, dtype=int).tolist())) <= set(map(tuple, few.tolist()))
+    assert 2000 < len(few) <= claims.COUNT_VECTORS
+
+
+def test_under_eq_7_xi_is_far_smaller() -> None:
+    """So the form is that of the modified gradient alone."""
+    rho, M, sequence = 0.05, 300, [0, 1] * 32
+    F = np.array([[rho**0.5, rho**0.5], [(1 - rho) ** 0.5, 0], [0, (1 - rho) ** 0.5]])
+    xi = {}
+    for modified in (True, False):
+        Y = sgd(F, sequence, M, 0.5, modified=modified)[-1]
+        weights = np.linalg.pinv(padded(F, M)) @ gradient(Y, F, 0)
+        xi[modified] = -weights[1] * rho
+    assert abs(xi[False]) < xi[True] / 4

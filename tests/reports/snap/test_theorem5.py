@@ -1,0 +1,139 @@
+"""Theorem 5 and Corollary 1: verdicts, Y of the whole matrix, bounds on quantiles, steps by brute force, twins."""
+
+from dataclasses import replace
+from functools import cache
+from math import ceil, log, sqrt
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from marginaudit.orders.snap import CASES, broken, single_common_dataset
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.judgements import Equal, HiddenConstant
+from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.series import Series
+from marginaudit.reports.snap.claims.balls import descended
+from marginaudit.reports.snap.claims.chance import quantile, ranks
+from marginaudit.reports.snap.claims.decoder import COROLLARY1, THEOREM5, epochs, steps_of_a_class
+from marginaudit.reports.snap.run import ClassConfig, ClassRun
+from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.limit import Approximation, h_star, overlap
+from tests.training.snap.dense import features, padded, sgd
+
+BOTH = pytest.mark.parametrize("claim", [THEOREM5, COROLLARY1], ids=["theorem5", "corollary1"])
+
+
+@cache
+def run(name: str) -> ClassRun:
+    return ClassRun(CASES[name](), ClassConfig(steps=10**18, seeds=1000))
+
+
+@BOTH
+def test_verdicts(claim: Claim) -> None:
+    assert claim.judge(run("snap-single")).verdict is Verdict.HOLDS
+    assert claim.judge(run("snap-symmetric")).verdict is Verdict.HOLDS
+    assert claim.judge(run("snap-medium")).verdict is Verdict.NOT_APPLICABLE
+
+
+@BOTH
+def test_controls(claim: Claim) -> None:
+    good = single_common_dataset(K=2, M=5000, seed=0)
+    for part in ("wide_vocabulary", "small_overlap", "spread_overlap", "uniform_classes"):
+        found = claim.judge(ClassRun(broken(good, part)))
+        assert found.verdict is Verdict.NOT_APPLICABLE
+        assert found.witness
+    assert claim.judge(ClassRun(good, ClassConfig(steps=39))).verdict is Verdict.INCONCLUSIVE
+    late = ClassRun(good, ClassConfig(steps=10**6, seeds=1))
+    assert claim.judge(late).verdict is Verdict.INCONCLUSIVE
+    fast = claim.judge(ClassRun(good, ClassConfig(lr_y=1e3)))
+    assert fast.verdict is (Verdict.INCONCLUSIVE if claim is THEOREM5 else Verdict.NOT_APPLICABLE)
+
+
+def test_theorem_5_fails_at_large_step_sizes() -> None:
+    """The first step leads to M h* = eta_Y, and theta does not fall for as long as h is far below."""
+    found = THEOREM5.judge(ClassRun(CASES["snap-single"](), ClassConfig(steps=10**18, seeds=1000, lr_y=100.0)))
+    assert found.verdict is Verdict.VIOLATED
+
+
+def test_y_is_that_of_the_whole_matrix() -> None:
+    M, K, eta = 12, 3, 0.9
+    F = features(seed=5, tokens=9, K=K)
+    sequence = np.array([0, 1, 1, 2, 0, 1])
+    A = descended(overlap(F), sequence, M, eta)
+    dense = np.linalg.pinv(padded(F, M)) @ sgd(F, sequence, M, eta, modified=True)[-1]
+    found = [[float(A[n, j].mid()) for j in range(K + 1)] for n in range(K)]
+    np.testing.assert_allclose(found, dense[:, : K + 1], atol=1e-13)
+    assert all(A[n, j].rad() < 1e-30 for n in range(K) for j in range(K + 1))
+
+
+@BOTH
+def test_every_part_has_a_twin(claim: Claim) -> None:
+    on = run("snap-symmetric")
+    assert isinstance(claim.judgement, Parts)
+    for part in claim.judgement.parts.values():
+        assert isinstance(part, Equal | HiddenConstant)
+        assert part.judge(on).verdict is Verdict.HOLDS
+        twin = apart(part) if isinstance(part, Equal) else falling(part)
+        assert twin.judge(on).verdict is Verdict.VIOLATED
+
+
+def apart(part: Equal) -> Equal:
+    def expected(on: ClassRun) -> Series:
+        right = part.expected(on)
+        return replace(right, value=right.value * (1 + 1e-9))
+
+    return replace(part, expected=expected)
+
+
+def falling(part: HiddenConstant) -> HiddenConstant:
+    """A bound that falls much faster, along whatever it is swept."""
+    return replace(part, shape=lambda on, t: np.asarray(part.shape(on, t)) / t**2)
+
+
+def test_shapes_by_hand() -> None:
+    on, N = run("snap-symmetric"), np.array([100.0, 1e6])
+    for claim, name, expected in (
+        (THEOREM5, "Theta, delta = 0.01", [3 / sqrt(n) * sqrt(log(300)) for n in N]),
+        (COROLLARY1, "Sigma, delta = 0.1", [0.5 * sqrt(n * log(10)) for n in N]),
+        (COROLLARY1, "Late sigma, delta = 0.1", [3 / sqrt(n) * sqrt(log(10)) for n in N]),
+        (COROLLARY1, "Steps along epsilon", [3 * n / 0.5 * log(5000 * n) for n in N]),
+        (COROLLARY1, "Steps along M", [3 * 100 / 0.5 * log(n * 100) for n in N]),
+        (COROLLARY1, "Steps along eta_Y", [3 * 100 * n * log(1e11) for n in N]),
+    ):
+        assert isinstance(claim.judgement, Parts)
+        part = claim.judgement.parts[name]
+        assert isinstance(part, HiddenConstant)
+        np.testing.assert_allclose(np.asarray(part.shape(on, N)), expected, rtol=1e-12)
+
+
+def test_steps_of_a_class_by_the_recursion() -> None:
+    for M, eta, epsilon in ((5000, 0.5, 0.1), (5000, 0.5, 1e-3), (1000, 0.999, 0.05), (10**6, 0.01, 0.01)):
+        least, most = steps_of_a_class(np.array([M]), np.array([eta]), np.array([1 / epsilon]))
+        around = np.arange(max(0, int(least[0]) - 2), int(most[0]) + 2)
+        residual = h_star(around, M, eta).level.residual.value
+        first = int(around[np.argmax(residual <= epsilon)])
+        assert least[0] <= first <= most[0]
+        assert most[0] - least[0] <= 15 + 0.02 * most[0]
+
+
+def test_epochs_are_the_least() -> None:
+    for K in (2, 3, 10):
+        for S in (1, 7, 300):
+            N = int(epochs(np.array([float(S)]), K)[0])
+            assert K * binom.cdf(S - 1, N, 1 / K) <= 0.01 < K * binom.cdf(S - 1, N - 1, 1 / K)
+
+
+def test_quantiles_lie_between_their_bounds() -> None:
+    rng, seeds, delta = np.random.default_rng(0), 500, 0.1
+    low, high = ranks(seeds, delta)
+    assert high < seeds * delta < low
+    assert binom.cdf(high, seeds, delta) <= 0.001 < binom.cdf(high + 1, seeds, delta)
+    assert binom.sf(low, seeds, delta) <= 0.001 < binom.sf(low - 1, seeds, delta)
+    sample = rng.random((seeds, 400))
+    found = quantile(Approximation(sample, np.zeros_like(sample)), np.arange(1, 401), delta)
+    outside = int(((found.lower > 0.9) | (found.upper < 0.9)).sum())
+    assert outside <= ceil(400 * 0.002) + 4
+    assert 0.03 < found.radius.mean() < 0.06
+    few = quantile(Approximation(sample[:20], np.zeros((20, 400))), np.arange(1, 401), delta)
+    assert np.isinf(few.radius).all()
