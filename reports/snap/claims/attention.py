@@ -1,0 +1,198 @@
+r"""Lemmas 2 and 18 of arXiv 2305.16380: attention in long sequences."""
+
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from marginaudit.orders.reading import Token
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.judgements import Bounded, Equal, Limit
+from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.series import Series, exact_series, series
+from marginaudit.reports.snap.binomial import LEVELS, Interval, counted, outside
+from marginaudit.reports.snap.run import ClassRun
+
+ENTROPY = 2305_16380
+
+SEQUENCES = 4
+"""Short sequences on which identities are compared."""
+
+CONTEXT = 8
+"""Contextual tokens of each, T - 1."""
+
+LONGEST = 10**6
+"""Contextual tokens up to which chances are followed; beyond, it is Hoeffding's theorem."""
+
+MOST_PROBABILITIES = 20
+"""Distinct P(l|n) for which chances are followed, evenly through their order."""
+
+FAR = 10**9
+"""Contextual tokens up to which attention is followed to its limit."""
+
+SHARE = 0.1
+"""Attention is followed by this quantile of sequences."""
+
+LEVEL = 1e-6
+"""The chance that the error bar of such a quantile misses it, for each length."""
+
+MOST_CLASSES = 4
+"""Classes whose attention is followed."""
+
+MOST_DRAWN = 4_000_000
+"""Counts drawn for each class, at most: of large vocabularies fewer sequences."""
+
+
+def identities(run: ClassRun, *, attention: bool) -> tuple[Series, Series]:
+    """X^T h_X and X^T diag(h_X) X of whole matrices X, then by the counts of tokens; in rational arithmetic.
+
+    h is random, and both are over T - 1 (Lemma 18). With ``attention``, h = exp(z) is random and positive, and both are
+    over the sum of h_X, so that they are X^T b and X^T diag(b) X (Lemma 2); expected of the latter is diag(X^T b).
+    """
+    rng = np.random.default_rng(ENTROPY)
+    data = run.dataset
+    found: list[Fraction] = []
+    stated: list[Fraction] = []
+    label = []
+    for number in range(1, SEQUENCES + 1):
+        c = data.classes[int(rng.integers(run.K))]
+        p = np.array([c.probabilities[token] for token in c.support])
+        sequence = rng.choice(len(p), size=CONTEXT, p=p / p.sum()).tolist()
+        tokens = sorted(set(sequence))
+        h = {token: Fraction(int(rng.integers(1, 100)), 7) - (0 if attention else 5) for token in tokens}
+        size = sum(h[token] for token in sequence) if attention else Fraction(CONTEXT)
+        X = [[int(token == l) for l in tokens] for token in sequence]  # noqa: E741
+        h_X = [h[token] for token in sequence]
+        vector = [sum((X[t][i] * h_X[t] for t in range(CONTEXT)), Fraction(0)) / size for i in range(len(tokens))]
+        expected = [sequence.count(token) * h[token] / size for token in tokens]
+        names: list[Token] = [c.support[token] for token in tokens]
+        place = f"sequence {number} of {c.next}"
+        found += vector
+        stated += expected
+        label += [f"{place}, {name}" for name in names]
+        if attention:
+            found.append(sum(vector, Fraction(0)))
+            stated.append(Fraction(1))
+            label.append(f"{place}, sum")
+        for i, name in enumerate(names):
+            for j, other in enumerate(names):
+                found.append(sum((X[t][i] * h_X[t] * X[t][j] for t in range(CONTEXT)), Fraction(0)) / size)
+                stated.append(expected[i] if i == j else Fraction(0))
+                label.append(f"{place}, {name} and {other}")
+    return exact_series(found, label=tuple(label)), exact_series(stated, label=tuple(label))
+
+
+def _identity(*, attention: bool) -> Equal:
+    return Equal(
+        measure=lambda run: identities(run, attention=attention)[0],
+        expected=lambda run: identities(run, attention=attention)[1],
+    )
+
+
+@lru_cache(maxsize=2)
+def misses(run: ClassRun) -> tuple[Series, NDArray[np.float64]]:
+    """The chance that q_{l|n} misses the interval of eq. 136, and delta; by delta, P(l|n) and T - 1.
+
+    (T - 1) q_{l|n} is Bin(T - 1, P(l|n)).
+    """
+    found = np.unique(run.dataset.P[run.dataset.P > 0])
+    taken = np.unique(np.linspace(0, len(found) - 1, min(len(found), MOST_PROBABILITIES)).astype(int))
+    lengths = counted(LONGEST)
+    delta, p, T1 = (grid.ravel() for grid in np.meshgrid(LEVELS, found[taken], lengths, indexing="ij"))
+    room = np.sqrt(T1 * np.log(2 / delta) / 2)
+    value, radius = outside(T1, p, Interval(T1 * p - room, T1 * p + room, 1e-14 * (1 + T1)))
+    label = tuple(
+        f"delta = {d:g}, P(l|n) = {q:.4g}, T - 1 = {n}"
+        for d, q, n in zip(delta.tolist(), p.tolist(), T1.tolist(), strict=True)
+    )
+    return series(value, radius=radius, label=label), delta
+
+
+@lru_cache(maxsize=2)
+def likeness(run: ClassRun) -> Series:
+    """How alike attention and c are, sum over l of min((X^T b)_l, c_l) = 1 - |X^T b - c|_1/2, in sequences of T - 1 tokens.
+
+    Of the sequences drawn from each class, at a random z, the quantile `SHARE`, and of the classes the least. The error
+    bar lies between order statistics: a binomial count of sequences below the quantile is beyond either with a chance
+    of at most LEVEL/2 a class, whatever the law.
+    """
+    rng = np.random.default_rng([ENTROPY, run.config.seed])
+    data = run.dataset
+    lengths = 10 ** np.arange(1, int(np.log10(FAR)) + 1)
+    chosen = rng.permutation(run.K)[:MOST_CLASSES]
+    least, most = np.full(len(lengths), np.inf), np.full(len(lengths), np.inf)
+    middle = np.full(len(lengths), np.inf)
+    for n in chosen:
+        P = data.P[n][data.P[n] > 0]
+        P = P / P.sum()
+        weight = np.exp(rng.standard_normal(len(P)))
+        c = P * weight / (P * weight).sum()
+        seeds = int(min(run.config.seeds, max(20, MOST_DRAWN // (len(P) * len(lengths)))))
+        counts, alike = np.zeros((seeds, len(P)), dtype=np.int64), []
+        for more in np.diff(lengths, prepend=0):
+            counts += rng.multinomial(more, P, size=seeds)
+            b = counts * weight
+            b /= b.sum(axis=1, keepdims=True)
+            alike.append(np.sort(np.minimum(b, c).sum(axis=1)))
+        sorted_ = np.array(alike)
+        below, above = _order_statistics(seeds)
+        rounding = 4 * len(P) * np.finfo(float).eps
+        low = sorted_[:, below - 1] - rounding if below >= 1 else np.zeros(len(lengths))
+        high = sorted_[:, above - 1] + rounding if above <= seeds else np.ones(len(lengths))
+        least, most = np.minimum(least, low), np.minimum(most, high)
+        middle = np.minimum(middle, sorted_[:, min(seeds - 1, int(SHARE * seeds))])
+    return series(
+        middle, radius=np.maximum(most - middle, middle - least).clip(min=0.0), step=lengths, clock="T - 1"
+    )
+
+
+def _order_statistics(seeds: int) -> tuple[int, int]:
+    """Ranks i < j, from 1, between whose order statistics the quantile `SHARE` lies; 0 and seeds + 1: nothing known."""
+    return int(binom.ppf(LEVEL / 2, seeds, SHARE)), int(binom.isf(LEVEL / 2, seeds, SHARE)) + 1
+
+
+LEMMA2 = Claim(
+    id="snap.lemma2",
+    source="arXiv 2305.16380, Lemma 2 (eq. 6)",
+    statement=(
+        "As T grows, X^T b -> c_n and X^T diag(b) X -> diag(c_n), c_n proportional to P(l|n) exp(z_l), of sum 1. Attention "
+        "of drawn sequences at a random z, and, exactly, that X^T diag(b) X is diag(X^T b)."
+    ),
+    formula=r"X^\top b_T\to c_n,\qquad X^\top\mathrm{diag}(b_T)X\to\mathrm{diag}(c_n)",
+    assumptions=(),
+    judgement=Parts(
+        {
+            "X^T diag(b) X = diag(X^T b)": _identity(attention=True),
+            f"1 - |X^T b - c|_1/2 tends to 1 (its {SHARE:.0%} quantile, error bars at level {LEVEL:g})": Limit(
+                measure=likeness, predicted=lambda _: 1.0, regime=lambda _: 1e3
+            ),
+        }
+    ),
+)
+
+LEMMA18 = Claim(
+    id="snap.lemma18",
+    source="arXiv 2305.16380, Lemma 18 (eqs. 134-136)",
+    statement=(
+        "X^T h_X/(T-1) = q o h and X^T diag(h_X) X/(T-1) = diag(q o h) for some q >= 0 of sum 1, and, for each token l, with "
+        "probability at least 1 - delta, max(0, P(l|n) - r) <= q_l <= P(l|n) + r, r = sqrt(ln(2/delta)/(2(T-1))). The "
+        f"chances are exact, at T - 1 from 1 to {LONGEST:.0e} and delta from {min(LEVELS):g} to {max(LEVELS):g}."
+    ),
+    formula=(
+        r"\max\left(0,\mathbb P(l|n)-\sqrt{\frac{\ln(2/\delta)}{2(T-1)}}\right)\le q_{l|n}\le"
+        r"\mathbb P(l|n)+\sqrt{\frac{\ln(2/\delta)}{2(T-1)}}"
+    ),
+    assumptions=(),
+    judgement=Parts(
+        {
+            "Eqs. 134 and 135": _identity(attention=False),
+            "Eq. 136, the chance of a miss": Bounded(
+                measure=lambda run: misses(run)[0], upper=lambda run, _: misses(run)[1]
+            ),
+        }
+    ),
+)
+
+CLAIMS: tuple[Claim, ...] = (LEMMA2, LEMMA18)
