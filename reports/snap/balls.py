@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 
 import flint
 import numpy as np
@@ -24,7 +25,8 @@ def certified(balls: Sequence[flint.arb], label: Sequence[str]) -> Series:
     >>> found.value.tolist(), str(found.evidence)
     ([1.0], 'certified')
     """
-    values, radii = zip(*map(rounded, balls), strict=True) if balls else ((), ())
+    ends = [rounded(ball) if ball.is_finite() else (0.0, inf) for ball in balls]
+    values, radii = zip(*ends, strict=True) if ends else ((), ())
     return replace(series(values, radius=radii, label=tuple(label)), evidence=Evidence.CERTIFIED)
 
 

@@ -102,7 +102,7 @@ def misses(run: ClassRun) -> tuple[Series, NDArray[np.float64]]:
     lengths = counted(LONGEST)
     delta, p, T1 = (grid.ravel() for grid in np.meshgrid(LEVELS, found[taken], lengths, indexing="ij"))
     room = np.sqrt(T1 * np.log(2 / delta) / 2)
-    value, radius = outside(T1, p, Interval(T1 * p - room, T1 * p + room, 1e-14 * (1 + T1)))
+    value, radius = outside(T1, p, Interval.around(T1 * p, room))
     label = tuple(
         f"delta = {d:g}, P(l|n) = {q:.4g}, T - 1 = {n}"
         for d, q, n in zip(delta.tolist(), p.tolist(), T1.tolist(), strict=True)
@@ -112,7 +112,7 @@ def misses(run: ClassRun) -> tuple[Series, NDArray[np.float64]]:
 
 @lru_cache(maxsize=2)
 def likeness(run: ClassRun) -> Series:
-    """How alike attention and c are, sum over l of min((X^T b)_l, c_l) = 1 - |X^T b - c|_1/2, in sequences of T - 1 tokens.
+    """How alike attention and c are, 1 - |X^T b - c|_1/2 = sum over l of min((X^T b)_l, c_l), over T - 1 tokens.
 
     Of the sequences drawn from each class, at a random z, the quantile `SHARE`, and of the classes the least. The error
     bar lies between order statistics: a binomial count of sequences below the quantile is beyond either with a chance
@@ -133,8 +133,8 @@ def likeness(run: ClassRun) -> Series:
         counts, alike = np.zeros((seeds, len(P)), dtype=np.int64), []
         for more in np.diff(lengths, prepend=0):
             counts += rng.multinomial(more, P, size=seeds)
-            b = counts * weight
-            b /= b.sum(axis=1, keepdims=True)
+            powers = counts * weight
+            b = powers / powers.sum(axis=1, keepdims=True)
             alike.append(np.sort(np.minimum(b, c).sum(axis=1)))
         sorted_ = np.array(alike)
         below, above = _order_statistics(seeds)
@@ -143,9 +143,7 @@ def likeness(run: ClassRun) -> Series:
         high = sorted_[:, above - 1] + rounding if above <= seeds else np.ones(len(lengths))
         least, most = np.minimum(least, low), np.minimum(most, high)
         middle = np.minimum(middle, sorted_[:, min(seeds - 1, int(SHARE * seeds))])
-    return series(
-        middle, radius=np.maximum(most - middle, middle - least).clip(min=0.0), step=lengths, clock="T - 1"
-    )
+    return series(middle, radius=np.maximum(most - middle, middle - least).clip(min=0.0), step=lengths, clock="T - 1")
 
 
 def _order_statistics(seeds: int) -> tuple[int, int]:
@@ -157,7 +155,8 @@ LEMMA2 = Claim(
     id="snap.lemma2",
     source="arXiv 2305.16380, Lemma 2 (eq. 6)",
     statement=(
-        "As T grows, X^T b -> c_n and X^T diag(b) X -> diag(c_n), c_n proportional to P(l|n) exp(z_l), of sum 1. Attention "
+        "As T grows, X^T b -> c_n and X^T diag(b) X -> diag(c_n), c_n proportional to P(l|n) exp(z_l), of sum 1. "
+        "Attention "
         "of drawn sequences at a random z, and, exactly, that X^T diag(b) X is diag(X^T b)."
     ),
     formula=r"X^\top b_T\to c_n,\qquad X^\top\mathrm{diag}(b_T)X\to\mathrm{diag}(c_n)",
@@ -176,7 +175,8 @@ LEMMA18 = Claim(
     id="snap.lemma18",
     source="arXiv 2305.16380, Lemma 18 (eqs. 134-136)",
     statement=(
-        "X^T h_X/(T-1) = q o h and X^T diag(h_X) X/(T-1) = diag(q o h) for some q >= 0 of sum 1, and, for each token l, with "
+        "X^T h_X/(T-1) = q o h and X^T diag(h_X) X/(T-1) = diag(q o h) for some q >= 0 of sum 1, and, for each token "
+        "l, with "
         "probability at least 1 - delta, max(0, P(l|n) - r) <= q_l <= P(l|n) + r, r = sqrt(ln(2/delta)/(2(T-1))). The "
         f"chances are exact, at T - 1 from 1 to {LONGEST:.0e} and delta from {min(LEVELS):g} to {max(LEVELS):g}."
     ),

@@ -3,6 +3,7 @@ r"""Lemmas 1 and 3 of arXiv 2305.16380: the gradient dynamics of Y and Z, and of
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import flint
 import numpy as np
@@ -15,6 +16,9 @@ from marginaudit.reports.snap.balls import BITS, certified, dual, features, iden
 from marginaudit.reports.snap.run import ClassRun
 
 Matrix = list[list[flint.arb]]
+
+Entries = Sequence[Sequence[Any]]
+"""Balls, or power series of them."""
 
 SCALES = (0, 1, 3)
 """Standard deviations of the entries of Y and Z at which gradients are compared; the source starts from 0."""
@@ -73,23 +77,23 @@ def drawn(run: ClassRun) -> list[Drawn]:
     return found
 
 
-def log_likelihood(at: Drawn, Y: Sequence[Sequence[flint.arb]], Z: Sequence[Sequence[flint.arb]]) -> flint.arb:
-    """J of eq. 15: the log of the share that softmax(Y^T X^T b/|X^T b|) gives the next token, b = softmax(X z_query)."""
+def log_likelihood(at: Drawn, Y: Entries, Z: Entries) -> Any:
+    """J of eq. 15: the log of what softmax(Y^T X^T b/|X^T b|) gives the next token, b = softmax(X z_query)."""
     size = len(at.vocabulary)
     powers = [Z[at.query][token].exp() for token in at.context]
     total = sum(powers)
-    v = [flint.arb(0)] * size
+    v: list[Any] = [flint.arb(0)] * size
     for token, power in zip(at.context, powers, strict=True):
         v[token] = v[token] + power / total
-    length = sum(x * x for x in v).sqrt()
+    length = sum((x * x for x in v), flint.arb(0)).sqrt()
     logits = [sum(Y[i][j] * v[i] for i in set(at.context)) / length for j in range(size)]
-    return logits[at.following] - sum(x.exp() for x in logits).log()
+    return logits[at.following] - sum((x.exp() for x in logits), flint.arb(0)).log()
 
 
 def derivative(at: Drawn, of: str, row: int, column: int) -> flint.arb:
     """DJ/dY or dJ/dZ at one entry, as the first coefficient of a power series: nothing is left out."""
-    weights = {"Y": at.Y, "Z": at.Z}
-    moved = [list(line) for line in weights[of]]
+    weights: dict[str, Entries] = {"Y": at.Y, "Z": at.Z}
+    moved: list[list[Any]] = [list(line) for line in weights[of]]
     moved[row][column] = flint.arb_series([moved[row][column], 1], 2)
     weights[of] = moved
     J = log_likelihood(at, weights["Y"], weights["Z"])
@@ -133,7 +137,9 @@ def both_gradients(run: ClassRun) -> tuple[Series, Series]:
                     found += [*slopes, sum(slopes, flint.arb(0))]
                     stated += [*(matrix[i, j] for j in range(len(at.vocabulary))), flint.arb(0)]
                     place = f"{of}-dot, row of {row}"
-                    label += [f"{place}, column of {column}, weights of deviation {at.scale}" for column in at.vocabulary]
+                    label += [
+                        f"{place}, column of {column}, weights of deviation {at.scale}" for column in at.vocabulary
+                    ]
                     label.append(f"{place}, its sum, weights of deviation {at.scale}")
         return certified(found, label), certified(stated, label)
 
