@@ -243,7 +243,7 @@ Likeness = Callable[[Means, Floats], Interval]
 
 def radius_of(at: Means, delta: float) -> Floats:
     """Delta = ceil(sqrt(N ln(1/delta))), the source's radius."""
-    return np.ceil(np.sqrt(at.N * log(1 / delta)))
+    return np.asarray(np.ceil(np.sqrt(at.N * log(1 / delta))))
 
 
 def larger_zero(M: int) -> float:
