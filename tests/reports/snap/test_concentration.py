@@ -1,9 +1,11 @@
 """Lemmas 10 to 12: chances against sums and draws, intervals of counts against the level itself, and twins."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, comb, log, sqrt
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -11,8 +13,9 @@ import pytest
 from scipy.stats import binomtest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
-from marginaudit.reports.snap.binomial import Interval, counted, frequencies, outside, quantile
+from marginaudit.reports.snap.binomial import LEVELS, Interval, counted, frequencies, outside, quantile
 from marginaudit.reports.snap.claims import concentration
 from marginaudit.reports.snap.claims.concentration import (
     LEMMA10,
@@ -46,18 +49,22 @@ from tests.reports.snap.twins import NAMES, just_below, on, one_entry_off, parts
     ],
     ids=lambda value: getattr(value, "id", value),
 )
-def test_verdicts(case: str, claim: concentration.Claim, verdict: str) -> None:
+def test_verdicts(case: str, claim: Claim, verdict: str) -> None:
     assert claim.judge(run(case)).verdict == verdict
 
 
+def steeper(part: HiddenConstant) -> Callable[[Any, Any], Any]:
+    return lambda run, N: np.asarray(part.shape(run, N)) / N**2
+
+
 @pytest.mark.parametrize("claim", [LEMMA10_REDERIVED, LEMMA11, LEMMA12_REDERIVED], ids=lambda claim: claim.id)
-def test_each_part_has_a_twin_that_is_violated(claim: concentration.Claim) -> None:
+def test_each_part_has_a_twin_that_is_violated(claim: Claim) -> None:
     at = run("snap-symmetric")
     for name, part in parts(claim).items():
         if isinstance(part, HiddenConstant):
-            shape = part.shape
-            twin = replace(part, shape=lambda run, N, shape=shape: np.asarray(shape(run, N)) / N**2)
-            assert with_part(claim, name, twin).judge(at).verdict is Verdict.VIOLATED, name
+            assert with_part(claim, name, replace(part, shape=steeper(part))).judge(at).verdict is Verdict.VIOLATED, (
+                name
+            )
         elif isinstance(part, Bounded):
             assert with_part(claim, name, just_below(part)).judge(at).verdict is Verdict.VIOLATED, name
         else:
@@ -186,10 +193,10 @@ def test_theta_is_beyond_its_bound_as_often_as_sgd_is() -> None:
     theta = np.abs(h[drawn] / h[30] - 1).max(axis=1)
     found = beyond_printed(run("snap-symmetric")).missed
     assert found.label[0] == "delta = 0.99, N = 90"
-    for entry, delta in enumerate(concentration.LEVELS):
+    for entry, delta in enumerate(LEVELS):
         bound = K / sqrt(N) * sqrt(log(K / delta))
         ends = binomtest(int((theta > bound).sum()), 20_000).proportion_ci(1 - 1e-6, method="exact")
-        i = entry * (len(found) // len(concentration.LEVELS))
+        i = entry * (len(found) // len(LEVELS))
         assert found.label[i].startswith(f"delta = {delta:g},")
         assert found.value[i] - found.radius[i] <= ends.high
         assert found.value[i] + found.radius[i] >= ends.low

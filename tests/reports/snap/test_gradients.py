@@ -14,7 +14,9 @@ from marginaudit.reports.snap.claims import gradients
 from marginaudit.reports.snap.claims.gradients import LEMMA1, LEMMA3, both_gradients, derivative, drawn, moves, printed
 from marginaudit.reports.verdict import Evidence, Verdict
 from tests.reports.snap.twins import NAMES, on, one_entry_off, run
-from tests.training.snap.dense import sgd
+from tests.training.snap import dense
+
+sgd: Any = dense.sgd
 
 
 def number(x: flint.arb) -> mp.mpf:

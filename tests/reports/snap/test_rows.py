@@ -1,6 +1,7 @@
 """Lemma 5 and Remark 1: rows of W against plain dense SGD and against the flow, integrated."""
 
 from dataclasses import replace
+from typing import Any
 
 import flint
 import numpy as np
@@ -11,8 +12,11 @@ from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.snap.claims.rows import LEMMA5, REMARK1, REMARK1_REDERIVED, alone, closed, in_turn, one_class
 from marginaudit.reports.verdict import Evidence, Verdict
 from tests.reports.snap.twins import NAMES, on, one_entry_off, parts, run, with_part
-from tests.training.snap.dense import precise_sgd, sgd
-from tests.training.snap.growth import precise_star
+from tests.training.snap import dense, growth
+
+sgd: Any = dense.sgd
+precise_sgd: Any = dense.precise_sgd
+precise_star: Any = growth.precise_star
 
 
 @pytest.mark.parametrize("case", NAMES)
