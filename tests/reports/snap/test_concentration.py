@@ -250,3 +250,27 @@ def test_the_numbers_that_are_counted() -> None:
     assert found[-1] == 10**6
     assert max(b / a for a, b in pairwise(found[30:])) < 1.3
     assert counted(10).tolist() == list(range(1, 11))
+
+
+@pytest.mark.parametrize("eta", [0.5, 1.0])
+def test_the_chance_beyond_the_rederived_bound_is_a_sum_over_all_counts(eta: float) -> None:
+    """One class's chance lies in the bar, and so does twice it, at the first N: 40, of 2 classes."""
+    found = beyond_rederived(on(CASES["snap-single"](), lr_y=eta)).missed
+    k = np.arange(41)
+    star, mean = h_star(k, 5000, eta).level, continuous([20.0], 5000, eta)
+    theta = np.abs(star.h.value / mean.h.value[0] - 1)
+    L = np.exp(eta) / 2 * np.log((4999 + np.exp(star.logit.value[40])) / 5000)
+    for delta in LEVELS:
+        beyond = theta > (sqrt(20 * log(4 / delta)) + 1 + L) / 20
+        chance = sum(comb(40, int(j)) for j in k[beyond]) / 2**40
+        entry = found.label.index(f"delta = {delta:g}, N = 40")
+        assert found.value[entry] - found.radius[entry] <= chance * (1 + 1e-8)
+        assert found.value[entry] + found.radius[entry] >= 2 * chance * (1 - 1e-8)
+        assert found.value[entry] + found.radius[entry] <= 2.5 * chance
+
+
+def test_shapes_are_as_printed() -> None:
+    at = means(np.array([1000]), 3, 100, 0.5)
+    Delta = ceil(sqrt(1000 * log(10)))
+    assert concentration.third_of_rate(at, 0.1)[0] == pytest.approx(0.5 * Delta / 3, rel=1e-14, abs=0)
+    assert concentration.relative_radius(at, 0.1)[0] == pytest.approx(Delta / 334, rel=1e-14, abs=0)
