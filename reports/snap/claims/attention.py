@@ -32,6 +32,9 @@ MOST_PROBABILITIES = 20
 FAR = 10**9
 """Contextual tokens up to which attention is followed to its limit."""
 
+LAST_DECADE = 9
+"""Lengths in the last decade, both ends among them, from which a limit elsewhere would be seen."""
+
 SHARE = 0.1
 """Attention is followed by this quantile of sequences."""
 
@@ -120,7 +123,8 @@ def likeness(run: ClassRun) -> Series:
     """
     rng = np.random.default_rng([ENTROPY, run.config.seed])
     data = run.dataset
-    lengths = 10 ** np.arange(1, int(np.log10(FAR)) + 1)
+    decades = 10.0 ** np.arange(1, int(np.log10(FAR)))
+    lengths = np.rint(np.concatenate([decades, np.geomspace(FAR / 10, FAR, LAST_DECADE)[1:]])).astype(np.int64)
     chosen = rng.permutation(run.K)[:MOST_CLASSES]
     least, most = np.full(len(lengths), np.inf), np.full(len(lengths), np.inf)
     middle = np.full(len(lengths), np.inf)
