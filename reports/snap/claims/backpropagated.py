@@ -309,7 +309,7 @@ ANY_T = replace(
     ),
     instead=(
         "It is positive for t >= 1, whatever is drawn, exactly where no E'_nk is below 0 off the diagonal, as for "
-        "K = 2 or equal overlaps (docs/proofs-snap.md section 3)."
+        "K = 2 or equal overlaps (docs/proofs-snap.md section 3.3)."
     ),
 )
 

@@ -221,7 +221,7 @@ LEMMA17 = Claim(
     assumptions=(),
     judgement=Decided(lemma17, LEMMA17_BOUND.kind),
     instead=(
-        "The condition is |lambda_1| < 1 (snap.lemma17.rederived, docs/proofs-snap.md section 1). Two classes of the "
+        "The condition is |lambda_1| < 1 (snap.lemma17.rederived, docs/proofs-snap.md section 3.1). Two classes of the "
         "same attention have the eigenvalues 1 and -1: there is no E'."
     ),
 )
