@@ -116,6 +116,8 @@ class Paper:
     train : from a dataset, a config, a progress callback, a function for remarks and the dataset's origin to the answer
         of `marginaudit train`
     classified : from a dataset and its `Kind.describe` to tables (title, header, rows) for `marginaudit classify`
+    commands : modules of the commands that only this paper has, by name
+        Those of the built-in papers are listed beside them, so that `--help` imports no paper.
     claims : tuple of Claim
         They are about this paper's datasets only, and say so in their field ``paper``.
     figures : the paper's own, by name
@@ -142,6 +144,7 @@ class Paper:
     records: Callable[[Any], Mapping[str, Rows]] = lambda _: {}
     train: Callable[[Any, Any, Progress, Callable[[str], None], str], Trained]
     classified: Callable[[Any, dict[str, Any]], Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]]
+    commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
     figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
@@ -154,7 +157,8 @@ class Paper:
             if not self.judges(claim):
                 unknown = [name for name in claim.assumptions if name not in self.kind.assumptions]
                 got = f"the assumption {', '.join(unknown)}" if unknown else f"the paper {claim.paper}"
-                raise ValueError(f"claim {claim.id}: got {got}, expected one of {self.name}")
+                expected = f"one of {', '.join(self.kind.assumptions)}" if unknown else self.name
+                raise ValueError(f"claim {claim.id}: got {got}, expected {expected}")
         own = tuple(claim if claim.paper else replace(claim, paper=self.name) for claim in self.claims)
         object.__setattr__(self, "claims", own)
 

@@ -1,4 +1,7 @@
-"""The papers that are built in, and the commands that only one of them has: nothing of theirs is imported here."""
+"""Where papers are: those built in, with the commands that only one of them has, and installed ones.
+
+Nothing of theirs is imported here.
+"""
 
 BUILT_IN = {"ntp": "marginaudit.reports.ntp.paper", "snap": "marginaudit.reports.snap.paper"}
 """Modules that have a `PAPER`, by its name, in the order of the reports."""
@@ -11,3 +14,6 @@ COMMANDS = {
     ),
 }
 """Modules that have a command of that name, and what it does."""
+
+GROUP = "marginaudit.papers"
+"""Entry points of this group have the value ``module:PAPER``."""

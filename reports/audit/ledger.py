@@ -6,14 +6,11 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from marginaudit.orders import InputError, printable, shown
-from marginaudit.reports.audit.built_in import BUILT_IN
+from marginaudit.reports.audit.built_in import BUILT_IN, COMMANDS, GROUP
 from marginaudit.reports.audit.outside import Notice, failures_in_one_line, place_of
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import settings_of
-
-GROUP = "marginaudit.papers"
-"""Entry points of this group have the value ``module:PAPER``."""
 
 
 def _built_in() -> tuple[Paper, ...]:
@@ -53,7 +50,7 @@ def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
         raise InputError(where, got=shown(paper), expected="a Paper")
     if paper.name == "all":
         raise InputError(where, got="a paper named all", expected="a name that --paper can tell from all papers")
-    taken = {item for known in papers for item in _names(known)}
+    taken = {item for known in papers for item in _names(known)} | {("command", name) for name in COMMANDS}
     for what, name in _names(paper):
         if (what, name) in taken:
             raise InputError(where, got=f"the {what} {shown(name)}, which another paper has", expected="one of its own")
@@ -73,6 +70,7 @@ def _names(paper: Paper) -> Iterator[tuple[str, str]]:
     yield from (("case", name) for name in paper.kind.cases)
     yield from (("figure", name) for name in paper.figures)
     yield from (("table", table.name) for table in paper.tables)
+    yield from (("command", name) for name in paper.commands)
 
 
 def chosen(papers: Iterable[Paper], name: str) -> tuple[Paper, ...]:

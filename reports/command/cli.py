@@ -2,11 +2,14 @@
 
 import sys
 from importlib import import_module
+from importlib.metadata import entry_points
 
 import click
 
 from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.audit.built_in import COMMANDS as OWN
+from marginaudit.reports.audit.built_in import GROUP
+from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
 from marginaudit.reports.command.streams import open_streams, standard_output, tell
 from marginaudit.reports.command.usage import told
@@ -30,19 +33,31 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""
-        return list(COMMANDS)
+        return [*COMMANDS, *_installed()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name."""
-        if (found := COMMANDS.get(cmd_name)) is None:
+        module = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else _installed().get(cmd_name)
+        if module is None:
             return None
-        command: click.Command = getattr(import_module(found[0]), cmd_name)
+        command: click.Command = getattr(import_module(module), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each command does; the command itself says it too, but would have to be imported."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, does) for name, (_, does) in COMMANDS.items()])
+            told = {name: does for name, (_, does) in COMMANDS.items()}
+            for name in _installed():
+                if (command := self.get_command(ctx, name)) is not None:
+                    told[name] = command.get_short_help_str(100)
+            formatter.write_dl(list(told.items()))
+
+
+def _installed() -> dict[str, str]:
+    """The modules of the commands that only an installed paper has, by name."""
+    if not entry_points(group=GROUP):
+        return {}
+    return {name: module for paper in papers() for name, module in paper.commands.items()}
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

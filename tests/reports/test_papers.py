@@ -238,7 +238,7 @@ class TestSettings:
     def test_they_are_options_with_their_help(self, name: str, command: Command) -> None:
         paper = paper_named(name)
         assert settings_of(paper.config)
-        for of_command in ("train", "audit", "table"):
+        for of_command in ("train", "audit", "table") if paper.tables else ("train", "audit"):
             said = " ".join(command(of_command, "--help").out.split())
             for setting, known in settings_of(paper.config).items():
                 there = not known.only or of_command in known.only

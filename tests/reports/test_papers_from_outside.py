@@ -84,7 +84,7 @@ def plant(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, value: str =
         (
             "planted:PAPER",
             THIRD + "PAPER = replace(THIRD, claims=(replace(THIRD.claims[0], assumptions=('odd',)),))",
-            "got ValueError: claim third.below-largest: odd of third is no assumption, expected",
+            "got ValueError: claim third.below-largest: got the assumption odd, expected one of",
         ),
     ],
 )

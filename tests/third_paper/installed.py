@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from marginaudit.reports.audit.ledger import GROUP
+from marginaudit.reports.audit.built_in import GROUP
 from marginaudit.reports.bound_constants import measure
 from marginaudit.reports.command.arguments import papers
 
