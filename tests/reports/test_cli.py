@@ -267,7 +267,7 @@ def test_what_is_imported_before_it_is_needed(arguments: list[str]) -> None:
     answer = subprocess.run(
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=100
     )
-    heavy = {"cvxpy", "clarabel", "matplotlib", "scipy.optimize", "scipy.sparse", "jinja2", "pandas", "flint"}
+    heavy = {"cvxpy", "clarabel", "matplotlib", "scipy.optimize", "scipy.sparse", "jinja2", "pandas"}
     imported = set(json.loads(answer.stderr))
     assert not heavy & imported
     if arguments == ["--help"]:

@@ -4,8 +4,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from marginaudit.orders.reading import Token
 from marginaudit.reports.claim import Claim
@@ -152,7 +152,7 @@ def likeness(run: ClassRun) -> Series:
 
 def _order_statistics(seeds: int) -> tuple[int, int]:
     """Ranks i < j, from 1, between whose order statistics the quantile `SHARE` lies; 0 and seeds + 1: nothing known."""
-    return int(binom.ppf(LEVEL / 2, seeds, SHARE)), int(binom.isf(LEVEL / 2, seeds, SHARE)) + 1
+    return int(scipy.stats.binom.ppf(LEVEL / 2, seeds, SHARE)), int(scipy.stats.binom.isf(LEVEL / 2, seeds, SHARE)) + 1
 
 
 LEMMA2 = Claim(

@@ -9,8 +9,8 @@ from itertools import combinations, pairwise
 
 import flint
 import numpy as np
+import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
-from scipy.stats import binomtest
 
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal
@@ -236,7 +236,7 @@ def positive(run: ClassRun) -> Finding:
     found, seeds = XI_POSITIVE.judge(run), _seeds(run)
     seen = f"Over {seeds} seeds."
     if found.verdict is Verdict.HOLDS:
-        most = binomtest(0, seeds, alternative="less").proportion_ci(LEVEL).high
+        most = scipy.stats.binomtest(0, seeds, alternative="less").proportion_ci(LEVEL).high
         seen += (
             f" None is an exception: at each step one has a probability below {most:.2g}, at level {LEVEL:g}. It is "
             "not 0 where snap.theorem1.a.any-t is violated."

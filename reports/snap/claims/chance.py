@@ -1,8 +1,8 @@
 """What many seeds of SGD show of a quantile: bounds from the exact binomial law of how many lie beyond a value."""
 
 import numpy as np
+import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.claims.conditions import late_steps
@@ -42,8 +42,8 @@ def ranks(seeds: int, delta: float) -> tuple[int, int]:
     (2, -1)
     """
     above = np.arange(seeds + 1)
-    most = np.flatnonzero(binom.cdf(above, seeds, delta) <= DOUBT)
-    least = np.flatnonzero(binom.sf(above - 1, seeds, delta) <= DOUBT)
+    most = np.flatnonzero(scipy.stats.binom.cdf(above, seeds, delta) <= DOUBT)
+    least = np.flatnonzero(scipy.stats.binom.sf(above - 1, seeds, delta) <= DOUBT)
     return int(least[0]) - 1 if len(least) else seeds, int(most[-1]) if len(most) else -1
 
 
