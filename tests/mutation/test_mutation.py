@@ -166,13 +166,14 @@ def test_endless():
     while not maps("a", "b"):
         pass
 
-def test_where():
+def test_where(tmp_path):
     import os, resource, sys, tempfile
     from pathlib import Path
     from numba.core import config
     assert Path(sys.modules["marginaudit.orders"].__file__).resolve().is_relative_to(Path.cwd())
     assert config.CACHE_DIR == str(Path.cwd() / ".kernels")
     assert tempfile.gettempdir() == str(Path.cwd() / ".scratch")
+    assert not tmp_path.is_relative_to(Path.cwd())  # whose pyproject.toml is not that of a test's own project
     assert os.getsid(0) == os.getpid()
     assert 40 <= resource.getrlimit(resource.RLIMIT_CPU)[0] < 80
     assert resource.getrlimit(resource.RLIMIT_AS)[0] == 12 * 2**30
