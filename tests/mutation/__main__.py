@@ -4,7 +4,6 @@ import argparse
 import hashlib
 import json
 import random
-import resource
 import tempfile
 import tomllib
 from collections import Counter, defaultdict
@@ -12,18 +11,18 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
 from queue import SimpleQueue
+from threading import Lock
 from typing import Any, TypeAlias
 
 from tests.mutation.mutate import Mutation, mutations
-from tests.mutation.trial import PACKAGES, Outcome, Tree, covering_tests
+from tests.mutation.trial import PACKAGES, ROOT, Outcome, Tree, covering_tests
 
-ROOT = Path(__file__).parents[2]
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 KEPT = ROOT / "build" / "mutants.json"
-SPARE, LEAST = 4.0, 20.0
-"""A mutant's tests may take this many times what those of the unchanged tree took, and this many seconds more.
+SPARE, LEAST = 4.0, 60.0
+"""A file of tests may take this many times what it took on the unchanged tree, and this many seconds more.
 
-Seconds of the processor, so that a busy machine makes no mutant look killed.
+Seconds of the processor, so that a busy machine makes no mutant look killed; enough to compile all kernels anew.
 """
 
 Mutant: TypeAlias = tuple[str, Mutation]
@@ -88,34 +87,39 @@ class Kept:
     def __init__(self, file: Path, *, fresh: bool) -> None:
         self.file = file
         self.tests = digest_of([ROOT / "tests"])
+        self.code = digest_of([ROOT / "tests", *(ROOT / package for package in PACKAGES)]).encode()
+        self.measuring = Lock()
         self.rows: dict[str, Any] = json.loads(file.read_text("utf-8")) if file.exists() and not fresh else {}
 
     @staticmethod
     def _key(mutant: Mutant) -> str:
         return digest(mutant[0].encode(), mutant[1].source.encode())
 
-    def outcome(self, mutant: Mutant) -> Outcome | None:
+    def _run(self, tests: list[str]) -> str:
+        return digest(self.tests.encode(), *(test.encode() for test in tests))
+
+    def outcome(self, mutant: Mutant, tests: list[str]) -> Outcome | None:
+        """What is known of a mutant that these tests are to notice."""
         row = self.rows.get(self._key(mutant))
-        if row is None or not (row["outcome"]["killed"] or row["tests"] == self.tests):
+        if row is None or not (row["outcome"]["killed"] or row["tests"] == self._run(tests)):
             return None
         return Outcome(**row["outcome"])
 
-    def keep(self, mutant: Mutant, outcome: Outcome) -> None:
-        self.rows[self._key(mutant)] = {"tests": self.tests, "outcome": asdict(outcome)}
+    def keep(self, mutant: Mutant, tests: list[str], outcome: Outcome) -> None:
+        self.rows[self._key(mutant)] = {"tests": self._run(tests), "outcome": asdict(outcome)}
         self.write()
 
-    def seconds_unchanged(self, tree: Tree, package: str, tests: list[str]) -> float:
-        """The processor's seconds for tests of a package on the unchanged tree, on which all must be green."""
-        key = digest(" ".join(tests).encode(), digest_of([ROOT / "tests", *(ROOT / p for p in PACKAGES)]).encode())
-        if key not in self.rows:
-            print(f"{package}: its tests on the unchanged tree", flush=True)
-            before = _seconds_of_children()
-            outcome = tree.test(tests)
-            if outcome.killed:
-                raise SystemExit(f"{package}: a test is red on the unchanged tree: {outcome.by}")
-            self.rows[key] = _seconds_of_children() - before
-            self.write()
-        return float(self.rows[key])
+    def seconds_unchanged(self, tree: Tree, test: str) -> float:
+        """The processor's seconds for a file of tests on the unchanged tree, on which all must be green."""
+        with self.measuring:
+            key = digest(test.encode(), self.code)
+            if key not in self.rows:
+                outcome = tree.test(test)
+                if outcome.killed:
+                    raise SystemExit(f"{test} is red on the unchanged tree: {outcome.by}")
+                self.rows[key] = outcome.seconds
+                self.write()
+            return float(self.rows[key])
 
     def write(self) -> None:
         self.file.parent.mkdir(exist_ok=True)
@@ -124,34 +128,30 @@ class Kept:
         temporary.replace(self.file)
 
 
-def _seconds_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def try_all(mutants: list[Mutant], kept: Kept, jobs: int, nearest: int | None) -> list[tuple[Mutant, Outcome]]:
+    """The outcome of each mutant by the tests nearest to it.
 
-
-def try_all(mutants: list[Mutant], kept: Kept, jobs: int) -> list[tuple[Mutant, Outcome]]:
-    """The outcome of each mutant; those that are not known are tried, each on one of ``jobs`` copies of the tree."""
-    found = [(mutant, known) for mutant in mutants if (known := kept.outcome(mutant)) is not None]
-    waiting = [mutant for mutant in mutants if kept.outcome(mutant) is None]
-    if found:
-        print(f"{len(found)} of {len(mutants)} are known from earlier runs", flush=True)
-    if not waiting:
-        return found
+    Those that are not known are tried, each on one of ``jobs`` copies of the tree; one more copy stays unchanged.
+    """
     with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
-        trees = [Tree(ROOT, Path(folder).resolve() / str(i)) for i in range(jobs)]
-        asked: dict[str, dict[str, None]] = defaultdict(dict)
-        for module in sorted({module for module, _ in waiting}):
-            asked[package_of(module)] |= dict.fromkeys(covering_tests(trees[0].folder, module))
-        limit = {p: SPARE * kept.seconds_unchanged(trees[0], p, list(t)) + LEAST for p, t in asked.items()}
+        unchanged, *trees = (Tree(ROOT, Path(folder).resolve() / str(i)) for i in range(jobs + 1))
+        tests = {m: covering_tests(unchanged.folder, m)[:nearest] for m in {module for module, _ in mutants}}
+        known = {i: outcome for i, m in enumerate(mutants) if (outcome := kept.outcome(m, tests[m[0]])) is not None}
+        found = [(mutants[i], outcome) for i, outcome in known.items()]
+        waiting = [mutant for i, mutant in enumerate(mutants) if i not in known]
+        if found:
+            print(f"{len(found)} of {len(mutants)} are known from earlier runs", flush=True)
         free: SimpleQueue[Tree] = SimpleQueue()
         for tree in trees:
             free.put(tree)
 
+        def limit(test: str) -> float:
+            return SPARE * kept.seconds_unchanged(unchanged, test) + LEAST
+
         def attempt(mutant: Mutant) -> Outcome:
             tree, (module, mutation) = free.get(), mutant
             try:
-                tests = covering_tests(tree.folder, module)
-                return tree.try_mutation(module, mutation, tests, limit[package_of(module)])
+                return tree.try_mutation(module, mutation, tests[module], limit)
             finally:
                 free.put(tree)
 
@@ -161,13 +161,13 @@ def try_all(mutants: list[Mutant], kept: Kept, jobs: int) -> list[tuple[Mutant, 
             for future in as_completed(futures):
                 mutant, outcome = futures[future], future.result()
                 found.append((mutant, outcome))
-                kept.keep(mutant, outcome)
+                kept.keep(mutant, tests[mutant[0]], outcome)
                 said = f"killed by {outcome.by}" if outcome.killed else "SURVIVED"
                 place = f"{mutant[0]}:{mutant[1].line} {mutant[1].kind}"
                 print(f"[{len(found)}/{len(mutants)}] {outcome.seconds:.0f} s  {place}: {said}", flush=True)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-            for tree in trees:
+            for tree in (unchanged, *trees):
                 tree.stop()
             pool.shutdown()
     return found
@@ -196,6 +196,7 @@ def main() -> None:
     )
     parser.add_argument("--sample", type=int, metavar="N", help="this many mutants only, each kind in turn")
     parser.add_argument("--seed", type=int, default=0, help="of the sample; default 0")
+    parser.add_argument("--nearest", type=int, metavar="N", help="run only the N files of tests nearest to a mutant")
     parser.add_argument("--jobs", type=int, default=1, help="mutants tried at the same time; default 1")
     parser.add_argument("--fresh", action="store_true", help=f"forget the outcomes kept in {KEPT.relative_to(ROOT)}")
     chosen = parser.parse_args()
@@ -204,7 +205,9 @@ def main() -> None:
     counting = [mutant for mutant in mutants if not equivalent(mutant, accepted)]
     sample = drawn(counting, chosen.sample, chosen.seed)
     print(f"{len(sample)} of {len(mutants)} mutants; {len(mutants) - len(counting)} are equivalent", flush=True)
-    report(try_all(sample, Kept(KEPT, fresh=chosen.fresh), chosen.jobs))
+    report(try_all(sample, Kept(KEPT, fresh=chosen.fresh), chosen.jobs, chosen.nearest))
+    if chosen.nearest is not None:
+        print(f"survivors were not noticed by the {chosen.nearest} nearest files of tests: the scores are lower bounds")
 
 
 if __name__ == "__main__":

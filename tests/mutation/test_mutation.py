@@ -6,9 +6,15 @@ from pathlib import Path
 import pytest
 
 from tests.mutation import __main__ as program
-from tests.mutation.__main__ import EQUIVALENT, ROOT, Kept, drawn, equivalent, modules
+from tests.mutation.__main__ import EQUIVALENT, Kept, drawn, equivalent, modules
 from tests.mutation.mutate import Mutation, mutations
-from tests.mutation.trial import Outcome, Tree, covering_tests, kernel_modules
+from tests.mutation.trial import ROOT, Outcome, Tree, covering_tests, kernel_modules
+
+
+@pytest.fixture(autouse=True)
+def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processes that are forked for trials find this package, as they do under `make mutants`."""
+    monkeypatch.syspath_prepend(str(ROOT))
 
 
 def changed(source: str, kind: str) -> set[str]:
@@ -133,20 +139,24 @@ def test_outcomes_are_kept(tmp_path: Path) -> None:
     one, other = (
         ("orders/text.py", Mutation("constant", "", 1, "x = 1", after, after)) for after in ("x = 2", "x = 3")
     )
+    tests = ["tests/orders/test_text.py", "marginaudit.orders"]
     kept = Kept(tmp_path / "kept.json", fresh=False)
-    kept.keep(one, Outcome(True, "a test", 1.0))
-    kept.keep(other, Outcome(False, "", 2.0))
+    kept.keep(one, tests, Outcome(True, "a test", 1.0))
+    kept.keep(other, tests, Outcome(False, "", 2.0))
     again = Kept(tmp_path / "kept.json", fresh=False)
-    assert again.outcome(one) == Outcome(True, "a test", 1.0)
-    assert again.outcome(other) == Outcome(False, "", 2.0)
+    assert again.outcome(one, tests) == Outcome(True, "a test", 1.0)
+    assert again.outcome(other, tests) == Outcome(False, "", 2.0)
+    assert again.outcome(one, tests[:1]) is not None
+    assert again.outcome(other, [*tests, "tests/orders/test_formats.py"]) is None
     again.tests = "changed since"
-    assert again.outcome(one) is not None
-    assert again.outcome(other) is None
-    assert Kept(tmp_path / "kept.json", fresh=True).outcome(one) is None
+    assert again.outcome(one, tests) is not None
+    assert again.outcome(other, tests) is None
+    assert Kept(tmp_path / "kept.json", fresh=True).outcome(one, tests) is None
 
 
 COLLOCATION = "orders/ntp/collocation.py"
 PLANTED = """
+import pytest
 from marginaudit.orders.ntp import Collocation
 maps = Collocation({"a": ("b",)}).maps
 
@@ -159,6 +169,23 @@ def test_strong():
 def test_endless():
     while not maps("a", "b"):
         pass
+
+def test_where(tmp_path):
+    import os, resource, sys, tempfile
+    from pathlib import Path
+    from numba.core import config
+    assert Path(sys.modules["marginaudit.orders"].__file__).resolve().is_relative_to(Path.cwd())
+    assert config.CACHE_DIR == str(Path.cwd() / ".kernels")
+    assert tempfile.gettempdir() == str(Path.cwd() / ".scratch")
+    assert not tmp_path.is_relative_to(Path.cwd())  # whose pyproject.toml is not that of a test's own project
+    assert os.getsid(0) == os.getpid()
+    assert 40 <= resource.getrlimit(resource.RLIMIT_CPU)[0] < 80
+    assert resource.getrlimit(resource.RLIMIT_AS)[0] == 12 * 2**30
+    assert not any(name.startswith("tests.mutation") for name in sys.modules)
+
+@pytest.mark.slow
+def test_slow():
+    assert False
 """
 
 
@@ -173,47 +200,89 @@ def the_mutant(module: str, after: str) -> Mutation:
     return found
 
 
+def a_minute(_: str) -> float:
+    return 60.0
+
+
 def test_a_weak_test_lets_a_mutant_live_and_a_strong_one_kills_it(tmp_path: Path) -> None:
     tree, test = planted(tmp_path / "tree", PLANTED)
     mutant = the_mutant(COLLOCATION, "return y not in self.values[x]")
-    assert not tree.try_mutation(COLLOCATION, mutant, [test + "weak"], 60).killed
-    outcome = tree.try_mutation(COLLOCATION, mutant, [test + "weak", test + "strong"], 60)
+    assert not tree.try_mutation(COLLOCATION, mutant, [test + "weak", test + "slow"], a_minute).killed
+    outcome = tree.try_mutation(COLLOCATION, mutant, [test + "weak", test + "strong"], a_minute)
     assert (outcome.killed, outcome.by) == (True, test + "strong")
+    assert 0 < outcome.seconds < 60
     assert (tree.folder / COLLOCATION).read_bytes() == (ROOT / COLLOCATION).read_bytes()
 
 
-def test_a_test_that_came_since_kills_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The copy has the tests of its time, and those are run; one that it lacks is an error, not a red test."""
+def test_a_trial_sees_the_copy_of_the_tree_alone(tmp_path: Path) -> None:
+    tree, test = planted(tmp_path / "tree", PLANTED)
+    outcome = tree.test(test + "where", 40)
+    assert (outcome.killed, outcome.by) == (False, "")
+
+
+@pytest.fixture
+def two_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Mutation, list[str]]:
+    """A tree with one mutant and two tests of it, neither of which is red, and the list of the tests that are run.
+
+    While the first is run, the tree gets a third.
+    """
     origin = tmp_path / "origin"
     (origin / "orders").mkdir(parents=True)
     (origin / "orders" / "one.py").write_text("x = 1\n", encoding="utf-8")
     (origin / "tests" / "orders").mkdir(parents=True)
-    (origin / "tests" / "orders" / "test_old.py").write_text("def test_old(): pass\n", encoding="utf-8")
-    asked: list[list[str]] = []
+    for name in ("old", "one"):
+        (origin / "tests" / "orders" / f"test_{name}.py").write_text("def test(): pass\n", encoding="utf-8")
+    asked: list[str] = []
 
     class Watched(Tree):
-        def test(self, tests: list[str], limit: float | None = None, *, fresh_kernels: bool = False) -> Outcome:
-            asked.append([test for test in tests if "/" in test])
+        def test(self, test: str, limit: float | None = None, *, fresh_kernels: bool = False) -> Outcome:
+            asked.append(f"{test} {'unchanged' if limit is None else f'for {limit:.0f} s'}")
             (origin / "tests" / "orders" / "test_new.py").write_text("def test_new(): pass\n", encoding="utf-8")
             return Outcome(False, "", 1.0)
 
     monkeypatch.setattr(program, "ROOT", origin)
     monkeypatch.setattr(program, "Tree", Watched)
     (mutant,) = (m for m in mutations("x = 1\n") if m.after == "x = 2")
-    kept = Kept(tmp_path / "kept.json", fresh=True)
-    program.try_all([("orders/one.py", mutant)], kept, 1)
-    assert asked == [["tests/orders/test_old.py"]] * 2
+    return tmp_path, mutant, asked
+
+
+def test_a_test_that_came_since_kills_nothing(two_tests: tuple[Path, Mutation, list[str]]) -> None:
+    """The copy has the tests of its time, and those are run; one that it lacks is an error, not a red test."""
+    folder, mutant, asked = two_tests
+    program.try_all([("orders/one.py", mutant)], Kept(folder / "kept.json", fresh=True), 1, None)
+    files = ("tests/orders/test_one.py", "marginaudit.orders", "tests/orders/test_old.py")
+    assert asked == [f"{file} {how}" for file in files for how in ("unchanged", "for 64 s")]
     with pytest.raises(FileNotFoundError, match=r"test_new\.py"):
-        Tree(ROOT, tmp_path / "tree").test(["tests/orders/test_new.py"])
+        Tree(ROOT, folder / "tree").test("tests/orders/test_new.py")
+
+
+def test_only_the_nearest_files_of_tests_are_run(two_tests: tuple[Path, Mutation, list[str]]) -> None:
+    folder, mutant, asked = two_tests
+    kept = Kept(folder / "kept.json", fresh=True)
+    ((_, outcome),) = program.try_all([("orders/one.py", mutant)], kept, 1, 1)
+    assert not outcome.killed
+    assert asked == [f"tests/orders/test_one.py {how}" for how in ("unchanged", "for 64 s")]
+    program.try_all([("orders/one.py", mutant)], kept, 1, 1)
+    assert len(asked) == 2
+    program.try_all([("orders/one.py", mutant)], kept, 1, 2)
+    assert asked[2:] == ["tests/orders/test_one.py for 64 s"] + [
+        f"marginaudit.orders {how}" for how in ("unchanged", "for 64 s")
+    ]
+
+
+def test_what_is_red_without_a_mistake_stops_the_measurement(tmp_path: Path) -> None:
+    tree, test = planted(tmp_path / "tree", "def test_red():\n    assert False\n")
+    with pytest.raises(SystemExit, match=r"test_planted.py::test_red is red on the unchanged tree"):
+        Kept(tmp_path / "kept.json", fresh=True).seconds_unchanged(tree, test + "red")
 
 
 @pytest.mark.slow
 def test_a_mutant_that_never_ends_is_stopped_and_killed(tmp_path: Path) -> None:
     tree, test = planted(tmp_path / "tree", PLANTED)
     mutant = the_mutant(COLLOCATION, "return y not in self.values[x]")
-    outcome = tree.try_mutation(COLLOCATION, mutant, [test + "endless"], 15)
-    assert (outcome.killed, outcome.by) == (True, "timeout")
-    assert not tree.test([test + "endless", test + "strong"]).killed
+    outcome = tree.try_mutation(COLLOCATION, mutant, [test + "endless"], lambda _: 5.0)
+    assert outcome == Outcome(True, "timeout", 5.0)
+    assert not tree.test(test + "endless").killed
 
 
 @pytest.mark.slow
@@ -228,7 +297,8 @@ def test_a_compiled_kernel_is_compiled_again(tmp_path: Path) -> None:
     )
     tree, test = planted(tmp_path / "tree", body)
     mutant = the_mutant(module, "low = (1 / 4 + r * (1 / 6)) + square * (1 / 24 + r * (1 / 120))")
-    assert not tree.test([test + "strong"]).killed
+    assert not tree.test(test + "strong").killed
     assert list((tree.folder / ".kernels").rglob("*.nbc"))
-    assert tree.try_mutation(module, mutant, [test + "strong"], 60).by == test + "strong"
-    assert not tree.test([test + "strong"]).killed
+    assert tree.try_mutation(module, mutant, [test + "strong"], a_minute).by == test + "strong"
+    assert not (tree.folder / ".kernels-of-a-mutant").exists()
+    assert not tree.test(test + "strong").killed

@@ -1,4 +1,8 @@
-"""Running the tests that cover a module on a copy of the tree in which one mistake was made."""
+"""Running the tests that cover a module on a copy of the tree in which one mistake was made.
+
+Each file of tests runs in a process that is forked from one which has the libraries imported, and nothing of the tree:
+a fork takes milliseconds where the imports take seconds.
+"""
 
 import ast
 import math
@@ -7,23 +11,54 @@ import re
 import resource
 import shutil
 import signal
-import subprocess
 import sys
-import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 from tests.mutation.mutate import Mutation
 
+ROOT = Path(__file__).parents[2]
 PACKAGES = ("margins", "orders", "reports", "training")
 MEMORY = 12 * 2**30
 """Bytes of address space that a mutant may take."""
+LIBRARIES = (
+    "click",
+    "cvxpy",
+    "flint",
+    "jinja2",
+    "matplotlib.backends.backend_agg",
+    "matplotlib.figure",
+    "mpmath",
+    "networkx",
+    "numba",
+    "pandas",
+    "pytest",
+    "scipy.linalg",
+    "scipy.optimize",
+    "scipy.sparse.csgraph",
+)
+"""Other people's code, imported once, in the process that each trial is forked from.
+
+Without hypothesis and other plugins of pytest's, whose asserts it rewrites when it imports them.
+"""
+
+OUTPUT = Path(".scratch", "output")
+NO_TESTS = 5
+"""pytest's exit status where a file has slow tests alone."""
+
+_forks = get_context("forkserver")
+_forks.set_forkserver_preload(list(LIBRARIES))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the tests said: whether one was red, which ("timeout" past the limit), and after how many seconds."""
+    """What the tests said: whether one was red, which ("timeout" past the limit), and the processor's seconds."""
 
     killed: bool
     by: str
@@ -46,7 +81,7 @@ class Tree:
 
     def __init__(self, origin: Path, folder: Path) -> None:
         self.folder = folder
-        self.running: subprocess.Popen[bytes] | None = None
+        self.running: ForkServerProcess | None = None
         self.tried = 0
         ignored = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "audit-report")
         shutil.copytree(origin, folder, ignore=ignored)
@@ -56,83 +91,110 @@ class Tree:
         for package in PACKAGES:
             if (folder / package).is_dir():
                 (names / package).symlink_to(folder / package)
+        self.kernels = kernel_modules(folder)
 
-    def test(self, tests: list[str], limit: float | None = None, *, fresh_kernels: bool = False) -> Outcome:
-        """Run the tests until one is red, for at most ``limit`` seconds of the processor and ten times that in all.
+    def test(self, test: str, limit: float | None = None, *, fresh_kernels: bool = False) -> Outcome:
+        """Run a test, a file of tests or a package's doctests until one is red, in a process of its own.
+
+        It has ``limit`` seconds of the processor, and ten times that in all.
 
         Raises
         ------
         FileNotFoundError
-            A test is not in the tree: pytest's complaint would pass for a red test.
+            The test is not in the tree: pytest's complaint would pass for a red test.
         """
-        for test in tests:
-            if "/" in test and not (self.folder / test.partition("::")[0]).is_file():
-                raise FileNotFoundError(f"got the test {test}, expected one of the tree")
-        kernels = self.folder / (".kernels-of-a-mutant" if fresh_kernels else ".kernels")
-        environment = os.environ | {
-            "PYTHONPATH": str(self.folder / ".import"),
-            "NUMBA_CACHE_DIR": str(kernels),
-            "TMPDIR": str(self.folder / ".scratch"),
-            "OPENBLAS_NUM_THREADS": "1",
-        }
-        options = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", f"--basetemp={self.folder}/.pytest"]
-        command = [sys.executable, "-m", "pytest", *options, *tests]
-
-        def confine() -> None:
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-            if limit is not None:
-                resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
-
-        start = time.monotonic()
-        self.running = subprocess.Popen(
-            command,
-            cwd=self.folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=confine,
-        )
+        if "/" in test and not (self.folder / test.partition("::")[0]).is_file():
+            raise FileNotFoundError(f"got the test {test}, expected one of the tree")
+        receiver, sender = _forks.Pipe(duplex=False)
+        kernels = ".kernels-of-a-mutant" if fresh_kernels else ".kernels"
+        self.running = _forks.Process(target=_trial, args=(self.folder, test, limit, kernels, sender))
+        self.running.start()
+        sender.close()
         try:
-            output = self.running.communicate(timeout=None if limit is None else 10 * limit)[0].decode(errors="replace")
-            red = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
-            by = red[1] if red else output.strip().rpartition("\n")[2]
-            by = "timeout" if self.running.returncode == -signal.SIGXCPU else by
-        except subprocess.TimeoutExpired:
-            by = "timeout"
+            self.running.join(None if limit is None else 10 * limit)
+            code = self.running.exitcode
+            seconds = receiver.recv() if receiver.poll() else limit
+        except EOFError:
+            seconds = limit
         finally:
             self.stop()
-            if fresh_kernels:
-                shutil.rmtree(kernels, ignore_errors=True)
-        killed = self.running.returncode != 0
-        return Outcome(killed, by if killed else "", time.monotonic() - start)
+            receiver.close()
+        output = (self.folder / OUTPUT).read_text(encoding="utf-8", errors="replace")
+        red = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
+        by = red[1] if red else output.strip().rpartition("\n")[2]
+        by = "timeout" if code in (None, -signal.SIGXCPU) else by
+        killed = code not in (0, NO_TESTS)
+        return Outcome(killed, by if killed else "", seconds or 0.0)
 
     def stop(self) -> None:
         """End the tests that run here, with all their processes."""
-        if self.running is not None:
+        if self.running is not None and self.running.pid is not None:
             with suppress(ProcessLookupError):
                 os.killpg(self.running.pid, signal.SIGKILL)
-            self.running.wait()
-            if self.running.stdout is not None:
-                self.running.stdout.close()
+            self.running.join()
 
-    def try_mutation(self, module: str, mutation: Mutation, tests: list[str], limit: float) -> Outcome:
-        """Run the tests with the mistake in the module; the module is restored after that.
+    def try_mutation(self, module: str, mutation: Mutation, tests: list[str], limit: Callable[[str], float]) -> Outcome:
+        """Run the tests, each within its limit, with the mistake in the module; the module is restored after that.
 
         Each mutant has a time of its own, by which its bytecode is told from others'; kernels that numba compiled are
         not taken from disk where they could be of another text.
         """
         self.tried += 1
-        path = self.folder / module
+        path, fresh_kernels = self.folder / module, module in self.kernels
         text, times = path.read_bytes(), path.stat()
+        seconds = 0.0
         try:
             path.write_text(mutation.source, encoding="utf-8")
             os.utime(path, (times.st_atime, times.st_mtime + 60 * self.tried))
-            return self.test(tests, limit, fresh_kernels=module in kernel_modules(self.folder))
+            for test in tests:
+                outcome = self.test(test, limit(test), fresh_kernels=fresh_kernels)
+                seconds += outcome.seconds
+                if outcome.killed:
+                    return Outcome(True, outcome.by, seconds)
+            return Outcome(False, "", seconds)
         finally:
             path.write_bytes(text)
             os.utime(path, (times.st_atime, times.st_mtime))
+            shutil.rmtree(self.folder / ".kernels-of-a-mutant", ignore_errors=True)
+
+
+def _trial(folder: Path, test: str, limit: float | None, kernels: str, sender: Connection) -> None:
+    """Run a test as the copy of the tree in ``folder`` has it, say what it cost, and exit with pytest's status."""
+    os.setsid()
+    output = os.open(folder / OUTPUT, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    for stream, file in enumerate((os.open(os.devnull, os.O_RDONLY), output, output)):
+        os.dup2(file, stream)
+    os.chdir(folder)
+    os.environ |= {
+        "PYTHONPATH": str(folder / ".import"),
+        "NUMBA_CACHE_DIR": str(folder / kernels),
+        "TMPDIR": str(folder / ".scratch"),
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "",  # the next trial reads what this one compiled
+    }
+    sys.dont_write_bytecode = False
+    import_module("numba.core.config").reload_config()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        del sys.modules[name]
+    if any(name.startswith("marginaudit") for name in sys.modules):
+        raise RuntimeError("got a process that has imported marginaudit, expected one that will import the mutant")
+    sys.path[:] = [str(folder), str(folder / ".import"), *(p for p in sys.path if p not in ("", str(ROOT)))]
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    start = _seconds()
+    if limit is not None:
+        ceiling = math.ceil(start + limit)
+        resource.setrlimit(resource.RLIMIT_CPU, (ceiling, ceiling + 5))
+    options = ["-x", "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider", f"--basetemp={folder}-pytest"]
+    options.append("--timeout=0")  # of the clock on the wall
+    code = import_module("pytest").main([*options, test])
+    sender.send(_seconds() - start)
+    sys.exit(int(code))
+
+
+def _seconds() -> float:
+    """The processor's seconds that this process and its children have taken."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def covering_tests(root: Path, module: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 import networkx as nx
@@ -215,3 +216,12 @@ def test_reordering_a_sentence_before_its_query_changes_no_relation(document: Do
         one = dataset_from_document({"samples": samples, "next_token": n})
         other = dataset_from_document({"samples": turned, "next_token": n})
         assert shapes(one, str) == shapes(other, str)
+
+
+def test_what_a_dataset_keeps_of_numbers_is_read_only() -> None:
+    """A caller that changed it would change every later result on the dataset."""
+    one_hot = Dataset.from_sentences("tiny", [["a", "b", "a"]])
+    for dataset in (one_hot, replace(one_hot, embedding=np.eye(2))):
+        for kept in (dataset.frequencies, dataset.embeddings):
+            with pytest.raises(ValueError, match="read-only"):
+                kept[0] = 0.5

@@ -1,13 +1,17 @@
 """Panels of measured against bound where a logarithmic axis has little or nothing to show."""
 
 import math
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from marginaudit.reports.plots.measured import draw_curve, first_step, rendered
+from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 
@@ -65,3 +69,44 @@ def test_a_threshold_is_not_called_vacuous() -> None:
     assert first_step(beyond) == "the statement speaks from t = 1e+12"
     assert first_step(Finding(Verdict.VACUOUS, informative_from=500)) == "bound vacuous; informative from t = 5e+02"
     assert first_step(Finding(Verdict.VACUOUS)) == "bound vacuous to t = 1e40"
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        Curve([1, 2], [0.0, 0.0]),
+        Curve([1, 2], [1e-31, 1e-32], [9.0, 8.0], None, 5.0),
+        Curve([1, 2], [0.1, 0.2], [9.0, 8.0], [0.05, 0.02], 2.0),
+    ],
+)
+def test_what_is_drawn_can_be_read(curve: Curve) -> None:
+    """Texts of the size of print, within the axes and off the lines; lines that are seen and told from each other."""
+    axis: Any = drawn(curve)
+    renderer = FigureCanvasAgg(axis.figure).get_renderer()  # type: ignore[no-untyped-call]
+    frame = axis.get_window_extent(renderer)
+    boxes = [text.get_window_extent(renderer) for text in axis.texts]
+    for text, box in zip(axis.texts, boxes, strict=True):
+        assert 7 <= text.get_fontsize() <= 10
+        assert (frame.x0 < box.x0, frame.y0 < box.y0, box.y1 < frame.y1) == (True, True, True)
+        if text.get_ha() == "center":
+            assert (box.x0 + box.x1) / 2 == pytest.approx((frame.x0 + frame.x1) / 2, rel=0, abs=2)
+    lines = {colour: [x for x in axis.lines if to_hex(str(x.get_color())) == colour] for colour in COLOURS}
+    widths = [{line.get_linewidth() for line in lines[colour]} for colour in COLOURS]
+    assert all(len(width) <= 1 for width in widths)
+    thickest_first = [width for one in widths for width in one]
+    assert all(0.5 < width < 2 for width in thickest_first)
+    assert thickest_first == sorted(thickest_first, reverse=True)
+    others = [line.get_zorder() for colour in COLOURS[1:] for line in lines[colour]]
+    assert all(line.get_zorder() > max(others, default=0) for line in lines[MEASURED])
+    for patch in axis.patches:
+        assert patch.get_linewidth() == 0
+        assert patch.get_zorder() < min(others)
+    ceiling = [line.get_ydata()[0] for line in lines[REFERENCE]]
+    for text, box in zip(axis.texts, boxes, strict=True):
+        if "bound" in text.get_text():
+            below = axis.transData.transform((1, ceiling[0]))[1] - box.y1
+            assert 0 < below < text.get_fontsize()
+
+
+COLOURS = (MEASURED, BOUND, REFERENCE)
+"""The thickest line's first."""

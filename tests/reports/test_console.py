@@ -1,0 +1,86 @@
+"""What the commands print for a person, where standard output is a pipe and where standard error is a terminal."""
+
+import io
+import signal
+import sys
+from contextlib import suppress
+
+import pytest
+
+from marginaudit.reports.console import cell, print_grid, print_line, print_table, progress_bar
+from marginaudit.reports.interrupts import Interrupted, interrupts_kept
+from marginaudit.reports.style import VERDICTS
+from marginaudit.reports.tables import Grid
+from marginaudit.reports.verdict import Verdict
+
+
+def test_a_line_is_one_line_however_long(capsys: pytest.CaptureFixture[str]) -> None:
+    print_line("[bold]word[/bold] \x1b[31m " + "word " * 100 + "end")
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.startswith("[bold]word[/bold] ")
+    assert line.endswith("word end")
+    assert "\x1b" not in line
+
+
+def test_a_piped_table_is_wide_and_plain(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table("A [b]title", ["name", "value"], [["w" * 150, 0.5], ["v" * 250, None], ["[i]x", True]])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].strip() == "A [b]title"
+    assert lines[1].split() == ["name", "value"]
+    assert lines[2].split() == ["w" * 150, "0.5"]
+    assert max(len(line) for line in lines) == 200
+    assert "".join(line.split()[0] for line in lines[3:5]) == "v" * 250
+    assert lines[5].split() == ["[i]x", "True"]
+    assert lines[6:] == [""]
+
+
+def test_numbers_are_to_the_right_and_verdicts_in_colour() -> None:
+    for number in (None, 3, 0.25):
+        assert cell(number).justify == "right"
+    for word in (True, "text"):
+        assert (cell(word).justify, str(cell(word)), cell(word).style) == (None, str(word), "")
+    for verdict in Verdict:
+        assert cell(verdict).style == f"bold {VERDICTS[verdict]}"
+
+
+def test_only_the_long_columns_of_a_grid_are_broken(capsys: pytest.CaptureFixture[str]) -> None:
+    row = ("s" * 30, "long " * 20 + "end", "7")
+    note = "note " * 30 + "end"
+    print_grid(Grid("T", ("of", "what", "value"), (row,), (note,), frozenset({0, 1}), frozenset({1})))
+    out = capsys.readouterr().out
+    title, header, first, *rest = (line.rstrip() for line in out.splitlines())
+    assert max(map(len, out.splitlines())) <= 80
+    assert (title, header.split()) == ("T", ["of", "what", "value"])
+    assert first.split()[:2] == ["s" * 30, "long"]
+    assert first.endswith(" 7")
+    assert len(first) == len(header)
+    assert " ".join(" ".join(rest).split()).endswith(f"long end {note}")
+    assert rest[-1] == ""
+
+
+def test_progress_is_for_a_terminal_alone(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with progress_bar(4) as bar:
+        bar.say("under [b]way\x1b")
+        bar.reach(3)
+        assert (bar.progress.tasks[0].completed, bar.progress.tasks[0].total) == (3, 4)
+        assert bar.progress.tasks[0].description.startswith("under [b]way")
+        assert "\x1b" not in bar.progress.tasks[0].description
+    assert capsys.readouterr() == ("", "")
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with progress_bar(4) as bar:
+        bar.say("under [b]way")
+        bar.reach(3)
+        bar.progress.refresh()
+    assert "under [b]way" in terminal.getvalue()
+    assert "75 %" in terminal.getvalue()
+
+
+@pytest.mark.parametrize("move", ["say", "reach"])
+def test_the_bars_moves_see_an_interrupt_that_was_lost(move: str) -> None:
+    with interrupts_kept(), progress_bar(1) as bar:
+        with suppress(Interrupted):  # as a library does
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(Interrupted):
+            getattr(bar, move)(0)

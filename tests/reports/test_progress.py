@@ -1,0 +1,65 @@
+"""What each command says is under way, and how far it is: from 0 to the total, dataset after dataset."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from marginaudit.reports import LEDGER, cli, console, write
+from tests.command_line import SHORT, Command
+
+TWO = ("example-1", "section-7")
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[Any]]:
+    """What the bars are told."""
+    found: dict[str, list[Any]] = {"total": [], "say": [], "reach": []}
+
+    @contextmanager
+    def bar(total: float) -> Iterator[Any]:
+        found["total"].append(total)
+        yield SimpleNamespace(say=found["say"].append, reach=found["reach"].append)
+
+    monkeypatch.setattr(console, "progress_bar", bar)
+    monkeypatch.chdir(tmp_path)
+    return found
+
+
+@pytest.mark.parametrize("table", [("table", "direction"), ("table", "proposition2")])
+def test_tables(command: Command, told: dict[str, list[Any]], table: tuple[str, ...]) -> None:
+    assert command(*table, *TWO, *SHORT).status == 0
+    assert told["say"] == list(TWO)
+    assert told["total"] == [120]
+    assert told["reach"] == sorted(told["reach"])
+    assert {30, 60, 90, 120} <= set(told["reach"])
+
+
+def test_training(command: Command, told: dict[str, list[Any]]) -> None:
+    assert command("train", "example-1", *SHORT).status == 0
+    assert (told["say"], told["total"]) == (["example-1"], [60])
+    assert told["reach"] == sorted(told["reach"])
+    assert told["reach"][-1] == 60
+
+
+def test_an_audit(command: Command, told: dict[str, list[Any]], monkeypatch: pytest.MonkeyPatch) -> None:
+    claims = ("ntp.theorem1.norm", "ntp.theorem2.floor")
+    monkeypatch.setattr(write, "FIGURES", ())
+    monkeypatch.setattr(cli, "_ledger", lambda *_: {claim: LEDGER[claim] for claim in claims})
+    assert command("audit", *TWO, *SHORT, "--out", "report").status == 0
+    judging = [f"{name}: {what}" for name in TWO for what in ("training", *claims)]
+    assert told["say"][: len(judging)] == judging
+    assert told["say"][len(judging) :] == [f"{name}: figures" for name in TWO]
+    assert told["total"] == [120]
+    assert told["reach"] == sorted(told["reach"])
+    assert {30, 60, 90, 120} <= set(told["reach"])
+
+
+@pytest.mark.slow
+def test_a_hunt(command: Command, told: dict[str, list[Any]]) -> None:
+    assert command("hunt", "ntp.theorem3.order", "--seconds", "2", "--seed", "0").status in (0, 1)
+    assert (told["say"], told["total"]) == (["hunting ntp.theorem3.order"], [2])
+    assert told["reach"] == sorted(told["reach"])
