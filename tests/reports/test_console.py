@@ -7,10 +7,10 @@ from contextlib import suppress
 
 import pytest
 
-from marginaudit.reports.console import cell, print_grid, print_line, print_table, progress_bar
-from marginaudit.reports.interrupts import Interrupted, interrupts_kept
-from marginaudit.reports.style import VERDICTS
-from marginaudit.reports.tables import Grid
+from marginaudit.reports.command.console import cell, print_grid, print_line, print_table, progress_bar
+from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
+from marginaudit.reports.plots.style import VERDICTS
+from marginaudit.reports.ntp.tables import Grid
 from marginaudit.reports.verdict import Verdict
 
 
