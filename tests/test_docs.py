@@ -100,7 +100,7 @@ def python_blocks(page: str) -> list[str]:
 
 
 def test_the_claim_of_the_contributors_page_is_a_claim() -> None:
-    (block,) = python_blocks("CONTRIBUTING.md")
+    block = python_blocks("CONTRIBUTING.md")[0]
     names: dict[str, object] = {}
     exec(block, names)
     claim = names["NORM"]

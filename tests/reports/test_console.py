@@ -9,8 +9,8 @@ import pytest
 
 from marginaudit.reports.command.console import cell, print_grid, print_line, print_table, progress_bar
 from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
+from marginaudit.reports.grid import Grid
 from marginaudit.reports.plots.style import VERDICTS
-from marginaudit.reports.ntp.tables import Grid
 from marginaudit.reports.verdict import Verdict
 
 

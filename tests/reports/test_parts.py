@@ -19,7 +19,7 @@ def part(verdict: Verdict, evidence: Evidence = Evidence.EXACT, **more: Any) -> 
         ("holds violated inconclusive", "violated"),
         ("holds inconclusive vacuous", "inconclusive"),
         ("broken inconclusive", "broken"),
-        ("vacuous holds not-applicable", "holds"),
+        ("vacuous holds not-applicable", "vacuous"),
         ("not-applicable vacuous", "vacuous"),
         ("not-applicable not-applicable", "not-applicable"),
     ],

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from marginaudit.reports import LEDGER, cli, console, write
+from marginaudit.reports import LEDGER
 from tests.command_line import SHORT, Command
 
 TWO = ("example-1", "section-7")
@@ -24,7 +25,8 @@ def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[Any]
         found["total"].append(total)
         yield SimpleNamespace(say=found["say"].append, reach=found["reach"].append)
 
-    monkeypatch.setattr(console, "progress_bar", bar)
+    for name in ("audit", "table", "train", "hunt"):
+        monkeypatch.setattr(import_module(f"marginaudit.reports.command.{name}"), "progress_bar", bar)
     monkeypatch.chdir(tmp_path)
     return found
 
@@ -47,8 +49,8 @@ def test_training(command: Command, told: dict[str, list[Any]]) -> None:
 
 def test_an_audit(command: Command, told: dict[str, list[Any]], monkeypatch: pytest.MonkeyPatch) -> None:
     claims = ("ntp.theorem1.norm", "ntp.theorem2.floor")
-    monkeypatch.setattr(write, "FIGURES", ())
-    monkeypatch.setattr(cli, "_ledger", lambda *_: {claim: LEDGER[claim] for claim in claims})
+    module = import_module("marginaudit.reports.command.audit")
+    monkeypatch.setattr(module, "ledger", lambda *_: {claim: LEDGER[claim] for claim in claims})
     assert command("audit", *TWO, *SHORT, "--out", "report").status == 0
     judging = [f"{name}: {what}" for name in TWO for what in ("training", *claims)]
     assert told["say"][: len(judging)] == judging

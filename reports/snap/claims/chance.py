@@ -37,7 +37,7 @@ def ranks(seeds: int, delta: float) -> tuple[int, int]:
     show no bound, the rank is n or -1.
 
     >>> ranks(2000, 0.01)
-    (34, 6)
+    (35, 7)
     >>> ranks(10, 0.01)
     (2, -1)
     """

@@ -312,7 +312,7 @@ def smaller_zero(log_M: Floats) -> Floats:
     Newton's steps on the convex x - ln x - ln(M-1), from the side on which they stay.
 
     >>> f"{float(smaller_zero(np.log([1000.0]))[0]):.12g}"
-    '0.0010020040087'
+    '0.0010020045112'
     """
     x = np.exp(-others(log_M))
     for _ in range(STEPS_TO_ZERO):
@@ -324,7 +324,7 @@ def larger_zero(log_M: Floats) -> Floats:
     """The zero x_1 > 1, from any ln M: see `smaller_zero`.
 
     >>> f"{float(larger_zero(np.log([1000.0]))[0]):.12g}"
-    '9.11755217079'
+    '9.11688271695'
     """
     x = 2 * others(log_M) + 1
     for _ in range(STEPS_TO_ZERO):
