@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.margins.rows import UNIT_ROUNDOFF, Matrix, Rows, gamma
+from marginaudit.margins.rows import Matrix, Rows, gamma
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import numpy as np
 import scipy  # its subpackages load when first used
 
 from marginaudit.margins.errors import CertificateError
-from marginaudit.margins.rows import LONGEST, SHORTEST, UNIT_ROUNDOFF, Matrix, Rows, row_lengths
+from marginaudit.margins.rows import LONGEST, SHORTEST, Matrix, Rows, row_lengths
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
 
 LARGEST_EXACT_SYSTEM = 200_000
 """Entries (rows times coordinates) up to which multipliers are sought in rational arithmetic."""

@@ -7,10 +7,10 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
+
 Matrix: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
-
-UNIT_ROUNDOFF = 2.0**-53
 
 SHORTEST, LONGEST = 1e-100, 1e100
 """Lengths of a row between which float64 squares and products of rows and solutions stay in range."""

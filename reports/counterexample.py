@@ -17,7 +17,7 @@ def smallest_counterexample(paper: Paper, claim: Claim) -> Any | None:
     >>> PAPERS[0].kind.in_words(data)
     '2 tokens, 1 sample (b a -> a; n(x) = x)'
     """
-    if not paper.package or not any(known is claim for known in paper.claims):
+    if not paper.package or not paper.has(claim):
         return None
     text = _document(paper.package, claim.id)
     return None if text is None else paper.kind.from_document(parsed_json(text, claim.id), claim.id, claim.id)

@@ -162,6 +162,10 @@ class Paper:
         own = tuple(claim if claim.paper else replace(claim, paper=self.name) for claim in self.claims)
         object.__setattr__(self, "claims", own)
 
+    def has(self, claim: Claim) -> bool:
+        """Whether it is one of the paper's own claims, not another of the same id."""
+        return any(own is claim for own in self.claims)
+
     def judges(self, claim: Claim) -> bool:
         """Whether the claim is about this paper's datasets: they have all that it assumes, and it names no other."""
         known = claim.assumptions == NOT_STATED or all(name in self.kind.assumptions for name in claim.assumptions)

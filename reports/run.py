@@ -26,7 +26,7 @@ def once_a_run(measure: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[
 
     @wraps(measure)
     def kept(run: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        key = (name, args)
+        key = (name, args, tuple(sorted(kwargs.items())))
         if key not in run.kept:
             run.kept[key] = measure(run, *args, **kwargs)
         found: T = run.kept[key]
@@ -50,7 +50,7 @@ class BaseRun(Generic[D]):
         self.dataset = dataset
         self._progress = progress
         self._assumptions: dict[str, Assumption] = {}
-        self.kept: dict[tuple[str, tuple[Any, ...]], Any] = {}
+        self.kept: dict[tuple[Any, ...], Any] = {}
 
     def assumption(self, name: str) -> Assumption:
         """An assumption of the paper, judged on the dataset."""

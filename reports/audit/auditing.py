@@ -137,7 +137,7 @@ def audit(
         handed_out = None
         for claim in about(paper, ledger):
             progress(name, claim.id)
-            if any(known is claim for known in paper.claims):
+            if paper.has(claim):
                 finding = claim.judge(run)
             else:
                 handed_out = handed_out or HandedOut(run)

@@ -10,6 +10,7 @@ import pytest
 from marginaudit.margins import SolverFailure
 from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
 from marginaudit.reports.ntp.run import Config, NotAlgorithm1, Run, dense_steps, true_steps
+from marginaudit.reports.run import once_a_run
 from marginaudit.training.ntp.algorithm1 import STAGE1_STEPS
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, SWITCH
 
@@ -149,3 +150,18 @@ def test_what_does_not_exist_has_no_norm() -> None:
     assert example().norm_ov == pytest.approx(np.sqrt(3))
     assert not Run(Dataset.from_sentences("n", ["abc"])).trainable
     assert example().trainable
+
+
+def test_a_quantity_is_computed_once_for_each_of_its_arguments() -> None:
+    computed = []
+
+    @once_a_run
+    def scaled(run: Run, by: int = 1) -> int:
+        computed.append(by)
+        return by * run.steps2
+
+    run = example()
+    assert [scaled(run), scaled(run, 3), scaled(run, by=2), scaled(run, by=2), scaled(run, 3)] == [4, 12, 8, 8, 12]
+    assert computed == [1, 3, 2]
+    assert scaled(example(), 3) == 12
+    assert computed == [1, 3, 2, 3]

@@ -12,6 +12,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal
@@ -19,7 +20,6 @@ from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.claims.conditions import ASSUMPTION_2
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
-from marginaudit.training.snap.limit.approximation import UNIT
 
 SOURCE = "arXiv 2305.16380"
 
@@ -78,7 +78,7 @@ def spectral(run: ClassRun) -> Series:
     L, V, e = eigenpairs(run.overlap.E)
     least = 1 + L[0] - 4 * e
     of_E_prime = L / (1 + L)
-    error = 3 * e / least**2 + 2 * e / least + (run.K + 4) * UNIT * 1.01 * np.abs(of_E_prime).max()
+    error = 3 * e / least**2 + 2 * e / least + (run.K + 4) * UNIT_ROUNDOFF * 1.01 * np.abs(of_E_prime).max()
     return series(((V * of_E_prime) @ V.T).ravel(), radius=error)
 
 

@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from marginaudit.training.snap.limit.approximation import UNIT, Approximation, of
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
+from marginaudit.training.snap.limit.approximation import Approximation, of
 
 RNG = np.random.default_rng(0)
 OPERATIONS = [operator.add, operator.sub, operator.mul, operator.truediv]
@@ -27,7 +28,7 @@ def test_a_bar_holds_and_is_no_wider_than_needed(operation, largest_error: float
         ends = [[Fraction(x.value[i]) + s * Fraction(x.error[i]) for s in (-1, 1)] for x in (a, b)]
         value, error = Fraction(found.value[i]), Fraction(found.error[i])
         worst = max(abs(operation(x, y) - value) for x, y in product(*ends))
-        assert worst <= error <= (worst + Fraction(2.0 * UNIT) * abs(value)) * (1 + Fraction(1, 10**14))
+        assert worst <= error <= (worst + Fraction(2.0 * UNIT_ROUNDOFF) * abs(value)) * (1 + Fraction(1, 10**14))
 
 
 def test_the_other_operand_may_be_exact() -> None:
@@ -50,7 +51,7 @@ def test_the_bar_of_a_sum_over_the_last_axis() -> None:
     for i in range(30):
         exact = sum(map(Fraction, a.value[i]))
         off, bars = abs(exact - Fraction(found.value[i])), sum(map(Fraction, a.error[i]))
-        most = bars + 7 * Fraction(UNIT) * sum(abs(Fraction(x)) for x in a.value[i])
+        most = bars + 7 * Fraction(UNIT_ROUNDOFF) * sum(abs(Fraction(x)) for x in a.value[i])
         assert off + bars <= found.error[i] <= most * (1 + Fraction(1, 10**14))
-    rounded = Approximation(np.array([1.0, UNIT, UNIT, UNIT]), np.zeros(4)).sum()
-    assert 0 < 3 * UNIT <= rounded.error <= 4.1 * UNIT
+    rounded = Approximation(np.array([1.0, UNIT_ROUNDOFF, UNIT_ROUNDOFF, UNIT_ROUNDOFF]), np.zeros(4)).sum()
+    assert 0 < 3 * UNIT_ROUNDOFF <= rounded.error <= 4.1 * UNIT_ROUNDOFF

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.training.snap.limit import continuous
-from marginaudit.training.snap.limit.approximation import Floats
 from tests.training.snap.growth import DIGITS, precise_logit, within
 
 CORNERS = [

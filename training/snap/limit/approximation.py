@@ -4,14 +4,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats: TypeAlias = NDArray[np.float64]
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 
-UNIT = float(np.finfo(np.float64).eps) / 2
-"""Largest relative error of one rounding."""
-
-ABOVE = 1 + 16 * UNIT
+ABOVE = 1 + 16 * UNIT_ROUNDOFF
 """Covers the rounding of a bound that is computed in a few operations."""
 
 Number: TypeAlias = Union["Approximation", Floats, float]
@@ -26,7 +22,7 @@ class Approximation:
     value, error : arrays of one shape
 
     >>> third = Approximation(np.array([1.0]), np.array([0.0])) / 3.0
-    >>> f"{(third * third).error[0] / UNIT:.6f}"
+    >>> f"{(third * third).error[0] / UNIT_ROUNDOFF:.6f}"
     '0.333333'
     """
 
@@ -60,8 +56,8 @@ class Approximation:
     def sum(self) -> "Approximation":
         """The sum over the last axis."""
         terms = self.value.shape[-1]
-        above = 1 + 2 * (terms + 8) * UNIT
-        rounding = terms * UNIT * np.abs(self.value).sum(axis=-1)
+        above = 1 + 2 * (terms + 8) * UNIT_ROUNDOFF
+        rounding = terms * UNIT_ROUNDOFF * np.abs(self.value).sum(axis=-1)
         return Approximation(self.value.sum(axis=-1), (self.error.sum(axis=-1) + rounding) * above)
 
 
@@ -74,4 +70,4 @@ def of(number: Number) -> Approximation:
 
 
 def _rounded(value: Floats, error: Floats) -> Approximation:
-    return Approximation(value, np.asarray((error + UNIT * np.abs(value)) * ABOVE))
+    return Approximation(value, np.asarray((error + UNIT_ROUNDOFF * np.abs(value)) * ABOVE))

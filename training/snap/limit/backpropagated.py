@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from marginaudit.training.snap.limit.approximation import UNIT, Approximation, Floats, of
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
+from marginaudit.training.snap.limit.approximation import Approximation, of
 from marginaudit.training.snap.limit.fluctuation import Fluctuation
 from marginaudit.training.snap.limit.overlap import Overlap
 from marginaudit.training.snap.limit.speed import speed
@@ -67,4 +68,4 @@ def zeta_products(M: int, K: int) -> Approximation:
     """zeta_n^T zeta_k of K next tokens: q_1 = M/(M-1) on the diagonal, q_0 = -M/(M-1)^2 off it."""
     products = np.full((K, K), -M / (M - 1.0) ** 2)
     np.fill_diagonal(products, M / (M - 1.0))
-    return Approximation(products, 4 * UNIT * np.abs(products))
+    return Approximation(products, 4 * UNIT_ROUNDOFF * np.abs(products))

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import wrightomega
 
-from marginaudit.training.snap.limit.approximation import UNIT, Floats
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.training.snap.limit.level import Level, require_times
 
 
@@ -15,9 +15,9 @@ def continuous(t: ArrayLike, M: int, eta_Y: float) -> Level:
     omega(z) + log omega(z) = z, and z = (a + 1)/(M-1) - log(M-1), it is log omega(z) + log(M-1) up to a few 1e-15.
     One Newton step takes it to the root, and a / M >= x caps the start, so that small x keep their digits.
 
-    The error bar. p is off by 2 UNIT of expm1, UNIT of (M-1) x, UNIT of their sum and 2 UNIT of a, together at most
-    5 UNIT a; one UNIT more allows for a time that is itself rounded. Divided by p' = M - 1 + exp(x) this is the
-    error of the Newton correction d, as the subtraction of nearly equal numbers is exact or rounds what is
+    The error bar, in units u of roundoff. p is off by 2 u of expm1, u of (M-1) x, u of their sum and 2 u of a, together
+    at most 5 u a; one u more allows for a time that is itself rounded. Divided by p' = M - 1 + exp(x) this is the error
+    of the Newton correction d, as the subtraction of nearly equal numbers is exact or rounds what is
     smaller still; p'' <= p' leaves Newton's own error below d^2/2 exp(d).
 
     Parameters
@@ -48,4 +48,4 @@ def solve(t: Floats, M: int, eta_Y: float) -> tuple[Floats, Floats, Floats]:
     start = np.clip(np.log(wrightomega(z)) + np.log(others), 0.0, a / M)
     slope = others + np.exp(start)
     correction = (np.expm1(start) + others * start - a) / slope
-    return start, -correction, 6 * UNIT * a / slope + correction**2 * np.exp(np.abs(correction))
+    return start, -correction, 6 * UNIT_ROUNDOFF * a / slope + correction**2 * np.exp(np.abs(correction))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from marginaudit.training.snap.limit.approximation import Floats
+from marginaudit.orders.arrays import Floats
 
 Integers = NDArray[np.int64]
 

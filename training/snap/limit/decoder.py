@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from marginaudit.training.snap.limit.approximation import Floats
+from marginaudit.orders.arrays import Floats
 from marginaudit.training.snap.limit.fluctuation import Fluctuation
 from marginaudit.training.snap.limit.overlap import Overlap
 

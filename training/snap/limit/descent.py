@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.training.jit import compiled
-from marginaudit.training.snap.limit.approximation import UNIT, Floats
 from marginaudit.training.snap.limit.level import require_setting
 from marginaudit.training.snap.limit.overlap import Overlap
 
@@ -80,7 +80,7 @@ def take(
                 if j != n:
                     rest += mass
             # rounding: logits, their difference and exp, both sums, the quotient
-            relative = (2 * (K + 4) * size + 2 * K + 12) * UNIT
+            relative = (2 * (K + 4) * size + 2 * K + 12) * UNIT_ROUNDOFF
             moved = rounded = 0.0
             for j in range(K + 1):
                 weight = others if j == K else 1.0
@@ -88,7 +88,9 @@ def take(
                 moved += weight * change * change
                 now[n, j] += change
                 rounded += weight * now[n, j] * now[n, j]
-            off = (lipschitz * off + relative * np.sqrt(moved) + UNIT * np.sqrt(rounded)) * (1 + (4 * K + 16) * UNIT)
+            off = (lipschitz * off + relative * np.sqrt(moved) + UNIT_ROUNDOFF * np.sqrt(rounded)) * (
+                1 + (4 * K + 16) * UNIT_ROUNDOFF
+            )
             step += 1
         A[record] = now
         error[record] = off

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marginaudit.training.snap.limit.approximation import Approximation, Floats
+from marginaudit.orders.arrays import Floats
+from marginaudit.training.snap.limit.approximation import Approximation
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.level import Level
 from marginaudit.training.snap.limit.recursion import h_star

@@ -6,7 +6,8 @@ from math import isfinite
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marginaudit.training.snap.limit.approximation import ABOVE, UNIT, Approximation, Floats
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
+from marginaudit.training.snap.limit.approximation import ABOVE, Approximation
 
 LARGEST_RATE = 500.0
 """The first step leads to M h* = eta_Y, and exp(eta_Y) times M is to be a float64."""
@@ -36,7 +37,7 @@ class Level:
         """The level at M h = high + low, known up to ``error``; ``low`` is small.
 
         exp of the sum is the product of both powers, so that its relative error is ``error`` and a few roundings,
-        however large M h is: 2 UNIT for each exp, one for the product. In the share, it counts by its part of
+        however large M h is: 2 units for each exp, one for the product. In the share, it counts by its part of
         M - 1 + exp(M h); the sum and the quotient are one rounding each. What is here above these sums covers
         their products and the bounds' own rounding.
         """
@@ -46,8 +47,8 @@ class Level:
         share = 1 / total
         return cls(
             M,
-            Approximation(logit, (error + UNIT * np.abs(logit)) * ABOVE),
-            Approximation(share, share * (power / total * (np.expm1(error) + 6 * UNIT) + 3 * UNIT)),
+            Approximation(logit, (error + UNIT_ROUNDOFF * np.abs(logit)) * ABOVE),
+            Approximation(share, share * (power / total * (np.expm1(error) + 6 * UNIT_ROUNDOFF) + 3 * UNIT_ROUNDOFF)),
         )
 
     @property
@@ -59,7 +60,7 @@ class Level:
     def residual(self) -> Approximation:
         """||e_n - alpha_n||_2 = (M-1) ||zeta_n|| share, with ||zeta_n||^2 = M/(M-1), shape (times,)."""
         root = np.sqrt(self.M * (self.M - 1.0))
-        return self.share * Approximation(root, 2 * UNIT * root)
+        return self.share * Approximation(root, 2 * UNIT_ROUNDOFF * root)
 
 
 def require_setting(M: int, eta_Y: float) -> None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marginaudit.training.snap.limit.approximation import UNIT, Approximation, Floats
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
+from marginaudit.training.snap.limit.approximation import Approximation
 
 UNIT_COLUMNS = 1e-12
 """How far from 1 the length of a column may be."""
@@ -80,11 +81,11 @@ def overlap(F: ArrayLike) -> Overlap:
     E = (E + E.T) / 2
     K = len(E)
     eigenvalues = np.asarray(np.linalg.eigvalsh(E), dtype=np.float64)
-    least = 1 + eigenvalues[0] - 4 * K * UNIT * (1 + np.abs(eigenvalues).max())
-    if not least > 4 * K * UNIT:
+    least = 1 + eigenvalues[0] - 4 * K * UNIT_ROUNDOFF * (1 + np.abs(eigenvalues).max())
+    if not least > 4 * K * UNIT_ROUNDOFF:
         raise ValueError("F: got linearly dependent columns, expected independent ones")
     gram = np.eye(K) + E
     E_prime = np.asarray(np.linalg.solve(gram, E), dtype=np.float64)
     left = np.linalg.norm(E - gram @ E_prime)
-    left += 2 * (K + 2) * UNIT * np.linalg.norm(np.abs(E) + np.abs(gram) @ np.abs(E_prime))
+    left += 2 * (K + 2) * UNIT_ROUNDOFF * np.linalg.norm(np.abs(E) + np.abs(gram) @ np.abs(E_prime))
     return Overlap(features, E, Approximation(E_prime, np.full_like(E, left / least)), eigenvalues)

@@ -6,8 +6,9 @@ from math import exp, expm1
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.training.jit import compiled
-from marginaudit.training.snap.limit.approximation import UNIT, Approximation, Floats
+from marginaudit.training.snap.limit.approximation import Approximation
 from marginaudit.training.snap.limit.continuous import continuous, solve
 from marginaudit.training.snap.limit.level import Level, require_setting
 
@@ -49,7 +50,7 @@ def take(at: NDArray[np.int64], per_step: float, others: float, states: Floats) 
                 beyond = d * d / 2 * (1 + d / 3 * (1 + d / 4 * (1 + d / 5 * (1 + d / 6 * (1 + d / 7)))))
             late = power * beyond / per_step
             lag += late
-            lag_error += late * (1000 * UNIT + 2 * error * (1 + d)) + UNIT * lag
+            lag_error += late * (1000 * UNIT_ROUNDOFF + 2 * error * (1 + d)) + UNIT_ROUNDOFF * lag
             pull = d * power * share
             grown = high + d
             rounded = grown - high
@@ -57,7 +58,9 @@ def take(at: NDArray[np.int64], per_step: float, others: float, states: Floats) 
             high = grown + low
             low = (grown - high) + low
             factor = max(1 - pull * (1 - 2 * error), pull * (1 + 2 * error) - 1) if error < 1 else np.inf
-            error = (factor * error + 12 * UNIT * d + 4 * UNIT * UNIT * high) * (1 + 16 * UNIT)
+            error = (factor * error + 12 * UNIT_ROUNDOFF * d + 4 * UNIT_ROUNDOFF * UNIT_ROUNDOFF * high) * (
+                1 + 16 * UNIT_ROUNDOFF
+            )
             step += 1
         states[record, 0] = high
         states[record, 1] = low
@@ -90,8 +93,8 @@ def h_star(at: ArrayLike, M: int, eta_Y: float) -> Steps:
 
     Up to `TAKEN` steps are taken, x = M h* as a compensated sum. The bound on its error e grows in a step to
     |1 - g(xi)| e and the step's own error, where g = d q, q = exp(x)/(M-1+exp(x)), d the increment and xi within e
-    of x. As |(log g)'| = |1 - 2 q| <= 1, g(xi) is g(x) times 1 +- 2 e for e <= 1. A step's own error: 4 UNIT of exp
-    and the rest of 10 roundings at most, all relative to d, and what the compensated sum loses.
+    of x. As |(log g)'| = |1 - 2 q| <= 1, g(xi) is g(x) times 1 +- 2 e for e <= 1. A step's own error: 4 units of
+    roundoff of exp and the rest of 10 roundings at most, all relative to d, and what the compensated sum loses.
 
     The lag. With p(x) = exp(x) + (M-1) x, p(M h(t)) grows by M eta_Y a unit of time (eq. 45), p(M h*) by
     M eta_Y + r in a step, r = exp(x) (exp(d) - 1 - d) >= 0. So h*(s) = h(s + lag), lag = sum of r / (M eta_Y).
@@ -140,7 +143,7 @@ def gap(steps: Steps, eta_Y: float) -> Approximation:
     """h*(s) - h(s) (Lemma 7), to some digits also where it is far below the rounding of either.
 
     It is h(s + lag) - h(s), and h' falls: it lies between lag h'(s + lag) and lag h'(s). Where the lag is no small
-    part of s, the difference itself is better known. A few roundings are below the lag's own bar of 1000 UNIT.
+    part of s, the difference itself is better known. A few roundings are below the lag's own bar of 1000 UNIT_ROUNDOFF.
 
     >>> [f"{x:.3g}" for x in gap(h_star([0, 1, 10**18], M=1000, eta_Y=0.5), 0.5).value]
     ['0', '1.49e-07', '2.04e-20']
@@ -168,13 +171,15 @@ def _left_out(more: NDArray[np.int64], state: Floats, M: int, eta_Y: float) -> F
     start = TAKEN + lag
     x, x_low, off = solve(start + more, M, eta_Y)
     integral = np.log(M - 1 + np.exp(x + x_low)) - log_0
-    integral_error = off + error + 4 * UNIT * (integral + 4 * log_0)
+    integral_error = off + error + 4 * UNIT_ROUNDOFF * (integral + 4 * log_0)
     least = (integral - d_0 * (1 - share * power)) / 2
     most = np.exp(d_0) / 2 * integral / (1 - d_0)
     further = (least + most) / 2
-    further_error = (most - least) / 2 + integral_error + 4 * UNIT * most
+    further_error = (most - least) / 2 + integral_error + 4 * UNIT_ROUNDOFF * most
     time = start + more + further
-    time_error = lag_error + further_error + 4 * UNIT * time
+    time_error = lag_error + further_error + 4 * UNIT_ROUNDOFF * time
     x, x_low, off = solve(time, M, eta_Y)
     x_error = off + 1.001 * time_error / (time - time_error) * (x + x_low)
-    return np.stack([x, x_low, x_error, lag + further, lag_error + further_error + 2 * UNIT * (lag + further)], axis=1)
+    return np.stack(
+        [x, x_low, x_error, lag + further, lag_error + further_error + 2 * UNIT_ROUNDOFF * (lag + further)], axis=1
+    )
