@@ -1,13 +1,13 @@
 """The step of `ReducedKQ` compiled: the same formulas, many steps at a time, in place on an `Iterate`.
 
 Importing this module imports numba. The kernel stops, for the NumPy form to take the step or to stop too, where
-the gradient is hidden by rounding, and where a step is out of its range: margins A of W_ov above `LARGEST_A`, a
-margin of W_kq below `LEAST_MARGIN`, or some h_j <= 0 (only early, without Assumption 3).
+the gradient is hidden by rounding, and where a step is out of its range: a margin of W_kq below `LEAST_MARGIN`, or
+some h_j <= 0 (only early, without Assumption 3).
 """
 
 from collections.abc import Callable
 from math import exp, inf, isfinite, log, sqrt
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numba import types
@@ -20,7 +20,7 @@ from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN, ONE_HOT
 
 LARGEST_A = 300.0
-"""exp(2 A) is a float64 up to here."""
+"""exp(2 A) is a float64 up to here; beyond, powers are taken over the largest of their class."""
 
 WORK = 10_000_000
 """Edges that one call of the kernel goes through, about a tenth of a second: no interrupt reaches it before."""
@@ -122,16 +122,11 @@ def exp_of(v: float) -> float:
     return exp_of_small((v - n * LN2_HIGH) - n * LN2_LOW) * two_to(shifted)  # type: ignore[call-arg]
 
 
-def sliced(edges: Edges, number: Any, ratio: Floats) -> tuple[Any, ...]:
+class Blocks(NamedTuple):
     """The classes in blocks of equal size, so that `class_fluxes` loops over neighbouring classes.
 
-    Parameters
+    Attributes
     ----------
-    edges : Edges
-    number, ratio : (edges,) arrays
-
-    Returns
-    -------
     size, count : (blocks,) arrays
         Edges of each of the block's classes, and how many classes: without sign, as then an index computed from
         them cannot be negative, which numba would look into at every use.
@@ -140,6 +135,18 @@ def sliced(edges: Edges, number: Any, ratio: Floats) -> tuple[Any, ...]:
     frequency, absent, query : (classes,) arrays
         Block by block.
     """
+
+    size: Any
+    count: Any
+    number: Any
+    ratio: Floats
+    frequency: Floats
+    absent: Floats
+    query: Any
+
+
+def sliced(edges: Edges, number: Any, ratio: Floats) -> Blocks:
+    """The classes in blocks; ``number`` and ``ratio`` are (edges,) arrays."""
     sizes = np.diff(edges.first)
     blocks = []
     for size in np.unique(sizes):
@@ -150,7 +157,7 @@ def sliced(edges: Edges, number: Any, ratio: Floats) -> tuple[Any, ...]:
         [(edges.first[block] + np.arange(sizes[block[0]])[:, np.newaxis]).ravel() for block in blocks]
     )
     classes = np.concatenate(blocks)
-    return (
+    return Blocks(
         np.array([sizes[block[0]] for block in blocks], np.uint64),
         np.array([len(block) for block in blocks], np.uint64),
         number[order].astype(np.uint32),
@@ -166,18 +173,31 @@ def _apart(block: Any) -> Any:
     return np.concatenate([block[i::APART] for i in range(APART)])
 
 
+@compiled
+def largest_rise(odds: Floats, A: float, blocks: Blocks) -> float:
+    """The largest over classes of A (the largest phi_j + Phi), or A if that is less."""
+    rise = 0.0
+    edge = np.uint64(0)
+    for b in range(len(blocks.size)):
+        n = blocks.count[b]
+        for c in range(n):
+            total = largest = 0.0
+            for i in range(blocks.size[b]):
+                weight = blocks.ratio[edge + i * n + c] * odds[blocks.number[edge + i * n + c]]
+                total += weight
+                largest = max(largest, weight)
+            rise = max(rise, A * (largest + total) / (1 + total))
+        edge += blocks.size[b] * n
+    return min(rise, A)
+
+
 @compiled_contracted
 def class_fluxes(
     odds: Floats,
     lost: float,
     A: float,
-    size: Any,
-    count: Any,
-    number: Any,
-    ratio: Floats,
-    frequency: Floats,
-    absent: Floats,
-    query: Any,
+    shift: float,
+    blocks: Blocks,
     phis: Floats,
     powers: Floats,
     flux: Floats,
@@ -191,8 +211,9 @@ def class_fluxes(
         exp(-margin).
     lost, A : float
         Attention's relative rounding error but for the sum over tokens, in units of EPS; the margin of W_ov.
-    size, count, number, ratio, frequency, absent, query : arrays
-        See `sliced`.
+    shift : float
+        `largest_rise`, or 0 for A up to `LARGEST_A`: fluxes and bounds are over exp(shift).
+    blocks : Blocks
     phis, powers : (largest block's edges,) arrays
         Scratch.
     flux : (merged edges,) array
@@ -209,18 +230,20 @@ def class_fluxes(
     leading : float
         The least phi_a. A class's fluxes, all terms of h_j taken absolute, add up to 1 / phi_a times the fluxes.
     """
+    size, count, number, ratio, frequency, absent, query = blocks
     flux[:] = 0.0
     hessian[:] = 0.0
     # one array whose shape is known when compiling: loops on several of its rows compile to vector instructions
-    rows = np.empty((15, CLASSES + 8))
+    rows = np.empty((16, CLASSES + 8))
     Phi, phi_a, rivals, sunk, lifted, least, rise = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6]
     scale, heaviest, largest, convex, concave = rows[7], rows[8], rows[9], rows[10], rows[11]
-    attention, lowest, leading = rows[12], rows[13], rows[14]
+    attention, lowest, leading, top = rows[12], rows[13], rows[14], rows[15]
     attention[:] = 0.0
     lowest[:] = inf
     leading[:] = 1.0
+    top[:] = 0.0
     back = exp(-A)
-    small = A < SMALL
+    small, large = A < SMALL, A > LARGEST_A
     edge = first = np.uint64(0)
     for b in range(len(size)):
         d, n = size[b], count[b]
@@ -237,15 +260,25 @@ def class_fluxes(
             phi_a[c] = share_a
             Phi[c] *= share_a
             rivals[c] = absent[first + c]
-            sunk[c] = absent[first + c] * Phi[c]
             rise[c] = 1.0
             least[c] = inf
             heaviest[c] = largest[c] = 0.0
+        if large:
+            for c in range(n):
+                top[c] = 0.0
+            for k in range(d * n):
+                c = k % n
+                f = phis[k] * phi_a[c]
+                top[c] = f if f > top[c] else top[c]
+            for c in range(n):
+                rivals[c] *= exp_of(-A * top[c])
+        for c in range(n):
+            sunk[c] = rivals[c] * Phi[c]
         for i in range(d):
             at = i * n
             for c in range(n):
                 f = phis[at + c] * phi_a[c]
-                p = exp_of_small(A * f) if small else exp_of(A * f)
+                p = exp_of_small(A * f) if small else exp_of(A * (f - top[c]))
                 phis[at + c] = f
                 powers[at + c] = p
                 rivals[c] += p
@@ -256,7 +289,13 @@ def class_fluxes(
                 largest[c] = f if f > largest[c] else largest[c]
         for c in range(n):
             lifted[c] = rivals[c] - sunk[c]
-            scale[c] = frequency[first + c] * rise[c] / (1 + rise[c] * back * rivals[c])
+            if large:
+                up = A * (top[c] + Phi[c])
+                over, ahead = min(min(up, A) - shift, 0.0), exp_of(-abs(A - up))
+                below = 1 + ahead * rivals[c] if up < A else ahead + rivals[c]
+                scale[c] = frequency[first + c] * exp_of(over) / below
+            else:
+                scale[c] = frequency[first + c] * rise[c] / (1 + rise[c] * back * rivals[c])
         for i in range(d):
             at = i * n
             for c in range(n):
@@ -287,36 +326,52 @@ def class_fluxes(
     return attention.max(), lowest.min(), leading.min()
 
 
+class Walk(NamedTuple):
+    """The arrays of an `Iterate`, which steps change in place, and how a step is made."""
+
+    lr: float
+    normalised: bool
+    reference: Floats
+    reference_low: Floats
+    high: Floats
+    low: Floats
+    last: Floats
+
+
+class Loss(NamedTuple):
+    """What the kernel knows of a `ReducedKQ`.
+
+    Attributes
+    ----------
+    A : float
+    log_scale : float
+        log of what all fluxes share.
+    one_hot_margin : float
+        Margin of W_kq from which attention is one-hot to rounding.
+    lead_rate, rest_rate, winner, loser, summed : see `ReducedKQ`
+    weight : (merged edges,) array
+        The flux over its odds where attention is one-hot.
+    shared : float
+        See `take_steps`.
+    blocks : Blocks
+    """
+
+    A: float
+    log_scale: float
+    one_hot_margin: float
+    lead_rate: float
+    rest_rate: Floats
+    winner: Any
+    loser: Any
+    weight: Floats
+    summed: float
+    shared: float
+    blocks: Blocks
+
+
 @compiled
 def take_steps(
-    steps: int,
-    lr: float,
-    normalised: bool,
-    moves: int,
-    reference: Floats,
-    reference_low: Floats,
-    high: Floats,
-    low: Floats,
-    last: Floats,
-    local_error: float,
-    log_growth: float,
-    A: float,
-    log_scale: float,
-    one_hot_margin: float,
-    lead_rate: float,
-    rest_rate: Floats,
-    winner: Any,
-    loser: Any,
-    weight: Floats,
-    summed: float,
-    shared: float,
-    size: Any,
-    count: Any,
-    number: Any,
-    ratio: Floats,
-    frequency: Floats,
-    absent: Floats,
-    query: Any,
+    steps: int, moves: int, local_error: float, log_growth: float, walk: Walk, loss: Loss
 ) -> tuple[int, float, float]:
     """Up to so many steps on ``high``, ``low`` and ``last``; returns how many, and the error sums after them.
 
@@ -326,11 +381,14 @@ def take_steps(
     of a query at most the sum of its e_a: with k optimal tokens, root of k times their norm. ``shared`` is root of
     1 + the largest k.
     """
-    edges, pairs, largest, widest = len(winner), len(high), size.max(), (size * count).max()
+    lr, normalised, reference, reference_low, high, low, last = walk
+    A, log_scale, one_hot_margin, lead_rate, rest_rate, winner, loser, weight, summed, shared, blocks = loss
+    edges, pairs, largest = len(winner), len(high), blocks.size.max()
+    widest = (blocks.size * blocks.count).max()
     x, off, flux = np.empty(edges), np.empty(edges), np.empty(edges)
     gradient = np.empty((2, pairs))
     phis, powers = np.empty(widest), np.empty(widest)
-    hessian = np.empty((query.max() + 1, 2))
+    hessian = np.empty((blocks.query.max() + 1, 2))
     taken = 0
     while taken < steps:
         along = lr * (moves + taken) if normalised else 0.0
@@ -345,8 +403,6 @@ def take_steps(
         if not lead + least >= LEAST_MARGIN:
             break
         one_hot = lead + least > one_hot_margin
-        if not one_hot and A > LARGEST_A:
-            break
         # the largest of the odds; late they are over it
         most = 1.0 if one_hot else exp(-(lead + least))
         for e in range(edges):
@@ -356,16 +412,18 @@ def take_steps(
         rounding = -smallest(-flux)
         inexact = largest + 14 + summed
         leading = 1.0
+        shift = 0.0
         if one_hot:
             curvature = concavity = 0.0
             for e in range(edges):
                 flux[e] = weight[e] * x[e]
                 curvature += 2 * flux[e]
         else:
+            if A > LARGEST_A:
+                shift = largest_rise(x, A, blocks)
             attention, lowest, leading = class_fluxes(
-                x, rounding + lead + 3, A, size, count, number, ratio, frequency, absent, query,
-                phis, powers, flux, hessian,
-            )  # fmt: skip
+                x, rounding + lead + 3, A, shift, blocks, phis, powers, flux, hessian
+            )
             if not lowest > 0:
                 break
             inexact += (4 * A + 2) * attention
@@ -391,7 +449,7 @@ def take_steps(
         relative = EPS * (root_of_squares(gradient[1]) / norm + inexact / leading * shared * sqrt(winners) / norm)
         if not (isfinite(norm) and relative < 1):
             break
-        length = lr if normalised else lr * exp(log(norm) + log_scale - (lead + least if one_hot else 0.0))
+        length = lr if normalised else lr * exp(log(norm) + log_scale + shift - (lead + least if one_hot else 0.0))
         over_norm = 1 / norm
         arc = 0.0
         for k in range(pairs):
@@ -436,8 +494,7 @@ class CompiledSteps:
 
     Attributes
     ----------
-    arguments : tuple
-        What `take_steps` is given of the problem, its arrays among it.
+    loss : Loss
     """
 
     def __init__(self, problem: Reduced) -> None:
@@ -448,7 +505,7 @@ class CompiledSteps:
         # every h_j of one-hot attention, over exp(-A)
         one_hot = labels / (1 + (labels - 1) * np.exp(-A))
         self._most = max(1, WORK // len(edges))
-        self.arguments = (
+        self.loss = Loss(
             A,
             float(np.log(A)) - A,
             float(np.log(others * (8 * A + 8) / ONE_HOT)),
@@ -459,26 +516,17 @@ class CompiledSteps:
             merged.weight * one_hot,
             problem.summed,
             float(np.sqrt(1 + winners.max())),
-            *sliced(edges, merged.number, problem.ratio),
+            sliced(edges, merged.number, problem.ratio),
         )
 
     def take(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
         """Steps until ``goal`` are taken in all, or one is out of the kernel's range."""
+        state = iterate.reference, iterate.reference_low, iterate.high, iterate.low, iterate.last
+        walk = Walk(iterate.lr, iterate.normalised, *state)
         while iterate.moves < goal:
             wanted = min(goal - iterate.moves, self._most)
             taken, iterate.local_error, iterate.log_growth = take_steps(
-                wanted,
-                iterate.lr,
-                iterate.normalised,
-                iterate.moves,
-                iterate.reference,
-                iterate.reference_low,
-                iterate.high,
-                iterate.low,
-                iterate.last,
-                iterate.local_error,
-                iterate.log_growth,
-                *self.arguments,
+                wanted, iterate.moves, iterate.local_error, iterate.log_growth, walk, self.loss
             )
             iterate.moves += taken
             if taken:
