@@ -243,7 +243,8 @@ def class_fluxes(
     leading[:] = 1.0
     top[:] = 0.0
     back = exp(-A)
-    small, large = A < SMALL, A > LARGEST_A
+    small = A < SMALL
+    large = A > LARGEST_A
     edge = first = np.uint64(0)
     for b in range(len(size)):
         d, n = size[b], count[b]
