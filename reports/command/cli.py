@@ -1,5 +1,6 @@
 """The command line: a command a file, loaded when it is called."""
 
+import signal
 import sys
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -98,8 +99,8 @@ def _status(arguments: list[str] | None) -> int:
     except (click.Abort, KeyboardInterrupt, Interrupted):
         tell("marginaudit: interrupted")
         return 130
-    except BrokenPipeError:
-        return 1
+    except (BrokenPipeError, SystemExit):  # the latter is click's answer to the former, with status 1
+        return 128 + signal.SIGPIPE  # as of a program that the signal ends; 1 would say violated, or refused
     except MemoryError:
         tell("marginaudit: got too little memory, expected enough for the dataset and the steps")
     except OSError as error:
