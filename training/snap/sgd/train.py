@@ -1,0 +1,78 @@
+"""Training on sampled sequences at several step sizes, on the same samples."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from marginaudit.orders.arrays import Floats
+from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training.snap.sgd.kernel import follow
+from marginaudit.training.snap.sgd.recipe import Recipe
+from marginaudit.training.snap.sgd.samples import classes_of, drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Runs on the samples of one seed.
+
+    Attributes
+    ----------
+    rates : tuple of pairs
+        (eta_Y, eta_Z) of each run.
+    loss : (runs, updates) array
+        Mean cross-entropy of each batch before its update, in nats.
+    Z : (runs, updates + 1, queries, contextual) array
+        The rows of queries, in the order of `SequenceClasses.queries`, before and after each update.
+    Y : (runs, contextual, M) array
+        After the last update; columns in the order of `SequenceClasses.tokens`, unnamed tokens last.
+    """
+
+    rates: tuple[tuple[float, float], ...]
+    loss: Floats
+    Z: Floats
+    Y: Floats
+
+
+def train_sampled(data: SequenceClasses, recipe: Recipe, rates: Sequence[tuple[float, float]], seed: int) -> Sampled:
+    """Y and Z trained from one start on one stream of samples, once for each pair (eta_Y, eta_Z).
+
+    Parameters
+    ----------
+    data : SequenceClasses
+    recipe : Recipe
+    rates : sequence of pairs
+    seed : int
+        Of the samples and of the start: the same for all rates, so that runs differ by their rates alone.
+
+    Raises
+    ------
+    ValueError
+        A rate that is negative or not finite.
+
+    >>> from marginaudit.orders.snap import syn_medium
+    >>> found = train_sampled(syn_medium(1), Recipe(updates=3), [(1.0, 1.0), (5.0, 1.0)], seed=0)
+    >>> found.Z.shape, found.loss.round(3).tolist()
+    ((2, 4, 1, 30), [[3.49, 3.07, 2.323], [3.49, 1.579, 0.233]])
+    """
+    pairs = tuple((float(lr_y), float(lr_z)) for lr_y, lr_z in rates)
+    for lr in (lr for pair in pairs for lr in pair):
+        if not 0 <= lr < np.inf:
+            raise ValueError(f"rates: got {lr}, expected finite numbers of at least 0")
+    rng = np.random.default_rng(seed)
+    shapes = (len(data.contextual), data.M), (len(data.queries), len(data.contextual))
+    bound = 1 / np.sqrt(data.M) if recipe.start == "uniform" else 0.0
+    Y, Z = (rng.uniform(-bound, bound, shape) for shape in shapes)
+    classes = classes_of(data)
+    samples = drawn(classes, data.frequencies, recipe.updates * recipe.batch, recipe.length, rng)
+    found = Sampled(
+        rates=pairs,
+        loss=np.empty((len(pairs), recipe.updates)),
+        Z=np.empty((len(pairs), recipe.updates + 1, *shapes[1])),
+        Y=np.broadcast_to(Y, (len(pairs), *shapes[0])).copy(),
+    )
+    momentum = -1.0 if recipe.optimizer == "adam" else recipe.momentum
+    for run, (lr_y, lr_z) in enumerate(pairs):
+        now = Z.copy()
+        follow(classes, samples, recipe.batch, found.Y[run], now, lr_y, lr_z, momentum, found.loss[run], found.Z[run])
+    return found
