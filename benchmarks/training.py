@@ -161,8 +161,8 @@ class Stage2:
 
     def streaming(self) -> tuple[Steps, int]:
         """One pass that reads every array the compiled kernel reads, and their bytes."""
-        loss = self._kernel.loss
-        arrays = [part for part in (*loss, *loss.blocks) if isinstance(part, np.ndarray)]
+        known = self._kernel.arrays
+        arrays = [part for part in (*known, *known.blocks) if isinstance(part, np.ndarray)]
 
         def stream(passes: int) -> None:
             for _ in range(passes):

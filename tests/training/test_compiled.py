@@ -13,8 +13,7 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample, prefix_closed_dataset
 from marginaudit.training.ntp import train
 from marginaudit.training.ntp.steps import compiled
 from marginaudit.training.ntp.steps.compiled import CompiledSteps, exp_of, exp_of_small, root_of_squares, smallest
-from marginaudit.training.ntp.steps.descent import Problem
-from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.descent import Descent
 from tests.training.naive import ball
 from tests.training.problems import REDUCED, SMALL, WITH_SLACK, reduced
 
@@ -27,12 +26,12 @@ def test_importing_the_package_and_the_command_line_does_not_import_numba():
 
 def both(problem, iterate, moves, goal, rest=None):
     """The states after the compiled and after the NumPy steps, from one state on."""
-    states = []
-    for advance in (ReducedKQ.advance, Problem.advance):
-        state = iterate.placed(moves, iterate.rest if rest is None else rest)
-        advance(problem, state, goal, lambda t: None)
-        states.append(state)
-    return states
+    fast, slow = (iterate.placed(moves, iterate.rest if rest is None else rest) for _ in range(2))
+    descent = Descent(problem)
+    descent.advance(fast, goal, lambda t: None)
+    while slow.moves < goal and descent.step(slow):
+        pass
+    return fast, slow
 
 
 def assert_same(fast, slow, tolerance=1e-13):
@@ -66,19 +65,19 @@ def test_what_the_reference_rounds_away_counts():
     fast, slow = both(problem, start, 0, 200)
     assert_same(fast, slow)
     before = slow.placed(200, slow.rest)
-    problem.step(slow)
+    Descent(problem).step(slow)
     moved = slow.rest - before.rest
     np.testing.assert_allclose(moved, -slow.lr * (slow.last + slow.reference + low), rtol=0, atol=1e-15)
 
 
 def test_the_kernel_takes_the_steps(monkeypatch):
     """Else the comparison above would compare the NumPy form with itself."""
-    monkeypatch.setattr(ReducedKQ, "step", None)
+    monkeypatch.setattr(Descent, "step", None)
     for name in ("free", "prefix-closed"):
         problem, start = reduced(REDUCED[name], 9.0)
         for moves, goal in ((0, 5000), (10**7, 10**7 + 5)):
             state = start.placed(moves, start.rest)
-            problem.advance(state, goal, lambda t: None)
+            Descent(problem).advance(state, goal, lambda t: None)
             assert state.moves == goal
 
 
@@ -87,7 +86,7 @@ def test_the_kernel_takes_the_steps(monkeypatch):
 def test_margins_of_any_size(name, A):
     """From even attention, past where A phi is 1, to one-hot attention: one step each, with its error bounds."""
     problem, start = reduced(REDUCED[name], A)
-    one_hot = CompiledSteps(problem).loss.one_hot_margin
+    one_hot = CompiledSteps(problem).arrays.one_hot_margin
     compared = 0
     for margin in np.linspace(0, one_hot, 60):
         for spread in (0.0, 0.2):
@@ -96,7 +95,7 @@ def test_margins_of_any_size(name, A):
             state = start.placed(moves, rest)
             CompiledSteps(problem).take(state, moves + 1, lambda t: None)
             slow = start.placed(moves, rest)
-            slow_taken = problem.step(slow)
+            slow_taken = Descent(problem).step(slow)
             if state.moves == moves:
                 continue
             assert slow_taken
@@ -110,10 +109,10 @@ def test_margins_of_any_size(name, A):
 
 def test_the_kernel_is_called_again_until_all_steps_are_taken(monkeypatch):
     monkeypatch.setattr(compiled, "WORK", 100)
-    monkeypatch.setattr(ReducedKQ, "step", None)
+    monkeypatch.setattr(Descent, "step", None)
     problem, start = reduced(REDUCED["free"], 9.0)
     seen = []
-    problem.advance(start, 50, seen.append)
+    Descent(problem).advance(start, 50, seen.append)
     each = 100 // len(problem.edges)
     assert 1 < each < 10
     assert seen == [*range(each, 50, each), 50]
@@ -132,7 +131,7 @@ def test_sums_are_compensated():
 def test_one_exponential_an_edge_late(data):
     """Before, across and behind the step at which attention becomes one-hot to double precision."""
     problem, start = reduced(data, 9.0)
-    switch = CompiledSteps(problem).loss.one_hot_margin
+    switch = CompiledSteps(problem).arrays.one_hot_margin
     weight = problem.merged.weight
     for margin in (switch - 14, switch - 0.5, switch + 1):
         moves = int(margin / (problem.lead_rate * start.lr))
@@ -159,7 +158,7 @@ def test_steps_far_out_against_exact_arithmetic():
     rest = np.random.default_rng(0).normal(size=start.high.shape)
     t0, steps = 10**13, 100
     state = start.placed(t0, rest)
-    problem.advance(state, t0 + steps, lambda t: None)
+    Descent(problem).advance(state, t0 + steps, lambda t: None)
     with flint.ctx.workprec(300):
         root = ball(exact.norm_squared).sqrt()
         lr = flint.arb(start.lr)
@@ -293,13 +292,12 @@ def test_classes_of_all_sizes_in_several_blocks(monkeypatch):
     assert_same(expected, slow)
     monkeypatch.setattr(compiled, "BLOCK", 8)
     monkeypatch.setattr(compiled, "CLASSES", 3)
-    size, count = CompiledSteps(problem).loss.blocks[:2]
+    size, count = CompiledSteps(problem).arrays.blocks[:2]
     assert len(size) > 10
     assert count.max() == 3
     assert (size * count <= np.maximum(size, 8)).all()
     assert (count[size > 8] == 1).all()
     assert count.sum() == len(problem.edges.query)
-    del problem._compiled
     found, _ = both(problem, start, 0, 60)
     np.testing.assert_allclose(found.rest, expected.rest, rtol=0, atol=1e-14)
 

@@ -11,10 +11,13 @@ from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import broken, free_dataset
 from marginaudit.training.ntp import sample_classes, train
 from marginaudit.training.ntp.far.flow import fast_forward
-from marginaudit.training.ntp.steps.descent import Gradient, Problem, TokenGradient
+from marginaudit.training.ntp.steps.compiled import CompiledSteps
+from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
 from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.loss import Gradient, Loss, TokenGradient
 from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.recording import row, row_at
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, TokenKQ, TokenOV
 from tests.training.late_model import block, late_steps, of_dataset, of_graph
 from tests.training.problems import REDUCED, SMALL, at_scores, reduced
@@ -160,7 +163,7 @@ def test_the_rounding_of_scores():
     assert TokenKQ(2, *pairs).rounding(Iterate((2,), 1.0, None).placed(0, np.array([-2.0, 1.0]))) == 8 * EPS
 
 
-class Fixed(Problem):
+class Fixed(Loss):
     """A gradient that is given."""
 
     def __init__(self, space, found):
@@ -195,26 +198,26 @@ def test_a_gradient_is_hidden_at_its_rounding():
 def test_a_step_has_the_bounds_over_the_norm():
     problem = Fixed(TokenOV(1), TokenGradient(np.array([[4.0]]), np.array([[8.0]]), 3.0, 1e-9, 20.0, 2.0))
     iterate = Iterate((1, 1), 0.5, None)
-    assert problem.step(iterate)
+    assert Descent(problem).step(iterate)
     assert iterate.local_error == near(0.5 * (2e-9 + 4 * EPS), rel=1e-14)
     assert iterate.log_growth == near(math.log(1.5), rel=1e-14)
     hidden = Fixed(TokenOV(1), replace(problem.found, relative=0.5))
-    assert not hidden.step(iterate)
+    assert not Descent(hidden).step(iterate)
     assert (iterate.moves, iterate.local_error) == (1, math.inf)
     none = Fixed(TokenOV(1), TokenGradient(np.zeros((1, 1)), np.zeros((1, 1)), -math.inf, 0.0, 0.0, 0.0))
     still = Iterate((1, 1), 0.5, None)
-    assert not none.step(still)
+    assert not Descent(none).step(still)
     assert still.local_error == 0
 
 
 def test_the_error_of_a_given_state_is_added_to_its_record_s():
     problem, iterate = reduced(SMALL, 9.0)
     rest = np.random.default_rng(0).normal(size=iterate.high.shape)
-    own = problem.row(iterate.placed(50, rest), 50)
-    given = problem.row_at(iterate, 50, rest, "flow", 0.125)
+    own = row(problem, iterate.placed(50, rest), 50)
+    given = row_at(problem, iterate, 50, rest, "flow", 0.125)
     assert given["error"] == 0.125 + own["error"] * 1.125
     assert given["distance_error"] == 0.125 * own["distance"] + own["distance_error"] * 1.125
-    assert problem.row_at(iterate, 50, rest, "flow", 100.0)["distance_error"] == 2.0
+    assert row_at(problem, iterate, 50, rest, "flow", 100.0)["distance_error"] == 2.0
 
 
 def test_the_rounding_of_stage_1():
@@ -299,7 +302,7 @@ def test_the_error_of_the_margin(general, optimizer):
     answer = np.array([data.index[n[x]] for x in data.vocabulary])
     space = EmbeddedOV(data.embeddings) if general else TokenOV(V)
     iterate = Iterate(space.shape, 0.2 / np.sqrt(V), None, normalised=optimizer == "ngd")
-    OV(space, answer, iterate.reference).advance(iterate, 30, lambda t: None)
+    Descent(OV(space, answer, iterate.reference)).advance(iterate, 30, lambda t: None)
     norm = np.linalg.norm(data.embeddings, 2) if general else 1.0
     stepped = 0.0 if (general, optimizer) == (False, "ngd") else norm * iterate.state_error / math.sqrt(V - 1)
     assert trained.margin_error == near(stepped + V * EPS * trained.margin, rel=1e-9)
@@ -484,7 +487,7 @@ def test_the_errors_of_a_compiled_step(name, A, spread, moves):
         shared = math.sqrt(1 + max(winners)) * np.linalg.norm(won)
         relative = EPS * (np.linalg.norm(terms) + inexact / leading * shared) / norm
         iterate = start.placed(moves, rest)
-        problem._compiled.take(iterate, moves + 1, lambda t: None)
+        CompiledSteps(problem).take(iterate, moves + 1, lambda t: None)
         assert iterate.moves == moves + 1
         np.testing.assert_allclose(iterate.last, into / norm, atol=1e-13)
         assert iterate.local_error == near(lr * (relative + 4 * EPS), rel=1e-9)
@@ -500,7 +503,7 @@ def test_the_errors_of_a_compiled_step_where_attention_is_one_hot():
     moves = int(80 / (problem.lead_rate * 50.0))
     rest = np.random.default_rng(3).normal(size=start.high.shape)
     iterate = start.placed(moves, rest)
-    problem._compiled.take(iterate, moves + 1, lambda t: None)
+    CompiledSteps(problem).take(iterate, moves + 1, lambda t: None)
     straight, across = 50.0 * moves * problem.rest_rate, rest[merged.winner] - rest[merged.loser]
     flux = merged.weight * np.exp(-(straight + across))
     own = flux * (2 * (np.abs(straight) + np.abs(across)) + 3)

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from marginaudit.training.ntp import loss_gradient, stage2_loss
+from marginaudit.training.ntp.steps.descent import Descent
+from marginaudit.training.ntp.steps.recording import row, row_at
 from tests.training.naive import ball
 from tests.training.problems import REDUCED, SMALL, at_scores, reduced
 
@@ -144,7 +146,7 @@ def test_the_lead_keeps_the_digits_at_any_distance():
         rng = np.random.default_rng(3)
         for t in (10**15, 10**18):
             rest = rng.normal(size=start.high.shape)
-            row = problem.row_at(start, t, rest, "flow", 1e-9)
+            row = row_at(problem, start, t, rest, "flow", 1e-9)
             with flint.ctx.workprec(300):
                 root = ball(exact.norm_squared).sqrt()
                 s = flint.arb(start.lr) * t
@@ -181,9 +183,9 @@ def test_the_lead_keeps_the_digits_at_any_distance():
 def test_a_row_of_a_given_state_is_that_of_steps(t):
     problem, iterate = reduced(SMALL, 9.0)
     while iterate.moves < t:
-        problem.step(iterate)
-    stepped = problem.row(iterate, t)
-    given = problem.row_at(iterate, t, iterate.rest, "law", 0.25)
+        Descent(problem).step(iterate)
+    stepped = row(problem, iterate, t)
+    given = row_at(problem, iterate, t, iterate.rest, "law", 0.25)
     for name, value in stepped.items():
         if name in ("error", "distance_error", "method"):
             continue
@@ -191,4 +193,4 @@ def test_a_row_of_a_given_state_is_that_of_steps(t):
     assert given["method"] == "law"
     assert 0.25 < given["error"] < 0.25 + 1e-10
     assert 0.25 * given["distance"] <= given["distance_error"] < 0.26 * given["distance"]
-    assert problem.row_at(iterate, t, iterate.rest, "law", np.inf)["distance_error"] == 2
+    assert row_at(problem, iterate, t, iterate.rest, "law", np.inf)["distance_error"] == 2

@@ -17,10 +17,12 @@ from marginaudit.training.ntp.model.edges import Indices, merged_edges, no_reduc
 from marginaudit.training.ntp.model.reference import ExactReference, exact_reference, over_root
 from marginaudit.training.ntp.records import Progress, Stage1, Stage2
 from marginaudit.training.ntp.step_sizes import step_sizes
-from marginaudit.training.ntp.steps.descent import Row, descend
+from marginaudit.training.ntp.steps.descent import Descent, descend
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.kq import KQ, CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.loss import Row
 from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.recording import row_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
 from marginaudit.training.ntp.trained import Asymptotics, Training
@@ -161,12 +163,12 @@ def _first_stage(run: _Settings, eta0: float, steps1: int, at: Sequence[int], re
     ov = OV(space, answer, iterate.reference)
     on_the_ray = run.orthonormal and run.normalised and V > 1
     law_from = STAGE1_STEPS if on_the_ray else steps1
-    rows = descend(ov, iterate, min(steps1, law_from), [t for t in at if t <= law_from], run.progress, 0)
+    rows = descend(Descent(ov), iterate, min(steps1, law_from), [t for t in at if t <= law_from], run.progress, 0)
     if on_the_ray:
         # of steps so long that rounding hides the next gradient there are fewer
         rows = [row for row in rows if row["step"] <= iterate.moves]
         for t in at[len(rows) :]:
-            rows.append(ov.row_at(iterate, t, _on_the_law(iterate, answer, t), "law", 0.0))
+            rows.append(row_at(ov, iterate, t, _on_the_law(iterate, answer, t), "law", 0.0))
         iterate = iterate.placed(steps1, _on_the_law(iterate, answer, steps1))
         if run.progress is not None:
             run.progress(steps1)
@@ -236,7 +238,7 @@ def _second_stage(
         if found is not None:
             law = found.one_minus_cos(at)
     else:
-        rows = descend(kq, iterate, steps2, at, run.progress, steps1)
+        rows = descend(Descent(kq), iterate, steps2, at, run.progress, steps1)
 
     what = space.recorded(iterate.reference)
     S = np.zeros((V, V))

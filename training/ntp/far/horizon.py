@@ -12,10 +12,12 @@ from marginaudit.training.ntp.model.classes import sample_classes
 from marginaudit.training.ntp.model.edges import no_reduction
 from marginaudit.training.ntp.model.reference import ExactReference
 from marginaudit.training.ntp.records import Progress
-from marginaudit.training.ntp.steps.descent import Row, descend
+from marginaudit.training.ntp.steps.descent import Descent, descend
 from marginaudit.training.ntp.steps.iterate import Floats, Iterate
 from marginaudit.training.ntp.steps.kq import class_log_weights
+from marginaudit.training.ntp.steps.loss import Row
 from marginaudit.training.ntp.steps.ranges import ONE_HOT
+from marginaudit.training.ntp.steps.recording import row, row_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 
 if TYPE_CHECKING:
@@ -97,15 +99,16 @@ def follow(
     the flow fails, the records end with the true steps.
     """
     rows: list[Row] = []
+    descent = Descent(problem)
     goal = min(steps, SWITCH)
     while True:
         wanted = [t for t in at[len(rows) :] if t <= goal]
-        rows += descend(problem, iterate, goal, wanted, progress, done)
+        rows += descend(descent, iterate, goal, wanted, progress, done)
         if goal == steps or iterate.moves < goal or one_hot(problem, iterate):
             break
         goal = min(steps, goal + goal // 2)
     if iterate.moves < goal:  # rounding hides the gradient, and W stays where it is
-        still = problem.row(iterate, goal)
+        still = row(problem, iterate, goal)
         return Followed(rows + [{**still, "step": t} for t in at[len(rows) :]], iterate, None, "")
     states = [(goal, iterate.rest)] if one_hot(problem, iterate) else []
     if goal == steps:
@@ -123,7 +126,7 @@ def follow(
     for t, rest, error in zip(reached.tolist(), flow.rest, flow.error.tolist(), strict=True):
         states.append((t, rest))
         if t in set(later):
-            rows.append(problem.row_at(iterate, t, rest, "flow", error))
+            rows.append(row_at(problem, iterate, t, rest, "flow", error))
     if progress is not None:
         progress(done + steps)
     return Followed(rows, iterate.placed(*states[-1]), _law(problem, exact, iterate.lr, states), "")

@@ -7,17 +7,17 @@ some h_j <= 0 (only early, without Assumption 3).
 
 from collections.abc import Callable
 from math import exp, inf, isfinite, log, sqrt
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
 from marginaudit.training.jit import compiled, compiled_contracted
-from marginaudit.training.ntp.model.classes import SampleClasses
-from marginaudit.training.ntp.model.edges import Edges, MergedEdges
+from marginaudit.training.ntp.model.edges import Edges
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN, ONE_HOT
+from marginaudit.training.ntp.steps.reduced import ReducedKQ
 
 LARGEST_A = 300.0
 """exp(2 A) is a float64 up to here; beyond, powers are taken over the largest of their class."""
@@ -339,7 +339,7 @@ class Walk(NamedTuple):
     last: Floats
 
 
-class Loss(NamedTuple):
+class Arrays(NamedTuple):
     """What the kernel knows of a `ReducedKQ`.
 
     Attributes
@@ -372,7 +372,7 @@ class Loss(NamedTuple):
 
 @compiled
 def take_steps(
-    steps: int, moves: int, local_error: float, log_growth: float, walk: Walk, loss: Loss
+    steps: int, moves: int, local_error: float, log_growth: float, walk: Walk, arrays: Arrays
 ) -> tuple[int, float, float]:
     """Up to so many steps on ``high``, ``low`` and ``last``; returns how many, and the error sums after them.
 
@@ -383,7 +383,7 @@ def take_steps(
     1 + the largest k.
     """
     lr, normalised, reference, reference_low, high, low, last = walk
-    A, log_scale, one_hot_margin, lead_rate, rest_rate, winner, loser, weight, summed, shared, blocks = loss
+    A, log_scale, one_hot_margin, lead_rate, rest_rate, winner, loser, weight, summed, shared, blocks = arrays
     edges, pairs, largest = len(winner), len(high), blocks.size.max()
     widest = (blocks.size * blocks.count).max()
     x, off, flux = np.empty(edges), np.empty(edges), np.empty(edges)
@@ -471,53 +471,39 @@ def take_steps(
     return taken, local_error, log_growth
 
 
-class Reduced(Protocol):
-    """What the kernel is told of a `ReducedKQ`."""
-
-    V: int
-    classes: SampleClasses
-    edges: Edges
-    merged: MergedEdges
-    margin_size: float
-    lead_rate: float
-    rest_rate: Floats
-    ratio: Floats
-    summed: float
-
-
 class CompiledSteps:
-    """The kernel bound to a problem.
+    """The kernel bound to a loss.
 
     Parameters
     ----------
-    problem : Reduced
+    loss : ReducedKQ
         Its margin A not 0, with at least one edge.
 
     Attributes
     ----------
-    loss : Loss
+    arrays : Arrays
     """
 
-    def __init__(self, problem: Reduced) -> None:
-        edges, merged = problem.edges, problem.merged
-        A, labels = problem.margin_size, problem.V
-        winners = np.bincount(problem.classes.pair_query[np.unique(merged.winner)])
-        others = float(np.add.reduceat(problem.ratio, edges.first[:-1]).max())
+    def __init__(self, loss: ReducedKQ) -> None:
+        edges, merged = loss.edges, loss.merged
+        A, labels = loss.margin_size, loss.V
+        winners = np.bincount(loss.classes.pair_query[np.unique(merged.winner)])
+        others = float(np.add.reduceat(loss.ratio, edges.first[:-1]).max())
         # every h_j of one-hot attention, over exp(-A)
         one_hot = labels / (1 + (labels - 1) * np.exp(-A))
         self._most = max(1, WORK // len(edges))
-        self.loss = Loss(
+        self.arrays = Arrays(
             A,
             float(np.log(A)) - A,
             float(np.log(others * (8 * A + 8) / ONE_HOT)),
-            problem.lead_rate,
-            problem.rest_rate,
+            loss.lead_rate,
+            loss.rest_rate,
             merged.winner.astype(np.uint32),
             merged.loser.astype(np.uint32),
             merged.weight * one_hot,
-            problem.summed,
+            loss.summed,
             float(np.sqrt(1 + winners.max())),
-            sliced(edges, merged.number, problem.ratio),
+            sliced(edges, merged.number, loss.ratio),
         )
 
     def take(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
@@ -527,7 +513,7 @@ class CompiledSteps:
         while iterate.moves < goal:
             wanted = min(goal - iterate.moves, self._most)
             taken, iterate.local_error, iterate.log_growth = take_steps(
-                wanted, iterate.moves, iterate.local_error, iterate.log_growth, walk, self.loss
+                wanted, iterate.moves, iterate.local_error, iterate.log_growth, walk, self.arrays
             )
             iterate.moves += taken
             if taken:

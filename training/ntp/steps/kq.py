@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.model.infimum import infimum
-from marginaudit.training.ntp.steps.descent import Problem, Row, TokenGradient
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.logs import log_expm1, log_softplus, log_sum_exp, segment_log_sum_exp
+from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, TokenKQ
 
 Indices: TypeAlias = NDArray[np.int64]
@@ -27,7 +27,7 @@ class Fluxes(NamedTuple):
     log_magnitude: Floats
 
 
-class KQ(Problem):
+class KQ(Loss):
     r"""Loss of eq. 1 as a function of the scores s_x = x^T W_kq q, W_ov frozen.
 
     For a class (merged samples) with frequency pi, attention phi over its tokens, logits

@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.training.ntp.steps.descent import Problem, Row, TokenGradient
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.logs import log_softplus, log_sum_exp
+from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
 from marginaudit.training.ntp.steps.spaces import Space
 
 
-class OV(Problem):
+class OV(Loss):
     """L0 of W_ov: sum over tokens x of -log P_{n(x)}(x).
 
     With margins M_v(x) = B[n(x), x] - B[v, x], the gradient in token space (eq. 5 of arXiv 2409.17335) is

@@ -1,23 +1,18 @@
 """Stage 2 on the reduced model: fluxes along the edges from a sentence's optimal token to its other ones."""
 
-from collections.abc import Callable
-from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.model.edges import Edges, MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
-from marginaudit.training.ntp.steps.descent import TokenGradient
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.kq import CommonMargin
 from marginaudit.training.ntp.steps.logs import segment_log_sum_exp
+from marginaudit.training.ntp.steps.loss import TokenGradient
 from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN
 from marginaudit.training.ntp.steps.spaces import TokenKQ
-
-if TYPE_CHECKING:
-    from marginaudit.training.ntp.steps.compiled import CompiledSteps
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -187,26 +182,3 @@ class ReducedKQ(CommonMargin):
         on_merged = np.bincount(merged.number, flux, len(merged))
         into, out = np.bincount(merged.loser, on_merged, pairs), np.bincount(merged.winner, on_merged, pairs)
         return np.asarray(into - out if signed else into + out, dtype=np.float64)
-
-    @cached_property
-    def _compiled(self) -> "CompiledSteps | None":
-        """None where the user has numba's compiler switched off."""
-        from numba import config  # takes a second to import
-
-        if config.DISABLE_JIT:  # type: ignore[attr-defined]
-            return None
-        from marginaudit.training.ntp.steps.compiled import CompiledSteps
-
-        return CompiledSteps(self)
-
-    def advance(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
-        """Steps until ``goal`` are taken in all, compiled; the NumPy form takes those that are out of its range."""
-        if self.margin_size == 0 or len(self.edges) == 0:
-            return
-        while iterate.moves < goal:
-            if self._compiled is not None:
-                self._compiled.take(iterate, goal, report)
-            if iterate.moves < goal:
-                if not self.step(iterate):
-                    return
-                report(iterate.moves)

@@ -1,0 +1,89 @@
+"""A stage's loss, its gradient free of underflow, and what a record says of a state."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
+from marginaudit.training.ntp.steps.spaces import Space
+
+Row: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class TokenGradient:
+    """A gradient in token space, scaled so that nothing underflows: the true one is value * exp(log_scale).
+
+    Attributes
+    ----------
+    value : token-space array
+        Its largest entry is of order 1, or it is all 0.
+    magnitude : token-space array
+        The same sums over absolute values.
+    log_scale : float
+        -inf where the gradient is 0.
+    relative : float
+        Bound on the relative rounding error of the single terms.
+    curvature, concavity : float
+        Bounds on the largest eigenvalue of the Hessian and on minus the smallest, over exp(log_scale).
+    """
+
+    value: Floats
+    magnitude: Floats
+    log_scale: float
+    relative: float
+    curvature: float
+    concavity: float
+
+
+@dataclass(frozen=True)
+class Gradient:
+    """A gradient in the space of the weights, a bound on the norm of its rounding error, and its Hessian's bounds."""
+
+    value: Floats
+    norm: float
+    log_scale: float
+    rounding: float
+    curvature: float
+    concavity: float
+
+    @property
+    def hidden(self) -> bool:
+        """Zero, or at rounding level of the sum of its absolute terms."""
+        return self.norm <= self.rounding
+
+    @property
+    def log_norm(self) -> float:
+        """log ||grad||; -inf where `hidden`."""
+        return -np.inf if self.hidden else float(np.log(self.norm)) + self.log_scale
+
+
+class Loss(ABC):
+    """A stage's loss as a function of its iterate."""
+
+    space: Space
+
+    @abstractmethod
+    def token_gradient(self, iterate: Iterate) -> TokenGradient:
+        """The gradient in token space."""
+
+    @abstractmethod
+    def measure(self, iterate: Iterate) -> Row:
+        """The stage's own columns of one record."""
+
+    def gradient(self, iterate: Iterate) -> Gradient:
+        """The gradient in the space of the weights."""
+        found = self.token_gradient(iterate)
+        value = self.space.pull_back(found.value)
+        # pull_back adds sums over the vocabulary to each entry of G
+        relative = found.relative + (0.0 if value is found.value else 2 * EPS * (len(found.value) + 4))
+        return Gradient(
+            value,
+            float(np.linalg.norm(value)),
+            found.log_scale,
+            relative * float(np.linalg.norm(self.space.magnitude(found.magnitude))),
+            self.space.stretch * found.curvature,
+            self.space.stretch * found.concavity,
+        )
