@@ -8,7 +8,7 @@ import pytest
 
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.training.ntp import train
-from marginaudit.training.ntp.steps.descent import descend
+from marginaudit.training.ntp.steps.descent import Descent, descend
 from tests.training import naive, reference_runs
 from tests.training.problems import reduced
 
@@ -33,7 +33,7 @@ def test_every_recorded_step_to_the_end(name):
     case, stored = reference_runs.RUNS[name], STORED[name]["rows"]
     A = train(case.data, steps1=case.steps1, steps2=0).margin
     problem, start = reduced(case.data, A)
-    rows = descend(problem, start, case.steps, [t for t, _, _ in stored], None, 0)
+    rows = descend(Descent(problem), start, case.steps, [t for t, _, _ in stored], None, 0)
     for row, (t, gap, norm) in zip(rows, stored, strict=True):
         assert row["step"] == t
         assert row["method"] == "steps"

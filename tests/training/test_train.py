@@ -24,8 +24,9 @@ from marginaudit.training.ntp import (
     train,
 )
 from marginaudit.training.ntp.algorithm1 import _ov_unit
-from marginaudit.training.ntp.steps.descent import Gradient, _reporter, descend
+from marginaudit.training.ntp.steps.descent import _reporter, descend
 from marginaudit.training.ntp.steps.iterate import Iterate
+from marginaudit.training.ntp.steps.loss import Gradient
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, TokenOV
 
 FREE = free_dataset(V=6, N=14, L=5, seed=1, max_count=3)
