@@ -131,7 +131,6 @@ def test_one_optimal_token_a_query_has_a_closed_form(seed):
     assert law.unsettled == 0
     np.testing.assert_allclose(law.offset, u, atol=1e-13)
     assert law.constant == pytest.approx(u @ u / (2 * ETA**2), rel=1e-12, abs=0)
-    assert law.exponent_text.startswith("1 - cos = C/t^2")
     gap = one_minus_cos(reference, ETA * 10**6, rest)
     assert law.one_minus_cos(10**6) == pytest.approx(gap, rel=1e-11, abs=0)
     assert law.one_minus_cos([10**18])[0] * 1e36 == pytest.approx(law.constant, rel=1e-12, abs=0)
@@ -172,7 +171,6 @@ def test_degenerate_law_against_flow(seed):
         assert (off < 40 * np.log(s) / s + slack + 2e-11).all()
         assert off[-1] < slack + 1e-12
     assert off[0] > 1e-7
-    assert "log^2(t)/t^2" in law.exponent_text
 
 
 def test_constant_of_a_degenerate_law():
@@ -221,7 +219,6 @@ def test_a_second_degeneracy_gives_no_numbers():
     assert law.log_log
     assert np.isnan(law.one_minus_cos(FAR)).all()
     assert np.isnan(law.offset).all()
-    assert "log log t" in law.exponent_text
     assert law.constant == 2 / (2 * ETA**2)
     place = law.second_support.component[law.support.component]
     first, second = place[0], place[4]

@@ -77,14 +77,6 @@ class Law:
         square = float(self.rate_squared) if self.second is not None else float(self.offset @ self.offset)
         return square / (2 * self.eta**2)
 
-    @property
-    def exponent_text(self) -> str:
-        """The rate in words."""
-        if self.second is None:
-            return f"1 - cos = C/t^2 with C = {self.constant:.6g}"
-        text = f"1 - cos ~ C log^2(t)/t^2 with C = |X|^2/(2 eta^2) = {self.constant:.6g}, |X|^2 = {self.rate_squared}"
-        return text + ("; with a log log t term next to log t" if self.log_log else "")
-
     def across(self, step: float) -> Floats:
         """W - <W, What> What after so many steps without the o(1), shape (pairs,); eta t > 1 where X is not 0."""
         return np.asarray(np.log(self.eta * step) * self.log_rate + self.offset if self.second else self.offset)

@@ -37,8 +37,6 @@ class Edges:
         The class, and the pair (other token, query).
     log_ratio : (edges,) array
         log(c_j / c_a) of the multiplicities.
-    idle_frequency : float
-        Summed pi of the classes with one distinct token, whose loss never changes.
     """
 
     frequency: Floats
@@ -49,7 +47,6 @@ class Edges:
     owner: Indices
     other: Indices
     log_ratio: Floats
-    idle_frequency: float
 
     def __len__(self) -> int:
         return len(self.other)
@@ -96,8 +93,8 @@ def sentence_edges(classes: SampleClasses, V: int) -> Edges:
     >>> from marginaudit.orders.ntp import CASES
     >>> from marginaudit.training.ntp import sample_classes
     >>> edges = sentence_edges(sample_classes(CASES["example-1"]()), 4)
-    >>> len(edges), edges.first.tolist(), edges.absent.tolist(), edges.idle_frequency
-    (6, [0, 1, 2, 4, 5, 6], [2, 2, 1, 2, 2], 0.4444444444444444)
+    >>> len(edges), edges.first.tolist(), edges.absent.tolist()
+    (6, [0, 1, 2, 4, 5, 6], [2, 2, 1, 2, 2])
     """
     size = np.bincount(classes.edge_class, minlength=len(classes))
     working = size > 1
@@ -114,7 +111,6 @@ def sentence_edges(classes: SampleClasses, V: int) -> Edges:
         owner=number[classes.edge_class[kept]],
         other=classes.pair[kept],
         log_ratio=np.log(ratio),
-        idle_frequency=float(classes.frequency[~working].sum()),
     )
 
 

@@ -57,7 +57,6 @@ class KQ(Loss):
         self.classes = classes
         self.V = V
         self._head = classes.first_edge[classes.edge_class]
-        self._reference = reference
         self._reference_offsets = self._offsets(space.scores(reference))
         self._log_multiplicity = np.log(classes.multiplicity / classes.multiplicity[self._head])
         self._log_frequency = np.log(classes.frequency)
