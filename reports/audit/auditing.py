@@ -52,6 +52,8 @@ class Row:
             "informative_from": found.informative_from,
             "detail": found.detail,
             "constant": finite(found.constant),
+            "side": found.side,
+            "repeats_within": finite(found.repeats_within),
             "witness": finite(found.witness),
             "counterexample": self._counterexample_document,
             "kind": self.claim.judgement.kind,

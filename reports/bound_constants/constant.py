@@ -1,8 +1,11 @@
-"""One kept number, and when another one is worse."""
+"""One kept number, and when another one is worse; those of a finding."""
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
+
+from marginaudit.reports.judgements import ALLOWANCE
+from marginaudit.reports.verdict import Finding
 
 
 @dataclass(frozen=True)
@@ -78,3 +81,43 @@ class Constant:
     def as_document(self) -> dict[str, Any]:
         """As the file has it."""
         return {"value": self.value, "better": self.better, "tolerance": self.tolerance}
+
+
+def constants_of(finding: Finding, tolerance: float | None) -> dict[str, Constant]:
+    """The numbers of a finding that can get worse, each with its direction and the tolerance.
+
+    The slack bound / measured of an upper bound gets worse downwards, that of a lower bound upwards, and the
+    other way round where both sides are negative. Where their signs differ it is no measure of room, and an
+    equality or a limit has no room: their verdict says all. The default tolerance of slack and constant is what
+    the error bars of two runs allow, of the informative step what counts as equal in a verdict, and never less.
+
+    >>> from marginaudit.reports import Finding, Verdict
+    >>> constants_of(Finding(Verdict.HOLDS, slack=3.0, measured=1.0, side="upper", repeats_within=1e-6), None)
+    {'slack': Constant(value=3.0, better='larger', tolerance=1e-06)}
+    """
+    found = {}
+    within = ALLOWANCE if finding.repeats_within is None else max(ALLOWANCE, finding.repeats_within)
+    upper = finding.side == "upper"
+    negative = finding.measured is not None and finding.measured < 0
+    if finding.side is not None and (tolerance is not None or within < math.inf):
+        if _finite(finding.slack) and finding.slack > 0:
+            found["slack"] = Constant(finding.slack, _better(larger=upper is not negative), _given(tolerance, within))
+        if _finite(finding.constant):
+            found["constant"] = Constant(finding.constant, _better(larger=not upper), _given(tolerance, within))
+    if finding.informative_from is not None:
+        found["informative_step"] = Constant(
+            finding.informative_from, _better(larger=False), _given(tolerance, ALLOWANCE)
+        )
+    return found
+
+
+def _finite(value: float | None) -> TypeGuard[float]:
+    return value is not None and math.isfinite(value)
+
+
+def _better(larger: bool) -> Literal["larger", "smaller"]:
+    return "larger" if larger else "smaller"
+
+
+def _given(tolerance: float | None, derived: float) -> float:
+    return derived if tolerance is None else tolerance

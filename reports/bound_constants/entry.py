@@ -1,8 +1,9 @@
 """What is kept of one claim on one dataset, and what of it got worse."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from enum import StrEnum
+from typing import Any, NamedTuple
 
 from marginaudit.reports.bound_constants.constant import Constant
 from marginaudit.reports.verdict import Evidence, Verdict
@@ -89,34 +90,60 @@ def other_terms(old: Entry, new: Entry, tolerance: float | None) -> list[str]:
     return found
 
 
-def worse(old: Entry, new: Entry) -> list[str]:
-    """What of the new entry is worse than the old one beyond the old one's tolerances, in words."""
-    found = []
-    if VERDICTS.index(new.verdict) < VERDICTS.index(old.verdict):
-        found.append(f"verdict: {old.verdict} -> {new.verdict}")
-    if new.verdict is old.verdict and EVIDENCE.index(new.evidence) < EVIDENCE.index(old.evidence):
-        found.append(f"evidence: {old.evidence} -> {new.evidence}")
-    for name, constant in old.constants.items():
-        if name not in new.constants:
-            found.append(f"{name}: {constant.value!r} -> none")
-        elif constant.is_worse(new.constants[name]):
-            found.append(f"{name}: {constant.change(new.constants[name])}")
+class Difference(NamedTuple):
+    """A part of an entry that is worse or better than another's, beyond tolerances.
+
+    Attributes
+    ----------
+    part : str
+        ``verdict``, ``evidence`` or a constant's name.
+    worse : bool
+    old, new : str, float or None
+        None where an entry lacks the constant.
+    text : str
+        All of it in words.
+    """
+
+    part: str
+    worse: bool
+    old: str | float | None
+    new: str | float | None
+    text: str
+
+
+def differences(old: Entry, new: Entry) -> list[Difference]:
+    """What of the new entry is worse or better than the old one beyond the old one's tolerances.
+
+    Evidence counts where the verdict is the same. A constant that one of them lacks is better than none.
+    """
+    graded: list[tuple[str, StrEnum, StrEnum, Sequence[StrEnum]]] = [("verdict", old.verdict, new.verdict, VERDICTS)]
+    if new.verdict is old.verdict:
+        graded.append(("evidence", old.evidence, new.evidence, EVIDENCE))
+    found = [
+        Difference(part, order.index(now) < order.index(was), was.value, now.value, f"{part}: {was} -> {now}")
+        for part, was, now, order in graded
+        if was is not now
+    ]
+    for name in [*old.constants, *(name for name in new.constants if name not in old.constants)]:
+        one, other = old.constants.get(name), new.constants.get(name)
+        if one is None or other is None:
+            before, after = (None if constant is None else constant.value for constant in (one, other))
+            text = f"{name}: {'none' if before is None else repr(before)} -> {'none' if after is None else repr(after)}"
+            found.append(Difference(name, other is None, before, after, text))
+        elif one.is_worse(other) or one.is_better(other):
+            text = f"{name}: {one.change(other)}"
+            found.append(Difference(name, one.is_worse(other), one.value, other.value, text))
     return found
+
+
+def worse(old: Entry, new: Entry) -> list[str]:
+    """What of the new entry is worse than the old one, in words."""
+    return [found.text for found in differences(old, new) if found.worse]
 
 
 def better(old: Entry, new: Entry) -> list[str]:
-    """What of the new entry is better than the old one beyond the old one's tolerances, in words."""
-    found = []
-    if VERDICTS.index(new.verdict) > VERDICTS.index(old.verdict):
-        found.append(f"verdict: {old.verdict} -> {new.verdict}")
-    if new.verdict is old.verdict and EVIDENCE.index(new.evidence) > EVIDENCE.index(old.evidence):
-        found.append(f"evidence: {old.evidence} -> {new.evidence}")
-    for name, constant in new.constants.items():
-        if name not in old.constants:
-            found.append(f"{name}: none -> {constant.value!r}")
-        elif old.constants[name].is_better(constant):
-            found.append(f"{name}: {old.constants[name].change(constant)}")
-    return found
+    """What of the new entry is better than the old one, in words."""
+    return [found.text for found in differences(old, new) if not found.worse]
 
 
 def updated(old: Entry, new: Entry, tolerance: float | None) -> Entry:

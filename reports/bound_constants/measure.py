@@ -5,19 +5,17 @@ import warnings
 from dataclasses import fields
 from functools import lru_cache
 from importlib.metadata import version
-from math import inf, isfinite
 from os import PathLike
-from typing import Any, Literal, TypeGuard
+from typing import Any
 
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import environment
 from marginaudit.reports.audit.ledger import all_papers, paper_of
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.audit.user_claims import all_claims
-from marginaudit.reports.bound_constants.constant import Constant
+from marginaudit.reports.bound_constants.constant import constants_of
 from marginaudit.reports.bound_constants.entry import Entry
 from marginaudit.reports.claim import Claim, Ledger
-from marginaudit.reports.judgements import ALLOWANCE
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Finding
@@ -109,43 +107,3 @@ def entry_of(finding: Finding, dataset: Any, config: Any | None, tolerance: floa
 def _plain(config: Any, name: str) -> Any:
     value = getattr(config, name)
     return list(value) if isinstance(value, tuple) else value
-
-
-def constants_of(finding: Finding, tolerance: float | None) -> dict[str, Constant]:
-    """The numbers of a finding that can get worse, each with its direction and the tolerance.
-
-    The slack bound / measured of an upper bound gets worse downwards, that of a lower bound upwards, and the
-    other way round where both sides are negative. Where their signs differ it is no measure of room, and an
-    equality or a limit has no room: their verdict says all. The default tolerance of slack and constant is what
-    the error bars of two runs allow, of the informative step what counts as equal in a verdict, and never less.
-
-    >>> from marginaudit.reports import Finding, Verdict
-    >>> constants_of(Finding(Verdict.HOLDS, slack=3.0, measured=1.0, side="upper", repeats_within=1e-6), None)
-    {'slack': Constant(value=3.0, better='larger', tolerance=1e-06)}
-    """
-    found = {}
-    within = ALLOWANCE if finding.repeats_within is None else max(ALLOWANCE, finding.repeats_within)
-    upper = finding.side == "upper"
-    negative = finding.measured is not None and finding.measured < 0
-    if finding.side is not None and (tolerance is not None or within < inf):
-        if _finite(finding.slack) and finding.slack > 0:
-            found["slack"] = Constant(finding.slack, _better(larger=upper is not negative), _given(tolerance, within))
-        if _finite(finding.constant):
-            found["constant"] = Constant(finding.constant, _better(larger=not upper), _given(tolerance, within))
-    if finding.informative_from is not None:
-        found["informative_step"] = Constant(
-            finding.informative_from, _better(larger=False), _given(tolerance, ALLOWANCE)
-        )
-    return found
-
-
-def _finite(value: float | None) -> TypeGuard[float]:
-    return value is not None and isfinite(value)
-
-
-def _better(larger: bool) -> Literal["larger", "smaller"]:
-    return "larger" if larger else "smaller"
-
-
-def _given(tolerance: float | None, derived: float) -> float:
-    return derived if tolerance is None else tolerance

@@ -23,6 +23,7 @@ EVERY_PAPERS = {
     "hunt": "Look for a small dataset that violates a claim.",
     "figure": "Draw one of the papers' figures; `list` names them.",
     "claims": "List the claims of the ledger, or show one.",
+    "compare": "Say what changed from the audit OLD to the audit NEW.",
 }
 """The commands that every paper has, and what they do."""
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Series, Verdict
 from marginaudit.reports.audit.auditing import Row
-from marginaudit.reports.bound_constants.constant import Constant
+from marginaudit.reports.bound_constants.constant import Constant, constants_of
 from marginaudit.reports.bound_constants.entry import VERDICTS
-from marginaudit.reports.bound_constants.measure import constants_of, find_dataset
+from marginaudit.reports.bound_constants.measure import find_dataset
 from marginaudit.reports.bound_constants.store import keys_in, read_entry, write_entries
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, HiddenConstant
 from marginaudit.reports.ntp import Config, Run
@@ -88,6 +88,12 @@ class Project:
         value = self.entry()["constants"]["slack"]["value"]
         assert isinstance(value, float)
         return value
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiler_loaded() -> None:
+    """What is imported in a project's run is forgotten after it, and numba cannot be imported twice."""
+    _ = Run(CASES["example-1"](), Config(steps1=2, steps2=2)).training
 
 
 @pytest.fixture

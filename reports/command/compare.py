@@ -1,0 +1,51 @@
+"""`marginaudit compare`."""
+
+from pathlib import Path
+
+import click
+
+from marginaudit.orders import InputError, shown, shown_path
+from marginaudit.reports.command.arguments import JSON
+from marginaudit.reports.command.console import print_line, print_table
+from marginaudit.reports.command.options import FilePath
+from marginaudit.reports.command.output import check_writable, print_json, writing
+from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.compare.changes import compare as compare_sides
+from marginaudit.reports.compare.page import page
+from marginaudit.reports.compare.reading import read_side
+
+
+@click.command()
+@click.argument("old", metavar="OLD", type=FilePath())
+@click.argument("new", metavar="NEW", type=FilePath())
+@click.option("--out", type=FilePath(), help="HTML file to write.")
+@click.option("--fail-on", type=OneOf(["worse"]), help="Exit with status 1 if anything is worse.")
+@JSON
+def compare(old: Path, new: Path, out: Path | None, fail_on: str | None, as_json: bool) -> int:
+    """Say what changed from the audit OLD to the audit NEW.
+
+    Each is a folder that `audit` wrote, its report.json, or a .bounds.json file of the pytest fixture bound_constants.
+    A number has changed where it is off by more than the error bars of OLD allow. A row that is gone is named and not
+    worse.
+    """
+    if out is not None:
+        if out.suffix.lower() != ".html":
+            raise InputError(f"--out {shown_path(out)}", got=f"the ending {shown(out.suffix)}", expected=".html")
+        check_writable(out, "--out")
+    found = compare_sides(read_side(old), read_side(new))
+    if out is not None:
+        from marginaudit.reports.page.files import write_whole
+
+        with writing(out, "--out"):
+            write_whole(out, page(found))
+    status = int(fail_on is not None and found.counts["worse"] > 0)
+    if as_json:
+        print_json(found.as_document())
+        return status
+    if found.settings:
+        print_table("Made with", ("", "old", "new"), found.settings)
+    if found.changes:
+        rows = [(change.direction, change.dataset, change.claim, change.text) for change in found.changes]
+        print_table("Changes", ("", "dataset", "claim", "what"), rows)
+    print_line(", ".join(f"{count} {direction}" for direction, count in found.counts.items()))
+    return status
