@@ -1,10 +1,9 @@
-"""Seeded generators of sequence classes that meet Assumption 2, and of classes that break one part of it.
+"""Seeded generators of sequence classes that meet Assumption 2.
 
 All choose f_n first, by the squares of its entries, which sum to 1; P(l|n) is f_n divided by its sum.
 """
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -141,64 +140,6 @@ def weakly_correlated_dataset(
         for n, found in enumerate(common)
     ]
     return _dataset(rng, name, M, queries, classes)
-
-
-def rescaled(dataset: SequenceClasses, factor: float) -> SequenceClasses:
-    """The classes with E times a factor: common tokens' squares times it, distinct ones' so that norms stay 1.
-
-    >>> data = single_common_dataset(K=2, M=5000, seed=0)
-    >>> bool(np.allclose(rescaled(data, 0.5).overlap.E, data.overlap.E / 2, atol=1e-15))
-    True
-
-    Raises
-    ------
-    ValueError
-        A class has no distinct token, or its common tokens no room for the factor.
-    """
-    squares = dataset.overlap.F.T**2
-    common = np.count_nonzero(squares, axis=0) > 1
-    taken = squares[:, common].sum(axis=1)
-    if np.any(factor * taken >= 1) or np.any(taken >= 1):
-        raise ValueError(f"no overlap times {factor}: a class has too little on its distinct tokens")
-    left = (1 - factor * taken) / (1 - taken)
-    weights = np.sqrt(np.where(common, factor, left[:, np.newaxis]) * squares)
-    column = {token: i for i, token in enumerate(dataset.contextual)}
-    classes = [
-        (c.next, c.query, {token: float(weights[n, column[token]]) for token in c.support})
-        for n, c in enumerate(dataset.classes)
-    ]
-    return replace(SequenceClasses.from_weights(dataset.name, dataset.M, classes), weights=dataset.weights)
-
-
-def broken(dataset: SequenceClasses, assumption: str) -> SequenceClasses:
-    """Classes that meet Assumption 2, so changed that the named part of it fails and no other.
-
-    With `wide_vocabulary` fails `spread_overlap` too: that and `small_overlap` imply it.
-
-    >>> from marginaudit.orders.snap import check_assumption
-    >>> data = broken(weakly_correlated_dataset(K=3, M=5000, seed=0), "small_overlap")
-    >>> check_assumption(data, "small_overlap").holds, check_assumption(data, "spread_overlap").holds
-    (False, True)
-
-    Raises
-    ------
-    ValueError
-        The assumption is no part of Assumption 2, or the classes have no room for the change.
-    """
-    K, M, eigenvalues = dataset.K, dataset.M, np.abs(dataset.overlap.eigenvalues)
-    match assumption:
-        case "uniform_classes":
-            return replace(dataset, weights=(2.0, *(1.0,) * (K - 1)))
-        case "wide_vocabulary":
-            if len(dataset.tokens) >= 10 * K**2:
-                raise ValueError(f"{len(dataset.tokens)} tokens are named: M is at least 10 K^2 = {10 * K**2}")
-            return replace(dataset, M=10 * K**2 - 1)
-        case "small_overlap":
-            return rescaled(dataset, 1.1 / (K * eigenvalues.max()))
-        case "spread_overlap":
-            return rescaled(dataset, 0.9 * 6 / math.sqrt(M) / eigenvalues.min())
-        case _:
-            raise ValueError(f"{assumption} is no part of Assumption 2")
 
 
 def _range(K: int, M: int, inverse: int) -> tuple[float, float]:

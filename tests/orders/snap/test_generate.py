@@ -8,10 +8,13 @@ import pytest
 
 from marginaudit.orders.snap import (
     CASES,
+    CLASSES,
+    FAIL_WITH,
     SequenceClasses,
     broken,
     check_assumption,
     check_assumptions,
+    classes_from_document,
     classes_to_document,
     common_tokens,
     distinct_tokens,
@@ -168,13 +171,41 @@ def test_wide_vocabulary_cannot_fail_alone() -> None:
         assert "wide_vocabulary" not in fails or fails & {"small_overlap", "spread_overlap"}
 
 
+SIZE = {"large_vocabulary": (2, 10**4), "wide_vocabulary": (11, 10**6)}
+"""K and M of classes in which an assumption can fail alone; of three classes and M = 10^5 for the rest."""
+
+
+def meeting_all(K: int, M: int, seed: int) -> SequenceClasses:
+    data = symmetric_dataset(K=K, M=M, seed=seed, common=(1, 1), distinct=(3, 4))
+    assert failing(data, tuple(CLASSES.assumptions)) == set()
+    return data
+
+
+@pytest.mark.parametrize("assumption", CLASSES.assumptions)
+def test_every_assumption_fails_with_nothing_but_what_must_fail_with_it(assumption: str) -> None:
+    K, M = SIZE.get(assumption, (3, 10**5))
+    expected = {assumption} | FAIL_WITH.get(assumption, set())
+    for seed in SEEDS:
+        data = meeting_all(K, M, seed)
+        changed = broken(data, assumption)
+        assert failing(changed, tuple(CLASSES.assumptions)) == expected
+        assert changed.next_tokens == data.next_tokens
+        assert classes_from_document(classes_to_document(changed)).tokens == changed.tokens
+
+
 def test_what_cannot_be_broken() -> None:
     data = weakly_correlated_dataset(K=3, M=5000, seed=0)
-    with pytest.raises(ValueError, match=r"^single_common is no part of Assumption 2$"):
+    with pytest.raises(ValueError, match=r"^got 'collocation', expected one of uniform_classes, wide_vocabulary, "):
+        broken(data, "collocation")
+    with pytest.raises(ValueError, match=r"^\d tokens are common: only a single one can be split$"):
         broken(data, "single_common")
+    few = symmetric_dataset(K=2, M=5000, seed=0, common=(1, 1), distinct=(1, 1))
+    for assumption, least in (("symmetric_classes", 3), ("dominant_distinct", 2), ("equal_overlaps", 2)):
+        with pytest.raises(ValueError, match=f"^a class has fewer than {least} distinct tokens$"):
+            broken(few, assumption)
     many = single_common_dataset(K=2, M=5000, seed=0, distinct=(18, 18))
     assert len(many.tokens) == 40
-    with pytest.raises(ValueError, match=r"^40 tokens are named: M is at least 10 K\^2 = 40$"):
+    with pytest.raises(ValueError, match=r"^40 tokens are named, more than M = 39$"):
         broken(many, "wide_vocabulary")
     assert broken(single_common_dataset(K=2, M=5000, seed=0, distinct=(17, 17)), "wide_vocabulary").M == 39
 

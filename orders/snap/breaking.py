@@ -1,0 +1,211 @@
+"""Sequence classes so changed that one assumption fails, and no other that need not fail with it."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from marginaudit.orders.reading import Token
+from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses
+from marginaudit.orders.snap.graph import common_tokens, distinct_tokens
+
+FAIL_WITH: Mapping[str, frozenset[str]] = {
+    "wide_vocabulary": frozenset({"spread_overlap"}),
+    "overlap_below_one": frozenset({"small_overlap"}),
+    "equal_overlaps": frozenset({"symmetric_classes"}),
+    "shared_common": frozenset({"single_common"}),
+    "distinct_beside_common": frozenset({"single_common", "shared_common"}),
+}
+"""What fails with an assumption, because the rest implies it.
+
+M is large where overlaps lie between 6/sqrt(M) and 1/K; overlaps below 1/K are below 1; symmetric classes that share
+the common tokens overlap alike, and have as much of a single common token; classes without distinct tokens share all of
+their tokens, and are the same if they share a single one.
+"""
+
+TURN = 0.1
+"""The angle by which distinct tokens are turned."""
+
+MOVED = 1e-3
+"""Of a probability, what is added to it and taken from another."""
+
+Squares = list[dict[Token, float]]
+"""Of each class, the squares of the entries of f_n by token; they sum to 1."""
+
+
+def rescaled(dataset: SequenceClasses, factor: float) -> SequenceClasses:
+    """The classes with E times a factor: common tokens' squares times it, distinct ones' so that norms stay 1.
+
+    >>> from marginaudit.orders.snap import single_common_dataset
+    >>> data = single_common_dataset(K=2, M=5000, seed=0)
+    >>> bool(np.allclose(rescaled(data, 0.5).overlap.E, data.overlap.E / 2, atol=1e-15))
+    True
+
+    Raises
+    ------
+    ValueError
+        A class has no distinct token, or its common tokens no room for the factor.
+    """
+    common, changed = set(common_tokens(dataset)), []
+    for own in _squares(dataset):
+        taken = math.fsum(square for token, square in own.items() if token in common)
+        if factor * taken >= 1 or taken >= 1:
+            raise ValueError(f"no overlap times {factor}: a class has too little on its distinct tokens")
+        left = (1 - factor * taken) / (1 - taken)
+        changed.append({token: square * (factor if token in common else left) for token, square in own.items()})
+    return _of_squares(dataset, changed)
+
+
+def broken(dataset: SequenceClasses, assumption: str) -> SequenceClasses:
+    """Classes so changed that the assumption fails, and with it no other but those of `FAIL_WITH`.
+
+    The parts of Assumption 2 are broken in any classes that meet it and have distinct tokens; the rest in classes that
+    meet every assumption, such as those of `symmetric_dataset` with one common token. Where M falls below 1000
+    `large_vocabulary` fails too.
+
+    >>> from marginaudit.orders.snap import check_assumption, weakly_correlated_dataset
+    >>> data = broken(weakly_correlated_dataset(K=3, M=5000, seed=0), "small_overlap")
+    >>> check_assumption(data, "small_overlap").holds, check_assumption(data, "spread_overlap").holds
+    (False, True)
+
+    Raises
+    ------
+    ValueError
+        There is no such assumption, or the classes have no room for the change.
+    """
+    if assumption not in CHANGES:
+        raise ValueError(f"got {assumption!r}, expected one of {', '.join(CHANGES)}")
+    changed = CHANGES[assumption](dataset)
+    if len(changed.tokens) > changed.M:
+        raise ValueError(f"{len(changed.tokens)} tokens are named, more than M = {changed.M}")
+    return changed
+
+
+def _other_frequency(dataset: SequenceClasses) -> SequenceClasses:
+    return replace(dataset, weights=(2.0, *(1.0,) * (dataset.K - 1)))
+
+
+def _narrow_vocabulary(dataset: SequenceClasses) -> SequenceClasses:
+    return replace(dataset, M=10 * dataset.K**2 - 1)
+
+
+def _small_vocabulary(dataset: SequenceClasses) -> SequenceClasses:
+    """M = 999, and overlaps in the middle of what Assumption 2 leaves there."""
+    sizes = np.abs(dataset.overlap.eigenvalues)
+    factor = math.sqrt(6 / math.sqrt(999) / dataset.K / (sizes.min() * sizes.max()))
+    return rescaled(replace(dataset, M=999), factor)
+
+
+def _largest_overlap(dataset: SequenceClasses, size: float) -> SequenceClasses:
+    return rescaled(dataset, size / np.abs(dataset.overlap.eigenvalues).max())
+
+
+def _smallest_overlap(dataset: SequenceClasses) -> SequenceClasses:
+    return rescaled(dataset, 0.9 * 6 / math.sqrt(dataset.M) / np.abs(dataset.overlap.eigenvalues).min())
+
+
+def _two_common(dataset: SequenceClasses) -> SequenceClasses:
+    """The common token as two of half the square each."""
+    common, *more = common_tokens(dataset)
+    if more:
+        raise ValueError(f"{len(more) + 1} tokens are common: only a single one can be split")
+    split = [own | {common: own[common] / 2, f"{common}'": own[common] / 2} for own in _squares(dataset)]
+    return _of_squares(dataset, split)
+
+
+def _own_common(dataset: SequenceClasses) -> SequenceClasses:
+    """As many common tokens as classes, each twice as large in its own class as in the others; E stays as it is."""
+    common, K, e = set(common_tokens(dataset)), dataset.K, float(dataset.overlap.E[1, 0])
+    taken, square = e * (K + 3) / (K + 2), e / (K + 2)
+    changed = []
+    for n, own in enumerate(_squares(dataset)):
+        distinct = {token: found for token, found in own.items() if token not in common}
+        left = (1 - taken) / math.fsum(distinct.values())
+        shared = {f"c{k + 1}": square * (4 if k == n else 1) for k in range(K)}
+        changed.append(shared | {token: found * left for token, found in distinct.items()})
+    return _of_squares(dataset, changed)
+
+
+def _no_distinct(dataset: SequenceClasses) -> SequenceClasses:
+    """As many tokens as classes, all common, each large in its own class; E stays as it is."""
+    K, e = dataset.K, float(dataset.overlap.E[1, 0])
+    ratio = (1 + math.sqrt((1 - e) * (1 + (K - 1) * e))) / e
+    square = 1 / (ratio**2 + K - 1)
+    return _of_squares(
+        dataset, [{f"c{k + 1}": square * (ratio**2 if k == n else 1) for k in range(K)} for n in range(K)]
+    )
+
+
+def _even_distinct(dataset: SequenceClasses) -> SequenceClasses:
+    changed = []
+    for own, distinct in zip(_squares(dataset), _distinct(dataset, 2), strict=True):
+        even = math.fsum(own[token] for token in distinct) / len(distinct)
+        changed.append(own | dict.fromkeys(distinct, even))
+    return _of_squares(dataset, changed)
+
+
+def _turned_distinct(dataset: SequenceClasses) -> SequenceClasses:
+    """Three distinct tokens of the first class turned about (1, 1, 1): their sum and their norm stay as they are."""
+    first, *others = _squares(dataset)
+    tokens = _distinct(dataset, 3)[0][:3]
+    f = np.sqrt([first[token] for token in tokens])
+    apart = f - f.mean()
+    turned = f.mean() + math.cos(TURN) * apart + math.sin(TURN) * np.cross(np.full(3, 1 / math.sqrt(3)), apart)
+    return _of_squares(dataset, [first | dict(zip(tokens, (turned**2).tolist(), strict=True)), *others])
+
+
+def _moved_distinct(dataset: SequenceClasses) -> SequenceClasses:
+    """Some probability moved between two distinct tokens of the first class, which changes its norm."""
+    first, *others = dataset.classes
+    to, source = _distinct(dataset, 2)[0][:2]
+    found = dict(first.probabilities)
+    moved = MOVED * min(found[to], found[source])
+    changed = SequenceClass(first.next, first.query, found | {to: found[to] + moved, source: found[source] - moved})
+    return replace(dataset, classes=(changed, *others))
+
+
+def _other_query(dataset: SequenceClasses) -> SequenceClasses:
+    first, *others = dataset.classes
+    return replace(dataset, classes=(replace(first, query=f"{first.query}'"), *others))
+
+
+def _distinct(dataset: SequenceClasses, least: int) -> list[tuple[Token, ...]]:
+    """The distinct tokens of each class, at least so many."""
+    found = list(distinct_tokens(dataset).values())
+    if min(len(tokens) for tokens in found) < least:
+        raise ValueError(f"a class has fewer than {least} distinct tokens")
+    return found
+
+
+def _squares(dataset: SequenceClasses) -> Squares:
+    column = {token: i for i, token in enumerate(dataset.contextual)}
+    squares = dataset.overlap.F.T**2
+    return [{token: float(squares[n, column[token]]) for token in c.support} for n, c in enumerate(dataset.classes)]
+
+
+def _of_squares(dataset: SequenceClasses, squares: Squares) -> SequenceClasses:
+    """The classes with other features: P(l|n) is f_n divided by its sum."""
+    classes = [
+        (c.next, c.query, {token: math.sqrt(square) for token, square in own.items()})
+        for c, own in zip(dataset.classes, squares, strict=True)
+    ]
+    return replace(SequenceClasses.from_weights(dataset.name, dataset.M, classes), weights=dataset.weights)
+
+
+CHANGES: Mapping[str, Callable[[SequenceClasses], SequenceClasses]] = {
+    "uniform_classes": _other_frequency,
+    "wide_vocabulary": _narrow_vocabulary,
+    "small_overlap": lambda dataset: _largest_overlap(dataset, 1.1 / dataset.K),
+    "spread_overlap": _smallest_overlap,
+    "single_common": _two_common,
+    "symmetric_classes": _turned_distinct,
+    "shared_common": _own_common,
+    "single_query": _other_query,
+    "distinct_beside_common": _no_distinct,
+    "dominant_distinct": _even_distinct,
+    "equal_overlaps": _moved_distinct,
+    "overlap_below_one": lambda dataset: _largest_overlap(dataset, 1.1),
+    "large_vocabulary": _small_vocabulary,
+}
+"""What breaks each assumption."""
