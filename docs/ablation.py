@@ -4,7 +4,7 @@ Usage: python docs/ablation.py [--seconds S] [--jobs N]
 
 Writes docs/ablation.md. Each cell is kept in docs/ablation/ as soon as it is done, so that an interrupted run goes on
 where it stopped; delete a cell's file to hunt it again. Counterexamples that meet all assumptions go to
-reports/ntp/counterexamples/, for the reports to name.
+reports/PAPER/counterexamples/, for the reports to name.
 """
 
 import argparse
@@ -15,38 +15,46 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-from marginaudit.orders.ntp import ASSUMPTIONS, dataset_to_document
-from marginaudit.reports import Ledger
+from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.hunt import hunt, hunt_answer
-from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import json_text, write_whole
+from marginaudit.reports.paper import Paper
 
 HERE = Path(__file__).parent
-LEDGER = Ledger(PAPER.claims)
 CELLS = HERE / "ablation"
-KNOWN = HERE.parent / "reports" / "ntp" / "counterexamples"
+HUNTED = tuple(paper for paper in PAPERS if paper.space is not None)
 WHOLE = "all kept"
 
 HEADER = """# Which assumptions are needed
 
 Every claim of the ledger was hunted for a counterexample: a dataset that meets its assumptions (column "{whole}"),
 or that breaks exactly the named one (and what it implies) and meets the others. A cell says how large the smallest
-counterexample found is, and links to it: `V` tokens, `N` samples, longest sentence `L`; `marginaudit audit FILE`
-shows it. Where none was found the cell says in how many datasets, and how many of them stayed *inconclusive* (not
-decided by the short run that a hunt affords) or *undefined* (what the statement speaks of does not exist without the
-assumption). A dash: the claim does not make the assumption.
+counterexample found is, and links to it: `V` tokens, `N` samples, longest sentence `L`; `K` classes, `M` tokens of the
+vocabulary, and the settings that it takes beside an audit's own. `marginaudit audit FILE` shows it. Where none was
+found the cell says in how many datasets, and how many of them stayed *inconclusive* (not decided by the short run that
+a hunt affords) or *undefined* (what the statement speaks of does not exist without the assumption). A dash: the claim
+does not make the assumption.
 
 A counterexample without an assumption shows that the assumption is needed. None found shows nothing but that none
 was found, in at most {seconds:g} s a cell, among small datasets.
 
 `python docs/ablation.py` makes this page.
-
 """
 
 
 def cells() -> list[tuple[str, str | None]]:
     """Every claim with all of its assumptions, and without each."""
-    return [(claim.id, without) for claim in LEDGER.values() for without in (None, *claim.assumptions)]
+    return [cell for paper in HUNTED for cell in cells_of(paper)]
+
+
+def cells_of(paper: Paper) -> list[tuple[str, str | None]]:
+    """Those of one paper."""
+    return [(claim.id, without) for claim in paper.claims for without in (None, *claim.assumptions)]
+
+
+def paper_of(claim: str) -> Paper:
+    """The paper that makes the claim."""
+    return next(paper for paper in HUNTED if paper.judges(LEDGER[claim]))
 
 
 def cell_file(claim: str, without: str | None) -> Path:
@@ -56,21 +64,24 @@ def cell_file(claim: str, without: str | None) -> Path:
 
 def dataset_file(claim: str, without: str | None) -> Path:
     """Where a cell's counterexample is kept: with all assumptions kept it belongs to the package."""
-    return KNOWN / f"{claim}.json" if without is None else cell_file(claim, without).with_suffix(".dataset.json")
+    if without is not None:
+        return cell_file(claim, without).with_suffix(".dataset.json")
+    return HERE.parent / "reports" / paper_of(claim).name / "counterexamples" / f"{claim}.json"
 
 
 def fill(claim: str, without: str | None, seconds: float) -> str:
     """Hunt one cell and keep it, with its counterexample as a dataset file beside it."""
-    path = cell_file(claim, without)
-    found = hunt(LEDGER[claim], PAPER, without=without, seconds=seconds)
+    path, paper = cell_file(claim, without), paper_of(claim)
+    found = hunt(LEDGER[claim], paper, without=without, seconds=seconds)
     dataset = None
     if found.dataset is not None:
         kept = dataset_file(claim, without)
-        write_whole(kept, json_text(dataset_to_document(found.dataset), indent=1))
+        kept.parent.mkdir(exist_ok=True)
+        write_whole(kept, json_text(paper.kind.to_document(found.dataset), indent=1))
         dataset = Path(os.path.relpath(kept, HERE)).as_posix()
     answer = hunt_answer(found, dataset)
     if found.dataset is not None:
-        answer["size"] = [found.dataset.V, found.dataset.N, found.dataset.L_max]
+        answer["size"] = [getattr(found.dataset, name) for name in found.largest]
     answer["allowed_seconds"] = seconds
     del answer["seconds"]
     write_whole(path, json_text(answer, indent=1))
@@ -80,8 +91,10 @@ def fill(claim: str, without: str | None, seconds: float) -> str:
 def shown(answer: dict[str, Any]) -> str:
     """A cell of the table."""
     if answer["found"]:
-        V, N, L = answer["size"]
-        return f"[V={V} N={N} L={L}]({answer['dataset']})"
+        sizes = zip(answer["largest_tried"], answer["size"], strict=True)
+        size = " ".join(f"{name.removesuffix('_max')}={value}" for name, value in sizes)
+        settings = "".join(f", {name} {value:g}" for name, value in answer.get("settings", {}).items())
+        return f"[{size}{settings}]({answer['dataset']})"
     verdicts = dict(answer["verdicts"])
     broken = verdicts.pop("broken", 0)
     unsure = verdicts.get("inconclusive", 0)
@@ -97,14 +110,20 @@ def page() -> str:
     """The table, from the kept cells."""
     answers = {cell: json.loads(cell_file(*cell).read_text(encoding="utf-8")) for cell in cells()}
     seconds = max(answer["allowed_seconds"] for answer in answers.values())
-    rows = [["claim", WHOLE, *(f"without `{name}`" for name in ASSUMPTIONS)]]
+    tables = [f"\n## {paper.source}\n\n{table(paper, answers)}\n" for paper in HUNTED]
+    return HEADER.format(whole=WHOLE, seconds=seconds) + "".join(tables)
+
+
+def table(paper: Paper, answers: dict[tuple[str, str | None], Any]) -> str:
+    """A row for each of the paper's claims, a column for each assumption that one of them makes."""
+    made = {name for claim in paper.claims for name in claim.assumptions}
+    columns = (None, *(name for name in paper.kind.assumptions if name in made))
+    rows = [["claim", *(f"without `{name}`" if name else WHOLE for name in columns)]]
     rows.append(["---"] * len(rows[0]))
-    for claim in LEDGER.values():
-        columns = (None, *ASSUMPTIONS)
+    for claim in paper.claims:
         kept = [shown(answers[claim.id, c]) if (claim.id, c) in answers else "–" for c in columns]
         rows.append([f"`{claim.id}`", *kept])
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return HEADER.format(whole=WHOLE, seconds=seconds) + table + "\n"
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def main() -> None:

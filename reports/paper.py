@@ -77,9 +77,9 @@ class Space:
     reductions : from a dataset to smaller ones, the largest reductions first
     size : what counts as smaller
     measures : names of the dataset's attributes that say how large it is
-    implies : assumptions that fail whenever the key does
-    tried, confirmed : configurations in which a claim is tried and its violation confirmed, by whether it is about
-        late steps
+    implies : assumptions that fail with the key, as the rest implies it
+    runs : pairs of configurations, in which a claim is tried and its violation confirmed, by whether it is about late
+        steps; the first pair is tried first, and what is found in it goes before what is found in another
     proof : from a dataset to a certificate that others can check, or None
     """
 
@@ -90,8 +90,7 @@ class Space:
     size: Callable[[Any], tuple[int, ...]]
     measures: tuple[str, ...]
     implies: Mapping[str, frozenset[str]]
-    tried: Mapping[bool, Any]
-    confirmed: Mapping[bool, Any]
+    runs: Mapping[bool, Sequence[tuple[Any, Any]]]
     proof: Callable[[Any], Mapping[str, Any] | None] = lambda _: None
 
 

@@ -8,7 +8,7 @@ from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.claim import NOT_STATED
 from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, one_claim, papers
 from marginaudit.reports.command.console import print_line, progress_bar
-from marginaudit.reports.command.options import FilePath, Seconds, Seed
+from marginaudit.reports.command.options import FilePath, Seconds, Seed, dashed
 from marginaudit.reports.command.output import check_writable, print_json, write_json
 from marginaudit.reports.hunt import hunt as run_hunt
 from marginaudit.reports.hunt import hunt_answer
@@ -69,7 +69,8 @@ def hunt(
         sizes = ", ".join(f"{name} {getattr(found.dataset, name)}" for name in found.largest)
         print_line(f"counterexample to {claim}: {sizes} (tried {tried}).")
         print_line(str(answer["detail"]))
-        print_line(f"dataset: {path}")
+        options = "".join(f" {dashed(name)} {value}" for name, value in found.settings.items())
+        print_line(f"dataset: {path}{options and ', audited with'}{options}")
         if proof is not None:
             print_line(f"certificate: {certificate}")
     return 0

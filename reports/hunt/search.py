@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from random import Random
 from tempfile import TemporaryDirectory
@@ -47,6 +47,8 @@ class Hunt:
         The smallest dataset found that violates the claim.
     finding : Finding or None
         The claim's verdict on it, in the paper's own run.
+    settings : dict
+        In what that run differs from the one that is tried first.
     verdicts : Counter
         Of the datasets that met the assumptions and were evaluated.
     largest : dict
@@ -61,6 +63,7 @@ class Hunt:
     paper: Paper
     dataset: Any | None = None
     finding: Finding | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
     verdicts: Counter[str] = field(default_factory=Counter)
     largest: dict[str, int] = field(default_factory=dict)
     exhausted: bool = False
@@ -139,6 +142,7 @@ class _Search:
         dropped = {without, *self.space.implies.get(without, ())} if without is not None else set()
         self.required = tuple(name for name in claim.assumptions if name not in dropped)
         self.claim = replace(claim, assumptions=())
+        self.runs = self.space.runs[bool(getattr(claim.judgement, "late", False))]
         self.without = without
         self.broken = dropped
         self.progress = progress
@@ -153,28 +157,43 @@ class _Search:
         ------
         _TimeIsUp
         """
+        self._look_at_the_time()
+        if not self._meets_assumptions(dataset):
+            return False
+        finding, number = self._judged(dataset)
+        if finding is None:
+            return False
+        self.found.verdicts[finding.verdict.value] += 1
+        for name in self.found.largest:
+            self.found.largest[name] = max(self.found.largest[name], getattr(dataset, name))
+        if finding.verdict is not Verdict.VIOLATED:
+            return False
+        earlier = number + 1 < len(self.runs)
+        self.runs = self.runs[: number + 1]
+        if earlier or self.found.dataset is None or self.space.size(dataset) < self.space.size(self.found.dataset):
+            self.found.dataset, self.found.finding = dataset, finding
+            self.found.settings = _differences(self.runs[-1][1], self.runs[0][1])
+        return True
+
+    def _judged(self, dataset: Any) -> tuple[Finding | None, int]:
+        """The first confirmed violation and the number of its run, else the first finding; None where none speaks."""
+        first = None
+        for number, (tried, confirmed) in enumerate(self.runs):
+            finding = self.claim.judge(self.paper.run(dataset, tried))
+            if finding.verdict is Verdict.NOT_APPLICABLE:
+                continue
+            if finding.verdict is Verdict.VIOLATED and confirmed != tried:
+                finding = self.claim.judge(self.paper.run(dataset, confirmed))
+            if finding.verdict is Verdict.VIOLATED:
+                return finding, number
+            first = first or finding
+        return first, 0
+
+    def _look_at_the_time(self) -> None:
         now = time.monotonic()
         self.progress(now - self.started)
         if now > self.deadline:
             raise _TimeIsUp
-        if not self._meets_assumptions(dataset):
-            return False
-        late = bool(getattr(self.claim.judgement, "late", False))
-        verdict = self.claim.judge(self.paper.run(dataset, self.space.tried[late])).verdict
-        if verdict is Verdict.NOT_APPLICABLE:
-            return False
-        finding = None
-        if verdict is Verdict.VIOLATED:
-            finding = self.claim.judge(self.paper.run(dataset, self.space.confirmed[late]))
-            verdict = finding.verdict
-        self.found.verdicts[verdict.value] += 1
-        for name in self.found.largest:
-            self.found.largest[name] = max(self.found.largest[name], getattr(dataset, name))
-        if finding is None or verdict is not Verdict.VIOLATED:
-            return False
-        if self.found.dataset is None or self.space.size(dataset) < self.space.size(self.found.dataset):
-            self.found.dataset, self.found.finding = dataset, finding
-        return True
 
     def _meets_assumptions(self, dataset: Any) -> bool:
         if self.without is not None and self.paper.kind.check(dataset, self.without).holds:
@@ -232,6 +251,7 @@ class _Search:
             self.shrunk()
 
     def _violates_below(self, most: tuple[int, ...], dataset: Any) -> bool:
+        self._look_at_the_time()
         return self.space.size(dataset) < most and self.violates(dataset)
 
     def result(self) -> Hunt:
@@ -244,6 +264,11 @@ class _Search:
         return found
 
 
+def _differences(config: Any, first: Any) -> dict[str, Any]:
+    values = {field.name: getattr(config, field.name) for field in fields(config)}
+    return {name: value for name, value in values.items() if value != getattr(first, name)}
+
+
 def hunt_answer(found: Hunt, path: str | None) -> dict[str, Any]:
     """The JSON answer of a hunt."""
     return {
@@ -252,6 +277,7 @@ def hunt_answer(found: Hunt, path: str | None) -> dict[str, Any]:
         "found": found.dataset is not None,
         "tried": found.tried,
         "dataset": path,
+        "settings": found.settings,
         "verdicts": dict(found.verdicts),
         "largest_tried": found.largest,
         "smallest_sizes_exhausted": found.exhausted,

@@ -3,6 +3,7 @@
 from marginaudit.orders.snap import CLASSES
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.snap.facts import classified, facts, records
+from marginaudit.reports.snap.hunting.space import SPACE
 from marginaudit.reports.snap.ledger import CLAIMS
 from marginaudit.reports.snap.run import FARTHEST, ClassConfig, ClassRun
 from marginaudit.reports.snap.training import train
@@ -21,4 +22,5 @@ PAPER = Paper(
     classified=classified,
     claims=tuple(CLAIMS.values()),
     package="marginaudit.reports.snap",
+    space=SPACE,
 )

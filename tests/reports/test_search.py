@@ -60,6 +60,36 @@ def test_what_is_found_is_confirmed_by_the_run_of_an_audit(late: bool, tried: Co
     assert (looking.found.dataset, looking.found.verdicts, looking.found.tried) == (None, {"holds": 1}, 1)
 
 
+def test_what_is_found_in_the_first_run_goes_before_what_is_found_in_another() -> None:
+    assert PAPER.space is not None
+    first, second = Config(lr1=0.1), Config(lr1=0.2)
+    paper = replace(PAPER, space=replace(PAPER.space, runs={False: [(first, first), (second, second)]}))
+
+    def find(run: Run) -> Finding:
+        return VIOLATED if run.config == second or run.dataset is LARGE else HOLDS
+
+    told = Told(find)
+    looking = _Search(planted(told), paper, None, 1e6, lambda _: None)
+    assert looking.violates(SMALL)
+    assert told.asked == [first, second]
+    assert (looking.found.dataset, looking.found.settings) == (SMALL, {"lr1": 0.2})
+    assert looking.violates(LARGE)
+    assert not looking.violates(SMALL)
+    assert told.asked == [first, second, first, first]
+    assert (looking.found.dataset, looking.found.settings) == (LARGE, {})
+    assert looking.found.verdicts == {"violated": 2, "holds": 1}
+
+
+def test_a_run_of_which_the_statement_says_nothing_is_passed_over() -> None:
+    assert PAPER.space is not None
+    first, second = Config(lr1=0.1), Config(lr1=0.2)
+    paper = replace(PAPER, space=replace(PAPER.space, runs={False: [(first, first), (second, second)]}))
+    told = Told(lambda run: not_applicable("nothing") if run.config == first else HOLDS)
+    looking = _Search(planted(told), paper, None, 1e6, lambda _: None)
+    assert not looking.violates(SMALL)
+    assert looking.found.verdicts == {"holds": 1}
+
+
 def test_the_smallest_is_kept_and_the_largest_counted() -> None:
     looking = searching(Told(lambda _: VIOLATED))
     for dataset in (LARGE, SMALL, LARGE):
@@ -174,6 +204,9 @@ def test_only_smaller_ones_are_looked_at_in_the_end() -> None:
     assert not looking._violates_below(size(SMALL), SMALL)
     assert told.asked == []
     assert looking._violates_below(size(LARGE), SMALL)
+    looking.deadline = looking.started
+    with pytest.raises(_TimeIsUp):
+        looking._violates_below(size(SMALL), LARGE)
 
 
 def test_the_answer_of_a_hunt_and_its_certificate() -> None:
@@ -190,6 +223,7 @@ def test_the_answer_of_a_hunt_and_its_certificate() -> None:
         "found": True,
         "tried": 1,
         "dataset": "x.json",
+        "settings": {},
         "verdicts": {"violated": 1},
         "largest_tried": {"V": 4, "N": SMALL.N, "L_max": SMALL.L_max},
         "smallest_sizes_exhausted": False,

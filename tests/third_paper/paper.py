@@ -115,8 +115,7 @@ SPACE = Space(
     size=lambda data: (data.N, sum(map(abs, data.values))),
     measures=("N",),
     implies={},
-    tried={False: MeanConfig(), True: MeanConfig()},
-    confirmed={False: MeanConfig(), True: MeanConfig()},
+    runs={False: [(MeanConfig(), MeanConfig())], True: [(MeanConfig(), MeanConfig())]},
 )
 
 PAPER = Paper(

@@ -60,7 +60,6 @@ SPACE = Space(
     size=size,
     measures=("V", "N", "L_max"),
     implies=IMPLIES,
-    tried={False: SHORT, True: LATE},
-    confirmed={False: Config(), True: Config(steps2=None)},
+    runs={False: [(SHORT, Config())], True: [(LATE, Config(steps2=None))]},
     proof=proof,
 )
