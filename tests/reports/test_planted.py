@@ -15,6 +15,7 @@ from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConsta
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims.theorem2 import log_infimum
 from marginaudit.reports.ntp.paper import PAPER
+from tests.reports.snap.test_planted import twinned
 from tests.reports.test_planted_lemmas import FALSE_LEMMA_TWINS, FOUND_FALSE_LEMMAS
 
 
@@ -142,8 +143,9 @@ LONG = {
 
 
 def test_every_claim_has_a_twin() -> None:
-    twins = set(FALSE_TWINS) | FOUND_FALSE | set(FALSE_LEMMA_TWINS) | set(FOUND_FALSE_LEMMAS)
-    assert twins == {claim.id for claim in PAPER.claims}
+    """Of every paper; those of sequence classes are in `tests.reports.snap.test_planted`."""
+    twins = set(FALSE_TWINS) | FOUND_FALSE | set(FALSE_LEMMA_TWINS) | set(FOUND_FALSE_LEMMAS) | twinned()
+    assert twins == {claim.id for paper in PAPERS for claim in paper.claims}
 
 
 @pytest.mark.parametrize("claim", sorted(FALSE_TWINS))

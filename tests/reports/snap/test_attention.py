@@ -10,7 +10,7 @@ from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.judgements import Bounded, Limit
 from marginaudit.reports.snap.claims.attention import LEMMA2, LEMMA18, identities, likeness, misses
 from marginaudit.reports.verdict import Verdict
-from tests.reports.snap.twins import NAMES, just_below, on, one_entry_off, parts, run, with_part
+from tests.reports.snap.twins import NAMES, on, one_entry_off, parts, run, tightened, with_part
 
 
 @pytest.mark.parametrize("case", NAMES)
@@ -26,7 +26,7 @@ def test_twins_are_violated(case: str) -> None:
     for claim in (LEMMA2, LEMMA18):
         for name, part in parts(claim).items():
             if isinstance(part, Bounded):
-                twin = with_part(claim, name, just_below(part))
+                twin = with_part(claim, name, tightened(part))
             elif isinstance(part, Limit):
                 elsewhere = Limit(measure=part.measure, predicted=lambda _: 0.9, regime=part.regime)
                 twin = with_part(claim, name, elsewhere)

@@ -34,7 +34,7 @@ from marginaudit.reports.snap.claims.concentration import (
 )
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import continuous, h_star
-from tests.reports.snap.twins import NAMES, just_below, on, one_entry_off, parts, run, with_part
+from tests.reports.snap.twins import NAMES, on, one_entry_off, parts, run, tightened, with_part
 
 
 @pytest.mark.parametrize("case", NAMES)
@@ -66,7 +66,7 @@ def test_each_part_has_a_twin_that_is_violated(claim: Claim) -> None:
                 name
             )
         elif isinstance(part, Bounded):
-            assert with_part(claim, name, just_below(part)).judge(at).verdict is Verdict.VIOLATED, name
+            assert with_part(claim, name, tightened(part)).judge(at).verdict is Verdict.VIOLATED, name
         else:
             assert isinstance(part, Equal)
             assert with_part(claim, name, one_entry_off(part)).judge(at).verdict is Verdict.VIOLATED, name
@@ -79,7 +79,7 @@ def test_of_the_false_ones_the_other_parts_hold_and_have_twins() -> None:
             expected = Verdict.VIOLATED if name == false else Verdict.HOLDS
             assert part.judge(at).verdict is expected, name
             if name != false:
-                assert just_below(part).judge(at).verdict is Verdict.VIOLATED
+                assert tightened(part).judge(at).verdict is Verdict.VIOLATED
 
 
 def test_the_chain_of_eq_58_fails_at_one_step_and_its_end_with_a_rare_class() -> None:

@@ -53,15 +53,21 @@ def one_entry_off(judgement: Judging) -> Equal:
     return replace(judgement, expected=moved)
 
 
-def just_below(judgement: Judging, room: float = 1e-6) -> Bounded:
-    """The bound shrunk by a factor that puts it this much below the entry with the least room."""
+def tightened(judgement: Judging, room: float = 1e-6) -> Bounded:
+    """Every bound moved, by a factor if it is positive, to this much beyond the entry with the least room."""
     assert isinstance(judgement, Bounded)
-    upper = judgement.upper
-    assert upper is not None
+    upper, lower, measure = judgement.upper, judgement.lower, cache(judgement.measure)
 
-    def tightened(at: Any, steps: Any) -> Any:
-        bound = np.asarray(upper(at, steps), dtype=float)
-        measured = judgement.measure(at)
-        return bound * float((measured.lower / bound).max()) * (1 - room)
+    def below(at: Any, steps: Any) -> Any:
+        assert upper is not None
+        bound, measured = np.asarray(upper(at, steps), dtype=float), measure(at)
+        if not measured.log and (bound > 0).all():
+            return bound * float((measured.lower / bound).max()) * (1 - room)
+        return bound - (bound - measured.lower + room * np.abs(measured.value)).min()
 
-    return replace(judgement, upper=tightened)
+    def above(at: Any, steps: Any) -> Any:
+        assert lower is not None
+        bound, measured = np.asarray(lower(at, steps), dtype=float), measure(at)
+        return bound + (measured.upper - bound + room * np.abs(measured.value)).min()
+
+    return replace(judgement, measure=measure, upper=upper and below, lower=lower and above)

@@ -1,0 +1,91 @@
+"""Every part of every claim has a false twin, made by its kind, that comes out violated where the part holds."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.snap import CASES
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit
+from marginaudit.reports.judgements.parts import Judging, Parts
+from marginaudit.reports.snap.claims.backpropagated import XI_POSITIVE
+from marginaudit.reports.snap.claims.overlaps import LEMMA17_BOUND
+from marginaudit.reports.snap.paper import PAPER
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.verdict import Verdict
+from tests.reports.snap.twins import one_entry_off, tightened
+
+CLAIMS = {claim.id: claim for claim in PAPER.claims}
+
+DECIDED_BY: Mapping[str, Judging] = {"snap.lemma17": LEMMA17_BOUND, "snap.theorem1.a": XI_POSITIVE}
+"""The bounds that procedures of their own judge by."""
+
+FOUND_FALSE = {
+    "snap.remark1": "",
+    "snap.remark2": "One c serves every s",
+    "snap.lemma9.scan": "exp(Mh) <= min(M-1, (M-1) M h)",
+    "snap.theorem1.b": "After, at t_0 along ln M",
+    "snap.lemma10": "The first bound below the second",
+    "snap.lemma12": "Eq. 66 against SGD",
+    "snap.theorem1.form": "",
+}
+"""The parts of claims that are themselves violated; "" for a claim of one part."""
+
+
+@cache
+def run() -> ClassRun:
+    return ClassRun(CASES["snap-symmetric"](), replace(PAPER.audited, seeds=700))
+
+
+def parts(claim: Claim) -> Mapping[str, Any]:
+    return (
+        claim.judgement.parts if isinstance(claim.judgement, Parts) else {"": DECIDED_BY.get(claim.id, claim.judgement)}
+    )
+
+
+def steeper(judgement: HiddenConstant) -> HiddenConstant:
+    """The shape with a power more of the position, on the side on which less is left; e^(-t/5) for a logarithm."""
+
+    def shape(at: Any, position: Any) -> Any:
+        found = np.asarray(judgement.shape(at, position))
+        if judgement.measure(at).log:
+            return found - 0.2 * position
+        return found * position**2.0 if judgement.side == "lower" else found / (1 + 1e4 * position) ** 2
+
+    return replace(judgement, shape=shape)
+
+
+def elsewhere(judgement: Limit) -> Limit:
+    return replace(judgement, predicted=lambda at: 1.1 * judgement.predicted(at))
+
+
+TWINS: dict[type, Callable[[Any], Judging]] = {
+    Equal: one_entry_off,
+    Bounded: tightened,
+    HiddenConstant: steeper,
+    Limit: elsewhere,
+}
+
+
+def twinned() -> set[str]:
+    """Claims each of whose parts has a twin; one with a procedure of its own needs a line in `DECIDED_BY`."""
+    return {claim.id for claim in CLAIMS.values() if all(type(part) in TWINS for part in parts(claim).values())}
+
+
+def test_only_procedures_are_named() -> None:
+    assert set(DECIDED_BY) == {claim.id for claim in CLAIMS.values() if isinstance(claim.judgement, Decided)}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_false_twins_are_violated(claim: str) -> None:
+    for name, part in parts(CLAIMS[claim]).items():
+        found = part.judge(run()).verdict
+        if FOUND_FALSE.get(claim) == name:
+            assert found is Verdict.VIOLATED
+            continue
+        assert found is Verdict.HOLDS, name
+        assert TWINS[type(part)](part).judge(run()).verdict is Verdict.VIOLATED, name
