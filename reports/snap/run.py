@@ -10,15 +10,7 @@ from marginaudit.orders.snap import CLASSES, SequenceClasses
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.settings import COUNT, SEED, STEP_LIST, STEP_SIZE, STEPS, check, setting
 from marginaudit.training import log_spaced
-from marginaudit.training.snap.limit import (
-    Backpropagated,
-    Fluctuation,
-    Overlap,
-    backpropagated,
-    class_counts,
-    fluctuation,
-    overlap,
-)
+from marginaudit.training.snap.limit import Overlap, overlap
 
 FARTHEST = 10**18
 """Batch-1 steps up to which the closed forms are followed."""
@@ -59,7 +51,7 @@ class ClassConfig:
 
 
 class ClassRun(BaseRun[SequenceClasses]):
-    """Sequence classes, their overlaps where all of Z is 0, and SGD on Y drawn from them."""
+    """Sequence classes and their overlaps where all of Z is 0."""
 
     kind = CLASSES
 
@@ -99,18 +91,3 @@ class ClassRun(BaseRun[SequenceClasses]):
     def transition(self) -> float:
         """t_0 = K ln M/eta_Y, where Lemma 9 sees the scan end."""
         return float(self.K * np.log(self.M) / self.eta_Y)
-
-    @cached_property
-    def counts(self) -> NDArray[np.int64]:
-        """How often each class was drawn in the first t steps, shape (seeds, records, classes)."""
-        return class_counts(self.steps.tolist(), self.dataset.frequencies, self.config.seeds, self.config.seed)
-
-    @cached_property
-    def rows(self) -> Fluctuation:
-        """Each seed's rows of W at the recorded steps, under the modified gradient of Lemma 3."""
-        return fluctuation(self.counts, self.M, self.eta_Y)
-
-    @cached_property
-    def gradient(self) -> Backpropagated:
-        """iota, beta and xi of Theorem 1 at each seed's recorded steps."""
-        return backpropagated(self.overlap, self.rows)
