@@ -1,13 +1,17 @@
 """What many seeds of SGD show of a quantile: bounds from the exact binomial law of how many lie beyond a value."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 import numpy as np
 import scipy  # its subpackages load when first used
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.claims.conditions import late_steps
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.training.snap.limit import Approximation, Fluctuation, class_counts, fluctuation
+from marginaudit.training.snap.limit import Approximation, Fluctuation, class_counts
 
 DELTAS = (0.1, 0.01)
 """Failing probabilities at which statements about chance are audited."""
@@ -21,12 +25,36 @@ NUMBERS = 2_000_000
 """Counts that are drawn, at most."""
 
 
-def drawn(run: ClassRun) -> tuple[NDArray[np.int64], Fluctuation]:
-    """Recorded t >> K^2, and theta and sigma of every seed there, shape (seeds, records, classes)."""
+Law = Callable[[ArrayLike, int, float], Fluctuation]
+"""From counts, M and eta_Y to theta and sigma."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What every seed has at recorded t >> K^2.
+
+    Attributes
+    ----------
+    step : (records,) array
+    theta : Approximation, shape (seeds, records)
+        The largest |theta_n|.
+    sigma : Approximation, shape (seeds, records)
+        |sigma| of the first class; all classes have one law.
+    """
+
+    step: NDArray[np.int64]
+    theta: Approximation
+    sigma: Approximation
+
+
+@once_a_run
+def drawn(run: ClassRun, law: Law) -> Drawn:
+    """Theta and sigma of many seeds."""
     seeds = min(run.config.seeds, max(1, NUMBERS // run.K))
     steps = late_steps(run, max(4, min(RECORDS, NUMBERS // (seeds * run.K))))
     counts = class_counts(steps.tolist(), run.dataset.frequencies, seeds, run.config.seed)
-    return steps, fluctuation(counts, run.M, run.eta_Y)
+    at = law(counts, run.M, run.eta_Y)
+    return Drawn(steps, largest(at.theta), Approximation(np.abs(at.sigma.value[..., 0]), at.sigma.error[..., 0]))
 
 
 def ranks(seeds: int, delta: float) -> tuple[int, int]:

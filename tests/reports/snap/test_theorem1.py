@@ -17,6 +17,8 @@ from marginaudit.reports.snap.claims.balls import gradients
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import (
+    backpropagated,
+    descend,
     fluctuation,
     mended_beta,
     overlap,
@@ -181,13 +183,31 @@ def test_all_counts_are_tried() -> None:
     assert 2000 < len(few) <= claims.COUNT_VECTORS
 
 
-def test_under_eq_7_xi_is_far_smaller() -> None:
-    """So the form is that of the modified gradient alone."""
-    rho, M, sequence = 0.05, 300, [0, 1] * 32
-    F = np.array([[rho**0.5, rho**0.5], [(1 - rho) ** 0.5, 0], [0, (1 - rho) ** 0.5]])
+RHO, IN_TURN = 0.05, [0, 1] * 32
+PAIR = np.array([[RHO**0.5, RHO**0.5], [(1 - RHO) ** 0.5, 0], [0, (1 - RHO) ** 0.5]])
+
+
+def test_under_eq_7_xi_is_smaller() -> None:
+    """On whole matrices: so the form is that of the modified gradient alone."""
     xi = {}
     for modified in (True, False):
-        Y = sgd(F, sequence, M, 0.5, modified=modified)[-1]
-        weights = np.linalg.pinv(padded(F, M)) @ gradient(Y, F, 0)
-        xi[modified] = -weights[1] * rho
-    assert abs(xi[False]) < xi[True] / 4
+        Y = sgd(PAIR, IN_TURN, 300, 0.5, modified=modified)[-1]
+        weights = np.linalg.pinv(padded(PAIR, 300)) @ gradient(Y, PAIR, 0)
+        xi[modified] = -weights[1] * RHO
+    assert xi[False] / xi[True] == pytest.approx(0.107, rel=5e-3, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("M", "part", "said"), [(300, 0.107, "0.11"), (5000, 7.94e-3, "0.008"), (10**6, 5.07e-5, "0.00005")]
+)
+def test_by_how_much_xi_is_smaller_under_eq_7(M: int, part: float, said: str) -> None:
+    """By the columns of Y = F A alone, of which the last stands for all tokens but two."""
+    own = overlap(PAIR)
+    A = descend(own, np.array([IN_TURN]), [len(IN_TURN)], M, 0.5).A[0, 0]
+    powers = np.exp((np.eye(2) + own.E)[0] @ A) * [1, 1, M - 2]
+    error = -powers / powers.sum()
+    error[0] = -error[1:].sum()
+    xi = -(A @ error)[1] * RHO
+    modified = backpropagated(own, fluctuation([32, 32], M, 0.5)).xi.value[0]
+    assert xi / modified == pytest.approx(part, rel=5e-3, abs=0)
+    assert f" {said} " in FORM.instead

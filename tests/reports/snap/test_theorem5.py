@@ -3,23 +3,32 @@
 from dataclasses import replace
 from functools import cache
 from math import ceil, log, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from marginaudit.orders.snap import CASES, broken, single_common_dataset
+from marginaudit.orders.snap import CASES, SequenceClasses, broken, single_common_dataset
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.claims.balls import descended
 from marginaudit.reports.snap.claims.chance import quantile, ranks
-from marginaudit.reports.snap.claims.decoder import COROLLARY1, THEOREM5, epochs, steps_of_a_class
+from marginaudit.reports.snap.claims.decoder import (
+    COROLLARY1,
+    THEOREM5,
+    THEOREM5_REDERIVED,
+    epochs,
+    explicit,
+    steps_of_a_class,
+)
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
-from marginaudit.training.snap.limit import Approximation, h_star, overlap
+from marginaudit.training.snap.limit import Approximation, class_counts, h_star, overlap
 from tests.training.snap.dense import features, padded, sgd
+from tests.training.snap.growth import precise_star
 
 BOTH = pytest.mark.parametrize("claim", [THEOREM5, COROLLARY1], ids=["theorem5", "corollary1"])
 
@@ -54,6 +63,58 @@ def test_theorem_5_fails_at_large_step_sizes() -> None:
     """The first step leads to M h* = eta_Y, and theta does not fall for as long as h is far below."""
     found = THEOREM5.judge(ClassRun(CASES["snap-single"](), ClassConfig(steps=10**18, seeds=1000, lr_y=100.0)))
     assert found.verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize("eta_Y", [1e-3, 0.5, 7.0, 100.0])
+def test_the_rederived_one_holds_at_any_step_size(eta_Y: float) -> None:
+    for name in ("snap-single", "snap-medium"):
+        on = ClassRun(CASES[name](), ClassConfig(steps=10**18, lr_y=eta_Y))
+        assert THEOREM5_REDERIVED.judge(on).verdict is Verdict.HOLDS
+
+
+def test_controls_of_the_rederived_one() -> None:
+    good = single_common_dataset(K=2, M=5000, seed=0)
+    same = SequenceClasses.from_weights("same", 5000, [(n, "q", {"a": 1}) for n in "mn"])
+    for on, verdict in (
+        (ClassRun(broken(good, "uniform_classes")), Verdict.NOT_APPLICABLE),
+        (ClassRun(same), Verdict.NOT_APPLICABLE),
+        (ClassRun(good, ClassConfig(lr_y=501)), Verdict.NOT_APPLICABLE),
+        (ClassRun(good, ClassConfig(steps=39)), Verdict.INCONCLUSIVE),
+        (ClassRun(broken(good, "small_overlap"), ClassConfig(steps=10**6)), Verdict.HOLDS),
+    ):
+        assert THEOREM5_REDERIVED.judge(on).verdict is verdict
+
+
+@pytest.mark.parametrize("eta_Y", [0.5, 7.0, 100.0])
+@pytest.mark.parametrize(("M", "N"), [(3, 1), (3, 7), (50, 40), (5000, 101)])
+def test_the_rederived_bound_by_the_binomial_law(M: int, N: int, eta_Y: float) -> None:
+    """Of two classes, one has k steps and the other N - k; the recursion in 60 digits."""
+    star, mean = precise_star(N, M, eta_Y), ceil(N / 2)
+    theta = [max(abs(star[s] / star[mean] - 1) for s in (k, N - k)) for k in range(N + 1)]
+    for delta in (0.5, 0.1, 0.01):
+        bound = float(explicit(delta)(run("snap-single"), np.array([float(N)]))[0])
+        assert bound == pytest.approx((sqrt(N / 2 * log(4 / delta)) + 1) / mean, rel=1e-14, abs=0)
+        missed = sum(binom.pmf(k, N, 0.5) for k in range(N + 1) if theta[k] > bound)
+        assert missed <= delta
+
+
+def test_what_every_part_is_measured_on_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = {"counts": 0, "descended": 0}
+
+    def counted(name: str, function: Any) -> Any:
+        def call(*arguments: Any) -> Any:
+            calls[name] += 1
+            return function(*arguments)
+
+        return call
+
+    claims = "marginaudit.reports.snap.claims"
+    monkeypatch.setattr(f"{claims}.chance.class_counts", counted("counts", class_counts))
+    monkeypatch.setattr(f"{claims}.decoder.descended", counted("descended", descended))
+    on = ClassRun(CASES["snap-single"](), ClassConfig(steps=10**6, seeds=20))
+    for claim in (THEOREM5, COROLLARY1):
+        claim.judge(on)
+    assert calls == {"counts": 1, "descended": 1}
 
 
 def test_y_is_that_of_the_whole_matrix() -> None:

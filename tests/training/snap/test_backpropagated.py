@@ -13,10 +13,11 @@ from marginaudit.training.snap.limit import (
     overlap,
     printed_beta,
     printed_iota,
+    stepped_fluctuation,
 )
 from marginaudit.training.snap.limit.backpropagated import zeta_products
 from tests.training.snap.dense import features, gradient, padded, precise_sgd, sgd
-from tests.training.snap.growth import DIGITS, precise_logit, within
+from tests.training.snap.growth import DIGITS, precise_logit, precise_star, within
 
 M, K, ETA = 12, 4, 0.9
 F = features(seed=5, tokens=9, K=K)
@@ -122,6 +123,18 @@ def test_theta_and_sigma() -> None:
     assert printed.sigma.error.max() < 1e-13
     assert (found.theta.value >= printed.theta.value).all()
     assert found.theta.value[0, 0] - printed.theta.value[0, 0] > 1e-3
+
+
+def test_theta_about_the_steps_of_the_mean() -> None:
+    counts, star = np.array([9, 2, 0, 5]), precise_star(9, M, ETA)
+    found = stepped_fluctuation(counts, M, ETA)
+    with mpmath.workdps(DIGITS):
+        assert within(found.theta, [star[N] / star[4] - 1 for N in counts.tolist()]) <= 1
+        shares = [1 / (M - 1 + mpmath.exp(x)) for x in star]
+        assert within(found.sigma, [shares[N] / shares[4] - 1 for N in counts.tolist()]) <= 1
+    for law in (fluctuation, continuous_fluctuation, stepped_fluctuation):
+        with pytest.raises(ValueError, match=r"^counts: got no step, expected at least 1$"):
+            law([0, 0], M, ETA)
 
 
 def test_products_of_zeta() -> None:

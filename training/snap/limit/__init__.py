@@ -12,7 +12,12 @@ from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.counts import class_counts, class_sequences, counts_of, uniform
 from marginaudit.training.snap.limit.decoder import decoder, rows
 from marginaudit.training.snap.limit.descent import Descent, descend
-from marginaudit.training.snap.limit.fluctuation import Fluctuation, continuous_fluctuation, fluctuation
+from marginaudit.training.snap.limit.fluctuation import (
+    Fluctuation,
+    continuous_fluctuation,
+    fluctuation,
+    stepped_fluctuation,
+)
 from marginaudit.training.snap.limit.level import Level
 from marginaudit.training.snap.limit.overlap import Overlap, overlap
 from marginaudit.training.snap.limit.printed import mended_beta, printed_beta, printed_iota
@@ -46,6 +51,7 @@ __all__ = [
     "printed_iota",
     "rows",
     "speed",
+    "stepped_fluctuation",
     "uniform",
     "whole_steps",
 ]

@@ -22,7 +22,7 @@ class Fluctuation:
     mean_steps : array
         N-bar = ceil(N/K), of shape (..).
     mean : Level
-        H(N-bar), of shape (..).
+        H(N-bar), or h*(N-bar), of shape (..).
     rows : Level
         Of shape (.., classes).
     theta : Approximation, shape (.., classes)
@@ -58,20 +58,30 @@ def fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
     >>> found.theta.value.round(6).tolist(), found.sigma.value.round(6).tolist()
     ([[0.031609, -0.031802]], [[-0.250658, 0.329657]])
     """
-    return _of_rows(np.asarray(counts, dtype=np.int64), h_star(counts, M, eta_Y).level, M, eta_Y)
+    mean_steps = _mean_steps(counts)
+    return _of_rows(mean_steps, h_star(counts, M, eta_Y).level, continuous(mean_steps, M, eta_Y))
 
 
 def continuous_fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
     """As printed in eqs. 66 to 71, where the rows are at h(N_n); see `fluctuation`."""
-    return _of_rows(np.asarray(counts, dtype=np.int64), continuous(counts, M, eta_Y), M, eta_Y)
+    mean_steps = _mean_steps(counts)
+    return _of_rows(mean_steps, continuous(counts, M, eta_Y), continuous(mean_steps, M, eta_Y))
 
 
-def _of_rows(counts: np.ndarray[tuple[int, ...], np.dtype[np.int64]], rows: Level, M: int, eta_Y: float) -> Fluctuation:
-    steps = counts.sum(axis=-1)
+def stepped_fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
+    """The rows of `fluctuation`, and h*(N-bar) in place of h(N-bar) as their mean."""
+    mean_steps = _mean_steps(counts)
+    return _of_rows(mean_steps, h_star(counts, M, eta_Y).level, h_star(mean_steps, M, eta_Y).level)
+
+
+def _mean_steps(counts: ArrayLike) -> Floats:
+    steps = np.asarray(counts, dtype=np.int64).sum(axis=-1)
     if not (steps > 0).all():
         raise ValueError("counts: got no step, expected at least 1")
-    mean_steps = whole_steps(steps, counts.shape[-1])
-    mean = continuous(mean_steps, M, eta_Y)
+    return whole_steps(steps, np.shape(counts)[-1])
+
+
+def _of_rows(mean_steps: Floats, rows: Level, mean: Level) -> Fluctuation:
     theta = rows.logit / mean.logit[..., np.newaxis] - 1.0
     sigma = rows.share / mean.share[..., np.newaxis] - 1.0
     return Fluctuation(mean_steps, mean, rows, theta, sigma)
