@@ -1,4 +1,4 @@
-"""The inequalities that docs/proofs.md rests on, each on instances that come close to breaking it."""
+"""The inequalities that docs/proofs.md rests on, each on instances that come close to breaking it; pages of proofs."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient, stage2
 
 Floats: TypeAlias = NDArray[np.float64]
 
-PAGE = Path(__file__).parents[1] / "docs" / "proofs.md"
+DOCS = Path(__file__).parents[1] / "docs"
 SEEDS = st.integers(0, 10**6)
 
 
@@ -30,22 +30,37 @@ SEEDS = st.integers(0, 10**6)
 
 
 def test_every_sharper_statement_is_proved_on_the_page() -> None:
-    text = PAGE.read_text(encoding="utf-8")
+    text = (DOCS / "proofs.md").read_text(encoding="utf-8")
     sharper = [name for name in LEDGER if name.startswith("sharp.")]
     assert sharper
     assert [name for name in sharper if f"Audited by `{name}`: `marginaudit claims {name}`." not in text] == []
 
 
-def formulas() -> tuple[list[str], list[str]]:
-    text = PAGE.read_text(encoding="utf-8")
+def test_every_corrected_statement_on_sequence_classes_is_proved_on_their_page() -> None:
+    text = (DOCS / "proofs-snap.md").read_text(encoding="utf-8")
+    corrected = {name for name in LEDGER if re.fullmatch(r"snap\..*\.rederived", name)}
+    assert corrected
+    assert corrected == set(re.findall(r"^### \d\.\d `(.*\.rederived)`$", text, re.M))
+
+
+@pytest.mark.parametrize("name", [name for name in LEDGER if name.startswith("snap.")])
+def test_a_section_that_a_claim_names_is_about_it(name: str) -> None:
+    headings = dict(re.findall(r"^### (\d\.\d) (.*)$", (DOCS / "proofs-snap.md").read_text(encoding="utf-8"), re.M))
+    for number in re.findall(r"docs/proofs-snap\.md,? section ([\d.]*\d)", LEDGER[name].instead):
+        assert name in headings[number]
+
+
+def formulas(page: str) -> tuple[list[str], list[str]]:
+    text = (DOCS / page).read_text(encoding="utf-8")
     pieces = re.split(r"```math\n(.*?)```", text, flags=re.DOTALL)
     return [found for piece in pieces[::2] for found in re.findall(r"\$([^$]+)\$", piece)], pieces[1::2]
 
 
-def test_the_formulas_render() -> None:
-    inline, displayed = formulas()
+@pytest.mark.parametrize(("page", "most"), [("proofs.md", 20), ("proofs-snap.md", 10)])
+def test_the_formulas_render(page: str, most: int) -> None:
+    inline, displayed = formulas(page)
     assert len(inline) > 100
-    assert len(displayed) > 20
+    assert len(displayed) > most
     # Markdown takes these for its own inside $...$: emphasis, escapes, tags, and line breaks
     fragile = re.compile(r"\*|\\[^A-Za-z ]|<|(?<![A-Za-z0-9])_|\n")
     assert [formula for formula in inline if fragile.search(formula)] == []
