@@ -9,7 +9,7 @@ from marginaudit.orders.snap.documents import classes_from_document, classes_to_
 from marginaudit.orders.snap.generate import single_common_dataset, symmetric_dataset, weakly_correlated_dataset
 from marginaudit.orders.snap.graph import common_tokens, distinct_tokens, token_class_graph
 from marginaudit.orders.snap.kind import CLASSES, read_classes
-from marginaudit.orders.snap.overlap import Overlap, overlap_of
+from marginaudit.orders.snap.overlap import AttentionOverlap, overlap_of
 from marginaudit.orders.snap.synthetic import syn_medium, syn_small
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "CASES",
     "CLASSES",
     "FAIL_WITH",
-    "Overlap",
+    "AttentionOverlap",
     "SequenceClass",
     "SequenceClasses",
     "broken",

@@ -19,7 +19,7 @@ from marginaudit.orders.assumption import Assumption, Witness, judged
 from marginaudit.orders.reading import Token
 from marginaudit.orders.snap.classes import SequenceClasses
 from marginaudit.orders.snap.graph import common_tokens, distinct_tokens
-from marginaudit.orders.snap.overlap import Overlap
+from marginaudit.orders.snap.overlap import AttentionOverlap
 
 MUCH_GREATER = 10
 """What stands for "much greater"."""
@@ -67,7 +67,7 @@ def overlap_below_one(dataset: SequenceClasses) -> Witness:
     return largest_below(dataset.overlap, Fraction(1))
 
 
-def largest_below(overlap: Overlap, bound: Fraction) -> Witness:
+def largest_below(overlap: AttentionOverlap, bound: Fraction) -> Witness:
     """|lambda_1(E)| < the bound, at whatever attention; the witness is |lambda_1|."""
     largest, error = overlap.largest, overlap.eigenvalue_error
     if Fraction(largest) + Fraction(error) < bound:
@@ -81,7 +81,7 @@ def spread_overlap(dataset: SequenceClasses) -> Witness:
     return spread_beyond(dataset.overlap, dataset.M)
 
 
-def spread_beyond(overlap: Overlap, M: int) -> Witness:
+def spread_beyond(overlap: AttentionOverlap, M: int) -> Witness:
     """Every |lambda_i(E)| >= 6/sqrt(M), at whatever attention; the witness is the eigenvalue nearest to 0."""
     eigenvalues, error = overlap.eigenvalues, overlap.eigenvalue_error
     nearest = float(eigenvalues[np.argmin(np.abs(eigenvalues))])

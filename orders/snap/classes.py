@@ -10,7 +10,7 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats, read_only
 from marginaudit.orders.reading import Token
-from marginaudit.orders.snap.overlap import Overlap, overlap_of
+from marginaudit.orders.snap.overlap import AttentionOverlap, overlap_of
 
 ROUNDING_OF_A_SUM = 2.0**-52
 """How far from 1 the sum of numbers is that were divided by their sum: two unit roundoffs."""
@@ -116,7 +116,7 @@ class SequenceClasses:
         return read_only(found)
 
     @cached_property
-    def overlap(self) -> Overlap:
+    def overlap(self) -> AttentionOverlap:
         """F, E and its eigenvalues where all of Z is 0: attention P(l|n)."""
         return overlap_of(self.P)
 

@@ -15,7 +15,7 @@ LAST_ROUNDINGS = 1 + 2.0**-20
 
 
 @dataclass(frozen=True, eq=False)
-class Overlap:
+class AttentionOverlap:
     """F, E and its eigenvalues in float64, with bounds on how far they are from those of the exact attention.
 
     Source: arXiv 2305.16380, Assumption 2; Lemma 14 for E'.
@@ -97,7 +97,7 @@ class Overlap:
         return float(1 + self.eigenvalues[0] - self.eigenvalue_error - UNIT_ROUNDOFF)
 
 
-def overlap_of(attention: Floats) -> Overlap:
+def overlap_of(attention: Floats) -> AttentionOverlap:
     """The overlap of classes whose attention on each token is given, shape (classes, tokens), each row summing to 1.
 
     E: a dot product of n numbers >= 0, each the quotient of a number by a norm, is right to (2 n + 4) roundings: n in
@@ -116,7 +116,7 @@ def overlap_of(attention: Floats) -> Overlap:
 
     eigenvalues, V, error = eigenpairs(E)
     eigenvalue_error = error + norm_error
-    return Overlap(
+    return AttentionOverlap(
         F=read_only(rows.T),
         E=read_only(E),
         relative_error=relative_error,

@@ -16,7 +16,7 @@ from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series, rounded, series
-from marginaudit.reports.snap.claims.balls import BITS, ball, gradients
+from marginaudit.reports.snap.claims.ball_descent import BITS, ball, gradients
 from marginaudit.reports.snap.claims.conditions import RANGE_R, THEOREM_5, late_steps, outside_range_r, ratios
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Finding, Verdict

@@ -17,7 +17,7 @@ from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, rounded, series
-from marginaudit.reports.snap.claims.balls import descended, dual, errors, features, of, rows_of
+from marginaudit.reports.snap.claims.ball_descent import descended, dual, errors, features, of, rows_of
 from marginaudit.reports.snap.claims.chance import DELTAS, DOUBT, Law, drawn, quantile
 from marginaudit.reports.snap.claims.conditions import (
     RANGE_R,

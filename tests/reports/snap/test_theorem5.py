@@ -14,7 +14,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series
-from marginaudit.reports.snap.claims.balls import descended
+from marginaudit.reports.snap.claims.ball_descent import descended
 from marginaudit.reports.snap.claims.chance import quantile, ranks
 from marginaudit.reports.snap.claims.decoder import (
     COROLLARY1,
