@@ -12,12 +12,13 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import CASES, check_assumption, dataset_to_document, read_dataset
+from marginaudit.orders.ntp import CASES, dataset_to_document
 from marginaudit.reports import LEDGER, Claim, Verdict
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.audit.sources import load
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.hunting.space import IMPLIES
 from marginaudit.reports.ntp.paper import PAPER
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -44,19 +45,25 @@ def test_the_page_is_made_of_its_cells_and_complete() -> None:
 @pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
 def test_each_counterexample_breaks_its_assumption_and_violates_its_claim(path: Path) -> None:
     answer = json.loads(path.read_text(encoding="utf-8"))
-    claim, without, dataset = LEDGER[answer["claim"]], answer["without"], read_dataset(DOCS / answer["dataset"])
-    dropped = {without, *IMPLIES.get(without, ())} if without else set()
+    claim, without = LEDGER[answer["claim"]], answer["without"]
+    source = load(str(DOCS / answer["dataset"]), PAPERS)
+    paper, dataset, space = source.paper, source.dataset, source.paper.space
+    assert space is not None
+    dropped = {without, *space.implies.get(without, ())} if without else set()
     for name in claim.assumptions:
-        assert check_assumption(dataset, name).holds or name in dropped
+        assert paper.kind.check(dataset, name).holds or name in dropped
     if without:
-        assert not check_assumption(dataset, without).holds
-    assert replace(claim, assumptions=()).judge(Run(dataset)).verdict is Verdict.VIOLATED
+        assert not paper.kind.check(dataset, without).holds
+    config = replace(space.runs[False][0][1], **answer.get("settings", {}))
+    assert replace(claim, assumptions=()).judge(paper.run(dataset, config)).verdict is Verdict.VIOLATED
 
 
 def test_the_package_has_a_counterexample_to_each_claim_found_violated_with_all_assumptions_kept() -> None:
     answers = [json.loads(path.read_text(encoding="utf-8")) for path in CELLS]
     violated = {answer["claim"] for answer in answers if answer["found"] and answer["without"] is None}
-    assert {name for name, claim in LEDGER.items() if smallest_counterexample(PAPER, claim)} == violated
+    known = {claim.id for paper in PAPERS for claim in paper.claims if smallest_counterexample(paper, claim)}
+    assert known == violated
+    assert any(name.startswith("snap.") for name in known)
     assert smallest_counterexample(PAPER, replace(LEDGER[min(violated)], statement="another")) is None
 
 

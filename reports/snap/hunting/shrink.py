@@ -15,9 +15,10 @@ DIGITS = (1, 2, 3)
 
 
 def size(dataset: SequenceClasses) -> tuple[int, ...]:
-    """What counts as smaller: classes, contextual tokens, those of each class, queries, M, frequencies, digits."""
+    """What counts as smaller: classes, M's digits, contextual tokens, each class's, queries, M, frequencies, digits."""
     return (
         dataset.K,
+        len(str(dataset.M)),
         len(dataset.contextual),
         sum(len(c.support) for c in dataset.classes),
         len(dataset.queries),
