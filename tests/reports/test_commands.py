@@ -13,9 +13,10 @@ from marginaudit.margins.ntp.verify import verify
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import Dataset, check_assumption, dataset_to_document, read_dataset
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
-from marginaudit.reports import LEDGER, Verdict, exact_series
+from marginaudit.reports import LEDGER, Finding, Verdict, exact_series
+from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.hunt import hunt
+from marginaudit.reports.hunt import Hunt, hunt
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
@@ -165,6 +166,18 @@ def test_the_seed_of_the_command_line_decides_what_is_drawn(command: Command, mo
     monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", refuse)
     command.refused("hunt", "ntp.theorem2.floor", "--seed", "-7")
     assert seeds == [-7]
+
+
+@pytest.mark.parametrize(("settings", "said"), [({}, ""), ({"lr_y": 100.0}, ", audited with --lr-y 100.0")])
+def test_a_hunt_says_with_which_settings_its_dataset_is_to_be_audited(
+    settings: dict[str, Any], said: str, command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [paper] = [paper for paper in PAPERS if paper.name == "snap"]
+    data = paper.kind.cases["snap-single"]()
+    found = Hunt("snap.theorem5", None, paper, data, Finding(Verdict.VIOLATED), settings)
+    monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, **__: found)
+    assert command("hunt", "snap.theorem5").out.splitlines()[-1] == f"dataset: snap.theorem5.json{said}"
+    assert command.json("hunt", "snap.theorem5")["settings"] == settings
 
 
 def test_a_hunt_that_finds_nothing_writes_nothing(command: Command, own_folder: Path) -> None:
