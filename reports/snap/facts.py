@@ -6,6 +6,7 @@ from marginaudit.orders.snap import common_tokens
 from marginaudit.reports.plain import finite
 from marginaudit.reports.run import Rows
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.setting import no_growth
 from marginaudit.reports.snap.training import rows
 
 
@@ -27,8 +28,8 @@ def facts(run: ClassRun) -> dict[str, Any]:
 
 
 def records(run: ClassRun) -> dict[str, Rows]:
-    """The decoder's growth, a row per recorded step, where the classes are uniform."""
-    if run.M < 2 or not run.assumption("uniform_classes").holds:
+    """The decoder's growth, a row per recorded step, where the classes are uniform and h is computed."""
+    if no_growth(run) or not run.assumption("uniform_classes").holds:
         return {}
     found = rows(run)
     header = ["step", "h", "h_star", "gamma", "share", *(f"xi {name}" for name in run.dataset.next_tokens)]

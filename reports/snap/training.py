@@ -11,7 +11,9 @@ from marginaudit.reports.paper import Trained
 from marginaudit.reports.plain import finite
 from marginaudit.reports.run import Progress
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
+from marginaudit.reports.snap.setting import no_inverse
 from marginaudit.training.snap.limit import backpropagated, continuous, fluctuation, gamma, h_star
+from marginaudit.training.snap.limit.level import LARGEST_RATE
 
 COLUMNS = ("step", "h", "h_star", "gamma", "share")
 
@@ -19,7 +21,7 @@ COLUMNS = ("step", "h", "h_star", "gamma", "share")
 def rows(run: ClassRun) -> list[dict[str, Any]]:
     """A row a recorded step t: h(t/K), h*(ceil(t/K)), gamma(t), and xi of each class after ceil(t/K) steps on each.
 
-    ``share`` is 1/(M - 1 + exp(M h)), what alpha leaves of a class's row.
+    ``share`` is 1/(M - 1 + exp(M h)), what alpha leaves of a class's row. Without E' there is no xi after the start.
     """
     data, M, K, eta_Y = run.dataset, run.M, run.K, run.eta_Y
     t = np.concatenate([[0], run.steps])
@@ -28,7 +30,9 @@ def rows(run: ClassRun) -> list[dict[str, Any]]:
     discrete, speed = h_star(whole, M, eta_Y).level, gamma(t, K, M, eta_Y)
     steps = np.repeat(whole[1:, None], K, axis=1)
     xi = np.zeros((len(t), K))  # at the start gamma is 0
-    if len(steps):
+    if no_inverse(run):
+        xi[1:] = np.nan
+    elif len(steps):
         xi[1:] = backpropagated(run.overlap, fluctuation(steps, M, eta_Y)).xi.value
     return [
         {
@@ -51,10 +55,14 @@ def train(
     Raises
     ------
     InputError
-        The classes are not uniform, or M is below 2: h(t/K) then says nothing.
+        The classes are not uniform, or M is below 2: h(t/K) then says nothing. Or the step size is too large for it.
     """
     if dataset.M < 2:
         raise InputError(f"{origin}: M", got=str(dataset.M), expected="at least 2 tokens to train on")
+    if config.lr_y > LARGEST_RATE:
+        raise InputError(
+            "--lr-y", got=f"{config.lr_y:g}", expected=f"at most {LARGEST_RATE:g}, for exp of it to be a float64"
+        )
     run = ClassRun(dataset, config)
     if not run.assumption("uniform_classes").holds:
         raise InputError(

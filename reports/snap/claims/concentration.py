@@ -24,10 +24,9 @@ from marginaudit.reports.snap.binomial import (
     outside,
     quantile,
 )
-from marginaudit.reports.snap.claims.gradients import no_inverse
 from marginaudit.reports.snap.claims.rows import alone, drawn_classes
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.setting import no_growth
+from marginaudit.reports.snap.setting import no_growth, no_inverse
 from marginaudit.training.snap.limit import continuous, h_star
 
 LARGEST_N = 10**6

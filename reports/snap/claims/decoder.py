@@ -27,9 +27,8 @@ from marginaudit.reports.snap.claims.conditions import (
     outside_range_r,
     ratios,
 )
-from marginaudit.reports.snap.claims.gradients import no_inverse
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.setting import no_growth
+from marginaudit.reports.snap.setting import no_growth, no_inverse
 from marginaudit.training.snap.limit import (
     Approximation,
     Fluctuation,

@@ -14,6 +14,7 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.balls import BITS, certified, dual, features, identity, softmax, some_classes
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.setting import no_inverse
 
 Matrix = list[list[flint.arb]]
 
@@ -165,15 +166,6 @@ LEMMA1 = Claim(
         scale=lambda run: np.maximum(1.0, np.abs(both_gradients(run)[1].value)),
     ),
 )
-
-
-def no_inverse(run: ClassRun) -> str | None:
-    """Why there is no E', or None."""
-    try:
-        run.dataset.overlap.E_prime, run.overlap  # noqa: B018
-    except ValueError:
-        return "The f_n are linearly dependent, as far as float64 can tell, and there is no E'."
-    return None
 
 
 @dataclass(frozen=True)

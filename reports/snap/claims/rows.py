@@ -12,9 +12,8 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.balls import BITS, certified, dual, features, softmax, some_classes
-from marginaudit.reports.snap.claims.gradients import no_inverse
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.setting import no_growth
+from marginaudit.reports.snap.setting import no_growth, no_inverse
 from marginaudit.training.snap.limit import Approximation, descend, h_star, overlap
 
 DENSE_STEPS = 24

@@ -1,0 +1,105 @@
+"""Classes that break one assumption and nothing that need not fail with it; overlaps times a factor."""
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.snap import (
+    CLASSES,
+    FAIL_WITH,
+    SequenceClasses,
+    broken,
+    check_assumptions,
+    classes_from_document,
+    classes_to_document,
+    rescaled,
+    single_common_dataset,
+    symmetric_dataset,
+    weakly_correlated_dataset,
+)
+from tests.orders.snap.test_generate import ASSUMPTION_2, SEEDS, SIZES, failing
+
+
+@pytest.mark.parametrize("K", SIZES)
+@pytest.mark.parametrize("part", ASSUMPTION_2)
+def test_one_part_is_broken_and_nothing_else(part: str, K: int) -> None:
+    expected = {part, "spread_overlap"} if part == "wide_vocabulary" else {part}
+    for seed in SEEDS:
+        assert failing(broken(weakly_correlated_dataset(K=K, M=145 * K**2, seed=seed), part)) == expected
+        for make in (single_common_dataset, symmetric_dataset):
+            data = make(K=K, M=40 * K**4, seed=seed)
+            changed = broken(data, part)
+            before, after = check_assumptions(data), check_assumptions(changed)
+            lost = {name for name in before if before[name].holds and not after[name].holds}
+            assert lost - {"large_vocabulary"} == expected
+            assert (changed.K, changed.queries, changed.contextual) == (K, data.queries, data.contextual)
+
+
+def test_wide_vocabulary_cannot_fail_alone() -> None:
+    """6/sqrt(M) <= |lambda| < 1/K makes M > 36 K^2: the other two parts imply it."""
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        weights = [{"the": rng.uniform(0, 1), f"a{n}": 1.0} for n in range(int(rng.integers(2, 5)))]
+        M = int(rng.integers(20, 400))
+        data = SequenceClasses.from_weights("d", M, [(f"n{n}", "q", w) for n, w in enumerate(weights)])
+        fails = failing(data)
+        assert "wide_vocabulary" not in fails or fails & {"small_overlap", "spread_overlap"}
+
+
+SIZE = {"large_vocabulary": (2, 10**4), "wide_vocabulary": (11, 10**6)}
+"""K and M of classes in which an assumption can fail alone; of three classes and M = 10^5 for the rest."""
+
+
+def meeting_all(K: int, M: int, seed: int) -> SequenceClasses:
+    data = symmetric_dataset(K=K, M=M, seed=seed, common=(1, 1), distinct=(3, 4))
+    assert failing(data, tuple(CLASSES.assumptions)) == set()
+    return data
+
+
+@pytest.mark.parametrize("assumption", CLASSES.assumptions)
+def test_every_assumption_fails_with_nothing_but_what_must_fail_with_it(assumption: str) -> None:
+    K, M = SIZE.get(assumption, (3, 10**5))
+    expected = {assumption} | FAIL_WITH.get(assumption, set())
+    for seed in SEEDS:
+        data = meeting_all(K, M, seed)
+        changed = broken(data, assumption)
+        assert failing(changed, tuple(CLASSES.assumptions)) == expected
+        assert changed.next_tokens == data.next_tokens
+        assert classes_from_document(classes_to_document(changed)).tokens == changed.tokens
+
+
+def test_what_cannot_be_broken() -> None:
+    data = weakly_correlated_dataset(K=3, M=5000, seed=0)
+    with pytest.raises(ValueError, match=r"^got 'collocation', expected one of uniform_classes, wide_vocabulary, "):
+        broken(data, "collocation")
+    with pytest.raises(ValueError, match=r"^\d tokens are common: only a single one can be split$"):
+        broken(data, "single_common")
+    few = symmetric_dataset(K=2, M=5000, seed=0, common=(1, 1), distinct=(1, 1))
+    for assumption, least in (("symmetric_classes", 3), ("dominant_distinct", 2), ("equal_overlaps", 2)):
+        with pytest.raises(ValueError, match=f"^a class has fewer than {least} distinct tokens$"):
+            broken(few, assumption)
+    many = single_common_dataset(K=2, M=5000, seed=0, distinct=(18, 18))
+    assert len(many.tokens) == 40
+    with pytest.raises(ValueError, match=r"^40 tokens are named, more than M = 39$"):
+        broken(many, "wide_vocabulary")
+    assert broken(single_common_dataset(K=2, M=5000, seed=0, distinct=(17, 17)), "wide_vocabulary").M == 39
+
+
+@pytest.mark.parametrize("factor", [0.01, 0.5, 1.0, 1.5])
+def test_rescaled(factor: float) -> None:
+    for seed in SEEDS:
+        data = weakly_correlated_dataset(K=4, M=10**6, seed=seed, queries=2)
+        scaled = rescaled(data, factor)
+        assert pytest.approx(factor * data.overlap.E, rel=1e-12, abs=1e-15) == scaled.overlap.E
+        assert (scaled.name, scaled.M, scaled.tokens, scaled.queries) == (data.name, data.M, data.tokens, data.queries)
+
+
+def test_rescaled_keeps_frequencies() -> None:
+    data = broken(single_common_dataset(K=3, M=6000, seed=0), "uniform_classes")
+    assert rescaled(data, 0.5).weights == data.weights == (2, 1, 1)
+
+
+@pytest.mark.parametrize(("weights", "factor"), [({"a": 1, "the": 1}, 2.1), ({"the": 1}, 0.5)])
+def test_no_room_to_rescale(weights: dict[str, float], factor: float) -> None:
+    data = SequenceClasses.from_weights("d", None, [("m", "q", weights), ("n", "q", {"b": 1, "the": 1})])
+    with pytest.raises(ValueError, match=f"^no overlap times {factor}: a class has too little on its distinct tokens$"):
+        rescaled(data, factor)
