@@ -92,9 +92,7 @@ def _narrow_vocabulary(dataset: SequenceClasses) -> SequenceClasses:
 
 def _small_vocabulary(dataset: SequenceClasses) -> SequenceClasses:
     """M = 999, and overlaps in the middle of what Assumption 2 leaves there."""
-    sizes = np.abs(dataset.overlap.eigenvalues)
-    factor = math.sqrt(6 / math.sqrt(999) / dataset.K / (sizes.min() * sizes.max()))
-    return rescaled(replace(dataset, M=999), factor)
+    return _largest_overlap(replace(dataset, M=999), math.sqrt(6 / math.sqrt(999) / dataset.K))
 
 
 def _largest_overlap(dataset: SequenceClasses, size: float) -> SequenceClasses:

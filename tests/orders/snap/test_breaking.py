@@ -64,6 +64,7 @@ def test_every_assumption_fails_with_nothing_but_what_must_fail_with_it(assumpti
         changed = broken(data, assumption)
         assert failing(changed, tuple(CLASSES.assumptions)) == expected
         assert changed.next_tokens == data.next_tokens
+        assert pytest.approx(1, rel=1e-14, abs=0) == changed.P.sum(axis=1)
         assert classes_from_document(classes_to_document(changed)).tokens == changed.tokens
 
 
@@ -81,7 +82,12 @@ def test_what_cannot_be_broken() -> None:
     assert len(many.tokens) == 40
     with pytest.raises(ValueError, match=r"^40 tokens are named, more than M = 39$"):
         broken(many, "wide_vocabulary")
-    assert broken(single_common_dataset(K=2, M=5000, seed=0, distinct=(17, 17)), "wide_vocabulary").M == 39
+    full = broken(single_common_dataset(K=3, M=5000, seed=0, distinct=(28, 28)), "wide_vocabulary")
+    assert full.M == len(full.tokens) == 89
+    weights = [{"a": 1.0, "the": 1.0}, {"b": 1.0, "c": 1.0, "d": 1.0, "the": 1.0}]
+    uneven = SequenceClasses.from_weights("d", 5000, [(n, "q", w) for n, w in zip("mn", weights, strict=True)])
+    with pytest.raises(ValueError, match=r"^a class has fewer than 2 distinct tokens$"):
+        broken(uneven, "dominant_distinct")
 
 
 @pytest.mark.parametrize("factor", [0.01, 0.5, 1.0, 1.5])
