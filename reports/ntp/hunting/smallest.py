@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from itertools import combinations, combinations_with_replacement, permutations
 
 from marginaudit.orders.ntp import Dataset, Sample, Token
-from marginaudit.reports.ntp.hunting.strategies import NAMES
+
+NAMES = tuple("abcdefgh")
 
 LARGEST_VOCABULARY = 3
 LONGEST = 3

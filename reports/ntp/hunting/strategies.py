@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from marginaudit.orders.ntp import Dataset, Sample, Token
+from marginaudit.reports.ntp.hunting.smallest import NAMES
 
-NAMES = tuple("abcdefgh")
 LONGEST = 6
 MOST_SAMPLES = 8
 MOST_SENTENCES = 5
