@@ -1,5 +1,8 @@
 """Arguments and options that several commands have."""
 
+from collections.abc import Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +26,14 @@ CLAIMS = click.option(
     type=FilePath(),
     metavar="FILE",
     help="A Python file of claims of your own; it is run.",
+)
+
+CHOSEN = click.option(
+    "--claim",
+    "patterns",
+    multiple=True,
+    metavar="ID",
+    help="Only the claim of this id, or those whose ids match, such as 'ntp.theorem2.*'. May be given again.",
 )
 
 
@@ -50,7 +61,25 @@ def one_claim(name: str, known: "Ledger") -> "Claim":
         There is none.
     """
     if name not in known:
-        raise InputError(
-            f"claim {shown(name)}", got="no claim of that id", expected="an id that `marginaudit claims` lists"
-        )
+        raise InputError(f"claim {shown(name)}", got="no claim of that id", expected=_known_ids(name, known))
     return known[name]
+
+
+def matching(patterns: Sequence[str], known: "Ledger") -> "list[Claim]":
+    """The claims whose ids match one of the patterns, in the ledger's order; all where there is no pattern.
+
+    Raises
+    ------
+    InputError
+        A pattern matches none.
+    """
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            got = "no claim whose id matches" if set(pattern) & set("*?[") else "no claim of that id"
+            raise InputError(f"--claim {shown(pattern)}", got=got, expected=_known_ids(pattern, known))
+    return [claim for name, claim in known.items() if not patterns or any(fnmatchcase(name, p) for p in patterns)]
+
+
+def _known_ids(name: str, known: "Ledger") -> str:
+    near = get_close_matches(name, known, n=3)
+    return "an id that `marginaudit claims` lists" + (f", such as {', '.join(near)}" if near else "")

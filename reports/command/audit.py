@@ -6,11 +6,12 @@ from typing import Any
 
 import click
 
+from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
 from marginaudit.reports.audit.auditing import audit as run_audit
 from marginaudit.reports.audit.ledger import chosen
 from marginaudit.reports.audit.sources import cases_of, load
-from marginaudit.reports.command.arguments import CLAIMS, DATASETS, JSON, ledger, papers
+from marginaudit.reports.command.arguments import CHOSEN, CLAIMS, DATASETS, JSON, ledger, matching, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Seconds, configs, settings_options
 from marginaudit.reports.command.output import print_json
@@ -36,6 +37,7 @@ PAPERS = papers()
     + ", ".join(f"{paper.name} is {paper.source}" for paper in PAPERS)
     + ".",
 )
+@CHOSEN
 @CLAIMS
 @click.option(
     "--claim-timeout",
@@ -51,6 +53,7 @@ def audit(
     out: Path,
     fail_on: str | None,
     paper: str,
+    patterns: tuple[str, ...],
     claims_file: Path | None,
     claim_timeout: float,
     as_json: bool,
@@ -61,9 +64,13 @@ def audit(
     Without a DATASET it audits the built-in cases.
     """
     audited = chosen(PAPERS, paper)
-    claims = ledger(claims_file, audited)
-    loaded = [load(name, audited) for name in datasets] if datasets else cases_of(audited, tell)
+    claims = matching(patterns, ledger(claims_file, audited))
+    spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
+    loaded = [load(name, audited) for name in datasets] if datasets else cases_of(spoken_of, tell)
     sources = distinct_names(loaded, tell)
+    if patterns and not any(source.paper.judges(claim) for source in sources for claim in claims):
+        kinds = ", ".join(dict.fromkeys(source.paper.kind.name for source in sources))
+        raise InputError("--claim", got=f"no claim about {kinds}", expected="one about a DATASET")
     found = configs("audit", tuple({source.paper.name: source.paper for source in sources}.values()), PAPERS, given)
     steps = [source.paper.steps(found[source.paper.name]) for source in sources]
     started = {source.dataset.name: sum(steps[:i]) for i, source in enumerate(sources)}
@@ -74,7 +81,7 @@ def audit(
             bar.say(f"{dataset}: {what}")
             return lambda done: bar.reach(started[dataset] + min(done, length[dataset]))
 
-        result = run_audit(sources, claims.values(), found, progress, claim_timeout)
+        result = run_audit(sources, claims, found, progress, claim_timeout)
         with refusing(out):
             write_report(result, folder, bar.say)
     report = out / "report.html"

@@ -1,6 +1,7 @@
-"""verify, hunt and audit --certify through the command line: what they answer, and their exit statuses."""
+"""verify, hunt, and audit with --certify and --claim through the command line: answers and exit statuses."""
 
 import json
+import re
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -249,6 +250,29 @@ def test_exhausted_says_that_all_of_the_smallest_were_tried(monkeypatch: pytest.
 
 
 # audit --certify
+
+
+@pytest.mark.parametrize(
+    ("patterns", "expected"),
+    [
+        (["ntp.lemma4"], r"ntp\.lemma4"),
+        (["ntp.prop1.*", "ntp.lemma4"], r"ntp\.prop1\..*|ntp\.lemma4"),
+        (["sharp.lemma[67]", "ntp.lemma?", "snap.*"], r"sharp\.lemma[67]|ntp\.lemma."),
+    ],
+)
+def test_an_audit_of_some_claims(command: Command, svop: Path, patterns: list[str], expected: str) -> None:
+    """In the ledger's order, whatever that of the patterns."""
+    options = [part for pattern in patterns for part in ("--claim", pattern)]
+    rows = command.json("audit", svop, "--steps1", 30, "--steps2", 30, *options)["verdicts"]
+    found = [row["claim"] for row in rows]
+    assert found == [claim for claim in LEDGER if re.fullmatch(expected, claim)]
+    assert len(found) >= len(patterns) - 1
+
+
+def test_an_audit_of_one_papers_claims_takes_its_cases_alone(command: Command) -> None:
+    document = command.json("audit", "--claim", "snap.lemma13")
+    assert {data["paper"] for data in document["datasets"]} == {"snap"}
+    assert {row["claim"] for row in document["verdicts"]} == {"snap.lemma13"}
 
 
 def test_an_audit_encloses_the_first_steps(command: Command, svop: Path) -> None:
