@@ -62,6 +62,7 @@ def test_every_rotation_is_within_the_bound_and_not_far_below() -> None:
         pytest.param([[1 + 4.5e-13, 0], [0, 1 + 4.5e-13]], id="scaled"),
         pytest.param([[3 * 2.0**25, 1 + 2.0**-26], [1, 0]], id="multiples with large products"),
         pytest.param([[1 + 2.0**-26, 1]], id="multiples with products above 2"),
+        pytest.param([[1, 1, 2.0**-26]], id="multiples with products that round to 2"),
         pytest.param([[1, 2.0**-600], [2.0**-600, 1]], id="products that underflow"),
     ],
 )
