@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of, syn_medium
+from marginaudit.orders.snap import overlap as overlap_module
 from tests.orders.snap import restated
 from tests.orders.snap.strategies import class_datasets
 
@@ -26,6 +27,10 @@ def random_classes(seed: int, *, K: int, tokens: int) -> SequenceClasses:
     weights[:, 0] = 0.5
     classes = [(f"n{n}", "q", {f"a{i}": float(w) for i, w in enumerate(row) if w}) for n, row in enumerate(weights)]
     return SequenceClasses.from_weights("random", 5000, classes)
+
+
+def near(value: float) -> Any:
+    return pytest.approx(value, rel=1e-11, abs=0)
 
 
 RANDOM = [random_classes(seed, K=K, tokens=n) for seed, (K, n) in enumerate([(2, 3), (3, 30), (5, 8), (6, 200)])]
@@ -64,6 +69,42 @@ def test_the_error_bars_cover_what_they_say(data: SequenceClasses) -> None:
     of_R = (K + 2) * u * vectors * (overlap.largest + size)
     assert overlap.eigenvalue_error >= overlap.norm_error + of_G + of_R
     assert overlap.eigenvalue_error < 1e-12
+
+
+@pytest.mark.parametrize("u", [2.0**-53, 2.0**-10])
+@pytest.mark.parametrize("data", RANDOM, ids=lambda data: str(data.K))
+def test_the_error_bars_term_by_term(data: SequenceClasses, u: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """See `overlap_of`, `eigenpairs` and `Overlap.E_prime_error`; with a coarse unit roundoff every term shows."""
+    monkeypatch.setattr(overlap_module, "UNIT_ROUNDOFF", u)
+
+    def gamma(k: int) -> float:
+        return k * u / (1 - k * u)
+
+    def norm(A: Any) -> float:
+        return float(np.sqrt(np.sum(A**2)))
+
+    overlap, K, n = overlap_of(data.P), data.K, max(len(c.support) for c in data.classes)
+    E, V, values, covered = overlap.E, overlap.eigenvectors, overlap.eigenvalues, 1 + 2.0**-20
+    size, most = norm(E), max(abs(values))
+    assert overlap.relative_error == near(gamma(2 * n + 6))
+    assert overlap.norm_error == near(gamma(2 * n + 6) * size * covered)
+    G = norm(V.T @ V - np.eye(K)) + gamma(K + 1) * (norm(V) ** 2 + K**0.5)
+    R = norm(E @ V - V * values) + gamma(K + 2) * norm(V) * (size + most)
+    assert overlap.eigenvalue_error == near((G * (most + size) + (1 + G) * R) * covered + overlap.norm_error)
+    least = 1 + values[0] - overlap.eigenvalue_error - u
+    if least <= 0:
+        with pytest.raises(ValueError, match="too near to it for float64"):
+            _ = overlap.E_prime_error
+        return
+    X, gram = overlap.E_prime, np.eye(K) + E
+    left = norm(gram @ X - E) + gamma(K + 3) * (norm(gram) * norm(X) + size) + overlap.norm_error * (1 + norm(X))
+    assert overlap.E_prime_error == near(left / least * covered)
+
+
+def test_what_underflow_may_take() -> None:
+    """The smallest normal number a product, of which a class has three and the matrix has two rows."""
+    data = SequenceClasses.from_weights("d", None, [(n, "q", {n + i: 1.0 for i in "abc"}) for n in "mn"])
+    assert data.overlap.norm_error == near(2 * 3 * 2.0**-1022 * (1 + 2.0**-20))
 
 
 @settings(max_examples=40)

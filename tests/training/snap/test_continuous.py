@@ -87,3 +87,12 @@ def test_any_shape_of_times() -> None:
 def test_what_has_no_dynamics_is_refused(t: list[float], M: int, eta: float, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}"):
         continuous(t, M, eta)
+
+
+def test_the_ends_of_what_is_taken() -> None:
+    """Two tokens and the largest rate, at which a first step still has all its float64 numbers."""
+    assert continuous([1.0], 2, 500.0).logit.value[0] > 0
+    last = np.finfo(np.float64).max / 16
+    assert continuous([last], 2, 4.0).share.value[0] == pytest.approx(1 / (8 * last), rel=1e-2, abs=0)
+    with pytest.raises(ValueError, match=r"^eta_Y: got 500\.\d+, expected"):
+        continuous([1.0], 2, float(np.nextafter(500.0, 501)))
