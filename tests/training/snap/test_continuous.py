@@ -76,7 +76,7 @@ def test_any_shape_of_times() -> None:
         ([1.0, -2.0], 5, 0.5, "t: got -2.0, expected times from 0 on"),
         ([np.nan], 5, 0.5, "t: got nan, expected times from 0 on"),
         ([np.inf], 5, 0.5, "t: got inf, expected M eta_Y t below the largest float64"),
-        ([1e300], 10**9, 0.5, r"t: got 1e\+300, expected M eta_Y t below"),
+        ([1.0, 1e300], 10**9, 0.5, r"t: got 1e\+300, expected M eta_Y t below"),
         ([1e306], 3, 400.0, r"t: got 1e\+306, expected M eta_Y t below"),
         ([1.0], 1, 0.5, "M: got 1, expected at least 2 tokens"),
         ([1.0], 5, 0.0, "eta_Y: got 0.0, expected a positive number up to 500"),

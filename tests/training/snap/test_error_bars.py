@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from marginaudit.training.snap.limit import continuous, descend, gap, h_star, overlap, recursion
+from marginaudit.training.snap.limit import approximation, continuous, descend, gap, h_star, level, overlap, recursion
 from marginaudit.training.snap.limit import descent as steps_of_eq_7
 from marginaudit.training.snap.limit.approximation import UNIT, Approximation
 from marginaudit.training.snap.limit.continuous import solve
@@ -28,20 +28,42 @@ def interpreted(kernel):
 # One row
 
 
+@pytest.mark.parametrize("unit", [UNIT, COARSE])
 @pytest.mark.parametrize("error", [0.0, 1e-15, 0.3])
-def test_the_bars_of_a_level(error: float) -> None:
+def test_the_bars_of_a_level(error: float, unit: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Logit: its own and one rounding. Share: 6 roundings and the logit's by its part of the sum, and 3."""
+    above = 1 + 16 * unit
+    for module in (approximation, level):
+        monkeypatch.setattr(module, "UNIT", unit)
+        monkeypatch.setattr(module, "ABOVE", above)
     M, high, low = 20, np.array([0.0, 2.0, 30.0]), np.array([0.0, 1e-17, -1e-16])
     found = Level.of_sum(M, high, low, np.full(3, error))
-    assert found.logit.error == near(error + UNIT * high, rel=1e-13)
+    assert found.logit.error == near((error + unit * high) * above, rel=1e-13)
     part = np.exp(high) / (M - 1 + np.exp(high))
-    relative = part * (math.expm1(error) + 6 * UNIT) + 3 * UNIT
+    relative = part * (math.expm1(error) + 6 * unit) + 3 * unit
     assert found.share.error / found.share.value == near(relative, rel=1e-13)
     # h: one rounding more; the root of M (M-1) 2, and their product 1
-    assert found.h.error == near((found.logit.error + UNIT * high) / M, rel=1e-13)
-    root = math.sqrt(M * (M - 1))
-    residual = root * (found.share.error + 3 * UNIT * found.share.value)
+    assert found.h.error == near((found.logit.error + unit * high) / M * above, rel=1e-13)
+    root, share = math.sqrt(M * (M - 1)), found.share
+    residual = root * (share.error + 2 * unit * (share.value + share.error) + unit * share.value) * above
     assert found.residual.error == near(residual, rel=1e-13)
+
+
+def test_the_bars_of_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the operands' bars make of the result, one rounding of it, and what covers the rounding of the bar."""
+    unit, above = COARSE, 1 + 16 * COARSE
+    monkeypatch.setattr(approximation, "UNIT", unit)
+    monkeypatch.setattr(approximation, "ABOVE", above)
+    a, b = (Approximation(np.array([x]), np.array([e])) for x, e in ((-3.0, 0.25), (8.0, 0.5)))
+    for found, value, bar in (
+        (a + b, 5, 0.75),
+        (a - b, 11, 0.75),
+        (a * b, 24, 3 * 0.5 + 8 * 0.25 + 0.25 * 0.5),
+        (a / b, 3 / 8, (0.25 + 3 / 8 * 0.5) / (8 - 0.5)),
+    ):
+        assert found.error[0] == near((bar + unit * value) * above, rel=1e-14)
+    several = Approximation(np.array([1.0, -2.0, 4.0]), np.array([0.1, 0.2, 0.3])).sum()
+    assert several.error == near((0.6 + 3 * unit * 7) * (1 + 2 * (3 + 8) * unit), rel=1e-14)
 
 
 @pytest.mark.parametrize(("M", "eta"), SETTINGS)
