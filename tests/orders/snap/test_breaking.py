@@ -90,6 +90,17 @@ def test_what_cannot_be_broken() -> None:
         broken(uneven, "dominant_distinct")
 
 
+@pytest.mark.parametrize("K", SIZES)
+def test_by_how_much_a_part_is_broken(K: int) -> None:
+    """The first class is drawn twice as often; M is one too small, an eigenvalue a tenth beyond its bound."""
+    data = symmetric_dataset(K=K, M=40 * K**4, seed=1)
+    assert broken(data, "uniform_classes").weights == (2, *[1] * (K - 1))
+    assert broken(data, "wide_vocabulary").M == 10 * K**2 - 1
+    assert broken(data, "small_overlap").overlap.largest * K == pytest.approx(1.1, rel=1e-12, abs=0)
+    least = np.abs(broken(data, "spread_overlap").overlap.eigenvalues).min()
+    assert least * data.M**0.5 / 6 == pytest.approx(0.9, rel=1e-12, abs=0)
+
+
 @pytest.mark.parametrize("factor", [0.01, 0.5, 1.0, 1.5])
 def test_rescaled(factor: float) -> None:
     for seed in SEEDS:

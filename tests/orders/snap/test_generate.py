@@ -20,7 +20,7 @@ from marginaudit.orders.snap import (
     syn_small,
     weakly_correlated_dataset,
 )
-from marginaudit.orders.snap.generate import random_overlap
+from marginaudit.orders.snap.generate import _between, random_overlap
 
 ASSUMPTION_2 = ("uniform_classes", "wide_vocabulary", "small_overlap", "spread_overlap")
 COROLLARY_2 = ("single_query", "symmetric_classes", "shared_common")
@@ -138,6 +138,35 @@ def test_random_overlaps_are_random() -> None:
 def test_where_the_regular_overlap_alone_is_left() -> None:
     E = random_overlap(np.random.default_rng(0), 4, 36 * 16 + 1)
     assert np.abs(np.linalg.eigvalsh(E)) == pytest.approx(0.25, rel=1e-2, abs=0)
+
+
+class Ends(np.random.Generator):
+    """Draws the least of each range, or the most."""
+
+    def __init__(self, most: bool) -> None:
+        super().__init__(np.random.PCG64(0))
+        self.most = most
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+        return high if self.most else low
+
+
+def test_a_range_is_left_free_at_either_end() -> None:
+    low, high = (_between(Ends(most), 2.0, 32.0) for most in (False, True))
+    assert (low, high) == pytest.approx((2 * 16**0.02, 32 / 16**0.02), rel=1e-14, abs=0)
+
+
+def test_a_token_of_two_classes_may_be_larger_in_either() -> None:
+    """By up to 1.25 times what equal entries would be in one, divided by it in the other."""
+    ratios = []
+    for seed in range(40):
+        overlap = weakly_correlated_dataset(K=4, M=10**6, seed=seed).overlap
+        for f in overlap.F[np.count_nonzero(overlap.F, axis=1) == 2]:
+            one, other = f[f > 0]
+            ratios.append(np.log(one / other) / np.log(1.25) / 2)
+    assert -1 <= min(ratios) < -0.9
+    assert 0.9 < max(ratios) <= 1
+    assert abs(np.mean(ratios)) < 0.2
 
 
 CASE_BREAKS = {
