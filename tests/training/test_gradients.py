@@ -256,3 +256,19 @@ def test_l0_is_the_sum_over_parts_of_the_vocabulary():
     answer = data.index[data.collocation.function[data.vocabulary[x]]]
     expected = np.log(np.exp(logits).sum()) - logits[answer]
     assert stage1_loss(data, W, parts[1]) == pytest.approx(expected, rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("d", [None, 3])
+def test_equal_logits_have_no_gradient(d):
+    """W_ov = 0, by its margins and as it stands."""
+    data = any_dataset(0)
+    classes, V = sample_classes(data), data.V
+    pairs = classes.key, classes.pair_query
+    space = EmbeddedKQ(embedded(data, d).embeddings, *pairs) if d else TokenKQ(V, *pairs)
+    weights = np.random.default_rng(3).normal(size=space.shape)
+    zero = np.zeros(space.shape)
+    for problem in (CommonMargin(space, classes, V, zero, 0.0), GeneralB(space, classes, V, zero, np.zeros((V, V)))):
+        token = problem.token_gradient(at_weights(space, weights))
+        assert (token.log_scale, np.abs(token.value).max(), token.magnitude.max()) == (-np.inf, 0, 0)
+        found = problem.gradient(at_weights(space, weights))
+        assert (found.log_norm, np.abs(found.value).max()) == (-np.inf, 0)
