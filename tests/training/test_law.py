@@ -94,6 +94,13 @@ def test_potentials_of_an_impossible_supply():
         potentials(*ends, np.zeros(2), np.array([1.0, -0.5, -0.4]), component[:3], np.ones(3), np.zeros(3))
 
 
+def test_potentials_without_edges_stay_where_they_start():
+    """A supply of 0 is met with nothing missing."""
+    none, start = np.zeros(0, dtype=np.int64), np.array([0.5, -2.0])
+    r = potentials(none, none, np.zeros(0), np.zeros(2), np.array([0, 1]), np.ones(2), start)
+    assert r.tolist() == start.tolist()
+
+
 @pytest.mark.parametrize("missed", [0.9e-8, 1.1e-8])
 def test_how_much_of_a_supply_may_be_missed(missed):
     """1e-8 of its largest entry: here what the node misses whose potential is not sought."""
