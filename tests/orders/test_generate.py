@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from marginaudit.orders.ntp import (
     free_dataset,
     prefix_closed_dataset,
 )
+from marginaudit.orders.ntp.generate import _optimal_token
 from tests.orders import restated
 
 SIZES = [(1, 1, 1), (1, 3, 3), (2, 5, 4), (5, 9, 5), (5, 20, 5), (8, 30, 6), (20, 70, 8), (30, 37, 8)]
@@ -68,6 +70,31 @@ def test_a_query_can_be_its_own_optimal_token() -> None:
     dataset = free_dataset(V=12, N=400, L=5, seed=0, optimal=(1, 1))
     own = [q for q, order in dataset.orders.items() if order.optimal == (q,)]
     assert 0 < len(own) < 12
+
+
+def test_sentences_grow_at_random_until_one_must_be_the_longest() -> None:
+    """Of 10 tokens more than the 20 sentences [x, n(x)], half go to any of them, the last 5 to the longest."""
+    grown = []
+    for seed in range(20):
+        dataset = prefix_closed_dataset(V=20, N=30, L=6, seed=seed)
+        grown.append(sum(len(sample.tokens) == 2 for sample in dataset.samples))
+    assert 4 < sum(grown) / 20 < 6
+    for seed in range(10):
+        just = prefix_closed_dataset(V=20, N=25, L=6, seed=seed)
+        assert sum(len(sample.tokens) == 2 for sample in just.samples) == 1
+
+
+def test_the_token_that_continues_a_sentence() -> None:
+    """The query's optimal token where it is in the majority, any of the majority where none is fixed yet."""
+
+    def drawn(sentence: str, optimum: dict[str, str]) -> set[str | None]:
+        return {_optimal_token(tuple(sentence), optimum, np.random.default_rng(seed)) for seed in range(20)}
+
+    assert drawn("aa", {"a": "b"}) == drawn("aa", {}) == {"a"}
+    assert drawn("abba", {}) == drawn("abba", {"b": "a"}) == {"a", "b"}
+    assert drawn("abba", {"a": "b"}) == {"b"}
+    assert drawn("aba", {"a": "b"}) == {None}
+    assert drawn("aba", {}) == {"a"}
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])

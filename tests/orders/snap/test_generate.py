@@ -20,7 +20,7 @@ from marginaudit.orders.snap import (
     syn_small,
     weakly_correlated_dataset,
 )
-from marginaudit.orders.snap.generate import _between, random_overlap
+from marginaudit.orders.snap.generate import _between, _regular_overlap, random_overlap
 
 ASSUMPTION_2 = ("uniform_classes", "wide_vocabulary", "small_overlap", "spread_overlap")
 COROLLARY_2 = ("single_query", "symmetric_classes", "shared_common")
@@ -133,6 +133,19 @@ def test_random_overlaps_are_random() -> None:
     entries = [random_overlap(np.random.default_rng(seed), 6, 10**7)[np.triu_indices(6, 1)] for seed in range(20)]
     assert 0 < sum(found.min() > 0 for found in entries) < 20
     assert sum(len(set(found[found > 0])) > 4 for found in entries) > 10
+
+
+@pytest.mark.parametrize("K", SIZES)
+def test_regular_overlaps(K: int) -> None:
+    """Pairs with eigenvalues 1 and -1, and in odd K a triple with 1, -1/2 and -1/2; which classes, is drawn."""
+    E = _regular_overlap(np.random.default_rng(0), K)
+    triples = K % 2
+    pairs = (K - 3 * triples) // 2
+    expected = [-1] * pairs + [-0.5, -0.5] * triples + [1] * (pairs + triples)
+    assert np.linalg.eigvalsh(E) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert (E == E.T).all()
+    assert np.diag(E).tolist() == [0] * K
+    assert K < 4 or any((E != _regular_overlap(np.random.default_rng(seed), K)).any() for seed in range(1, 5))
 
 
 def test_where_the_regular_overlap_alone_is_left() -> None:
