@@ -73,12 +73,12 @@ def test_a_query_can_be_its_own_optimal_token() -> None:
 
 
 def test_sentences_grow_at_random_until_one_must_be_the_longest() -> None:
-    """Of 10 tokens more than the 20 sentences [x, n(x)], half go to any of them, the last 5 to the longest."""
+    """Of 15 tokens more than the 60 sentences [x, n(x)], 8 go to any of them, the last 7 to the longest."""
     grown = []
     for seed in range(20):
-        dataset = prefix_closed_dataset(V=20, N=30, L=6, seed=seed)
+        dataset = prefix_closed_dataset(V=60, N=75, L=8, seed=seed)
         grown.append(sum(len(sample.tokens) == 2 for sample in dataset.samples))
-    assert 4 < sum(grown) / 20 < 6
+    assert 8.5 < sum(grown) / 20 <= 9
     for seed in range(10):
         just = prefix_closed_dataset(V=20, N=25, L=6, seed=seed)
         assert sum(len(sample.tokens) == 2 for sample in just.samples) == 1
