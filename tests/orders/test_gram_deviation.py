@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import Dataset, check_assumption, gram_deviation
+from marginaudit.orders.ntp import Dataset, assumptions, check_assumption, gram_deviation
 
 
 def embedded(rows: object) -> Dataset:
@@ -75,6 +75,14 @@ def test_the_bound_is_the_rounding_of_one_product() -> None:
     """(1 + e)^2 with e^2 just below half a unit in the last place, which float64 drops."""
     data = embedded([[1 + np.floor(2**25.5) * 2.0**-52]])
     assert 0 < gram_deviation(data) - largest_entry(data) < 2.0**-53 / 50
+
+
+def test_the_bound_term_by_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a coarse unit roundoff u, of which a sum of d products has d: d u/(1 - 2 d u) of |E||E|^T, and 16 more."""
+    u, E = 2.0**-10, rotation(5, 0)
+    monkeypatch.setattr(assumptions, "UNIT_ROUNDOFF", u)
+    rounded = np.abs(E @ E.T - np.eye(5)) + 5 * u / (1 - 10 * u) * (np.abs(E) @ np.abs(E).T)
+    assert gram_deviation(embedded(E)) == pytest.approx(rounded.max() * (1 + 16 * u), rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("third", [1.0, 1e200, 1.7e308])
