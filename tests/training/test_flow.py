@@ -320,6 +320,16 @@ def test_bad_steps(steps):
         fast_forward(merged, reference, 0.01, 0, np.zeros(3), [5])
 
 
+def test_a_row_that_is_asked_for_twice_is_the_same_row():
+    problem, start = of_graph(block(2, 3, 0)), np.zeros(5)
+    once = fast_forward(*problem, 0.1, 1, start, [1, 1000])
+    twice = fast_forward(*problem, 0.1, 1, start, [1, 1, 1000, 1000])
+    assert twice.step.tolist() == [1, 1, 1000, 1000]
+    for name in ("rest", "error", "arc", "rounding"):
+        assert (getattr(twice, name)[::2] == getattr(once, name)).all()
+        assert (getattr(twice, name)[::2] == getattr(twice, name)[1::2]).all()
+
+
 @pytest.mark.parametrize("fault", ["status", "raises"])
 def test_a_solver_that_fails(monkeypatch, fault):
     class Radau(scipy.integrate.Radau):
