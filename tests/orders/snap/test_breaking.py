@@ -120,3 +120,12 @@ def test_no_room_to_rescale(weights: dict[str, float], factor: float) -> None:
     data = SequenceClasses.from_weights("d", None, [("m", "q", weights), ("n", "q", {"b": 1, "the": 1})])
     with pytest.raises(ValueError, match=f"^no overlap times {factor}: a class has too little on its distinct tokens$"):
         rescaled(data, factor)
+
+
+def test_a_factor_that_leaves_nothing_for_distinct_tokens() -> None:
+    """Half of each norm is on common tokens, exactly: twice that is all of it."""
+    weights = [dict.fromkeys((a, b, "the", "of"), 1.0) for a, b in ("ab", "cd")]
+    data = SequenceClasses.from_weights("d", None, [(f"n{n}", "q", w) for n, w in enumerate(weights)])
+    with pytest.raises(ValueError, match=r"^no overlap times 2\.0: "):
+        rescaled(data, 2.0)
+    assert rescaled(data, 2 - 1e-9).overlap.largest == pytest.approx(1, rel=1e-8, abs=0)

@@ -228,6 +228,18 @@ def test_probabilities_are_divided_by_their_sum(total: float) -> None:
     assert data.P[0] == pytest.approx([0.1, 0.6, 0.3], rel=1e-15, abs=0)
 
 
+def test_the_most_that_one_probability_may_be() -> None:
+    """1 and the tolerance of a sum, for a token that is the only one."""
+
+    def read(p: float) -> float:
+        classes = [{"next": "n", "query": "q", "probabilities": {"a": p, "b": 0}}]
+        return float(classes_from_document({"classes": classes}).P[0, 0])
+
+    assert read(1 + 1e-6) == 1
+    with pytest.raises(InputError, match="/probabilities/a: got "):
+        read(1.0000011)
+
+
 def test_equal_weights_in_another_order_are_equal_probabilities() -> None:
     rng = np.random.default_rng(0)
     for _ in range(100):
