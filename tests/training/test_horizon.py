@@ -72,13 +72,19 @@ def test_the_step_at_which_the_flow_begins_is_a_true_one(early):
 
 
 def test_the_steps_go_on_until_attention_is_one_hot(monkeypatch):
+    """By half as many again each time."""
+    goals = [100]
+    while goals[-1] < 10**5:
+        goals.append(goals[-1] + goals[-1] // 2)
+    steps = run(FREE, goals[-1], goals)
+    hot = steps.stage2.log_other_weight + np.log(max(1, steps.margin)) < -56 * np.log(2)
+    switch = goals[np.flatnonzero(hot)[0]]
+    assert 100 < switch < goals[-1]
     monkeypatch.setattr(horizon, "SWITCH", 100)
-    trained = run(FREE, 10**6, [10, 10**6])
-    assert trained.stage2.method.tolist() == ["steps", "flow"]
-    monkeypatch.setattr(horizon, "SWITCH", 10**6)
-    steps = run(FREE, 10**6, [10, 10**6])
-    off = abs(trained.stage2.one_minus_cos[1] / steps.stage2.one_minus_cos[1] - 1)
-    assert off <= trained.stage2.error[1] + steps.stage2.error[1]
+    trained = run(FREE, goals[-1], [switch, switch + 1, goals[-1]])
+    assert trained.stage2.method.tolist() == ["steps", "flow", "flow"]
+    off = abs(trained.stage2.one_minus_cos[2] / steps.stage2.one_minus_cos[-1] - 1)
+    assert off <= trained.stage2.error[2] + steps.stage2.error[-1]
 
 
 @pytest.mark.parametrize("case", CASES)
