@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.training.snap.limit import approximation, continuous, descend, gap, h_star, level, overlap, recursion
 from marginaudit.training.snap.limit import descent as steps_of_eq_7
-from marginaudit.training.snap.limit.approximation import UNIT, Approximation
+from marginaudit.training.snap.limit.approximation import Approximation
 from marginaudit.training.snap.limit.continuous import solve
 from marginaudit.training.snap.limit.level import Level
 from tests.training.snap.dense import features
@@ -28,13 +29,13 @@ def interpreted(kernel):
 # One row
 
 
-@pytest.mark.parametrize("unit", [UNIT, COARSE])
+@pytest.mark.parametrize("unit", [UNIT_ROUNDOFF, COARSE])
 @pytest.mark.parametrize("error", [0.0, 1e-15, 0.3])
 def test_the_bars_of_a_level(error: float, unit: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Logit: its own and one rounding. Share: 6 roundings and the logit's by its part of the sum, and 3."""
     above = 1 + 16 * unit
     for module in (approximation, level):
-        monkeypatch.setattr(module, "UNIT", unit)
+        monkeypatch.setattr(module, "UNIT_ROUNDOFF", unit)
         monkeypatch.setattr(module, "ABOVE", above)
     M, high, low = 20, np.array([0.0, 2.0, 30.0]), np.array([0.0, 1e-17, -1e-16])
     found = Level.of_sum(M, high, low, np.full(3, error))
@@ -52,7 +53,7 @@ def test_the_bars_of_a_level(error: float, unit: float, monkeypatch: pytest.Monk
 def test_the_bars_of_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the operands' bars make of the result, one rounding of it, and what covers the rounding of the bar."""
     unit, above = COARSE, 1 + 16 * COARSE
-    monkeypatch.setattr(approximation, "UNIT", unit)
+    monkeypatch.setattr(approximation, "UNIT_ROUNDOFF", unit)
     monkeypatch.setattr(approximation, "ABOVE", above)
     a, b = (Approximation(np.array([x]), np.array([e])) for x, e in ((-3.0, 0.25), (8.0, 0.5)))
     for found, value, bar in (
@@ -72,9 +73,9 @@ def test_the_bar_of_the_continuous_growth(M: int, eta: float) -> None:
     t = np.array([1e-20, 0.3, 7.0, 1e3, 1e12])
     start, correction, error = solve(t, M, eta)
     slope = M - 1 + np.exp(start)
-    assert error == near(6 * UNIT * M * eta * t / slope + correction**2 * np.exp(abs(correction)), rel=1e-13)
+    assert error == near(6 * UNIT_ROUNDOFF * M * eta * t / slope + correction**2 * np.exp(abs(correction)), rel=1e-13)
     logit = continuous(t, M, eta).logit
-    assert logit.error == near(error + UNIT * logit.value, rel=1e-13)
+    assert logit.error == near(error + UNIT_ROUNDOFF * logit.value, rel=1e-13)
 
 
 def taken(steps: int, M: int, eta: float, unit: float) -> list[tuple[float, float, float, float]]:
@@ -93,14 +94,14 @@ def taken(steps: int, M: int, eta: float, unit: float) -> list[tuple[float, floa
     return states
 
 
-@pytest.mark.parametrize("unit", [UNIT, COARSE])
+@pytest.mark.parametrize("unit", [UNIT_ROUNDOFF, COARSE])
 @pytest.mark.parametrize(("M", "eta"), [*SETTINGS, (2, 150.0)])
 def test_the_bars_of_steps_that_are_taken(M: int, eta: float, unit: float, monkeypatch: pytest.MonkeyPatch) -> None:
     at = np.arange(25)
     states = np.empty((25, recursion.STATE))
     take = recursion.take
     if unit == COARSE:
-        monkeypatch.setattr(recursion, "UNIT", unit)
+        monkeypatch.setattr(recursion, "UNIT_ROUNDOFF", unit)
         take = interpreted(take)
     with np.errstate(over="ignore", invalid="ignore"):
         take(at, M * eta, M - 1.0, states)
@@ -109,20 +110,20 @@ def test_the_bars_of_steps_that_are_taken(M: int, eta: float, unit: float, monke
 
 
 def test_no_bar_beyond_an_error_of_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recursion, "UNIT", 2.0**-4)
+    monkeypatch.setattr(recursion, "UNIT_ROUNDOFF", 2.0**-4)
     states = np.empty((4, recursion.STATE))
     interpreted(recursion.take)(np.arange(4), 4.0, 1.0, states)
     assert 1 < states[1, 2] < math.inf
     assert states[2, 2] == math.inf
 
 
-@pytest.mark.parametrize("unit", [UNIT, COARSE])
+@pytest.mark.parametrize("unit", [UNIT_ROUNDOFF, COARSE])
 @pytest.mark.parametrize(("M", "eta"), SETTINGS)
 def test_the_bars_of_steps_that_are_left_out(M: int, eta: float, unit: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """See `h_star`: the lag's two bounds, four roundings of their logarithms, and what a time off by so much does."""
-    (x_0, _, lag, _), bar, lag_bar = taken(100, M, eta, UNIT)[100], 1e-9, 1e-8
+    (x_0, _, lag, _), bar, lag_bar = taken(100, M, eta, UNIT_ROUNDOFF)[100], 1e-9, 1e-8
     monkeypatch.setattr(recursion, "TAKEN", 100)
-    monkeypatch.setattr(recursion, "UNIT", unit)
+    monkeypatch.setattr(recursion, "UNIT_ROUNDOFF", unit)
     more = np.array([1, 50, 10**6])
     found = recursion._left_out(more, np.array([x_0, 0.0, bar, lag, lag_bar]), M, eta)
     first = M - 1 + math.exp(x_0)
@@ -162,7 +163,7 @@ def test_the_bar_of_E_prime() -> None:
     F = features(seed=3, tokens=30, K=5, own=0.5)
     found = overlap(F)
     E, X, gram = found.E, found.E_prime.value, np.eye(5) + found.E
-    rounding = 2 * (5 + 2) * UNIT * np.linalg.norm(E + gram @ abs(X))
+    rounding = 2 * (5 + 2) * UNIT_ROUNDOFF * np.linalg.norm(E + gram @ abs(X))
     expected = (np.linalg.norm(E - gram @ X) + rounding) / (1 + np.linalg.eigvalsh(E)[0])
     assert found.E_prime.error == near(np.full((5, 5), expected), rel=1e-12)
 
@@ -183,13 +184,13 @@ def stepped(F, sequence, M: int, eta: float, unit: float) -> float:
     return float(off)
 
 
-@pytest.mark.parametrize("unit", [UNIT, COARSE])
+@pytest.mark.parametrize("unit", [UNIT_ROUNDOFF, COARSE])
 @pytest.mark.parametrize("eta", [0.5, 4.0, 7.0])
 @pytest.mark.parametrize("M", [9, 12])
 def test_the_bar_of_a_step_on_Y(M: int, eta: float, unit: float, monkeypatch: pytest.MonkeyPatch) -> None:
     F, sequence = features(seed=5, tokens=9, K=4), np.array([[0, 1, 2, 0, 3, 1, 1, 0, 2, 3]])
     if unit == COARSE:
-        monkeypatch.setattr(steps_of_eq_7, "UNIT", unit)
+        monkeypatch.setattr(steps_of_eq_7, "UNIT_ROUNDOFF", unit)
         monkeypatch.setattr(steps_of_eq_7, "take", interpreted(steps_of_eq_7.take))
     found = descend(overlap(F), sequence, [0, 1, 5, 10], M, eta).error[0]
     expected = [stepped(F, sequence[0, :steps], M, eta, unit) for steps in (0, 1, 5, 10)]
