@@ -302,6 +302,24 @@ def test_classes_of_all_sizes_in_several_blocks(monkeypatch):
     np.testing.assert_allclose(found.rest, expected.rest, rtol=0, atol=1e-14)
 
 
+@pytest.mark.parametrize(("A", "moves"), [(3.0, 0), (301.0, 20), (3.0, 10**8)])
+def test_the_kernel_stays_in_its_arrays(A, moves, monkeypatch):
+    """Interpreted, where an index beyond the end of an array raises, it takes the same steps."""
+    problem, start = reduced(WITH_SLACK, A)
+    expected = start.placed(moves, start.rest)
+    steps = CompiledSteps(problem)
+    steps.take(expected, moves + 3, lambda t: None)
+    assert expected.moves == moves + 3
+    for name in ("root_of_squares", "smallest", "largest_rise", "class_fluxes", "take_steps"):
+        monkeypatch.setattr(compiled, name, getattr(compiled, name).py_func)
+    monkeypatch.setattr(compiled, "exp_of", lambda v: math.exp(max(v, -708.0)))
+    found = start.placed(moves, start.rest)
+    steps.take(found, moves + 3, lambda t: None)
+    assert_same(found, expected)
+    assert found.local_error == pytest.approx(expected.local_error, rel=1e-9, abs=0)
+    assert found.log_growth == pytest.approx(expected.log_growth, rel=1e-9, abs=1e-12)
+
+
 def test_progress_is_reported_on_the_way(monkeypatch):
     monkeypatch.setattr(compiled, "WORK", 1000)
     seen = []
