@@ -344,11 +344,13 @@ def test_the_smallest_of_any_length(n):
     values = np.random.default_rng(n).normal(size=n)
     for k in range(min(n, 9)):
         moved = np.roll(values, k)
-        assert smallest(moved) == moved.min()
+        assert smallest(moved) == smallest.py_func(moved) == moved.min()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 512, 513, 100_003])
 def test_norms_of_any_length(n):
     values = np.random.default_rng(n).normal(size=n) * np.exp(np.random.default_rng(n + 1).normal(size=n))
-    assert root_of_squares(values) == pytest.approx(math.sqrt(math.fsum(values**2)), rel=1e-15, abs=0)
+    exact = math.sqrt(math.fsum(values**2))
+    assert root_of_squares(values) == pytest.approx(exact, rel=1e-15, abs=0)
+    assert root_of_squares.py_func(values) == pytest.approx(exact, rel=1e-15, abs=0)  # within its array
     assert root_of_squares(np.zeros(n)) == 0

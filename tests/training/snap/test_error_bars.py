@@ -1,6 +1,7 @@
 """The stated errors, each term written out by hand; with a unit roundoff of 2^-10 terms of second order show too."""
 
 import math
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -158,13 +159,16 @@ def test_the_gap_is_the_narrower_of_two() -> None:
 # The features and SGD on Y
 
 
-def test_the_bar_of_E_prime() -> None:
+@pytest.mark.parametrize("unit", [UNIT_ROUNDOFF, COARSE])
+def test_the_bar_of_E_prime(unit: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left of (I+E) E' = E, and K + 2 roundings of its terms, over the least eigenvalue of I + E."""
-    F = features(seed=3, tokens=30, K=5, own=0.5)
+    monkeypatch.setattr(import_module("marginaudit.training.snap.limit.overlap"), "UNIT_ROUNDOFF", unit)
+    F = features(seed=3, tokens=30, K=5, own=3.0)
     found = overlap(F)
-    E, X, gram = found.E, found.E_prime.value, np.eye(5) + found.E
-    rounding = 2 * (5 + 2) * UNIT_ROUNDOFF * np.linalg.norm(E + gram @ abs(X))
-    expected = (np.linalg.norm(E - gram @ X) + rounding) / (1 + np.linalg.eigvalsh(E)[0])
+    E, X, gram, values = found.E, found.E_prime.value, np.eye(5) + found.E, found.eigenvalues
+    rounding = 2 * (5 + 2) * unit * np.linalg.norm(E + gram @ abs(X))
+    least = 1 + values[0] - 4 * 5 * unit * (1 + values[-1])
+    expected = (np.linalg.norm(E - gram @ X) + rounding) / least
     assert found.E_prime.error == near(np.full((5, 5), expected), rel=1e-12)
 
 
