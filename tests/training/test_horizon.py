@@ -87,6 +87,23 @@ def test_the_steps_go_on_until_attention_is_one_hot(monkeypatch):
     assert off <= trained.stage2.error[2] + steps.stage2.error[-1]
 
 
+def test_the_flow_inherits_the_error_of_the_steps(early, monkeypatch):
+    from marginaudit.training.ntp.far import flow
+
+    inherited = []
+
+    def seen(*_, start_error):
+        inherited.append(start_error)
+        raise flow.FlowFailure("enough was seen")
+
+    monkeypatch.setattr(flow, "fast_forward", seen)
+    trained = run(FREE, 20_000, [])
+    problem, iterate = reduced(FREE, trained.margin)
+    problem.advance(iterate, 10_000, lambda t: None)
+    assert iterate.state_error > 0
+    assert inherited == [iterate.state_error]
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_law_is_a_second_answer(case, early):
     trained = run(CASES[case](), 10**18, [10**9, 10**12, 10**15, 10**18])
