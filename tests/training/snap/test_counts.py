@@ -42,7 +42,14 @@ def test_every_class_and_no_absent_class_is_drawn() -> None:
     assert class_counts([], [1.0], 2, entropy=0).shape == (2, 0, 1)
 
 
-@pytest.mark.parametrize("frequency", [[0.5, 0.4], [1.5, -0.5], [np.nan, 1.0]])
+@pytest.mark.parametrize("off", [0.9e-12, -0.9e-12])
+def test_frequencies_may_be_rounded(off: float) -> None:
+    assert class_counts([7], [0.5, 0.5 + off], 1, 0).sum() == 7
+
+
+@pytest.mark.parametrize(
+    "frequency", [[0.5, 0.4], [1.5, -0.5], [np.nan, 1.0], [0.5, 0.5 + 1.1e-12], [0.5, 0.5 - 1.1e-12]]
+)
 def test_no_frequencies(frequency: list[float]) -> None:
     for draw in (lambda: class_sequences(3, frequency, 1, 0), lambda: class_counts([3], frequency, 1, 0)):
         with pytest.raises(ValueError, match=r"^frequency: got .*, expected numbers from 0 on of sum 1"):

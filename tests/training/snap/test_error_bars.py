@@ -10,6 +10,7 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.training.snap.limit import approximation, continuous, descend, gap, h_star, level, overlap, recursion
 from marginaudit.training.snap.limit import descent as steps_of_eq_7
 from marginaudit.training.snap.limit.approximation import Approximation
+from marginaudit.training.snap.limit.backpropagated import zeta_products
 from marginaudit.training.snap.limit.continuous import solve
 from marginaudit.training.snap.limit.level import Level
 from tests.training.snap.dense import features
@@ -157,6 +158,12 @@ def test_the_gap_is_the_narrower_of_two() -> None:
 
 
 # The features and SGD on Y
+
+
+def test_the_bar_of_zeta_products() -> None:
+    """Four roundings, of which a square and a quotient have two."""
+    found = zeta_products(12, 3)
+    assert found.error == near(4 * UNIT_ROUNDOFF * abs(found.value), rel=1e-13)
 
 
 @pytest.mark.parametrize("unit", [UNIT_ROUNDOFF, COARSE])

@@ -96,6 +96,13 @@ def test_the_gap_is_within_its_bar_and_known_where_rounding_hides_it(M: int, eta
     assert (far.value[1] < 2e-6 * far.value[0]).all()
 
 
+def test_a_million_steps_are_taken_and_no_more() -> None:
+    """The first that is left out has the wider bar of the enclosed lag."""
+    error = h_star([10**6 - 1, 10**6, 10**6 + 1], 1000, 0.5).level.logit.error
+    assert error[0] < error[1] < error[0] * (1 + 1e-6)
+    assert error[2] > 2 * error[1]
+
+
 def test_steps_keep_their_order_and_shape() -> None:
     found = h_star([[5, 0], [2_000_000, 5]], 50, 0.5)
     alone = h_star(2_000_000, 50, 0.5)

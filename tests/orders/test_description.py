@@ -1,0 +1,23 @@
+"""A small dataset in one line."""
+
+import pytest
+
+from marginaudit.orders.ntp import Dataset
+from marginaudit.orders.ntp.description import in_words
+
+
+@pytest.mark.parametrize(
+    ("sentences", "expected"),
+    [
+        (["aa", "bb"], "2 tokens, 2 samples (a -> a; b -> b; n(x) = x)"),
+        (["ab", "ba", "cc"], "3 tokens, 3 samples (a -> b; b -> a; c -> c; n(a) = b, n(b) = a, else n(x) = x)"),
+        (["ab", "ba"], "2 tokens, 2 samples (a -> b; b -> a; n(a) = b, n(b) = a)"),
+    ],
+)
+def test_in_words(sentences: list[str], expected: str) -> None:
+    """Only the tokens that n moves are listed, and the others are named where there are any."""
+    assert in_words(Dataset.from_sentences("d", sentences)) == expected
+
+
+def test_one_sample() -> None:
+    assert in_words(Dataset.from_sentences("d", ["aa"])) == "1 tokens, 1 sample (a -> a; n(x) = x)"
