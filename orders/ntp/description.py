@@ -36,5 +36,5 @@ def in_words(dataset: Dataset) -> str:
     n = dataset.collocation.require_function()
     moved = [f"n({x}) = {y}" for x, y in n.items() if x != y]
     kept = "n(x) = x" if not moved else "else n(x) = x" if len(moved) < dataset.V else ""
-    size = f"{dataset.V} tokens, {dataset.N} sample{'' if dataset.N == 1 else 's'}"
+    size = ", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in ((dataset.V, "token"), (dataset.N, "sample")))
     return f"{size} ({printable('; '.join([samples, ', '.join([*moved, *filter(None, [kept])])]))})"

@@ -19,5 +19,5 @@ def test_in_words(sentences: list[str], expected: str) -> None:
     assert in_words(Dataset.from_sentences("d", sentences)) == expected
 
 
-def test_one_sample() -> None:
-    assert in_words(Dataset.from_sentences("d", ["aa"])) == "1 tokens, 1 sample (a -> a; n(x) = x)"
+def test_one_token() -> None:
+    assert in_words(Dataset.from_sentences("d", ["aa"])) == "1 token, 1 sample (a -> a; n(x) = x)"
