@@ -23,7 +23,7 @@ from marginaudit.training.ntp import (
     stage2_loss,
     train,
 )
-from marginaudit.training.ntp.algorithm1 import _ov_unit
+from marginaudit.training.ntp.algorithm1 import _not_reduced, _ov_unit
 from marginaudit.training.ntp.steps.descent import _reporter, descend
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.loss import Gradient
@@ -255,6 +255,14 @@ def test_the_true_steps_of_stage_1(steps1, true_steps, monkeypatch):
     monkeypatch.setattr(algorithm1, "descend", few)
     train(FREE, steps1=steps1, steps2=0, at=[])
     assert asked[0] == true_steps
+
+
+def test_why_stage_2_has_no_reduced_model():
+    """Margins of orthonormal tokens are one A but for overflow, so nothing is trained here."""
+    classes = sample_classes(FREE)
+    assert _not_reduced(classes, orthonormal=True, common=True) == ""
+    assert _not_reduced(classes, orthonormal=False, common=True) == "the embeddings are not orthonormal"
+    assert _not_reduced(classes, orthonormal=True, common=False) == "the margins of W_ov are not one A"
 
 
 @pytest.mark.parametrize(("apart", "common"), [(0.9e-9, True), (1.1e-9, False)])
