@@ -6,6 +6,7 @@ import flint
 import mpmath
 import numpy as np
 import pytest
+from scipy.special import logsumexp, softmax
 
 from marginaudit.orders.ntp import Dataset, Sample, free_dataset, prefix_closed_dataset
 from marginaudit.training.ntp import loss_gradient, sample_classes, stage1_loss, stage1_loss_gradient, stage2_loss
@@ -272,3 +273,18 @@ def test_equal_logits_have_no_gradient(d):
         assert (token.log_scale, np.abs(token.value).max(), token.magnitude.max()) == (-np.inf, 0, 0)
         found = problem.gradient(at_weights(space, weights))
         assert (found.log_norm, np.abs(found.value).max()) == (-np.inf, 0)
+
+
+def test_losses_of_weights_whose_exponentials_overflow():
+    data = any_dataset(2)
+    rng = np.random.default_rng(5)
+    W_ov, W_kq = 1e4 * rng.normal(size=(4, 4)), 1e4 * rng.normal(size=(4, 4))
+    expected = sum(logsumexp(W_ov[:, x]) - W_ov[y, x] for x, y in enumerate(answers(data)))
+    assert stage1_loss(data, W_ov) == pytest.approx(expected, rel=1e-14, abs=0)
+    total = 0.0
+    for sample, count in zip(data.samples, data.counts, strict=True):
+        x = [data.index[token] for token in sample.tokens]
+        z = W_ov[:, x] @ softmax(W_kq[x, x[-1]])
+        total += count / sum(data.counts) * (logsumexp(z) - z[data.index[sample.next]])
+    assert stage2_loss(data, W_ov, W_kq) == pytest.approx(total, rel=1e-14, abs=0)
+    assert np.isfinite(loss_gradient(data, W_ov, W_kq)).all()

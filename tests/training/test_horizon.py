@@ -12,6 +12,7 @@ from marginaudit.training.ntp import no_fast_forward, train
 from marginaudit.training.ntp.far import horizon
 from marginaudit.training.ntp.far import law as law_module
 from marginaudit.training.ntp.far.horizon import _decades, one_hot
+from marginaudit.training.ntp.steps.descent import Descent
 from tests.training.problems import at_scores, reduced
 
 FREE = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
@@ -99,7 +100,7 @@ def test_the_flow_inherits_the_error_of_the_steps(early, monkeypatch):
     monkeypatch.setattr(flow, "fast_forward", seen)
     trained = run(FREE, 20_000, [])
     problem, iterate = reduced(FREE, trained.margin)
-    problem.advance(iterate, 10_000, lambda t: None)
+    Descent(problem).advance(iterate, 10_000, lambda t: None)
     assert iterate.state_error > 0
     assert inherited == [iterate.state_error]
 
