@@ -136,7 +136,9 @@ def test_another_matrix_is_refused():
 def test_one_token():
     data = Dataset.from_sentences("one", ["aaa"])
     law = stage1_law(data, 0.1, [0, 10**18], solve_ov(data))
-    stepped = train(data, steps1=5, steps2=0, at=[0, 5]).stage1
+    trained = train(data, steps1=5, steps2=0, at=[0, 5])
+    stepped = trained.stage1
+    assert (trained.margin, trained.margin_error) == (0, 0)
     for name in law.columns():
         if name not in ("step", "method"):
             np.testing.assert_array_equal(law.columns()[name], stepped.columns()[name], err_msg=name)
