@@ -114,6 +114,10 @@ def test_a_direction_without_a_distance():
     assert (found.norm, found.distance, found.distance_error, found.error) == (5.0, 0.0, 0.0, math.inf)
     exactly.local_error = 5.0
     assert (exactly.direction().distance_error, exactly.direction().error) == (2.0, math.inf)
+    as_far = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(1, np.zeros(2))
+    as_far.local_error = 1.0
+    assert as_far.direction().norm == as_far.state_error == 1
+    assert (as_far.direction().distance_error, as_far.direction().error) == (2.0, math.inf)
     nowhere = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(0, np.zeros(2)).direction()
     assert nowhere.norm == 0
     assert all(map(math.isnan, (nowhere.one_minus_cos, nowhere.distance, nowhere.error, nowhere.distance_error)))
