@@ -74,7 +74,7 @@ def test_the_error_bars_cover_what_they_say(data: SequenceClasses) -> None:
 @pytest.mark.parametrize("u", [2.0**-53, 2.0**-10])
 @pytest.mark.parametrize("data", RANDOM, ids=lambda data: str(data.K))
 def test_the_error_bars_term_by_term(data: SequenceClasses, u: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """See `overlap_of`, `eigenpairs` and `Overlap.E_prime_error`; with a coarse unit roundoff every term shows."""
+    """See `overlap_of`, `eigenpairs`, `AttentionOverlap.E_prime_error`; with a coarse roundoff every term shows."""
     monkeypatch.setattr(overlap_module, "UNIT_ROUNDOFF", u)
 
     def gamma(k: int) -> float:
