@@ -1,0 +1,155 @@
+"""What commands print for a person, word for word, on small inputs; what they answer with --json is the same."""
+
+from pathlib import Path
+
+import pytest
+
+from marginaudit.reports.command import console
+from tests.command_line import Command, dataset_file
+
+LETTERS = {"sentences": [list("aäa"), list("aäb"), list("baä")]}
+ABC = {"sentences": [list("abcb"), list("bca"), list("cab")]}
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def printed(command: Command, *arguments: object) -> list[str]:
+    """The lines that are not empty, with one space between words."""
+    answer = command(*arguments)
+    assert answer.status == 0, answer.err
+    return [" ".join(line.split()) for line in answer.out.splitlines() if line.strip()]
+
+
+def test_a_table_begins_at_the_left_edge(capsys: pytest.CaptureFixture[str]) -> None:
+    console.print_table("T", ("name", "value"), [["a", "b"], ["longer", "c"]])
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert lines == ["T", "name    value", "a       b", "longer  c", ""]
+
+
+def test_what_is_said_of_sentences(command: Command, own_folder: Path) -> None:
+    sample = '{"sample": {"tokens": ["a", "ä"], "next": "a"}'
+    assert printed(command, "classify", dataset_file(own_folder, LETTERS, "letters.json")) == [
+        "letters:",
+        "collocation",
+        "token next token",
+        "a ä",
+        "ä –",
+        "b a",
+        "Token classes under each query",
+        "query optimal non-optimal confused non-comparable",
+        "a a b ä",
+        "Assumptions",
+        "assumption witness",
+        'collocation fails {"token": "ä", "next_tokens": []}',
+        "injective holds",
+        f"next_from_sentence fails {sample}}}",
+        "well_defined_orders holds",
+        "no_confused_tokens holds",
+        "orthonormal holds",
+        f'optimal_majority fails {sample}, "optimal_positions": 0, "token": "a", "multiplicity": 1}}',
+        "prefix_closed holds",
+    ]
+
+
+def test_what_is_said_of_classes(command: Command) -> None:
+    lines = printed(command, "classify", "snap-single")
+    assert lines[:4] == ["snap-single: classes", "next token query distinct common", "n0 q a b the", "n1 q c d the"]
+    assert " ".join(lines[4:7]) == "Eigenvalues of E = F^T F - I"
+    assert lines[7:12] == ["eigenvalue", "1 -0.2819", "2 0.2819", "Assumptions", "assumption witness"]
+    assert 'symmetric_classes fails {"classes": ["n0", "n1"], "probabilities": [0.5, 0.45]}' in lines
+    assert "single_query holds" in lines
+
+
+def test_what_is_said_of_solutions(command: Command, own_folder: Path) -> None:
+    assert printed(command, "solve", dataset_file(own_folder, ABC, "abc.json")) == [
+        "abc: hard-margin solutions",
+        "problem status method ‖W*‖² duality gap largest violation direction error at most",
+        "ov optimal closed-form 2 0 0 0",
+        "kq optimal exact 3 0 0 0",
+        "W*_kq: x^T W q",
+        "query q key x weight exact",
+        "a a 0.5 1/2",
+        "a c -0.5 -1/2",
+        "b a -0.5 -1/2",
+        "b b 0.5 1/2",
+        "c a 1 1",
+        "c b -1 -1",
+        "Proposition 2's closed",
+        "form",
+        "query witness S",
+        "a holds",
+        "b holds",
+        "c fails a b",
+    ]
+    rounded = printed(command, "solve", "abc.json", "--method", "cvxpy")
+    assert [line.split()[:3] for line in rounded[2:4]] == [["ov", "optimal", "cvxpy"], ["kq", "optimal", "cvxpy"]]
+    assert [len(line.split()) for line in rounded[6:12]] == [3] * 6
+
+
+def test_what_is_said_of_training(command: Command) -> None:
+    assert printed(command, "train", "snap-single", "--steps", "3") == [
+        "snap-single, the decoder in the limit",
+        "of long sequences",
+        "step h h star gamma share",
+        "0 0 0 0 0.0002",
+        "1 5e-05 0.0001 0.2499 0.0002",
+        "2 9.999e-05 0.0001 0.4997 0.0002",
+        "3 0.00015 0.0002 0.7495 0.0002",
+    ]
+    lines = printed(command, "train", "example-1", "--steps1", "2", "--steps2", "1")
+    assert [line for line in lines if line.startswith(("example", "step"))] == [
+        "example-1, Stage 1: W_ov",
+        "step loss norm one minus cos distance gradient norm method error",
+        "example-1, Stage 2: W_kq",
+        "step loss norm one minus cos distance gradient norm min optimal weight method error",
+    ]
+    assert [line.split()[0] for line in lines if line[0].isdigit()] == ["0", "1", "2", "0", "1"]
+
+
+def test_what_is_said_of_claims(command: Command) -> None:
+    entry = command.json("claims", "snap.lemma13")
+    assert printed(command, "claims", "snap.lemma13") == [
+        "snap.lemma13",
+        "id snap.lemma13",
+        "source arXiv 2305.16380, Lemma 13",
+        f"kind {entry['kind']}",
+        f"statement {entry['statement']}",
+        f"formula {' '.join(entry['formula'].split())}",
+        "assumptions",
+        "proof_uses",
+    ]
+    assert "assumptions uniform_classes, equal_overlaps" in printed(command, "claims", "snap.remark1")
+    title, header, *rows = printed(command, "claims")
+    assert (title, header) == ("Claims", "id statement source assumptions")
+    assert {row.split()[0] for row in rows} >= {"snap.lemma13", "ntp.theorem2.floor"}
+
+
+def test_what_is_said_of_figures(command: Command, own_folder: Path) -> None:
+    names = printed(command, "figure", "list")
+    assert command.json("figure", "list") == {"figures": names}
+    assert printed(command, "figure", names[0], "--out", "drawn.png") == ["figure: drawn.png"]
+    assert (own_folder / "drawn.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_is_said_of_a_hunt(command: Command, own_folder: Path) -> None:
+    (own_folder / "claims.py").write_text(
+        "from dataclasses import replace\n"
+        "from marginaudit.reports import LEDGER, exact_series\n"
+        "from marginaudit.reports.judgements import Equal\n"
+        "def measure(run): return exact_series([int(len(run.dataset.relations) > 1)])\n"
+        "pairs = Equal(measure=measure, expected=lambda _: exact_series([0]))\n"
+        'CLAIMS = [replace(LEDGER["ntp.prop2.closed-form"], id="planted", judgement=pairs)]\n'
+    )
+    hunted = ("hunt", "planted", "--claims", "claims.py", "--seconds", "60")
+    found = command.json(*hunted)
+    sizes = ", ".join(f"{name} {size}" for name, size in found["largest_tried"].items())
+    data = command.json("classify", "planted.json")
+    first, second, *files = printed(command, *hunted)
+    assert first.startswith(f"counterexample to planted: V {len(data['next_token'])}, N ")
+    assert first.endswith(f"(tried {found['tried']} datasets of up to {sizes}).")
+    assert second == found["detail"]
+    assert files == ["dataset: planted.json", "certificate: planted.certificate.json"]
