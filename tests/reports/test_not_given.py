@@ -1,0 +1,83 @@
+"""A solution, steps or a scale that is not there is named, before numpy fails on it."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
+from marginaudit.reports.judgements.bounded import Threshold
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import lemmas_stage1, lemmas_stage2, proposition2
+from marginaudit.reports.ntp.sharper import margins, rate, stage2
+from marginaudit.reports.ntp.tables import proposition2 as table
+from marginaudit.reports.series import Series, series
+from marginaudit.reports.snap.claims import concentration
+from marginaudit.training.ntp.model.infimum import infimum_ball
+
+NOTHING: Any = SimpleNamespace(scores=None, matrix=None, weights_exact=None)
+
+
+def unsolved() -> Any:
+    """Example 1 without solutions."""
+    run = Run(CASES["example-1"](), Config(steps1=3, steps2=2))
+    run.__dict__ |= {"ov": NOTHING, "kq": NOTHING, "trained": replace(run.trained, asymptotics=None)}
+    return run
+
+
+@pytest.mark.parametrize(
+    ("compute", "said"),
+    [
+        (lemmas_stage1._quotient, "W*_ov does not exist"),
+        (lemmas_stage2.lemma4_sides, "W*_ov does not exist"),
+        (proposition2._extremes, "W*_kq does not exist"),
+        (lambda run: stage2._far_along_reference(run, infimum_ball), "W*_kq does not exist"),
+        (lambda run: proposition2._weights(run, [("S", "S")], ("",)), "W*_kq does not exist"),
+        (lambda run: table._solved(run, "S"), "a solution without scores"),
+        (rate._asymptotics, "W*_kq is not known exactly"),
+        (lambda run: margins.bent(run, 1), "W*_ov has no exact solution"),
+        (margins._holds, "W*_kq has no exact solution"),
+    ],
+)
+def test_without_a_solution(compute: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=f"^{said.replace('*', '[*]')}$"):
+        compute(unsolved())
+
+
+def stepless(_: object) -> Series:
+    return series([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("judgement", "said"),
+    [
+        (Limit(measure=stepless, predicted=lambda _: 1.0, regime=lambda _: 1.0), "a limit is approached along steps"),
+        (HiddenConstant(measure=stepless, shape=lambda _, t: t), "a hidden constant is fitted along steps"),
+        (
+            Bounded(measure=stepless, upper=lambda _, t: t, threshold=lambda _: Threshold(3.0)),
+            "a statement with a threshold needs a series with steps",
+        ),
+        (
+            Equal(measure=stepless, expected=lambda _: series([1.0, 2.0], log=True)),
+            "one side is given in logarithms and the other is not",
+        ),
+        (
+            HiddenConstant(
+                measure=lambda _: series([1.0, 2.0], step=np.array([1, 2])), shape=lambda _, t: np.full(2, np.nan)
+            ),
+            "not a number on one side of a comparison",
+        ),
+    ],
+)
+def test_without_steps_a_number_or_a_common_scale(judgement: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        judgement.judge(None)
+
+
+def test_growth_without_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(concentration, "alone", lambda _: (stepless(_), stepless(_)))
+    with pytest.raises(ValueError, match="no steps"):
+        concentration.growth_of_steps.__wrapped__(None)
