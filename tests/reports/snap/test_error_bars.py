@@ -8,6 +8,7 @@ import flint
 import numpy as np
 import pytest
 
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.orders.snap import SequenceClasses, weakly_correlated_dataset
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.judgements import Bounded
@@ -40,7 +41,6 @@ from marginaudit.training.snap.limit import (
     overlap,
     printed_iota,
 )
-from marginaudit.training.snap.limit.approximation import UNIT
 from tests.reports.snap.twins import on, parts, run
 
 EPS = float(np.finfo(float).eps)
@@ -203,7 +203,7 @@ def test_bars_of_overlaps() -> None:
     bars_are(overlaps.diagonal(at), E_prime.error[n, n])
     L, _, e = eigenpairs(at.overlap.E)
     least, most = 1 + L.min() - 4 * e, np.abs(L / (1 + L)).max()
-    bars_are(overlaps.spectral(at), 3 * e / least**2 + 2 * e / least + 9 * UNIT * 1.01 * most)
+    bars_are(overlaps.spectral(at), 3 * e / least**2 + 2 * e / least + 9 * UNIT_ROUNDOFF * 1.01 * most)
     largest_eigenvalue = float(np.abs(L).max())
     moved = 2 * (largest_eigenvalue + e) * e / (1 - largest_eigenvalue - e) ** 2
     bars_are(overlaps.differences(at), (E_prime - at.overlap.E).error.ravel() + moved)
