@@ -1,0 +1,84 @@
+"""The max-margin problem with masses, against a quadratic program and the first problem."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marginaudit.margins import CertificateError
+from marginaudit.margins.weighted_margin import weighted_margin
+from marginaudit.orders.ntp import CASES, free_dataset
+from tests.training.late_model import of_dataset
+
+
+@st.composite
+def acyclic_graphs(draw, nodes=8):
+    """Edges from smaller to larger numbers; every node has one."""
+    pairs = [(a, j) for a in range(nodes) for j in range(a + 1, nodes)]
+    return draw(st.sets(st.sampled_from(pairs), min_size=1, max_size=14))
+
+
+@settings(max_examples=15)
+@given(acyclic_graphs(), st.lists(st.integers(1, 9), min_size=8, max_size=8))
+def test_weighted_margin_against_a_quadratic_program(edges, masses):
+    winner, loser = np.array(sorted(edges)).T
+    mass = np.array(masses)
+    found = weighted_margin(mass, winner, loser)
+    x = cp.Variable(8)
+    problem = cp.Problem(
+        cp.Minimize(cp.sum(cp.multiply(mass, cp.square(x)))), [x[winner] - x[loser] >= np.ones(len(winner))]
+    )
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+    np.testing.assert_allclose([float(value) for value in found.x], x.value, atol=1e-5)
+    assert float(found.norm_squared) == pytest.approx(problem.value, rel=1e-6, abs=0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_weighted_margin_of_large_graphs(seed):
+    """Long paths and many redundant edges; it verifies itself."""
+    rng = np.random.default_rng(seed)
+    pairs = np.sort(rng.integers(60, size=(400, 2)), axis=1)
+    pairs = np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
+    order = rng.permutation(len(pairs))
+    found = weighted_margin(rng.integers(1, 20, size=60), *pairs[order].T)
+    dual = 2 * sum(found.multiplier) - found.norm_squared
+    assert dual == found.norm_squared > 0
+
+
+@pytest.mark.parametrize("data", [CASES["section-7"](), CASES["free-20"](), free_dataset(V=12, N=60, L=6, seed=0)])
+def test_weighted_margin_of_unit_masses_is_the_first_problem(data):
+    merged, reference = of_dataset(data)
+    found = weighted_margin(np.ones(len(reference.weight), dtype=np.int64), merged.winner, merged.loser)
+    assert found.x == reference.weight
+    assert found.norm_squared == reference.norm_squared
+    assert found.slack == reference.slack
+
+
+def test_a_cycle_has_no_margin():
+    with pytest.raises(ValueError, match="directed cycle"):
+        weighted_margin(np.ones(3, dtype=np.int64), np.array([0, 1, 2]), np.array([1, 2, 0]))
+
+
+@pytest.mark.parametrize(
+    ("x", "multiplier", "message"),
+    [
+        ([1, 0, -1], [1, 1, 0], None),
+        ([1, 0, 0], [1, 1, 0], "margin is below 1"),
+        ([1, 0, -1], [2, 2, -1], "multiplier is negative"),
+        ([1, 0, -1], ["1/2", "1/2", "1/2"], "positive on a slack"),
+        ([2, 1, 0], [1, 1, 0], "do not add up"),
+    ],
+)
+def test_verify(x, multiplier, message):
+    right = weighted_margin(np.array([1, 2, 1]), np.array([0, 1, 0]), np.array([1, 2, 2]))
+    given_ = replace(right, x=tuple(map(Fraction, x)), multiplier=tuple(map(Fraction, multiplier)))
+    if message is None:
+        given_.verify()
+        assert given_.x == right.x
+    else:
+        with pytest.raises(CertificateError, match=message):
+            given_.verify()
