@@ -153,6 +153,8 @@ def test_a_lower_bound_is_vacuous_at_the_least_that_can_be_reached() -> None:
     assert claim.judge(run()).verdict is Verdict.VACUOUS
     rises = replace(claim, lower=lambda _, t: (t - 700.5) / 1e4)
     assert (rises.judge(run()).verdict, rises.judge(run()).informative_from) == (Verdict.HOLDS, 701)
+    meets = replace(claim, lower=lambda _, t: (t - 700) / 1e4)
+    assert meets.judge(run()).informative_from == 701
     assert replace(claim, smallest=lambda _: -2.0).judge(run()).verdict is Verdict.HOLDS
     never = claim.judge(run())
     assert never.informative_from is None

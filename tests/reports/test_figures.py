@@ -1,9 +1,11 @@
 """What the two figures of a report draw, line by line, on records made by hand."""
 
 import math
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
@@ -12,7 +14,8 @@ from matplotlib.figure import Figure
 
 from marginaudit.reports.ntp.figures.direction import direction_figure
 from marginaudit.reports.ntp.figures.measured import PANELS, against_bounds
-from marginaudit.reports.plots.measured import draw_curve
+from marginaudit.reports.plots.measured import draw_curve, one_legend, six_panels
+from marginaudit.reports.plots.plotting import plot_settings
 from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
@@ -173,4 +176,36 @@ def test_six_panels_show_the_claims_curves_or_the_run() -> None:
         assert axis.get_title("left") == title
         expected = ([2, 3], [7.0, 8.0]) if claim == "ntp.theorem1.norm" else ([1, 5], columns[name][1:].tolist())
         assert lines(axis, MEASURED) == [expected]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["measured", "bound"]
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["measured", "bound"]
+    assert legend._ncols == 2  # type: ignore[attr-defined]
+    assert {(axis.get_xscale(), axis.get_xlabel()) for axis in figure.axes} == {("log", "step $t$")}
+    assert {axis.xaxis.get_major_formatter()(1000.0) for axis in figure.axes} == {"10³"}
+    assert figure.get_suptitle() == "n: measured against bound"
+
+
+def test_panels_neither_overlap_nor_leave_the_figure() -> None:
+    figure, axes = six_panels("a $ title")
+    assert figure.get_suptitle() == r"a \$ title"
+    boxes = [axis.get_position() for axis in axes]
+    assert all(0.05 < box.x0 < box.x1 < 1 and 0.1 < box.y0 < box.y1 < 0.9 for box in boxes)
+    assert [round(box.y0, 6) for box in boxes[:3]] == [round(boxes[0].y0, 6)] * 3
+    for left, right in pairwise(boxes[:3]):
+        assert 0.02 < right.x0 - left.x1 < 0.1
+    for above, below in zip(boxes[:3], boxes[3:], strict=True):
+        assert 0.05 < above.y0 - below.y1 < 0.2
+        assert above.x0 == below.x0
+    one_legend(figure, [])
+    assert figure.legends[0]._ncols == 1  # type: ignore[attr-defined]
+
+
+def test_figures_look_alike_whatever_the_users_settings_are() -> None:
+    with mpl.rc_context({"axes.grid": False, "axes.spines.top": True, "lines.linewidth": 9.0}), plot_settings():
+        found = mpl.rcParams
+        assert (found["axes.grid"], found["legend.frameon"], found["text.parse_math"]) == (True, False, True)
+        assert (found["axes.spines.top"], found["axes.spines.right"], found["axes.spines.left"]) == (False, False, True)
+        assert (found["axes.titlelocation"], found["axes.titleweight"]) == ("left", "bold")
+        assert found["pdf.fonttype"] == 42  # fonts as outlines that can be searched
+        assert found["svg.fonttype"] == "path"
+        assert 7 <= found["legend.fontsize"] < found["font.size"] < found["axes.titlesize"] <= 10
+        assert found["lines.linewidth"] == mpl.rcParamsDefault["lines.linewidth"]

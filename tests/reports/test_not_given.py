@@ -12,6 +12,7 @@ from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
 from marginaudit.reports.judgements.bounded import Threshold
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import lemmas_stage1, lemmas_stage2, proposition2
+from marginaudit.reports.ntp.rates import measured_constants
 from marginaudit.reports.ntp.sharper import margins, rate, stage2
 from marginaudit.reports.ntp.tables import proposition2 as table
 from marginaudit.reports.series import Series, series
@@ -81,3 +82,22 @@ def test_growth_without_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concentration, "alone", lambda _: (stepless(_), stepless(_)))
     with pytest.raises(ValueError, match="no steps"):
         concentration.growth_of_steps.__wrapped__(None)
+
+
+def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    run: Any = Run(CASES["example-1"](), Config(steps1=3, steps2=20))
+    step, value, radius = measured_constants(run, degenerate=False)
+    found = rate._constant(run)
+    assert found.step is not None
+    assert (found.step.tolist(), found.value.tolist()) == (step.tolist(), value.tolist())
+    assert found.radius.tolist() == radius.tolist()
+    late = series([0.5, 0.25], radius=[0.1, 0.2], step=np.array([3, 10]))
+    monkeypatch.setattr(rate, "late_records", lambda *_: late)
+    for error, degenerate, enclosed in ((np.inf, False, True), (np.inf, True, False), (0.1, False, False)):
+        stage = replace(run.trained.stage2, error=np.full(21, error))
+        again: Any = Run(run.dataset, run.config)
+        asymptotics = replace(run.trained.asymptotics, degenerate=degenerate)
+        again.__dict__["trained"] = replace(run.trained, stage2=stage, asymptotics=asymptotics)
+        constant = rate._constant(again)
+        assert (constant.value.tolist() == [0.5 * 9, 0.25 * 100]) is enclosed
+        assert (constant.radius.tolist() == [0.1 * 9, 0.2 * 100]) is enclosed
