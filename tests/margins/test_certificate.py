@@ -131,6 +131,11 @@ def test_status_words_decide_nothing(monkeypatch):
     patched(monkeypatch, lambda w, lam, status: (-w, lam, "optimal"))
     with pytest.raises(SolverFailure, match="CLARABEL ended with status 'optimal': least margin -"):
         solve_kq(dataset)
+    rows = rows_of([(0, 2), (0, 3), (1, 3)], 4)
+    patched(monkeypatch, lambda w, lam, status: (w * np.array([1.0, -3.0, 1.0, 1.0])[: len(w)], lam, "optimal"))
+    least = rows.margins(quadratic._attempt(rows).W)[0]
+    assert least.min() < 0 < least.max()
+    assert f"least margin {least.min():.3g}, expected positive" in str(quadratic.solve_quadratic(rows))
     patched(monkeypatch, lambda w, lam, status: (w, 0.9 * lam, "optimal"))
     with pytest.raises(SolverFailure, match=r"relative duality gap up to 0\.01"):
         solve_ov(dataset)
