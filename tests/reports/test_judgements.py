@@ -122,6 +122,7 @@ def test_what_error_bars_hide_may_follow_from_a_proof() -> None:
     assert (proved.verdict, proved.slack) == (Verdict.HOLDS, 2.0)
     assert proved.worst_step is not None
     assert proved.worst_step <= 500
+    assert proved.measured == 1 / proved.worst_step
     assert "At 500 of 1000 entries, the first at t = 501," in proved.detail
     assert replace(claim, guaranteed=lambda _, t: 2.5 / t).judge(run()).verdict is Verdict.INCONCLUSIVE
     nothing = Bounded(measured(1 / STEP, radius=np.inf), upper=lambda _, t: 2 / t, guaranteed=lambda _, t: 1 / t)
