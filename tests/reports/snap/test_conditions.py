@@ -26,7 +26,7 @@ from marginaudit.reports.snap.claims import (
     rows,
     speed,
 )
-from marginaudit.reports.snap.claims.balls import errors
+from marginaudit.reports.snap.claims.ball_descent import errors
 from marginaudit.reports.snap.facts import records
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.snap.setting import no_growth
@@ -300,12 +300,14 @@ def test_how_many_seeds_and_counts_xi_is_computed_for(monkeypatch: pytest.Monkey
 
 
 def test_how_many_seeds_and_records_chances_are_drawn_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = on(CASES["snap-symmetric"](), steps=10**18, seeds=50)
-    assert chance.drawn(at)[1].theta.value.shape == (50, 24, 3)
+    def sizes() -> list[tuple[int, ...]]:
+        found = chance.drawn(on(CASES["snap-symmetric"](), steps=10**18, seeds=50), fluctuation)
+        return [found.step.shape, found.theta.value.shape, found.sigma.value.shape]
+
+    assert sizes() == [(24,), (50, 24), (50, 24)]
     for numbers, seeds, steps in ((3 * 50 * 7, 50, 7), (3 * 50 * 2, 50, 4), (3 * 9, 9, 4), (2, 1, 4)):
         monkeypatch.setattr(chance, "NUMBERS", numbers)
-        step, found = chance.drawn(at)
-        assert (found.theta.value.shape, len(step)) == ((seeds, steps, 3), steps)
+        assert sizes() == [(steps,), (seeds, steps), (seeds, steps)]
 
 
 def test_quantiles_to_the_last_order_statistic(monkeypatch: pytest.MonkeyPatch) -> None:
