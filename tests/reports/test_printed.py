@@ -1,10 +1,8 @@
 """What commands print for a person, word for word, on small inputs; what they answer with --json is the same."""
 
-from functools import partial
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from marginaudit.reports.command import console
 from tests.command_line import Command, dataset_file
@@ -30,14 +28,6 @@ def test_a_table_begins_at_the_left_edge(capsys: pytest.CaptureFixture[str]) -> 
     console.print_table("T", ("name", "value"), [["a", "b"], ["longer", "c"]])
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert lines == ["T", "name    value", "a       b", "longer  c", ""]
-
-
-def test_numbers_are_not_coloured_on_a_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(console, "Console", partial(Console, force_terminal=True, color_system="standard"))
-    console.print_line("0.5 of 'a' at /tmp")
-    assert capsys.readouterr().out == "0.5 of 'a' at /tmp\n"
 
 
 def test_what_is_said_of_sentences(command: Command, own_folder: Path) -> None:
