@@ -34,7 +34,7 @@ def test_the_cases_are_confirmed(case: str, tmp_path: Path) -> None:
     dataset = CASES[case]()
     ov, kq = verify(*written(tmp_path, dataset, certificate(dataset)))
     assert ov.startswith("ov: optimal")
-    assert f"||W*||^2 = {solve_kq(dataset).norm_squared_exact}" in kq
+    assert f"||W*||^2 = {solve_kq(dataset).exact().norm_squared_exact}" in kq
 
 
 def numbers(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -468,7 +468,10 @@ def test_names_that_the_terminal_cannot_show(
     """A token of other letters on a terminal of ASCII, and one that would clear the screen."""
     cyclic = broken(Dataset.from_sentences("é", [["é", "a"], ["a", "é"]]), "well_defined_orders")
     text = json.dumps(dataset_to_document(cyclic)).replace("x4", "\\u00e9x").replace("x3", "\\u001b[2J")
-    cycle = {"format": FORMAT, "kq": {"status": "infeasible", "query": "éx", "cycle": ["éx", "\x1b[2J"]}}
+    cycle: dict[str, Any] = {
+        "format": FORMAT,
+        "kq": {"status": "infeasible", "query": "éx", "cycle": ["éx", "\x1b[2J"]},
+    }
     paths = [str(path) for path in written(tmp_path, text, cycle)]
     shown = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(shown, encoding="ascii"))

@@ -39,9 +39,7 @@ RUNS = ("uneven", "long", "example-1")
 
 def numbers(on: Run) -> dict[str, float]:
     """What the ledger's formulas are made of, from the dataset and the two solutions' matrices."""
-    data, ov, kq = on.dataset, on.ov.matrix, on.kq.matrix
-    assert ov is not None
-    assert kq is not None
+    data, ov, kq = on.dataset, on.ov.optimal().matrix, on.kq.optimal().matrix
     config = on.config
     return {
         "V": data.V,

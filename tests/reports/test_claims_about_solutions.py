@@ -10,7 +10,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from marginaudit.margins.ntp import solve_kq
+from marginaudit.margins.ntp import Cycle, solve_kq
+from marginaudit.margins.ntp.solution import infeasible
 from marginaudit.orders.ntp import CASES, Dataset, QueryOrder, Sample, free_dataset
 from marginaudit.reports import LEDGER, Evidence, Verdict
 from marginaudit.reports.ntp import Config, Run
@@ -19,6 +20,7 @@ from marginaudit.reports.ntp.quantities import margin_error, moved_attention, sc
 from marginaudit.reports.ntp.sharper import margins as sharp_margins
 from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient
+from tests.solutions import inexact
 
 EPS = float(np.finfo(float).eps)
 
@@ -63,14 +65,12 @@ def test_the_closed_form_is_compared_on_every_token_related_under_a_query() -> N
 def test_without_an_exact_solution_the_weights_have_the_solvers_error() -> None:
     data = replace(UNEVEN, embedding=np.diag([1.0, 2.0, 3.0, 1.0, 1.0]))
     on = Run(data)
-    on.__dict__["kq"] = replace(solve_kq(data), weights_exact=None, weight_radius=0.25)
+    on.__dict__["kq"] = inexact(solve_kq(data), weight_radius=0.25)
     values = proposition2._solution(on)
     assert values.radius.tolist() == [0.25 * size * 3 for size in (1, 2, 3, 1, 1)]
-    scores = on.kq.scores
-    assert scores is not None
-    assert values.value.tolist() == scores[:, data.index["c"]].tolist()
-    on.__dict__["kq"] = replace(on.kq, scores=None)
-    with pytest.raises(ValueError, match="does not exist"):
+    assert values.value.tolist() == on.kq.optimal().scores[:, data.index["c"]].tolist()
+    on.__dict__["kq"] = infeasible(Cycle("c", ()), {})
+    with pytest.raises(ValueError, match="infeasible"):
         proposition2._weights(on, [("c", "a")], ("",))
 
 
@@ -85,12 +85,12 @@ def test_the_corollary_compares_the_least_and_the_most_of_each_sample() -> None:
     n = {"a": "b", "b": "c", "c": "a"}
     same = Run(Dataset("same", ("a", "b", "c"), (Sample(("a", "b", "c"), "b"),), (1,), next_token=n))
     assert proposition2._extremes(same) == [("c", "b", "c")]
-    on.__dict__["kq"] = replace(on.kq, weights_exact=None)
+    on.__dict__["kq"] = inexact(on.kq)
     on.kept.clear()
     assert proposition2._extremes(on) == [("c", "c", "a")]
-    on.__dict__["kq"] = replace(on.kq, scores=None)
+    on.__dict__["kq"] = infeasible(Cycle("c", ()), {})
     on.kept.clear()
-    with pytest.raises(ValueError, match="does not exist"):
+    with pytest.raises(ValueError, match="infeasible"):
         proposition2._extremes(on)
 
 
@@ -130,7 +130,7 @@ def test_which_queries_have_the_closed_form_is_said_of_each() -> None:
     found = sharp_margins._holds(on)
     assert dict(zip(found.label, found.value.tolist(), strict=True)) == {"query 'c'": 0, "query 'a'": 1}
     assert LEDGER["sharp.prop2"].judge(on).verdict is Verdict.HOLDS
-    on.__dict__["kq"] = replace(on.kq, weights_exact=None)
+    on.__dict__["kq"] = inexact(on.kq)
     with pytest.raises(ValueError, match="no exact solution"):
         sharp_margins._holds(on)
 
@@ -190,8 +190,7 @@ def test_the_bars_of_lemmas_2_and_3() -> None:
     assert lemmas_stage1._norm(on).tolist() == stage.norm[1:].tolist()
     skew = replace(on.dataset, embedding=np.eye(4) + np.triu(np.full((4, 4), 0.3), 1))
     apart = Run(skew, Config(steps1=6, steps2=1))
-    stage, scores = apart.stage1_steps, apart.ov.scores
-    assert scores is not None
+    stage, scores = apart.stage1_steps, apart.ov.optimal().scores
     largest = max(scores[y, x] - scores[v, x] for x, y in enumerate((1, 2, 3, 0)) for v in range(4) if v != y)
     low = np.minimum(stage.min_margin, stage.min_margin / largest)[1:]
     high = np.maximum(stage.max_margin, stage.max_margin / largest)[1:]

@@ -163,7 +163,7 @@ def test_the_longest_step_that_the_rate_is_proved_for() -> None:
     """||W*_kq||^2 = 1: two queries, one pair each."""
     samples = (Sample(("b", "a"), "a"), Sample(("a", "b"), "b"))
     data = Dataset("two", ("a", "b"), samples, (1, 1), next_token={"a": "b", "b": "a"})
-    assert solve_kq(data).norm_squared_exact == 1
+    assert solve_kq(data).exact().norm_squared_exact == 1
     assert long_step(Run(data, Config(lr2=0.25))) is None
     reason = long_step(Run(data, Config(lr2=math.nextafter(0.25, 1))))
     assert reason is not None

@@ -79,8 +79,7 @@ def test_lemma_2_measures_the_quotient_of_the_two_inner_products() -> None:
     judgement = CLAIMS["ntp.lemma2"].judgement
     assert isinstance(judgement, Bounded)
     measured = judgement.measure(on)
-    best = on.ov.matrix
-    assert best is not None
+    best = on.ov.optimal().matrix
     expected = [np.vdot(W, G) / np.vdot(best, G) for W, G in textbook_stage1(on.dataset, 60, on.eta0)][1:]
     np.testing.assert_allclose(measured.value, expected, rtol=1e-11)
     assert (np.abs(measured.value - expected) < 1e-10).all()
@@ -98,8 +97,7 @@ def test_lemma_2_spans_what_the_margins_allow_where_tokens_are_not_orthonormal()
     judgement = CLAIMS["ntp.lemma2"].judgement
     assert isinstance(judgement, Bounded)
     measured = judgement.measure(on)
-    best, W = on.ov.matrix, np.zeros((4, 4))
-    assert best is not None
+    best, W = on.ov.optimal().matrix, np.zeros((4, 4))
     for t in range(1, 41):
         G = stage1_loss_gradient(data, W)
         W = W - on.eta0 * G / np.linalg.norm(G)
@@ -111,11 +109,10 @@ def test_lemma_2_spans_what_the_margins_allow_where_tokens_are_not_orthonormal()
 def test_lemma_2_allows_for_margins_of_the_reference_above_1() -> None:
     """3 W*_ov in place of W*_ov has all margins 3, and a third of the quotient."""
     on = Run(CASES["example-1"](), Config(steps1=9, steps2=2))
-    judgement, scores = CLAIMS["ntp.lemma2"].judgement, on.ov.scores
+    judgement, solution = CLAIMS["ntp.lemma2"].judgement, on.ov.optimal()
     assert isinstance(judgement, Bounded)
-    assert scores is not None
     true = judgement.measure(on).value / 3
-    on.__dict__["ov"] = replace(on.ov, scores=3 * scores)
+    on.__dict__["ov"] = replace(solution, scores=3 * solution.scores)
     measured = judgement.measure(on)
     assert (measured.lower <= true).all()
     assert (true <= measured.upper).all()
@@ -318,8 +315,7 @@ def lead(on: Run) -> Any:
 @pytest.mark.parametrize("seed", range(3))
 def test_lemma_7_measures_the_cosines_of_the_textbook_gradient(seed: int) -> None:
     on = Run(free_dataset(V=6, N=20, L=5, seed=seed, max_count=3), Config(steps1=60, steps2=40, lr2=0.2))
-    best = on.kq.scores
-    assert best is not None
+    best = on.kq.optimal().scores
     measured, stage = lead(on), on.training.stage2
     for record in range(1, len(stage)):
         W = stage.score_matrix(record, 6)
@@ -335,8 +331,7 @@ def test_lemma_7_keeps_its_digits_far_out() -> None:
     on = Run(free_dataset(V=5, N=10, L=4, seed=3), Config(steps2=10**12, at=(10**4, 10**12), lr2=0.5))
     stage, measured = on.training.stage2, lead(on)
     assert measured.step.tolist() == [10**4, 10**12]
-    classes, exact = sample_classes(on.dataset), on.kq.weights_exact
-    assert exact is not None
+    classes, exact = sample_classes(on.dataset), on.kq.exact().weights_exact
     names = on.dataset.vocabulary
     n = on.dataset.collocation.require_function()
     with mp.workdps(60):
@@ -370,8 +365,7 @@ def test_lemma_7_keeps_its_digits_far_out() -> None:
 def test_lemma_7_error_bars_hold_what_an_error_of_W_does() -> None:
     """W moved by as much as the record says it may be off: the cosines move by less than the error bar says."""
     on = Run(free_dataset(V=5, N=12, L=4, seed=1), Config(steps1=200, steps2=30, lr2=0.3))
-    stage, best = on.training.stage2, on.kq.scores
-    assert best is not None
+    stage, best = on.training.stage2, on.kq.optimal().scores
     moved = 1e-5
     off = replace(stage, distance_error=np.where(stage.step > 0, moved / np.where(stage.norm > 0, stage.norm, 1), 0.0))
     nominal = lead(on)
@@ -463,8 +457,7 @@ def test_sharp_lemma_7_survives_an_adversary(seed: int) -> None:
     worst = 0.0
     for _ in range(6):
         data = free_dataset(V=5, N=5, L=int(rng.integers(2, 5)), seed=int(rng.integers(10**6)), max_count=1000)
-        best = solve_kq(data).scores
-        assert best is not None
+        best = solve_kq(data).optimal().scores
         size = float(np.linalg.norm(best))
         n = data.collocation.require_function()
         A = float(10 ** rng.uniform(-1, 1))

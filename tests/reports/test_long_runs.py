@@ -106,8 +106,7 @@ def test_the_rate_is_the_laws(name: str) -> None:
 
 def test_constraints_without_a_multiplier_are_tight_and_named() -> None:
     run = far("degenerate")
-    exact = solve_kq(DEGENERATE).weights_exact
-    assert exact is not None
+    exact = solve_kq(DEGENERATE).exact().weights_exact
     named = rates_answer(run)["without_multiplier"]
     for query, winner, loser in named:
         assert exact[query][winner] - exact[query][loser] == 1

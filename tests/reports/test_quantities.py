@@ -226,7 +226,7 @@ def test_an_enclosure_takes_the_place_of_records_that_it_has_all_of() -> None:
 def test_the_references_own_error_counts() -> None:
     on = example()
     off = Run(on.dataset, on.config)
-    off.__dict__ |= {"trained": on.trained, "kq": replace(on.kq, direction_radius=0.5)}
+    off.__dict__ |= {"trained": on.trained, "kq": replace(on.kq.optimal(), direction_radius=0.5)}
     wide = direction(on.training.stage2, 0.5, 2)
     np.testing.assert_array_equal(stage2_direction(off, 2).radius, wide.radius)
     assert (stage2_direction(on, 2).radius < 1e-6).all()

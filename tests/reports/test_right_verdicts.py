@@ -129,10 +129,10 @@ def test_sharp_stage1_sees_a_reference_off_the_ray() -> None:
     on = Run(CASES["example-1"](), Config(steps1=50, steps2=1))
     with flint.ctx.workprec(128):
         assert float(bent(on, 10).abs_upper()) < 1e-30
-    off = {x: dict(column) for x, column in (on.ov.weights_exact or {}).items()}
+    off = {x: dict(column) for x, column in on.ov.exact().weights_exact.items()}
     off["S"]["V"] *= 2
     other = Run(on.dataset, on.config)
-    other.__dict__["ov"] = replace(on.ov, weights_exact=off)
+    other.__dict__["ov"] = replace(on.ov.exact(), weights_exact=off)
     assert float(bent(other, 10).abs_lower()) > 0.1
     assert LEDGER["sharp.stage1"].judge(other).verdict is Verdict.VIOLATED
 

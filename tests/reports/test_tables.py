@@ -33,6 +33,7 @@ from marginaudit.reports.page.formats import latex, markdown
 from tests.command_line import NO_FUNCTION, SVOP, Command, dataset_file, strict_json
 from tests.orders import restated
 from tests.papers import audit_only
+from tests.solutions import inexact
 from tests.strategies import realizable_datasets
 
 Floats = NDArray[np.float64]
@@ -377,8 +378,7 @@ def test_confused_tokens_are_left_out() -> None:
     [only] = proposition2_table(Run(dataset_from_document(CONFUSED), Config(steps1=2, steps2=9)))
     assert (only["optimal"], only["non_optimal"], only["confused"]) == (["a"], ["q", "c"], ["b"])
     assert only["predicted"] == {"optimal": "2/3", "non_optimal": "-1/3"}
-    exact = solve_kq(dataset_from_document(CONFUSED)).weights_exact
-    assert exact is not None
+    exact = solve_kq(dataset_from_document(CONFUSED)).exact().weights_exact
     assert only["solved"] == {x: str(exact["q"].get(x, 0)) for x in "abcq"}
     differences = [abs(exact["q"][x] - Fraction(2 if x == "a" else -1, 3)) for x in "acq"]
     assert only["largest_difference"] == float(max(differences))
@@ -390,11 +390,10 @@ def test_confused_tokens_are_left_out() -> None:
 def test_a_numerical_solution_comes_with_its_radius() -> None:
     run = Run(dataset_from_document(GENERAL), Config(steps1=2, steps2=9))
     [only] = proposition2_table(run)
-    assert run.kq.scores is not None
-    assert only["solved"] == {x: float(run.kq.scores[i, 2]) for i, x in enumerate("abq")}
+    solution = run.kq.optimal()
+    assert only["solved"] == {x: float(solution.scores[i, 2]) for i, x in enumerate("abq")}
     length = np.linalg.norm(GENERAL["embedding"], axis=1)
-    assert run.kq.weight_radius is not None
-    assert only["radius"] == pytest.approx(run.kq.weight_radius * length.max() * length[2], rel=1e-14, abs=0)
+    assert only["radius"] == pytest.approx(solution.weight_radius * length.max() * length[2], rel=1e-14, abs=0)
     predicted = {"a": 2 / 3, "b": -1 / 3, "q": -1 / 3}
     assert only["largest_difference"] == pytest.approx(max(abs(only["solved"][x] - predicted[x]) for x in predicted))
     assert only["holds"] is False
@@ -406,11 +405,11 @@ def test_a_numerical_solution_comes_with_its_radius() -> None:
 @pytest.mark.parametrize(("radius", "holds"), [(1e-10, True), (0.9e-9, True), (1.1e-9, None), (0.1, None)])
 def test_wide_error_bars_leave_it_open(radius: float, holds: bool | None) -> None:
     run = Run(dataset_from_document(COUNTED), Config(steps1=2, steps2=9))
-    run.__dict__["kq"] = replace(run.kq, weights_exact=None, weight_radius=radius)
+    run.__dict__["kq"] = inexact(run.kq, weight_radius=radius)
     table = proposition2_table(run)
     assert {row["holds"] for row in table} == {holds}
     assert (table[0]["note"] == f"The solution is known within {radius:.1e} only.") == (holds is None)
-    forms = {q: replace(form, holds=False, witness=("a",)) for q, form in (run.kq.closed_form or {}).items()}
+    forms = {q: replace(form, holds=False, witness=("a",)) for q, form in run.kq.closed_form.items()}
     run.__dict__["kq"] = replace(run.kq, closed_form=forms)
     assert {(row["holds"], *row["witness"]) for row in proposition2_table(run)} == {(False, "a")}
 

@@ -48,7 +48,7 @@ def bits(case: Case, norm_squared: float) -> int:
 
 
 def run(case: Case) -> dict[str, object]:
-    solution = solve_kq(case.data)
+    solution = solve_kq(case.data).exact()
     precision = bits(case, solution.norm_squared)
     rows = naive.descend(case.data, case.steps1, [t for t in AT if t <= case.steps], solution.weights_exact, precision)
     return {"bits": precision, "rows": [[t, *values] for t, values in rows.items()]}

@@ -22,6 +22,7 @@ from marginaudit.training.ntp import loss_gradient, sample_classes, train
 from marginaudit.training.ntp.certified import enclosure
 from marginaudit.training.ntp.certified.balls import forward, merged_sentences
 from marginaudit.training.ntp.certified.enclosure import COLUMNS, NotEnclosable, _accurate, enclose, outward
+from tests.solutions import inexact
 from tests.strategies import realizable_datasets
 
 BITS = 800
@@ -347,7 +348,7 @@ def test_what_cannot_be_enclosed_says_why(data, steps1, reason):
 
 def test_a_numerical_solution_is_refused():
     with pytest.raises(NotEnclosable, match="not known exactly"):
-        enclose(FREE, replace(solve_kq(FREE), weights_exact=None), steps1=100, steps=10)
+        enclose(FREE, inexact(solve_kq(FREE)), steps1=100, steps=10)
 
 
 @pytest.mark.parametrize(

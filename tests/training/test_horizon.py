@@ -13,6 +13,7 @@ from marginaudit.training.ntp.far import horizon
 from marginaudit.training.ntp.far import law as law_module
 from marginaudit.training.ntp.far.horizon import _decades, one_hot
 from marginaudit.training.ntp.steps.descent import Descent
+from tests.solutions import inexact
 from tests.training.problems import at_scores, reduced
 
 FREE = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
@@ -159,7 +160,7 @@ def test_what_has_no_fast_forward():
 def test_without_an_exact_solution_there_is_no_fast_forward():
     data = CASES["example-1"]()
     confused, cycle = broken(data, "no_confused_tokens"), broken(data, "well_defined_orders")
-    assert no_fast_forward(confused, replace(solve_kq(confused), weights_exact=None)) == "W*_kq is not known exactly"
+    assert no_fast_forward(confused, inexact(solve_kq(confused))) == "W*_kq is not known exactly"
     assert no_fast_forward(cycle, solve_kq(cycle)) == "W*_kq does not exist"
     elsewhere = broken(data, "next_from_sentence")
     assert "n(x) of no token of its sentence" in no_fast_forward(elsewhere, solve_kq(elsewhere))

@@ -127,9 +127,9 @@ def test_progress_ends_where_stage_1_ends(monkeypatch):
 
 def test_another_matrix_is_refused():
     oblique = replace(EXAMPLE, embedding=np.eye(4) + 0.1)
-    with pytest.raises(ValueError, match="ov_solution: got another matrix"):
+    with pytest.raises(ValueError, match="no exact solution"):
         stage1_law(EXAMPLE, 0.1, [1], solve_ov(oblique))
-    with pytest.raises(ValueError, match="ov_solution"):
+    with pytest.raises(ValueError, match="ov_solution: got another matrix"):
         stage1_law(EXAMPLE, 0.1, [1], solve_kq(EXAMPLE))
 
 

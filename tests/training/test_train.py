@@ -28,6 +28,7 @@ from marginaudit.training.ntp.steps.descent import _reporter, descend
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.loss import Gradient
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, TokenOV
+from tests.solutions import inexact
 
 FREE = free_dataset(V=6, N=14, L=5, seed=1, max_count=3)
 
@@ -165,7 +166,7 @@ def test_an_exact_solution_is_a_reference_to_twice_the_digits():
                 exact = (int(v == n[x]) - flint.arb(1) / 6) / root
                 off = exact - flint.arb(float(unit.high[i, j])) - flint.arb(float(unit.low[i, j]))
                 assert abs(float(off)) < 1e-32
-    floats = _ov_unit(FREE, space, replace(ov, weights_exact=None))
+    floats = _ov_unit(FREE, space, inexact(ov))
     np.testing.assert_allclose(floats.high, unit.high, rtol=0, atol=1e-15)
     assert not floats.low.any()
     one = Dataset.from_sentences("one", ["aaa"])
