@@ -1,26 +1,30 @@
 """What the tests of the late phase share: problems made from graphs, and plain late steps."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import exp, sqrt
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.margins.weighted_margin import weighted_margin
+from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.model.classes import sample_classes
 from marginaudit.training.ntp.model.edges import MergedEdges, merged_edges, sentence_edges
 from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
+from tests.solutions import known
 
 
-def of_dataset(data):
+def of_dataset(data: Dataset) -> tuple[MergedEdges, ExactReference]:
     """The merged edges and W*."""
     classes = sample_classes(data)
     merged = merged_edges(sentence_edges(classes, data.V), len(classes.key))
-    return merged, exact_reference(data, classes, merged, solve_kq(data))
+    return merged, known(exact_reference(data, classes, merged, solve_kq(data)))
 
 
-def of_graph(edges, seed=0):
+def of_graph(edges: set[tuple[int, int]], seed: int = 0) -> tuple[MergedEdges, ExactReference]:
     """The same for constraints x_a - x_j >= 1 on a graph, with random weights."""
     winner, loser = np.array(sorted(edges), dtype=np.int64).T
     nodes = max(winner.max(), loser.max()) + 1
@@ -30,7 +34,7 @@ def of_graph(edges, seed=0):
     return MergedEdges(winner, loser, weight / weight.sum(), np.arange(len(winner))), reference
 
 
-def block(k, m, first):
+def block(k: int, m: int, first: int) -> set[tuple[int, int]]:
     """All edges from k winners to m losers, numbered from ``first``."""
     return {(first + i, first + k + j) for i in range(k) for j in range(m)}
 
@@ -44,8 +48,21 @@ TWICE_DEGENERATE = {(2 * i, 2 * i + 1) for i in range(4)} | {(0, 3), (4, 7), (0,
 tight without a multiplier again."""
 
 
-@numba.njit
-def _steps(t0, t1, eta, norm, high, low, what, what_low, winner, loser, weight, slack):
+@numba.njit()
+def _steps(
+    t0: int,
+    t1: int,
+    eta: float,
+    norm: float,
+    high: NDArray[np.float64],
+    low: NDArray[np.float64],
+    what: NDArray[np.float64],
+    what_low: NDArray[np.float64],
+    winner: NDArray[np.int64],
+    loser: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    slack: NDArray[np.float64],
+) -> None:
     pairs, edges = len(high), len(winner)
     v, margin = np.empty(pairs), np.empty(edges)
     for t in range(t0, t1):
@@ -72,7 +89,14 @@ def _steps(t0, t1, eta, norm, high, low, what, what_low, winner, loser, weight, 
             high[i] = total
 
 
-def late_steps(merged, reference, eta, rows, t0=0, rest=None):
+def late_steps(
+    merged: MergedEdges,
+    reference: ExactReference,
+    eta: float,
+    rows: Sequence[int],
+    t0: int = 0,
+    rest: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
     """rho at each row, by steps of the late phase's gradient (from W = 0 if not told otherwise)."""
     pairs = len(reference.weight)
     high, low = np.zeros(pairs) if rest is None else rest.copy(), np.zeros(pairs)
@@ -87,7 +111,7 @@ def late_steps(merged, reference, eta, rows, t0=0, rest=None):
     return np.array(found)
 
 
-def one_minus_cos(reference, s, rest):
+def one_minus_cos(reference: ExactReference, s: float, rest: NDArray[np.float64]) -> float:
     """1 - cos(s What + rest, What) in exact arithmetic on the given floats, with What to 60 digits."""
     import flint
 
@@ -102,5 +126,5 @@ def one_minus_cos(reference, s, rest):
         return float(1 - cosine)
 
 
-def fractions(*values):
+def fractions(*values: float | str | Fraction) -> tuple[Fraction, ...]:
     return tuple(Fraction(value) for value in values)

@@ -1,13 +1,15 @@
 """Stage 2's reduced problem on a dataset, put together by hand."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import solve_kq
-from marginaudit.orders.ntp import broken, free_dataset, prefix_closed_dataset
+from marginaudit.orders.ntp import Dataset, broken, free_dataset, prefix_closed_dataset
 from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.model.edges import merged_edges, sentence_edges
 from marginaudit.training.ntp.model.reference import exact_reference
 from marginaudit.training.ntp.steps.iterate import Iterate
+from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.spaces import TokenKQ
 
@@ -25,7 +27,9 @@ REDUCED = {
 }
 
 
-def reduced(data, A, exact=True, normalised=True, lr=None):
+def reduced(
+    data: Dataset, A: float, exact: bool = True, normalised: bool = True, lr: float | None = None
+) -> tuple[ReducedKQ, Iterate]:
     """The problem and its zero iterate."""
     classes = sample_classes(data)
     edges = sentence_edges(classes, data.V)
@@ -38,6 +42,6 @@ def reduced(data, A, exact=True, normalised=True, lr=None):
     return problem, Iterate(space.shape, lr, high, reference_low=low, normalised=normalised)
 
 
-def at_scores(problem, scores):
+def at_scores(problem: CommonMargin | GeneralB | ReducedKQ, scores: NDArray[np.float64]) -> Iterate:
     """The iterate W = scores."""
     return Iterate(problem.space.shape, 1.0, None).placed(0, np.asarray(scores))

@@ -2,28 +2,33 @@
 
 import math
 from dataclasses import replace
+from typing import Any, Literal
 
 import flint
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import solve_kq
-from marginaudit.orders.ntp import broken, free_dataset
+from marginaudit.orders.ntp import Dataset, broken, free_dataset
 from marginaudit.training.ntp import sample_classes, train
-from marginaudit.training.ntp.far.flow import fast_forward
+from marginaudit.training.ntp.far.flow import _Path, fast_forward
+from marginaudit.training.ntp.far.late_field import LateField
+from marginaudit.training.ntp.model.edges import Floats
 from marginaudit.training.ntp.steps.compiled import CompiledSteps
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
 from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
-from marginaudit.training.ntp.steps.loss import Gradient, Loss, TokenGradient
+from marginaudit.training.ntp.steps.loss import Gradient, Loss, Row, TokenGradient
 from marginaudit.training.ntp.steps.ov import OV
 from marginaudit.training.ntp.steps.recording import row, row_at
-from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, TokenKQ, TokenOV
+from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
 from tests.training.late_model import block, late_steps, of_dataset, of_graph
 from tests.training.problems import REDUCED, SMALL, at_scores, reduced
 
 
-def near(value, rel):
+def near(value: float | np.floating[Any] | tuple[float, float], rel: float) -> Any:
     """Relatively: `pytest.approx` alone takes everything below 1e-12 as equal."""
     return pytest.approx(value, rel=rel, abs=0)
 
@@ -31,7 +36,7 @@ def near(value, rel):
 # The iterate
 
 
-def moved(lr=0.5, *, normalised=True, reference=None):
+def moved(lr: float = 0.5, *, normalised: bool = True, reference: NDArray[np.float64] | None = None) -> Iterate:
     """Two steps of unequal sizes and bounds."""
     iterate = Iterate((2,), lr, reference, normalised=normalised)
     first, second = np.array([0.6, 0.8]), np.array([1.0, 0.0])
@@ -40,7 +45,7 @@ def moved(lr=0.5, *, normalised=True, reference=None):
     return iterate
 
 
-def test_the_errors_of_steps_add_up():
+def test_the_errors_of_steps_add_up() -> None:
     """Own errors lr (rounding + 4 EPS); growth by the arc, sqrt(0.8), and by 1.1 and 0.5 * 14 - 1 = 6."""
     iterate = moved()
     assert iterate.local_error == near(0.5 * (1e-9 + 4 * EPS) + 0.5 * (4e-9 + 4 * EPS), rel=1e-14)
@@ -54,7 +59,7 @@ def test_the_errors_of_steps_add_up():
     assert iterate.log_growth == 0.0
 
 
-def test_plain_steps_have_the_gradient_s_length_and_no_arc():
+def test_plain_steps_have_the_gradient_s_length_and_no_arc() -> None:
     iterate = moved(normalised=False)
     lengths = 0.5 * 3, 0.5 * 5
     assert iterate.local_error == near(lengths[0] * (1e-9 + 4 * EPS) + lengths[1] * (4e-9 + 4 * EPS), rel=1e-14)
@@ -62,7 +67,7 @@ def test_plain_steps_have_the_gradient_s_length_and_no_arc():
     assert iterate.along == 0
 
 
-def test_growth_beyond_float64_is_no_bound():
+def test_growth_beyond_float64_is_no_bound() -> None:
     """An error of e^700 is the largest that is stated; a small one may grow by more."""
     iterate = Iterate((1,), 1.0, None)
     iterate.log_growth = 800.0
@@ -76,7 +81,7 @@ def test_growth_beyond_float64_is_no_bound():
 
 
 @pytest.mark.parametrize("off", [0.0, 1e-12, 1e-3, 0.4])
-def test_what_rounding_does_to_a_direction(off):
+def test_what_rounding_does_to_a_direction(off: float) -> None:
     """W = (3, 4), What = (1, 0) / 2, of which 3/4 lie outside: |W| = 5, inside cos = 3/5."""
     iterate = Iterate((2,), 1.0, np.array([0.5, 0.0]), outside=0.75).placed(2, np.array([2.0, 4.0]))
     iterate.local_error = off
@@ -91,7 +96,7 @@ def test_what_rounding_does_to_a_direction(off):
     assert found.error == near((1 + expected / found.distance) ** 2 - 1, rel=1e-12 if off else 0.2)
 
 
-def test_a_direction_that_rounding_may_turn_anywhere():
+def test_a_direction_that_rounding_may_turn_anywhere() -> None:
     iterate = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(3, np.array([0.0, 4.0]))
     iterate.local_error = 3.0
     found = iterate.direction()
@@ -102,7 +107,7 @@ def test_a_direction_that_rounding_may_turn_anywhere():
         assert (found.distance_error, found.error) == (2.0, math.inf)
 
 
-def test_a_direction_without_a_distance():
+def test_a_direction_without_a_distance() -> None:
     """Along the reference, and against it."""
     ahead = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(3, np.array([1.0, 0.0])).direction()
     assert (ahead.one_minus_cos, ahead.distance, ahead.error) == (0.0, 0.0, math.inf)
@@ -123,7 +128,7 @@ def test_a_direction_without_a_distance():
     assert all(map(math.isnan, (nowhere.one_minus_cos, nowhere.distance, nowhere.error, nowhere.distance_error)))
 
 
-def test_the_error_of_a_walk_of_many_steps():
+def test_the_error_of_a_walk_of_many_steps() -> None:
     """Steps in one direction, each rounded alike, so that rounding is all there is and adds up."""
     what = np.array([0.6, 0.8])
     iterate = Iterate((2,), 0.1, what)
@@ -146,11 +151,11 @@ def test_the_error_of_a_walk_of_many_steps():
 # Gradients
 
 
-def embedded(d=7, seed=0):
+def embedded(d: int = 7, seed: int = 0) -> Dataset:
     return replace(SMALL, embedding=np.random.default_rng(seed).normal(size=(6, d)))
 
 
-def test_the_rounding_of_scores():
+def test_the_rounding_of_scores() -> None:
     """4 EPS of the largest entry of rho; inner products over d or 2 d numbers, of s What and of rho."""
     rest = np.array([[3.0, -5.0], [0.0, 1.0]])
     token = Iterate((2, 2), 0.5, np.eye(2)).placed(4, rest)
@@ -170,36 +175,37 @@ def test_the_rounding_of_scores():
 class Fixed(Loss):
     """A gradient that is given."""
 
-    def __init__(self, space, found):
+    def __init__(self, space: Space, found: TokenGradient) -> None:
         self.space, self.found = space, found
 
-    def token_gradient(self, iterate):
+    def token_gradient(self, iterate: Iterate) -> TokenGradient:
         return self.found
 
-    def measure(self, iterate):
+    def measure(self, iterate: Iterate) -> Row:
         return {}
 
 
-def test_what_the_embedding_adds_to_the_rounding_of_a_gradient():
+def test_what_the_embedding_adds_to_the_rounding_of_a_gradient() -> None:
     E = np.array([[2.0, 0.0], [0.0, -3.0]])
     G, size = np.array([[1.0, -2.0], [0.0, 1.0]]), np.array([[2.0, 3.0], [1.0, 4.0]])
     token = TokenGradient(G, size, -7.0, 1e-9, 5.0, 2.0)
-    plain = Fixed(TokenOV(2), token).gradient(None)
+    anywhere = Iterate((2, 2), 1.0, None)
+    plain = Fixed(TokenOV(2), token).gradient(anywhere)
     assert plain.rounding == near(1e-9 * np.linalg.norm(size), rel=1e-14)
     assert (plain.curvature, plain.concavity, plain.log_scale) == (5.0, 2.0, -7.0)
-    found = Fixed(EmbeddedOV(E), replace(token, relative=0.0)).gradient(None)
+    found = Fixed(EmbeddedOV(E), replace(token, relative=0.0)).gradient(anywhere)
     assert found.rounding == near(2 * EPS * (2 + 4) * np.linalg.norm(size @ np.abs(E)), rel=1e-14)
     assert found.norm == near(np.linalg.norm(G @ E), rel=1e-15)
     assert (found.curvature, found.concavity) == near((45.0, 18.0), rel=1e-14)
     assert found.log_norm == near(math.log(found.norm) - 7, rel=1e-15)
 
 
-def test_a_gradient_is_hidden_at_its_rounding():
+def test_a_gradient_is_hidden_at_its_rounding() -> None:
     assert Gradient(np.ones(1), 1.0, 0.0, 1.0, 0.0, 0.0).hidden
     assert not Gradient(np.ones(1), 1.0, 0.0, np.nextafter(1.0, 0.0), 0.0, 0.0).hidden
 
 
-def test_a_step_has_the_bounds_over_the_norm():
+def test_a_step_has_the_bounds_over_the_norm() -> None:
     problem = Fixed(TokenOV(1), TokenGradient(np.array([[4.0]]), np.array([[8.0]]), 3.0, 1e-9, 20.0, 2.0))
     iterate = Iterate((1, 1), 0.5, None)
     assert Descent(problem).step(iterate)
@@ -214,7 +220,7 @@ def test_a_step_has_the_bounds_over_the_norm():
     assert still.local_error == 0
 
 
-def test_the_error_of_a_given_state_is_added_to_its_record_s():
+def test_the_error_of_a_given_state_is_added_to_its_record_s() -> None:
     problem, iterate = reduced(SMALL, 9.0)
     rest = np.random.default_rng(0).normal(size=iterate.high.shape)
     own = row(problem, iterate.placed(50, rest), 50)
@@ -224,7 +230,7 @@ def test_the_error_of_a_given_state_is_added_to_its_record_s():
     assert row_at(problem, iterate, 50, rest, "flow", 100.0)["distance_error"] == 2.0
 
 
-def test_the_rounding_of_stage_1():
+def test_the_rounding_of_stage_1() -> None:
     """32 operations, V labels summed, and exp of margins: relative 4 EPS of the largest; twice that of the scores."""
     problem = OV(TokenOV(3), np.array([1, 2, 0]), np.zeros((3, 3)))
     B = np.array([[0.0, 0.0, 7.0], [5.0, -2.0, 0.0], [0.5, 4.0, 0.0]])
@@ -239,7 +245,7 @@ def test_the_rounding_of_stage_1():
 
 
 @pytest.mark.parametrize("form", ["common", "general"])
-def test_the_rounding_of_stage_2(form):
+def test_the_rounding_of_stage_2(form: str) -> None:
     """32 operations, the sums, exp of logits up to the largest margin, exp of the shift; twice that of the scores."""
     data = broken(SMALL, "injective")
     classes, V = sample_classes(data), data.V
@@ -259,7 +265,7 @@ def test_the_rounding_of_stage_2(form):
 
 @pytest.mark.parametrize("name", REDUCED)
 @pytest.mark.parametrize("spread", [0.0, 100.0])
-def test_the_rounding_of_the_reduced_form(name, spread):
+def test_the_rounding_of_the_reduced_form(name: str, spread: float) -> None:
     """Each flux by its margin's rounding, and by what attention, its sums and exp (4 A + 2) make of theirs."""
     data, A = REDUCED[name], 3.0
     problem, start = reduced(data, A)
@@ -297,7 +303,7 @@ def test_the_rounding_of_the_reduced_form(name, spread):
 
 
 @pytest.mark.parametrize(("general", "optimizer"), [(False, "ngd"), (False, "gd"), (True, "ngd")])
-def test_the_error_of_the_margin(general, optimizer):
+def test_the_error_of_the_margin(general: bool, optimizer: Literal["ngd", "gd"]) -> None:
     """The norm of E times the error of W_ov over root(V - 1), 0 on the closed form, and V operations on A."""
     data = embedded() if general else SMALL
     trained = train(data, steps1=30, steps2=0, optimizer=optimizer)
@@ -316,7 +322,7 @@ def test_the_error_of_the_margin(general, optimizer):
 # The flow
 
 
-def test_the_error_of_the_flow_term_by_term():
+def test_the_error_of_the_flow_term_by_term() -> None:
     data = free_dataset(V=8, N=30, L=5, seed=2)
     merged, reference = of_dataset(data)
     eta, t0 = 0.05 / math.sqrt(8), 50_000
@@ -346,16 +352,19 @@ def test_the_error_of_the_flow_term_by_term():
     assert lost.error[0] == math.inf
 
 
-def test_the_integration_s_error_is_twice_the_largest_so_far(monkeypatch):
+def test_the_integration_s_error_is_twice_the_largest_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a second solution that is off by a known amount: across What by 1e-6, along it by 2e-6, then nearer."""
     from marginaudit.training.ntp.far import flow
 
     merged, reference = of_graph(block(1, 2, 0) | block(2, 2, 3))
     [rest] = late_steps(merged, reference, 0.01, [20_000])
     rows = [10**5, 10**6, 10**7]
-    follow, calls = flow._follow, []
+    follow = flow._follow
+    calls: list[tuple[float, int]] = []
 
-    def shifted(field, eta, s0, rest0, goals, looser):
+    def shifted(
+        field: LateField, eta: float, s0: float, rest0: NDArray[np.float64], goals: NDArray[np.float64], looser: float
+    ) -> _Path:
         path = follow(field, eta, s0, rest0, np.asarray(rows_at), 1.0)
         calls.append((looser, len(goals)))
         if looser == 1.0:
@@ -377,18 +386,18 @@ def test_the_integration_s_error_is_twice_the_largest_so_far(monkeypatch):
 # What is recorded far from its own rounding
 
 
-def test_reference_of_a_solution_has_no_drift():
+def test_reference_of_a_solution_has_no_drift() -> None:
     """W*_kq as fractions: the recorded error stays that of the steps, however the float64 form of it is rounded."""
     data = REDUCED["free"]
     exact = train(data, steps1=100, steps2=2000, at=[2000], kq_reference=solve_kq(data)).stage2
-    rounded = train(data, steps1=100, steps2=2000, at=[2000], kq_reference=solve_kq(data).matrix).stage2
+    rounded = train(data, steps1=100, steps2=2000, at=[2000], kq_reference=solve_kq(data).optimal().matrix).stage2
     assert exact.one_minus_cos[0] == near(rounded.one_minus_cos[0], rel=1e-9)
     assert exact.error[0] < 1e-9
 
 
 @pytest.mark.parametrize("form", ["common", "general"])
 @pytest.mark.parametrize("spread", [0.0, 2.0])
-def test_the_hessian_bounds_of_stage_2(form, spread):
+def test_the_hessian_bounds_of_stage_2(form: str, spread: float) -> None:
     """Flux by flux: along e_x - e_u, times |e_x + e_u - 2 Phi|, and twice sqrt(2) times margins times attention's."""
     data = broken(SMALL, "injective")
     classes, V, A = sample_classes(data), data.V, 2.5
@@ -399,14 +408,16 @@ def test_the_hessian_bounds_of_stage_2(form, spread):
     problem = CommonMargin(space, classes, V, zero, A) if form == "common" else GeneralB(space, classes, V, zero, B)
     iterate = at_scores(problem, spread * np.random.default_rng(1).normal(size=space.shape))
     found, log_phi = problem.token_gradient(iterate), problem.log_phi(iterate)
-    phi, most, least, seen = np.exp(log_phi), {}, {}, set()
+    phi, seen = np.exp(log_phi), set()
+    most: dict[int, float] = {}
+    least: dict[int, float] = {}
     log_magnitude = problem.fluxes(log_phi).log_magnitude
     label = {i: n[x] for i, x in enumerate(data.vocabulary)}
     margin = A if form == "common" else 2 * A
     number = {places: i for i, places in enumerate(zip(problem.left.tolist(), problem.right.tolist(), strict=True))}
     for k in range(len(classes)):
         edges = np.flatnonzero(classes.edge_class == k)
-        weight = {}
+        weight: dict[int, float] = {}
         for e in edges.tolist():
             weight[int(problem.place[e])] = weight.get(int(problem.place[e]), 0.0) + phi[e]
         good = {
@@ -432,7 +443,9 @@ def test_the_hessian_bounds_of_stage_2(form, spread):
     assert found.concavity * scale == near(max(least.values()), rel=1e-10)
 
 
-def by_hand(problem, A, rest, along=0.0):
+def by_hand(
+    problem: ReducedKQ, A: float, rest: NDArray[np.float64], along: float = 0.0
+) -> tuple[Floats, Floats, Floats, float, float, float, float]:
     """Class by class: gradient, its Hessian's bounds per query, the least phi_a, and what attention is off by."""
     edges, merged = problem.edges, problem.merged
     straight = along * problem.rest_rate
@@ -442,7 +455,10 @@ def by_hand(problem, A, rest, along=0.0):
     behind = np.exp((straight + across).min() - (straight + across))
     worst = (off * np.minimum(1, behind * 2.0**40)).max()
     flux, own = np.zeros(len(merged)), np.zeros(len(merged))
-    convex, concave, leading, attention = {}, {}, [], []
+    convex: dict[int, float] = {}
+    concave: dict[int, float] = {}
+    leading: list[float] = []
+    attention: list[float] = []
     for k in range(len(edges.query)):
         at = slice(edges.first[k], edges.first[k + 1])
         number = merged.number[at]
@@ -471,13 +487,21 @@ def by_hand(problem, A, rest, along=0.0):
     into = np.bincount(merged.loser, flux, len(rest)) - np.bincount(merged.winner, flux, len(rest))
     terms = np.bincount(merged.loser, own, len(rest)) + np.bincount(merged.winner, own, len(rest))
     won = np.bincount(merged.winner, flux, len(rest))
-    return into, terms, won, max(convex.values()), max(concave.values()), min(leading), max(attention)
+    return (
+        np.asarray(into),
+        np.asarray(terms),
+        np.asarray(won),
+        max(convex.values()),
+        max(concave.values()),
+        min(leading),
+        max(attention),
+    )
 
 
 @pytest.mark.parametrize("name", ["free", "prefix-closed", "no majority", "confused"])
 @pytest.mark.parametrize("A", [0.2, 3.0])
 @pytest.mark.parametrize(("spread", "moves"), [(0.2, 0), (0.2, 40), (14.0, 0), (100.0, 0)])
-def test_the_errors_of_a_compiled_step(name, A, spread, moves):
+def test_the_errors_of_a_compiled_step(name: str, A: float, spread: float, moves: int) -> None:
     """Its rounding and the growth of an error, at a step that the gradient's slope ends and one that it does not."""
     for lr in (0.01, 50.0 / (1 + moves)):
         problem, start = reduced(REDUCED[name], A, lr=lr)
@@ -500,7 +524,7 @@ def test_the_errors_of_a_compiled_step(name, A, spread, moves):
         assert iterate.log_growth == near(arc + math.log(growth), rel=1e-9)
 
 
-def test_the_errors_of_a_compiled_step_where_attention_is_one_hot():
+def test_the_errors_of_a_compiled_step_where_attention_is_one_hot() -> None:
     """Only the margins' own errors and the sums are left, and the Hessian is twice the sum of the fluxes at most."""
     problem, start = reduced(REDUCED["free"], 3.0, lr=50.0)
     merged = problem.merged
@@ -527,7 +551,7 @@ def test_the_errors_of_a_compiled_step_where_attention_is_one_hot():
 @pytest.mark.parametrize("name", REDUCED)
 @pytest.mark.parametrize("A", [0.2, 3.0])
 @pytest.mark.parametrize(("spread", "moves"), [(-1.5, 0), (0.2, 0), (0.2, 40), (14.0, 0)])
-def test_the_hessian_bounds_of_the_reduced_form(name, A, spread, moves):
+def test_the_hessian_bounds_of_the_reduced_form(name: str, A: float, spread: float, moves: int) -> None:
     problem, start = reduced(REDUCED[name], A)
     rest = 0.2 * np.random.default_rng(3).normal(size=start.high.shape)
     rest[problem.merged.winner] += spread

@@ -6,23 +6,28 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy
+from numpy.typing import NDArray
 
 from marginaudit.margins import CertificateError
-from marginaudit.orders.ntp import CASES, free_dataset, prefix_closed_dataset
+from marginaudit.orders.ntp import CASES, Dataset, free_dataset, prefix_closed_dataset
 from marginaudit.training.ntp.far import flow as flow_module
-from marginaudit.training.ntp.far.flow import ATOL, COARSER, RTOL, FlowFailure, fast_forward
+from marginaudit.training.ntp.far.flow import ATOL, COARSER, RTOL, Flow, FlowFailure, fast_forward
 from marginaudit.training.ntp.far.late_field import LOOK_AHEAD, LateField
+from marginaudit.training.ntp.model.edges import MergedEdges
+from marginaudit.training.ntp.model.reference import ExactReference
 from tests.training.late_model import TWO_SIZES, block, late_steps, of_dataset, of_graph, one_minus_cos
 
 DEGENERATE = free_dataset(V=8, N=30, L=5, seed=2)
 SMALLEST_SLACK = free_dataset(V=20, N=100, L=8, seed=11)
 
 
-def eta_of(data):
-    return 0.05 / np.sqrt(data.V)
+def eta_of(data: Dataset) -> float:
+    return float(0.05 / np.sqrt(data.V))
 
 
-def compare(merged, reference, eta, t0, rows):
+def compare(
+    merged: MergedEdges, reference: ExactReference, eta: float, t0: int, rows: list[int]
+) -> tuple[Flow, NDArray[np.float64], NDArray[np.float64]]:
     """Flow from t0, and the relative differences and distances of true steps from it at each row."""
     start, *states = late_steps(merged, reference, eta, [t0, *rows])
     found = fast_forward(merged, reference, eta, t0, start, rows)
@@ -31,7 +36,7 @@ def compare(merged, reference, eta, t0, rows):
     return found, np.abs(gap / found.one_minus_cos - 1), distance
 
 
-def covered(found, relative, distance, eta):
+def covered(found: Flow, relative: NDArray[np.float64], distance: NDArray[np.float64], eta: float) -> np.bool:
     """The steps' own rounding, at most eps eta a step and mostly along What, is in the distance and not the gap."""
     steps = np.finfo(float).eps * eta * (found.step - found.step[0] + 1)
     bound = found.discretisation + found.inherited + found.integration + found.rounding
@@ -43,7 +48,7 @@ def covered(found, relative, distance, eta):
     [CASES["section-7"](), CASES["example-1"](), DEGENERATE, SMALLEST_SLACK],
     ids=["section-7", "example-1", "degenerate", "smallest slack"],
 )
-def test_the_stated_error_covers_true_steps(data):
+def test_the_stated_error_covers_true_steps(data: Dataset) -> None:
     problem = of_dataset(data)
     eta = eta_of(data)
     rows = [100_000, 100_001, 100_010, 101_000, 120_000, 200_000, 400_000, 1_000_000]
@@ -53,7 +58,7 @@ def test_the_stated_error_covers_true_steps(data):
     np.testing.assert_allclose(found.rest[0], late_steps(*problem, eta, [100_000])[0], rtol=0, atol=1e-13)
 
 
-def test_a_tiny_slack():
+def test_a_tiny_slack() -> None:
     """An edge between two blocks, slack by 1/195, that still carries flux at t = 1e6."""
     problem = of_graph(block(8, 7, 0) | block(7, 6, 15) | {(0, 22)})
     slack = [x for x in problem[1].slack if x > 0]
@@ -66,7 +71,7 @@ def test_a_tiny_slack():
     assert 1e-9 < apart[0] == pytest.approx(apart[1], rel=1e-3, abs=0)
 
 
-def test_the_bound_is_tight_at_first():
+def test_the_bound_is_tight_at_first() -> None:
     """All steps leave the flow in one direction: the distance is eta/2 times the arc, up to higher orders."""
     problem, eta = of_dataset(DEGENERATE), eta_of(DEGENERATE)
     found, _, distance = compare(*problem, eta, 20_000, [20_001, 20_100, 20_400, 60_000])
@@ -74,7 +79,7 @@ def test_the_bound_is_tight_at_first():
     assert distance[3] < found.discretisation[3] < 3 * distance[3]
 
 
-def test_error_and_bound_are_linear_in_the_step():
+def test_error_and_bound_are_linear_in_the_step() -> None:
     problem, s0 = of_dataset(DEGENERATE), 400.0
     distances, bounds = [], []
     for eta in (0.04, 0.02, 0.01):
@@ -86,7 +91,7 @@ def test_error_and_bound_are_linear_in_the_step():
     np.testing.assert_allclose(np.divide(bounds[:-1], bounds[1:]), 2, rtol=1e-3)
 
 
-def test_alive_slack_edges():
+def test_alive_slack_edges() -> None:
     """An early start, from which the flux through edges with positive slack still matters."""
     problem = of_dataset(SMALLEST_SLACK)
     eta = eta_of(SMALLEST_SLACK)
@@ -105,7 +110,7 @@ def test_alive_slack_edges():
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("seed", range(12))
-def test_the_stated_error_covers_true_steps_to_1e7(seed):
+def test_the_stated_error_covers_true_steps_to_1e7(seed: int) -> None:
     V, N, L = ((6, 15, 4), (8, 30, 5), (12, 60, 6), (20, 100, 8))[seed % 4]
     data = free_dataset(V=V, N=N, L=L, seed=seed)
     t0 = 5_000 * V if seed % 3 else 100_000
@@ -119,7 +124,7 @@ def test_the_stated_error_covers_true_steps_to_1e7(seed):
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_the_stated_error_covers_true_steps_of_prefix_closed_data():
+def test_the_stated_error_covers_true_steps_of_prefix_closed_data() -> None:
     for seed in range(3):
         data = prefix_closed_dataset(V=12, N=40, L=6, seed=seed)
         rows = np.geomspace(100_000, 3_000_000, 10).astype(int).tolist()
@@ -127,7 +132,7 @@ def test_the_stated_error_covers_true_steps_of_prefix_closed_data():
 
 
 @pytest.mark.parametrize("data", [DEGENERATE, CASES["free-20"]()], ids=["degenerate", "free-20"])
-def test_another_solver_in_plain_coordinates(data):
+def test_another_solver_in_plain_coordinates(data: Dataset) -> None:
     """dW/ds = Gam/|Gam| as printed, from s0 to 8 s0, by an explicit method of order 8."""
     merged, reference = of_dataset(data)
     eta, t0 = eta_of(data), 40_000
@@ -135,7 +140,7 @@ def test_another_solver_in_plain_coordinates(data):
     What = reference.unit[0]
     slack = np.array([float(x) for x in reference.slack])
 
-    def speed(s, rho):
+    def speed(s: float, rho: NDArray[np.float64]) -> NDArray[np.float64]:
         exponent = -s / reference.norm * slack - (rho[merged.winner] - rho[merged.loser])
         flux = merged.weight * np.exp(exponent - exponent.max())
         pulled = np.bincount(merged.winner, flux, len(rho)) - np.bincount(merged.loser, flux, len(rho))
@@ -149,7 +154,7 @@ def test_another_solver_in_plain_coordinates(data):
     np.testing.assert_allclose(found.rest, other.y.T, rtol=0, atol=1e-9)
 
 
-def test_rows_do_not_depend_on_each_other():
+def test_rows_do_not_depend_on_each_other() -> None:
     merged, reference = of_dataset(DEGENERATE)
     eta, t0 = eta_of(DEGENERATE), 50_000
     [rest] = late_steps(merged, reference, eta, [t0])
@@ -162,7 +167,7 @@ def test_rows_do_not_depend_on_each_other():
     assert (np.diff(found.arc) >= 0).all()
 
 
-def test_integration_is_a_bound_on_the_solver_s_error(monkeypatch):
+def test_integration_is_a_bound_on_the_solver_s_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Against the same problem solved to 1e-11."""
     merged, reference = of_graph(TWO_SIZES)
     [rest] = late_steps(merged, reference, 0.01, [20_000])
@@ -177,7 +182,7 @@ def test_integration_is_a_bound_on_the_solver_s_error(monkeypatch):
     assert ATOL < RTOL
 
 
-def test_arc():
+def test_arc() -> None:
     """Against the sum over all steps of how far their unit gradients lie apart."""
     merged, reference = of_dataset(DEGENERATE)
     eta, t0, t1 = eta_of(DEGENERATE), 20_000, 24_000
@@ -189,7 +194,7 @@ def test_arc():
     assert found.discretisation[0] == pytest.approx(1.01 * eta / 2 * arc * np.exp(arc), rel=2e-3, abs=0)
 
 
-def test_the_error_of_the_start_is_passed_on():
+def test_the_error_of_the_start_is_passed_on() -> None:
     merged, reference = of_dataset(DEGENERATE)
     eta, t0 = eta_of(DEGENERATE), 50_000
     [rest] = late_steps(merged, reference, eta, [t0])
@@ -203,7 +208,7 @@ def test_the_error_of_the_start_is_passed_on():
     assert (found.error > exact.error).all()
 
 
-def test_one_minus_cos_and_rest_belong_together():
+def test_one_minus_cos_and_rest_belong_together() -> None:
     merged, reference = of_dataset(DEGENERATE)
     eta, t0 = eta_of(DEGENERATE), 50_000
     [rest] = late_steps(merged, reference, eta, [t0])
@@ -213,7 +218,7 @@ def test_one_minus_cos_and_rest_belong_together():
     assert len(found) == 3
 
 
-def test_a_single_relation_has_no_direction_error():
+def test_a_single_relation_has_no_direction_error() -> None:
     merged, reference = of_graph(block(1, 1, 0))
     [rest] = late_steps(merged, reference, 0.01, [10_000])
     found = fast_forward(merged, reference, 0.01, 10_000, rest, [10**6, 10**18])
@@ -221,14 +226,14 @@ def test_a_single_relation_has_no_direction_error():
     assert (found.error > 1).all()
 
 
-def test_no_rows():
+def test_no_rows() -> None:
     merged, reference = of_graph(block(1, 2, 0))
     [rest] = late_steps(merged, reference, 0.01, [10_000])
     assert len(fast_forward(merged, reference, 0.01, 10_000, rest, [])) == 0
 
 
 @pytest.fixture(scope="module")
-def field():
+def field() -> SimpleNamespace:
     merged, reference = of_dataset(DEGENERATE)
     s = 200.0
     [rest] = late_steps(merged, reference, 0.01, [20_000])
@@ -236,7 +241,7 @@ def field():
     return SimpleNamespace(field=found, s=s, rest=rest, state=found.enter(s, rest), merged=merged, reference=reference)
 
 
-def test_coordinates(field):
+def test_coordinates(field: SimpleNamespace) -> None:
     found = field.field
     f, y, lag = np.split(field.state, [len(found.W), -1])
     assert np.abs(np.bincount(found.component, f)).max() < 1e-14
@@ -247,7 +252,7 @@ def test_coordinates(field):
     assert lag.shape == (1,)
 
 
-def test_unit_gradient(field):
+def test_unit_gradient(field: SimpleNamespace) -> None:
     merged, reference = field.merged, field.reference
     slack = np.array([float(x) for x in reference.slack])
     margin = field.s / reference.norm * slack + field.rest[merged.winner] - field.rest[merged.loser]
@@ -262,7 +267,7 @@ def test_unit_gradient(field):
     assert largest <= field.field.largest_curvature(field.s, field.state) < 1.5 * largest
 
 
-def test_jacobian(field):
+def test_jacobian(field: SimpleNamespace) -> None:
     """Against central differences; what it leaves out is of relative order |D|/||W*||."""
     found, log_s = field.field, np.log(field.s)
     size = len(field.state)
@@ -277,7 +282,7 @@ def test_jacobian(field):
     assert np.abs(given - numeric)[:-1].max() < 2 * left_out * np.abs(numeric).max()
 
 
-def test_steps_that_are_too_long():
+def test_steps_that_are_too_long() -> None:
     """Beyond eta times curvature = 2 descent oscillates; the bound on the curvature is exact for one pair."""
     merged, reference = of_graph(block(1, 1, 0) | block(1, 2, 2))
     [rest] = late_steps(merged, reference, 0.01, [10_000])
@@ -289,7 +294,9 @@ def test_steps_that_are_too_long():
 
 
 @pytest.mark.parametrize("at_the_start", [True, False])
-def test_the_curvature_is_looked_at_before_and_after_each_step_of_the_solver(at_the_start, monkeypatch):
+def test_the_curvature_is_looked_at_before_and_after_each_step_of_the_solver(
+    at_the_start: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     merged, reference = of_graph(block(1, 1, 0) | block(1, 2, 2))
     [rest] = late_steps(merged, reference, 0.01, [10_000])
     s0 = 0.01 * 10_000
@@ -300,7 +307,7 @@ def test_the_curvature_is_looked_at_before_and_after_each_step_of_the_solver(at_
         fast_forward(merged, reference, 0.01, 10_000, rest, [] if at_the_start else [20_000])
 
 
-def test_a_step_of_exactly_two_over_the_curvature_does_not_follow_the_flow(monkeypatch):
+def test_a_step_of_exactly_two_over_the_curvature_does_not_follow_the_flow(monkeypatch: pytest.MonkeyPatch) -> None:
     merged, reference = of_graph(block(1, 1, 0) | block(1, 2, 2))
     [rest] = late_steps(merged, reference, 0.5, [1000])
     monkeypatch.setattr(LateField, "largest_curvature", lambda self, s, state: 4.0)
@@ -312,7 +319,7 @@ def test_a_step_of_exactly_two_over_the_curvature_does_not_follow_the_flow(monke
 
 
 @pytest.mark.parametrize("steps", [[10, 5], [3], [4, 10, 9]])
-def test_bad_steps(steps):
+def test_bad_steps(steps: list[int]) -> None:
     merged, reference = of_graph(block(1, 2, 0))
     with pytest.raises(ValueError, match="expected increasing ones"):
         fast_forward(merged, reference, 0.01, 4, np.zeros(3), steps)
@@ -320,7 +327,7 @@ def test_bad_steps(steps):
         fast_forward(merged, reference, 0.01, 0, np.zeros(3), [5])
 
 
-def test_a_row_that_is_asked_for_twice_is_the_same_row():
+def test_a_row_that_is_asked_for_twice_is_the_same_row() -> None:
     problem, start = of_graph(block(2, 3, 0)), np.zeros(5)
     once = fast_forward(*problem, 0.1, 1, start, [1, 1000])
     twice = fast_forward(*problem, 0.1, 1, start, [1, 1, 1000, 1000])
@@ -331,27 +338,28 @@ def test_a_row_that_is_asked_for_twice_is_the_same_row():
 
 
 @pytest.mark.parametrize("fault", ["status", "raises"])
-def test_a_solver_that_fails(monkeypatch, fault):
+def test_a_solver_that_fails(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     class Radau(scipy.integrate.Radau):
-        def step(self):
+        def step(self) -> str | None:
             if self.t > np.log(1e4):
                 if fault == "raises":
                     raise RuntimeError("Factor is exactly singular")
                 self.status = "failed"
-                return self.TOO_SMALL_STEP
-            return super().step()
+                return str(self.TOO_SMALL_STEP)
+            message: str | None = super().step()
+            return message
 
     merged, reference = of_dataset(DEGENERATE)
     [rest] = late_steps(merged, reference, 0.01, [20_000])
     assert len(fast_forward(merged, reference, 0.01, 20_000, rest, [10**7])) == 1
-    monkeypatch.setattr(flow_module.scipy.integrate, "Radau", Radau)
+    monkeypatch.setattr(scipy.integrate, "Radau", Radau)
     with pytest.raises(FlowFailure, match=r"Radau .* at t = 1\.\d+e\+06: (Required step size|Factor is)"):
         fast_forward(merged, reference, 0.01, 20_000, rest, [10**7])
 
 
 @pytest.mark.parametrize("place", ["field", "step"])
-def test_a_failed_certificate_is_no_failed_flow(monkeypatch, place):
-    def refuse(*_, **__):
+def test_a_failed_certificate_is_no_failed_flow(monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise CertificateError("a second-level margin is below 1")
 
     merged, reference = of_dataset(DEGENERATE)
@@ -359,20 +367,23 @@ def test_a_failed_certificate_is_no_failed_flow(monkeypatch, place):
     if place == "field":
         monkeypatch.setattr(flow_module, "LateField", refuse)
     else:
-        monkeypatch.setattr(flow_module.scipy.integrate.Radau, "step", refuse)
+        monkeypatch.setattr(scipy.integrate.Radau, "step", refuse)
     with pytest.raises(CertificateError, match="second-level"):
         fast_forward(merged, reference, 0.01, 20_000, rest, [10**7])
 
 
-def test_every_step_of_the_solver_counts_as_a_rounding(monkeypatch):
-    taken = []
+def test_every_step_of_the_solver_counts_as_a_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[float] = []
 
     class Radau(scipy.integrate.Radau):
-        def step(self):
-            taken.append(self.rtol)
-            return super().step()
+        rtol: float
 
-    monkeypatch.setattr(flow_module.scipy.integrate, "Radau", Radau)
+        def step(self) -> str | None:
+            taken.append(self.rtol)
+            message: str | None = super().step()
+            return message
+
+    monkeypatch.setattr(scipy.integrate, "Radau", Radau)
     merged, reference = of_graph(block(2, 2, 0) | block(1, 2, 4))
     [rest] = late_steps(merged, reference, 0.01, [20_000])
     found = fast_forward(merged, reference, 0.01, 20_000, rest, [10**7])
@@ -381,7 +392,7 @@ def test_every_step_of_the_solver_counts_as_a_rounding(monkeypatch):
     assert set(taken) == {RTOL, COARSER * RTOL}
 
 
-def test_potentials_that_do_not_exist():
+def test_potentials_that_do_not_exist() -> None:
     """A wrong W*, which the carried edges cannot add up to."""
     merged, reference = of_graph(block(2, 2, 0))
     wrong = type(reference)(

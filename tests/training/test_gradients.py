@@ -1,27 +1,32 @@
 """Gradients: closed forms against complex steps, finite differences, mpmath and dense reference."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import flint
 import mpmath
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
 from marginaudit.orders.ntp import Dataset, Sample, free_dataset, prefix_closed_dataset
 from marginaudit.training.ntp import loss_gradient, sample_classes, stage1_loss, stage1_loss_gradient, stage2_loss
+from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.loss import Loss
 from marginaudit.training.ntp.steps.ov import OV
-from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, TokenKQ, TokenOV
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
 
 
-def any_dataset(seed, V=4, N=9, L=5):
+def any_dataset(seed: int, V: int = 4, N: int = 9, L: int = 5) -> Dataset:
     """Random samples: n not injective, next tokens from anywhere, repeated tokens, queries of all kinds."""
     rng = np.random.default_rng(seed)
     names = tuple("abcdefgh"[:V])
     n = {x: names[rng.integers(V)] for x in names}
-    counts = {}
+    counts: dict[Sample, int] = {}
     while len(counts) < N:
         tokens = tuple(names[i] for i in rng.integers(V, size=rng.integers(2, L + 1)))
         counts[Sample(tokens, names[rng.integers(V)])] = int(rng.integers(1, 4))
@@ -35,15 +40,15 @@ DATASETS = [
 ]
 
 
-def embedded(data, d, seed=0):
+def embedded(data: Dataset, d: int, seed: int = 0) -> Dataset:
     return replace(data, embedding=np.random.default_rng(seed).normal(size=(data.V, d)))
 
 
-def answers(data):
+def answers(data: Dataset) -> NDArray[np.int64]:
     return np.array([data.index[data.collocation.require_function()[x]] for x in data.vocabulary])
 
 
-def at_weights(space, weights):
+def at_weights(space: Space, weights: NDArray[np.float64]) -> Iterate:
     """The iterate W = weights, reached by one step of length 1."""
     iterate = Iterate(space.shape, 1.0, np.random.default_rng(9).normal(size=space.shape))
     iterate.step(-weights, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
@@ -51,18 +56,18 @@ def at_weights(space, weights):
     return iterate
 
 
-def true_gradient(problem, weights):
+def true_gradient(problem: Loss, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     found = problem.gradient(at_weights(problem.space, weights))
-    return found.value * np.exp(found.log_scale)
+    return np.asarray(found.value * np.exp(found.log_scale))
 
 
-def derivative(f, W, D):
+def derivative(f: Callable[..., Any], W: NDArray[np.float64], D: NDArray[np.float64]) -> float:
     """Complex step."""
     return float(np.imag(f(W + 1e-150j * D)) / 1e-150)
 
 
 @pytest.mark.parametrize("data", DATASETS)
-def test_eq_5_and_eq_6_against_complex_steps_and_finite_differences(data):
+def test_eq_5_and_eq_6_against_complex_steps_and_finite_differences(data: Dataset) -> None:
     data = embedded(data, 3)
     rng = np.random.default_rng(1)
     W_ov, W_kq = rng.normal(size=(data.V, 3)), rng.normal(size=(3, 3))
@@ -72,7 +77,7 @@ def test_eq_5_and_eq_6_against_complex_steps_and_finite_differences(data):
         slope = derivative(lambda W: stage1_loss(data, W), W_ov, D)
         assert np.sum(first * D) == pytest.approx(slope, rel=1e-12, abs=1e-13)
 
-        def loss(W):
+        def loss(W: NDArray[np.complex128] | NDArray[np.float64]) -> Any:
             return stage2_loss(data, W_ov, W)
 
         assert np.sum(second * F) == pytest.approx(derivative(loss, W_kq, F), rel=1e-12, abs=1e-13)
@@ -81,13 +86,13 @@ def test_eq_5_and_eq_6_against_complex_steps_and_finite_differences(data):
         assert np.sum(second * F) == pytest.approx(difference, rel=1e-6, abs=1e-8)
 
 
-def test_the_losses_against_mpmath():
+def test_the_losses_against_mpmath() -> None:
     """Eq. 1 written out position by position in 40 digits, with its derivative by mpmath."""
     data = embedded(any_dataset(1), 3)
     rng = np.random.default_rng(2)
     W_ov, W_kq, D = rng.normal(size=(4, 3)), rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
 
-    def loss(h):
+    def loss(h: mpmath.mpf) -> mpmath.mpf:
         W = mpmath.matrix(W_kq.tolist()) + h * mpmath.matrix(D.tolist())
         total = mpmath.mpf(0)
         for sample, count in zip(data.samples, data.counts, strict=True):
@@ -107,7 +112,7 @@ def test_the_losses_against_mpmath():
 
 @pytest.mark.parametrize("data", DATASETS)
 @pytest.mark.parametrize("d", [None, 3])
-def test_stage_1_in_token_space(data, d):
+def test_stage_1_in_token_space(data: Dataset, d: int | None) -> None:
     data = embedded(data, d) if d else data
     space = EmbeddedOV(data.embeddings) if d else TokenOV(data.V)
     W = np.random.default_rng(3).normal(size=space.shape)
@@ -126,7 +131,7 @@ def test_stage_1_in_token_space(data, d):
 @pytest.mark.parametrize("data", DATASETS)
 @pytest.mark.parametrize("A", [0.3, 6.0])
 @pytest.mark.parametrize("form", ["common", "general"])
-def test_stage_2_in_token_space_with_one_margin(data, A, form):
+def test_stage_2_in_token_space_with_one_margin(data: Dataset, A: float, form: str) -> None:
     classes = sample_classes(data)
     space = TokenKQ(data.V, classes.key, classes.pair_query)
     s = 2 * np.random.default_rng(4).normal(size=space.shape)
@@ -151,7 +156,7 @@ def test_stage_2_in_token_space_with_one_margin(data, A, form):
 
 
 @pytest.mark.parametrize("data", DATASETS)
-def test_stage_2_with_any_weights_and_embeddings(data):
+def test_stage_2_with_any_weights_and_embeddings(data: Dataset) -> None:
     data = embedded(data, 3)
     rng = np.random.default_rng(5)
     W_ov, W_kq = rng.normal(size=(data.V, 3)), rng.normal(size=(3, 3))
@@ -164,7 +169,7 @@ def test_stage_2_with_any_weights_and_embeddings(data):
     )
 
 
-def high_precision(data, B, S):
+def high_precision(data: Dataset, B: NDArray[np.float64], S: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     """Log of the norm and unit direction of dLoss/dS on the pairs, from eq. 6 in 60,000 bits."""
     with flint.ctx.workprec(60_000):
         classes = sample_classes(data)
@@ -173,22 +178,22 @@ def high_precision(data, B, S):
         for sample, count in zip(data.samples, data.counts, strict=True):
             bag, q, y = sample.bag, data.index[sample.query], data.index[sample.next]
             e = {data.index[x]: c * flint.arb(S[data.index[x], q]).exp() for x, c in bag.items()}
-            z = sum(e.values())
+            z = sum(e.values(), flint.arb(0))
             phi = {x: a / z for x, a in e.items()}
-            P = [sum(f * flint.arb(B[v, x]) for x, f in phi.items()).exp() for v in range(data.V)]
+            P = [sum((f * flint.arb(B[v, x]) for x, f in phi.items()), flint.arb(0)).exp() for v in range(data.V)]
             P = [p / sum(P) for p in P]
             g = {x: sum(flint.arb(B[v, x]) * (P[v] - (v == y)) for v in range(data.V)) for x in phi}
             mean = sum(phi[x] * g[x] for x in phi)
             for x in phi:
                 G[at[x, q]] += flint.arb(count) / sum(data.counts) * phi[x] * (g[x] - mean)
-        norm = sum(a * a for a in G).sqrt()
+        norm = sum((a * a for a in G), flint.arb(0)).sqrt()
         return float(norm.log()), np.array([float(a / norm) for a in G])
 
 
 @pytest.mark.parametrize(("A", "spread"), [(5000.0, 1.0), (9.0, 1e4), (5000.0, 1e4), (1e4, 0.0)])
 @pytest.mark.parametrize("seed", [0, 2])
 @pytest.mark.parametrize("form", ["common", "general"])
-def test_nothing_underflows(A, spread, seed, form):
+def test_nothing_underflows(A: float, spread: float, seed: int, form: str) -> None:
     """Margins of thousands, in W_ov, in the scores, or both; also where wrong tokens lead."""
     data = any_dataset(seed, V=4, N=5, L=4)
     classes = sample_classes(data)
@@ -213,7 +218,7 @@ def test_nothing_underflows(A, spread, seed, form):
     assert found.rounding / found.norm < 1e-6
 
 
-def test_hessian_bounds():
+def test_hessian_bounds() -> None:
     """The largest and smallest eigenvalues of the token-space Hessian, by complex steps, against the bounds."""
     for seed, data in enumerate(DATASETS):
         classes = sample_classes(data)
@@ -229,13 +234,15 @@ def test_hessian_bounds():
             assert -eigenvalues[0] <= token.concavity + 1e-12
 
 
-def at_weights_plain(space, weights):
+def at_weights_plain(space: TokenKQ, weights: NDArray[np.float64]) -> Iterate:
     iterate = Iterate(space.shape, 1.0, None)
     iterate.step(-weights, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
     return iterate
 
 
-def hessian(data, classes, B, s):
+def hessian(
+    data: Dataset, classes: SampleClasses, B: NDArray[np.float64], s: NDArray[np.float64]
+) -> NDArray[np.float64]:
     rows = []
     for i in range(len(s)):
         S = np.zeros((data.V, data.V), dtype=complex)
@@ -245,7 +252,7 @@ def hessian(data, classes, B, s):
     return np.array(rows)
 
 
-def test_l0_is_the_sum_over_parts_of_the_vocabulary():
+def test_l0_is_the_sum_over_parts_of_the_vocabulary() -> None:
     data = embedded(any_dataset(1), 3)
     W = np.random.default_rng(3).normal(size=(data.V, 3))
     parts = [np.array([2, 0]), np.array([1]), np.arange(3, data.V)]
@@ -260,7 +267,7 @@ def test_l0_is_the_sum_over_parts_of_the_vocabulary():
 
 
 @pytest.mark.parametrize("d", [None, 3])
-def test_equal_logits_have_no_gradient(d):
+def test_equal_logits_have_no_gradient(d: int | None) -> None:
     """W_ov = 0, by its margins and as it stands."""
     data = any_dataset(0)
     classes, V = sample_classes(data), data.V
@@ -275,7 +282,7 @@ def test_equal_logits_have_no_gradient(d):
         assert (found.log_norm, np.abs(found.value).max()) == (-np.inf, 0)
 
 
-def test_losses_of_weights_whose_exponentials_overflow():
+def test_losses_of_weights_whose_exponentials_overflow() -> None:
     data = any_dataset(2)
     rng = np.random.default_rng(5)
     W_ov, W_kq = 1e4 * rng.normal(size=(4, 4)), 1e4 * rng.normal(size=(4, 4))

@@ -1,9 +1,12 @@
 """Stage 2 beyond its true steps: against the steps themselves, and what it refuses."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from marginaudit.margins import CertificateError
 from marginaudit.margins.ntp import solve_kq, solve_ov
@@ -12,24 +15,29 @@ from marginaudit.training.ntp import no_fast_forward, train
 from marginaudit.training.ntp.far import horizon
 from marginaudit.training.ntp.far import law as law_module
 from marginaudit.training.ntp.far.horizon import _decades, one_hot
+from marginaudit.training.ntp.model.edges import MergedEdges
+from marginaudit.training.ntp.model.reference import ExactReference
 from marginaudit.training.ntp.steps.descent import Descent
-from tests.solutions import inexact
+from marginaudit.training.ntp.steps.iterate import Iterate
+from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.trained import Training
+from tests.solutions import inexact, known
 from tests.training.problems import at_scores, reduced
 
 FREE = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
 
 
-def run(data, steps2, at, **options):
+def run(data: Dataset, steps2: int, at: list[int], **options: Any) -> Training:
     return train(data, steps2=steps2, at=at, ov_reference=solve_ov(data), kq_reference=solve_kq(data), **options)
 
 
 @pytest.fixture
-def early(monkeypatch):
+def early(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(horizon, "SWITCH", 10_000)
 
 
 @pytest.mark.parametrize("data", [CASES["example-1"](), FREE], ids=lambda data: data.name)
-def test_the_flow_agrees_with_the_steps_within_the_stated_error(data, monkeypatch):
+def test_the_flow_agrees_with_the_steps_within_the_stated_error(data: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     at = [100, 30_000, 100_000, 300_000]
     steps = run(data, at[-1], at)
     monkeypatch.setattr(horizon, "SWITCH", 20_000)
@@ -48,11 +56,11 @@ def test_the_flow_agrees_with_the_steps_within_the_stated_error(data, monkeypatc
 
 
 @pytest.mark.parametrize(("steps", "true_steps"), [(500, 500), (10**6, 10**6), (10**18, 10**6)])
-def test_the_true_steps_of_stage_2(steps, true_steps, monkeypatch):
+def test_the_true_steps_of_stage_2(steps: int, true_steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     class Asked(Exception):  # noqa: N818
         pass
 
-    def ask(problem, iterate, steps, at, progress, done):
+    def ask(problem: ReducedKQ, iterate: Iterate, steps: int, at: Sequence[int], progress: None, done: int) -> None:
         raise Asked(steps)
 
     monkeypatch.setattr(horizon, "descend", ask)
@@ -60,20 +68,20 @@ def test_the_true_steps_of_stage_2(steps, true_steps, monkeypatch):
         run(FREE, steps, [])
 
 
-def test_progress_ends_where_the_flow_ends(early):
-    seen = []
+def test_progress_ends_where_the_flow_ends(early: None) -> None:
+    seen: list[int] = []
     trained = run(FREE, 10**8, [10**8], progress=seen.append)
     assert trained.stage2.method.tolist() == ["flow"]
     assert seen == sorted(seen)
     assert seen[-2:] == [900 + 10_000, 900 + 10**8]
 
 
-def test_the_step_at_which_the_flow_begins_is_a_true_one(early):
+def test_the_step_at_which_the_flow_begins_is_a_true_one(early: None) -> None:
     trained = run(CASES["example-1"](), 20_000, [9999, 10_000, 10_001])
     assert trained.stage2.method.tolist() == ["steps", "steps", "flow"]
 
 
-def test_the_steps_go_on_until_attention_is_one_hot(monkeypatch):
+def test_the_steps_go_on_until_attention_is_one_hot(monkeypatch: pytest.MonkeyPatch) -> None:
     """By half as many again each time."""
     goals = [100]
     while goals[-1] < 10**5:
@@ -89,12 +97,12 @@ def test_the_steps_go_on_until_attention_is_one_hot(monkeypatch):
     assert off <= trained.stage2.error[2] + steps.stage2.error[-1]
 
 
-def test_the_flow_inherits_the_error_of_the_steps(early, monkeypatch):
+def test_the_flow_inherits_the_error_of_the_steps(early: None, monkeypatch: pytest.MonkeyPatch) -> None:
     from marginaudit.training.ntp.far import flow
 
-    inherited = []
+    inherited: list[float] = []
 
-    def seen(*_, start_error):
+    def seen(*_: object, start_error: float) -> None:
         inherited.append(start_error)
         raise flow.FlowFailure("enough was seen")
 
@@ -107,7 +115,7 @@ def test_the_flow_inherits_the_error_of_the_steps(early, monkeypatch):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_the_law_is_a_second_answer(case, early):
+def test_the_law_is_a_second_answer(case: str, early: None) -> None:
     trained = run(CASES[case](), 10**18, [10**9, 10**12, 10**15, 10**18])
     assert trained.stopped == ""
     assert trained.asymptotics is not None
@@ -117,10 +125,12 @@ def test_the_law_is_a_second_answer(case, early):
     assert (trained.stage2.error < 1e-2).all()
 
 
-def test_a_flow_that_fails_ends_the_run_with_its_true_steps(early, monkeypatch):
+def test_a_flow_that_fails_ends_the_run_with_its_true_steps(early: None, monkeypatch: pytest.MonkeyPatch) -> None:
     from marginaudit.training.ntp.far import flow
 
-    def failing(*_, **__):
+    def failing(
+        *_: ExactReference | MergedEdges | NDArray[np.float64] | NDArray[np.int64] | float, **__: float
+    ) -> None:
         raise flow.FlowFailure("the solver gave up")
 
     monkeypatch.setattr(flow, "fast_forward", failing)
@@ -130,7 +140,7 @@ def test_a_flow_that_fails_ends_the_run_with_its_true_steps(early, monkeypatch):
     assert len(trained.stage2.law) == 1
 
 
-def test_steps_too_long_for_the_flow_are_not_fast_forwarded(early):
+def test_steps_too_long_for_the_flow_are_not_fast_forwarded(early: None) -> None:
     trained = run(FREE, 10**8, [10, 10**8], lr2=30.0)
     assert trained.stage2.step.tolist() == [10]
     assert trained.stopped.startswith("no fast-forward beyond step 10000: ")
@@ -139,14 +149,14 @@ def test_steps_too_long_for_the_flow_are_not_fast_forwarded(early):
     assert np.isinf(long.stage2.error).all()
 
 
-def test_what_has_no_fast_forward():
+def test_what_has_no_fast_forward() -> None:
     data = CASES["example-1"]()
     kq = solve_kq(data)
     assert no_fast_forward(data, kq) is None
-    assert "plain" in no_fast_forward(data, kq, "gd")
-    assert "not known" in no_fast_forward(data, None)
+    assert "plain" in known(no_fast_forward(data, kq, "gd"))
+    assert "not known" in known(no_fast_forward(data, None))
     turned = broken(data, "orthonormal")
-    assert "orthonormal" in no_fast_forward(turned, solve_kq(turned))
+    assert "orthonormal" in known(no_fast_forward(turned, solve_kq(turned)))
     two = Dataset(
         "two",
         ("a", "b", "q"),
@@ -154,21 +164,21 @@ def test_what_has_no_fast_forward():
         (1,),
         next_token={"a": "b", "b": "b", "q": "a"},
     )
-    assert "same next token" in no_fast_forward(two, solve_kq(two))
+    assert "same next token" in known(no_fast_forward(two, solve_kq(two)))
 
 
-def test_without_an_exact_solution_there_is_no_fast_forward():
+def test_without_an_exact_solution_there_is_no_fast_forward() -> None:
     data = CASES["example-1"]()
     confused, cycle = broken(data, "no_confused_tokens"), broken(data, "well_defined_orders")
     assert no_fast_forward(confused, inexact(solve_kq(confused))) == "W*_kq is not known exactly"
     assert no_fast_forward(cycle, solve_kq(cycle)) == "W*_kq does not exist"
     elsewhere = broken(data, "next_from_sentence")
-    assert "n(x) of no token of its sentence" in no_fast_forward(elsewhere, solve_kq(elsewhere))
+    assert "n(x) of no token of its sentence" in known(no_fast_forward(elsewhere, solve_kq(elsewhere)))
     with pytest.raises(CollocationError):
         no_fast_forward(broken(data, "collocation"), None)
 
 
-def test_the_law_is_read_at_powers_of_ten():
+def test_the_law_is_read_at_powers_of_ten() -> None:
     assert _decades(5, 10**18) == [10**k for k in range(1, 18)]
     assert _decades(10, 1000) == [100]
     assert _decades(1, 10**19) == [10**k for k in range(1, 19)]
@@ -176,7 +186,7 @@ def test_the_law_is_read_at_powers_of_ten():
 
 
 @pytest.mark.parametrize("A", [0.25, 50.0])
-def test_attention_is_one_hot_below_the_rounding_of_a_gradient(A):
+def test_attention_is_one_hot_below_the_rounding_of_a_gradient(A: float) -> None:
     """One optimal and one other token: log(other attention) + log(max(1, A)) below -56 log 2."""
     data = Dataset("pair", ("a", "b"), (Sample(("a", "b"), "b"),), (1,), next_token={"a": "b", "b": "a"})
     problem, _ = reduced(data, A, exact=False)
@@ -186,19 +196,19 @@ def test_attention_is_one_hot_below_the_rounding_of_a_gradient(A):
         assert one_hot(problem, at_scores(problem, scores)) == (room > 0)
 
 
-def test_a_law_that_the_state_leaves_open_is_not_given(early, monkeypatch):
+def test_a_law_that_the_state_leaves_open_is_not_given(early: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a state leaves open may be 1e-9 of the distance from W*'s line; equal to that is little enough."""
-    found = run(FREE, 10**18, [10**18]).asymptotics.law
+    found = known(run(FREE, 10**18, [10**18]).asymptotics).law
     assert found is not None
     across = np.linalg.norm(found.across(10**18))
     for open_part, given in ((1e-9 * across, True), (1.01e-9 * across, False)):
-        law = replace(found, unsettled=open_part)
+        law = replace(found, unsettled=float(open_part))
         monkeypatch.setattr(law_module, "asymptotic_law", lambda *_, law=law: law)
-        assert (run(FREE, 10**18, [10**18]).asymptotics.law is not None) == given
+        assert (known(run(FREE, 10**18, [10**18]).asymptotics).law is not None) == given
 
 
-def test_a_failed_certificate_is_no_missing_law(early, monkeypatch):
-    def refuse(*_, **__):
+def test_a_failed_certificate_is_no_missing_law(early: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise CertificateError("a second-level margin is below 1")
 
     monkeypatch.setattr(law_module, "asymptotic_law", refuse)
@@ -206,7 +216,7 @@ def test_a_failed_certificate_is_no_missing_law(early, monkeypatch):
         run(FREE, 10**18, [10**18])
 
 
-def test_without_a_relation_nothing_moves_however_far():
+def test_without_a_relation_nothing_moves_however_far() -> None:
     data = Dataset("still", ("a", "b"), (Sample(("a",), "b"), Sample(("b",), "a")), (1, 1))
     assert no_fast_forward(data, solve_kq(data)) is None
     trained = run(data, 10**18, [1, 10**18])

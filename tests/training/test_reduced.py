@@ -3,15 +3,22 @@
 import flint
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp import loss_gradient, stage2_loss
+from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.recording import row, row_at
+from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from tests.solutions import known
 from tests.training.naive import ball
 from tests.training.problems import REDUCED, SMALL, at_scores, reduced
 
 
-def dense(data, A, scores, classes):
+def dense(
+    data: Dataset, A: float, scores: NDArray[np.float64], classes: SampleClasses
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     n = data.collocation.require_function()
     B = A * np.eye(data.V)[:, [data.index[n[x]] for x in data.vocabulary]]
     S = np.zeros((data.V, data.V), dtype=scores.dtype)
@@ -19,7 +26,7 @@ def dense(data, A, scores, classes):
     return B, S
 
 
-def states(problem, seed=0):
+def states(problem: ReducedKQ, seed: int = 0) -> list[NDArray[np.float64]]:
     """Scores of all kinds: zero, mixed, optimal tokens far ahead, others far ahead."""
     rng = np.random.default_rng(seed)
     ahead = np.zeros(problem.space.shape)
@@ -30,7 +37,7 @@ def states(problem, seed=0):
 
 @pytest.mark.parametrize("name", REDUCED)
 @pytest.mark.parametrize("A", [0.3, 6.0, 30.0])
-def test_the_gradient_is_that_of_the_textbook_form(name, A):
+def test_the_gradient_is_that_of_the_textbook_form(name: str, A: float) -> None:
     data = REDUCED[name]
     problem, _ = reduced(data, A, exact=False)
     for scores in states(problem):
@@ -44,7 +51,9 @@ def test_the_gradient_is_that_of_the_textbook_form(name, A):
         assert measured["loss"] == pytest.approx(stage2_loss(data, B, S), rel=1e-12, abs=1e-15)
 
 
-def naive_gradient(data, A, scores, classes):
+def naive_gradient(
+    data: Dataset, A: float, scores: NDArray[np.float64], classes: SampleClasses
+) -> tuple[float, NDArray[np.float64]]:
     """Log of the norm and the unit direction of dLoss/dS, phi (g - mean) in 5,000 bits."""
     with flint.ctx.workprec(5000):
         n = data.collocation.require_function()
@@ -69,7 +78,7 @@ def naive_gradient(data, A, scores, classes):
 
 @pytest.mark.parametrize("name", ["free", "no majority", "cycle"])
 @pytest.mark.parametrize("A", [2.0, 40.0, 1500.0])
-def test_no_digit_is_lost_and_the_rounding_bound_holds(name, A):
+def test_no_digit_is_lost_and_the_rounding_bound_holds(name: str, A: float) -> None:
     data = REDUCED[name]
     problem, _ = reduced(data, A, exact=False)
     ahead = states(problem)[3]
@@ -86,7 +95,7 @@ def test_no_digit_is_lost_and_the_rounding_bound_holds(name, A):
         assert off < 1e-13 * (1 + A)
 
 
-def hessian(data, A, scores, classes):
+def hessian(data: Dataset, A: float, scores: NDArray[np.float64], classes: SampleClasses) -> NDArray[np.float64]:
     """Of the loss in the scores, by complex steps of the textbook gradient."""
     rows = []
     for i in range(len(scores)):
@@ -99,7 +108,7 @@ def hessian(data, A, scores, classes):
 
 @pytest.mark.parametrize("name", REDUCED)
 @pytest.mark.parametrize("A", [0.3, 6.0, 25.0])
-def test_the_bounds_on_the_hessian(name, A):
+def test_the_bounds_on_the_hessian(name: str, A: float) -> None:
     data = REDUCED[name]
     problem, _ = reduced(data, A, exact=False)
     ratios = []
@@ -114,7 +123,7 @@ def test_the_bounds_on_the_hessian(name, A):
     assert np.median(ratios) < 12
 
 
-def test_when_the_flux_part_of_the_hessian_is_semidefinite():
+def test_when_the_flux_part_of_the_hessian_is_semidefinite() -> None:
     """M of `ReducedKQ` for one class, at random: never below the bound, and sometimes near it."""
     rng = np.random.default_rng(0)
     sharp = 0.0
@@ -138,11 +147,11 @@ def test_when_the_flux_part_of_the_hessian_is_semidefinite():
     assert sharp > 0.3
 
 
-def test_the_lead_keeps_the_digits_at_any_distance():
+def test_the_lead_keeps_the_digits_at_any_distance() -> None:
     """At t = 1e15 and 1e18 against 300 bits: what s (1 + slack) / ||W*|| in float64 would lose."""
     for data in (SMALL, REDUCED["prefix-closed"]):
         problem, start = reduced(data, 9.0)
-        exact = problem.exact
+        exact = known(problem.exact)
         rng = np.random.default_rng(3)
         for t in (10**15, 10**18):
             rest = rng.normal(size=start.high.shape)
@@ -160,9 +169,7 @@ def test_the_lead_keeps_the_digits_at_any_distance():
                     G[j] += flux
                     G[a] -= flux
                 size = sum((g * g for g in G), flint.arb(0)).sqrt()
-                slope = -sum(
-                    (g * w for g, w in zip(G, exact.weight, strict=True) if w for w in [ball(w)]), flint.arb(0)
-                )
+                slope = -sum((g * ball(w) for g, w in zip(G, exact.weight, strict=True) if w), flint.arb(0))
                 across = -sum((g * flint.arb(float(r)) for g, r in zip(G, rest, strict=True)), flint.arb(0))
                 norm = sum((w * w for w in W), flint.arb(0)).sqrt()
                 inner = sum((w * ball(x) for w, x in zip(W, exact.weight, strict=True)), flint.arb(0)) / (norm * root)
@@ -180,7 +187,7 @@ def test_the_lead_keeps_the_digits_at_any_distance():
 
 
 @pytest.mark.parametrize("t", [1, 50, 3000])
-def test_a_row_of_a_given_state_is_that_of_steps(t):
+def test_a_row_of_a_given_state_is_that_of_steps(t: int) -> None:
     problem, iterate = reduced(SMALL, 9.0)
     while iterate.moves < t:
         Descent(problem).step(iterate)

@@ -4,27 +4,26 @@ from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
-import pytest
 
-from marginaudit.margins.ntp import solve_kq
+from marginaudit.margins.ntp import MaxMargin, solve_kq
 from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.model.edges import merged_edges, sentence_edges
-from marginaudit.training.ntp.model.reference import exact_reference
+from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
+from tests.solutions import inexact
 from tests.training.problems import REDUCED, WITH_SLACK
 
 CLASSES = sample_classes(WITH_SLACK)
 MERGED = merged_edges(sentence_edges(CLASSES, WITH_SLACK.V), len(CLASSES.key))
-SOLUTION = solve_kq(WITH_SLACK)
+SOLUTION = solve_kq(WITH_SLACK).exact()
 
 
-def of(solution):
+def of(solution: MaxMargin) -> ExactReference | None:
     return exact_reference(WITH_SLACK, CLASSES, MERGED, solution)
 
 
 def test_the_reference_is_the_solution() -> None:
     found = of(SOLUTION)
     assert found is not None
-    assert SOLUTION.weights_exact is not None
     names = WITH_SLACK.vocabulary
     for weight, x, q in zip(found.weight, CLASSES.key, CLASSES.pair_query, strict=True):
         assert weight == SOLUTION.weights_exact.get(names[q], {}).get(names[x], 0)
@@ -54,16 +53,9 @@ def test_its_direction_and_norm_in_many_digits() -> None:
     assert found.unit_slack.tolist() == slack
 
 
-@pytest.mark.parametrize("missing", ["weights_exact", "multipliers", "norm_squared_exact", "numerator", "weights"])
-def test_a_solution_that_is_not_exact_or_is_0_has_none(missing: str) -> None:
-    assert SOLUTION.multipliers is not None
-    if missing == "numerator":
-        inexact = replace(SOLUTION, multipliers=replace(SOLUTION.multipliers, numerator=None, denominator=None))
-    elif missing == "weights":
-        inexact = replace(SOLUTION, weights_exact={})
-    else:
-        inexact = replace(SOLUTION, **{missing: None})
-    assert of(inexact) is None
+def test_a_solution_that_is_not_exact_or_is_0_has_none() -> None:
+    assert of(inexact(SOLUTION)) is None
+    assert of(replace(SOLUTION, weights_exact={})) is None
 
 
 def test_infeasible_rows_have_none() -> None:

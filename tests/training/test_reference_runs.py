@@ -15,13 +15,13 @@ from tests.training.problems import reduced
 STORED = json.loads(reference_runs.FILE.read_text(encoding="utf-8"))
 
 
-def relative(found, digits):
+def relative(found: float, digits: str) -> float:
     """|found / true - 1|, true a decimal string."""
     with flint.ctx.workprec(200):
         return float(abs(flint.arb(found) / flint.arb(digits) - 1).mid())
 
 
-def test_every_run_is_stored():
+def test_every_run_is_stored() -> None:
     assert set(STORED) == set(reference_runs.RUNS)
     for name, case in reference_runs.RUNS.items():
         assert [row[0] for row in STORED[name]["rows"]] == [t for t in reference_runs.AT if t <= case.steps]
@@ -29,7 +29,7 @@ def test_every_run_is_stored():
 
 
 @pytest.mark.parametrize("name", STORED)
-def test_every_recorded_step_to_the_end(name):
+def test_every_recorded_step_to_the_end(name: str) -> None:
     case, stored = reference_runs.RUNS[name], STORED[name]["rows"]
     A = train(case.data, steps1=case.steps1, steps2=0).margin
     problem, start = reduced(case.data, A)
@@ -45,10 +45,10 @@ def test_every_recorded_step_to_the_end(name):
 
 
 @pytest.mark.parametrize("name", ["example-1", "four tokens", "small margins of W_ov"])
-def test_the_stored_numbers_come_out_again(name):
+def test_the_stored_numbers_come_out_again(name: str) -> None:
     case = reference_runs.RUNS[name]
     at = [t for t in reference_runs.AT if t <= 300]
-    found = naive.descend(case.data, case.steps1, at, solve_kq(case.data).weights_exact, 900)
+    found = naive.descend(case.data, case.steps1, at, solve_kq(case.data).exact().weights_exact, 900)
     for t, gap, norm in STORED[name]["rows"][: len(at)]:
         with flint.ctx.workprec(200):
             for one, two in zip(found[t], (gap, norm), strict=True):

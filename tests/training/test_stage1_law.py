@@ -25,7 +25,7 @@ TWO = Dataset("two", ("a", "b"), (Sample(("a", "b"), "a"),), (1,), next_token={"
 
 @pytest.mark.parametrize("data", [EXAMPLE, MANY_TO_ONE, TWO, free_dataset(V=9, N=20, L=4, seed=1)])
 @pytest.mark.parametrize("eta0", [0.1, 7.0])
-def test_against_true_steps(data, eta0):
+def test_against_true_steps(data: Dataset, eta0: float) -> None:
     ov = solve_ov(data)
     at = [0, 1, 2, 50, 1000]
     stepped = train(data, steps1=1000, steps2=0, lr1=eta0, at=at, ov_reference=ov).stage1
@@ -44,7 +44,7 @@ def test_against_true_steps(data, eta0):
 
 
 @pytest.mark.parametrize("V", [2, 3, 40])
-def test_against_exact_arithmetic_to_1e18(V):
+def test_against_exact_arithmetic_to_1e18(V: int) -> None:
     data = free_dataset(V=V, N=2 if V == 2 else V, L=3, seed=0, optimal=(1, 1), non_optimal=(1, 1))
     eta0 = 0.2 / np.sqrt(V)
     steps = [1, 10, 10**3, 10**6, 10**12, 10**18]
@@ -70,7 +70,7 @@ def test_against_exact_arithmetic_to_1e18(V):
     assert np.isfinite(law.log_gradient_norm).all()
 
 
-def test_training_changes_to_the_law(monkeypatch):
+def test_training_changes_to_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 100)
     ov, kq = solve_ov(EXAMPLE), solve_kq(EXAMPLE)
     at = [50, 100, 101, 600]
@@ -92,7 +92,7 @@ def test_training_changes_to_the_law(monkeypatch):
     assert last.step.tolist() == [10, 600]
 
 
-def test_the_law_against_any_reference(monkeypatch):
+def test_the_law_against_any_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where nothing beyond the true steps is recorded, and for rotated tokens."""
     monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 30)
     R = np.random.default_rng(0).normal(size=(4, 4))
@@ -110,22 +110,22 @@ def test_the_law_against_any_reference(monkeypatch):
     np.testing.assert_allclose(none.B, true.B, rtol=1e-12)
 
 
-def test_plain_descent_has_no_law(monkeypatch):
+def test_plain_descent_has_no_law(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 10)
     stage = train(EXAMPLE, steps1=40, steps2=0, at=[40], optimizer="gd").stage1
     assert stage.method.tolist() == ["steps"]
 
 
-def test_progress_ends_where_stage_1_ends(monkeypatch):
+def test_progress_ends_where_stage_1_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 10)
-    seen = []
+    seen: list[int] = []
     train(EXAMPLE, steps1=10**9, steps2=5, at=[], progress=seen.append)
     assert seen == sorted(seen)
     assert 10**9 in seen
     assert seen[-1] == 10**9 + 5
 
 
-def test_another_matrix_is_refused():
+def test_another_matrix_is_refused() -> None:
     oblique = replace(EXAMPLE, embedding=np.eye(4) + 0.1)
     with pytest.raises(ValueError, match="no exact solution"):
         stage1_law(EXAMPLE, 0.1, [1], solve_ov(oblique))
@@ -133,7 +133,7 @@ def test_another_matrix_is_refused():
         stage1_law(EXAMPLE, 0.1, [1], solve_kq(EXAMPLE))
 
 
-def test_one_token():
+def test_one_token() -> None:
     data = Dataset.from_sentences("one", ["aaa"])
     law = stage1_law(data, 0.1, [0, 10**18], solve_ov(data))
     trained = train(data, steps1=5, steps2=0, at=[0, 5])

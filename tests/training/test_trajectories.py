@@ -1,23 +1,43 @@
 """Trajectories against an independent, naive implementation in high precision."""
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import flint
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import CASES, broken, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, broken, free_dataset
 from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient, train
+from marginaudit.training.ntp.trained import Training
 
 BITS = 700
 
+Entries: TypeAlias = dict[tuple[int, int], flint.arb]
+Loss: TypeAlias = Callable[[Entries], tuple[flint.arb, Entries]]
+Rows: TypeAlias = dict[int, tuple[flint.arb, float, float, float]]
 
-def centre(x):
+
+def centre(x: flint.arb) -> flint.arb:
     return flint.arb(x).mid()
 
 
-def naive(data, steps1, steps2, at, ov_reference=None, kq_reference=None):
+def naive(
+    data: Dataset,
+    steps1: int,
+    steps2: int,
+    at: Sequence[int],
+    ov_reference: NDArray[np.float64] | None = None,
+    kq_reference: NDArray[np.float64] | None = None,
+) -> tuple[
+    Rows,
+    Rows,
+    Entries,
+    Entries,
+]:
     """Algorithm 1 as printed, in numbers of 700 bits: softmax minus one-hot, phi (g - sum phi g), no trick.
 
     Dense matrices B (label, token) and S (key, query), so orthonormal embeddings only. Returns per stage
@@ -33,13 +53,14 @@ def naive(data, steps1, steps2, at, ov_reference=None, kq_reference=None):
             for s, c in zip(data.samples, data.counts, strict=True)
         ]
 
-        def softmax(z):
+        def softmax(z: list[flint.arb]) -> list[flint.arb]:
             e = [centre(x.exp()) for x in z]
             total = centre(sum(e, flint.arb(0)))
             return [centre(x / total) for x in e]
 
-        def ov(B):
-            loss, G = flint.arb(0), {}
+        def ov(B: Entries) -> tuple[flint.arb, Entries]:
+            loss = flint.arb(0)
+            G: Entries = {}
             for x in range(V):
                 P = softmax([B[v, x] for v in range(V)])
                 loss -= P[answer[x]].log() if V > 1 else 0
@@ -47,9 +68,10 @@ def naive(data, steps1, steps2, at, ov_reference=None, kq_reference=None):
                     G[v, x] = centre(P[v] - (v == answer[x]))
             return loss, G
 
-        def kq_of(B):
-            def kq(S):
-                loss, G = flint.arb(0), {}
+        def kq_of(B: Entries) -> Loss:
+            def kq(S: Entries) -> tuple[flint.arb, Entries]:
+                loss = flint.arb(0)
+                G: Entries = {}
                 for bag, q, y, pi in samples:
                     tokens = list(bag)
                     e = [bag[x] * centre(S.get((x, q), flint.arb(0)).exp()) for x in tokens]
@@ -70,7 +92,13 @@ def naive(data, steps1, steps2, at, ov_reference=None, kq_reference=None):
 
             return kq
 
-        def descend(gradient, W, lr, steps, reference):
+        def descend(
+            gradient: Loss,
+            W: Entries,
+            lr: flint.arb,
+            steps: int,
+            reference: NDArray[np.float64] | None,
+        ) -> tuple[Rows, Entries]:
             rows = {}
             for t in range(steps + 1):
                 loss, G = gradient(W)
@@ -99,7 +127,7 @@ def naive(data, steps1, steps2, at, ov_reference=None, kq_reference=None):
         flint.ctx.prec = old
 
 
-def ov_star(data):
+def ov_star(data: Dataset) -> NDArray[np.float64]:
     """W*_ov, orthonormal tokens: the centred one-hot of n(x)."""
     n = data.collocation.function
     B = np.full((data.V, data.V), -1 / data.V)
@@ -107,7 +135,7 @@ def ov_star(data):
     return B
 
 
-def closed_form(data):
+def closed_form(data: Dataset) -> NDArray[np.float64]:
     """Proposition 2's W*_kq (any reference direction does for these tests)."""
     S = np.zeros((data.V, data.V))
     for query, order in data.orders.items():
@@ -119,7 +147,7 @@ def closed_form(data):
     return S
 
 
-def log_excess(loss, data, B):
+def log_excess(loss: flint.arb, data: Dataset, B: Entries) -> float:
     """log of the loss minus log(1 + (V-1) exp(-A)), A the margin of the naive B."""
     old, flint.ctx.prec = flint.ctx.prec, BITS
     try:
@@ -130,7 +158,14 @@ def log_excess(loss, data, B):
         flint.ctx.prec = old
 
 
-def compare(data, steps1, steps2, at, kq_reference, loosest_error=1e-10):
+def compare(
+    data: Dataset,
+    steps1: int,
+    steps2: int,
+    at: Sequence[int],
+    kq_reference: NDArray[np.float64],
+    loosest_error: float = 1e-10,
+) -> Training:
     trained = train(data, steps1=steps1, steps2=steps2, at=at, ov_reference=ov_star(data), kq_reference=kq_reference)
     rows1, rows2, B, S = naive(data, steps1, steps2, at, ov_star(data), kq_reference)
     for rows, stage in ((rows1, trained.stage1), (rows2, trained.stage2)):
@@ -157,29 +192,29 @@ def compare(data, steps1, steps2, at, kq_reference, loosest_error=1e-10):
 STEPS = (0, 1, 2, 3, 10, 30, 100, 300, 600, 900, 1500, 2000)
 
 
-def test_example_1_in_high_precision():
+def test_example_1_in_high_precision() -> None:
     data = CASES["example-1"]()
     compare(data, 200, 900, [t for t in STEPS if t <= 900], closed_form(data))
 
 
-def test_free_samples_in_high_precision():
+def test_free_samples_in_high_precision() -> None:
     data = free_dataset(V=6, N=10, L=5, seed=1, max_count=3)
     compare(data, 60, 2000, STEPS, closed_form(data))
 
 
 @pytest.mark.slow
-def test_ten_thousand_steps_in_high_precision():
+def test_ten_thousand_steps_in_high_precision() -> None:
     data = free_dataset(V=5, N=10, L=4, seed=5, max_count=3)
     compare(data, 100, 10_000, (0, 1, 10, 100, 1000, 3000, 10_000), closed_form(data), loosest_error=1e-9)
 
 
 @pytest.mark.parametrize("assumption", ["injective", "next_from_sentence", "no_confused_tokens", "optimal_majority"])
-def test_without_an_assumption_in_high_precision(assumption):
+def test_without_an_assumption_in_high_precision(assumption: str) -> None:
     data = broken(free_dataset(V=4, N=6, L=4, seed=2, max_count=3), assumption)
     compare(data, 60, 400, (0, 1, 10, 100, 400), closed_form(data))
 
 
-def test_on_a_cycle_the_error_bound_gives_up_where_descent_oscillates():
+def test_on_a_cycle_the_error_bound_gives_up_where_descent_oscillates() -> None:
     data = broken(free_dataset(V=4, N=6, L=4, seed=2, max_count=3), "well_defined_orders")
     reference = closed_form(data)
     at = (1, 10, 100, 300, 600)
@@ -193,7 +228,7 @@ def test_on_a_cycle_the_error_bound_gives_up_where_descent_oscillates():
     assert stage.distance_error[-1] == 2
 
 
-def test_a_reference_that_is_not_the_limit_and_one_beyond_the_pairs():
+def test_a_reference_that_is_not_the_limit_and_one_beyond_the_pairs() -> None:
     data = free_dataset(V=5, N=10, L=4, seed=4)
     reference = np.random.default_rng(0).normal(size=(5, 5))
     compare(data, 60, 300, (0, 1, 10, 300), reference)
@@ -202,13 +237,16 @@ def test_a_reference_that_is_not_the_limit_and_one_beyond_the_pairs():
     assert opposite.one_minus_cos[0] + along.one_minus_cos[0] == pytest.approx(2, rel=1e-14, abs=0)
 
 
-def textbook(data, steps1, steps2, at):
+def textbook(
+    data: Dataset, steps1: int, steps2: int, at: tuple[int, ...]
+) -> tuple[NDArray[np.float64], dict[int, NDArray[np.float64]]]:
     """Algorithm 1 on `losses` in float64."""
-    W_ov, W_kq, found = np.zeros((data.V, data.embeddings.shape[1])), 0, {}
+    W_ov = np.zeros((data.V, data.embeddings.shape[1]))
+    found: dict[int, NDArray[np.float64]] = {}
     for _ in range(steps1):
         G = stage1_loss_gradient(data, W_ov)
         W_ov = W_ov - 0.2 / np.sqrt(data.V) * G / np.linalg.norm(G)
-    W_kq = np.zeros((data.embeddings.shape[1],) * 2)
+    W_kq: NDArray[np.float64] = np.zeros((data.embeddings.shape[1],) * 2)
     for t in range(steps2 + 1):
         if t in at:
             found[t] = W_kq
@@ -217,13 +255,13 @@ def textbook(data, steps1, steps2, at):
     return W_ov, found
 
 
-def general_embedding(data, seed=0):
+def general_embedding(data: Dataset, seed: int = 0) -> Dataset:
     rng = np.random.default_rng(seed)
     return replace(data, embedding=np.eye(data.V, data.V + 1) + 0.2 * rng.normal(size=(data.V, data.V + 1)))
 
 
 @pytest.mark.parametrize("general", [False, True])
-def test_the_textbook_form_agrees_for_300_steps(general):
+def test_the_textbook_form_agrees_for_300_steps(general: bool) -> None:
     data = free_dataset(V=5, N=10, L=4, seed=4, max_count=2)
     data = general_embedding(data) if general else data
     trained = train(data, steps1=60, steps2=300)
@@ -235,7 +273,7 @@ def test_the_textbook_form_agrees_for_300_steps(general):
     np.testing.assert_allclose(trained.S, scores * (trained.S != 0), atol=1e-11)
 
 
-def test_the_textbook_form_fails_in_the_stage_1_of_example_1():
+def test_the_textbook_form_fails_in_the_stage_1_of_example_1() -> None:
     """Softmax minus one-hot: off by 7e-11 after 300 steps, 2e-5 after 500, 0.5 after 650, 11 (of 39) after 900.
 
     The exact trajectory is t eta0 W*/||W*||.
@@ -248,7 +286,7 @@ def test_the_textbook_form_fails_in_the_stage_1_of_example_1():
     assert np.abs(W_ov - exact).max() > 1e-3
 
 
-def test_the_textbook_form_fails_in_a_long_stage_2():
+def test_the_textbook_form_fails_in_a_long_stage_2() -> None:
     """phi (g - sum phi g): off by 2e-12 after 1000 steps, 2e-7 after 2000, 0.9 (of 29) after 3000."""
     data = free_dataset(V=5, N=10, L=4, seed=4, max_count=2)
     trained = train(data, steps1=60, steps2=3000, at=[0, 3000], kq_reference=closed_form(data))

@@ -1,8 +1,10 @@
 """The error bars of sums, differences, products and quotients against all that the operands can be, in fractions."""
 
 import operator
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,14 +16,14 @@ RNG = np.random.default_rng(0)
 OPERATIONS = [operator.add, operator.sub, operator.mul, operator.truediv]
 
 
-def random(count, largest_error):
+def random(count: int, largest_error: float) -> Approximation:
     value = RNG.normal(size=count) * 10.0 ** RNG.integers(-3, 3, count)
     return Approximation(value, np.abs(value) * largest_error * RNG.random(count))
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("largest_error", [0.0, 1e-16, 0.3])
-def test_a_bar_holds_and_is_no_wider_than_needed(operation, largest_error: float) -> None:
+def test_a_bar_holds_and_is_no_wider_than_needed(operation: Callable[..., Any], largest_error: float) -> None:
     a, b = random(200, largest_error), random(200, largest_error)
     found = operation(a, b)
     for i in range(200):

@@ -1,8 +1,11 @@
 """iota, beta, g and xi against the gradient of the whole matrix, and what is printed against both."""
 
+from collections.abc import Iterator
+
 import mpmath
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from marginaudit.training.snap.limit import (
     backpropagated,
@@ -25,7 +28,7 @@ OVERLAP = overlap(F)
 OFF = ~np.eye(K, dtype=bool)
 
 
-def runs(steps):
+def runs(steps: list[int]) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
     """Whole matrices and counts after each of the steps, on three sequences."""
     for sequence in class_sequences(max(steps), [0.4, 0.3, 0.2, 0.1], seeds=3, entropy=0):
         yield sgd(F, sequence, M, ETA, modified=True)[steps], counts_of(sequence[np.newaxis], steps, K)[0]
@@ -85,7 +88,7 @@ def test_bars_hold_against_high_precision() -> None:
     assert (found.beta.error < 1e-12).all()
 
 
-def precise_rows(sequence):
+def precise_rows(sequence: NDArray[np.int64]) -> list[list[mpmath.mpf]]:
     """W = F^T Y of SGD with the modified gradient: each row by itself is softmax regression (eq. 8)."""
     rows = [[mpmath.mpf(0)] * M for _ in range(K)]
     for n in sequence:
@@ -144,7 +147,7 @@ def test_products_of_zeta() -> None:
     assert within(found, [x for row in exact_products(3) for x in row]) <= 1
 
 
-def exact_products(K):
+def exact_products(K: int) -> list[list[mpmath.mpf]]:
     with mpmath.workdps(DIGITS):
         m = mpmath.mpf(M)
         return [[m / (m - 1) if i == j else -m / (m - 1) ** 2 for j in range(K)] for i in range(K)]

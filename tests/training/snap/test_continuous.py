@@ -1,5 +1,7 @@
 """h(t) in closed form against Newton steps in high precision."""
 
+from collections.abc import Iterator
+
 import mpmath
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ CORNERS = [
 ]
 
 
-def settings(count, seed):
+def settings(count: int, seed: int) -> Iterator[tuple[float, int, float]]:
     """Times from 1e-30 to 1e18, every other one near the transition at t = log(M)/eta, where exp(M h) is about M."""
     rng = np.random.default_rng(seed)
     for i in range(count):

@@ -3,6 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from marginaudit.training.snap.limit import (
     class_sequences,
@@ -20,7 +21,7 @@ M, K = 12, 4
 F = features(seed=5, tokens=9, K=K)
 
 
-def whole(A, M):
+def whole(A: NDArray[np.float64], M: int) -> NDArray[np.float64]:
     """Columns for all M tokens."""
     K = A.shape[-1] - 1
     return np.concatenate([A[..., :K], np.repeat(A[..., K:], M - K, axis=-1)], axis=-1)

@@ -2,9 +2,11 @@
 
 import math
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.training.snap.limit import approximation, continuous, descend, gap, h_star, level, overlap, recursion
@@ -19,11 +21,11 @@ COARSE = 2.0**-10
 SETTINGS = [(2, 1.0), (3, 0.5), (3, 10.0), (50, 3.7), (1000, 0.5), (10**9, 10.0), (30, 1e-3)]
 
 
-def near(value, rel):
+def near(value: Any, rel: float) -> Any:
     return pytest.approx(value, rel=rel, abs=0)
 
 
-def interpreted(kernel):
+def interpreted(kernel: Any) -> Any:
     """The function that was compiled; a kernel keeps the unit roundoff that it was compiled with."""
     return kernel.py_func
 
@@ -179,7 +181,7 @@ def test_the_bar_of_E_prime(unit: float, monkeypatch: pytest.MonkeyPatch) -> Non
     assert found.E_prime.error == near(np.full((5, 5), expected), rel=1e-12)
 
 
-def stepped(F, sequence, M: int, eta: float, unit: float) -> float:
+def stepped(F: NDArray[np.float64], sequence: NDArray[np.int64], M: int, eta: float, unit: float) -> float:
     """The bar of Y after the steps: see `descend`; with all M columns."""
     K = F.shape[1]
     E = F.T @ F * (1 - np.eye(K))

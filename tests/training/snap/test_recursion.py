@@ -22,7 +22,7 @@ SETTINGS = [
 STEPS = 400
 
 
-def lags(x, M, eta):
+def lags(x: list[mpmath.mpf], M: int, eta: float) -> list[mpmath.mpf]:
     """How much later h is where h* is: eq. 45 solved for the time, minus the step."""
     with mpmath.workdps(DIGITS):
         c = mpmath.mpf(M) * mpmath.mpf(eta)

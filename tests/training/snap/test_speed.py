@@ -9,7 +9,7 @@ from tests.training.snap.growth import DIGITS, precise_logit, within
 from tests.training.snap.test_continuous import settings
 
 
-def precise_gamma(steps, M, eta):
+def precise_gamma(steps: mpmath.mpf, M: int, eta: float) -> mpmath.mpf:
     with mpmath.workdps(DIGITS):
         x = precise_logit(steps, M, eta)
         return mpmath.mpf(M - 1) ** 2 * x / M / (M - 1 + mpmath.exp(x))
