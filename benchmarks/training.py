@@ -36,6 +36,7 @@ from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.model.edges import merged_edges, sentence_edges
 from marginaudit.training.ntp.model.reference import exact_reference
 from marginaudit.training.ntp.steps.compiled import CompiledSteps
+from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.spaces import TokenKQ
@@ -126,9 +127,9 @@ class Stage2:
 
     def numpy(self, steps: int) -> Iterate:
         """The NumPy form from zero."""
-        iterate = self.start()
+        iterate, descent = self.start(), Descent(self._problem)
         for _ in range(steps):
-            self._problem.step(iterate)
+            descent.step(iterate)
         return iterate
 
     def pytorch(self) -> dict[str, Steps]:

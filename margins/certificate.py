@@ -12,24 +12,24 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far a solution of min ||W||^2 s.t. A w >= 1 is from optimal; all None where infeasible.
+    """How far a solution of min ||W||^2 s.t. A w >= 1 is from optimal.
 
     Attributes
     ----------
-    primal : float or None
+    primal : float
         ||W||_F^2.
-    dual : float or None
+    dual : float
         2 sum(lam) - ||A^T lam||^2 with lam >= 0: no feasible W has a smaller squared norm.
-    gap : float or None
+    gap : float
         primal - dual, computed as ||W - A^T lam||^2 + 2 lam . (A w - 1), which does not cancel.
-    max_violation : float or None
+    max_violation : float
         The largest of 1 - (A w)_r, or 0.
     """
 
-    primal: float | None
-    dual: float | None
-    gap: float | None
-    max_violation: float | None
+    primal: float
+    dual: float
+    gap: float
+    max_violation: float
 
 
 @dataclass(frozen=True, eq=False)

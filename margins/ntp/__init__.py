@@ -4,6 +4,17 @@ from marginaudit.margins.ntp.cycle import Cycle
 from marginaudit.margins.ntp.documents import certificate_document
 from marginaudit.margins.ntp.kq import solve_kq
 from marginaudit.margins.ntp.ov import solve_ov
-from marginaudit.margins.ntp.solution import ClosedForm, MaxMargin, Multipliers
+from marginaudit.margins.ntp.solution import ClosedForm, Exact, Infeasible, MaxMargin, Multipliers, Optimal
 
-__all__ = ["ClosedForm", "Cycle", "MaxMargin", "Multipliers", "certificate_document", "solve_kq", "solve_ov"]
+__all__ = [
+    "ClosedForm",
+    "Cycle",
+    "Exact",
+    "Infeasible",
+    "MaxMargin",
+    "Multipliers",
+    "Optimal",
+    "certificate_document",
+    "solve_kq",
+    "solve_ov",
+]

@@ -5,7 +5,7 @@ from typing import Any
 
 from marginaudit.margins.errors import NotExact
 from marginaudit.margins.ntp.cycle import Cycle
-from marginaudit.margins.ntp.solution import MaxMargin
+from marginaudit.margins.ntp.solution import Exact, Infeasible, MaxMargin
 from marginaudit.margins.ntp.verify import FORMAT
 from marginaudit.orders.ntp import Dataset
 
@@ -30,7 +30,7 @@ def certificate_document(
 
 def _ov(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
     """W*_ov of orthonormal tokens takes two values and its multipliers one."""
-    if solution.norm_squared_exact is None:
+    if not isinstance(solution, Exact):
         raise NotExact("ov: the solution is a float64 one, and a certificate needs an exact one")
     V = dataset.V
     return {
@@ -43,18 +43,18 @@ def _ov(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
 
 
 def _kq(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
-    if isinstance(solution.infeasibility, Cycle):
+    if isinstance(solution, Infeasible) and isinstance(solution.infeasibility, Cycle):
         return {
             "status": "infeasible",
             "query": solution.infeasibility.query,
             "cycle": list(solution.infeasibility.tokens),
         }
-    if solution.norm_squared_exact is None or solution.weights_exact is None or solution.multipliers is None:
+    if not isinstance(solution, Exact):
         raise NotExact("kq: the solution is a float64 one, and a certificate needs an exact one")
     names, rows = dataset.vocabulary, dataset.relations
     multipliers: dict[str, list[list[str]]] = {}
     for row in range(len(rows)):
-        value = solution.multipliers.fraction(row)
+        value = solution.multipliers_exact.fraction(row)
         if value:
             entry = [names[rows.winner[row]], names[rows.loser[row]], _text(value)]
             multipliers.setdefault(names[rows.query[row]], []).append(entry)
@@ -68,7 +68,7 @@ def _kq(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
         "multipliers": multipliers,
         "closed_form": {
             query: {"holds": form.holds, "S": list(form.witness or ())}
-            for query, form in (solution.closed_form or {}).items()
+            for query, form in solution.closed_form.items()
             if not dataset.orders[query].confused
         },
     }

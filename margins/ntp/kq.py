@@ -15,7 +15,7 @@ from marginaudit.margins.method import Method, check_method
 from marginaudit.margins.ntp.constraints import kq_rows, require_exact
 from marginaudit.margins.ntp.cycle import Cycle, find_cycle
 from marginaudit.margins.ntp.proposition2 import compare, compare_exactly, decide
-from marginaudit.margins.ntp.solution import ClosedForm, MaxMargin, Multipliers, infeasible, numerical
+from marginaudit.margins.ntp.solution import ClosedForm, Exact, MaxMargin, Multipliers, Optimal, infeasible, numerical
 from marginaudit.margins.polish import polished
 from marginaudit.margins.quadratic import solve_quadratic
 from marginaudit.margins.rows import Matrix, Rows, gamma
@@ -55,7 +55,7 @@ def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     Source: arXiv 2409.17335, eq. 3, and Proposition 2 for ``closed_form``.
 
     >>> from marginaudit.orders.ntp import CASES
-    >>> solution = solve_kq(CASES["example-1"]())
+    >>> solution = solve_kq(CASES["example-1"]()).exact()
     >>> solution.norm_squared_exact
     Fraction(13, 6)
     >>> {x: str(value) for x, value in solution.weights_exact["O"].items()}
@@ -117,7 +117,7 @@ def _taken(relations: Relations, chosen: NDArray[np.bool_]) -> Relations:
     )
 
 
-def _exact_solution(dataset: Dataset, exact: ExactScores, forms: Mapping[Token, ClosedForm]) -> MaxMargin:
+def _exact_solution(dataset: Dataset, exact: ExactScores, forms: Mapping[Token, ClosedForm]) -> Exact:
     """The verified exact scores, as a solution."""
     scores = np.zeros((dataset.V, dataset.V))
     scores[exact.token, exact.query] = exact.numerator / exact.denominator
@@ -125,25 +125,19 @@ def _exact_solution(dataset: Dataset, exact: ExactScores, forms: Mapping[Token, 
     norm_squared = exact.norm_squared
     value = float(norm_squared)
     nothing = value == 0
-    return MaxMargin(
-        status="optimal",
+    return Exact(
         method="exact",
+        closed_form=forms,
         scores=scores,
         matrix=scores if E is None else E.T @ scores @ E,
-        norm_squared=value,
+        certificate=Certificate(primal=value, dual=value, gap=0.0, max_violation=0.0),
+        multipliers=exact.flow / exact.multiplier_denominator,
+        direction_radius=np.nan if nothing else 0.0,
+        weight_radius=0.0,
+        gram_deviation=None if nothing else gram_deviation(dataset),
         norm_squared_exact=norm_squared,
         weights_exact=_weights(exact, dataset.vocabulary),
-        certificate=Certificate(primal=value, dual=value, gap=0.0, max_violation=0.0),
-        multipliers=Multipliers(
-            values=exact.flow / exact.multiplier_denominator,
-            numerator=exact.flow,
-            denominator=exact.multiplier_denominator,
-        ),
-        direction_radius=None if nothing else 0.0,
-        weight_radius=0.0,
-        infeasibility=None,
-        closed_form=forms,
-        gram_deviation=None if nothing else gram_deviation(dataset),
+        multipliers_exact=Multipliers(numerator=exact.flow, denominator=exact.multiplier_denominator),
     )
 
 
@@ -164,7 +158,7 @@ def _solved(rows: Rows) -> Certified:
     raise found
 
 
-def _numerical_solution(dataset: Dataset, found: Certified, forms: Mapping[Token, ClosedForm]) -> MaxMargin:
+def _numerical_solution(dataset: Dataset, found: Certified, forms: Mapping[Token, ClosedForm]) -> Optimal:
     """A certified solution for orthonormal tokens."""
     E = dataset.embedding
     matrix = found.W if E is None else E.T @ found.W @ E

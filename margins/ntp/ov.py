@@ -10,7 +10,7 @@ from marginaudit.margins.errors import CertificateError
 from marginaudit.margins.farkas import find_farkas
 from marginaudit.margins.method import Method, check_method
 from marginaudit.margins.ntp.constraints import next_indices, ov_rows, require_exact
-from marginaudit.margins.ntp.solution import MaxMargin, Multipliers, infeasible, numerical
+from marginaudit.margins.ntp.solution import Exact, MaxMargin, Multipliers, infeasible, numerical
 from marginaudit.margins.polish import polished
 from marginaudit.margins.quadratic import solve_quadratic
 from marginaudit.margins.rows import Indices
@@ -45,7 +45,7 @@ def solve_ov(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     Source: arXiv 2409.17335, eq. 2.
 
     >>> from marginaudit.orders.ntp import CASES
-    >>> solution = solve_ov(CASES["example-1"]())
+    >>> solution = solve_ov(CASES["example-1"]()).exact()
     >>> solution.norm_squared_exact
     Fraction(3, 1)
     >>> {v: str(value) for v, value in solution.weights_exact["S"].items()}
@@ -68,16 +68,16 @@ def solve_ov(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
             found,
             scores=rows.scores(found.W),
             matrix=matrix,
-            closed_form=None,
+            closed_form={},
             gram_deviation=gram_deviation(dataset) if orthonormal else None,
         )
     farkas = None if orthonormal else find_farkas(rows, dataset.vocabulary)
     if farkas is None:
         raise found
-    return infeasible(farkas, None)
+    return infeasible(farkas, {})
 
 
-def _closed_form(dataset: Dataset, next_index: Indices) -> MaxMargin:
+def _closed_form(dataset: Dataset, next_index: Indices) -> Exact:
     """W*_ov x = e_{n(x)} - 1/V with all multipliers 1/V, checked in integers."""
     V = dataset.V
     times_V = np.full((V, V), -1, dtype=np.int64)
@@ -86,21 +86,19 @@ def _closed_form(dataset: Dataset, next_index: Indices) -> MaxMargin:
     scores = times_V / V
     ones = np.ones(V * (V - 1), dtype=np.int64)
     E = dataset.embedding
-    return MaxMargin(
-        status="optimal",
+    return Exact(
         method="closed-form",
+        closed_form={},
         scores=scores,
         matrix=scores if E is None else scores @ E,
-        norm_squared=float(V - 1),
+        certificate=Certificate(primal=float(V - 1), dual=float(V - 1), gap=0.0, max_violation=0.0),
+        multipliers=ones / V,
+        direction_radius=0.0 if V > 1 else np.nan,
+        weight_radius=0.0,
+        gram_deviation=gram_deviation(dataset) if V > 1 else None,
         norm_squared_exact=Fraction(V - 1),
         weights_exact=_Columns(dataset.vocabulary, next_index),
-        certificate=Certificate(primal=float(V - 1), dual=float(V - 1), gap=0.0, max_violation=0.0),
-        multipliers=Multipliers(values=ones / V, numerator=ones, denominator=np.full_like(ones, V)),
-        direction_radius=0.0 if V > 1 else None,
-        weight_radius=0.0,
-        infeasibility=None,
-        closed_form=None,
-        gram_deviation=gram_deviation(dataset) if V > 1 else None,
+        multipliers_exact=Multipliers(numerator=ones, denominator=np.full_like(ones, V)),
     )
 
 

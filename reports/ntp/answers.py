@@ -1,43 +1,48 @@
 """The answers of `marginaudit solve` and `train` as plain data."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import asdict, fields
+from typing import Any, Literal
 
 import numpy as np
 
-from marginaudit.margins.ntp import MaxMargin
+from marginaudit.margins import Certificate
+from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin, Optimal
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.plain import finite
 from marginaudit.training.ntp import StageRecord, Training
 
+ANSWERED = (
+    "status",
+    "method",
+    "norm_squared",
+    "norm_squared_exact",
+    "weights",
+    "weights_exact",
+    "certificate",
+    "direction_radius",
+    "gram_deviation",
+    "note",
+)
 
-def solution_answer(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
+
+def solution_answer(which: Literal["ov", "kq"], dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
     """One max-margin problem: status, weights, exact weights where there are any, certificate."""
-    certificate = solution.certificate
-    answer: dict[str, Any] = {
-        "status": solution.status,
-        "method": solution.method,
-        "norm_squared": solution.norm_squared,
-        "norm_squared_exact": None if solution.norm_squared_exact is None else str(solution.norm_squared_exact),
-        "weights": _weights(dataset, solution),
-        "weights_exact": None
-        if solution.weights_exact is None
-        else {
+    answer: dict[str, Any] = dict.fromkeys(ANSWERED) | solution_summary(solution)
+    if isinstance(solution, Optimal):
+        answer["weights"] = _weights(dataset, solution)
+        answer["certificate"] = asdict(solution.certificate)
+        answer["gram_deviation"] = solution.gram_deviation
+        answer["note"] = solution.note
+    if isinstance(solution, Exact):
+        answer["weights_exact"] = {
             column: {row: str(value) for row, value in rows.items()} for column, rows in solution.weights_exact.items()
-        },
-        "certificate": {
-            "primal": certificate.primal,
-            "dual": certificate.dual,
-            "gap": certificate.gap,
-            "max_violation": certificate.max_violation,
-        },
-        "direction_radius": solution.direction_radius,
-        "gram_deviation": solution.gram_deviation,
-        "note": solution.note,
-    }
-    if solution.infeasibility is not None:
+        }
+    if isinstance(solution, Infeasible):
+        answer["weights"] = {}
+        answer["certificate"] = dict.fromkeys(field.name for field in fields(Certificate))
         answer["infeasibility"] = solution.infeasibility.as_document()
-    if solution.closed_form is not None:
+    if which == "kq":
         answer["closed_form"] = {
             query: {"holds": form.holds, "witness": None if form.witness is None else list(form.witness)}
             for query, form in solution.closed_form.items()
@@ -61,22 +66,16 @@ def classified(dataset: Dataset, answer: dict[str, Any]) -> list[tuple[str, Sequ
 
 def solution_summary(solution: MaxMargin | None) -> dict[str, Any]:
     """What the report says of a solution; None stands for one of which the solver proves nothing."""
-    if solution is None:
-        names = ("norm_squared", "norm_squared_exact", "direction_radius")
-        return {"status": "not solved", "method": "cvxpy"} | dict.fromkeys(names)
-    exact = solution.norm_squared_exact
     return {
-        "status": solution.status,
-        "method": solution.method,
-        "norm_squared": finite(solution.norm_squared),
-        "norm_squared_exact": None if exact is None else str(exact),
-        "direction_radius": finite(solution.direction_radius),
+        "status": "not solved" if solution is None else solution.status,
+        "method": "cvxpy" if solution is None else solution.method,
+        "norm_squared": finite(solution.norm_squared) if isinstance(solution, Optimal) else None,
+        "norm_squared_exact": str(solution.norm_squared_exact) if isinstance(solution, Exact) else None,
+        "direction_radius": finite(solution.direction_radius) if isinstance(solution, Optimal) else None,
     }
 
 
-def _weights(dataset: Dataset, solution: MaxMargin) -> dict[str, dict[str, float]]:
-    if solution.scores is None:
-        return {}
+def _weights(dataset: Dataset, solution: Optimal) -> dict[str, dict[str, float]]:
     names = dataset.vocabulary
     return {
         names[column]: {names[row]: float(solution.scores[row, column]) for row in np.flatnonzero(values)}

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.margins.ntp import Exact, Infeasible
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
@@ -37,7 +38,7 @@ def no_direction_ov(run: Run, first: int = 2) -> str | None:
 
 def no_margin(run: Run) -> str | None:
     """Why W*_ov has no margins, or None."""
-    if run.ov.status == "infeasible":
+    if isinstance(run.ov, Infeasible):
         return "W*_ov does not exist: no W_ov has all margins positive."
     if run.norm_ov == 0:
         return "The vocabulary has one token, so W*_ov = 0 has no margins and no direction."
@@ -60,7 +61,7 @@ def no_direction_kq(run: Run) -> str | None:
 
 def nothing_to_learn(run: Run, if_zero: str) -> str | None:
     """Why stage 2 has no W*_kq or no gradient, or None; ``if_zero`` says what W*_kq = 0 means for the statement."""
-    if run.kq.status == "infeasible":
+    if isinstance(run.kq, Infeasible):
         return "W*_kq does not exist: no W_kq has all margins positive."
     if run.norm_kq == 0:
         return f"No sample relates two tokens, so W*_kq = 0 {if_zero}."
@@ -153,7 +154,7 @@ def norm(stage: StageRecord, first: int) -> Series:
 
 def stage2_direction(run: Run, first: int) -> Series:
     """1 - cos(W_kq^(t), W*_kq) from step ``first`` on, enclosed where the run is certified."""
-    measured = direction(run.training.stage2, run.kq.direction_radius or 0.0, first)
+    measured = direction(run.training.stage2, run.kq.optimal().direction_radius, first)
     return enclosed(run, "one_minus_cos", measured)
 
 
@@ -244,7 +245,7 @@ def asymptotic_from(run: Run) -> float:
 
 def long_step(run: Run) -> str | None:
     """By how much eta exceeds 1 / (4 ||W*_kq||), up to which the rate of stage 2 is proved, or None."""
-    square = run.kq.norm_squared_exact
+    square = run.kq.norm_squared_exact if isinstance(run.kq, Exact) else None
     exceeds = 4 * run.eta * run.norm_kq > 1 if square is None else 16 * Fraction(run.eta) ** 2 * square > 1
     if not exceeds:
         return None

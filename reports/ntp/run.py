@@ -172,7 +172,7 @@ class Run(BaseRun[Dataset]):
         ValueError
             The problem is infeasible.
         """
-        return _norm(self.ov)
+        return float(np.sqrt(self.ov.optimal().norm_squared))
 
     @cached_property
     def norm_kq(self) -> float:
@@ -183,7 +183,7 @@ class Run(BaseRun[Dataset]):
         ValueError
             The problem is infeasible.
         """
-        return _norm(self.kq)
+        return float(np.sqrt(self.kq.optimal().norm_squared))
 
     @cached_property
     def no_fast_forward(self) -> str | None:
@@ -357,9 +357,3 @@ def train_against(
         kq_reference=kq,
         progress=progress,
     )
-
-
-def _norm(solution: MaxMargin) -> float:
-    if solution.norm_squared is None:
-        raise ValueError("the max-margin problem is infeasible and has no norm")
-    return float(np.sqrt(solution.norm_squared))

@@ -1,22 +1,31 @@
 """The two problems once more, in rational arithmetic and by brute force: nothing of the package's solvers."""
 
 import math
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations
+from typing import TypeAlias, TypeVar
 
 import flint
 import mpmath
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from marginaudit.margins.ntp import Exact
 from marginaudit.orders.ntp import Dataset, Sample
 
+Node = TypeVar("Node", int, str)
+NamedRow: TypeAlias = tuple[str, str, str]
+"""Column token, winner, loser."""
 
-def related(edges_by_query, *, isolated=()):
+
+def related(edges_by_query: dict[str, list[tuple[str, str]]], *, isolated: Iterable[str] = ()) -> Dataset:
     """A dataset whose relation under each query holds the given edges, and the query under all their winners.
 
     Every sample holds its query, so a winner beats it unless it is the winner itself.
     """
-    samples, tokens = [], {}
+    samples: list[Sample] = []
+    tokens: dict[str, None] = {}
     for query, edges in edges_by_query.items():
         for winner, loser in edges:
             tokens |= dict.fromkeys((winner, loser, query))
@@ -28,62 +37,64 @@ def related(edges_by_query, *, isolated=()):
     return Dataset("related", names, tuple(samples), (1,) * len(samples), next_token=n)
 
 
-def kq_constraints(dataset):
+def kq_constraints(dataset: Dataset) -> list[NamedRow]:
     """(query, winner, loser) from the samples themselves, each once."""
     n = dataset.collocation.function
-    found = {}
+    found: dict[NamedRow, None] = {}
     for sample in dataset.samples:
         for w in sample.tokens:
             for x in sample.tokens:
                 if n[w] == sample.next != n[x]:
                     found[sample.tokens[-1], w, x] = None
-    return sorted(found, key=lambda row: tuple(map(dataset.index.get, row)))
+    return sorted(found, key=lambda row: tuple(dataset.index[x] for x in row))
 
 
-def ov_constraints(dataset):
+def ov_constraints(dataset: Dataset) -> list[NamedRow]:
     """(x, n(x), v) for v != n(x)."""
     n = dataset.collocation.function
     return [(x, n[x], v) for x in dataset.vocabulary for v in dataset.vocabulary if v != n[x]]
 
 
-def exact_rows(dataset, constraints, *, left, right):
+def exact_rows(
+    dataset: Dataset, constraints: list[NamedRow], *, left: ArrayLike, right: ArrayLike
+) -> list[list[Fraction]]:
     """The rows of A as rationals, from the given factors (vocabulary, dimension) as they stand in float64."""
-    left = [[Fraction(v) for v in row] for row in np.asarray(left, dtype=float).tolist()]
-    right = [[Fraction(v) for v in row] for row in np.asarray(right, dtype=float).tolist()]
+    K, Q = ([[Fraction(v) for v in row] for row in np.asarray(side, dtype=float).tolist()] for side in (left, right))
     index = dataset.index
     return [
-        [(a - b) * c for a, b in zip(left[index[w]], left[index[x]], strict=True) for c in right[index[q]]]
+        [(a - b) * c for a, b in zip(K[index[w]], K[index[x]], strict=True) for c in Q[index[q]]]
         for q, w, x in constraints
     ]
 
 
-def dot(a, b):
+def dot(a: Iterable[Fraction | int], b: Iterable[Fraction]) -> Fraction:
     return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
 
 
-def combine(A, lam):
+def combine(A: Iterable[Iterable[Fraction | int]], lam: Sequence[Fraction]) -> list[Fraction]:
     """A^T lam."""
     return [dot(column, lam) for column in zip(*A, strict=True)]
 
 
-def check_exact_solution(dataset, solution):
+def check_exact_solution(dataset: Dataset, solution: Exact) -> None:
     """The optimality conditions of eq. 3 for one-hot tokens, in rationals."""
     constraints = kq_constraints(dataset)
     weights = {(x, q): v for q, column in solution.weights_exact.items() for x, v in column.items()}
+    zero = Fraction(0)
     assert all(weights.values())
-    lam = [solution.multipliers.fraction(i) for i in range(len(constraints))]
+    lam = [solution.multipliers_exact.fraction(i) for i in range(len(constraints))]
     assert all(value >= 0 for value in lam)
-    pulled = {}
+    pulled: dict[tuple[str, str], Fraction] = {}
     for (q, w, x), value in zip(constraints, lam, strict=True):
-        assert weights.get((w, q), 0) - weights.get((x, q), 0) >= 1
-        pulled[w, q] = pulled.get((w, q), 0) + value
-        pulled[x, q] = pulled.get((x, q), 0) - value
+        assert weights.get((w, q), zero) - weights.get((x, q), zero) >= 1
+        pulled[w, q] = pulled.get((w, q), zero) + value
+        pulled[x, q] = pulled.get((x, q), zero) - value
     assert {pair: value for pair, value in pulled.items() if value} == weights
     norm_squared = sum((value**2 for value in weights.values()), Fraction(0))
     assert norm_squared == sum(lam, Fraction(0)) == solution.norm_squared_exact
 
 
-def brute_force(edges):
+def brute_force(edges: list[tuple[Node, Node]]) -> dict[Node, Fraction] | None:
     """The exact minimum of sum w^2 s.t. w_a - w_b >= 1, over all sets of active rows; None if infeasible."""
     nodes = sorted({x for edge in edges for x in edge})
     rows = [[(x == a) - (x == b) for x in nodes] for a, b in edges]
@@ -101,7 +112,7 @@ def brute_force(edges):
     return None
 
 
-def refuting_set(edges):
+def refuting_set(edges: list[tuple[str, str]]) -> tuple[str, ...] | None:
     """A smallest S of winners with |N(S)| k < |S| m, by trying all, or None."""
     winners, losers = {a for a, _ in edges}, {b for _, b in edges}
     for size in range(1, len(winners) + 1):
@@ -112,21 +123,21 @@ def refuting_set(edges):
     return None
 
 
-def distance_bounds(A, W, lam):
+def distance_bounds(A: list[list[Fraction]], W: NDArray[np.float64], lam: NDArray[np.float64]) -> tuple[float, float]:
     """Exact x = 1 - D/P of the repaired W, hence the bounds on the direction and on W that weak duality gives."""
     w = [Fraction(v) for v in np.ravel(W).tolist()]
-    lam = [Fraction(v) for v in lam.tolist()]
-    assert min(lam) >= 0
+    multipliers = [Fraction(v) for v in lam.tolist()]
+    assert min(multipliers) >= 0
     v = min(dot(row, w) for row in A)
     assert v > 0
-    pulled = combine(A, lam)
+    pulled = combine(A, multipliers)
     primal = dot(w, w) / v**2
-    dual = 2 * sum(lam) - dot(pulled, pulled)
+    dual = 2 * sum(multipliers) - dot(pulled, pulled)
     x = max(float(1 - dual / primal), 0.0)
     return math.sqrt(2 * x / (1 + math.sqrt(1 - x))), math.sqrt(max(float(primal - dual), 0.0))
 
 
-def rational_optimum(A):
+def rational_optimum(A: list[list[Fraction]]) -> list[Fraction]:
     """The minimum-norm w with A w >= 1, A of rationals: Lawson and Hanson's least distance programming, exactly.
 
     min ||A^T u||^2 + (sum(u) - 1)^2 over u >= 0, then lam = u / (1 - sum(u)); the optimality conditions are asserted.
@@ -134,7 +145,8 @@ def rational_optimum(A):
     matrix = flint.fmpq_mat([[flint.fmpq(v.numerator, v.denominator) for v in row] for row in A])
     size = len(A)
     gram = matrix * matrix.transpose() + flint.fmpq_mat([[flint.fmpq(1)] * size] * size)
-    lam, passive = [flint.fmpq(0)] * size, []
+    lam = [flint.fmpq(0)] * size
+    passive: list[int] = []
     while True:
         missing = [1 - sum((gram[r, s] * lam[s] for s in passive), flint.fmpq(0)) for r in range(size)]
         worst = max(range(size), key=missing.__getitem__)
@@ -153,16 +165,16 @@ def rational_optimum(A):
         lam = [flint.fmpq(0)] * size
         for r, t in zip(passive, target, strict=True):
             lam[r] = t
-    lam = [Fraction(int(v.p), int(v.q)) for v in lam]
-    lam = [v / (1 - sum(lam)) for v in lam]
-    w = combine(A, lam)
-    assert min(lam) >= 0
+    shares = [Fraction(int(v.p), int(v.q)) for v in lam]
+    multipliers = [v / (1 - sum(shares)) for v in shares]
+    w = combine(A, multipliers)
+    assert min(multipliers) >= 0
     assert min(dot(row, w) for row in A) >= 1
-    assert dot(w, w) == sum(lam)
+    assert dot(w, w) == sum(multipliers)
     return w
 
 
-def true_distances(W, w):
+def true_distances(W: NDArray[np.float64], w: list[Fraction]) -> tuple[mpmath.mpf, mpmath.mpf]:
     """||W/||W|| - w/||w|||| and ||W - w||, in 60 digits; W as it stands in float64, w of rationals."""
     with mpmath.workdps(60):
         left = [mpmath.mpf(v) for v in np.ravel(W).tolist()]

@@ -2,8 +2,10 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +15,14 @@ from marginaudit.margins.certificate import certify
 from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.margins.ntp.constraints import kq_rows
 from marginaudit.margins.rows import Rows
-from marginaudit.orders.ntp import CASES, broken, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, broken, free_dataset
 from tests.margins.restated import brute_force, combine, distance_bounds, dot, exact_rows, kq_constraints, related
+from tests.solutions import certified, known
 
 SOLVE = quadratic._solve
 
 
-def general(seed, dimension):
+def general(seed: int, dimension: int) -> Dataset:
     rng = np.random.default_rng(seed)
     dataset = free_dataset(V=5, N=14, L=4, seed=seed)
     return replace(dataset, embedding=rng.normal(size=(5, dimension)))
@@ -33,13 +36,13 @@ NUMERICAL = [
 
 
 @pytest.mark.parametrize("dataset", NUMERICAL)
-def test_recomputed_in_rationals(dataset):
-    solution = solve_kq(dataset, method="cvxpy")
+def test_recomputed_in_rationals(dataset: Dataset) -> None:
+    solution = solve_kq(dataset, method="cvxpy").optimal()
     assert solution.method == "cvxpy"
     E = dataset.embeddings
     A = exact_rows(dataset, kq_constraints(dataset), left=E, right=E)
     w = [Fraction(v) for v in solution.matrix.ravel().tolist()]
-    lam = [Fraction(v) for v in solution.multipliers.values.tolist()]
+    lam = [Fraction(v) for v in solution.multipliers.tolist()]
     pulled, certificate = combine(A, lam), solution.certificate
     dual = 2 * sum(lam) - dot(pulled, pulled)
     assert min(lam) >= 0
@@ -49,13 +52,13 @@ def test_recomputed_in_rationals(dataset):
     violation = max(float(1 - min(dot(row, w) for row in A)), 0.0)
     assert certificate.max_violation == pytest.approx(violation, abs=1e-13)
     assert certificate.max_violation < 1e-12
-    direction, weight = distance_bounds(A, solution.matrix, solution.multipliers.values)
+    direction, weight = distance_bounds(A, solution.matrix, solution.multipliers)
     assert direction <= solution.direction_radius < 1e-4
     assert weight <= solution.weight_radius < 1e-3 * np.sqrt(certificate.primal)
     assert np.allclose(solution.scores, E @ solution.matrix @ E.T, rtol=0, atol=1e-11)
 
 
-def rows_of(edges, size):
+def rows_of(edges: list[tuple[int, int]], size: int) -> Rows:
     winner, loser = np.array(edges, dtype=np.int64).T
     return Rows(winner, loser, np.zeros(len(edges), dtype=np.int64), size, None, None)
 
@@ -68,19 +71,19 @@ GRAPHS = [
 
 
 @pytest.mark.parametrize("edges", GRAPHS)
-def test_radius_covers_the_distance_to_the_exact_solution(edges):
+def test_radius_covers_the_distance_to_the_exact_solution(edges: list[tuple[int, int]]) -> None:
     size = max(max(edge) for edge in edges) + 1
-    exact = brute_force(edges)
+    exact = known(brute_force(edges))
     truth = np.zeros((size, size))
     truth[list(exact), 0] = [float(v) for v in exact.values()]
     rows = rows_of(edges, size)
-    found = quadratic.solve_quadratic(rows)
+    found = certified(quadratic.solve_quadratic(rows))
     rng = np.random.default_rng(0)
     # the solver's answer, and worse and worse ones
     for scale in (0, 1e-8, 1e-5, 1e-3, 0.1):
         W = found.W + scale * rng.normal(size=found.W.shape) * (found.W != 0)
         lam = found.multipliers * (1 + scale * rng.normal(size=len(edges)))
-        judged = certify(rows, W, lam)
+        judged = certified(certify(rows, W, lam))
         gone = np.linalg.norm(judged.W / np.linalg.norm(judged.W) - truth / np.linalg.norm(truth))
         assert gone <= judged.direction_radius
         assert np.linalg.norm(judged.W - truth) <= judged.weight_radius
@@ -89,9 +92,9 @@ def test_radius_covers_the_distance_to_the_exact_solution(edges):
         assert np.linalg.norm(judged.W) ** 2 == pytest.approx(judged.certificate.primal)
 
 
-def test_lies_are_caught():
+def test_lies_are_caught() -> None:
     rows = rows_of([(0, 2), (0, 3), (1, 3)], 4)
-    good = quadratic.solve_quadratic(rows)
+    good = certified(quadratic.solve_quadratic(rows))
     assert good.relative_gap < 1e-10
     for lam in (
         good.multipliers * 1.01,
@@ -99,10 +102,10 @@ def test_lies_are_caught():
         -good.multipliers,
         0 * good.multipliers,
     ):
-        judged = certify(rows, good.W, lam)
+        judged = certified(certify(rows, good.W, lam))
         assert judged.relative_gap > 1e-5
         assert judged.multipliers.min() >= 0
-    scaled = certify(rows, 0.5 * good.W, good.multipliers)  # repaired: a scale is no lie about the direction
+    scaled = certified(certify(rows, 0.5 * good.W, good.multipliers))  # repaired: a scale is no lie about the direction
     assert scaled.certificate.max_violation < 1e-15
     assert scaled.relative_gap < 1e-10
     flat = good.W.copy()
@@ -111,29 +114,29 @@ def test_lies_are_caught():
     assert certify(rows, -good.W, good.multipliers) is None
 
 
-def test_a_negative_multiplier_is_clipped():
+def test_a_negative_multiplier_is_clipped() -> None:
     rows = rows_of([(0, 2), (0, 3), (1, 3)], 4)
-    good = quadratic.solve_quadratic(rows)
+    good = certified(quadratic.solve_quadratic(rows))
     lam = good.multipliers.copy()
     lam[1] = -0.5
-    assert certify(rows, good.W, lam).multipliers[1] == 0
+    assert certified(certify(rows, good.W, lam)).multipliers[1] == 0
 
 
-def patched(monkeypatch, change):
+def patched(monkeypatch: pytest.MonkeyPatch, change: Callable[..., Any]) -> None:
     monkeypatch.setattr(quadratic, "_solve", lambda A, b: change(*SOLVE(A, b)))
 
 
-def test_status_words_decide_nothing(monkeypatch):
+def test_status_words_decide_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = broken(CASES["example-1"](), "orthonormal")
-    expected = solve_kq(dataset)
+    expected = solve_kq(dataset).optimal()
     patched(monkeypatch, lambda w, lam, status: (w, lam, "infeasible"))
-    assert solve_kq(dataset).norm_squared == expected.norm_squared
+    assert solve_kq(dataset).optimal().norm_squared == expected.norm_squared
     patched(monkeypatch, lambda w, lam, status: (-w, lam, "optimal"))
     with pytest.raises(SolverFailure, match="CLARABEL ended with status 'optimal': least margin -"):
         solve_kq(dataset)
     rows = rows_of([(0, 2), (0, 3), (1, 3)], 4)
     patched(monkeypatch, lambda w, lam, status: (w * np.array([1.0, -3.0, 1.0, 1.0])[: len(w)], lam, "optimal"))
-    least = rows.margins(quadratic._attempt(rows).W)[0]
+    least = rows.margins(known(quadratic._attempt(rows).W))[0]
     assert least.min() < 0 < least.max()
     assert f"least margin {least.min():.3g}, expected positive" in str(quadratic.solve_quadratic(rows))
     patched(monkeypatch, lambda w, lam, status: (w, 0.9 * lam, "optimal"))
@@ -147,11 +150,11 @@ def test_status_words_decide_nothing(monkeypatch):
         solve_kq(broken(CASES["example-1"](), "no_confused_tokens"))
 
 
-def test_rounding_bounds_cover_the_rounding():
+def test_rounding_bounds_cover_the_rounding() -> None:
     """Margins and A^T lam of a badly scaled problem, against rationals."""
     rng = np.random.default_rng(3)
     dataset = replace(free_dataset(V=5, N=14, L=4, seed=1), embedding=1e3 + rng.normal(size=(5, 4)))
-    rows, E = kq_rows(dataset, orthonormal=False), dataset.embedding
+    rows, E = kq_rows(dataset, orthonormal=False), dataset.embeddings
     W, lam = rng.normal(size=(4, 4)) * 1e3, rng.random(len(rows))
     A = exact_rows(dataset, kq_constraints(dataset), left=E, right=E)
     w = [Fraction(v) for v in W.ravel().tolist()]
@@ -168,19 +171,19 @@ def test_rounding_bounds_cover_the_rounding():
     assert np.allclose(rows.sparse().toarray(), [[float(v) for v in row] for row in A], rtol=1e-15, atol=0)
 
 
-def test_the_solver_is_not_imported_before_it_is_needed():
+def test_the_solver_is_not_imported_before_it_is_needed() -> None:
     code = "import sys, marginaudit.margins; sys.exit('cvxpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_confused_acyclic_orders_against_brute_force():
+def test_confused_acyclic_orders_against_brute_force() -> None:
     dataset = related(
         {"z": [("a", "b"), ("b", "c"), ("a", "d")], "y": [("a", "c"), ("b", "c"), ("d", "c"), ("d", "e")]}
     )
-    solution = solve_kq(dataset, method="cvxpy")
+    solution = solve_kq(dataset, method="cvxpy").optimal()
     assert solution.method == "cvxpy"
     for query in "zy":
-        exact = brute_force([(w, x) for q, w, x in kq_constraints(dataset) if q == query])
+        exact = known(brute_force([(w, x) for q, w, x in kq_constraints(dataset) if q == query]))
         for token, value in exact.items():
             found = solution.scores[dataset.index[token], dataset.index[query]]
             assert found == pytest.approx(float(value), abs=solution.weight_radius)

@@ -6,6 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from marginaudit.margins.certificate import certify, enclose, repaired
 from marginaudit.margins.farkas import residual_bound, rounding_level
@@ -15,6 +16,7 @@ from marginaudit.margins.rows import Rows, gamma, in_few_coordinates, row_length
 from marginaudit.orders import Relations
 from marginaudit.orders.ntp import CASES
 from tests.margins.restated import combine, dot, related
+from tests.solutions import certified, known
 
 U = 2.0**-53
 
@@ -25,21 +27,21 @@ BEST = np.array([0.5, 0.5, -0.5, -0.5])
 """The optimum, of squared length 1, with multipliers 1/2, 0, 1/2."""
 
 
-def column(values):
+def column(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The scores whose first column is given."""
     scores = np.zeros((4, 4))
     scores[:, 0] = values
     return scores
 
 
-def exactly(W, lam):
+def exactly(W: NDArray[np.float64], lam: NDArray[np.float64]) -> tuple[mpmath.mpf, mpmath.mpf, mpmath.mpf]:
     """(P - D)/||W||^2, its square-root formula for the direction, and the bound on ||W - W*||; W as it stands."""
     w, y = [Fraction(float(v)) for v in W], [Fraction(float(v)) for v in lam]
     pulled = combine(A, y)
-    v = min(1, *(dot(row, w) for row in A))
-    gap = dot(w, w) / v**2 - (2 * sum(y) - dot(pulled, pulled))
+    least = min(Fraction(1), *(dot(row, w) for row in A))
+    difference = dot(w, w) / least**2 - (2 * sum(y) - dot(pulled, pulled))
     with mpmath.workdps(60):
-        gap, squared, v = (mpmath.mpf(value.numerator) / value.denominator for value in (gap, dot(w, w), Fraction(v)))
+        gap, squared, v = (mpmath.mpf(value.numerator) / value.denominator for value in (difference, dot(w, w), least))
         x = min(mpmath.mpf(1), gap / squared)
         direction = mpmath.sqrt(2 * x / (1 + mpmath.sqrt(1 - x)))
         return x, direction, mpmath.sqrt(gap) + (1 / v - 1) * mpmath.sqrt(squared)
@@ -62,8 +64,10 @@ PROBLEMS = {
 
 
 @pytest.mark.parametrize(("W", "lam"), PROBLEMS.values(), ids=PROBLEMS)
-def test_the_distance_to_the_optimum_is_what_weak_duality_gives(W, lam):
-    found = enclose(ROWS, column(W), lam)
+def test_the_distance_to_the_optimum_is_what_weak_duality_gives(
+    W: NDArray[np.float64], lam: NDArray[np.float64]
+) -> None:
+    found = certified(enclose(ROWS, column(W), lam))
     x, direction, weight = exactly(W, lam)
     for bound, exact in ((found.relative_gap, x), (found.direction_radius, direction), (found.weight_radius, weight)):
         assert exact <= bound <= exact * (1 + 1e-9) + (2e-7 if x == 0 else 0)
@@ -78,22 +82,22 @@ def test_the_distance_to_the_optimum_is_what_weak_duality_gives(W, lam):
     assert np.array_equal(found.multipliers, lam)
 
 
-def test_what_rounding_alone_leaves_of_the_optimum():
+def test_what_rounding_alone_leaves_of_the_optimum() -> None:
     """One row, W* = (1/2, -1/2): margin 1 with an error of 2u, under a multiplier of 1/2 and in the scaling by 1/v."""
     rows = Rows(np.array([0]), np.array([1]), np.array([0]), 2, None, None)
-    found = enclose(rows, np.array([[0.5, 0], [-0.5, 0]]), np.array([0.5]))
+    found = certified(enclose(rows, np.array([[0.5, 0], [-0.5, 0]]), np.array([0.5])))
     assert found.certificate.gap == 0
     assert found.relative_gap == pytest.approx((2 * 0.5 * 2 * U + 4 * U * 0.5) / 0.5, rel=1e-9, abs=0)
     assert found.direction_radius == pytest.approx((8 * U) ** 0.5, rel=1e-9, abs=0)
     assert found.weight_radius == pytest.approx((4 * U) ** 0.5 + 2 * U * 0.5**0.5, rel=1e-9, abs=0)
 
 
-def test_the_bound_of_the_gap_written_out():
+def test_the_bound_of_the_gap_written_out() -> None:
     """Among 40 tokens the sums of 1600 entries may lose 1611 roundings each; all other numbers here are exact."""
     rows = replace(ROWS, size=40)
     W, lam = np.zeros((40, 40)), np.array([0.25, 0.125, 0.625])
     W[:4, 0] = [0.75, 0.5, -0.5, -0.375]
-    found = enclose(rows, W, lam)
+    found = certified(enclose(rows, W, lam))
     sums = gamma(1600 + 3 + 8)
     pulled, sizes = np.array([0.375, 0.625, -0.25, -0.75]), np.array([0.375, 0.625, 0.25, 0.75])
     margin = np.array([1.25, 1.125, 0.875])
@@ -119,7 +123,7 @@ def test_the_bound_of_the_gap_written_out():
             assert abs(bound / expected - 1) < 12 * u
 
 
-def test_a_margin_that_is_not_positive_beyond_rounding_proves_nothing():
+def test_a_margin_that_is_not_positive_beyond_rounding_proves_nothing() -> None:
     flat = np.array([-0.5, 0.5, -0.5, -0.5])
     assert enclose(ROWS, column(flat), HALF) is None
     assert repaired(ROWS, column(flat)) is None
@@ -131,20 +135,20 @@ def test_a_margin_that_is_not_positive_beyond_rounding_proves_nothing():
     assert repaired(embedded, column(least)) is None  # 2^-53 with an error of 16 roundings of 2
 
 
-def test_repaired_weights_have_the_least_margin_1():
-    scaled = repaired(ROWS, column(0.25 * BEST))
+def test_repaired_weights_have_the_least_margin_1() -> None:
+    scaled = known(repaired(ROWS, column(0.25 * BEST)))
     assert np.allclose(scaled, column(BEST), rtol=1e-15, atol=0)
     assert (scaled >= column(BEST)).all() == (BEST >= 0).all()
     assert np.min(ROWS.margins(scaled)[0]) >= 1
 
 
-def test_negative_multipliers_are_left_out():
-    found = certify(ROWS, column(BEST), np.array([0.5, -3.0, 0.5]))
+def test_negative_multipliers_are_left_out() -> None:
+    found = certified(certify(ROWS, column(BEST), np.array([0.5, -3.0, 0.5])))
     assert found.multipliers.tolist() == [0.5, 0, 0.5]
     assert found.relative_gap < 1e-14
 
 
-def test_gamma_is_the_bound_of_a_sum():
+def test_gamma_is_the_bound_of_a_sum() -> None:
     assert gamma(3) == pytest.approx(3 * U / (1 - 3 * U), rel=1e-15, abs=0)
     assert gamma(2**51) == pytest.approx(0.25 / 0.75)
 
@@ -163,7 +167,7 @@ ABSOLUTE = np.abs(LEFT) @ np.abs(W2) @ np.abs(LEFT.T)
         pytest.param(replace(TRIANGLE, left=None, right=None), np.diag([1.0, 2.0, 3.0]), 0, id="none"),
     ],
 )
-def test_the_rounding_of_margins_written_out(rows, W, roundings):
+def test_the_rounding_of_margins_written_out(rows: Rows, W: NDArray[np.float64], roundings: int) -> None:
     """A product with a factor of d columns: d + 4 roundings; a difference of two, twice more."""
     left = np.eye(3) if rows.left is None else rows.left
     right = np.eye(3) if rows.right is None else rows.right
@@ -183,20 +187,20 @@ def test_the_rounding_of_margins_written_out(rows, W, roundings):
         pytest.param(replace(TRIANGLE, left=None, right=None), 2, id="none"),
     ],
 )
-def test_the_rounding_of_combined_rows_written_out(rows, roundings):
+def test_the_rounding_of_combined_rows_written_out(rows: Rows, roundings: int) -> None:
     """Two rows meet in a token; a factor adds V + 4 roundings."""
     lam = np.array([2.0, 5.0, 0.25])
     C, sizes = np.zeros((2, 3, 3))
     C[:, 2] = [7, -2 + 0.25, -5.25]
     sizes[:, 2] = [7, 2.25, 5.25]
-    left = np.eye(3) if rows.left is None else rows.left
+    left = known(known(np.eye(3) if rows.left is None else rows.left))
     right = np.eye(3) if rows.right is None else rows.right
     pulled, error = rows.adjoint(lam)
     assert np.array_equal(pulled, left.T @ C @ right)
     assert error == pytest.approx(roundings * U * (np.abs(left).T @ sizes @ np.abs(right)), rel=1e-12, abs=0)
 
 
-def test_the_residual_of_farkas_multipliers_written_out():
+def test_the_residual_of_farkas_multipliers_written_out() -> None:
     line = np.array([[1.0], [2.0], [5.0]])
     rows = Rows(np.array([1, 1]), np.array([0, 2]), np.array([2, 2]), 3, line, line)
     # (1, -3) * 5 under multipliers 3 and 2: -15 / 5, and two roundings in a token's sum, seven a factor
@@ -211,26 +215,26 @@ def test_the_residual_of_farkas_multipliers_written_out():
     assert rounding_level(replace(rows, left=None)) == pytest.approx(30 * U * 10, rel=1e-13, abs=0)
 
 
-def test_the_norm_of_a_residual_may_lose_a_rounding_an_entry():
+def test_the_norm_of_a_residual_may_lose_a_rounding_an_entry() -> None:
     """One row among 40 tokens: 1, -1 and 1598 zeros, and one rounding in each cell."""
     rows = Rows(np.array([0]), np.array([1]), np.array([0]), 40, None, None)
     assert residual_bound(rows, np.ones(1)) == pytest.approx(2**0.5 * (1 + 1602 * U), rel=1e-15, abs=0)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-60, 1.0, 1e60, 1e200])
-def test_lengths_of_rows_also_where_squares_leave_the_range(scale):
+def test_lengths_of_rows_also_where_squares_leave_the_range(scale: float) -> None:
     rows = Rows(
         np.array([1, 1]), np.array([0, 2]), np.array([0, 2]), 3, None, scale * np.array([[3.0, 4], [1, 0], [0, 0]])
     )
     assert row_lengths(rows.sparse()) == pytest.approx([scale * 50**0.5, 0], rel=1e-15, abs=0)
 
 
-def test_a_row_that_overflows_is_infinitely_long():
+def test_a_row_that_overflows_is_infinitely_long() -> None:
     rows = Rows(np.array([0]), np.array([1]), np.array([0]), 2, np.array([[1e308], [-1e308]]), np.array([[1.0], [1.0]]))
     assert row_lengths(rows.sparse()).tolist() == [np.inf]
 
 
-def test_the_closed_form_is_refuted_beyond_the_radius_only():
+def test_the_closed_form_is_refuted_beyond_the_radius_only() -> None:
     """One winner, one loser and the query: 2/3 and -1/3."""
     dataset = related({"z": [("a", "b")]})
     scores, radius = np.zeros((2, 3, 3))
@@ -244,7 +248,7 @@ def test_the_closed_form_is_refuted_beyond_the_radius_only():
     assert (form.holds, form.witness) == (False, ("b",))
 
 
-def test_tokens_that_no_relation_names_are_zero_in_the_closed_form():
+def test_tokens_that_no_relation_names_are_zero_in_the_closed_form() -> None:
     dataset = related({"z": [("a", "b")]}, isolated="c")
     column, other = dataset.index["z"], dataset.index["c"]
     scores = np.zeros((4, 4))
@@ -255,7 +259,7 @@ def test_tokens_that_no_relation_names_are_zero_in_the_closed_form():
     assert compare(dataset, dataset.orders, scores, np.zeros((4, 4)))["z"].witness == ("c",)
 
 
-def test_rows_of_a_dataset_keep_the_order_of_its_relations():
+def test_rows_of_a_dataset_keep_the_order_of_its_relations() -> None:
     dataset = CASES["example-1"]()
     rows = kq_rows(dataset, orthonormal=True)
     assert isinstance(dataset.relations, Relations)
@@ -264,7 +268,7 @@ def test_rows_of_a_dataset_keep_the_order_of_its_relations():
     assert replace(rows, left=np.ones((4, 3)), right=np.ones((4, 7))).shape == (3, 7)
 
 
-def test_rows_in_several_columns_meet_only_in_their_own():
+def test_rows_in_several_columns_meet_only_in_their_own() -> None:
     """Token 0 wins under queries 1 and 2: one row in each cell, so one rounding; under one query it would be two."""
     apart = Rows(np.array([0, 0]), np.array([1, 2]), np.array([1, 2]), 3, None, None)
     assert apart.adjoint(np.ones(2))[1].max() == gamma(1)
@@ -276,18 +280,18 @@ def test_rows_in_several_columns_meet_only_in_their_own():
 
 
 @pytest.mark.parametrize(("dimension", "coordinates"), [(2, 2), (3, 3), (4, 3), (7, 3)])
-def test_coordinates_are_at_most_as_many_as_tokens(dimension, coordinates):
+def test_coordinates_are_at_most_as_many_as_tokens(dimension: int, coordinates: int) -> None:
     E = np.random.default_rng(dimension).normal(size=(3, dimension))
     rows = replace(TRIANGLE, left=E, right=E)
     few, left, right = in_few_coordinates(rows)
-    assert few.left.shape == few.right.shape == (3, coordinates)
+    assert known(few.left).shape == known(few.right).shape == (3, coordinates)
     assert left is right
     if dimension <= 3:
         assert few.left is E
         assert left is None
         return
-    assert left.T @ left == pytest.approx(np.eye(3), abs=1e-14)
-    assert few.left @ left.T == pytest.approx(E, abs=1e-14)
+    assert known(left).T @ known(left) == pytest.approx(np.eye(3), abs=1e-14)
+    assert known(few.left) @ known(left).T == pytest.approx(E, abs=1e-14)
     one_side, none, basis = in_few_coordinates(replace(rows, left=None))
     assert (one_side.left, none) == (None, None)
-    assert basis.shape == (dimension, 3)
+    assert known(basis).shape == (dimension, 3)

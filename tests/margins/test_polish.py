@@ -1,17 +1,23 @@
 """Polished solutions for general embeddings: their radii against rational optima, and wrong rows refused."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import TypeAlias
 
 import numpy as np
 import pytest
 from flint import arb, ctx
+from numpy.typing import NDArray
+from scipy.sparse._csr import csr_array
 
 from marginaudit.margins import SolverFailure, polish
-from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.margins.certificate import Certified
+from marginaudit.margins.ntp import Exact, solve_kq, solve_ov
 from marginaudit.margins.ntp.constraints import kq_rows, ov_rows
 from marginaudit.margins.polish import polished
 from marginaudit.margins.quadratic import solve_quadratic
+from marginaudit.margins.rows import Indices, Rows
 from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
 from tests.margins.restated import (
     combine,
@@ -23,16 +29,18 @@ from tests.margins.restated import (
     related,
     true_distances,
 )
+from tests.solutions import certified
 
+Change: TypeAlias = Callable[[Indices], Indices]
 FLOOR = 2e-16
 
 
-def general(dataset, dimension, seed=0):
+def general(dataset: Dataset, dimension: int, seed: int = 0) -> Dataset:
     rng = np.random.default_rng(seed)
     return replace(dataset, embedding=rng.normal(size=(dataset.V, dimension)))
 
 
-def tied():
+def tied() -> Dataset:
     """Rows that depend on each other whatever the embeddings: shortcuts, and winners that beat the same losers."""
     return related(
         {
@@ -42,7 +50,7 @@ def tied():
     )
 
 
-def whole_numbers(dimension):
+def whole_numbers(dimension: int) -> Dataset:
     """Embeddings on a grid, in few dimensions: dependent rows, and rows tight by chance."""
     dataset = free_dataset(V=6, N=14, L=4, seed=3)
     rng = np.random.default_rng(dimension)
@@ -68,16 +76,15 @@ DATASETS = {
 
 @pytest.mark.parametrize("problem", ["kq", "ov"])
 @pytest.mark.parametrize("dataset", DATASETS.values(), ids=DATASETS)
-def test_within_the_radius_of_the_rational_optimum(dataset, problem):
+def test_within_the_radius_of_the_rational_optimum(dataset: Dataset, problem: str) -> None:
     E = dataset.embeddings
     if problem == "kq":
         solve, A = solve_kq, exact_rows(dataset, kq_constraints(dataset), left=E, right=E)
     else:
         solve, A = solve_ov, exact_rows(dataset, ov_constraints(dataset), left=np.eye(dataset.V), right=E)
-    solution, opinion = solve(dataset), solve(dataset, method="cvxpy")
+    solution, opinion = solve(dataset).optimal(), solve(dataset, method="cvxpy").optimal()
     assert (solution.status, solution.method, opinion.method) == ("optimal", "cvxpy", "cvxpy")
-    assert solution.weights_exact is None
-    assert solution.norm_squared_exact is None
+    assert not isinstance(solution, Exact)
 
     truth = rational_optimum(A)
     for found, floor in ((solution, FLOOR), (opinion, 1e-2)):
@@ -91,7 +98,7 @@ def test_within_the_radius_of_the_rational_optimum(dataset, problem):
     assert solution.norm_squared == pytest.approx(float(dot(truth, truth)), rel=1e-14, abs=0)
 
     w = [Fraction(v) for v in solution.matrix.ravel().tolist()]
-    lam = [Fraction(v) for v in solution.multipliers.values.tolist()]
+    lam = [Fraction(v) for v in solution.multipliers.tolist()]
     pulled, certificate = combine(A, lam), solution.certificate
     dual = 2 * sum(lam) - dot(pulled, pulled)
     assert min(lam) >= 0
@@ -102,20 +109,20 @@ def test_within_the_radius_of_the_rational_optimum(dataset, problem):
     assert certificate.gap == pytest.approx(float(dot(w, w) - dual), abs=1e-13 * (size + scale))
 
 
-def test_a_solution_that_float64_holds_without_rounding():
+def test_a_solution_that_float64_holds_without_rounding() -> None:
     dataset = replace(related({"c": [("b", "a")]}), embedding=np.array([[1.0, 0.0], [3.0, 0.0], [1.0, 1.0]]))
-    solution = solve_kq(dataset)
+    solution = solve_kq(dataset).optimal()
     assert 0 <= solution.direction_radius < FLOOR
     assert 0 <= solution.weight_radius < FLOOR * solution.norm_squared**0.5
 
 
-def rows_and_solution(dataset):
+def rows_and_solution(dataset: Dataset) -> tuple[Rows, Certified]:
     rows = kq_rows(dataset, orthonormal=False)
-    return rows, solve_quadratic(rows)
+    return rows, certified(solve_quadratic(rows))
 
 
 @pytest.mark.parametrize("name", ["skewed", "tied", "more"])
-def test_wrong_multipliers_are_repaired_or_left_alone(name):
+def test_wrong_multipliers_are_repaired_or_left_alone(name: str) -> None:
     dataset = DATASETS[name]
     E = dataset.embeddings
     truth = rational_optimum(exact_rows(dataset, kq_constraints(dataset), left=E, right=E))
@@ -134,14 +141,15 @@ def test_wrong_multipliers_are_repaired_or_left_alone(name):
 
 
 @pytest.mark.parametrize("name", ["skewed", "tied", "more"])
-def test_no_wrong_basis_is_taken_for_the_right_one(name, monkeypatch):
+def test_no_wrong_basis_is_taken_for_the_right_one(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = DATASETS[name]
     rows, found = rows_and_solution(dataset)
     chosen = polish._basis
     assert polished(rows, found).direction_radius < FLOOR
-    for change in (lambda b: b[:1], lambda b: b[1:], lambda b: np.array([(b[0] + 1) % len(rows), *b[1:]])):
+    changes: list[Change] = [lambda b: b[:1], lambda b: b[1:], lambda b: np.array([(b[0] + 1) % len(rows), *b[1:]])]
+    for change in changes:
 
-        def wrong(A, rows, change=change):
+        def wrong(A: csr_array, rows: NDArray[np.bool_], change: Change = change) -> Indices | None:
             basis = chosen(A, rows)
             return None if basis is None else change(basis)
 
@@ -155,7 +163,7 @@ def test_no_wrong_basis_is_taken_for_the_right_one(name, monkeypatch):
     assert polished(rows, found) is found
 
 
-def test_only_multipliers_of_the_optimum_prove_it():
+def test_only_multipliers_of_the_optimum_prove_it() -> None:
     rows, found = rows_and_solution(DATASETS["skewed"])
     right = polished(rows, found)
     with ctx.workprec(polish.BITS):
@@ -169,7 +177,7 @@ def test_only_multipliers_of_the_optimum_prove_it():
         assert balls.proved([-arb(v) for v in right.multipliers.tolist()], right.W) is None
 
 
-def test_a_dropped_row_comes_back():
+def test_a_dropped_row_comes_back() -> None:
     """From the multipliers of a part of the rows, the others are found to be violated and added."""
     rows, found = rows_and_solution(DATASETS["more"])
     largest = np.argmax(found.multipliers)
@@ -180,7 +188,7 @@ def test_a_dropped_row_comes_back():
     assert after.multipliers[largest] > 0
 
 
-def test_problems_too_large_are_left_alone(monkeypatch):
+def test_problems_too_large_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, found = rows_and_solution(DATASETS["skewed"])
     for name in ("LARGEST_PRODUCT", "LARGEST_BASIS", "LARGEST_ELIMINATION"):
         with monkeypatch.context() as patch:
@@ -188,21 +196,21 @@ def test_problems_too_large_are_left_alone(monkeypatch):
             assert polished(rows, found) is found
 
 
-def test_precision_is_left_as_it_was():
+def test_precision_is_left_as_it_was() -> None:
     before = ctx.prec
     polished(*rows_and_solution(DATASETS["skewed"]))
     assert ctx.prec == before
 
 
 @pytest.mark.parametrize("bend", [1e-2, 1e-5, 1e-7, 1e-9])
-def test_almost_dependent_rows(bend):
+def test_almost_dependent_rows(bend: float) -> None:
     """b beats a and c, the three nearly on a line: W* is all in the bend."""
     samples = (Sample(("b", "a", "c"), "c"),)
     n = {"a": "b", "b": "c", "c": "a"}
     E = np.array([[1.0, 0.0], [2.0, bend], [3.0, 0.1 * bend]])
     dataset = Dataset("line", ("a", "b", "c"), samples, (1,), next_token=n, embedding=E)
     try:
-        solution = solve_kq(dataset)
+        solution = solve_kq(dataset).optimal()
     except SolverFailure:
         assert bend < 1e-6
         return
@@ -213,20 +221,20 @@ def test_almost_dependent_rows(bend):
     assert solution.direction_radius < FLOOR or bend < 1e-4
 
 
-def test_orthonormal_embeddings_as_general_ones_lead_to_the_exact_solution():
+def test_orthonormal_embeddings_as_general_ones_lead_to_the_exact_solution() -> None:
     dataset = CASES["free-20"]()
     for rows, exact in (
-        (kq_rows(dataset, orthonormal=True), solve_kq(dataset)),
-        (ov_rows(dataset, orthonormal=True), solve_ov(dataset)),
+        (kq_rows(dataset, orthonormal=True), solve_kq(dataset).exact()),
+        (ov_rows(dataset, orthonormal=True), solve_ov(dataset).exact()),
     ):
-        after = polished(rows, solve_quadratic(rows))
+        after = polished(rows, certified(solve_quadratic(rows)))
         assert after.direction_radius < FLOOR
         assert np.linalg.norm(after.W - exact.matrix) <= after.weight_radius + 2e-16 * np.linalg.norm(exact.matrix)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dimension", [15, 20, 40])
-def test_twenty_tokens(dimension):
+def test_twenty_tokens(dimension: int) -> None:
     dataset = general(free_dataset(V=20, N=200, L=4, seed=0), dimension)
     for solve in (solve_kq, solve_ov):
-        assert solve(dataset).direction_radius < FLOOR
+        assert solve(dataset).optimal().direction_radius < FLOOR

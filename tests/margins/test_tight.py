@@ -1,18 +1,21 @@
 """Confused but acyclic orders: exact solutions against brute force and rational Lawson-Hanson, and bad guesses."""
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from marginaudit.margins import CertificateError, NotExact, SolverFailure, quadratic, tight
-from marginaudit.margins.exact import joined, solve_exactly
-from marginaudit.margins.ntp import certificate_document, kq, solve_kq
+from marginaudit.margins.exact import ExactScores, joined, solve_exactly
+from marginaudit.margins.ntp import Exact, certificate_document, kq, solve_kq
 from marginaudit.margins.tight import solve_near
 from marginaudit.orders import Relations
-from marginaudit.orders.ntp import CASES, broken, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, broken, free_dataset
 from tests.margins.restated import (
     brute_force,
     check_exact_solution,
@@ -21,32 +24,33 @@ from tests.margins.restated import (
     rational_optimum,
     related,
 )
+from tests.solutions import known
 
 
-def random_edges(rng, tokens, count):
+def random_edges(rng: random.Random, tokens: int, count: int) -> list[tuple[str, str]]:
     """Edges of a random acyclic graph among so many tokens."""
     names = rng.sample([f"x{i:03}" for i in range(tokens)], tokens)
     pairs = [(names[i], names[j]) for i in range(tokens) for j in range(i + 1, tokens)]
     return rng.sample(pairs, min(count, len(pairs)))
 
 
-def edges_of(dataset, query):
+def edges_of(dataset: Dataset, query: str) -> list[tuple[str, str]]:
     return [(w, x) for q, w, x in kq_constraints(dataset) if q == query]
 
 
-def nonzero(weights):
+def nonzero(weights: dict[str, Fraction]) -> dict[str, Fraction]:
     return {x: v for x, v in weights.items() if v}
 
 
 @pytest.mark.parametrize("tokens", [3, 4, 5])
-def test_small_orders_as_brute_force_solves_them(tokens):
+def test_small_orders_as_brute_force_solves_them(tokens: int) -> None:
     rng, confused = random.Random(tokens), 0
     for _ in range(30):
         dataset = related({"z": random_edges(rng, tokens, rng.randint(2, 5))})
-        solution = solve_kq(dataset)
+        solution = solve_kq(dataset).exact()
         assert solution.method == "exact"
         check_exact_solution(dataset, solution)
-        assert solution.weights_exact["z"] == nonzero(brute_force(edges_of(dataset, "z")))
+        assert solution.weights_exact["z"] == nonzero(known(brute_force(edges_of(dataset, "z"))))
         confused += bool(dataset.orders["z"].confused)
     assert confused > 5
 
@@ -63,15 +67,15 @@ DEGENERATE = {
 
 
 @pytest.mark.parametrize("edges", DEGENERATE.values(), ids=DEGENERATE)
-def test_degenerate_orders(edges):
+def test_degenerate_orders(edges: list[tuple[str, str]]) -> None:
     dataset = related({"z": edges, "y": edges[::-1][:2]})
     for method in ("auto", "exact"):
-        solution = solve_kq(dataset, method=method)
+        solution = solve_kq(dataset, method=method).exact()
         assert solution.method == "exact"
         check_exact_solution(dataset, solution)
     for query in "zy":
         if len(edges_of(dataset, query)) < 10:
-            assert solution.weights_exact[query] == nonzero(brute_force(edges_of(dataset, query)))
+            assert solution.weights_exact[query] == nonzero(known(brute_force(edges_of(dataset, query))))
     rows = exact_rows(dataset, kq_constraints(dataset), left=np.eye(dataset.V), right=np.eye(dataset.V))
     optimum = iter(rational_optimum(rows))
     for x in dataset.vocabulary:
@@ -80,32 +84,32 @@ def test_degenerate_orders(edges):
 
 
 @pytest.mark.parametrize(("tokens", "count"), [(12, 18), (30, 60), (40, 300)])
-def test_the_quadratic_program_is_within_its_radius(tokens, count):
+def test_the_quadratic_program_is_within_its_radius(tokens: int, count: int) -> None:
     rng = random.Random(0)
     dataset = related({q: random_edges(rng, tokens, count) for q in ("z", "y", "x000")})
     if dataset.orders["x000"].cycle():  # the query loses to every other winner, and may beat one
         dataset = related({q: random_edges(rng, tokens, count) for q in ("z", "y")})
-    exact, numerical = solve_kq(dataset), solve_kq(dataset, method="cvxpy")
+    exact, numerical = solve_kq(dataset).exact(), solve_kq(dataset, method="cvxpy").optimal()
     assert (exact.method, numerical.method) == ("exact", "cvxpy")
     check_exact_solution(dataset, exact)
     assert exact.direction_radius == exact.weight_radius == 0
     assert 0 < numerical.weight_radius < 1e-3 * numerical.norm_squared**0.5
     assert np.linalg.norm(exact.matrix - numerical.matrix) <= numerical.weight_radius
-    directions = [s.matrix / np.linalg.norm(s.matrix) for s in (exact, numerical)]
+    directions = [W / np.linalg.norm(W) for W in (exact.matrix, numerical.matrix)]
     assert np.linalg.norm(directions[0] - directions[1]) <= numerical.direction_radius
-    assert numerical.weights_exact is None
+    assert not isinstance(numerical, Exact)
     assert numerical.closed_form == exact.closed_form
 
 
 @pytest.mark.parametrize("name", ["example-1", "free-20"])
 @pytest.mark.parametrize("rotated", [False, True])
-def test_one_confused_query_among_clear_ones(name, rotated):
+def test_one_confused_query_among_clear_ones(name: str, rotated: bool) -> None:
     dataset = broken(CASES[name](), "no_confused_tokens")
-    before = solve_kq(dataset)
+    before = solve_kq(dataset).exact()
     if rotated:
         rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(dataset.V, dataset.V)))[0]
         dataset = replace(dataset, embedding=rotation)
-    solution = solve_kq(dataset, method="exact")
+    solution = solve_kq(dataset, method="exact").exact()
     assert (solution.method, solution.direction_radius) == ("exact", 0)
     check_exact_solution(dataset, solution)
     assert solution.weights_exact == before.weights_exact
@@ -117,16 +121,16 @@ def test_one_confused_query_among_clear_ones(name, rotated):
     assert Fraction(document["kq"]["norm_squared"]) == solution.norm_squared_exact
 
 
-def guess(dataset, change):
+def guess(dataset: Dataset, change: Callable[..., Any]) -> dict[int, ExactScores]:
     """What comes of the solution's scores after a change."""
-    scores = solve_kq(dataset, method="cvxpy").scores
+    scores = solve_kq(dataset, method="cvxpy").optimal().scores
     return solve_near(dataset.relations, dataset.V, change(scores))
 
 
-def test_a_guess_is_repaired_or_refused_but_never_wrong():
+def test_a_guess_is_repaired_or_refused_but_never_wrong() -> None:
     rng = np.random.default_rng(0)
     dataset = related({"z": random_edges(random.Random(3), 9, 14)})
-    truth, column = solve_kq(dataset), dataset.index["z"]
+    truth, column = solve_kq(dataset).exact(), dataset.index["z"]
     outcomes = []
     for size in (1e-9, 1e-5, 1e-2, 0.1, 0.3, 1, 10):
         for _ in range(20):
@@ -140,21 +144,21 @@ def test_a_guess_is_repaired_or_refused_but_never_wrong():
     assert not any(found for size, found in outcomes if size > 0.5)
 
 
-def test_wrong_tight_rows_are_refused():
+def test_wrong_tight_rows_are_refused() -> None:
     dataset = related({"z": [("a", "b"), ("b", "c"), ("a", "d"), ("e", "d"), ("e", "f")]})
     assert guess(dataset, lambda scores: scores)
     assert not guess(dataset, lambda scores: 2 * scores)  # no row tight
     assert not guess(dataset, lambda scores: -scores)
     assert not guess(dataset, np.zeros_like)
 
-    def stretched(scores):  # a feasible point with other rows tight
+    def stretched(scores: NDArray[np.float64]) -> NDArray[np.float64]:  # a feasible point with other rows tight
         longest = {"a": 9, "b": 8, "c": 7, "d": 5, "e": 6, "f": 5, "z": 0}
         return np.array([[float(longest[x])] * dataset.V for x in dataset.vocabulary])
 
     assert not guess(dataset, stretched)
 
 
-def test_a_feasible_guess_without_multipliers_is_refused():
+def test_a_feasible_guess_without_multipliers_is_refused() -> None:
     """All rows tight at 2/3 and -1/3; the optimum lets the row between the blocks {0, 2} and {1, 3, 4, 5} go."""
     rows = ([0] * 5, [0, 1, 1, 1, 1], [2, 2, 3, 4, 5], [0] * 5)
     relations = Relations(*(np.array(row, dtype=np.int64) for row in rows))
@@ -164,12 +168,13 @@ def test_a_feasible_guess_without_multipliers_is_refused():
         assert bool(solve_near(relations, 6, scores)) == accepted
 
 
-def test_an_unconfirmed_query_leaves_a_certified_interval(monkeypatch):
+def test_an_unconfirmed_query_leaves_a_certified_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = broken(CASES["free-20"](), "no_confused_tokens")
-    exact = solve_kq(dataset)
+    exact = solve_kq(dataset).optimal()
     monkeypatch.setattr(kq, "solve_near", lambda relations, size, scores: {})
-    solution = solve_kq(dataset)
-    assert (solution.method, solution.weights_exact) == ("cvxpy", None)
+    solution = solve_kq(dataset).optimal()
+    assert solution.method == "cvxpy"
+    assert not isinstance(solution, Exact)
     assert np.linalg.norm(solution.matrix - exact.matrix) <= solution.weight_radius < 1e-4
     assert solution.closed_form == exact.closed_form
     with pytest.raises(NotExact, match=r"near the numerical one under query x") as caught:
@@ -179,35 +184,35 @@ def test_an_unconfirmed_query_leaves_a_certified_interval(monkeypatch):
         certificate_document(dataset, kq=solution)
 
 
-def test_some_confirmed_queries_are_exact_in_the_joint_solution(monkeypatch):
+def test_some_confirmed_queries_are_exact_in_the_joint_solution(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = related({"z": DEGENERATE["two paths"], "y": DEGENERATE["shortcuts"], "w": [("a", "b")]})
-    exact, z = solve_kq(dataset), dataset.index["z"]
+    exact, z = solve_kq(dataset).optimal(), dataset.index["z"]
 
-    def only_z(relations, size, scores):
+    def only_z(relations: Relations, size: int, scores: NDArray[np.float64]) -> dict[int, ExactScores]:
         return {q: found for q, found in solve_near(relations, size, scores).items() if q == z}
 
     monkeypatch.setattr(kq, "solve_near", only_z)
-    solution = solve_kq(dataset)
+    solution = solve_kq(dataset).optimal()
     assert solution.method == "cvxpy"
     assert np.abs(solution.scores[:, z] - exact.scores[:, z]).max() < 1e-14
     assert 0 < np.abs(solution.scores - exact.scores).max() <= solution.weight_radius < 1e-5
     assert solution.closed_form == exact.closed_form
 
 
-def test_tangled_queries_are_decided_exactly_beside_a_cycle():
+def test_tangled_queries_are_decided_exactly_beside_a_cycle() -> None:
     edges = DEGENERATE["two paths"]
     solution = solve_kq(related({"z": edges, "y": [("a", "b"), ("b", "a")]}))
     assert solution.status == "infeasible"
     assert solution.closed_form["z"] == solve_kq(related({"z": edges})).closed_form["z"]
 
 
-def test_a_failing_solver_is_still_a_failure(monkeypatch):
+def test_a_failing_solver_is_still_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quadratic, "_solve", lambda A, b: (None, None, "solver_error"))
     with pytest.raises(SolverFailure):
         solve_kq(related({"z": DEGENERATE["two paths"]}))
 
 
-def test_joining_keeps_each_query_s_solution():
+def test_joining_keeps_each_query_s_solution() -> None:
     dataset = free_dataset(V=9, N=36, L=3, seed=1, optimal=(1, 4), non_optimal=(2, 5))
     relations, whole = dataset.relations, solve_exactly(dataset.relations, 9)
     odd = relations.query % 2 == 1
@@ -222,26 +227,26 @@ def test_joining_keeps_each_query_s_solution():
 
 
 @pytest.mark.slow
-def test_hundred_confused_queries_of_a_hundred_tokens():
+def test_hundred_confused_queries_of_a_hundred_tokens() -> None:
     rng = random.Random(0)
     dataset = related({f"y{q:02}": random_edges(rng, 100, 40) for q in range(100)})
-    solution = solve_kq(dataset)
+    solution = solve_kq(dataset).exact()
     assert solution.method == "exact"
     check_exact_solution(dataset, solution)
 
 
-def test_flows_beyond_what_is_counted_are_not_tried(monkeypatch):
+def test_flows_beyond_what_is_counted_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """a over b over z: 1, 0 and -1, with a denominator of 3, so that 3 flow."""
     dataset = related({"z": [("a", "b"), ("b", "z")]})
-    scores = solve_kq(dataset, method="cvxpy").scores
+    scores = solve_kq(dataset, method="cvxpy").optimal().scores
     for largest, found in ((3, True), (2, False)):
         monkeypatch.setattr(tight, "LARGEST_FLOW", largest)
         assert bool(solve_near(dataset.relations, dataset.V, scores)) == found
 
 
-def test_a_block_has_the_name_of_its_first_pair():
+def test_a_block_has_the_name_of_its_first_pair() -> None:
     dataset = related({"z": DEGENERATE["blocks of other denominators"]})
-    (found,) = solve_near(dataset.relations, dataset.V, solve_kq(dataset, method="cvxpy").scores).values()
+    (found,) = solve_near(dataset.relations, dataset.V, solve_kq(dataset, method="cvxpy").optimal().scores).values()
     names = found.block.tolist()
     assert len(set(names)) > 1
     assert all(names.index(name) == name for name in names)

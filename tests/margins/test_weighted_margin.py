@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from marginaudit.margins import CertificateError
 from marginaudit.margins.weighted_margin import weighted_margin
-from marginaudit.orders.ntp import CASES, free_dataset
-from tests.training.late_model import of_dataset
+from marginaudit.orders.ntp import CASES, Dataset, free_dataset
+from tests.training.ntp.far.late_model import of_dataset
 
 
 @st.composite
-def acyclic_graphs(draw, nodes=8):
+def acyclic_graphs(draw: st.DrawFn, nodes: int = 8) -> set[tuple[int, int]]:
     """Edges from smaller to larger numbers; every node has one."""
     pairs = [(a, j) for a in range(nodes) for j in range(a + 1, nodes)]
     return draw(st.sets(st.sampled_from(pairs), min_size=1, max_size=14))
@@ -24,7 +24,7 @@ def acyclic_graphs(draw, nodes=8):
 
 @settings(max_examples=15)
 @given(acyclic_graphs(), st.lists(st.integers(1, 9), min_size=8, max_size=8))
-def test_weighted_margin_against_a_quadratic_program(edges, masses):
+def test_weighted_margin_against_a_quadratic_program(edges: set[tuple[int, int]], masses: list[int]) -> None:
     winner, loser = np.array(sorted(edges)).T
     mass = np.array(masses)
     found = weighted_margin(mass, winner, loser)
@@ -33,12 +33,12 @@ def test_weighted_margin_against_a_quadratic_program(edges, masses):
         cp.Minimize(cp.sum(cp.multiply(mass, cp.square(x)))), [x[winner] - x[loser] >= np.ones(len(winner))]
     )
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
-    np.testing.assert_allclose([float(value) for value in found.x], x.value, atol=1e-5)
+    np.testing.assert_allclose(np.array(found.x, dtype=float), np.asarray(x.value), atol=1e-5)
     assert float(found.norm_squared) == pytest.approx(problem.value, rel=1e-6, abs=0)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_weighted_margin_of_large_graphs(seed):
+def test_weighted_margin_of_large_graphs(seed: int) -> None:
     """Long paths and many redundant edges; it verifies itself."""
     rng = np.random.default_rng(seed)
     pairs = np.sort(rng.integers(60, size=(400, 2)), axis=1)
@@ -50,7 +50,7 @@ def test_weighted_margin_of_large_graphs(seed):
 
 
 @pytest.mark.parametrize("data", [CASES["section-7"](), CASES["free-20"](), free_dataset(V=12, N=60, L=6, seed=0)])
-def test_weighted_margin_of_unit_masses_is_the_first_problem(data):
+def test_weighted_margin_of_unit_masses_is_the_first_problem(data: Dataset) -> None:
     merged, reference = of_dataset(data)
     found = weighted_margin(np.ones(len(reference.weight), dtype=np.int64), merged.winner, merged.loser)
     assert found.x == reference.weight
@@ -58,7 +58,7 @@ def test_weighted_margin_of_unit_masses_is_the_first_problem(data):
     assert found.slack == reference.slack
 
 
-def test_a_cycle_has_no_margin():
+def test_a_cycle_has_no_margin() -> None:
     with pytest.raises(ValueError, match="directed cycle"):
         weighted_margin(np.ones(3, dtype=np.int64), np.array([0, 1, 2]), np.array([1, 2, 0]))
 
@@ -73,7 +73,7 @@ def test_a_cycle_has_no_margin():
         ([2, 1, 0], [1, 1, 0], "do not add up"),
     ],
 )
-def test_verify(x, multiplier, message):
+def test_verify(x: list[int], multiplier: list[int | str], message: str | None) -> None:
     right = weighted_margin(np.array([1, 2, 1]), np.array([0, 1, 0]), np.array([1, 2, 2]))
     given_ = replace(right, x=tuple(map(Fraction, x)), multiplier=tuple(map(Fraction, multiplier)))
     if message is None:

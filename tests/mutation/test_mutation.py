@@ -113,8 +113,8 @@ def test_the_equivalent_mutants_are_mutants_of_the_code_with_a_reason() -> None:
 
 def test_the_tests_of_a_module_begin_with_its_own() -> None:
     tests = covering_tests(ROOT, "training/ntp/steps/compiled.py")
-    assert tests[:2] == ["tests/training/test_compiled.py", "marginaudit.training"]
-    assert tests.index("tests/training/test_enclosure.py") < len(tests)
+    assert tests[:2] == ["tests/training/ntp/steps/test_compiled.py", "marginaudit.training"]
+    assert tests.index("tests/training/ntp/certified/test_enclosure.py") < len(tests)
     assert "tests/test_docs.py" not in tests
     assert "tests/test_docs.py" in covering_tests(ROOT, "reports/counterexample.py")
     assert {
@@ -123,8 +123,15 @@ def test_the_tests_of_a_module_begin_with_its_own() -> None:
         "training/ntp/steps/iterate.py",
     } <= kernel_modules(ROOT)
     limit = covering_tests(ROOT, "reports/judgements/limit.py")
-    assert limit[0] == "tests/reports/test_limit.py"
-    assert limit.index("tests/reports/test_judgements.py") < limit.index("tests/reports/test_audit_constants.py")
+    assert limit[0] == "tests/reports/judgements/test_limit.py"
+    near, far = "tests/reports/judgements/test_judgements.py", "tests/reports/test_audit_constants.py"
+    assert limit.index(near) < limit.index(far)
+
+
+def test_a_file_of_another_room_with_the_same_name_is_not_the_module_s_own() -> None:
+    tests = covering_tests(ROOT, "orders/snap/generate.py")
+    assert tests[:2] == ["tests/orders/snap/test_generate.py", "marginaudit.orders"]
+    assert tests.index("tests/orders/snap/test_graph.py") < tests.index("tests/orders/ntp/test_generate.py")
 
 
 def test_targets() -> None:
@@ -147,7 +154,7 @@ def test_outcomes_are_kept(tmp_path: Path) -> None:
     assert again.outcome(one, tests) == Outcome(True, "a test", 1.0)
     assert again.outcome(other, tests) == Outcome(False, "", 2.0)
     assert again.outcome(one, tests[:1]) is not None
-    assert again.outcome(other, [*tests, "tests/orders/test_formats.py"]) is None
+    assert again.outcome(other, [*tests, "tests/orders/ntp/test_formats.py"]) is None
     again.tests = "changed since"
     assert again.outcome(one, tests) is not None
     assert again.outcome(other, tests) is None

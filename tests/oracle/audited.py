@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.margins.ntp import Exact, Optimal
 from marginaudit.orders.ntp import dataset_from_document
 from marginaudit.reports.audit.auditing import audit
 from marginaudit.reports.audit.sources import Source
@@ -70,7 +71,9 @@ def audited(document: Mapping[str, Any], settings: Settings) -> Audited:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         found = audit([Source(data, PAPER, data.name)], PAPER.claims, {PAPER.name: config}, _quiet)
-        return _plain(found.runs[0], {row.claim.id: row.as_document() for row in found.rows})
+        [run] = found.runs
+        assert isinstance(run, Run)
+        return _plain(run, {row.claim.id: row.as_document() for row in found.rows})
 
 
 def _quiet(dataset: str, what: str) -> Any:
@@ -109,6 +112,8 @@ def _solved(run: Run, which: Any) -> Solved:
     solution = run.solved(which)
     if solution is None:
         return Solved("not solved", None, None, None)
-    exact = solution.weights_exact
-    weights = None if exact is None else {(x, q): w for q, column in exact.items() for x, w in column.items() if w}
-    return Solved(solution.status, solution.norm_squared, solution.norm_squared_exact, weights)
+    norm_squared = solution.norm_squared if isinstance(solution, Optimal) else None
+    if not isinstance(solution, Exact):
+        return Solved(solution.status, norm_squared, None, None)
+    weights = {(x, q): w for q, column in solution.weights_exact.items() for x, w in column.items() if w}
+    return Solved(solution.status, norm_squared, solution.norm_squared_exact, weights)

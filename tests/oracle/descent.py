@@ -7,7 +7,7 @@ of phi_x phi_z (g_x - g_z).
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -179,7 +179,9 @@ def _forward(
     return phi, others, over
 
 
-def _pull(group: Group, phi: tuple[flint.arb, ...], others: dict[int, flint.arb], B: Matrix):
+def _pull(
+    group: Group, phi: tuple[flint.arb, ...], others: dict[int, flint.arb], B: Matrix
+) -> Iterator[tuple[int, flint.arb, flint.arb]]:
     """d(sample loss)/d score, token by token: sum over z of phi_x phi_z (g_x - g_z), and the sum of absolute terms."""
     y, normal = group.next, 1 + sum(others.values(), flint.arb(0))
     slope = [

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from tests.oracle.experiment import Experiment
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -31,14 +32,14 @@ class Late:
         All scores, for the pairs of the samples.
     """
 
-    step: NDArray[np.int64]
+    step: Indices
     log_excess: Floats
     scaled: Floats
     scores: Floats
     pairs: tuple[tuple[str, str], ...]
 
 
-def late(experiment: Experiment, steps: int, records: NDArray[np.int64]) -> Late:
+def late(experiment: Experiment, steps: int, records: Indices) -> Late:
     """A run of ``steps`` steps, recorded at ``records``."""
     p, n = experiment.problem, experiment.problem.n
     merged: Counter[tuple[str, tuple[tuple[str, int], ...], str]] = Counter()
@@ -60,7 +61,18 @@ def late(experiment: Experiment, steps: int, records: NDArray[np.int64]) -> Late
 
 
 @numba.njit(cache=True)
-def _run(first, pair, log_count, log_pi, what, A, V, eta, steps, records):
+def _run(
+    first: Indices,
+    pair: Indices,
+    log_count: Floats,
+    log_pi: Floats,
+    what: Floats,
+    A: float,
+    V: int,
+    eta: float,
+    steps: int,
+    records: Indices,
+) -> tuple[Floats, Floats, Floats]:
     """The first token of every sample is the optimal one."""
     pairs, samples = len(what), len(log_pi)
     rho, low, D = np.zeros(pairs), np.zeros(pairs), np.zeros(pairs)

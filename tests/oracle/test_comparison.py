@@ -1,6 +1,8 @@
 """Every rule of the comparison notices its planted lie, and lets the truth pass."""
 
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
 import flint
 import pytest
@@ -9,11 +11,11 @@ from tests.oracle.answer import Answer, Entry
 from tests.oracle.comparison import compare
 
 
-def arb(value):
+def arb(value: float) -> flint.arb:
     return flint.arb(value)
 
 
-def upper(step, measured, bound, reach=None):
+def upper(step: int, measured: float, bound: float, reach: float | None = None) -> Entry:
     return Entry(step, arb(measured), arb(bound), "upper", None if reach is None else arb(reach))
 
 
@@ -35,15 +37,15 @@ VIOLATED = HOLDS | {"verdict": "violated", "measured": 2.5, "slack": 0.6, "worst
 IN_VACUO = HOLDS | {"verdict": "vacuous", "bound": 2.0, "slack": 2.0}
 
 
-def kinds(row, answer, failing=()):
+def kinds(row: dict[str, Any], answer: Answer, failing: Sequence[str] = ()) -> list[str]:
     return [found.kind for found in compare(row, answer, failing)]
 
 
-def silent(verdict):
+def silent(verdict: str) -> dict[str, Any]:
     return HOLDS | dict.fromkeys(("measured", "bound", "slack", "worst_step")) | {"verdict": verdict}
 
 
-def test_right_rows_pass():
+def test_right_rows_pass() -> None:
     assert kinds(HOLDS, TRUE) == []
     assert kinds(VIOLATED, FALSE) == []
     assert kinds(IN_VACUO, VACUOUS) == []
@@ -74,12 +76,12 @@ def test_right_rows_pass():
         (silent("not-applicable"), Answer(true=True), ()),
     ],
 )
-def test_a_wrong_verdict_is_noticed(row, answer, failing):
+def test_a_wrong_verdict_is_noticed(row: dict[str, Any], answer: Answer, failing: list[str]) -> None:
     assert kinds(row | dict.fromkeys(("measured", "bound")), answer, failing) == ["verdict"]
 
 
 @pytest.mark.parametrize("verdict", ["holds", "violated", "vacuous", "inconclusive", "not-applicable"])
-def test_broken_is_never_right(verdict):
+def test_broken_is_never_right(verdict: str) -> None:
     assert kinds(silent("broken"), Answer(silent="one token")) == ["broken"]
     assert kinds(silent(verdict), Answer(silent="one token")) == ([] if verdict == "not-applicable" else ["verdict"])
 
@@ -97,22 +99,22 @@ def test_broken_is_never_right(verdict):
         (VIOLATED | {"first_violation": None}, FALSE),
     ],
 )
-def test_a_wrong_number_is_noticed(row, answer):
+def test_a_wrong_number_is_noticed(row: dict[str, Any], answer: Answer) -> None:
     assert kinds(row, answer) == ["number"]
 
 
-def test_error_bars_of_the_row_count():
+def test_error_bars_of_the_row_count() -> None:
     assert kinds(HOLDS | {"measured": 1.1, "slack": 1.5 / 1.1, "detail": "relative error bars 1.0e-01."}, TRUE) == []
     assert kinds(HOLDS | {"bound": 1.6, "slack": 1.6, "detail": "relative error bars 1.0e-01."}, TRUE) == ["number"]
 
 
-def test_numbers_are_taken_where_the_bound_says_something():
+def test_numbers_are_taken_where_the_bound_says_something() -> None:
     """The least room of all is where the bound is beyond reach."""
     answer = Answer(parts={"": [upper(1, 1.9, 2.1, 2.0), upper(2, 1.0, 1.5, 2.0)]})
     assert kinds(HOLDS, answer) == []
 
 
-def test_an_attained_bound_may_be_called_true():
+def test_an_attained_bound_may_be_called_true() -> None:
     """||W|| = t eta0 to rounding, either way."""
     answer = Answer(parts={"": [upper(2, 1.5 + 1e-12, 1.5)]})
     row = HOLDS | {"measured": 1.5, "slack": 1.0}
@@ -120,7 +122,7 @@ def test_an_attained_bound_may_be_called_true():
     assert kinds(row, Answer(parts={"": [upper(2, 1.5 + 1e-7, 1.5)]})) == ["verdict", "number"]
 
 
-def test_what_is_left_undecided():
+def test_what_is_left_undecided() -> None:
     undecided = silent("inconclusive")
     assert kinds(undecided, FALSE) == ["undecided"]
     assert kinds(undecided, TRUE) == ["undecided"]
@@ -132,7 +134,7 @@ def test_what_is_left_undecided():
     assert kinds(undecided, Answer(parts={"": [upper(2, 1.5, 1.5)]})) == []
 
 
-def test_beyond_what_was_computed_nothing_is_said():
+def test_beyond_what_was_computed_nothing_is_said() -> None:
     beyond = VIOLATED | {"first_violation": 9, "worst_step": 9}
     assert kinds(beyond, TRUE) == ["unchecked"]
     assert kinds(VIOLATED, Answer(open_ended=True)) == ["unchecked"]
@@ -140,7 +142,7 @@ def test_beyond_what_was_computed_nothing_is_said():
     assert kinds(HOLDS | dict.fromkeys(("measured", "bound")), dataclasses.replace(VACUOUS, open_ended=True)) == []
 
 
-def test_sides_that_agree_to_the_bits_are_equal():
+def test_sides_that_agree_to_the_bits_are_equal() -> None:
     third = arb(1) / 3
     assert Entry(1, third + arb(2) ** -200, third).true
     assert not Entry(1, third + arb(2) ** -20, third).true

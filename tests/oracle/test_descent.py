@@ -1,6 +1,7 @@
 """High-precision descent against the loss by difference quotients, the closed form of stage 1, and the float64 run."""
 
 import random
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
@@ -13,7 +14,7 @@ from tests.oracle.answer import EQUAL
 from tests.oracle.descent import ball, common_margin, groups, logits, stage1, stage2
 from tests.oracle.experiment import BITS, Experiment, Settings
 from tests.oracle.late import late
-from tests.oracle.problem import problem
+from tests.oracle.problem import Problem, problem
 from tests.oracle.stage1_statements import stage1_loss
 from tests.oracle.stage2_statements import one_minus_cos
 
@@ -38,12 +39,12 @@ SKEW = {"embedding": [[1.0, 0.0, 0.5, 0.0], [0.25, -1.0, 0.0, 1.0], [0.0, 2.0, 1
 
 
 @pytest.fixture(autouse=True)
-def _bits():
+def _bits() -> Iterator[None]:
     with flint.ctx.workprec(BITS):
         yield
 
 
-def loss(p, gram, B, K):
+def loss(p: Problem, gram: list[list[Fraction]], B: list[list[flint.arb]], K: list[list[flint.arb]]) -> flint.arb:
     """Eq. 1 from the definitions: softmax over positions, softmax over labels."""
     at = {x: i for i, x in enumerate(p.vocabulary)}
     G = [[ball(a) for a in row] for row in gram]
@@ -62,7 +63,7 @@ def loss(p, gram, B, K):
 
 
 @pytest.mark.parametrize("document", [EXAMPLE, UNEVEN, UNEVEN | SKEW])
-def test_each_step_is_normalised_gradient_descent_on_the_loss(document):
+def test_each_step_is_normalised_gradient_descent_on_the_loss(document: dict[str, list[list[str]]]) -> None:
     """<grad, X_i X_j^T> for every pair of tokens, by a difference quotient of the loss, against the step taken."""
     p = problem(document)
     C = stage1(p, p.gram, 0.3, 5)[-1]
@@ -96,7 +97,7 @@ def test_each_step_is_normalised_gradient_descent_on_the_loss(document):
 
 
 @pytest.mark.parametrize("document", [EXAMPLE, UNEVEN])
-def test_stage_1_is_on_the_ray(document):
+def test_stage_1_is_on_the_ray(document: dict[str, list[list[str]]]) -> None:
     """t eta0 W*_ov/||W*_ov||, all margins t eta0/sqrt(V-1), and its loss."""
     p = problem(document)
     e = Experiment(p, Settings(9, 0, 2.5, 1.0), 0)
@@ -112,7 +113,7 @@ def test_stage_1_is_on_the_ray(document):
     assert e.ov.norm_squared == p.V - 1
 
 
-def test_the_common_margin_is_what_stage_1_leaves():
+def test_the_common_margin_is_what_stage_1_leaves() -> None:
     p = problem(UNEVEN)
     e = Experiment(p, Settings(11, 20, 0.3, 0.7), 20)
     B = logits(stage1(p, p.gram, 0.3, 11)[-1], p.gram)
@@ -121,21 +122,23 @@ def test_the_common_margin_is_what_stage_1_leaves():
         assert abs(own.log_loss - other.log_loss).mid() < 1e-80
 
 
-def test_the_excess_is_the_loss_less_its_infimum():
+def test_the_excess_is_the_loss_less_its_infimum() -> None:
     e = Experiment(problem(UNEVEN), Settings(3, 12, 0.5, 0.7), 12)
+    assert e.A is not None
     infimum = ((e.problem.V - 1) * (-e.A).exp()).log1p()
     for state in e.states:
+        assert state.log_excess is not None
         assert abs(state.log_excess.exp() / (state.log_loss.exp() - infimum) - 1).mid() < 1e-60
 
 
-def test_a_repeated_token_counts_in_attention():
+def test_a_repeated_token_counts_in_attention() -> None:
     p = problem({"next_token": {"a": "a", "b": "b"}, "samples": [{"tokens": ["a", "a", "a", "b"], "next": "a"}]})
     state = stage2(p, p.gram, common_margin(p, flint.arb(1)), flint.arb(1), 1.0, 0)[0]
     assert groups(p)[0].bag == ((0, 3), (1, 1))
     assert [float(f) for f in state.attention[0]] == [0.75, 0.25]
 
 
-def test_no_gradient_no_step():
+def test_no_gradient_no_step() -> None:
     """Two samples whose pulls cancel leave W where it is."""
     samples = [{"tokens": ["a", "b", "q"], "next": y} for y in "ab"]
     n = {"a": "a", "b": "b", "q": "q"}
@@ -149,7 +152,7 @@ def test_no_gradient_no_step():
     assert still.states[2].norm == 0
 
 
-def test_unknown_where_fewer_bits_lead_elsewhere(monkeypatch):
+def test_unknown_where_fewer_bits_lead_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(900, 40, 1e12, 1e14)
     assert len(Experiment(problem(UNEVEN), settings, 40).states) == 41
     monkeypatch.setattr("tests.oracle.experiment.FEWER_BITS", 60)
@@ -157,7 +160,7 @@ def test_unknown_where_fewer_bits_lead_elsewhere(monkeypatch):
 
 
 @pytest.mark.parametrize(("document", "eta"), [(EXAMPLE, 0.05), (HEIGHT_ONE, 0.6), (HEIGHT_ONE, 7.0)])
-def test_the_long_run_is_the_same_descent(document, eta):
+def test_the_long_run_is_the_same_descent(document: dict[str, list[list[str]]], eta: float) -> None:
     e = Experiment(problem(document), Settings(30, 300, 0.5, eta), 300)
     steps = np.array([1, 2, 10, 200, 300])
     found = late(e, 300, steps)
@@ -168,11 +171,14 @@ def test_the_long_run_is_the_same_descent(document, eta):
         assert found.scores[i] == pytest.approx(
             [float(state.scores[at[x]][at[q]]) for x, q in found.pairs], rel=1e-9, abs=1e-15
         )
-    rise = float(e.states[300].log_excess - e.states[200].log_excess)
+    excess, before = e.states[300].log_excess, e.states[200].log_excess
+    assert excess is not None
+    assert before is not None
+    rise = float(excess - before)
     assert found.log_excess[4] - found.log_excess[3] == pytest.approx(rise, rel=1e-5, abs=1e-12)
 
 
-def test_negligible_is_zero_and_small_is_not():
+def test_negligible_is_zero_and_small_is_not() -> None:
     assert EQUAL < 2.0 ** (-descent.NOTHING * 280)
     rng = random.Random(1)
     p = problem(

@@ -6,12 +6,12 @@ from itertools import product
 
 import pytest
 
-from tests.oracle.problem import problem
+from tests.oracle.problem import Problem, problem
 from tests.oracle.random_audits import random_document
-from tests.oracle.solutions import solve_kq, solve_ov
+from tests.oracle.solutions import Solution, solve_kq, solve_ov
 
 
-def test_example_1():
+def test_example_1() -> None:
     p = problem({"sentences": [list(sentence) for sentence in ("SVOP", "VOP", "OPP", "PSV")]})
     assert solve_ov(p, p.gram).norm_squared == 3
     found = solve_kq(p, p.gram)
@@ -20,7 +20,7 @@ def test_example_1():
     assert found.weights["P", "P"] == Fraction(-1, 2)
 
 
-def test_the_smallest_counterexample_to_proposition_2():
+def test_the_smallest_counterexample_to_proposition_2() -> None:
     """[a q] -> n(a) and [b c d q] -> n(b): a block {a | q'} and one {b | c, d} cut apart."""
     n = {x: x for x in "abcdq"}
     samples = [{"tokens": ["a", "q"], "next": "a"}, {"tokens": ["b", "c", "d", "q"], "next": "b"}]
@@ -29,28 +29,29 @@ def test_the_smallest_counterexample_to_proposition_2():
     assert weights["a", "q"] == Fraction(1, 2) != Fraction(3, 5)
 
 
-def test_a_cycle_is_infeasible():
+def test_a_cycle_is_infeasible() -> None:
     n = {"a": "b", "b": "c", "c": "a"}
     samples = [{"tokens": ["a", "b", "c"], "next": y} for y in "bc"]
     p = problem({"next_token": n, "samples": samples})
     assert solve_kq(p, p.gram).norm_squared is None
 
 
-def weighted(p, found, gram, left):
+def weighted(p: Problem, found: Solution, gram: list[list[Fraction]], left: bool) -> list[Fraction]:
     """All <M, W> by the definition, from the weights."""
     at = {x: i for i, x in enumerate(p.vocabulary)}
 
-    def score(x, column):
-        return sum(
+    def score(x: str, column: str) -> Fraction:
+        terms = (
             w * (gram[at[x]][at[key]] if left else Fraction(x == key)) * gram[at[q]][at[column]]
             for (key, q), w in found.weights.items()
         )
+        return sum(terms, Fraction(0))
 
     return [score(row.winner, row.column) - score(row.loser, row.column) for row in found.constraints]
 
 
 @pytest.mark.parametrize("seed", range(16))
-def test_margins_and_multipliers(seed):
+def test_margins_and_multipliers(seed: int) -> None:
     """Feasible, and W a combination of tight rows with multipliers >= 0: so it is the shortest."""
     p = problem(random_document(random.Random(seed)))
     if p.V > 4 or any(len(values) != 1 for values in p.values.values()):

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marginaudit.margins.ntp import MaxMargin
+from marginaudit.margins.ntp import Exact, MaxMargin, Optimal
 from marginaudit.margins.support import support
 from marginaudit.orders.ntp import Dataset, check_assumption
 from marginaudit.training.ntp.far.horizon import follow
@@ -328,7 +328,7 @@ class Unit(NamedTuple):
 
 def _ov_unit(dataset: Dataset, space: Space, reference: Reference) -> Unit | None:
     """W*_ov's, from the exact weights where the space is that of tokens."""
-    if not isinstance(reference, MaxMargin) or reference.weights_exact is None or not isinstance(space, TokenOV):
+    if not isinstance(reference, Exact) or not isinstance(space, TokenOV):
         return _unit(space, "ov_reference", reference)
     if not reference.norm_squared_exact:
         return None
@@ -341,9 +341,9 @@ def _ov_unit(dataset: Dataset, space: Space, reference: Reference) -> Unit | Non
 
 def _unit(space: Space, name: str, reference: Reference) -> Unit | None:
     """An array's, or a solution's in float64; None where there is none, or it is 0."""
-    if isinstance(reference, MaxMargin):
+    if isinstance(reference, Optimal):
         reference = reference.scores if isinstance(space, TokenOV) else reference.matrix
-    if reference is None:
+    if reference is None or isinstance(reference, MaxMargin):
         return None
     given = np.asarray(reference, dtype=np.float64)
     if given.shape != space.reference_shape:

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.margins.ntp import Exact
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal
@@ -46,9 +47,7 @@ def _quotient(run: Run) -> Series:
     """
     stage = run.stage1_steps
     kept = stage.step >= 1
-    if run.ov.scores is None:
-        raise ValueError("W*_ov does not exist")
-    largest = float(_margins(run, run.ov.scores).max())
+    largest = float(_margins(run, run.ov.optimal().scores).max())
     least, most = stage.min_margin[kept], stage.max_margin[kept]
     low, high = np.minimum(least, least / largest), np.maximum(most, most / largest)
     error = margin_error(run, stage)[kept] + state_error(stage)[kept] / run.norm_ov
@@ -137,8 +136,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
     ).judge(run)
     at = f", at which it is {_in_words(at_T)}" if T else ""
     speaks = f"The statement speaks from T >= {start:.4g}; the run has T = {T}{at}."
-    square = run.ov.norm_squared_exact
-    if square is None or not run.assumption("orthonormal").holds:
+    if not isinstance(run.ov, Exact) or not run.assumption("orthonormal").holds:
         return replace(
             at_T,
             verdict=at_T.verdict if start <= T else Verdict.INCONCLUSIVE,
@@ -146,6 +144,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
             informative_from=int(np.ceil(start)),
             detail=speaks,
         )
+    square = run.ov.norm_squared_exact
     true = 16 * square > factor**2 if side == "lower" else 16 * square < factor**2
     first = int(np.ceil(start))
     return replace(

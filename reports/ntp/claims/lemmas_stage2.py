@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.margins.ntp import Infeasible
 from marginaudit.orders.ntp import Dataset, gram_deviation
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
@@ -109,14 +110,12 @@ def lemma4_sides(run: Run) -> Comparison:
     Its margins are all A but for twice what the Gram matrix differs from I, as (e_y - e_v)^T W*_ov E^T has two entries
     that are not 0, 1 and -1. They enter the derivative, and not the printed side.
     """
-    if run.ov.matrix is None:
-        raise ValueError("W*_ov does not exist")
     rng = np.random.default_rng(2409_17335)
     data, n = some_samples(run.dataset, rng), run.dataset.collocation.require_function()
     d = data.embeddings.shape[1]
     printed, derivative, size, label = [], [], [], []
     for A in MARGINS:
-        W_ov = A * run.ov.matrix
+        W_ov = A * run.ov.optimal().matrix
         for scale in SCALES:
             W_kq = scale * rng.standard_normal((d, d))
             for number in range(1, DIRECTIONS + 1):
@@ -137,7 +136,7 @@ def lemma4_sides(run: Run) -> Comparison:
 
 
 def _no_common_margin(run: Run) -> str | None:
-    if run.ov.status == "infeasible" or run.ov.scores is None:
+    if isinstance(run.ov, Infeasible):
         return "W*_ov does not exist: no W_ov has all margins positive."
     if run.norm_ov == 0:
         return "The vocabulary has one token, so W_ov has no margins."

@@ -57,7 +57,7 @@ DIRECTION = Claim(
     ),
     assumptions=ASSUMPTION_1 + ASSUMPTION_2,
     judgement=Bounded(
-        measure=lambda run: direction(run.stage1, run.ov.direction_radius or 0.0, first=2),
+        measure=lambda run: direction(run.stage1, run.ov.optimal().direction_radius, first=2),
         upper=_direction_bound,
         first=2,
         largest=2.0,

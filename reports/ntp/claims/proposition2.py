@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from marginaudit.margins.ntp import Exact, Infeasible, Optimal
 from marginaudit.orders.ntp import QueryOrder, Token
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
@@ -22,29 +23,27 @@ def _entries(run: Run) -> Iterator[tuple[Token, Token]]:
 
     Tokens in no relation are left out where the solution has a 0, as the closed form does.
     """
-    exact, scores, words = run.kq.weights_exact, run.kq.scores, run.dataset.vocabulary
+    solution, words = run.kq, run.dataset.vocabulary
     for query, order in run.dataset.orders.items():
         named = set(order.graph) - set(order.confused)
-        if exact is not None:
-            named |= {token for token, weight in exact.get(query, {}).items() if weight}
-        elif scores is not None:
-            named |= {words[x] for x in np.flatnonzero(scores[:, run.dataset.index[query]])}
+        if isinstance(solution, Exact):
+            named |= {token for token, weight in solution.weights_exact.get(query, {}).items() if weight}
+        elif isinstance(solution, Optimal):
+            named |= {words[x] for x in np.flatnonzero(solution.scores[:, run.dataset.index[query]])}
         for token in sorted(named.difference(order.confused), key=run.dataset.index.__getitem__):
             yield query, token
 
 
 def _weights(run: Run, entries: list[tuple[Token, Token]], label: tuple[str, ...]) -> Series:
     """x^T W*_kq q for each (query, x): exact, or in float64 within the solution's own error bound."""
-    exact, scores = run.kq.weights_exact, run.kq.scores
-    if exact is not None:
-        return exact_series([exact.get(query, {}).get(token, Fraction(0)) for query, token in entries], label=label)
-    if scores is None:
-        raise ValueError("W*_kq does not exist")
+    solution = run.kq.optimal()
+    if isinstance(solution, Exact):
+        weights = solution.weights_exact
+        return exact_series([weights.get(query, {}).get(token, Fraction(0)) for query, token in entries], label=label)
     index, size = run.dataset.index, np.linalg.norm(run.dataset.embeddings, axis=1)
     places = [(index[token], index[query]) for query, token in entries]
-    bar = run.kq.weight_radius or 0.0
-    radius = [bar * size[x] * size[q] for x, q in places]
-    return series([scores[place] for place in places], radius=radius, label=label)
+    radius = [solution.weight_radius * size[x] * size[q] for x, q in places]
+    return series([solution.scores[place] for place in places], radius=radius, label=label)
 
 
 def _solution(run: Run) -> Series:
@@ -66,11 +65,12 @@ def _closed_form(run: Run) -> Series:
 
 def _witness(run: Run) -> dict[str, Any] | None:
     """The failing query with the fewest tokens, and a set S of optimal tokens with |N(S)| k < |S| m."""
-    failing = [(q, form.witness) for q, form in (run.kq.closed_form or {}).items() if not form.holds]
+    failing = [(q, form.witness) for q, form in run.kq.closed_form.items() if not form.holds]
     if not failing:
         return None
     query, tokens = min(failing, key=lambda entry: len(run.dataset.orders[entry[0]].graph))
     order = run.dataset.orders[query]
+    weights = run.kq.weights_exact if isinstance(run.kq, Exact) else {}
     return {
         "query": query,
         "optimal": list(order.optimal),
@@ -78,13 +78,13 @@ def _witness(run: Run) -> dict[str, Any] | None:
         "relations": [list(pair) for pair in order.relations],
         "S": list(tokens or ()),
         "N(S)": [x for x in order.non_optimal if any(order.graph.has_edge(s, x) for s in tokens or ())],
-        "weights": {x: str(v) for x, v in (run.kq.weights_exact or {}).get(query, {}).items()},
+        "weights": {x: str(v) for x, v in weights.get(query, {}).items()},
     }
 
 
 def no_relation(run: Run) -> str | None:
     """Why no query has optimal tokens to speak of, or None."""
-    if run.kq.status == "infeasible":
+    if isinstance(run.kq, Infeasible):
         return "W*_kq does not exist: no W_kq has all margins positive."
     return None if run.dataset.orders else "No sample relates two tokens, so no query has optimal tokens."
 
@@ -96,19 +96,17 @@ def _extremes(run: Run) -> list[tuple[Token, Token, Token]]:
     Any two of them have one weight where these two do.
     """
     n, index = run.dataset.collocation, run.dataset.index
-    exact, scores = run.kq.weights_exact, run.kq.scores
+    solution = run.kq.optimal()
     found: dict[tuple[Token, Token, Token], None] = {}
     for sample in run.dataset.samples:
         query, others = sample.query, [x for x in dict.fromkeys(sample.tokens) if not n.maps(x, sample.next)]
         if len(others) < 2:
             continue
-        if exact is not None:
-            column = exact.get(query, {})
+        if isinstance(solution, Exact):
+            column = solution.weights_exact.get(query, {})
             weight: dict[Token, Any] = {x: column.get(x, 0) for x in others}
-        elif scores is not None:
-            weight = {x: scores[index[x], index[query]] for x in others}
         else:
-            raise ValueError("W*_kq does not exist")
+            weight = {x: solution.scores[index[x], index[query]] for x in others}
         # of equal weights the first and the last one, so that the two differ
         found[query, min(others, key=weight.__getitem__), max(reversed(others), key=weight.__getitem__)] = None
     return list(found)

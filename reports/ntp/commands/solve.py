@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -40,7 +40,7 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
     data = load_trainable(dataset)
     if certificate is not None:
         check_writable(certificate, "--certificate")
-    solvers: dict[str, Callable[..., Any]] = {"ov": solve_ov, "kq": solve_kq}
+    solvers: dict[Literal["ov", "kq"], Callable[..., Any]] = {"ov": solve_ov, "kq": solve_kq}
     try:
         solutions = {which: solver(data, method=method) for which, solver in solvers.items() if only in (None, which)}
         document = None if certificate is None else certificate_document(data, **solutions)
@@ -52,7 +52,7 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
         raise InputError(shown_path(dataset), got=f"a dataset without a solution: {error}", expected=expected) from None
     if certificate is not None:
         write_json(certificate, document, "--certificate")
-    answer = {which: finite(solution_answer(data, solution)) for which, solution in solutions.items()}
+    answer = {which: finite(solution_answer(which, data, solution)) for which, solution in solutions.items()}
     if as_json:
         print_json(answer)
         return 0

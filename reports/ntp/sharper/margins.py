@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 import numpy as np
 
+from marginaudit.margins.ntp import Exact
 from marginaudit.orders.ntp import QueryOrder
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
@@ -54,9 +55,7 @@ def hall_condition(order: QueryOrder) -> bool:
 
 def _holds(run: Run) -> Series:
     """1 for each query whose column of W*_kq is the closed form."""
-    exact = run.kq.weights_exact
-    if exact is None:
-        raise ValueError("W*_kq has no exact solution")
+    exact = run.kq.exact().weights_exact
     values = []
     for query, order in run.dataset.orders.items():
         column = exact.get(query, {})
@@ -109,9 +108,7 @@ def bent(run: Run, t: int) -> "flint.arb":
     """
     import flint
 
-    solution, V = run.ov.weights_exact, run.dataset.V
-    if solution is None:
-        raise ValueError("W*_ov has no exact solution")
+    solution, V = run.ov.exact().weights_exact, run.dataset.V
     n, words = run.dataset.collocation.require_function(), list(run.dataset.vocabulary)
     if V > MOST_TOKENS:
         words = [words[i] for i in np.random.default_rng(2409_17335).choice(V, MOST_TOKENS, replace=False)]
@@ -143,7 +140,7 @@ def _steps_from_the_ray(run: Run) -> tuple[list[float], list[float], list[str]]:
     values: list[float] = []
     radii: list[float] = []
     labels: list[str] = []
-    if run.ov.weights_exact is None:
+    if not isinstance(run.ov, Exact):
         return values, radii, labels
     for t in _on_the_ray(run):
         digits = int(np.log2(1 + t * run.eta0)) + 1
@@ -174,7 +171,7 @@ def _stage1(run: Run) -> Series:
         values += [training.margin / margin - 1, training.margin_spread / margin]
         radius += [training.margin_error / margin + FORMULA_ROUNDING] * 2
         labels += ["common margin A", "spread of the margins"]
-    values.append((run.ov.norm_squared or 0) / (run.dataset.V - 1) - 1)
+    values.append(run.ov.optimal().norm_squared / (run.dataset.V - 1) - 1)
     radius.append(FORMULA_ROUNDING)
     labels.append("||W*_ov||^2")
     return series(values, radius=radius, label=tuple(labels))

@@ -164,12 +164,10 @@ def _far_along_reference(run: Run, claimed: Infimum) -> Series:
     """
     import flint
 
-    if run.kq.scores is None:
-        raise ValueError("W*_kq does not exist")
     far = 40 + math.log(1 + run.training.margin) + math.log(run.dataset.L_max)
     chosen = _chosen(run)
     with flint.ctx.workprec(BITS):
-        values, radii = _excess(run, claimed, far * run.kq.scores, chosen)
+        values, radii = _excess(run, claimed, far * run.kq.optimal().scores, chosen)
     return Series(np.array(values), np.array(radii), label=_names(run, chosen), log=True, evidence=Evidence.CERTIFIED)
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.margins.ntp import MaxMargin
+from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin
 from marginaudit.orders.ntp import QueryOrder, Token
 from marginaudit.reports.grid import NONE, Grid, brief
 from marginaudit.reports.judgements import ALLOWANCE
@@ -53,7 +53,7 @@ def proposition2_table(run: Run) -> list[dict[str, Any]]:
         notes = [unsolved] if unsolved else []
         if failing is not None:
             notes.append(f"Assumption {failing} fails, so Proposition 2 says nothing here.")
-        form = None if solution is None or solution.closed_form is None else solution.closed_form[query]
+        form = None if solution is None else solution.closed_form[query]
         if form is not None and form.witness is not None:
             row["witness"] = list(form.witness)
         if form is not None and not unsolved:
@@ -81,7 +81,7 @@ def _unsolved(run: Run, solution: MaxMargin | None) -> str | None:
         return "n is not a function on the whole vocabulary, so nothing can be solved or trained."
     if solution is None:
         return "The solver's answer proves nothing, so W*_kq is not known."
-    return "W*_kq does not exist: no W_kq has all margins positive." if solution.status == "infeasible" else None
+    return "W*_kq does not exist: no W_kq has all margins positive." if isinstance(solution, Infeasible) else None
 
 
 def _predicted(order: QueryOrder, tokens: tuple[Token, ...]) -> str | None:
@@ -90,17 +90,15 @@ def _predicted(order: QueryOrder, tokens: tuple[Token, ...]) -> str | None:
 
 def _solved(run: Run, query: Token) -> tuple[Weights, float]:
     """x^T W*_kq q of the tokens related under q, and of others where it is not 0; and how far off it may be."""
-    data, kq = run.dataset, run.kq
+    data, kq = run.dataset, run.kq.optimal()
     related = [x for x in data.vocabulary if x in data.orders[query].graph]
-    if kq.weights_exact is not None:
+    if isinstance(kq, Exact):
         exact = kq.weights_exact.get(query, {})
         return {x: exact.get(x, Fraction(0)) for x in related}, 0.0
-    if kq.scores is None:
-        raise ValueError("a solution without scores")
     column = kq.scores[:, data.index[query]]
     others = [data.vocabulary[i] for i in np.flatnonzero(column) if data.vocabulary[i] not in data.orders[query].graph]
     size = np.linalg.norm(data.embeddings, axis=1)
-    radius = (kq.weight_radius or 0.0) * float(size.max() * size[data.index[query]])
+    radius = kq.weight_radius * float(size.max() * size[data.index[query]])
     return {x: float(column[data.index[x]]) for x in (*related, *others)}, radius
 
 

@@ -9,7 +9,7 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.margins.ntp import MaxMargin
+from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.certified.balls import Pass, Sentence, forward, merged_sentences
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
@@ -199,7 +199,7 @@ def _problem(dataset: Dataset, kq: MaxMargin, steps1: int, lr1: float, lr2: floa
     reason = _obstacle(dataset, classes, kq, steps1)
     if reason is not None:
         raise NotEnclosable(reason)
-    names, weights = dataset.vocabulary, kq.weights_exact or {}
+    names, weights = dataset.vocabulary, kq.exact().weights_exact
     pairs = zip(classes.key.tolist(), classes.pair_query.tolist(), strict=True)
     exact = [weights.get(names[q], {}).get(names[x], 0) for x, q in pairs]
     return _Problem(
@@ -217,9 +217,9 @@ def _problem(dataset: Dataset, kq: MaxMargin, steps1: int, lr1: float, lr2: floa
 def _obstacle(dataset: Dataset, classes: SampleClasses, kq: MaxMargin, steps1: int) -> str | None:
     if not _exactly_orthonormal(dataset):
         return "the embeddings are not exactly orthonormal"
-    if kq.status == "infeasible":
+    if isinstance(kq, Infeasible):
         return "W*_kq does not exist"
-    if kq.weights_exact is None:
+    if not isinstance(kq, Exact):
         return "W*_kq is not known exactly"
     if not kq.norm_squared_exact:
         return "no sample relates two tokens, so W*_kq is 0"

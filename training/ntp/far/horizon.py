@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from marginaudit.margins import CertificateError
-from marginaudit.margins.ntp import MaxMargin
+from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin
 from marginaudit.orders.ntp import Dataset, check_assumption
 from marginaudit.training.ntp.model.classes import sample_classes
 from marginaudit.training.ntp.model.edges import no_reduction
@@ -57,9 +57,11 @@ def no_fast_forward(dataset: Dataset, solution: MaxMargin | None, optimizer: str
         return "plain gradient descent has none"
     if not check_assumption(dataset, "orthonormal").holds:
         return "the embeddings are not orthonormal"
-    if solution is None or solution.status == "infeasible":
-        return "W*_kq does not exist" if solution is not None else "W*_kq is not known"
-    if solution.weights_exact is None:
+    if solution is None:
+        return "W*_kq is not known"
+    if isinstance(solution, Infeasible):
+        return "W*_kq does not exist"
+    if not isinstance(solution, Exact):
         return "W*_kq is not known exactly"
     return unreduced
 

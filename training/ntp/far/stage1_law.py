@@ -73,14 +73,12 @@ def stage1_law(dataset: Dataset, eta0: float, steps: Sequence[int], ov_solution:
 
 
 def _require_closed_form(dataset: Dataset, solution: MaxMargin) -> None:
-    n, V, found = dataset.collocation.require_function(), dataset.V, solution.weights_exact
-    if found is not None and V == 1:
+    n, V, found = dataset.collocation.require_function(), dataset.V, solution.exact().weights_exact
+    if V == 1:
         return
     # a column that holds the very objects that the first one does is compared with it by identity
-    first = {} if found is None else found.get(dataset.vocabulary[0], {})
+    first = found.get(dataset.vocabulary[0], {})
     objects = {value: value for value in first.values()}
     low, high = (objects.get(value) for value in (Fraction(-1, V), Fraction(V - 1, V)))
-    if found is None or any(
-        found.get(x) != dict.fromkeys(dataset.vocabulary, low) | {n[x]: high} for x in dataset.vocabulary
-    ):
+    if any(found.get(x) != dict.fromkeys(dataset.vocabulary, low) | {n[x]: high} for x in dataset.vocabulary):
         raise ValueError("ov_solution: got another matrix than the exact W*_ov of orthonormal tokens")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginaudit.margins.ntp import MaxMargin
+from marginaudit.margins.ntp import Exact, MaxMargin
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.model.edges import Floats, MergedEdges
@@ -63,9 +63,9 @@ def exact_reference(
     dataset: Dataset, classes: SampleClasses, merged: MergedEdges, solution: MaxMargin
 ) -> ExactReference | None:
     """The exact solution on the pairs and merged edges; None where it is not exact, or is 0."""
-    weights, multipliers = solution.weights_exact, solution.multipliers
-    if not weights or multipliers is None or multipliers.numerator is None or solution.norm_squared_exact is None:
+    if not isinstance(solution, Exact) or not solution.weights_exact:
         return None
+    weights = solution.weights_exact
     names = dataset.vocabulary
     keys, queries = classes.key.tolist(), classes.pair_query.tolist()
     zero = Fraction(0)
@@ -81,7 +81,7 @@ def exact_reference(
         weight=weight,
         norm_squared=solution.norm_squared_exact,
         slack=tuple(weight[a] - weight[j] - 1 for a, j in ends),
-        multiplier=tuple(multipliers.fraction(row) for row in rows.tolist()),
+        multiplier=tuple(solution.multipliers_exact.fraction(row) for row in rows.tolist()),
     )
 
 

@@ -1,0 +1,181 @@
+"""Proposition 2 query by query: the verdicts against all subsets, and against exact solutions."""
+
+import random
+from collections.abc import Collection
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from marginaudit.margins import CertificateError
+from marginaudit.margins.exact import solve_exactly
+from marginaudit.margins.method import Method
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.margins.ntp.proposition2 import compare_exactly, decide
+from marginaudit.orders.ntp import CASES, Dataset, broken, free_dataset
+from tests.margins.restated import brute_force, kq_constraints, refuting_set, related
+from tests.solutions import known
+
+
+def edges_by_query(dataset: Dataset) -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for q, w, x in kq_constraints(dataset):
+        found.setdefault(q, []).append((w, x))
+    return found
+
+
+def assert_witness_refutes(edges: list[tuple[str, str]], witness: Collection[str]) -> None:
+    winners, losers = {a for a, _ in edges}, {b for _, b in edges}
+    met = {b for a, b in edges if a in witness}
+    assert witness
+    assert set(witness) <= winners
+    assert len(met) * len(winners) < len(witness) * len(losers)
+
+
+@given(st.integers(0, 10**6))
+def test_verdict_as_every_subset_gives_it(seed: int) -> None:
+    dataset = free_dataset(V=9, N=30, L=3, seed=seed, optimal=(1, 4), non_optimal=(2, 5))
+    for method in ("auto", "cvxpy") if seed % 10 == 0 else ("auto",):
+        judged = solve_kq(dataset, method=method).closed_form
+        assert list(judged) == list(dataset.orders)
+        for query, edges in edges_by_query(dataset).items():
+            assert judged[query].holds == (refuting_set(edges) is None)
+            if not judged[query].holds:
+                witness = known(judged[query].witness)
+                assert_witness_refutes(edges, witness)
+                assert list(witness) == sorted(witness, key=dataset.index.__getitem__)
+            else:
+                assert judged[query].witness is None
+
+
+def test_the_witness_has_no_token_to_spare() -> None:
+    rng, several = random.Random(0), 0
+    for _ in range(150):
+        dataset = related({"z": [(w, x) for w in "abcdef" for x in rng.sample("pqrstuvwxy", rng.randint(1, 4))]})
+        edges, form = edges_by_query(dataset)["z"], solve_kq(dataset).closed_form["z"]
+        if form.holds:
+            continue
+        witness = set(known(form.witness))
+        assert_witness_refutes(edges, witness)
+        if len(witness) > 1:
+            several += 1
+            for spared in witness:
+                with pytest.raises(AssertionError):
+                    assert_witness_refutes(edges, witness - {spared})
+    assert several > 10
+
+
+def random_order(rng: random.Random) -> list[tuple[str, str]]:
+    """Edges of a random acyclic relation among a .. d, under query z."""
+    names = rng.sample("abcd", 4)
+    pairs = [(names[i], names[j]) for i in range(4) for j in range(i + 1, 4)]
+    return rng.sample(pairs, rng.randint(2, 4))
+
+
+def test_confused_tokens_are_judged_as_the_exact_solution_says() -> None:
+    rng = random.Random(0)
+    verdicts = []
+    for _ in range(25):
+        dataset = related({"z": random_order(rng)})
+        order, solution = dataset.orders["z"], solve_kq(dataset)
+        exact = known(brute_force([(w, x) for _, w, x in kq_constraints(dataset)]))
+        k, m = len(order.optimal), len(order.non_optimal)
+        wrong = tuple(
+            x
+            for x in dataset.vocabulary
+            if (x in order.optimal and exact[x] * (k + m) != m) or (x in order.non_optimal and exact[x] * (k + m) != -k)
+        )
+        form = solution.closed_form["z"]
+        assert form.holds == (not wrong)
+        if order.confused:
+            assert form.witness == (wrong or None)
+        verdicts.append((bool(order.confused), form.holds))
+    assert (True, False) in verdicts
+    assert (False, True) in verdicts
+
+
+def test_a_cycle_is_its_query_s_witness_and_the_others_are_judged() -> None:
+    cyclic = [("a", "b"), ("b", "c"), ("c", "a")]
+    path = [("a", "p"), ("b", "p"), ("c", "r"), ("c", "s"), ("c", "t"), ("c", "u")]
+    chain = [("a", "b"), ("b", "c")]
+    whole = related({"q": cyclic, "w": chain, "z": path, "y": [("a", "b")]})
+    solution = solve_kq(whole)
+    assert solution.status == "infeasible"
+    forms = solution.closed_form
+    assert not forms["q"].holds
+    assert set(known(forms["q"].witness)) == {"a", "b", "c"}
+    assert forms["y"].holds
+    apart = solve_kq(related({"w": chain, "z": path, "y": [("a", "b")]}, isolated="q")).closed_form
+    assert {q: forms[q] for q in "wyz"} == apart
+    assert not forms["z"].holds
+
+
+@pytest.mark.parametrize("method", ["auto", "cvxpy"])
+def test_one_confused_query_leaves_the_others_decided_exactly(method: Method) -> None:
+    dataset = CASES["free-20"]()
+    before = solve_kq(dataset).optimal()
+    after = solve_kq(broken(dataset, "no_confused_tokens"), method=method).optimal()
+    assert after.method == ("exact" if method == "auto" else "cvxpy")
+    assert {q: after.closed_form[q] for q in before.closed_form} == before.closed_form
+    assert len(after.closed_form) > len(before.closed_form)
+    if method == "auto":
+        V = dataset.V
+        assert abs(after.scores[:V, :V] - before.scores).max() < 1e-13
+
+
+def test_an_embedding_that_is_not_orthonormal_changes_the_formula_s_verdict() -> None:
+    dataset = CASES["example-1"]()
+    assert all(form.holds for form in solve_kq(dataset).closed_form.values())
+    forms = solve_kq(broken(dataset, "orthonormal")).closed_form
+    failing = {q: form.witness for q, form in forms.items() if not form.holds}
+    assert failing
+    assert all(failing.values())
+
+
+@pytest.mark.parametrize("name", ["example-1", "free-20"])
+def test_a_formula_that_holds_is_recognised_in_float64(name: str) -> None:
+    """Embeddings of length 2 are not orthonormal, and have the scores of one-hot tokens."""
+    dataset = CASES[name]()
+    one_hot = solve_kq(dataset).exact()
+    longer = solve_kq(replace(dataset, embedding=2 * np.eye(dataset.V)))
+    assert longer.method == "cvxpy"
+    assert [f.holds for f in longer.closed_form.values()] == [f.holds for f in one_hot.closed_form.values()]
+    for query, form in longer.closed_form.items():
+        if not form.holds:
+            order, weights = dataset.orders[query], one_hot.weights_exact[query]
+            k, m = len(order.optimal), len(order.non_optimal)
+            wrong = [
+                x for x in dataset.vocabulary if weights.get(x, 0) not in (Fraction(m, k + m), Fraction(-k, k + m), 0)
+            ]
+            assert form.witness == tuple(wrong)
+
+
+@pytest.mark.parametrize(
+    ("column", "witness"),
+    [
+        ({"a": "2/3", "c": "-1/3", "z": "-1/3"}, None),
+        ({"a": "2/3", "b": "5/7", "c": "-1/3", "z": "-1/3"}, None),
+        ({"a": "2/3", "c": "-1/3"}, ("z",)),
+        ({"c": "-1/3", "z": "-1/3"}, ("a",)),
+        ({"a": "-2/3", "c": "1/3", "z": "-1/3"}, ("a", "c")),
+        ({"a": "1/3", "c": "-1/3", "z": "-2/3"}, ("a", "z")),
+    ],
+)
+def test_exact_weights_against_the_formula(column: dict[str, str], witness: tuple[str, ...] | None) -> None:
+    """a over b over c, and both over z: k = 1, m = 2; the formula is silent on b."""
+    dataset = related({"z": [("a", "b"), ("b", "c")]})
+    weights = {"z": {x: Fraction(value) for x, value in column.items()}}
+    form = compare_exactly(dataset, ["z"], weights)["z"]
+    assert (form.holds, form.witness) == (witness is None, witness)
+
+
+def test_blocks_that_refute_nothing_are_refused() -> None:
+    """Of two winners of the same two losers, one of which is said to be alone with its weight."""
+    dataset = related({"z": [("a", "c"), ("b", "c")]})
+    exact = solve_exactly(dataset.relations, dataset.V)
+    assert decide(exact, dataset.vocabulary)["z"].holds
+    with pytest.raises(CertificateError, match="does not refute"):
+        decide(replace(exact, numerator=exact.numerator + np.array([1, 0, 0, 0])), dataset.vocabulary)

@@ -1,0 +1,124 @@
+"""W*_ov: closed form against its definition and the quadratic program."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import cast, get_args
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from marginaudit.margins import CertificateError, NotExact
+from marginaudit.margins.method import Method
+from marginaudit.margins.ntp import solve_ov
+from marginaudit.margins.ntp.ov import _verify
+from marginaudit.orders.ntp import CASES, CollocationError, Dataset, Sample, broken
+from tests.margins.restated import combine, distance_bounds, dot, exact_rows, ov_constraints
+from tests.strategies import realizable_datasets
+
+
+def constant_n() -> Dataset:
+    """n(x) = b for every token: a function, and not injective."""
+    return Dataset("constant", ("a", "b", "c"), (Sample(("a",), "b"),), (1,), next_token=dict.fromkeys("abc", "b"))
+
+
+@given(realizable_datasets())
+@settings(max_examples=20)
+def test_closed_form_in_rationals(dataset: Dataset) -> None:
+    check_closed_form(dataset)
+
+
+def check_closed_form(dataset: Dataset) -> None:
+    solution, V = solve_ov(dataset).exact(), dataset.V
+    assert solution.method == "closed-form"
+    constraints = ov_constraints(dataset)
+    weights = {(x, v): value for x, column in solution.weights_exact.items() for v, value in column.items()}
+    pulled: dict[tuple[str, str], Fraction] = {}
+    for row, (x, w, v) in enumerate(constraints):
+        assert weights[x, w] - weights[x, v] >= 1
+        lam = solution.multipliers_exact.fraction(row)
+        assert lam >= 0
+        pulled[x, w] = pulled.get((x, w), Fraction(0)) + lam
+        pulled[x, v] = pulled.get((x, v), Fraction(0)) - lam
+    assert pulled == weights
+    assert solution.norm_squared_exact == sum((v**2 for v in weights.values()), Fraction(0))
+    assert solution.norm_squared == solution.certificate.primal == solution.certificate.dual == V - 1
+    assert solution.certificate.gap == solution.certificate.max_violation == solution.weight_radius == 0
+    assert solution.direction_radius == 0 if V > 1 else np.isnan(solution.direction_radius)
+    assert solution.multipliers.tolist() == [1 / V] * (V * (V - 1))
+    for (x, v), value in weights.items():
+        assert solution.scores[dataset.index[v], dataset.index[x]] == float(value)
+    assert len(solution.multipliers) == len(constraints) == V * (V - 1)
+
+
+def test_n_need_not_be_injective() -> None:
+    check_closed_form(constant_n())
+
+
+@pytest.mark.parametrize("dataset", [CASES["example-1"](), CASES["free-20"](), constant_n()], ids=lambda d: d.name)
+def test_the_quadratic_program_is_within_its_radius(dataset: Dataset) -> None:
+    exact, numerical = solve_ov(dataset).optimal(), solve_ov(dataset, method="cvxpy").optimal()
+    assert numerical.method == "cvxpy"
+    directions = [s.optimal().matrix / np.linalg.norm(s.matrix) for s in (exact, numerical)]
+    assert np.linalg.norm(directions[0] - directions[1]) <= numerical.direction_radius < 1e-6
+    assert np.linalg.norm(exact.matrix - numerical.matrix) <= numerical.weight_radius < 1e-5
+
+
+def test_one_token() -> None:
+    dataset = Dataset("one", ("a",), (Sample(("a",), "a"),), (1,))
+    for data in (dataset, replace(dataset, embedding=np.array([[0.5, 2.0]]))):
+        for method in get_args(Method):
+            solution = solve_ov(data, method=method).exact()
+            assert solution.status == "optimal"
+            assert solution.norm_squared_exact == 0
+            assert not solution.scores.any()
+            assert solution.matrix.shape == data.embeddings.shape
+            assert np.isnan(solution.direction_radius)
+            assert dict(solution.weights_exact) == {}
+            assert "a" not in solution.weights_exact
+
+
+def test_general_embedding_against_the_rational_certificate() -> None:
+    rng = np.random.default_rng(5)
+    dataset = CASES["example-1"]()
+    for dimension in (3, 4, 9):
+        data = replace(dataset, embedding=rng.normal(size=(4, dimension)))
+        solution = solve_ov(data, method="cvxpy").optimal()
+        A = exact_rows(data, ov_constraints(data), left=np.eye(4), right=data.embeddings)
+        direction, weight = distance_bounds(A, solution.matrix, solution.multipliers)
+        assert direction <= solution.direction_radius < 1e-4
+        assert weight <= solution.weight_radius
+        w = [Fraction(v) for v in solution.matrix.ravel().tolist()]
+        lam = [Fraction(v) for v in solution.multipliers.tolist()]
+        pulled = combine(A, lam)
+        certificate = solution.certificate
+        assert certificate.primal == pytest.approx(float(dot(w, w)), rel=1e-13, abs=0)
+        assert certificate.dual == pytest.approx(float(2 * sum(lam) - dot(pulled, pulled)), rel=1e-12, abs=0)
+        gap = float(dot(w, w) - 2 * sum(lam) + dot(pulled, pulled))
+        assert certificate.gap == pytest.approx(gap, abs=1e-13 * certificate.primal)
+        assert np.allclose(solution.scores, solution.matrix @ data.embeddings.T, rtol=0, atol=1e-12)
+
+
+def test_refusals() -> None:
+    two = Dataset.from_sentences("two", ["ab", "ba"])
+    with pytest.raises(NotExact, match="orthonormal"):
+        solve_ov(replace(two, embedding=np.array([[1.0, 0], [0.6, 0.8]])), method="exact")
+    with pytest.raises(ValueError, match="expected one of auto, exact, cvxpy"):
+        solve_ov(two, method=cast(Method, "best"))
+    with pytest.raises(NotExact, match="orthonormal"):
+        solve_ov(broken(CASES["example-1"](), "orthonormal"), method="exact")
+    with pytest.raises(CollocationError):
+        solve_ov(broken(CASES["example-1"](), "collocation"))
+
+
+def test_a_planted_lie_is_refused() -> None:
+    next_index = np.array([1, 2, 0])
+    right = np.full((3, 3), -1)
+    right[next_index, np.arange(3)] = 2
+    _verify(right, next_index)
+    wrong = right.copy()
+    wrong[0, 0] -= 1
+    with pytest.raises(CertificateError, match="lam differs from W"):
+        _verify(wrong, next_index)
+    with pytest.raises(CertificateError, match="below 1"):
+        _verify(right, np.array([0, 1, 2]))

@@ -1,0 +1,175 @@
+"""The stand-alone checker confirms what the solver proves, and refuses it with any one number changed."""
+
+import ast
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import marginaudit.margins.ntp.verify as checker
+from marginaudit.margins import NotExact
+from marginaudit.margins.ntp import certificate_document, solve_kq, solve_ov
+from marginaudit.margins.ntp.verify import Refused, verify
+from marginaudit.orders.ntp import CASES, Dataset, broken, dataset_to_document, free_dataset
+
+
+def written(folder: Path, dataset: Dataset, document: dict[str, Any]) -> tuple[Path, Path]:
+    data, certificate = folder / "data.json", folder / "certificate.json"
+    data.write_text(json.dumps(dataset_to_document(dataset)))
+    certificate.write_text(json.dumps(document))
+    return data, certificate
+
+
+def certificate(dataset: Dataset) -> dict[str, Any]:
+    return certificate_document(dataset, ov=solve_ov(dataset), kq=solve_kq(dataset))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_cases_are_confirmed(case: str, tmp_path: Path) -> None:
+    dataset = CASES[case]()
+    ov, kq = verify(*written(tmp_path, dataset, certificate(dataset)))
+    assert ov.startswith("ov: optimal")
+    assert f"||W*||^2 = {solve_kq(dataset).exact().norm_squared_exact}" in kq
+
+
+def numbers(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The paths of all rationals."""
+    entries = document.items() if isinstance(document, dict) else enumerate(document)
+    for key, value in entries:
+        if isinstance(value, dict | list):
+            yield from numbers(value, (*path, key))
+        elif isinstance(value, str) and "/" in value:
+            yield (*path, key)
+
+
+def changed(document: dict[str, Any], path: tuple[Any, ...], text: str) -> dict[str, Any]:
+    copy: dict[str, Any] = json.loads(json.dumps(document))
+    place: Any = copy
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = text
+    return copy
+
+
+def variants(text: str) -> list[str]:
+    """Other numbers, near and far."""
+    value = Fraction(text)
+    others = [value + Fraction(1, 10**9), value - Fraction(1, 7), 2 * value + 1, -value - 1, value + 1]
+    return [f"{v.numerator}/{v.denominator}" for v in others if v != value]
+
+
+def test_any_one_number_changed_is_refused(tmp_path: Path) -> None:
+    dataset = free_dataset(V=7, N=14, L=5, seed=11)
+    document = certificate(dataset)
+    paths = list(numbers(document))
+    assert len(paths) > 30
+    data, file = written(tmp_path, dataset, document)
+    assert len(verify(data, file)) == 2
+    for path in paths:
+        place: Any = document
+        for key in path:
+            place = place[key]
+        for text in variants(place):
+            file.write_text(json.dumps(changed(document, path, text)))
+            with pytest.raises(Refused):
+                verify(data, file)
+
+
+def test_a_certificate_of_other_data_is_refused(tmp_path: Path) -> None:
+    dataset, other = free_dataset(V=6, N=10, L=4, seed=1), free_dataset(V=6, N=10, L=4, seed=2)
+    with pytest.raises(Refused):
+        verify(*written(tmp_path, other, certificate(dataset)))
+
+
+def test_a_cycle_is_confirmed_and_a_false_one_refused(tmp_path: Path) -> None:
+    dataset = broken(CASES["example-1"](), "well_defined_orders")
+    document = certificate_document(dataset, kq=solve_kq(dataset))
+    assert verify(*written(tmp_path, dataset, document)) == [
+        f"kq: infeasible, a cycle of {len(document['kq']['cycle'])} tokens under query {document['kq']['query']!r}"
+    ]
+    document["kq"]["cycle"] = document["kq"]["cycle"][:1]
+    with pytest.raises(Refused, match="does not beat"):
+        verify(*written(tmp_path, dataset, document))
+
+
+def test_embeddings_that_are_not_orthonormal_are_refused(tmp_path: Path) -> None:
+    dataset = CASES["example-1"]()
+    document = certificate(dataset)
+    with pytest.raises(Refused, match="orthonormal"):
+        verify(*written(tmp_path, broken(dataset, "orthonormal"), document))
+
+
+def test_a_float_solution_has_no_certificate() -> None:
+    dataset = broken(CASES["example-1"](), "no_confused_tokens")
+    with pytest.raises(NotExact):
+        certificate_document(dataset, kq=solve_kq(dataset, method="cvxpy"))
+
+
+def test_the_checker_stands_alone(tmp_path: Path) -> None:
+    """Standard library only, under 450 lines, and it runs by itself."""
+    source = Path(checker.__file__)
+    text = source.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 450
+    imported = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names])
+    }
+    assert imported <= set(sys.stdlib_module_names)
+
+    dataset = CASES["example-1"]()
+    data, file = written(tmp_path, dataset, certificate(dataset))
+
+    def run(*arguments: Path) -> tuple[int, str, str]:
+        command = [sys.executable, "-I", "-S", str(source.resolve()), *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, check=False, encoding="utf-8")
+        return done.returncode, done.stdout, done.stderr
+
+    lines = "ov: optimal, ||W*||^2 = 3\nkq: optimal, ||W*||^2 = 13/6, 5 constraints\n"
+    assert run(data, file) == (0, lines, "")
+    file.write_text(json.dumps(changed(certificate(dataset), ("kq", "norm_squared"), "2/1")))
+    assert run(data, file) == (1, "", "refused: kq: ||W||^2 is 13/6, stated 2\n")
+    file.write_text("[" * 100_000)
+    assert run(data, file) == (2, "", f"{file}: got JSON nested too deeply, expected a dataset and its certificate\n")
+    assert run(data) == (2, "", "usage: verify.py DATASET CERTIFICATE\n")
+
+
+def test_proposition_2_is_part_of_the_certificate(tmp_path: Path) -> None:
+    """free-20 is a counterexample to the closed form; the certificate proves it, and no other S does."""
+    dataset = CASES["free-20"]()
+    document = certificate(dataset)
+    (line,) = [line for line in verify(*written(tmp_path, dataset, document)) if line.startswith("kq")]
+    failing = [q for q, form in document["kq"]["closed_form"].items() if not form["holds"]]
+    assert failing
+    assert all(repr(q) in line for q in failing)
+    wrong = json.loads(json.dumps(document))
+    wrong["kq"]["closed_form"][failing[0]]["S"] = list(dataset.orders[failing[0]].optimal)
+    with pytest.raises(Refused, match="does not violate"):
+        verify(*written(tmp_path, dataset, wrong))
+    for query in document["kq"]["closed_form"]:
+        wrong = json.loads(json.dumps(document))
+        wrong["kq"]["closed_form"][query]["holds"] ^= True
+        with pytest.raises(Refused, match="closed form"):
+            verify(*written(tmp_path, dataset, wrong))
+
+
+def test_one_token_is_certified(tmp_path: Path) -> None:
+    one = Dataset.from_sentences("one", ["aa"])
+    document = certificate(one)
+    assert document["ov"] == {
+        "status": "optimal",
+        "norm_squared": "0/1",
+        "at_next_token": "0/1",
+        "elsewhere": "0/1",
+        "multiplier": "1/1",
+    }
+    assert verify(*written(tmp_path, one, document)) == [
+        "ov: optimal, ||W*||^2 = 0",
+        "kq: optimal, ||W*||^2 = 0, 0 constraints",
+    ]

@@ -1,0 +1,191 @@
+"""Every assumption against its restatement, and every witness against what it claims."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marginaudit.orders.ntp import (
+    ASSUMPTIONS,
+    Dataset,
+    Sample,
+    broken,
+    check_assumption,
+    check_assumptions,
+    dataset_from_document,
+    dataset_to_document,
+)
+from tests.orders.ntp import restated
+from tests.strategies import Document, documents, free_datasets, prefix_closed_datasets, realizable_datasets
+
+NAMES = (
+    "collocation",
+    "injective",
+    "next_from_sentence",
+    "well_defined_orders",
+    "no_confused_tokens",
+    "orthonormal",
+    "optimal_majority",
+    "prefix_closed",
+)
+
+IMPLIED = {
+    "next_from_sentence": {"optimal_majority"},
+    "well_defined_orders": {"no_confused_tokens"},
+}
+"""What fails with an assumption: no optimal position is fewer than one other; a cycle confuses its tokens."""
+
+
+def failing(dataset: Dataset) -> set[str]:
+    return {name for name, found in check_assumptions(dataset).items() if not found.holds}
+
+
+def test_the_eight_names_of_the_contract() -> None:
+    assert tuple(ASSUMPTIONS) == NAMES
+
+
+@settings(max_examples=150)
+@given(documents())
+def test_every_predicate_and_witness(document: Document) -> None:
+    found = check_assumptions(dataset_from_document(document))
+    assert {name: a.holds for name, a in found.items()} == restated.holds(document)
+    for name, assumption in found.items():
+        assert assumption.name == name
+        assert (assumption.witness is None) == assumption.holds
+        if assumption.witness is not None:
+            assert restated.witnesses(document, name, assumption.witness), assumption.witness
+            json.dumps(assumption.witness, allow_nan=False)
+
+
+@given(st.one_of(realizable_datasets(), realizable_datasets().map(lambda d: broken(d, "well_defined_orders"))))
+def test_every_predicate_on_larger_datasets(dataset: Dataset) -> None:
+    document = dataset_to_document(dataset)
+    assert {name: a.holds for name, a in check_assumptions(dataset).items()} == restated.holds(document)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(dataset=prefix_closed_datasets())
+@settings(max_examples=8)
+def test_broken_prefix_closed_datasets(name: str, dataset: Dataset) -> None:
+    assert failing(dataset) == set()
+    assert_broken(dataset, name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(dataset=free_datasets())
+@settings(max_examples=8)
+def test_broken_free_datasets(name: str, dataset: Dataset) -> None:
+    assert failing(dataset) == {"prefix_closed"}
+    assert_broken(dataset, name)
+
+
+def assert_broken(dataset: Dataset, name: str) -> None:
+    worse = broken(dataset, name)
+    document = dataset_to_document(worse)
+    assert failing(worse) == failing(dataset) | {name} | IMPLIED.get(name, set())
+    assert failing(worse) == {a for a, holds in restated.holds(document).items() if not holds}
+    witness = check_assumption(worse, name).witness
+    assert witness is not None
+    assert restated.witnesses(document, name, witness)
+    if name != "orthonormal":
+        assert worse.vocabulary[: dataset.V] == dataset.vocabulary
+        assert worse.samples[: dataset.N] == dataset.samples
+        assert worse.counts[: dataset.N] == dataset.counts
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_broken_keeps_a_rotated_embedding_orthonormal(name: str) -> None:
+    rotation, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))
+    dataset = Dataset("rotated", tuple("SVOP"), (Sample(("S",), "V"),), (1,), embedding=rotation[:4])
+    worse = broken(dataset, name)
+    assert ("orthonormal" in failing(worse)) == (name == "orthonormal")
+    if name != "orthonormal":
+        assert worse.embedding is not None
+        assert worse.embedding.shape[0] == worse.V
+        np.testing.assert_array_equal(worse.embedding[:4, :6], rotation[:4])
+
+
+def test_broken_turns_one_unit_vector_towards_another() -> None:
+    E = broken(Dataset.from_sentences("cycle", ["abcda"]), "orthonormal").embeddings
+    gram = np.eye(4)
+    gram[0, 3] = gram[3, 0] = 0.6
+    np.testing.assert_allclose(E @ E.T, gram, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_broken_takes_names_that_are_free(name: str) -> None:
+    dataset = Dataset.from_sentences("taken", [["x3", "x4"], ["x4", "x5"], ["x5", "x3"]])
+    assert failing(dataset) == set()
+    assert_broken(dataset, name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_broken_of_one_token(name: str) -> None:
+    assert_broken(Dataset.from_sentences("one", [["a", "a", "a"]]), name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_broken_of_a_dataset_without_collocation(name: str) -> None:
+    assert name in failing(broken(Dataset("none", ("a", "b"), (Sample(("a", "b"), "a"),), (1,)), name))
+
+
+def test_broken_of_an_unknown_name() -> None:
+    with pytest.raises(KeyError):
+        broken(Dataset.from_sentences("one", ["aa"]), "realizable")
+
+
+def test_an_unknown_assumption() -> None:
+    with pytest.raises(KeyError):
+        check_assumption(Dataset.from_sentences("one", ["aa"]), "realizable")
+
+
+def with_embedding(rows: list[list[float]]) -> Dataset:
+    vocabulary = [f"x{i}" for i in range(len(rows))]
+    samples = [{"tokens": vocabulary, "next": "x0"}]
+    dataset = dataset_from_document({"vocabulary": vocabulary, "samples": samples})
+    return replace(dataset, embedding=np.array(rows))
+
+
+@pytest.mark.parametrize(
+    ("rows", "tokens", "product", "expected"),
+    [
+        ([[1.0, 0.0], [1.0, 0.0]], ["x0", "x1"], 1.0, 0.0),
+        ([[1.0, 0.0], [0.0, 2.0]], ["x1", "x1"], 4.0, 1.0),
+        ([[0.0]], ["x0", "x0"], 0.0, 1.0),
+        ([[1.0], [-1.0]], ["x0", "x1"], -1.0, 0.0),
+        ([[1e308]], ["x0", "x0"], None, 1.0),
+        ([[1e308, 1e308], [1e308, -1e308]], ["x0", "x0"], None, 1.0),
+        ([[1.0, 0.0], [1e-11, 1.0]], ["x0", "x1"], 1e-11, 0.0),
+    ],
+)
+def test_orthonormal_witness(rows: list[list[float]], tokens: list[str], product: float, expected: float) -> None:
+    witness = check_assumption(with_embedding(rows), "orthonormal").witness
+    assert witness == {"tokens": tokens, "inner_product": product, "expected": expected}
+
+
+def test_what_is_put_down_to_rounding() -> None:
+    """An inner product of 1e-12, and no more, whatever its sign; so far a squared norm may be off too."""
+    for tolerated in (1e-12, -1e-12):
+        assert check_assumption(with_embedding([[1.0, 0.0], [tolerated, 1.0]]), "orthonormal").holds
+        beyond = float(np.nextafter(tolerated, 2 * tolerated))
+        assert not check_assumption(with_embedding([[1.0, 0.0], [beyond, 1.0]]), "orthonormal").holds
+    assert check_assumption(with_embedding([[1 + 4.9e-13]]), "orthonormal").holds
+    assert not check_assumption(with_embedding([[1 + 5.1e-13]]), "orthonormal").holds
+
+
+@pytest.mark.parametrize("size", [1, 2, 20, 150])
+def test_a_rotation_in_float64_is_orthonormal(size: int) -> None:
+    rotation, _ = np.linalg.qr(np.random.default_rng(size).normal(size=(size + 3, size + 3)))
+    assert check_assumption(with_embedding(rotation[:size].tolist()), "orthonormal").holds
+
+
+def test_the_first_gap_of_a_chain_of_prefixes_is_found() -> None:
+    samples = [Sample(("a",), "b"), Sample(("a", "b", "c"), "d"), Sample(("a", "b", "c", "d"), "a")]
+    witness = check_assumption(Dataset("gap", tuple("abcd"), tuple(samples), (1, 1, 1)), "prefix_closed").witness
+    assert witness == {
+        "sample": {"tokens": ["a", "b", "c"], "next": "d"},
+        "missing": {"tokens": ["a", "b"], "next": "c"},
+    }

@@ -1,0 +1,410 @@
+"""What is refused: in one line that names the file, the place, what was got and what is expected."""
+
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import (
+    Dataset,
+    Sample,
+    check_assumptions,
+    dataset_from_document,
+    dataset_to_document,
+    read_dataset,
+)
+from tests.orders.ntp import restated
+from tests.strategies import damaged_documents, json_values
+
+
+def refusal(path: Path) -> str:
+    """What the error says after the file's name."""
+    with pytest.raises(InputError) as caught:
+        read_dataset(path)
+    message = str(caught.value)
+    assert message.isprintable()
+    assert message.startswith(f"{path}: ")
+    assert ": got " in message
+    assert ", expected " in message
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    return message.removeprefix(f"{path}: ")
+
+
+def refused(folder: Path, content: str | bytes, name: str = "d.json") -> str:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return refusal(path)
+
+
+SENTENCES = '"sentences": [["a", "b"]]'
+A_TOKEN, OF_VOCABULARY = "expected a token (a string)", "expected a token of the vocabulary"
+NONE_GIVEN = "got no sentence and no sample, expected at least one"
+KEYS = "name, vocabulary, sentences, samples, next_token, embedding"
+NOT_JSON = "expected a JSON document"
+TOKENS_AND_NEXT = 'expected an object with "tokens" and "next"'
+SAMPLE = 'expected an object {"tokens", "next", "count"}'
+FINITE = "expected a finite number, at most 1e50"
+ZEROS = "expected zeros, or an entry of at least 1e-50"
+
+JSON = {
+    # not JSON
+    "": f"line 1 column 1: got invalid JSON (Expecting value), {NOT_JSON}",
+    "{": f"line 1 column 2: got invalid JSON (Expecting property name enclosed in double quotes), {NOT_JSON}",
+    '{\n"sentences": [\n["a" "b"]]}': f"line 3 column 6: got invalid JSON (Expecting ',' delimiter), {NOT_JSON}",
+    '{\r\n"sentences": x}': f"line 2 column 14: got invalid JSON (Expecting value), {NOT_JSON}",
+    "{" + SENTENCES + "} {}": f"line 1 column 29: got invalid JSON (Extra data), {NOT_JSON}",
+    '{"sentences": [["a\n", "b"]]}': f"line 1 column 19: got invalid JSON (Invalid control character at), {NOT_JSON}",
+    "[" * 100_000: "got JSON nested too deeply, expected a dataset",
+    # keys twice
+    '{"name": "a", ' + SENTENCES + ', "name": "b"}': "/name: got this key 2 times in one object, expected once",
+    '{"samples": [{"tokens": ["a"], "next": "b"}, {"tokens": ["a"], "next": "b", "next": "c", "next": "b"}]}':
+        "/samples/1/next: got this key 3 times in one object, expected once",
+    '{"next_token": {"a/\\n~": "b", "a/\\n~": "b"}, ' + SENTENCES + "}":
+        "/next_token/a~1\\n~0: got this key 2 times in one object, expected once",
+    '[[{"a": {"b": 1, "b": 2}}, {"c": 1, "c": 2}]]': "/0/0/a/b: got this key 2 times in one object, expected once",
+    '{"a": {"b": 1, "b": 2}, "a": 1}': "/a: got this key 2 times in one object, expected once",
+    # the document
+    "null": "got null, expected a JSON object",
+    "true": "got a boolean, expected a JSON object",
+    "NaN": "got a number, expected a JSON object",
+    "3": "got a number, expected a JSON object",
+    '"svop"': "got a string, expected a JSON object",
+    "[]": "got an array, expected a JSON object",
+    "{}": "got neither sentences nor samples, expected at least one of them",
+    '{"vocabulary": ["a"]}': "got neither sentences nor samples, expected at least one of them",
+    '{"sentences": []}': NONE_GIVEN,
+    '{"samples": [], "sentences": []}': NONE_GIVEN,
+    '{"sentence": [["a", "b"]]}': f"/sentence: got an unknown key, expected one of {KEYS}",
+    '{"": 1}': f"/: got an unknown key, expected one of {KEYS}",
+    '{"a/b~\\u001b\\ud800\\n": 1}': f"/a~1b~0\\x1b\\ud800\\n: got an unknown key, expected one of {KEYS}",
+    # name
+    '{"name": "", ' + SENTENCES + "}": "/name: got '', expected a non-empty string",
+    '{"name": null, ' + SENTENCES + "}": "/name: got None, expected a non-empty string",
+    '{"name": 1e999, ' + SENTENCES + "}": "/name: got inf, expected a non-empty string",
+    '{"name": "\\ud800", ' + SENTENCES + "}": "/name: got '\\ud800', expected a string that UTF-8 can encode",
+    # vocabulary
+    '{"vocabulary": null, ' + SENTENCES + "}": "/vocabulary: got null, expected an array of tokens",
+    '{"vocabulary": "ab", ' + SENTENCES + "}": "/vocabulary: got a string, expected an array of tokens",
+    '{"vocabulary": {"a": "b"}, ' + SENTENCES + "}": "/vocabulary: got an object, expected an array of tokens",
+    '{"vocabulary": [], ' + SENTENCES + "}": "/vocabulary: got an empty array, expected at least one token",
+    '{"vocabulary": ["a", 1], ' + SENTENCES + "}": f"/vocabulary/1: got 1, {A_TOKEN}",
+    '{"vocabulary": ["a", "b", "a"], ' + SENTENCES + "}":
+        "/vocabulary/2: got 'a', already at /vocabulary/0, expected each token once",
+    '{"vocabulary": ["a", "\\udfff"], ' + SENTENCES + "}":
+        "/vocabulary/1: got '\\udfff', expected a token that UTF-8 can encode",
+    '{"vocabulary": ["a"], ' + SENTENCES + "}": f"/sentences/0/1: got 'b', {OF_VOCABULARY}",
+    # sentences
+    '{"sentences": null}': "/sentences: got null, expected an array of sentences",
+    '{"sentences": {}}': "/sentences: got an object, expected an array of sentences",
+    '{"sentences": ["ab"]}': "/sentences/0: got a string, expected an array of tokens",
+    '{"sentences": [["a", "b"], []]}': "/sentences/1: got a sentence of 0 tokens, expected at least 2 tokens",
+    '{"sentences": [["a", "b"], ["a"]]}': "/sentences/1: got a sentence of 1 token, expected at least 2 tokens",
+    '{"sentences": [["a", "b"], ["a", null]]}': f"/sentences/1/1: got None, {A_TOKEN}",
+    '{"sentences": [["a", "b"], ["a", true]]}': f"/sentences/1/1: got True, {A_TOKEN}",
+    '{"sentences": [["a", "b"], [["a"], "b"]]}': f"/sentences/1/0: got ['a'], {A_TOKEN}",
+    '{"sentences": [["a", NaN]]}': f"/sentences/0/1: got nan, {A_TOKEN}",
+    '{"sentences": [["a\\ud800b", "c"]]}': "/sentences/0/0: got 'a\\ud800b', expected a token that UTF-8 can encode",
+    '{"vocabulary": ["a"], "sentences": [["a", "\\u001b[31m\\n\\u202e"]]}':
+        f"/sentences/0/1: got '\\x1b[31m\\n\\u202e', {OF_VOCABULARY}",
+    '{"vocabulary": ["a"], "sentences": [["a", "' + "b" * 99 + '"]]}':
+        f"/sentences/0/1: got '{'b' * 57} …, {OF_VOCABULARY}",
+    # samples
+    '{"samples": {}}': "/samples: got an object, expected an array of samples",
+    '{"samples": [["a", "b"]]}': f"/samples/0: got an array, {SAMPLE}",
+    '{"samples": [null]}': f"/samples/0: got null, {SAMPLE}",
+    '{"samples": [{"tokens": ["a"], "next": "b", "weight": 2}]}':
+        "/samples/0/weight: got an unknown key, expected one of tokens, next, count",
+    '{"samples": [{"next": "b"}]}': f"/samples/0: got no key 'tokens', {TOKENS_AND_NEXT}",
+    '{"samples": [{"tokens": ["a"]}]}': f"/samples/0: got no key 'next', {TOKENS_AND_NEXT}",
+    '{"samples": [{"tokens": [], "next": "b"}]}': "/samples/0/tokens: got an empty array, expected at least one token",
+    '{"samples": [{"tokens": "ab", "next": "b"}]}': "/samples/0/tokens: got a string, expected an array of tokens",
+    '{"samples": [{"tokens": ["a", 2], "next": "b"}]}': f"/samples/0/tokens/1: got 2, {A_TOKEN}",
+    '{"samples": [{"tokens": ["a"], "next": null}]}': f"/samples/0/next: got None, {A_TOKEN}",
+    '{"samples": [{"tokens": ["a"], "next": ["b"]}]}': f"/samples/0/next: got ['b'], {A_TOKEN}",
+    '{"vocabulary": ["a"], "samples": [{"tokens": ["a"], "next": "b"}]}': f"/samples/0/next: got 'b', {OF_VOCABULARY}",
+    '{"vocabulary": ["b"], "samples": [{"tokens": ["a"], "next": "b"}]}':
+        f"/samples/0/tokens/0: got 'a', {OF_VOCABULARY}",
+    # next_token
+    '{"next_token": [["a", "b"]], ' + SENTENCES + "}":
+        "/next_token: got an array, expected an object from token to next token",
+    '{"next_token": {"a": null}, ' + SENTENCES + "}": f"/next_token/a: got None, {A_TOKEN}",
+    '{"vocabulary": ["a", "b"], "next_token": {"a": "c"}, ' + SENTENCES + "}":
+        f"/next_token/a: got 'c', {OF_VOCABULARY}",
+    '{"vocabulary": ["a", "b"], "next_token": {"c/": "a"}, ' + SENTENCES + "}":
+        f"/next_token/c~1: got 'c/', {OF_VOCABULARY}",
+    '{"next_token": {"a": "a"}, ' + SENTENCES + "}":
+        "/sentences/0: got the sample ['a'] -> 'b', expected next token 'a', as next_token says",
+    '{"next_token": {"a": "a"}, "samples": [{"tokens": ["b", "a"], "next": "b"}, {"tokens": ["a"], "next": "b"}]}':
+        "/samples/1: got the sample ['a'] -> 'b', expected next token 'a', as next_token says",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", JSON, ids=lambda content: content[:70].encode("unicode_escape").decode())
+def test_json(tmp_path: Path, content: str) -> None:
+    assert refused(tmp_path, content) == JSON[content]
+
+
+COUNTS = {
+    "true": "True",
+    "false": "False",
+    "0": "0",
+    "-2": "-2",
+    "1.0": "1.0",
+    "1e3": "1000.0",
+    "NaN": "nan",
+    "-Infinity": "-inf",
+    "null": "None",
+    '"1"': "'1'",
+    "[1]": "[1]",
+    "9" * 5000: "an integer of 5000 digits",
+    "-" + "9" * 5000: "an integer of 5000 digits",
+    "-" + "9" * 70: f"-{'9' * 57} …",
+}
+
+
+@pytest.mark.parametrize("count", COUNTS, ids=lambda count: count[:10])
+def test_counts(tmp_path: Path, count: str) -> None:
+    samples = '{"tokens": ["a"], "next": "b"}, {"tokens": ["a"], "next": "b", "count": ' + count + "}"
+    content = '{"samples": [' + samples + "]}"
+    assert refused(tmp_path, content) == f"/samples/1/count: got {COUNTS[count]}, expected a positive integer"
+
+
+AT_MOST = (
+    "samples, repetitions counted, expected at most 9007199254740992 (2^53, up to where float64 has every integer)"
+)
+TOO_MANY = {
+    (2**53 + 1,): "9007199254740993",
+    (2**53 - 1, 2): "9007199254740993",
+    (2**52, 2**52, 1): "9007199254740993",
+    (10**330, 1): f"1{'0' * 57} …",
+    (10**4500,): "a value too large to show",
+}
+
+
+@pytest.mark.parametrize("counts", TOO_MANY, ids=lambda counts: f"{len(counts)} samples")
+def test_too_many_samples(counts: tuple[int, ...]) -> None:
+    samples = tuple(Sample(("a",) * (k + 1), "b") for k in range(len(counts)))
+    listed = [{"tokens": list(s.tokens), "next": s.next, "count": c} for s, c in zip(samples, counts, strict=True)]
+    with pytest.raises(InputError) as caught:
+        dataset_from_document({"samples": listed})
+    assert str(caught.value) == f"dataset: /samples: got {TOO_MANY[counts]} {AT_MOST}"
+    with pytest.raises(InputError) as caught:
+        Dataset("d\n", ("a", "b"), samples, counts)
+    assert str(caught.value) == f"dataset d\\n: counts: got {TOO_MANY[counts]} {AT_MOST}"
+
+
+def test_the_most_samples() -> None:
+    samples = [{"tokens": ["a"], "next": "b", "count": 2**53 - 2}, {"tokens": ["a"], "next": "b"}]
+    dataset = dataset_from_document({"samples": samples, "sentences": [["b", "a"]]})
+    assert sum(dataset.counts) == 2**53
+    assert dataset.smallest_frequency == Fraction(1, 2**53)
+
+
+EMBEDDINGS = {
+    "null": "/embedding: got null, expected an array of rows",
+    "{}": "/embedding: got an object, expected an array of rows",
+    "[]": "/embedding: got an array of length 0, expected 2 (a row for each token of the vocabulary)",
+    "[[1]]": "/embedding: got an array of length 1, expected 2 (a row for each token of the vocabulary)",
+    "[[1], [1], [1]]": "/embedding: got an array of length 3, expected 2 (a row for each token of the vocabulary)",
+    "[[], []]": "/embedding/0: got an empty array, expected at least one number",
+    "[[1], []]": "/embedding/1: got an empty array, expected at least one number",
+    "[[1], [1, 2]]": "/embedding/1: got a row of length 2, expected length 1, as row 0 has",
+    "[1, [1]]": "/embedding/0: got a number, expected an array of numbers",
+    "[[1], {}]": "/embedding/1: got an object, expected an array of numbers",
+    "[[1], [NaN]]": f"/embedding/1/0: got nan, {FINITE}",
+    "[[1, 0], [0, -Infinity]]": f"/embedding/1/1: got -inf, {FINITE}",
+    "[[1e999], [0]]": f"/embedding/0/0: got inf, {FINITE}",
+    "[[1], [1%s]]" % ("0" * 400): f"/embedding/1/0: got 1{'0' * 57} …, {FINITE}",
+    "[[1], [1%s]]" % ("0" * 5000): f"/embedding/1/0: got an integer of 5001 digits, {FINITE}",
+    "[[1], [-1e200]]": f"/embedding/1/0: got -1e+200, {FINITE}",
+    "[[1], [1.1e50]]": f"/embedding/1/0: got 1.1e+50, {FINITE}",
+    "[[1], [-1%s]]" % ("0" * 51): f"/embedding/1/0: got -1{'0' * 51}, {FINITE}",
+    "[[1, 1], [0, -9e-51]]": f"/embedding/1: got -9e-51 as the largest entry, {ZEROS}",
+    "[[5e-324, 1e-300], [0, 1]]": f"/embedding/0: got 1e-300 as the largest entry, {ZEROS}",
+    "[[true], [0]]": f"/embedding/0/0: got True, {FINITE}",
+    '[["1"], [0]]': f"/embedding/0/0: got '1', {FINITE}",
+    "[[[1]], [0]]": f"/embedding/0/0: got [1], {FINITE}",
+    "[[null], [0]]": f"/embedding/0/0: got None, {FINITE}",
+}
+
+
+@pytest.mark.parametrize("embedding", EMBEDDINGS, ids=lambda embedding: embedding[:24])
+def test_embeddings(tmp_path: Path, embedding: str) -> None:
+    content = '{"vocabulary": ["a", "b"], "embedding": ' + embedding + f", {SENTENCES}}}"
+    assert refused(tmp_path, content) == EMBEDDINGS[embedding]
+
+
+AT_LEAST_2 = "got a sentence of 1 token, expected at least 2"
+TEXT = {
+    "": "got no sentence, expected a sentence a line",
+    "\n \n# a b\n": "got no sentence, expected a sentence a line",
+    "a": f"line 1: {AT_LEAST_2}",
+    "a b\n\n# c\n  d  \ne f": f"line 4: {AT_LEAST_2}",
+    "a b\r\n\r\nc\r\n": f"line 3: {AT_LEAST_2}",
+    "a b\r\rc\r": f"line 3: {AT_LEAST_2}",
+    "\ufeffa\n": f"line 1: {AT_LEAST_2}",
+    "a\x0cb c\u2028d\x85e\x1cf\nlone\n": f"line 2: {AT_LEAST_2}",
+}
+
+
+@pytest.mark.parametrize("content", TEXT, ids=lambda content: content.encode("unicode_escape").decode())
+def test_text(tmp_path: Path, content: str) -> None:
+    assert refused(tmp_path, content, "d.txt") == TEXT[content]
+
+
+@pytest.mark.parametrize("name", ["d.json", "d.txt"])
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b"\xff", 1),
+        ("a b\n".encode("utf-16"), 1),
+        (b"a b\nc d\nc\xe9 d\n", 3),
+        (b"\xef\xbb\xbfa b\n\xc3(", 2),
+        (b"a b\n\xed\xa0\x80", 2),
+    ],
+)
+def test_not_utf_8(tmp_path: Path, name: str, content: bytes, line: int) -> None:
+    assert refused(tmp_path, content, name) == f"line {line}: got text that is not UTF-8, expected UTF-8"
+
+
+@pytest.mark.parametrize("name", ["missing.json", "missing.txt", "no/such/folder.json"])
+def test_missing_file(tmp_path: Path, name: str) -> None:
+    assert refusal(tmp_path / name) == "got No such file or directory, expected a dataset file"
+
+
+def test_directory(tmp_path: Path) -> None:
+    (tmp_path / "d.json").mkdir()
+    assert refusal(tmp_path / "d.json") == "got Is a directory, expected a dataset file"
+
+
+@pytest.mark.parametrize(("name", "ending"), [("d.csv", ".csv"), ("d", ""), ("d.json.gz", ".gz"), (".json", "")])
+def test_wrong_ending(tmp_path: Path, name: str, ending: str) -> None:
+    assert refused(tmp_path, "a b", name) == f"got the ending '{ending}', expected a .json or .txt dataset"
+
+
+@pytest.mark.parametrize("name", ["a\x00.json", "a\x00.txt", "\ud800.json"])
+def test_names_that_no_file_has(name: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_dataset(name)
+    assert str(caught.value).isprintable()
+    assert str(caught.value).endswith(": got no valid path, expected a dataset file")
+
+
+def test_names_of_files_are_made_printable(tmp_path: Path) -> None:
+    path = tmp_path / "a\n\x1b[31m.txt"
+    path.write_text("a")
+    with pytest.raises(InputError) as caught:
+        read_dataset(path)
+    assert str(caught.value) == f"{tmp_path}/a\\n\\x1b[31m.txt: line 1: {AT_LEAST_2}"
+
+
+def test_a_document_without_file_has_a_place_too() -> None:
+    with pytest.raises(InputError, match=r"^dataset: /sentences: got null, expected an array of sentences$"):
+        dataset_from_document({"sentences": None})
+    with pytest.raises(InputError, match=r"^here: got null, expected a JSON object$"):
+        dataset_from_document(None, where="here")
+
+
+@pytest.mark.parametrize("depth", [100, 900, 990, 1100, 10_000])
+@pytest.mark.parametrize("place", ['{"name": %s, ' + SENTENCES + "}", '{"sentences": [["a", %s]]}', '{"x": %s}'])
+def test_deeply_nested_values(tmp_path: Path, place: str, depth: int) -> None:
+    for nested in ("[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth):
+        assert len(refused(tmp_path, place % nested)) < 300
+
+
+def test_a_key_twice_far_down(tmp_path: Path) -> None:
+    for depth in (100, 800, 990):
+        content = "[" * depth + '{"a": 1, "a": 2}' + "]" * depth
+        assert "expected" in refused(tmp_path, content)
+
+
+def test_integers_that_python_does_not_write() -> None:
+    with pytest.raises(InputError, match="got a value too large to show, expected a non-empty string"):
+        dataset_from_document({"name": 10**5000, "sentences": [["a", "b"]]})
+
+
+def test_values_nested_deeper_than_python_writes() -> None:
+    nested: list[Any] = []
+    for _ in range(200_000):
+        nested = [nested]
+    with pytest.raises(InputError, match=r"^dataset: /sentences/0/1: got a value too large to show, expected a token"):
+        dataset_from_document({"sentences": [["a", nested]]})
+
+
+def outcome(read: Callable[[], Dataset]) -> Dataset | str:
+    """The dataset, or why there is none."""
+    try:
+        return read()
+    except InputError as error:
+        return str(error)
+
+
+def judge(value: Any) -> None:
+    """The value is a dataset on which everything can be asked, or an InputError of one line."""
+    dataset = outcome(lambda: dataset_from_document(value))
+    if isinstance(dataset, str):
+        assert dataset.isprintable()
+        assert dataset.startswith("dataset: ")
+        return
+    assert {name: a.holds for name, a in check_assumptions(dataset).items()} == restated.holds(value)
+    json.dumps(dataset_to_document(dataset), allow_nan=False, ensure_ascii=False).encode()
+    assert all(math.isfinite(f) for f in dataset.frequencies)
+
+
+@settings(max_examples=80)
+@given(json_values())
+def test_any_json_value_is_a_dataset_or_refused(value: Any) -> None:
+    judge(value)
+
+
+@settings(max_examples=100)
+@given(damaged_documents())
+def test_any_damage_to_a_document_leaves_a_dataset_or_is_refused(document: Any) -> None:
+    judge(document)
+
+
+@settings(max_examples=80)
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            key: json_values() for key in ("name", "vocabulary", "sentences", "samples", "next_token", "embedding")
+        },
+    )
+)
+def test_any_values_under_the_known_keys(document: Any) -> None:
+    judge(document)
+
+
+@settings(max_examples=80)
+@given(content=st.one_of(st.binary(max_size=40), st.text("ab #\n\r\x0c\u2028\ufeff", max_size=30).map(str.encode)))
+@pytest.mark.parametrize("name", ["d.txt", "d.json"])
+def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, name: str, content: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / name
+    path.write_bytes(content)
+    dataset = outcome(lambda: read_dataset(path))
+    if isinstance(dataset, str):
+        assert dataset.isprintable()
+    else:
+        check_assumptions(dataset)
+
+
+@settings(max_examples=60)
+@given(st.one_of(json_values(), damaged_documents()))
+def test_file_and_document_are_judged_alike(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
+    path = tmp_path_factory.getbasetemp() / "alike.json"
+    path.write_text(json.dumps(value))
+    read = outcome(lambda: read_dataset(path))
+    parsed = outcome(lambda: dataset_from_document(value, where=str(path), default_name="alike"))
+    if isinstance(read, str) or isinstance(parsed, str):
+        assert read == parsed
+    else:
+        assert str(dataset_to_document(read)) == str(dataset_to_document(parsed))

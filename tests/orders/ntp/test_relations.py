@@ -1,0 +1,227 @@
+"""Relations, orders and classes against the double loop of Definition 1."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from marginaudit.orders.ntp import Dataset, QueryOrder, Sample, dataset_from_document, dataset_to_document
+from tests.orders.ntp import restated
+from tests.strategies import Document, documents, realizable_datasets
+
+many = settings(max_examples=120)
+
+
+def named(dataset: Dataset) -> list[tuple[str, str, str]]:
+    """The relations as (query, winner, loser), in the order of the arrays."""
+    words, found = dataset.vocabulary, dataset.relations
+    columns = (found.query.tolist(), found.winner.tolist(), found.loser.tolist())
+    return [(words[q], words[x], words[y]) for q, x, y in zip(*columns, strict=True)]
+
+
+def class_table(orders: dict[str, QueryOrder]) -> dict[str, dict[str, list[str]]]:
+    return {
+        query: {
+            restated.OPTIMAL: list(order.optimal),
+            restated.NON_OPTIMAL: list(order.non_optimal),
+            restated.CONFUSED: list(order.confused),
+            restated.NON_COMPARABLE: list(order.non_comparable),
+        }
+        for query, order in orders.items()
+    }
+
+
+@many
+@given(documents())
+def test_relations_are_those_of_definition_1(document: Document) -> None:
+    dataset, expected = dataset_from_document(document), restated.relations(document)
+    assert len(dataset.relations) == len(expected)
+    assert dict(zip(named(dataset), dataset.relations.sample.tolist(), strict=True)) == expected
+
+
+@many
+@given(documents())
+def test_relations_are_sorted_by_query_winner_loser(document: Document) -> None:
+    dataset = dataset_from_document(document)
+    rows = np.stack([dataset.relations.query, dataset.relations.winner, dataset.relations.loser], axis=1).tolist()
+    assert rows == sorted(rows)
+
+
+@many
+@given(documents())
+def test_classes_are_those_of_the_ledger(document: Document) -> None:
+    orders = dataset_from_document(document).orders
+    assert class_table(orders) == restated.classes(document)
+    assert list(orders) == list(restated.classes(document))
+
+
+@given(documents())
+def test_classes_partition_the_vocabulary(document: Document) -> None:
+    dataset = dataset_from_document(document)
+    for classes in class_table(dataset.orders).values():
+        assert Counter(x for tokens in classes.values() for x in tokens) == Counter(dataset.vocabulary)
+
+
+@given(documents())
+def test_graphs_hold_the_relations_with_the_sample_that_makes_each(document: Document) -> None:
+    dataset, expected = dataset_from_document(document), restated.relations(document)
+    edges = {
+        (query, *edge): order.graph.edges[edge]["sample"]
+        for query, order in dataset.orders.items()
+        for edge in order.graph.edges
+    }
+    assert edges == expected
+    assert [(q, x, y) for q, order in dataset.orders.items() for x, y in order.relations] == named(dataset)
+    assert all(order.query == query for query, order in dataset.orders.items())
+
+
+@given(realizable_datasets())
+def test_relations_of_larger_datasets(dataset: Dataset) -> None:
+    document = dataset_to_document(dataset)
+    assert dict(zip(named(dataset), dataset.relations.sample.tolist(), strict=True)) == restated.relations(document)
+    assert class_table(dataset.orders) == restated.classes(document)
+
+
+@given(documents())
+def test_encoded_samples(document: Document) -> None:
+    dataset = dataset_from_document(document)
+    encoded, words, n = dataset.encoded, dataset.vocabulary, restated.next_tokens(document)
+    examples = list(restated.weighted_examples(document))
+    assert [words[i] for i in encoded.token] == [x for e in examples for x in e.tokens]
+    assert encoded.owner.tolist() == [i for i, e in enumerate(examples) for _ in e.tokens]
+    assert [words[i] for i in encoded.query] == [e.tokens[-1] for e in examples]
+    assert [words[i] for i in encoded.next] == [e.next for e in examples]
+    assert encoded.optimal.tolist() == [e.next in n[x] for e in examples for x in e.tokens]
+    assert encoded.vocabulary_size == len(words)
+
+
+@many
+@given(documents())
+def test_dataset_of_a_document(document: Document) -> None:
+    dataset, expected = dataset_from_document(document), restated.weighted_examples(document)
+    assert dict(zip(((s.tokens, s.next) for s in dataset.samples), dataset.counts, strict=True)) == expected
+    assert [(s.tokens, s.next) for s in dataset.samples] == list(expected)
+    assert [s.query for s in dataset.samples] == [e.tokens[-1] for e in expected]
+    assert [s.bag for s in dataset.samples] == [restated.bag(e.tokens) for e in expected]
+    assert list(dataset.vocabulary) == restated.vocabulary(document)
+    assert len(restated.vocabulary(document)) == dataset.V
+    assert len(expected) == dataset.N
+    assert dataset.L_max == max(len(e.tokens) for e in expected)
+    assert {x: set(read) for x, read in dataset.collocation.values.items()} == restated.next_tokens(document)
+
+
+@given(documents())
+def test_frequencies(document: Document) -> None:
+    dataset, expected = dataset_from_document(document), restated.frequencies(document)
+    np.testing.assert_allclose(dataset.frequencies, [float(f) for f in expected], rtol=1e-15)
+    assert dataset.smallest_frequency == min(expected)
+
+
+def test_frequencies_of_the_most_samples() -> None:
+    samples = [{"tokens": ["a"], "next": "a", "count": 2**53 - 1}, {"tokens": ["b"], "next": "b"}]
+    assert dataset_from_document({"samples": samples}).frequencies.tolist() == [1 - 2**-53, 2**-53]
+
+
+def test_a_token_without_next_token_counts_among_the_beaten() -> None:
+    dataset = dataset_from_document({"samples": [{"tokens": ["a", "q"], "next": "b"}], "next_token": {"a": "b"}})
+    assert named(dataset) == [("q", "a", "q")]
+
+
+def test_a_token_with_two_next_tokens_wins_under_both() -> None:
+    samples = [Sample(("a",), "b"), Sample(("a",), "c"), Sample(("a", "q"), "b"), Sample(("q", "a", "q"), "c")]
+    dataset = Dataset("two", ("a", "b", "c", "q"), tuple(samples), (1, 1, 1, 1))
+    assert named(dataset) == [("q", "a", "q")]
+    assert dataset.relations.sample.tolist() == [2]
+
+
+def test_the_ledgers_own_example() -> None:
+    dataset = Dataset.from_sentences("svop", ["SVOP", "VOP", "OPP", "PSV"], vocabulary="SVOP")
+    assert dataset.collocation.function == dict(zip("SVOP", "VOPS", strict=True))
+    assert named(dataset) == [("S", "S", "P"), ("V", "V", "S"), ("O", "O", "S"), ("O", "O", "V"), ("P", "O", "P")]
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)).filter(lambda pair: pair[0] != pair[1]), max_size=12))
+def test_cycles_of_any_digraph(pairs: list[tuple[int, int]]) -> None:
+    words = tuple("abcdef")
+    graph = nx.DiGraph([(words[x], words[y]) for x, y in pairs])
+    cycle = QueryOrder("a", words, graph).cycle()
+    assert (cycle is None) == nx.is_directed_acyclic_graph(graph)
+    if cycle is not None:
+        assert all(graph.has_edge(x, y) for x, y in zip(cycle, cycle[1:] + cycle[:1], strict=True))
+
+
+def test_relations_of_a_graph_come_in_vocabulary_order() -> None:
+    graph = nx.DiGraph([("c", "b"), ("a", "c"), ("c", "a"), ("b", "a"), ("a", "b")])
+    order = QueryOrder("a", ("c", "a", "b"), graph)
+    assert order.relations == [("c", "a"), ("c", "b"), ("a", "c"), ("a", "b"), ("b", "a")]
+    assert order.confused == ("c", "a", "b")
+
+
+# Invariances
+
+
+def shapes(dataset: Dataset, rename: Callable[[str], str]) -> dict[str, set[tuple[str, str]]]:
+    """Per query the relations, tokens under new names and in no order."""
+    return {rename(q): {(rename(x), rename(y)) for x, y in order.relations} for q, order in dataset.orders.items()}
+
+
+@given(documents())
+def test_relabelling_tokens_relabels_the_relations(document: Document) -> None:
+    dataset = dataset_from_document(document)
+    new = {x: f"t{len(dataset.vocabulary) - i}" for i, x in enumerate(dataset.vocabulary)}
+    renamed = Dataset(
+        dataset.name,
+        tuple(sorted(new.values())),
+        tuple(Sample(tuple(new[x] for x in s.tokens), new[s.next]) for s in dataset.samples),
+        dataset.counts,
+        next_token={new[x]: new[y] for x, y in dataset.next_token.items()},
+    )
+    assert shapes(renamed, str) == shapes(dataset, new.__getitem__)
+
+
+@given(documents(), st.randoms(use_true_random=False))
+def test_the_order_of_the_data_does_not_matter(document: Document, random: Random) -> None:
+    shuffled = dict(document)
+    for key in ("sentences", "samples"):
+        if key in document:
+            shuffled[key] = random.sample(document[key], len(document[key]))
+    one, other = dataset_from_document(document), dataset_from_document(shuffled)
+    assert shapes(one, str) == shapes(other, str)
+    assert dict(zip(one.samples, one.counts, strict=True)) == dict(zip(other.samples, other.counts, strict=True))
+
+
+@given(documents(), st.integers(2, 4))
+def test_repeating_the_data_changes_no_frequency_and_no_relation(document: Document, times: int) -> None:
+    repeated = {key: document[key] * times for key in ("sentences", "samples") if key in document}
+    one, other = dataset_from_document(document), dataset_from_document(document | repeated)
+    assert named(one) == named(other)
+    assert set(one.samples) == set(other.samples)
+    assert dict(zip(one.samples, one.frequencies.tolist(), strict=True)) == pytest.approx(
+        dict(zip(other.samples, other.frequencies.tolist(), strict=True)), rel=1e-15, abs=0
+    )
+
+
+@given(documents())
+def test_reordering_a_sentence_before_its_query_changes_no_relation(document: Document) -> None:
+    samples = [s for s in document.get("samples", []) if len(s["tokens"]) > 1]
+    turned = [s | {"tokens": [*reversed(s["tokens"][:-1]), s["tokens"][-1]]} for s in samples]
+    if samples:
+        n = {x: sorted(values)[0] for x, values in restated.next_tokens(document).items() if values}
+        one = dataset_from_document({"samples": samples, "next_token": n})
+        other = dataset_from_document({"samples": turned, "next_token": n})
+        assert shapes(one, str) == shapes(other, str)
+
+
+def test_what_a_dataset_keeps_of_numbers_is_read_only() -> None:
+    """A caller that changed it would change every later result on the dataset."""
+    one_hot = Dataset.from_sentences("tiny", [["a", "b", "a"]])
+    for dataset in (one_hot, replace(one_hot, embedding=np.eye(2))):
+        for kept in (dataset.frequencies, dataset.embeddings):
+            with pytest.raises(ValueError, match="read-only"):
+                kept[0] = 0.5

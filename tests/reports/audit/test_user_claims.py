@@ -1,0 +1,632 @@
+"""Claims from a file and from installed packages: audited beside the built-in ones, and broken by themselves."""
+
+import csv
+import pkgutil
+import re
+import signal
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit import reports
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, read_dataset
+from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
+from marginaudit.reports.audit import outside
+from marginaudit.reports.audit.ledger import PAPERS, about, chosen
+from marginaudit.reports.audit.user_claims import GROUP, all_claims
+from marginaudit.reports.checked import Unreportable, checked
+from marginaudit.reports.claim import NOT_STATED, Judgement
+from marginaudit.reports.judgements import Bounded, Decided, Limit
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.series import Series, series
+from marginaudit.reports.verdict import Curve
+from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json
+from tests.papers import audit_only, with_claims
+
+ROOT = Path(__file__).parents[3]
+EXAMPLE = ROOT / "examples" / "att_svm.py"
+
+FILE = """
+from marginaudit.reports import Claim, Finding, Verdict
+from marginaudit.reports.judgements import Decided
+
+def claim(name, decide, assumptions=()):
+    judgement = Decided(decide, kind="test")
+    return Claim(id=name, source="", statement="", formula="1", assumptions=assumptions, judgement=judgement)
+
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    modules = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - modules:
+        if name.startswith("claims_of_") or name in ("planted", "sibling"):
+            del sys.modules[name]
+
+
+def claims_file(text: str, name: str = "mine.py") -> Path:
+    path = Path(name)
+    path.write_text(textwrap.dedent(text), encoding="utf-8")
+    return path
+
+
+def no_notice(text: str) -> None:
+    raise AssertionError(text)
+
+
+def claim(judgement: Judgement, **fields: Any) -> Claim:
+    texts: dict[str, Any] = {"id": "mine", "source": "here", "statement": "It is so.", "formula": "1"}
+    return Claim(**texts | {"assumptions": (), "judgement": judgement} | fields)
+
+
+def decided(found: object, **fields: Any) -> Claim:
+    return claim(Decided(lambda _: found, kind="test"), **fields)  # type: ignore[arg-type, return-value]
+
+
+def short(dataset: Dataset | None = None) -> Run:
+    return Run(CASES["example-1"]() if dataset is None else dataset, Config(steps1=5, steps2=5))
+
+
+# a file's claims in the audit
+
+
+EVERY_KIND = (
+    FILE
+    + """print("text that is no JSON")
+
+def slack(run):
+    print("more of it")
+    return Finding(Verdict.HOLDS, measured=1.0, bound=2.0, slack=2.0)
+
+def fails(run):
+    return 1 / 0
+
+CLAIMS = (
+    claim("mine.holds", slack),
+    claim("mine.violated", lambda run: Finding(Verdict.VIOLATED, measured=3)),
+    claim("mine.raises", fails),
+    claim("mine.nan", lambda run: Finding(Verdict.HOLDS, measured=float("nan"))),
+    claim("mine.nothing", lambda run: None),
+    claim("mine.leaves", lambda run: exit()),
+    Claim(id="mine.forgetful", source="", statement="", formula="1", judgement=Decided(slack, "test")),
+    claim("mine.assumes", slack, ("orthonormal",)),
+    claim("mine.elsewhere", slack, ("orthonormal", "prefix_closed")),
+)
+"""
+)
+VERDICTS = {
+    "mine.holds": "holds",
+    "mine.violated": "violated",
+    "mine.raises": "broken",
+    "mine.nan": "broken",
+    "mine.nothing": "broken",
+    "mine.leaves": "broken",
+    "mine.forgetful": "broken",
+    "mine.assumes": "holds",
+    "mine.elsewhere": "not-applicable",
+}
+NOT_PREFIX_CLOSED = {
+    "samples": [{"tokens": ["a", "b", "q"], "next": "a"}, {"tokens": ["a", "c", "q"], "next": "a", "count": 2}],
+    "next_token": {"a": "a", "b": "b", "c": "c", "q": "q"},
+}
+
+
+def test_claims_of_a_file_are_audited_beside_the_built_in_ones(
+    command: Command, monkeypatch: pytest.MonkeyPatch, own_folder: Path
+) -> None:
+    audit_only(monkeypatch, "ntp.prop2.c")
+    data = dataset_file(own_folder, NOT_PREFIX_CLOSED)
+    arguments = ("audit", data, "--claims", claims_file(EVERY_KIND), "--paper", "ntp", *SHORT, "--out", "report")
+
+    found = command.json(*arguments)
+    rows = {row["claim"]: row for row in found["verdicts"]}
+    assert list(rows) == ["ntp.prop2.closed-form", "ntp.prop2.corollary", *VERDICTS]
+    assert {name: rows[name]["verdict"] for name in VERDICTS} == VERDICTS
+    assert (rows["mine.holds"]["slack"], rows["mine.nan"]["measured"]) == (2.0, None)
+    detail = {name: rows[name]["detail"] for name in VERDICTS}
+    assert detail["mine.raises"] == (
+        "ZeroDivisionError: division by zero (in fails, mine.py line 16). "
+        "Not assumed by the claim, and failing here: prefix_closed."
+    )
+    assert detail["mine.nan"].startswith("Its code returned NaN as measured.")
+    assert detail["mine.nothing"].startswith("Its code returned None, expected a Finding.")
+    assert detail["mine.leaves"].startswith("SystemExit: ")
+    assert detail["mine.forgetful"].startswith("It does not state its assumptions")
+    assert detail["mine.elsewhere"].startswith("Assumption prefix_closed fails")
+
+    page = Path("report/report.html").read_text(encoding="utf-8")
+    report = strict_json(Path("report/report.json").read_text(encoding="utf-8"))
+    assert report["verdicts"] == found["verdicts"]
+    with Path("report/verdicts.csv").open(encoding="utf-8", newline="") as file:
+        table = {row["claim"]: row["verdict"] for row in csv.DictReader(file)}
+    answer = command(*arguments, "--fail-on", "violated")
+    assert answer.status == 1
+    assert answer.err.startswith("text that is no JSON\nmore of it\n")
+    for name, verdict in VERDICTS.items():
+        assert table[name] == verdict
+        assert f'id="{name}"' in page
+        assert re.search(rf"^{name} +data +{verdict} ", answer.out, flags=re.MULTILINE)
+    assert not list(own_folder.glob("**/__pycache__"))
+
+
+def test_the_ledger_and_the_hunt_know_them(command: Command) -> None:
+    path = claims_file(
+        FILE
+        + """
+CLAIMS = [
+    claim("mine.short", lambda run: Finding(Verdict.VIOLATED if run.dataset.N > 1 else Verdict.HOLDS)),
+    Claim(id="mine.forgetful", source="here", statement="No.", formula="1", judgement=Decided(print, "test")),
+]
+"""
+    )
+    listed = command.json("claims", "--claims", path)
+    assert [entry["id"] for entry in listed] == [*LEDGER, "mine.short", "mine.forgetful"]
+    assert command.json("claims", "mine.short", "--claims", path)["assumptions"] == []
+    assert command.json("claims", "mine.forgetful", "--claims", path)["assumptions"] == list(NOT_STATED)
+    assert command.refused("claims", "mine.short").startswith("claim 'mine.short': got no claim of that id")
+    hunted = command.json("hunt", "mine.short", "--claims", path, "--seconds", 5)
+    assert hunted["found"]
+    assert read_dataset(Path("mine.short.json")).N == 2
+    line = command.refused("hunt", "mine.forgetful", "--claims", path)
+    assert line == "claim mine.forgetful: got assumptions that are not stated, expected assumptions=() for none"
+
+
+BAD_FILES = {
+    "missing": (None, "mine.py: got No such file or directory, expected a Python file of claims"),
+    "syntax": ("a = (\n\n", "mine.py:1: got SyntaxError: '(' was never closed, expected Python that runs"),
+    "encoding": (b"a = 1\n'\xe9'\n", "mine.py:"),
+    "zero": (b"\0", "mine.py"),
+    "import": ("import math\nimport nosuchmodule\n", "mine.py:2: got ModuleNotFoundError: No module named 'nosuch"),
+    "name": ("def f():\n    return x\nCLAIMS = f()\n", "mine.py:2: got NameError: name 'x' is not defined"),
+    "below": ("import json\n\njson.loads('[')\n", "mine.py:3: got JSONDecodeError: "),
+    "lines": ("raise ValueError('a\\nb\\x1b')", r"mine.py:1: got ValueError: a\nb\x1b, expected"),
+    "exit": ("import sys\nsys.exit(0)", "mine.py:2: got SystemExit: 0, expected"),
+    "nothing": ("x = 1", "mine.py: got no CLAIMS, expected CLAIMS = (..), the claims to audit"),
+    "none": ("CLAIMS = ()", "mine.py: got no claim in CLAIMS, expected at least one"),
+    "number": ("CLAIMS = 3", "mine.py: got 3 as CLAIMS, expected CLAIMS = (..)"),
+    "text": ("CLAIMS = 'abc'", "mine.py: got 'a' as CLAIMS[0], expected a Claim"),
+    "late": (
+        "def f():\n    yield from ()\n    raise KeyError('k')\n\nCLAIMS = f()",
+        "mine.py:3: got KeyError: 'k', expected Python that runs",
+    ),
+    "class": (FILE + "CLAIMS = (Claim,)", "mine.py: got <class 'marginaudit.reports.claim.Claim'> as CLAIMS[0]"),
+    "one": (FILE + "CLAIMS = claim('a', print)", "mine.py: got Claim(id='a', "),
+    "id": (
+        FILE + "CLAIMS = [claim('a/b', print)]",
+        "mine.py:7: got ValueError: claim a/b: got 'a/b' as id, expected l",
+    ),
+    "no id": (FILE + "CLAIMS = [claim(3, print)]", "mine.py:7: got ValueError: claim 3: got 3 as id, expected text"),
+    "unknown": (
+        FILE + "CLAIMS = [claim('a', print, ('orthogonal',))]",
+        "mine.py: claim a: got the assumption 'orthogonal', expected one of collocation",
+    ),
+    "letters": (
+        FILE + "CLAIMS = [claim('a', print, 'orthonormal')]",
+        "got 'orthonormal' as assumptions, expected a tuple",
+    ),
+    "field": (FILE + "CLAIMS = [Claim(id='a')]", "mine.py:9: got TypeError: Claim.__init__() missing"),
+    "judgement": (
+        FILE + "CLAIMS = [Claim(id='a', source='', statement='', formula='1', assumptions=(), judgement=print)]",
+        "mine.py:9: got ValueError: claim a: got <built-in function print> as judgement, expected one of",
+    ),
+    "formula": (
+        FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula='')]",
+        "mine.py: claim a: got the formula '' (NoAvailableTokensError), expected LaTeX",
+    ),
+    "built-in": (
+        FILE + "CLAIMS = [claim('b', print), claim('ntp.example1', print)]",
+        "mine.py: claim ntp.example1: got an id that another claim has, expected one of its own",
+    ),
+    "twice": (
+        FILE + "CLAIMS = [claim('a', print), claim('b', print), claim('a', len)]",
+        "mine.py: claim a: got an id that another claim has, expected one of its own",
+    ),
+}
+
+
+@pytest.mark.parametrize("loop", ["while True:\n    pass", "CLAIMS = (x for x in iter(int, 1) if x)"])
+def test_a_file_without_an_end_is_refused(
+    command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch, loop: str
+) -> None:
+    monkeypatch.setattr(outside, "LOADING", 0.3)
+    Path("mine.py").write_text(f"import math\n{loop}\n")
+    line = command.refused("audit", "example-1", "--claims", "mine.py")
+    assert re.fullmatch(r"mine\.py(:[23])?: got no end within 0.3 s, expected Python that ends", line)
+
+
+@pytest.mark.parametrize("kind", BAD_FILES)
+def test_a_file_whose_claims_cannot_be_had(command: Command, own_folder: Path, kind: str) -> None:
+    text, said = BAD_FILES[kind]
+    if text is not None:
+        Path("mine.py").write_bytes(text if isinstance(text, bytes) else text.encode())
+    for arguments in (["audit", "example-1"], ["claims"], ["hunt", "ntp.example1"]):
+        line = command.refused(*arguments, "--claims", "mine.py")
+        assert said in line
+        assert "expected" in line
+    assert {path.name for path in own_folder.iterdir()} <= {"mine.py"}
+
+
+def test_a_folder_is_no_file(command: Command) -> None:
+    assert command.refused("audit", "--claims", ".") == ".: got Is a directory, expected a Python file of claims"
+
+
+def test_a_file_imports_what_lies_beside_it_and_shadows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    Path("more").mkdir()
+    Path("more/sibling.py").write_text("NAME = 'mine.sibling'\n")
+    Path("more/colorsys.py").write_text("raise AssertionError\n")
+    text = "import colorsys\nfrom dataclasses import dataclass\nfrom sibling import NAME\n"
+    text += "@dataclass\nclass Named:\n    name: 'str'\n"
+    path = claims_file(text + FILE + "CLAIMS = (claim(Named(NAME).name, print) for _ in range(1))", "more/numpy.py")
+    assert list(all_claims(PAPERS, path, no_notice)) == [*LEDGER, "mine.sibling"]
+    assert sys.modules["numpy"] is np
+
+
+def test_an_interrupt_that_a_claims_code_catches_still_ends_the_audit(command: Command, own_folder: Path) -> None:
+    claims_file(
+        FILE
+        + textwrap.dedent("""
+        import signal, time
+
+        def swallows(run):
+            try:
+                signal.raise_signal(signal.SIGINT)
+                time.sleep(9)
+            except BaseException:
+                return Finding(Verdict.HOLDS)
+
+        CLAIMS = (claim("mine.swallows", swallows), claim("mine.later", lambda run: Finding(Verdict.HOLDS)))
+        """)
+    )
+    before = signal.getsignal(signal.SIGINT)
+    answer = command("audit", "example-1", "--claims", "mine.py", *SHORT)
+    assert (answer.status, answer.out, answer.err.strip()) == (130, "", "marginaudit: interrupted")
+    assert signal.getsignal(signal.SIGINT) is before
+    assert [path.name for path in own_folder.iterdir() if path.suffix != ".py" and path.name != "__pycache__"] == []
+
+
+def test_no_public_name_is_also_a_modules() -> None:
+    """Else what `from marginaudit.reports import series` gives would depend on what was imported before."""
+    modules = {module.name for module in pkgutil.iter_modules(reports.__path__)}
+    assert {"claim", "paper"} < modules
+    assert modules.isdisjoint(reports.__all__)
+
+
+# what a claim's code hands back
+
+
+@pytest.mark.parametrize("number", [float("nan"), np.float32("nan"), "1", 1j, True, [1.0], Fraction(10**400)])
+@pytest.mark.parametrize("field", ["measured", "bound", "slack"])
+def test_what_is_no_number_is_broken(field: str, number: Any) -> None:
+    found = decided(replace(Finding(Verdict.HOLDS), **{field: number})).judge(short())
+    assert found.verdict is Verdict.BROKEN
+    assert f"as {field}" in found.detail
+
+
+@pytest.mark.parametrize("field", ["worst_step", "first_violation", "informative_from"])
+def test_what_is_no_step_is_broken(field: str) -> None:
+    for step in (float("nan"), float("inf"), "1", False):
+        found = decided(replace(Finding(Verdict.HOLDS), **{field: step})).judge(short())  # type: ignore[arg-type]
+        assert (found.verdict, f"as {field}" in found.detail) == (Verdict.BROKEN, True)
+
+
+def test_a_position_need_not_be_whole() -> None:
+    for step, shown in ((1.5, 1.5), (np.float64(3.0), 3), (10**99, 10**99)):
+        found = decided(replace(Finding(Verdict.HOLDS), worst_step=step)).judge(short())
+        assert (found.verdict, found.worst_step, type(found.worst_step)) == (Verdict.HOLDS, shown, type(shown))
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        None,
+        True,
+        Verdict.HOLDS,
+        "holds",
+        Finding("true"),  # type: ignore[arg-type]
+        Finding(Verdict.HOLDS, "sure"),  # type: ignore[arg-type]
+        Finding(Verdict.HOLDS, detail=3),  # type: ignore[arg-type]
+        Finding(Verdict.HOLDS, detail="\ud800"),
+        Finding(Verdict.HOLDS, witness={"set": {1}}),
+        Finding(Verdict.HOLDS, witness={"third": Fraction(1, 3)}),
+        Finding(Verdict.HOLDS, witness={("a", "b"): 1}),  # type: ignore[dict-item]
+    ],
+)
+def test_what_is_no_finding_is_broken(found: object) -> None:
+    judged = decided(found).judge(short())
+    assert judged.verdict is Verdict.BROKEN
+    assert judged.detail.startswith("Its code returned ")
+
+
+def test_plain_numbers_come_out_of_numpy_ones_and_fractions() -> None:
+    curve = Curve([1], [2.0])
+    found = Finding(
+        "holds",  # type: ignore[arg-type]
+        "exact",  # type: ignore[arg-type]
+        measured=np.float32(0.5),  # type: ignore[arg-type]
+        bound=Fraction(1, 4),  # type: ignore[arg-type]
+        slack=np.inf,
+        worst_step=np.int64(7),  # type: ignore[arg-type]
+        witness={"row": np.arange(2), "nan": np.nan},
+        curve=curve,
+    )
+    plain = checked(found)
+    assert plain.verdict is Verdict.HOLDS
+    assert plain.evidence is Evidence.EXACT
+    assert [type(v) for v in (plain.measured, plain.bound, plain.slack, plain.worst_step)] == [float, float, float, int]
+    assert (plain.measured, plain.bound, plain.worst_step, plain.curve) == (0.5, 0.25, 7, curve)
+    with pytest.raises(Unreportable, match="expected a Finding"):
+        checked(3)
+
+
+def test_nan_in_a_series_is_broken() -> None:
+    def measured(_: Run) -> Series:
+        return series([1.0, np.nan], radius=[0.0, np.nan], step=np.array([1, 2]))
+
+    found = claim(Bounded(measured, upper=lambda _, t: t)).judge(short())
+    assert found.verdict is Verdict.BROKEN
+    assert "entry 1 is not a number" in found.detail
+
+
+def test_nan_for_an_error_bar_is_broken() -> None:
+    def measured(_: Run) -> Series:
+        return series([1.0, 1.0], radius=[0.0, np.nan], step=np.array([1, 2]))
+
+    found = claim(Bounded(measured, upper=lambda _, t: 2 * t)).judge(short())
+    assert found.verdict is Verdict.BROKEN
+    assert "the error bar of entry 1 is not a number" in found.detail
+
+
+def test_an_error_that_cannot_be_shown_is_broken() -> None:
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no")
+
+    def fails(_: Run) -> Any:
+        raise MuteError
+
+    found = claim(Decided(fails, kind="test")).judge(short())
+    assert found.verdict is Verdict.BROKEN
+    assert found.detail.startswith("MuteError: its message cannot be shown, RuntimeError (in fails")
+
+
+@pytest.mark.parametrize("field", ["source", "statement", "formula", "instead"])
+def test_a_text_that_no_file_can_hold_is_refused(field: str) -> None:
+    with pytest.raises(ValueError, match=f"as {field}, expected characters that UTF-8 has"):
+        replace(LEDGER["sharp.stage1"], **{field: "\udc80"})  # type: ignore[arg-type]
+
+
+def test_a_reason_for_absence_is_words() -> None:
+    sound = Finding(Verdict.HOLDS)
+    assert decided(sound, absent=lambda _: "nothing here").judge(short()).verdict is Verdict.NOT_APPLICABLE
+    for reason in (False, True, 0):
+        found = decided(sound, absent=lambda _, reason=reason: reason).judge(short())
+        assert found.verdict is Verdict.BROKEN
+        assert f"returned {reason} from absent" in found.detail
+
+
+def test_every_part_of_a_claim_may_fail() -> None:
+    def fails(_: object) -> Any:
+        raise RuntimeError("no\nway")
+
+    condition = replace(LEDGER["ntp.theorem1.direction"].proof_uses[0], holds=fails)
+    for broken in (
+        decided(Finding(Verdict.HOLDS), absent=fails),
+        decided(Finding(Verdict.HOLDS), proof_uses=(condition,)),
+        claim(Decided(fails, kind="test")),
+        claim(Bounded(fails, upper=lambda _, t: t)),
+    ):
+        found = broken.judge(short())
+        assert found.verdict is Verdict.BROKEN
+        assert found.detail == rf"RuntimeError: no\nway (in fails, {Path(__file__).name} line {_line_of(fails)})."
+
+
+def _line_of(function: Any) -> int:
+    return int(function.__code__.co_firstlineno) + 1
+
+
+def test_the_line_named_is_the_claims_own_where_a_library_raised() -> None:
+    def singular(_: Run) -> Any:
+        return np.linalg.inv(np.zeros((2, 2)))
+
+    found = claim(Decided(singular, kind="test")).judge(short())
+    assert (
+        found.detail == f"LinAlgError: Singular matrix (in singular, {Path(__file__).name} line {_line_of(singular)})."
+    )
+
+
+def test_a_claim_that_needs_what_it_does_not_assume_says_so() -> None:
+    data = dataset_from_document(NO_FUNCTION)
+    needy = claim(Bounded(lambda run: series([run.norm_kq]), upper=lambda _, t: 1 + t))
+    found = needy.judge(short(data))
+    assert found.verdict is Verdict.BROKEN
+    assert "Not assumed by the claim, and failing here: collocation" in found.detail
+    assert replace(needy, assumptions=("collocation",)).judge(short(data)).verdict is Verdict.NOT_APPLICABLE
+    assert "Not assumed" not in claim(Decided(lambda _: 1 / 0, "test")).judge(short()).detail  # type: ignore[arg-type, return-value]
+
+
+def test_no_assumptions_are_stated_by_an_empty_tuple() -> None:
+    judgement = Decided(lambda _: Finding(Verdict.HOLDS), kind="test")
+    forgetful = Claim(id="mine", source="here", statement="It is so.", formula="1", judgement=judgement)
+    assert forgetful.judge(short()).verdict is Verdict.BROKEN
+    assert replace(forgetful, assumptions=()).judge(short()).verdict is Verdict.HOLDS
+
+
+# installed packages
+
+
+def install(folder: Path, value: str, name: str = "planted", distribution: str = "planted-claims") -> None:
+    metadata = folder / f"{distribution.replace('-', '_')}-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = {value}\n")
+    sys.path.insert(0, str(folder))
+
+
+def test_an_installed_package_brings_claims(command: Command, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "planted.py").write_text("print('loaded')\n" + FILE + "CLAIMS = [claim('planted.one', print)]")
+    install(site, "planted:CLAIMS")
+    path = claims_file(FILE + "CLAIMS = [claim('mine.one', print)]")
+    assert list(all_claims(PAPERS, path, no_notice)) == [*LEDGER, "planted.one", "mine.one"]
+    answer = command("claims", "--json")
+    assert answer.status == 0
+    assert '"planted.one"' in answer.out
+    path = claims_file(FILE + "CLAIMS = [claim('planted.one', print)]")
+    assert "claim planted.one: got an id that another claim has" in command.refused("claims", "--claims", path)
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "said"),
+    [
+        ("planted:CLAIMS", "x = 1 / 0", "got ZeroDivisionError: division by zero, expected"),
+        ("planted:CLAIMS", "import sys\nsys.exit()", "got SystemExit, expected"),
+        ("planted:CLAIMS", "x = 1", "got AttributeError: module 'planted' has no attribute 'CLAIMS'"),
+        ("nosuchmodule:CLAIMS", "", "got ModuleNotFoundError: No module named 'nosuchmodule'"),
+        ("planted", "x = 1", "got <module 'planted' from"),
+        ("not a value", "x = 1", "got AttributeError"),
+        ("planted:CLAIMS", "CLAIMS = []", "got no claim in CLAIMS"),
+        ("planted:CLAIMS", "CLAIMS = [3]", "got 3 as CLAIMS[0], expected a Claim"),
+        ("planted:CLAIMS", FILE + "CLAIMS = [claim('ntp.example1', print)]", "claim ntp.example1: got an id"),
+    ],
+)
+def test_a_broken_package_is_told_in_one_line_and_left_out(
+    command: Command, tmp_path: Path, value: str, text: str, said: str
+) -> None:
+    for name, content in (("site", text), ("other", FILE + "CLAIMS = [claim('sound', print)]")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{'planted' if name == 'site' else 'sibling'}.py").write_text(content)
+    install(tmp_path / "other", "sibling:CLAIMS", distribution="other-claims")
+    install(tmp_path / "site", value)
+    answer = command("claims", "--json")
+    assert answer.status == 0
+    assert [entry["id"] for entry in strict_json(answer.out)] == [*LEDGER, "sound"]
+    assert answer.err.startswith(f"planted-claims: entry point planted = {value}: ")
+    assert said in answer.err
+    assert answer.err.endswith("; its claims are left out\n")
+    assert answer.err.count("\n") == 1
+
+
+# the papers
+
+
+def test_every_built_in_claim_is_of_one_paper() -> None:
+    assert [claim.id for paper in PAPERS for claim in paper.claims] == list(LEDGER)
+    assert chosen(PAPERS, "all") == PAPERS
+    for paper in PAPERS:
+        assert chosen(PAPERS, paper.name) == (paper,)
+        assert {claim.id for claim in about(paper, LEDGER.values())} == {claim.id for claim in paper.claims}
+
+
+def test_the_paper_chooses_built_in_claims_only() -> None:
+    papers = with_claims("ntp.example"), with_claims("sharp.s", name="other")
+    path = claims_file(FILE + "CLAIMS = [claim('mine', lambda run: Finding(Verdict.HOLDS))]")
+    for paper, ids in (
+        ("ntp", ["ntp.example1", "ntp.example2"]),
+        ("other", [i for i in LEDGER if i.startswith("sharp.s")]),
+    ):
+        assert list(all_claims(chosen(papers, paper), None, no_notice)) == ids
+        assert list(all_claims(chosen(papers, paper), path, no_notice)) == [*ids, "mine"]
+    taken = claims_file(FILE + "CLAIMS = [claim('ntp.prop1.norm', print)]")
+    with pytest.raises(InputError, match=r"ntp\.prop1\.norm: got an id that another claim has"):
+        all_claims(chosen(papers, "other"), taken, no_notice)
+
+
+def test_a_paper_that_is_not_there_is_refused(command: Command, own_folder: Path) -> None:
+    names = ", ".join(paper.name for paper in PAPERS)
+    assert command.refused("audit", "--paper", "tf") == f"--paper: got 'tf', expected one of {names}, all"
+    with pytest.raises(InputError, match=f"^--paper tf: got no paper of that name, expected {names} or all$"):
+        chosen(PAPERS, "tf")
+    assert not list(own_folder.iterdir())
+
+
+# the example and its page
+
+
+@cache
+def long() -> Run:
+    return Run(CASES["example-1"](), Config(steps1=100, steps2=10**7))
+
+
+def test_the_page_shows_the_example_and_it_is_short() -> None:
+    page = (ROOT / "docs" / "your-own-claim.md").read_text(encoding="utf-8")
+    code = EXAMPLE.read_text(encoding="utf-8")
+    assert re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)[0] == code
+    assert len([line for line in code.splitlines() if line.strip()]) <= 20
+
+
+def test_the_page_prints_the_limits_of_the_built_in_cases() -> None:
+    page = (ROOT / "docs" / "your-own-claim.md").read_text(encoding="utf-8")
+    for name, case in CASES.items():
+        limit = f"{1 / Run(case()).norm_kq:.4g}"
+        assert re.search(rf"^att-svm\.margin +{name} +holds +float64 +{limit} +{limit} +1$", page, flags=re.MULTILINE)
+
+
+def test_the_code_blocks_of_the_page_run(command: Command) -> None:
+    page = (ROOT / "docs" / "your-own-claim.md").read_text(encoding="utf-8")
+    for number, block in enumerate(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)):
+        path = claims_file(block, f"block{number}.py")
+        (own,) = list(all_claims(PAPERS, path, no_notice).values())[len(LEDGER) :]
+        found = own.judge(long())
+        assert found.verdict is Verdict.HOLDS, found
+        assert own.id in command("claims", own.id, "--claims", path).out
+    (options,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    assert f'[project.entry-points."{GROUP}"]' in options
+
+
+def example() -> Claim:
+    return all_claims(PAPERS, EXAMPLE, no_notice)["att-svm.margin"]
+
+
+def test_the_examples_margin_is_that_of_every_sample() -> None:
+    """Against loops over samples and positions on the dense weights in embedding space."""
+    data = CASES["section-7"]()
+    run = Run(data, Config(steps1=50, steps2=40))
+    judgement = example().judgement
+    assert isinstance(judgement, Limit)
+    measured = judgement.measure(run)
+    W, E, n = run.trained.W_kq, data.embeddings, data.collocation.require_function()
+    embedded = dict(zip(data.vocabulary, E, strict=True))
+    gaps = [
+        (embedded[best] - embedded[other]) @ W @ embedded[sample.tokens[-1]]
+        for sample in data.samples
+        for best in sample.tokens
+        if n[best] == sample.next
+        for other in sample.tokens
+        if n[other] != sample.next
+    ]
+    assert measured.step is not None
+    assert measured.step.tolist() == list(range(1, 41))
+    assert abs(min(gaps) / np.linalg.norm(W) - measured.value[-1]) < 1e-12
+    assert (measured.value <= 1 / run.norm_kq).all()
+
+
+def times(factor: float, run: Run) -> float:
+    return factor / run.norm_kq
+
+
+def test_the_example_is_computed_not_asserted() -> None:
+    run = long()
+    assert example().judge(run).verdict is Verdict.HOLDS
+    judgement = example().judgement
+    assert isinstance(judgement, Limit)
+    for wrong in (0.98, 1.02):
+        twin = replace(judgement, predicted=partial(times, wrong))
+        assert replace(example(), judgement=twin).judge(run).verdict is Verdict.VIOLATED
+    short = example().judge(Run(run.dataset, Config(steps2=0)))
+    assert short.verdict is Verdict.INCONCLUSIVE
+    assert "stage 2 has 0 steps and the statement speaks from t = 2" in short.detail

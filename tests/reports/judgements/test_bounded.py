@@ -1,0 +1,294 @@
+"""What a bound is judged by beyond its verdict: thresholds, proofs beyond them, vacuity, and the numbers shown."""
+
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.reports.judgements import Bounded, Threshold
+from marginaudit.reports.judgements.bounded import (
+    _detail,
+    _log_ratios,
+    _repeats_within,
+    _room,
+    _slack,
+    first_step,
+    part,
+)
+from marginaudit.reports.series import exact_series, series
+from marginaudit.reports.verdict import Evidence, Verdict
+from tests.reports.judgements.test_judgements import STEP, measured, run
+
+
+class LongRun:
+    """A run that remembers which lengths of stage 1 a proof was looked at for."""
+
+    def __init__(self, steps1: float, asked: list[float]) -> None:
+        self.config, self.asked = SimpleNamespace(steps1=steps1), asked
+
+    def with_steps1(self, steps1: float) -> "LongRun":
+        self.asked.append(steps1)
+        return LongRun(steps1, self.asked)
+
+
+def beyond(guaranteed: Any, upper: Any = lambda _, t: -1.0 * t, *, steps1: float = 10.5, **change: Any) -> Any:
+    """The finding of a bound on logarithms that speaks from t >= 2000.5 on, on a run of 1000 steps."""
+    claim = Bounded(
+        measured(-2.0 * STEP, log=True),
+        upper,
+        threshold=lambda on: Threshold(2000.5, steps1, on.config.steps1, "T", on.with_steps1),
+        guaranteed=guaranteed,
+    )
+    on: Any = LongRun(5, [])
+    return replace(claim, **change).judge(on), on.asked
+
+
+def test_beyond_a_threshold_a_proof_decides_for_every_longer_stage_1() -> None:
+    found, asked = beyond(lambda _, t: -1.5 * t)
+    assert (found.verdict, found.evidence, found.informative_from) == (Verdict.HOLDS, Evidence.FLOAT64, 2001)
+    assert asked == [10.5, 105, 10_500_000]
+    assert "There it follows from what is proved (docs/proofs.md), by formula. Without" in found.detail
+    assert "T >= 10.5 and t >= 2000; the run has T = 5 and ends at t = 1000." in found.detail
+
+
+def test_beyond_a_threshold_a_proof_is_looked_at_up_to_1e40() -> None:
+    found, _ = beyond(lambda _, t: -1.5 * t + np.where(t > 1.001e40, 1e43, 0.0))
+    assert found.verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    "guaranteed",
+    [
+        lambda _, t: -1.5 * t + np.where(t > 9e39, 1e41, 0.0),
+        lambda _, t: -1.5 * t + np.where(t <= 2001, 1e4, 0.0),
+        lambda run, t: -1.5 * t + (1e42 if run.config.steps1 > 1e6 else 0.0),
+        lambda run, t: -1.5 * t + (1e42 if run.config.steps1 == 105 else 0.0),
+        None,
+    ],
+    ids=["late", "at the threshold", "very long stage 1", "longer stage 1", "nothing"],
+)
+def test_beyond_a_threshold_a_proof_with_a_gap_decides_nothing(guaranteed: Any) -> None:
+    found, _ = beyond(guaranteed)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "There it follows" not in found.detail
+
+
+def test_beyond_a_threshold_a_proof_of_the_other_side_decides_nothing() -> None:
+    found, asked = beyond(lambda _, t: -1.5 * t, None, lower=lambda _, t: -3.0 * t)
+    assert (found.verdict, asked) == (Verdict.INCONCLUSIVE, [])
+
+
+def test_a_proof_beyond_a_threshold_is_compared_in_logarithms() -> None:
+    """Of two equal numbers 1e8 the rounding is nothing; of two logarithms 1e8 it is more than is allowed."""
+    found, _ = beyond(lambda _, t: 0 * t + 1e8, lambda _, t: 0 * t + 1e8)
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_without_the_threshold_the_evidence_and_the_first_violation_are_the_runs_own() -> None:
+    value = replace(series(1.0 * STEP, radius=0, step=STEP), evidence=Evidence.CERTIFIED)
+    claim = Bounded(lambda _: value, upper=lambda _, t: 0 * t + 500, threshold=lambda _: Threshold(2000))
+    found = claim.judge(run())
+    assert (found.verdict, found.evidence, found.first_violation) == (
+        Verdict.INCONCLUSIVE,
+        Evidence.CERTIFIED,
+        None,
+    )
+    assert found.detail.startswith("The statement speaks from t >= 2000; the run ends at t = 1000. Without the ")
+    assert "Without the threshold: violated from t = 501. Least room" in found.detail
+    held = replace(claim, upper=lambda _, t: 2 * t).judge(run())
+    assert "Without the threshold: holds. Least room" in held.detail
+
+
+def test_a_threshold_that_the_last_step_just_reaches_is_reached() -> None:
+    value = measured(np.where(STEP < 1000, 9.0, 1.0))
+
+    def start(position: float) -> Any:
+        return lambda on: Threshold(position, 900, on.config.steps1, "T")
+
+    claim = Bounded(value, upper=lambda _, t: 0 * t + 2, threshold=start(1000))
+    found = claim.judge(run(steps1=900))
+    assert (found.verdict, found.worst_step) == (Verdict.HOLDS, 1000)
+    assert claim.judge(run(steps1=899)).verdict is Verdict.INCONCLUSIVE
+    half = replace(claim, threshold=start(999.5)).judge(run(steps1=900))
+    assert (half.verdict, half.worst_step) == (Verdict.HOLDS, 1000)
+
+
+def test_from_when_a_bound_is_informative_counts_from_where_it_speaks() -> None:
+    def upper(_: Any, t: Any) -> Any:
+        return np.where((t == 3) | (t >= 600), 0.5, 5.0)
+
+    claim = Bounded(measured(0 * STEP + 0.1), upper=upper, largest=2.0)
+    assert claim.judge(run()).informative_from == 3
+    assert replace(claim, first=4).judge(run()).informative_from == 600
+    late = replace(claim, threshold=lambda _: Threshold(2.5))
+    assert late.judge(run()).informative_from == 3
+    assert replace(late, threshold=lambda _: Threshold(3.5)).judge(run()).informative_from == 600
+    assert replace(late, first=700).judge(run()).informative_from == 700
+    assert replace(claim, largest=lambda _: 0.5).judge(run()).informative_from is None
+    assert replace(claim, largest=np.inf).judge(run()).informative_from is None
+    assert replace(claim, largest=np.inf, smallest=0.0).judge(run()).informative_from is None
+    assert replace(claim, upper=lambda _, t: 0 * t + 1).judge(run()).informative_from == 1
+    below = Bounded(measured(0 * STEP + 0.1), lower=lambda _, t: 0 * t)
+    assert below.judge(run()).informative_from is None
+
+
+def test_a_threshold_needs_steps() -> None:
+    claim = Bounded(lambda _: series([1.0], radius=0), upper=lambda _, t: t, threshold=lambda _: Threshold(1))
+    with pytest.raises(ValueError, match="needs a series with steps"):
+        claim.judge(run())
+
+
+def test_kinds() -> None:
+    zero = measured(0 * STEP)
+    assert Bounded(zero, upper=lambda _, t: t).kind == "upper bound"
+    assert Bounded(zero, lower=lambda _, t: t).kind == "lower bound"
+    assert Bounded(zero, lower=lambda _, t: t, upper=lambda _, t: t).kind == "two-sided bound"
+
+
+def test_a_lower_bound_is_vacuous_at_the_least_that_can_be_reached() -> None:
+    claim = Bounded(measured(0 * STEP + 1.0), lower=lambda _, t: 0 * t - 1.0, smallest=0.0)
+    assert claim.judge(run()).verdict is Verdict.VACUOUS
+    rises = replace(claim, lower=lambda _, t: (t - 700.5) / 1e4)
+    assert (rises.judge(run()).verdict, rises.judge(run()).informative_from) == (Verdict.HOLDS, 701)
+    meets = replace(claim, lower=lambda _, t: (t - 700) / 1e4)
+    assert meets.judge(run()).informative_from == 701
+    assert replace(claim, smallest=lambda _: -2.0).judge(run()).verdict is Verdict.HOLDS
+    never = claim.judge(run())
+    assert never.informative_from is None
+    assert Bounded(measured(0 * STEP + 1.0), lower=lambda _, t: 0 * t).judge(run()).verdict is Verdict.HOLDS
+    both = replace(claim, upper=lambda _, t: 0 * t + 2.0)
+    assert both.judge(run()).verdict is Verdict.HOLDS
+    assert replace(both, largest=2.0 * (1 - 1e-12)).judge(run()).verdict is Verdict.VACUOUS
+    assert replace(both, largest=2.1).judge(run()).verdict is Verdict.HOLDS
+
+
+def test_a_bound_exactly_at_what_can_be_reached_is_vacuous() -> None:
+    bound = series([2.0])
+    claim = Bounded(measured(0 * STEP + 1.0), upper=lambda _, t: 0 * t + 2.0, largest=float(bound.lower[0]))
+    assert claim.judge(run()).verdict is Verdict.VACUOUS
+    low = Bounded(measured(0 * STEP + 3.0), lower=lambda _, t: 0 * t + 2.0, smallest=float(bound.upper[0]))
+    assert low.judge(run()).verdict is Verdict.VACUOUS
+
+
+def test_the_numbers_shown_are_those_of_the_side_and_entry_with_the_least_room() -> None:
+    value = measured(np.where(STEP == 7, 3.0, 10.0))
+    found = Bounded(value, lower=lambda _, t: 0 * t + 2, upper=lambda _, t: 0 * t + 20).judge(run())
+    assert (found.side, found.worst_step, found.measured, found.bound) == ("lower", 7, 3.0, 2.0)
+    assert found.slack == pytest.approx(2 / 3)
+    assert "Least room at t = 7, against the lower bound; relative error bars" in found.detail
+    above = Bounded(value, lower=lambda _, t: 0 * t + 2, upper=lambda _, t: 0 * t + 10.5).judge(run())
+    assert (above.side, above.worst_step, above.measured, above.bound) == ("upper", 1, 10.0, 10.5)
+
+
+def test_a_series_without_steps_is_judged_entry_by_entry() -> None:
+    value = series([1.0, 5.0], radius=0, label=("one", "two"))
+    found = Bounded(lambda _: value, upper=lambda _, t: 2 + t, lower=lambda _, t: 0 * t).judge(run())
+    assert (found.verdict, found.worst_step, found.first_violation, found.curve) == (Verdict.VIOLATED, None, None, None)
+    assert (found.measured, found.bound) == (5.0, 3.0)
+    assert "Least room at two, against the upper bound" in found.detail
+
+
+def test_the_first_violation_is_of_either_side() -> None:
+    value = measured(np.where(STEP == 5, 0.0, np.where(STEP == 4, 9.0, 1.0)))
+    claim = Bounded(value, lower=lambda _, t: 0 * t + 0.5, upper=lambda _, t: 0 * t + 5)
+    assert claim.judge(run()).first_violation == 4
+    assert replace(claim, upper=lambda _, t: 0 * t + 50).judge(run()).first_violation == 5
+
+
+def test_the_curve_is_on_the_natural_scale() -> None:
+    value = series([-1.0, -2.0], radius=0, step=np.array([1, 2]), log=True)
+    claim = Bounded(lambda _: value, upper=lambda _, t: 0 * t - 0.5, lower=lambda _, t: -3 * t, largest=0.0)
+    found = claim.judge(run())
+    curve = found.curve
+    assert curve is not None
+    assert curve.step == [1, 2]
+    assert curve.measured == pytest.approx([np.exp(-1), np.exp(-2)])
+    assert curve.upper == pytest.approx([np.exp(-0.5)] * 2)
+    assert curve.lower == pytest.approx([np.exp(-3), np.exp(-6)])
+    assert curve.vacuous_above == 1.0
+    plain = Bounded(measured(1.0 * STEP), upper=lambda _, t: 2 * t).judge(run()).curve
+    assert plain is not None
+    assert (plain.lower, plain.vacuous_above) == (None, None)
+    assert plain.measured == STEP.tolist()
+    lower = Bounded(measured(1.0 * STEP), lower=lambda _, t: t / 2, largest=5.0).judge(run()).curve
+    assert lower is not None
+    assert (lower.upper, lower.vacuous_above) == (None, 5.0)
+
+
+def test_the_first_step_at_the_edges_of_what_is_tried() -> None:
+    for start in (9_999, 10_000, 10_001, 10_002, 10**6, 123_456_789_012):
+        assert first_step(partial(np.less_equal, start), 2) == start
+    assert first_step(lambda t: t >= 20_000, 15_000) == 20_000
+    assert first_step(lambda t: t >= 3, 15_000) == 15_000
+    assert first_step(lambda t: (t >= 3) & (t <= 5), 2) == 3
+    assert first_step(lambda t: t >= 9e39, 2) == pytest.approx(9e39, rel=1e-12, abs=0)
+    assert first_step(lambda t: t >= 1.1e40, 2) is None
+
+
+def test_a_part_of_a_series_keeps_what_belongs_to_its_entries() -> None:
+    whole = replace(
+        series([-1.0, -2.0, -3.0], radius=[0.1, 0.2, 0.3], step=np.array([4, 5, 6]), label=("a", "b", "c"), log=True),
+        evidence=Evidence.CERTIFIED,
+    )
+    found = part(whole, np.array([True, False, True]))
+    assert found.value.tolist() == [-1.0, -3.0]
+    assert found.radius.tolist() == [0.1, 0.3]
+    assert found.step is not None
+    assert found.step.tolist() == [4, 6]
+    assert (found.label, found.log, found.evidence) == (("a", "c"), True, Evidence.CERTIFIED)
+    bare = part(exact_series([1, 2]), np.array([False, True]))
+    assert (bare.value.tolist(), bare.step, bare.label) == ([2], None, ())
+
+
+def test_room_is_relative_and_negative_where_the_bound_is_broken() -> None:
+    value, bound = series([1.0, 4.0, 0.0, np.inf], radius=0), series([2.0, 1.0, 0.0, 3.0])
+    assert _room("upper", value, bound)[:3].tolist() == [0.5, -0.75, 0.0]
+    assert _room("lower", value, bound)[:3].tolist() == [-0.5, 0.75, 0.0]
+    assert _room("lower", value, bound)[3] == np.inf
+    assert _room("upper", series([-8.0], radius=0), series([4.0])).tolist() == [1.5]
+    assert _room("upper", series([1e3], radius=0, log=True), series([1010.0], log=True)).tolist() == [10.0]
+
+
+def test_ratios_of_the_large_to_the_small_side() -> None:
+    value, bound = series([1.0, -4.0, -1.0, 2.0, 0.0], radius=0.0), series([2.0, -1.0, 3.0, -2.0, 0.0], radius=0.0)
+    upper = _log_ratios(value, [("upper", bound)])[0]
+    np.testing.assert_allclose(upper[:2], [np.log(2), np.log(4)], rtol=1e-15)
+    assert upper[2:].tolist() == [np.inf, -np.inf, 0.0]
+    both = _log_ratios(value, [("upper", bound), ("lower", bound)])
+    np.testing.assert_array_equal(both[1], -both[0])
+    wide = series([1.0], radius=0.25)
+    np.testing.assert_allclose(_log_ratios(wide, [("upper", series([4.0], radius=0.5))], bars=2), [[np.log(3 / 1.5)]])
+    np.testing.assert_allclose(_log_ratios(wide, [("lower", series([0.5], radius=0.1))], bars=2), [[np.log(0.5 / 0.7)]])
+    logs = series([3.0], radius=0.5, log=True)
+    assert _log_ratios(logs, [("upper", series([5.0], radius=0.25, log=True))], bars=2).tolist() == [[0.5]]
+    assert _log_ratios(logs, [("lower", series([1.0], radius=0.25, log=True))]).tolist() == [[2.0]]
+
+
+def test_a_slack_repeats_within_what_error_bars_of_two_runs_reach() -> None:
+    assert _repeats_within(np.log(3.0), np.log([[2.0, 1.5], [7.0, 4.0]])) == pytest.approx(1.0)
+    assert _repeats_within(0.0, np.array([[-np.inf]])) == np.inf
+    assert _repeats_within(-np.inf, np.array([[-np.inf]])) == np.inf
+    value = measured(1 / STEP, radius=np.where(STEP == 1, 0.1, 0.0))
+    found = Bounded(value, upper=lambda _, t: 2 / t).judge(run())
+    assert found.repeats_within == pytest.approx(2 / (2 / 1.2) - 1, rel=1e-9, abs=0)
+
+
+def test_the_slack_is_the_ratio_on_the_natural_scale() -> None:
+    assert _slack(series([4.0], radius=0), series([2.0]), 0) == 0.5
+    assert _slack(series([0.0], radius=0), series([2.0]), 0) is None
+    assert _slack(series([1e-300], radius=0), series([np.inf]), 0) is None
+    assert _slack(series([1.0], radius=0, log=True), series([3.0], log=True), 0) == pytest.approx(np.exp(2))
+    assert _slack(series([0.0], radius=0, log=True), series([1e4], log=True), 0) is None
+
+
+def test_the_detail_gives_relative_error_bars() -> None:
+    value, bound = series([2.0], radius=0.125, step=np.array([3]), label=("a",)), series([-4.0], radius=0.375)
+    assert _detail(value, bound, 0, "upper") == (
+        "Least room at a, t = 3, against the upper bound; relative error bars 1.2e-01."
+    )
+    assert "error bars 0.0e+00" in _detail(series([0.0], radius=0.5), series([0.0], radius=0.5), 0, "upper")
+    logs = series([2.0], radius=0.125, log=True), series([-4.0], radius=0.375, log=True)
+    assert "error bars 5.0e-01" in _detail(*logs, 0, "upper")

@@ -1,0 +1,172 @@
+"""The rules of hidden constants at their edges, and the numbers that they show."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.reports.judgements import HiddenConstant
+from marginaudit.reports.series import series
+from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from tests.reports.judgements.test_judgements import STEP, measured, run
+
+HOLDS, VIOLATED, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.INCONCLUSIVE
+EARLY = STEP <= 31
+"""The first half of the steps' logarithms."""
+
+
+def one(_: Any, t: Any) -> Any:
+    return 0 * t + 1.0
+
+
+def judged(value: Any, *, shape: Any = one, radius: Any = 0.0, log: bool = False, **change: Any) -> Finding:
+    return HiddenConstant(measured(value, radius=radius, log=log), shape, **change).judge(run())
+
+
+def test_kinds_and_what_has_nothing_to_judge() -> None:
+    assert HiddenConstant(measured(1.0 * STEP), one).kind == "upper bound with a hidden constant"
+    assert HiddenConstant(measured(1.0 * STEP), one, side="lower").kind == "lower bound with a hidden constant"
+    nothing = series([], radius=0, step=np.empty(0, dtype=int))
+    assert HiddenConstant(lambda _: nothing, one).judge(run()).verdict is Verdict.NOT_APPLICABLE
+    with pytest.raises(ValueError, match="fitted along steps"):
+        HiddenConstant(lambda _: series([1.0], radius=0), one).judge(run())
+    with pytest.raises(ValueError, match="not a number"):
+        judged(1.0 * STEP, shape=lambda _, t: np.where(t == 5, np.nan, 1.0))
+
+
+def test_one_step_is_too_few_and_two_are_enough() -> None:
+    single = series([1.0], radius=0, step=np.array([7]))
+    found = HiddenConstant(lambda _: single, one).judge(run())
+    assert (found.verdict, found.detail[:40]) == (OPEN, "1 recorded steps are too few to fit a co")
+    pair = series([1.0, 1.5], radius=0, step=np.array([7, 9]))
+    assert HiddenConstant(lambda _: pair, one).judge(run()).verdict is HOLDS
+
+
+def test_the_fitted_constant_has_a_factor_2_of_room() -> None:
+    assert judged(np.where(EARLY, 1.0, 1.99)).verdict is HOLDS
+    assert judged(np.where(EARLY, 1.0, 2.0)).verdict is HOLDS
+    assert judged(np.where(EARLY, 1.0, 2.01)).verdict is OPEN
+    assert judged(np.where(STEP <= 32, 1.0, 2.01)).verdict is OPEN
+    assert judged(np.where(STEP <= 30, 1.0, 2.01)).verdict is HOLDS
+
+
+def test_the_numbers_of_an_upper_bound() -> None:
+    value = replace(
+        series(np.where(STEP == 500, 1.5, np.where(STEP == 20, 3.0, 1.0)) * STEP, radius=0, step=STEP),
+        evidence=Evidence.CERTIFIED,
+    )
+    found = HiddenConstant(lambda _: value, lambda _, t: t).judge(run())
+    assert (found.verdict, found.evidence, found.side) == (HOLDS, Evidence.CERTIFIED, "upper")
+    assert (found.worst_step, found.measured, found.first_violation) == (500, 750.0, None)
+    assert found.constant == pytest.approx(3)
+    assert found.bound == pytest.approx(6 * 500)
+    assert found.slack == pytest.approx(4)
+    assert found.detail == (
+        "Tightest constant on what was run: 3. Fitted to t <= 31 with a factor 2 of room: 6; tested, unchanged, to "
+        "t = 1000."
+    )
+    assert found.curve is not None
+    assert found.curve.lower is None
+    assert found.curve.upper == pytest.approx(6 * STEP)
+    assert found.curve.measured[19] == 60.0
+    assert found.curve.step == STEP.tolist()
+
+
+def test_the_numbers_of_a_lower_bound() -> None:
+    found = judged(np.where(EARLY, 1.0, np.where(STEP == 400, 0.6, 0.7)) * STEP, shape=lambda _, t: t, side="lower")
+    assert (found.verdict, found.side, found.worst_step) == (HOLDS, "lower", 400)
+    assert found.constant == pytest.approx(0.6)
+    assert found.bound == pytest.approx(200)
+    assert found.slack == pytest.approx(0.5 / 0.6)
+    assert found.curve is not None
+    assert found.curve.upper is None
+    assert found.curve.lower == pytest.approx(STEP / 2)
+    assert judged(np.where(EARLY, 1.0, 0.49) * STEP, shape=lambda _, t: t, side="lower").verdict is OPEN
+
+
+def test_the_numbers_of_a_logarithm() -> None:
+    found = judged(np.log(3) - 0.1 * STEP, shape=lambda _, t: -0.1 * t, log=True)
+    assert found.verdict is HOLDS
+    assert found.constant == pytest.approx(3)
+    assert found.bound == pytest.approx(6 * np.exp(-0.1 * (found.worst_step or 0)))
+    assert found.slack == pytest.approx(2)
+    assert found.curve is not None
+    assert found.curve.measured[9] == pytest.approx(3 * np.exp(-1))
+    assert found.curve.upper is not None
+    assert found.curve.upper[9] == pytest.approx(6 * np.exp(-1))
+
+
+def path(first: float, second: float) -> Finding:
+    """A needed constant whose logarithm rises by ``first``, then by ``second``, in the halves of what is tested."""
+    log_t = np.log(STEP)
+    begin, end = np.log(32), np.log(1000)
+    needed = np.interp(log_t, [begin, (begin + end) / 2, end], [0.0, first, first + second])
+    return judged(np.exp(needed))
+
+
+def test_a_constant_that_runs_away_by_a_factor_10_beyond_the_room_is_refuted() -> None:
+    found = path(np.log(20.2) / 2, np.log(20.2) / 2)
+    assert found.verdict is VIOLATED
+    assert found.worst_step == 1000
+    past = np.log(32) + np.log(2) / np.log(20.2) * np.log(1000 / 32)
+    assert found.first_violation == int(np.ceil(np.exp(past)))
+    at_the_fitted_one = np.where(EARLY, 1.0, np.where(STEP == 32, 2.0, 2.0 * (STEP / 32)))
+    assert (judged(at_the_fitted_one).verdict, judged(at_the_fitted_one).first_violation) == (VIOLATED, 33)
+    open_yet = path(np.log(19.8) / 2, np.log(19.8) / 2)
+    assert (open_yet.verdict, open_yet.first_violation) == (OPEN, None)
+
+
+def test_a_constant_that_slows_down_is_not_refuted() -> None:
+    assert path(2.0, 2.0 * 0.92).verdict is VIOLATED
+    assert path(2.0, 2.0 * 0.88).verdict is OPEN
+    assert path(-1.0, 5.0).verdict is VIOLATED
+
+
+def test_a_step_that_leaves_no_constant() -> None:
+    found = judged(np.where(STEP == 5, 0.0, 1.0), side="lower")
+    assert (found.verdict, found.worst_step, found.first_violation) == (VIOLATED, 5, 5)
+    assert (found.measured, found.bound) == (0.0, 0.0)
+    assert found.detail == "At t = 5 no constant C > 0 makes it true."
+    assert judged(np.where(STEP == 5, 0.0, 1.0)).verdict is HOLDS
+    assert judged(np.where(STEP == 5, -9.0, 1.0)).verdict is HOLDS
+    hidden = judged(np.where(STEP == 5, 0.1, 1.0), radius=np.where(STEP == 5, 0.2, 0.0), side="lower")
+    assert (hidden.verdict, hidden.worst_step, hidden.first_violation) == (OPEN, 5, None)
+    assert hidden.detail == "At t = 5 the error bars leave open whether any constant C > 0 makes it true."
+    both = judged(np.where(STEP == 8, -1.0, np.where(STEP == 5, 0.1, 1.0)), radius=0.2 * (STEP == 5), side="lower")
+    assert (both.verdict, both.worst_step) == (VIOLATED, 8)
+
+
+def test_the_second_half_of_the_last_decade_decides_a_late_statement() -> None:
+    def late(failing: list[int], regime: float = 100) -> Finding:
+        value = np.where(np.isin(STEP, failing), -1.0, 1.0) * STEP
+        return judged(value, shape=lambda _, t: t, side="lower", regime=lambda _: regime, late=True)
+
+    assert late([99]).verdict is HOLDS
+    early = late([100])
+    assert early.verdict is OPEN
+    assert early.detail.startswith(
+        "What fails at t = 100 may yet come true; the run ends at t = 1000. In its last decade: violated. At t = 100"
+    )
+    assert late([316]).verdict is OPEN
+    assert (late([317]).verdict, late([317]).first_violation) == (VIOLATED, 317)
+    assert (late([100, 400]).verdict, late([100, 400]).first_violation) == (VIOLATED, 400)
+    before = late([400], regime=101)
+    assert (before.verdict, before.first_violation) == (OPEN, None)
+    assert before.detail.startswith(
+        "The statement is about late steps, which begin at about t = 101; the run ends at t = 1000. In its last"
+    )
+
+
+def test_what_repeats_within_the_error_bars_of_two_runs() -> None:
+    both = judged(1.0 + 0 * STEP, radius=np.where(EARLY, 0.1, 0.2))
+    assert both.repeats_within == pytest.approx(1.4 / 0.8 - 1)
+    only_constant = judged(np.where(STEP == 2, 1.2, 1.0), radius=np.where(STEP == 1, 0.3, 0.0))
+    assert only_constant.repeats_within == pytest.approx(1.6 / 1.2 - 1)
+    tested = judged(1.0 + 0 * STEP, radius=np.where(STEP == 100, 0.1, 0.0))
+    assert tested.repeats_within == pytest.approx(0.2)
+    uneven = judged(np.where(STEP == 900, 0.5, 1.0), radius=np.where(EARLY, 0.1, 0.2))
+    assert uneven.repeats_within == pytest.approx(1.4 / 0.8 - 1)
+    low = judged(1.0 + 0 * STEP, radius=np.where(EARLY, 0.1, 0.2), side="lower")
+    assert low.repeats_within == pytest.approx(1.2 / 0.6 - 1)
+    assert judged(1.0 + 0 * STEP, radius=np.where(EARLY, 0.5, 0.0)).repeats_within == np.inf

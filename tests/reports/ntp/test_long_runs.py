@@ -1,0 +1,207 @@
+"""Audits beyond the true steps: what is guaranteed, enclosed, drawn, and not judged."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import CASES, broken, free_dataset
+from marginaudit.reports import LEDGER, Claim, Evidence, Verdict
+from marginaudit.reports.judgements import Bounded, Limit
+from marginaudit.reports.ntp import Config, Run, guarantees
+from marginaudit.reports.ntp.figures.direction import direction_figure
+from marginaudit.reports.ntp.figures.gallery import FIGURES
+from marginaudit.reports.ntp.rates import rates_answer
+from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, SHARPER
+from tests.command_line import Command
+
+SMALL = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
+DEGENERATE = free_dataset(V=20, N=100, L=8, seed=4)
+
+
+@cache
+def far(name: str) -> Run:
+    data = {"small": SMALL, "degenerate": DEGENERATE}.get(name) or CASES[name]()
+    return Run(data, Config(steps2=None))
+
+
+@pytest.mark.parametrize("name", ["example-1", "small"])
+def test_what_is_guaranteed_is_true_of_the_run(name: str) -> None:
+    """Margins, other weight and loss of the run, from its scores, lie within what the two theorems guarantee."""
+    run = far(name)
+    stage, data = run.training.stage2, run.dataset
+    kept = stage.step >= 1
+    t = stage.step[kept].astype(float)
+    relations = data.relations
+    margins = np.array(
+        [
+            stage.score(w, q) - stage.score(j, q)
+            for q, w, j in zip(
+                relations.query.tolist(), relations.winner.tolist(), relations.loser.tolist(), strict=True
+            )
+        ]
+    ).min(axis=0)[kept]
+    guaranteed = guarantees.margin(run, t)
+    assert np.isfinite(guaranteed).any()
+    assert (margins >= guaranteed).all()
+    assert (stage.one_minus_cos[kept] <= guarantees.direction_bound(run, t)).all()
+    assert (stage.log_other_weight[kept] <= guarantees.log_other_weight(run, t) + 1e-9).all()
+    assert (stage.log_loss[kept] <= guarantees.log_loss(run, t) + 1e-9 * np.abs(stage.log_loss[kept])).all()
+
+
+def test_nothing_is_guaranteed_without_the_assumptions() -> None:
+    run = Run(broken(SMALL, "optimal_majority"), Config(steps2=5))
+    assert np.isneginf(guarantees.margin(run, np.array([1e30]))).all()
+
+
+def tightened(claim: Claim, by: float) -> Claim:
+    judgement = claim.judgement
+    assert isinstance(judgement, Bounded)
+    upper = judgement.upper
+    assert upper is not None
+    return replace(claim, judgement=replace(judgement, upper=lambda run, t: np.asarray(upper(run, t)) * by))
+
+
+@pytest.mark.parametrize("claim", ["ntp.theorem2.weight", "ntp.theorem2.loss"])
+def test_a_statement_beyond_its_threshold_needs_the_guarantee_to_reach(claim: str) -> None:
+    run = far("example-1")
+    assert LEDGER[claim].judge(run).verdict is Verdict.HOLDS
+    # logarithms: a bound 100 times as negative is not what the theorems guarantee
+    found = tightened(LEDGER[claim], 100).judge(run)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.informative_from is not None
+
+
+def test_proposition_1_is_judged_beyond_the_steps_of_stage_1() -> None:
+    run = far("section-7")
+    found = LEDGER["ntp.prop1.direction"].judge(run)
+    assert (found.verdict, found.informative_from) == (Verdict.HOLDS, 541104)
+    assert run.stage1.step[-1] == 10**18
+    assert run.stage1.method[0] == "steps"
+    assert len(Run(run.dataset, Config(at=(5, 10))).stage1) == 2
+    turned = broken(SMALL, "orthonormal")
+    assert Run(turned, Config(steps1=20, steps2=5)).stage1.step[-1] == 20
+
+
+@pytest.mark.parametrize("name", ["section-7", "degenerate"])
+def test_the_rate_is_the_laws(name: str) -> None:
+    run = far(name)
+    claim = LEDGER["sharp.rate"]
+    assert claim.judge(run).verdict is Verdict.HOLDS
+    answer = rates_answer(run)
+    assert answer["degenerate"] == (name == "degenerate") == bool(answer["without_multiplier"])
+    assert answer["constant_measured"] == pytest.approx(answer["constant_predicted"], rel=1e-6, abs=0)
+    last = answer["decades"][-1]
+    assert last["exponent"] == pytest.approx(last["predicted"], abs=1e-6)
+    assert answer["asymptotic_from"] < 10**6
+    judgement = claim.judgement
+    assert isinstance(judgement, Limit)
+    off = replace(claim, judgement=replace(judgement, predicted=lambda run: 1.1 * judgement.predicted(run)))
+    assert off.judge(run).verdict is Verdict.VIOLATED
+
+
+def test_constraints_without_a_multiplier_are_tight_and_named() -> None:
+    run = far("degenerate")
+    exact = solve_kq(DEGENERATE).exact().weights_exact
+    named = rates_answer(run)["without_multiplier"]
+    for query, winner, loser in named:
+        assert exact[query][winner] - exact[query][loser] == 1
+        order = DEGENERATE.orders[query]
+        assert winner in order.optimal
+        assert loser in order.non_optimal
+
+
+def test_certified_steps_carry_the_evidence() -> None:
+    run = Run(SMALL, Config(steps2=None, certify=60))
+    assert run.steps2 == 60
+    for claim in ("ntp.theorem1.norm", "ntp.theorem1.direction"):
+        assert LEDGER[claim].judge(run).evidence is Evidence.CERTIFIED
+    plain = Run(SMALL, Config(steps2=60))
+    assert LEDGER["ntp.theorem1.norm"].judge(plain).evidence is Evidence.FLOAT64
+    longer = Run(SMALL, Config(steps2=90, certify=60))
+    assert LEDGER["ntp.theorem1.norm"].judge(longer).evidence is Evidence.FLOAT64
+    turned = Run(broken(SMALL, "orthonormal"), Config(steps2=20, certify=20))
+    assert turned.enclosure is None
+    assert "orthonormal" in str(turned.not_enclosed)
+
+
+def test_a_violation_within_certified_steps_is_certified() -> None:
+    run = Run(SMALL, Config(steps2=None, certify=40))
+    judgement = LEDGER["ntp.theorem1.norm"].judgement
+    assert isinstance(judgement, Bounded)
+    false = replace(LEDGER["ntp.theorem1.norm"], judgement=replace(judgement, upper=lambda run, t: 0.99 * t * run.eta))
+    found = false.judge(run)
+    assert (found.verdict, found.evidence) == (Verdict.VIOLATED, Evidence.CERTIFIED)
+
+
+def test_statements_about_training_are_not_judged_on_plain_descent() -> None:
+    run = Run(SMALL, Config(steps2=None, optimizer="gd"))
+    assert run.steps2 == 900
+    assert "plain" in str(run.stopped)
+    found = LEDGER["ntp.theorem1.direction"].judge(run)
+    assert found.verdict is Verdict.NOT_APPLICABLE
+    assert "normalised" in found.detail
+    assert LEDGER["ntp.prop2.closed-form"].judge(run).verdict is not Verdict.NOT_APPLICABLE
+
+
+def colours(figure: Any) -> set[str]:
+    return {to_hex(line.get_color()) for line in figure.axes[0].lines}
+
+
+def test_the_direction_plot_has_all_its_lines() -> None:
+    run = far("example-1")
+    ids = ("ntp.theorem1.direction", "sharp.theorem1")
+    figure = direction_figure(run, {claim: LEDGER[claim].judge(run) for claim in ids})
+    assert {MEASURED, BOUND, SHARPER, LAW} <= colours(figure)
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert any("vacuous" in text for text in texts)
+    assert sum("informative from" in text for text in texts) == 2
+    assert {"true steps", "gradient flow"} <= set(texts)
+    assert figure.axes[0].get_xlim() == (1, 1e18)
+
+
+def test_the_direction_plot_without_bounds_or_direction() -> None:
+    run = Run(SMALL, Config(steps2=30))
+    assert colours(direction_figure(run, {})) & {BOUND, SHARPER} == set()
+    cycle = Run(broken(SMALL, "well_defined_orders"), Config(steps2=5))
+    assert [text.get_text() for text in direction_figure(cycle, {}).axes[0].texts] == ["no direction"]
+
+
+def test_the_gallery_names_its_figures() -> None:
+    assert set(FIGURES) == {"ntp-2", "ntp-theorem-1", "ngd-gd"}
+
+
+def test_train_says_how_each_row_was_obtained(command: Command) -> None:
+    rows = command.json("train", "example-1", "--steps2", "1e15", "--at", "900,1e15")["stage2"]
+    assert [(row["step"], row["method"]) for row in rows] == [(900, "steps"), (10**15, "flow")]
+    assert rows[0]["error"] < 1e-10
+    assert rows[1]["error"] < 1e-6
+    assert rows[1]["law"] == pytest.approx(rows[1]["one_minus_cos"], rel=1e-9, abs=0)
+
+
+def test_train_refuses_what_it_cannot_fast_forward(command: Command) -> None:
+    line = command.refused("train", "example-1", "--optimizer", "gd", "--steps2", "1e8")
+    assert line == (
+        "example-1: --steps2 100000000: got no fast-forward (plain gradient descent has none), "
+        "expected at most 10000000 steps"
+    )
+
+
+@pytest.mark.parametrize("at", [None, (3,)])
+@pytest.mark.parametrize("steps2", [0, 1, 2])
+def test_the_printed_floor_is_judged_without_a_step_of_stage_2(steps2: int, at: tuple[int, ...] | None) -> None:
+    found = LEDGER["ntp.theorem2.floor"].judge(Run(SMALL, Config(steps1=900, steps2=steps2, at=at)))
+    assert found.verdict is Verdict.VIOLATED
+    assert found.measured == LEDGER["ntp.theorem2.floor"].judge(far("small")).measured
+    assert found.witness is not None
+    assert ("loss_at_t" in found.witness) == (at is None)
+
+
+@pytest.mark.parametrize(("steps1", "steps2"), [(5003, 2777), (2777, 5003)])
+def test_the_last_step_of_each_stage_is_recorded(steps1: int, steps2: int) -> None:
+    run = Run(SMALL, Config(steps1=steps1, steps2=steps2))
+    assert (run.trained.stage1.step[-1], run.trained.stage2.step[-1]) == (steps1, steps2)

@@ -1,0 +1,167 @@
+"""What is trained and recorded for a dataset, and what a run says of itself."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.margins import SolverFailure
+from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
+from marginaudit.reports.ntp.run import Config, NotAlgorithm1, Run, dense_steps, true_steps
+from marginaudit.reports.run import once_a_run
+from marginaudit.training.ntp.algorithm1 import STAGE1_STEPS
+from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, SWITCH
+
+SMALL = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
+CYCLE = broken(SMALL, "well_defined_orders")
+
+
+def example(**config: Any) -> Run:
+    return Run(CASES["example-1"](), Config(**({"steps1": 5, "steps2": 4} | config)))
+
+
+def test_step_sizes_are_the_papers_or_those_given() -> None:
+    assert (example().eta0, example().eta) == (0.1, 0.025)
+    assert (example(lr1=3.0, lr2=4.0).eta0, example(lr1=3.0, lr2=4.0).eta) == (3.0, 4.0)
+
+
+def test_every_step_is_recorded_then_a_hundred_a_decade_then_twenty() -> None:
+    assert dense_steps(5) == (0, 1, 2, 3, 4, 5)
+    assert dense_steps(0) == (0,)
+    assert dense_steps(2_000) == tuple(range(2_001))
+    long = np.array(dense_steps(10**9, every=100))
+    assert long[:101].tolist() == list(range(101))
+    assert long[-1] == 10**9
+    for start, end, a_decade in ((100, SWITCH, 100), (SWITCH, 10**9, 20)):
+        entries = math.ceil(a_decade * math.log10(end / start)) + 1
+        assert ((long >= start) & (long <= end)).sum() == pytest.approx(entries, abs=8)
+        ratios = long[(long > start) & (long < end)][1:] / long[(long > start) & (long < end)][:-1]
+        assert np.median(ratios) == pytest.approx(10 ** (1 / a_decade), rel=2e-3, abs=0)
+    for last, listed in ((9_999, {2, 10, 100, 900, 1000}), (10**6, {10**4, 10**5, 10**6})):
+        assert listed <= set(dense_steps(last, every=5))
+    assert 1000 not in dense_steps(999, every=5)
+
+
+def test_how_long_stage_2_is() -> None:
+    assert Run(SMALL, Config(steps2=None)).steps2 == 10**18
+    assert Run(SMALL, Config(steps2=7)).steps2 == 7
+    assert Run(SMALL, Config(steps2=None, certify=9)).steps2 == 9
+    assert Run(SMALL, Config(steps2=50, certify=9)).steps2 == 50
+    for config, steps in (
+        (Config(steps2=None), 900),
+        (Config(steps2=MOST_TRUE_STEPS), MOST_TRUE_STEPS),
+        (Config(steps2=MOST_TRUE_STEPS + 1), 900),
+    ):
+        assert Run(CYCLE, config).steps2 == steps
+        assert Run(SMALL, replace(config, optimizer="gd")).steps2 == steps
+    assert str(Run(CYCLE, Config(steps2=None)).stopped).startswith("no fast-forward beyond true steps: ")
+    assert Run(CYCLE, Config(steps1=3, steps2=5)).stopped is None
+    assert Run(SMALL, Config(steps1=3, steps2=5)).stopped is None
+
+
+def test_how_many_steps_are_taken_one_by_one() -> None:
+    assert true_steps(Config(steps1=7, steps2=5)) == 12
+    assert true_steps(Config(steps1=7, steps2=None)) == 7 + SWITCH
+    assert true_steps(Config(steps1=10**15, steps2=0)) == STAGE1_STEPS
+
+
+def test_records_of_the_longer_stage_and_of_both_ends() -> None:
+    on = example(steps1=9, steps2=4)
+    assert on.trained.stage1.step.tolist() == list(range(10))
+    assert on.trained.stage2.step.tolist() == list(range(5))
+    at = example(steps1=9, steps2=4, at=(2, 4, 8))
+    assert at.trained.stage1.step.tolist() == [2, 4, 8]
+    assert at.trained.stage2.step.tolist() == [2, 4]
+
+
+def test_the_run_of_another_length_shares_what_does_not_depend_on_it() -> None:
+    on = example()
+    kq, norm = on.kq, on.norm_kq
+    other = on.with_steps1(77)
+    assert (other.config.steps1, other.config.steps2, other.norm_kq) == (77, 4, norm)
+    assert other.kq is kq
+    assert on.config.steps1 == 5
+    on.assumption("injective")
+    assert other.assumption("injective") is on.assumption("injective")
+
+
+def test_statements_speak_of_normalised_descent() -> None:
+    plain = example(optimizer="gd")
+    with pytest.raises(NotAlgorithm1, match="normalised gradient descent"):
+        _ = plain.training
+    assert plain.trained.stage2.step[-1] == 4
+    assert example().training is not None
+
+
+def test_stage_1_goes_on_by_its_closed_form_where_that_is_proved() -> None:
+    on = example()
+    assert (on.stage1_steps.step[-1], on.stage1.step[-1]) == (5, 10**18)
+    beyond = on.stage1.step > 5
+    np.testing.assert_allclose(on.stage1.norm[beyond], 0.1 * on.stage1.step[beyond].astype(float), rtol=1e-14)
+    assert on.stage1.step.tolist() == sorted(set(on.stage1.step.tolist()))
+    assert on.stage1.step[6] == 6
+    assert example(at=(1, 4)).stage1.step.tolist() == [1, 4]
+    turned = Run(broken(SMALL, "orthonormal"), Config(steps1=5, steps2=2))
+    assert turned.stage1.step[-1] == 5
+    assert turned.stage1_steps is turned.training.stage1
+    alone = Run(Dataset.from_sentences("alone", ["aa"]), Config(steps1=3, steps2=0))
+    assert alone.stage1.step[-1] == 3
+
+
+def test_what_is_enclosed_and_why_not() -> None:
+    on = example(steps2=8, certify=6)
+    assert on.enclosure is not None
+    assert on.enclosure.step.tolist() == list(range(7))
+    assert on.not_enclosed is None
+    assert example().not_enclosed == "not asked for"
+    assert example().enclosure is None
+    late = example(steps2=8, certify=3, at=(5,))
+    assert late.not_enclosed == "none of its first 3 steps is recorded"
+    assert "plain" in str(example(certify=3, optimizer="gd").not_enclosed)
+    first = example(steps2=8).first_steps
+    assert first is not None
+    assert first.step.tolist() == list(range(9))
+    many = Dataset(
+        "many",
+        tuple(map(str, range(70))),
+        (Sample(tuple(map(str, range(65))), "1"),),
+        (1,),
+        next_token={str(i): str((i + 1) % 70) for i in range(70)},
+    )
+    assert Run(many, Config(steps1=2, steps2=2)).first_steps is None
+
+
+def test_a_solver_that_fails_leaves_no_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(_: Dataset) -> Any:
+        raise SolverFailure("no")
+
+    monkeypatch.setattr("marginaudit.reports.ntp.run.solve_kq", failing)
+    on = example()
+    assert on.solved("kq") is None
+    assert on.solved("ov") is on.ov
+
+
+def test_what_does_not_exist_has_no_norm() -> None:
+    with pytest.raises(ValueError, match="infeasible"):
+        _ = Run(CYCLE).norm_kq
+    assert example().norm_kq == pytest.approx(np.sqrt(13 / 6))
+    assert example().norm_ov == pytest.approx(np.sqrt(3))
+    assert not Run(Dataset.from_sentences("n", ["abc"])).trainable
+    assert example().trainable
+
+
+def test_a_quantity_is_computed_once_for_each_of_its_arguments() -> None:
+    computed = []
+
+    @once_a_run
+    def scaled(run: Run, by: int = 1) -> int:
+        computed.append(by)
+        return by * run.steps2
+
+    run = example()
+    assert [scaled(run), scaled(run, 3), scaled(run, by=2), scaled(run, by=2), scaled(run, 3)] == [4, 12, 8, 8, 12]
+    assert computed == [1, 3, 2]
+    assert scaled(example(), 3) == 12
+    assert computed == [1, 3, 2, 3]

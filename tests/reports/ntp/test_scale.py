@@ -1,0 +1,209 @@
+"""What a claim costs grows as its dataset does: counted in calls of functions and in bytes, never in seconds."""
+
+import cProfile
+import pstats
+import tracemalloc
+from itertools import combinations
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import pytest
+
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
+from marginaudit.reports import LEDGER, Verdict
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import lemmas_stage2, proposition2, theorem3_sentences
+from marginaudit.reports.ntp.claims.gradients import compare
+from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.training.ntp import Stage2, train
+
+V = 50
+"""Tokens of the small dataset; the large one has twice as many of everything."""
+
+CONSTANT = 3_000
+"""Calls that do not depend on the dataset's size."""
+
+
+class Cost(NamedTuple):
+    """Calls of functions on both datasets, and the most bytes held at once on the large one."""
+
+    small: int
+    large: int
+    peak: int
+
+
+def prepared(size: int) -> Run:
+    """A run with all that claims share: the orders, the solutions and the training."""
+    data = free_dataset(V=size, N=10 * size, L=12, seed=1, optimal=(1, 3), non_optimal=(4, 8))
+    run = Run(data, Config(steps1=20, steps2=20))
+    for order in data.orders.values():
+        for part in ("optimal", "non_optimal", "confused", "non_comparable"):
+            getattr(order, part)
+    for part in ("assumptions", "norm_ov", "norm_kq", "trained"):
+        getattr(run, part)
+    return run
+
+
+def calls(claim: str, run: Run) -> int:
+    profile = cProfile.Profile()
+    found = profile.runcall(LEDGER[claim].judge, run)
+    assert found.verdict is not Verdict.BROKEN
+    return pstats.Stats(profile).total_calls  # type: ignore[attr-defined, no-any-return]
+
+
+def cost(claim: str, small: Run, large: Run) -> Cost:
+    fewer = calls(claim, small)
+    tracemalloc.start()
+    more = calls(claim, large)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return Cost(fewer, more, peak)
+
+
+IDS = [claim.id for claim in PAPER.claims]
+
+
+@pytest.fixture(scope="module")
+def runs() -> tuple[Run, Run]:
+    return prepared(V), prepared(2 * V)
+
+
+@pytest.fixture(scope="module")
+def costs(runs: tuple[Run, Run]) -> dict[str, Cost]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(theorem3_sentences, "MOST_SENTENCES", 300)
+        warm = prepared(8)  # what is imported at the first use is no cost of the dataset
+        for claim in PAPER.claims:
+            claim.judge(warm)
+        return {claim: cost(claim, *runs) for claim in IDS}
+
+
+@pytest.mark.parametrize("claim", IDS)
+def test_twice_the_dataset_takes_twice_the_calls(claim: str, costs: dict[str, Cost]) -> None:
+    assert costs[claim].large <= 2.5 * costs[claim].small + CONSTANT
+
+
+@pytest.mark.parametrize("claim", IDS)
+def test_memory_is_linear_in_relations_and_matrices(claim: str, costs: dict[str, Cost], runs: tuple[Run, Run]) -> None:
+    """A few weight matrices beside a few thousand bytes a relation."""
+    data = runs[1].dataset
+    assert costs[claim].peak <= 24 * 8 * data.V**2 + 3_000 * len(data.relations)
+
+
+def test_no_claim_builds_every_score_of_every_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    def scores(_: Stage2) -> NoReturn:
+        raise MemoryError("scores of all records at once")
+
+    run = prepared(8)
+    monkeypatch.setattr(Stage2, "scores", property(scores))
+    assert [claim.id for claim in PAPER.claims if claim.judge(run).verdict is Verdict.BROKEN] == []
+
+
+def test_one_hot_training_decomposes_no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = np.linalg.norm
+
+    def norm(x: Any, ord: Any = None, **options: Any) -> Any:
+        assert ord is None, "a spectral norm takes V^3 operations"
+        return whole(x, **options)
+
+    monkeypatch.setattr(np.linalg, "norm", norm)
+    data = free_dataset(V=6, N=14, L=4, seed=5)
+    trained = train(data, steps1=5, steps2=5)
+    monkeypatch.undo()
+    rotated = train(Dataset(**{**vars_of(data), "embedding": np.eye(6)}), steps1=5, steps2=5)
+    assert trained.margin_error == rotated.margin_error > 0
+
+
+def vars_of(data: Dataset) -> dict[str, Any]:
+    return {name: getattr(data, name) for name in ("name", "vocabulary", "samples", "counts", "next_token")}
+
+
+def test_lemma_5_holds_a_block_of_records_at_a_time(monkeypatch: pytest.MonkeyPatch, runs: tuple[Run, Run]) -> None:
+    def peak(together: int) -> int:
+        monkeypatch.setattr(lemmas_stage2, "MOST_TOGETHER", together)
+        runs[1].kept.clear()
+        tracemalloc.start()
+        lemmas_stage2.lemma5_weights(runs[1])
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    assert peak(1) < peak(10**9) / 2
+
+
+def test_a_random_part_is_named() -> None:
+    data = free_dataset(V=120, N=600, L=4, seed=0)
+    run = Run(data, Config(steps1=5, steps2=5))
+    assert "100 of 120 tokens, a random part, stand for all." in LEDGER["ntp.gradient.ov"].judge(run).detail
+    for claim in ("ntp.gradient.kq", "ntp.lemma4"):
+        assert "100 of 600 samples, a random part, stand for all." in LEDGER[claim].judge(run).detail
+    number = len(run.training.classes)
+    assert f"500 of {number} samples (merged by query, bag and next token)" in LEDGER["sharp.floor"].judge(run).detail
+    small = Run(free_dataset(V=6, N=14, L=4, seed=5), Config(steps1=5, steps2=5))
+    for claim in ("ntp.gradient.ov", "ntp.gradient.kq", "ntp.lemma4", "sharp.floor"):
+        assert "random part" not in LEDGER[claim].judge(small).detail
+
+
+def test_the_random_part_of_tokens_is_compared_on_both_sides() -> None:
+    """One wrong token shows where it is taken."""
+    found = compare(Run(free_dataset(V=120, N=200, L=4, seed=0), Config(steps1=5, steps2=5)), 1)
+    difference = np.abs(found.printed.value - found.derivative.value)
+    assert (difference <= found.printed.radius).all()
+    assert (found.size > 1).all()
+
+
+def test_large_vocabularies_take_fewer_terms() -> None:
+    sample = Sample(("a", "b"), "b")
+    words = ("a", "b", *(f"x{i}" for i in range(998)))
+    data = Dataset("wide", words, (sample,), (1,), next_token={x: x for x in words})
+    found = compare(Run(data), 1)
+    assert found.part == "20 of 1000 tokens, a random part, stand for all."
+
+
+def test_formulas_at_another_length_of_stage_1_judge_no_assumption_again() -> None:
+    run = Run(free_dataset(V=6, N=14, L=4, seed=5), Config(steps1=5, steps2=5))
+    assert run.with_steps1(10**6).assumption("orthonormal") is run.assumption("orthonormal")
+
+
+def test_scores_under_a_query_are_those_of_its_tokens(runs: tuple[Run, Run]) -> None:
+    stage = runs[0].training.stage2
+    present = stage.key[stage.query == 3].tolist()
+    absent = sorted(set(range(V)) - set(present))
+    assert absent
+    several = stage.scores_under(3, present[:4])
+    np.testing.assert_array_equal(several, [stage.score(key, 3) for key in present[:4]])
+    np.testing.assert_array_equal(stage.scores_under(3, [present[0], *absent])[0], stage.score(present[0], 3))
+    assert not stage.scores_under(3, [present[0], *absent])[1:].any()
+    assert np.abs(several).max() > 0
+
+
+@pytest.mark.parametrize("case", ["section-7", "free-20"])
+@pytest.mark.parametrize("method", ["auto", "cvxpy"])
+def test_proposition_2_leaves_out_no_entry_that_could_differ(case: str, method: Any) -> None:
+    """Against all tokens of every query, and against all pairs of every sample."""
+    run = Run(CASES[case](), Config(steps1=2, steps2=2))
+    run.__dict__["kq"] = solve_kq(run.dataset, method=method)
+    data, scores = run.dataset, run.kq.optimal().scores
+    listed = set(proposition2._entries(run))
+    for query, order in data.orders.items():
+        for token in data.vocabulary:
+            if token not in order.confused and (query, token) not in listed:
+                assert scores[data.index[token], data.index[query]] == 0
+                assert proposition2.closed_form_value(order, token) == 0
+    extremes = proposition2._extremes(run)
+    assert all(x != other for _, x, other in extremes)
+
+    def spread(query: str, x: str, other: str) -> float:
+        return abs(float(scores[data.index[x], data.index[query]] - scores[data.index[other], data.index[query]]))
+
+    n = data.collocation.function
+    pairs = {
+        (sample.query, *pair)
+        for sample in data.samples
+        for pair in combinations({x for x in sample.tokens if n[x] != sample.next}, 2)
+    }
+    assert {query for query, *_ in pairs} == {query for query, *_ in extremes}
+    for query in {query for query, *_ in pairs}:
+        most = max(spread(*pair) for pair in pairs if pair[0] == query)
+        assert max(spread(*pair) for pair in extremes if pair[0] == query) == pytest.approx(most, rel=1e-12, abs=0)

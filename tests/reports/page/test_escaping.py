@@ -1,0 +1,138 @@
+"""Names and tokens from outside are text everywhere: in the page, the plots, the tables and the terminal."""
+
+import csv
+import io
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from marginaudit.orders import printable
+from marginaudit.reports.page.files import csv_text, file_stem
+from tests.command_line import Command, dataset_file, strict_json
+from tests.reports.page.test_report_files import Page
+
+HOSTILE = {
+    "path": "../../etc/passwd",
+    "dots": "..",
+    "line breaks": "a\nb\r\nc\u2028d",
+    "script": "</title></style></svg><script>alert(1)</script><img src=x onerror=alert(1)>",
+    "attribute": '" onmouseover="alert(1)" x=\'',
+    "comment": "--><script>alert(1)</script><!-- 雪",
+    "cdata": "]]>&amp;&#60;script&#62;",
+    "mathematics": r"$\frac{1}{0}$ $\input{x}$",
+    "formula": "=cmd|' /C calc'!A0",
+    "at": "@SUM(1)",
+    "tab": "\t=1+1",
+    "terminal": "\x1b[31mred\x1b]0;title\x07\x9b2J",
+    "right to left": "\u202egnp.exe",
+    "long": "n" * 3000,
+    "unicode": "雪☃é😀",
+    "template": "{{ 7*7 }}{% raw %}{# x #}",
+    "markup": "[bold red]x[/] [link=http://x.example]y[/link]",
+    "zero": "\x00",
+    "space": "   ",
+}
+UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e\ufeff]")
+
+
+def document(word: str) -> dict[str, Any]:
+    a, b, c = word, word + "2", word + "3"
+    return {"name": word, "sentences": [[a, b, c], [b, a], [b, a, a], [c, a, b, a]]}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_the_terminal(command: Command, tmp_path: Path, kind: str) -> None:
+    path = dataset_file(tmp_path, document(HOSTILE[kind]))
+    for arguments in (["classify"], ["solve"], ["train", "--steps1", "2", "--steps2", "2"]):
+        answer = command(*arguments, path)
+        assert (answer.status, answer.err) == (0, "")
+        assert not UNSAFE.search(answer.out)
+        assert not UNSAFE.search(command(*arguments, path, "--json").out)
+        tokens = command.json(*arguments, path)
+        assert set(tokens) in ({"next_token", "queries", "assumptions"}, {"ov", "kq"}, {"stage1", "stage2"})
+    assert command.json("classify", path)["next_token"][HOSTILE[kind]] == HOSTILE[kind] + "2"
+    if kind in ("markup", "template", "mathematics"):
+        assert command("classify", path).out.startswith(HOSTILE[kind])
+
+
+def test_one_audit_of_them_all(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    drawn = ("comment", "mathematics")
+    files = []
+    for i, (kind, word) in enumerate(HOSTILE.items()):
+        data = document(word)
+        if kind not in drawn:  # n is no function, so that there is nothing to draw: drawing takes most of the time
+            data["sentences"].append([word, word])
+        files.append(dataset_file(tmp_path, data, f"{i}.json"))
+    answer = command("audit", *files, "--steps1", "3", "--steps2", "3", "--out", "report")
+    assert (answer.status, answer.err) == (0, "")
+    assert not UNSAFE.search(answer.out)
+    report = tmp_path / "report"
+
+    text = (report / "report.json").read_text(encoding="utf-8")
+    assert not UNSAFE.search(text)
+    found = strict_json(text)
+    assert [data["name"] for data in found["datasets"]] == list(HOSTILE.values())
+
+    for name in found["files"]:
+        assert re.fullmatch(r"(figures/|tables/|trajectories/)?[A-Za-z0-9][A-Za-z0-9._-]*", name)
+        assert (report / name).resolve().is_relative_to(report)
+        assert len(Path(name).name) < 110
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*(path.name for path in files), "report"])
+
+    text = (report / "verdicts.csv").read_bytes().decode("utf-8")
+    assert not UNSAFE.search(text.replace("\r\n", ""))
+    assert "\n" not in text.replace("\r\n", "")
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert len(rows) == 1 + len(found["verdicts"])
+    for row, verdict in zip(rows[1:], found["verdicts"], strict=True):
+        assert row[1].removeprefix("'") == printable(verdict["dataset"])
+        assert len(row) == 11
+        for cell in (row[1], row[-1]):
+            assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))
+
+    text = (report / "report.html").read_bytes().decode("utf-8")
+    page = Page(text)
+    assert page.open == []
+    assert not {"script", "img"} & set(page.count)
+    assert page.count["title"] == 1
+    assert not {name for name in page.attributes if name.startswith("on")}
+    assert "http://x.example" not in page.links
+    assert not UNSAFE.search(text)
+    assert not re.search("[\x0b\x0c\x1b\ud800-\udfff]", text)
+    shown = "".join(page.text)
+    for kind in ("path", "script", "attribute", "mathematics", "unicode", "template", "markup", "comment"):
+        assert HOSTILE[kind] in shown
+    assert r"\x1b[31mred" in shown
+    assert r"\u202egnp.exe" in shown
+
+    pictures = sorted((report / "figures").glob("*.svg"))
+    assert len(pictures) == 2 * len(drawn)
+    for picture in pictures:
+        root = ElementTree.fromstring(picture.read_bytes())
+        assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
+        assert not list(root.iter("{http://www.w3.org/2000/svg}image"))
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "＝", "＋", "－", "＠"])
+def test_a_cell_that_a_spreadsheet_would_run(start: str) -> None:
+    written = list(csv.reader(io.StringIO(csv_text(["x"], [[f"{start}1"], [-1.5], ["a=1"]]), newline="")))
+    assert written == [["x"], [f"'{start}1"], ["-1.5"], ["a=1"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "cell"), [("\t=1", r"\t=1"), ("\r\n", r"\r\n"), ("a\x1b[m\x9b\u202eb", r"a\x1b[m\x9b\u202eb")]
+)
+def test_a_cell_that_a_terminal_would_act_on(text: str, cell: str) -> None:
+    assert csv_text(["x"], [[text]]) == f"x\r\n{cell}\r\n"
+
+
+@pytest.mark.parametrize("word", [*HOSTILE.values(), "", "/", "-rf", ".hidden", "a" * 79 + "..", "..a"])
+def test_file_names(word: str) -> None:
+    stem = file_stem(word)
+    assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", stem)
+    assert len(stem) <= 80
+    assert not stem.endswith(".")

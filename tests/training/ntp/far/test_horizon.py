@@ -1,0 +1,224 @@
+"""Stage 2 beyond its true steps: against the steps themselves, and what it refuses."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from marginaudit.margins import CertificateError
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import CASES, CollocationError, Dataset, Sample, broken, free_dataset
+from marginaudit.training.ntp import no_fast_forward, train
+from marginaudit.training.ntp.far import horizon
+from marginaudit.training.ntp.far import law as law_module
+from marginaudit.training.ntp.far.horizon import _decades, one_hot
+from marginaudit.training.ntp.model.edges import MergedEdges
+from marginaudit.training.ntp.model.reference import ExactReference
+from marginaudit.training.ntp.steps.descent import Descent
+from marginaudit.training.ntp.steps.iterate import Iterate
+from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.trained import Training
+from tests.solutions import inexact, known
+from tests.training.ntp.problems import at_scores, reduced
+
+FREE = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
+
+
+def run(data: Dataset, steps2: int, at: list[int], **options: Any) -> Training:
+    return train(data, steps2=steps2, at=at, ov_reference=solve_ov(data), kq_reference=solve_kq(data), **options)
+
+
+@pytest.fixture
+def early(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(horizon, "SWITCH", 10_000)
+
+
+@pytest.mark.parametrize("data", [CASES["example-1"](), FREE], ids=lambda data: data.name)
+def test_the_flow_agrees_with_the_steps_within_the_stated_error(data: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = [100, 30_000, 100_000, 300_000]
+    steps = run(data, at[-1], at)
+    monkeypatch.setattr(horizon, "SWITCH", 20_000)
+    flow = run(data, at[-1], at)
+    assert steps.stage2.method.tolist() == ["steps"] * 4
+    assert flow.stage2.method.tolist() == ["steps", *["flow"] * 3]
+    off = np.abs(flow.stage2.one_minus_cos / steps.stage2.one_minus_cos - 1)
+    assert off[0] == 0
+    assert (off[1:] > 0).any()
+    assert (off <= flow.stage2.error + steps.stage2.error).all()
+    assert (flow.stage2.error < 1e-2).all()
+    for column in ("norm", "log_loss", "log_other_weight", "log_gradient_norm", "log_excess", "along"):
+        left, right = getattr(flow.stage2, column), getattr(steps.stage2, column)
+        np.testing.assert_allclose(left, right, rtol=1e-6, err_msg=column)
+    np.testing.assert_allclose(flow.S, steps.S, atol=1e-3)
+
+
+@pytest.mark.parametrize(("steps", "true_steps"), [(500, 500), (10**6, 10**6), (10**18, 10**6)])
+def test_the_true_steps_of_stage_2(steps: int, true_steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Asked(Exception):  # noqa: N818
+        pass
+
+    def ask(problem: ReducedKQ, iterate: Iterate, steps: int, at: Sequence[int], progress: None, done: int) -> None:
+        raise Asked(steps)
+
+    monkeypatch.setattr(horizon, "descend", ask)
+    with pytest.raises(Asked, match=f"^{true_steps}$"):
+        run(FREE, steps, [])
+
+
+def test_progress_ends_where_the_flow_ends(early: None) -> None:
+    seen: list[int] = []
+    trained = run(FREE, 10**8, [10**8], progress=seen.append)
+    assert trained.stage2.method.tolist() == ["flow"]
+    assert seen == sorted(seen)
+    assert seen[-2:] == [900 + 10_000, 900 + 10**8]
+
+
+def test_the_step_at_which_the_flow_begins_is_a_true_one(early: None) -> None:
+    trained = run(CASES["example-1"](), 20_000, [9999, 10_000, 10_001])
+    assert trained.stage2.method.tolist() == ["steps", "steps", "flow"]
+
+
+def test_the_steps_go_on_until_attention_is_one_hot(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By half as many again each time."""
+    goals = [100]
+    while goals[-1] < 10**5:
+        goals.append(goals[-1] + goals[-1] // 2)
+    steps = run(FREE, goals[-1], goals)
+    hot = steps.stage2.log_other_weight + np.log(max(1, steps.margin)) < -56 * np.log(2)
+    switch = goals[np.flatnonzero(hot)[0]]
+    assert 100 < switch < goals[-1]
+    monkeypatch.setattr(horizon, "SWITCH", 100)
+    trained = run(FREE, goals[-1], [switch, switch + 1, goals[-1]])
+    assert trained.stage2.method.tolist() == ["steps", "flow", "flow"]
+    off = abs(trained.stage2.one_minus_cos[2] / steps.stage2.one_minus_cos[-1] - 1)
+    assert off <= trained.stage2.error[2] + steps.stage2.error[-1]
+
+
+def test_the_flow_inherits_the_error_of_the_steps(early: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    from marginaudit.training.ntp.far import flow
+
+    inherited: list[float] = []
+
+    def seen(*_: object, start_error: float) -> None:
+        inherited.append(start_error)
+        raise flow.FlowFailure("enough was seen")
+
+    monkeypatch.setattr(flow, "fast_forward", seen)
+    trained = run(FREE, 20_000, [])
+    problem, iterate = reduced(FREE, trained.margin)
+    Descent(problem).advance(iterate, 10_000, lambda t: None)
+    assert iterate.state_error > 0
+    assert inherited == [iterate.state_error]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_law_is_a_second_answer(case: str, early: None) -> None:
+    trained = run(CASES[case](), 10**18, [10**9, 10**12, 10**15, 10**18])
+    assert trained.stopped == ""
+    assert trained.asymptotics is not None
+    assert trained.asymptotics.law is not None
+    off = np.abs(trained.stage2.law / trained.stage2.one_minus_cos - 1)
+    assert (off < [1e-5, 1e-8, 1e-9, 1e-9]).all()
+    assert (trained.stage2.error < 1e-2).all()
+
+
+def test_a_flow_that_fails_ends_the_run_with_its_true_steps(early: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    from marginaudit.training.ntp.far import flow
+
+    def failing(
+        *_: ExactReference | MergedEdges | NDArray[np.float64] | NDArray[np.int64] | float, **__: float
+    ) -> None:
+        raise flow.FlowFailure("the solver gave up")
+
+    monkeypatch.setattr(flow, "fast_forward", failing)
+    trained = run(FREE, 10**12, [5, 10**8, 10**12])
+    assert trained.stage2.step.tolist() == [5]
+    assert "the solver gave up" in trained.stopped
+    assert len(trained.stage2.law) == 1
+
+
+def test_steps_too_long_for_the_flow_are_not_fast_forwarded(early: None) -> None:
+    trained = run(FREE, 10**8, [10, 10**8], lr2=30.0)
+    assert trained.stage2.step.tolist() == [10]
+    assert trained.stopped.startswith("no fast-forward beyond step 10000: ")
+    long = run(FREE, 10**8, [10, 10**8], lr2=3.0)
+    assert long.stopped == ""
+    assert np.isinf(long.stage2.error).all()
+
+
+def test_what_has_no_fast_forward() -> None:
+    data = CASES["example-1"]()
+    kq = solve_kq(data)
+    assert no_fast_forward(data, kq) is None
+    assert "plain" in known(no_fast_forward(data, kq, "gd"))
+    assert "not known" in known(no_fast_forward(data, None))
+    turned = broken(data, "orthonormal")
+    assert "orthonormal" in known(no_fast_forward(turned, solve_kq(turned)))
+    two = Dataset(
+        "two",
+        ("a", "b", "q"),
+        (Sample(("a", "b", "q"), "b"),),
+        (1,),
+        next_token={"a": "b", "b": "b", "q": "a"},
+    )
+    assert "same next token" in known(no_fast_forward(two, solve_kq(two)))
+
+
+def test_without_an_exact_solution_there_is_no_fast_forward() -> None:
+    data = CASES["example-1"]()
+    confused, cycle = broken(data, "no_confused_tokens"), broken(data, "well_defined_orders")
+    assert no_fast_forward(confused, inexact(solve_kq(confused))) == "W*_kq is not known exactly"
+    assert no_fast_forward(cycle, solve_kq(cycle)) == "W*_kq does not exist"
+    elsewhere = broken(data, "next_from_sentence")
+    assert "n(x) of no token of its sentence" in known(no_fast_forward(elsewhere, solve_kq(elsewhere)))
+    with pytest.raises(CollocationError):
+        no_fast_forward(broken(data, "collocation"), None)
+
+
+def test_the_law_is_read_at_powers_of_ten() -> None:
+    assert _decades(5, 10**18) == [10**k for k in range(1, 18)]
+    assert _decades(10, 1000) == [100]
+    assert _decades(1, 10**19) == [10**k for k in range(1, 19)]
+    assert _decades(100, 100) == []
+
+
+@pytest.mark.parametrize("A", [0.25, 50.0])
+def test_attention_is_one_hot_below_the_rounding_of_a_gradient(A: float) -> None:
+    """One optimal and one other token: log(other attention) + log(max(1, A)) below -56 log 2."""
+    data = Dataset("pair", ("a", "b"), (Sample(("a", "b"), "b"),), (1,), next_token={"a": "b", "b": "a"})
+    problem, _ = reduced(data, A, exact=False)
+    limit = 56 * np.log(2) + np.log(max(1.0, A))
+    for room in (-1e-3, 1e-3):
+        scores = np.where(problem.classes.key == data.index["a"], limit + room, 0.0)
+        assert one_hot(problem, at_scores(problem, scores)) == (room > 0)
+
+
+def test_a_law_that_the_state_leaves_open_is_not_given(early: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a state leaves open may be 1e-9 of the distance from W*'s line; equal to that is little enough."""
+    found = known(run(FREE, 10**18, [10**18]).asymptotics).law
+    assert found is not None
+    across = np.linalg.norm(found.across(10**18))
+    for open_part, given in ((1e-9 * across, True), (1.01e-9 * across, False)):
+        law = replace(found, unsettled=float(open_part))
+        monkeypatch.setattr(law_module, "asymptotic_law", lambda *_, law=law: law)
+        assert (known(run(FREE, 10**18, [10**18]).asymptotics).law is not None) == given
+
+
+def test_a_failed_certificate_is_no_missing_law(early: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise CertificateError("a second-level margin is below 1")
+
+    monkeypatch.setattr(law_module, "asymptotic_law", refuse)
+    with pytest.raises(CertificateError, match="second-level"):
+        run(FREE, 10**18, [10**18])
+
+
+def test_without_a_relation_nothing_moves_however_far() -> None:
+    data = Dataset("still", ("a", "b"), (Sample(("a",), "b"), Sample(("b",), "a")), (1, 1))
+    assert no_fast_forward(data, solve_kq(data)) is None
+    trained = run(data, 10**18, [1, 10**18])
+    assert trained.stage2.step.tolist() == [1, 10**18]
+    assert not trained.stage2.scores.any()

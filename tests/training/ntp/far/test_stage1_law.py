@@ -1,0 +1,144 @@
+"""Stage 1 in closed form, against true steps and against exact arithmetic."""
+
+from dataclasses import replace
+
+import flint
+import numpy as np
+import pytest
+
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
+from marginaudit.training.ntp import algorithm1, stage1_law, train
+
+EXAMPLE = CASES["example-1"]()
+
+# n not injective: the closed form does not need it
+MANY_TO_ONE = Dataset(
+    "many to one",
+    ("a", "b", "c"),
+    (Sample(("a", "b"), "c"),),
+    (1,),
+    next_token={"a": "c", "b": "c", "c": "a"},
+)
+TWO = Dataset("two", ("a", "b"), (Sample(("a", "b"), "a"),), (1,), next_token={"a": "b", "b": "a"})
+
+
+@pytest.mark.parametrize("data", [EXAMPLE, MANY_TO_ONE, TWO, free_dataset(V=9, N=20, L=4, seed=1)])
+@pytest.mark.parametrize("eta0", [0.1, 7.0])
+def test_against_true_steps(data: Dataset, eta0: float) -> None:
+    ov = solve_ov(data)
+    at = [0, 1, 2, 50, 1000]
+    stepped = train(data, steps1=1000, steps2=0, lr1=eta0, at=at, ov_reference=ov).stage1
+    law = stage1_law(data, eta0, at, ov)
+    assert stepped.method.tolist() == ["steps"] * 5
+    assert law.method.tolist() == ["law"] * 5
+    for name in ("loss", "log_loss", "norm", "gradient_norm", "log_gradient_norm", "min_margin", "max_margin"):
+        np.testing.assert_allclose(law.columns()[name], stepped.columns()[name], rtol=1e-11, atol=1e-300, err_msg=name)
+    np.testing.assert_array_equal(np.isnan(law.one_minus_cos), [True, False, False, False, False])
+    assert np.all(stepped.distance[1:] <= stepped.distance_error[1:])
+    if eta0 < 1:  # larger steps are unstable, though not here
+        assert np.all(stepped.distance_error[1:] < 1e-12)
+    assert not law.distance[1:].any()
+    assert not law.distance_error[1:].any()
+    assert not law.label_spread.any()
+
+
+@pytest.mark.parametrize("V", [2, 3, 40])
+def test_against_exact_arithmetic_to_1e18(V: int) -> None:
+    data = free_dataset(V=V, N=2 if V == 2 else V, L=3, seed=0, optimal=(1, 1), non_optimal=(1, 1))
+    eta0 = 0.2 / np.sqrt(V)
+    steps = [1, 10, 10**3, 10**6, 10**12, 10**18]
+    law = stage1_law(data, eta0, steps, solve_ov(data))
+    with flint.ctx.workprec(2000):
+        for i, t in enumerate(steps):
+            M = t * flint.arb(eta0) / flint.arb(V - 1).sqrt()
+            rest = (V - 1) * (-M).exp()
+            P = (-M).exp() / (1 + rest)
+            # one column: V - 1 entries P, and one -(V-1) P
+            gradient = (V * ((V - 1) * P**2 + ((V - 1) * P) ** 2)).sqrt()
+            assert law.min_margin[i] == pytest.approx(float(M), rel=1e-15, abs=0)
+            assert law.norm[i] == pytest.approx(float(t * flint.arb(eta0)), rel=1e-15, abs=0)
+            if M < 40:
+                assert law.log_loss[i] == pytest.approx(float((V * rest.log1p()).log()), rel=1e-14, abs=0)
+                assert law.log_gradient_norm[i] == pytest.approx(float(gradient.log()), rel=1e-14, abs=1e-15)
+            else:
+                log_rest = float(-M + flint.arb(V - 1).log())
+                # log1p(rest) = rest to rounding
+                assert law.log_loss[i] == pytest.approx(log_rest + np.log(V), rel=1e-14, abs=1e-11)
+    assert law.loss[-1] == 0
+    assert np.isfinite(law.log_loss).all()
+    assert np.isfinite(law.log_gradient_norm).all()
+
+
+def test_training_changes_to_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 100)
+    ov, kq = solve_ov(EXAMPLE), solve_kq(EXAMPLE)
+    at = [50, 100, 101, 600]
+    long = train(EXAMPLE, steps1=600, steps2=600, at=at, ov_reference=ov, kq_reference=kq)
+    assert long.stage1.method.tolist() == ["steps", "steps", "law", "law"]
+    monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 10**5)
+    true = train(EXAMPLE, steps1=600, steps2=600, at=at, ov_reference=ov, kq_reference=kq)
+    assert true.stage1.method.tolist() == ["steps"] * 4
+    for name, column in true.stage1.columns().items():
+        if name in ("error", "distance_error", "method", "one_minus_cos", "distance", "label_spread"):
+            continue
+        np.testing.assert_allclose(long.stage1.columns()[name], column, rtol=1e-12, err_msg=name)
+    assert long.stage1.distance[-1] <= true.stage1.distance_error[-1]
+    assert long.margin == pytest.approx(true.margin, rel=1e-14, abs=0)
+    assert abs(long.margin - true.margin) <= long.margin_error + true.margin_error
+    np.testing.assert_allclose(long.W_ov, true.W_ov, rtol=1e-13)
+    np.testing.assert_allclose(long.stage2.one_minus_cos, true.stage2.one_minus_cos, rtol=1e-10)
+    last = train(EXAMPLE, steps1=600, steps2=0, at=[10, 600], ov_reference=ov).stage1
+    assert last.step.tolist() == [10, 600]
+
+
+def test_the_law_against_any_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nothing beyond the true steps is recorded, and for rotated tokens."""
+    monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 30)
+    R = np.random.default_rng(0).normal(size=(4, 4))
+    law = train(EXAMPLE, steps1=200, steps2=0, at=[200], ov_reference=R)
+    none = train(EXAMPLE, steps1=200, steps2=0, at=[7])
+    Q = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
+    rotated = train(replace(EXAMPLE, embedding=Q), steps1=200, steps2=0, at=[200], ov_reference=R)
+    monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 300)
+    true = train(EXAMPLE, steps1=200, steps2=0, at=[200], ov_reference=R)
+    for other in (law, rotated):
+        assert other.stage1.method.tolist() == ["law"]
+        assert other.stage1.one_minus_cos[0] == pytest.approx(true.stage1.one_minus_cos[0], rel=1e-12, abs=0)
+        np.testing.assert_allclose(other.B, true.B, rtol=1e-12)
+    assert none.stage1.step.tolist() == [7]
+    np.testing.assert_allclose(none.B, true.B, rtol=1e-12)
+
+
+def test_plain_descent_has_no_law(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 10)
+    stage = train(EXAMPLE, steps1=40, steps2=0, at=[40], optimizer="gd").stage1
+    assert stage.method.tolist() == ["steps"]
+
+
+def test_progress_ends_where_stage_1_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 10)
+    seen: list[int] = []
+    train(EXAMPLE, steps1=10**9, steps2=5, at=[], progress=seen.append)
+    assert seen == sorted(seen)
+    assert 10**9 in seen
+    assert seen[-1] == 10**9 + 5
+
+
+def test_another_matrix_is_refused() -> None:
+    oblique = replace(EXAMPLE, embedding=np.eye(4) + 0.1)
+    with pytest.raises(ValueError, match="no exact solution"):
+        stage1_law(EXAMPLE, 0.1, [1], solve_ov(oblique))
+    with pytest.raises(ValueError, match="ov_solution: got another matrix"):
+        stage1_law(EXAMPLE, 0.1, [1], solve_kq(EXAMPLE))
+
+
+def test_one_token() -> None:
+    data = Dataset.from_sentences("one", ["aaa"])
+    law = stage1_law(data, 0.1, [0, 10**18], solve_ov(data))
+    trained = train(data, steps1=5, steps2=0, at=[0, 5])
+    stepped = trained.stage1
+    assert (trained.margin, trained.margin_error) == (0, 0)
+    for name in law.columns():
+        if name not in ("step", "method"):
+            np.testing.assert_array_equal(law.columns()[name], stepped.columns()[name], err_msg=name)

@@ -1,0 +1,297 @@
+"""Gradients: closed forms against complex steps, finite differences, mpmath and dense reference."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import flint
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import logsumexp, softmax
+
+from marginaudit.orders.ntp import Dataset, Sample, free_dataset, prefix_closed_dataset
+from marginaudit.training.ntp import loss_gradient, sample_classes, stage1_loss, stage1_loss_gradient, stage2_loss
+from marginaudit.training.ntp.model.classes import SampleClasses
+from marginaudit.training.ntp.steps.iterate import Iterate
+from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.loss import Loss
+from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
+
+
+def any_dataset(seed: int, V: int = 4, N: int = 9, L: int = 5) -> Dataset:
+    """Random samples: n not injective, next tokens from anywhere, repeated tokens, queries of all kinds."""
+    rng = np.random.default_rng(seed)
+    names = tuple("abcdefgh"[:V])
+    n = {x: names[rng.integers(V)] for x in names}
+    counts: dict[Sample, int] = {}
+    while len(counts) < N:
+        tokens = tuple(names[i] for i in rng.integers(V, size=rng.integers(2, L + 1)))
+        counts[Sample(tokens, names[rng.integers(V)])] = int(rng.integers(1, 4))
+    return Dataset("any", names, tuple(counts), tuple(counts.values()), next_token=n)
+
+
+DATASETS = [
+    *(any_dataset(seed) for seed in range(4)),
+    free_dataset(V=5, N=12, L=5, seed=3, max_count=3),
+    prefix_closed_dataset(V=4, N=9, L=5, seed=2),
+]
+
+
+def embedded(data: Dataset, d: int, seed: int = 0) -> Dataset:
+    return replace(data, embedding=np.random.default_rng(seed).normal(size=(data.V, d)))
+
+
+def answers(data: Dataset) -> NDArray[np.int64]:
+    return np.array([data.index[data.collocation.require_function()[x]] for x in data.vocabulary])
+
+
+def at_weights(space: Space, weights: NDArray[np.float64]) -> Iterate:
+    """The iterate W = weights, reached by one step of length 1."""
+    iterate = Iterate(space.shape, 1.0, np.random.default_rng(9).normal(size=space.shape))
+    iterate.step(-weights, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
+    np.testing.assert_allclose(iterate.weights, weights, rtol=1e-12, atol=1e-12)
+    return iterate
+
+
+def true_gradient(problem: Loss, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    found = problem.gradient(at_weights(problem.space, weights))
+    return np.asarray(found.value * np.exp(found.log_scale))
+
+
+def derivative(f: Callable[..., Any], W: NDArray[np.float64], D: NDArray[np.float64]) -> float:
+    """Complex step."""
+    return float(np.imag(f(W + 1e-150j * D)) / 1e-150)
+
+
+@pytest.mark.parametrize("data", DATASETS)
+def test_eq_5_and_eq_6_against_complex_steps_and_finite_differences(data: Dataset) -> None:
+    data = embedded(data, 3)
+    rng = np.random.default_rng(1)
+    W_ov, W_kq = rng.normal(size=(data.V, 3)), rng.normal(size=(3, 3))
+    first, second = stage1_loss_gradient(data, W_ov), loss_gradient(data, W_ov, W_kq)
+    for _ in range(3):
+        D, F = rng.normal(size=W_ov.shape), rng.normal(size=W_kq.shape)
+        slope = derivative(lambda W: stage1_loss(data, W), W_ov, D)
+        assert np.sum(first * D) == pytest.approx(slope, rel=1e-12, abs=1e-13)
+
+        def loss(W: NDArray[np.complex128] | NDArray[np.float64]) -> Any:
+            return stage2_loss(data, W_ov, W)
+
+        assert np.sum(second * F) == pytest.approx(derivative(loss, W_kq, F), rel=1e-12, abs=1e-13)
+        h = 1e-5
+        difference = (loss(W_kq + h * F) - loss(W_kq - h * F)) / (2 * h)
+        assert np.sum(second * F) == pytest.approx(difference, rel=1e-6, abs=1e-8)
+
+
+def test_the_losses_against_mpmath() -> None:
+    """Eq. 1 written out position by position in 40 digits, with its derivative by mpmath."""
+    data = embedded(any_dataset(1), 3)
+    rng = np.random.default_rng(2)
+    W_ov, W_kq, D = rng.normal(size=(4, 3)), rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+
+    def loss(h: mpmath.mpf) -> mpmath.mpf:
+        W = mpmath.matrix(W_kq.tolist()) + h * mpmath.matrix(D.tolist())
+        total = mpmath.mpf(0)
+        for sample, count in zip(data.samples, data.counts, strict=True):
+            X = [mpmath.matrix(data.embeddings[data.index[x]].tolist()) for x in sample.tokens]
+            weight = [mpmath.exp((x.T * W * X[-1])[0]) for x in X]
+            mixed = sum((w * x for w, x in zip(weight, X, strict=True)), mpmath.zeros(3, 1)) / sum(weight)
+            z = mpmath.matrix(W_ov.tolist()) * mixed
+            P = mpmath.exp(z[data.index[sample.next]]) / sum(mpmath.exp(v) for v in z)
+            total -= mpmath.mpf(count) / sum(data.counts) * mpmath.log(P)
+        return total
+
+    with mpmath.workdps(40):
+        assert float(loss(0)) == pytest.approx(stage2_loss(data, W_ov, W_kq), rel=1e-14, abs=0)
+        slope = float(mpmath.diff(loss, 0))
+    assert np.sum(loss_gradient(data, W_ov, W_kq) * D) == pytest.approx(slope, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("data", DATASETS)
+@pytest.mark.parametrize("d", [None, 3])
+def test_stage_1_in_token_space(data: Dataset, d: int | None) -> None:
+    data = embedded(data, d) if d else data
+    space = EmbeddedOV(data.embeddings) if d else TokenOV(data.V)
+    W = np.random.default_rng(3).normal(size=space.shape)
+    problem = OV(space, answers(data), at_weights(space, W).reference)
+    np.testing.assert_allclose(true_gradient(problem, W), stage1_loss_gradient(data, W), atol=1e-13)
+    measured = problem.measure(at_weights(space, W))
+    assert measured["loss"] == pytest.approx(stage1_loss(data, W), rel=1e-13, abs=0)
+    B, n = W @ data.embeddings.T, answers(data)
+    others = [np.delete(B[:, x], n[x]) for x in range(data.V)]
+    margins = [B[n[x], x] - others[x] for x in range(data.V)]
+    assert measured["min_margin"] == pytest.approx(np.min(margins), rel=1e-12, abs=0)
+    assert measured["max_margin"] == pytest.approx(np.max(margins), rel=1e-12, abs=0)
+    assert measured["label_spread"] == pytest.approx(np.max(np.ptp(others, axis=1)), rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("data", DATASETS)
+@pytest.mark.parametrize("A", [0.3, 6.0])
+@pytest.mark.parametrize("form", ["common", "general"])
+def test_stage_2_in_token_space_with_one_margin(data: Dataset, A: float, form: str) -> None:
+    classes = sample_classes(data)
+    space = TokenKQ(data.V, classes.key, classes.pair_query)
+    s = 2 * np.random.default_rng(4).normal(size=space.shape)
+    B = A * np.eye(data.V)[:, answers(data)]
+    S = np.zeros((data.V, data.V))
+    S[classes.key, classes.pair_query] = s
+    what = at_weights(space, s).reference
+    problem = (
+        CommonMargin(space, classes, data.V, what, A) if form == "common" else GeneralB(space, classes, data.V, what, B)
+    )
+    dense = loss_gradient(data, B, S)[classes.key, classes.pair_query]
+    np.testing.assert_allclose(true_gradient(problem, s), dense, rtol=1e-11, atol=1e-15)
+    measured = problem.measure(at_weights(space, s))
+    loss = stage2_loss(data, B, S)
+    assert measured["loss"] == pytest.approx(loss, rel=1e-13, abs=0)
+    if form == "common":
+        assert np.exp(measured["log_excess"]) == pytest.approx(
+            loss - np.log1p((data.V - 1) * np.exp(-A)), rel=1e-11, abs=0
+        )
+    else:
+        assert np.isnan(measured["log_excess"])
+
+
+@pytest.mark.parametrize("data", DATASETS)
+def test_stage_2_with_any_weights_and_embeddings(data: Dataset) -> None:
+    data = embedded(data, 3)
+    rng = np.random.default_rng(5)
+    W_ov, W_kq = rng.normal(size=(data.V, 3)), rng.normal(size=(3, 3))
+    classes = sample_classes(data)
+    space = EmbeddedKQ(data.embeddings, classes.key, classes.pair_query)
+    problem = GeneralB(space, classes, data.V, at_weights(space, W_kq).reference, W_ov @ data.embeddings.T)
+    np.testing.assert_allclose(true_gradient(problem, W_kq), loss_gradient(data, W_ov, W_kq), rtol=1e-11, atol=1e-12)
+    assert problem.measure(at_weights(space, W_kq))["loss"] == pytest.approx(
+        stage2_loss(data, W_ov, W_kq), rel=1e-13, abs=0
+    )
+
+
+def high_precision(data: Dataset, B: NDArray[np.float64], S: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """Log of the norm and unit direction of dLoss/dS on the pairs, from eq. 6 in 60,000 bits."""
+    with flint.ctx.workprec(60_000):
+        classes = sample_classes(data)
+        at = {(int(x), int(q)): i for i, (x, q) in enumerate(zip(classes.key, classes.pair_query, strict=True))}
+        G = [flint.arb(0)] * len(at)
+        for sample, count in zip(data.samples, data.counts, strict=True):
+            bag, q, y = sample.bag, data.index[sample.query], data.index[sample.next]
+            e = {data.index[x]: c * flint.arb(S[data.index[x], q]).exp() for x, c in bag.items()}
+            z = sum(e.values(), flint.arb(0))
+            phi = {x: a / z for x, a in e.items()}
+            P = [sum((f * flint.arb(B[v, x]) for x, f in phi.items()), flint.arb(0)).exp() for v in range(data.V)]
+            P = [p / sum(P) for p in P]
+            g = {x: sum(flint.arb(B[v, x]) * (P[v] - (v == y)) for v in range(data.V)) for x in phi}
+            mean = sum(phi[x] * g[x] for x in phi)
+            for x in phi:
+                G[at[x, q]] += flint.arb(count) / sum(data.counts) * phi[x] * (g[x] - mean)
+        norm = sum((a * a for a in G), flint.arb(0)).sqrt()
+        return float(norm.log()), np.array([float(a / norm) for a in G])
+
+
+@pytest.mark.parametrize(("A", "spread"), [(5000.0, 1.0), (9.0, 1e4), (5000.0, 1e4), (1e4, 0.0)])
+@pytest.mark.parametrize("seed", [0, 2])
+@pytest.mark.parametrize("form", ["common", "general"])
+def test_nothing_underflows(A: float, spread: float, seed: int, form: str) -> None:
+    """Margins of thousands, in W_ov, in the scores, or both; also where wrong tokens lead."""
+    data = any_dataset(seed, V=4, N=5, L=4)
+    classes = sample_classes(data)
+    space = TokenKQ(data.V, classes.key, classes.pair_query)
+    s = np.rint(spread * np.random.default_rng(seed).normal(size=space.shape) * 64) / 64
+    S = np.zeros((data.V, data.V))
+    S[classes.key, classes.pair_query] = s
+    B = A * np.eye(data.V)[:, answers(data)]
+    if form == "general":
+        B = np.rint(64 * B * (1 + 0.1 * np.random.default_rng(seed).normal(size=B.shape))) / 64
+    zero = np.zeros(space.shape)
+    problem = (
+        CommonMargin(space, classes, data.V, zero, A) if form == "common" else GeneralB(space, classes, data.V, zero, B)
+    )
+    iterate = Iterate(space.shape, 1.0, None)
+    iterate.step(-s, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
+    found = problem.gradient(iterate)
+    log_norm, unit = high_precision(data, B, S)
+    assert found.log_norm == pytest.approx(log_norm, rel=1e-12, abs=1e-10)
+    np.testing.assert_allclose(found.value / found.norm, unit, atol=1e-10)
+    assert np.linalg.norm(found.value / found.norm - unit) <= found.rounding / found.norm
+    assert found.rounding / found.norm < 1e-6
+
+
+def test_hessian_bounds() -> None:
+    """The largest and smallest eigenvalues of the token-space Hessian, by complex steps, against the bounds."""
+    for seed, data in enumerate(DATASETS):
+        classes = sample_classes(data)
+        space = TokenKQ(data.V, classes.key, classes.pair_query)
+        for A, scale in ((0.5, 0.0), (6.0, 0.0), (6.0, 2.0), (30.0, 1.0)):
+            s = scale * np.random.default_rng(seed).normal(size=space.shape)
+            B = A * np.eye(data.V)[:, answers(data)]
+            problem = CommonMargin(space, classes, data.V, np.zeros(space.shape), A)
+            token = problem.token_gradient(at_weights_plain(space, s))
+            H = hessian(data, classes, B, s)
+            eigenvalues = np.linalg.eigvalsh((H + H.T) / 2) / np.exp(token.log_scale)
+            assert eigenvalues[-1] <= token.curvature * (1 + 1e-9)
+            assert -eigenvalues[0] <= token.concavity + 1e-12
+
+
+def at_weights_plain(space: TokenKQ, weights: NDArray[np.float64]) -> Iterate:
+    iterate = Iterate(space.shape, 1.0, None)
+    iterate.step(-weights, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
+    return iterate
+
+
+def hessian(
+    data: Dataset, classes: SampleClasses, B: NDArray[np.float64], s: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    rows = []
+    for i in range(len(s)):
+        S = np.zeros((data.V, data.V), dtype=complex)
+        S[classes.key, classes.pair_query] = s
+        S[classes.key[i], classes.pair_query[i]] += 1e-150j
+        rows.append(loss_gradient(data, B, S)[classes.key, classes.pair_query].imag / 1e-150)
+    return np.array(rows)
+
+
+def test_l0_is_the_sum_over_parts_of_the_vocabulary() -> None:
+    data = embedded(any_dataset(1), 3)
+    W = np.random.default_rng(3).normal(size=(data.V, 3))
+    parts = [np.array([2, 0]), np.array([1]), np.arange(3, data.V)]
+    assert sum(stage1_loss(data, W, part) for part in parts) == pytest.approx(stage1_loss(data, W), rel=1e-14, abs=0)
+    summed = sum(stage1_loss_gradient(data, W, part) for part in parts)
+    np.testing.assert_allclose(summed, stage1_loss_gradient(data, W), atol=1e-15)
+    [x] = parts[1]
+    logits = W @ data.embeddings[x]
+    answer = data.index[data.collocation.function[data.vocabulary[x]]]
+    expected = np.log(np.exp(logits).sum()) - logits[answer]
+    assert stage1_loss(data, W, parts[1]) == pytest.approx(expected, rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("d", [None, 3])
+def test_equal_logits_have_no_gradient(d: int | None) -> None:
+    """W_ov = 0, by its margins and as it stands."""
+    data = any_dataset(0)
+    classes, V = sample_classes(data), data.V
+    pairs = classes.key, classes.pair_query
+    space = EmbeddedKQ(embedded(data, d).embeddings, *pairs) if d else TokenKQ(V, *pairs)
+    weights = np.random.default_rng(3).normal(size=space.shape)
+    zero = np.zeros(space.shape)
+    for problem in (CommonMargin(space, classes, V, zero, 0.0), GeneralB(space, classes, V, zero, np.zeros((V, V)))):
+        token = problem.token_gradient(at_weights(space, weights))
+        assert (token.log_scale, np.abs(token.value).max(), token.magnitude.max()) == (-np.inf, 0, 0)
+        found = problem.gradient(at_weights(space, weights))
+        assert (found.log_norm, np.abs(found.value).max()) == (-np.inf, 0)
+
+
+def test_losses_of_weights_whose_exponentials_overflow() -> None:
+    data = any_dataset(2)
+    rng = np.random.default_rng(5)
+    W_ov, W_kq = 1e4 * rng.normal(size=(4, 4)), 1e4 * rng.normal(size=(4, 4))
+    expected = sum(logsumexp(W_ov[:, x]) - W_ov[y, x] for x, y in enumerate(answers(data)))
+    assert stage1_loss(data, W_ov) == pytest.approx(expected, rel=1e-14, abs=0)
+    total = 0.0
+    for sample, count in zip(data.samples, data.counts, strict=True):
+        x = [data.index[token] for token in sample.tokens]
+        z = W_ov[:, x] @ softmax(W_kq[x, x[-1]])
+        total += count / sum(data.counts) * (logsumexp(z) - z[data.index[sample.next]])
+    assert stage2_loss(data, W_ov, W_kq) == pytest.approx(total, rel=1e-14, abs=0)
+    assert np.isfinite(loss_gradient(data, W_ov, W_kq)).all()

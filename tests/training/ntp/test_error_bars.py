@@ -1,0 +1,563 @@
+"""The stated errors: each term written out by hand, and against the true error where one term is all there is."""
+
+import math
+from dataclasses import replace
+from typing import Any, Literal
+
+import flint
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import Dataset, broken, free_dataset
+from marginaudit.training.ntp import sample_classes, train
+from marginaudit.training.ntp.far.flow import _Path, fast_forward
+from marginaudit.training.ntp.far.late_field import LateField
+from marginaudit.training.ntp.model.edges import Floats
+from marginaudit.training.ntp.steps.compiled import CompiledSteps
+from marginaudit.training.ntp.steps.descent import Descent
+from marginaudit.training.ntp.steps.iterate import EPS, Iterate
+from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.loss import Gradient, Loss, Row, TokenGradient
+from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.recording import row, row_at
+from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
+from tests.training.ntp.far.late_model import block, late_steps, of_dataset, of_graph
+from tests.training.ntp.problems import REDUCED, SMALL, at_scores, reduced
+
+
+def near(value: float | np.floating[Any] | tuple[float, float], rel: float) -> Any:
+    """Relatively: `pytest.approx` alone takes everything below 1e-12 as equal."""
+    return pytest.approx(value, rel=rel, abs=0)
+
+
+# The iterate
+
+
+def moved(lr: float = 0.5, *, normalised: bool = True, reference: NDArray[np.float64] | None = None) -> Iterate:
+    """Two steps of unequal sizes and bounds."""
+    iterate = Iterate((2,), lr, reference, normalised=normalised)
+    first, second = np.array([0.6, 0.8]), np.array([1.0, 0.0])
+    iterate.step(first, log_norm=math.log(3.0), rounding=1e-9, curvature=0.1, concavity=0.2)
+    iterate.step(second, log_norm=math.log(5.0), rounding=4e-9, curvature=14.0, concavity=0.2)
+    return iterate
+
+
+def test_the_errors_of_steps_add_up() -> None:
+    """Own errors lr (rounding + 4 EPS); growth by the arc, sqrt(0.8), and by 1.1 and 0.5 * 14 - 1 = 6."""
+    iterate = moved()
+    assert iterate.local_error == near(0.5 * (1e-9 + 4 * EPS) + 0.5 * (4e-9 + 4 * EPS), rel=1e-14)
+    assert iterate.log_growth == near(math.sqrt(0.8) + math.log(1.1) + math.log(6.0), rel=1e-14)
+    assert iterate.state_error == near(math.exp(iterate.log_growth) * iterate.local_error, rel=1e-14)
+    np.testing.assert_allclose(iterate.rest, -0.5 * np.array([1.6, 0.8]), rtol=1e-15)
+    # far below the rounding of a step
+    iterate = Iterate((2,), 0.5, None)
+    iterate.step(np.array([0.6, 0.8]), log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
+    assert iterate.local_error == 2 * EPS
+    assert iterate.log_growth == 0.0
+
+
+def test_plain_steps_have_the_gradient_s_length_and_no_arc() -> None:
+    iterate = moved(normalised=False)
+    lengths = 0.5 * 3, 0.5 * 5
+    assert iterate.local_error == near(lengths[0] * (1e-9 + 4 * EPS) + lengths[1] * (4e-9 + 4 * EPS), rel=1e-14)
+    assert iterate.log_growth == near(math.log(1.3) + math.log(2.5 * 14 - 1), rel=1e-14)
+    assert iterate.along == 0
+
+
+def test_growth_beyond_float64_is_no_bound() -> None:
+    """An error of e^700 is the largest that is stated; a small one may grow by more."""
+    iterate = Iterate((1,), 1.0, None)
+    iterate.log_growth = 800.0
+    assert iterate.state_error == 0
+    iterate.local_error = 1e-300
+    assert iterate.state_error == near(math.exp(800 - 300 * math.log(10)), rel=1e-12)
+    iterate.local_error, iterate.log_growth = 1.0, 700.0
+    assert iterate.state_error == near(math.exp(700), rel=1e-12)
+    iterate.log_growth = 700.001
+    assert iterate.state_error == math.inf
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-12, 1e-3, 0.4])
+def test_what_rounding_does_to_a_direction(off: float) -> None:
+    """W = (3, 4), What = (1, 0) / 2, of which 3/4 lie outside: |W| = 5, inside cos = 3/5."""
+    iterate = Iterate((2,), 1.0, np.array([0.5, 0.0]), outside=0.75).placed(2, np.array([2.0, 4.0]))
+    iterate.local_error = off
+    found = iterate.direction()
+    assert found.norm == 5
+    gap = 1 - 0.5 * 0.6
+    assert found.one_minus_cos == near(gap, rel=1e-15)
+    assert found.distance == near(math.sqrt(2 * gap), rel=1e-15)
+    lost = off + 4 * EPS * math.sqrt(20)
+    expected = lost / (5 - lost) + 8 * EPS * found.distance
+    assert found.distance_error == near(expected, rel=1e-13)
+    assert found.error == near((1 + expected / found.distance) ** 2 - 1, rel=1e-12 if off else 0.2)
+
+
+def test_a_direction_that_rounding_may_turn_anywhere() -> None:
+    iterate = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(3, np.array([0.0, 4.0]))
+    iterate.local_error = 3.0
+    found = iterate.direction()
+    assert found.distance_error == near(3 / (5 - 3), rel=1e-12)
+    for off in (3.5, 5.0, 7.0):  # 3.5 / 1.5 is beyond 2 too
+        iterate.local_error = off
+        found = iterate.direction()
+        assert (found.distance_error, found.error) == (2.0, math.inf)
+
+
+def test_a_direction_without_a_distance() -> None:
+    """Along the reference, and against it."""
+    ahead = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(3, np.array([1.0, 0.0])).direction()
+    assert (ahead.one_minus_cos, ahead.distance, ahead.error) == (0.0, 0.0, math.inf)
+    assert 0 < ahead.distance_error < 2e-15
+    back = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(0, np.array([-3.0, 4.0])).direction()
+    assert back.one_minus_cos == near(1.6, rel=1e-15)
+    exactly = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(5, np.zeros(2))
+    found = exactly.direction()
+    assert (found.norm, found.distance, found.distance_error, found.error) == (5.0, 0.0, 0.0, math.inf)
+    exactly.local_error = 5.0
+    assert (exactly.direction().distance_error, exactly.direction().error) == (2.0, math.inf)
+    as_far = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(1, np.zeros(2))
+    as_far.local_error = 1.0
+    assert as_far.direction().norm == as_far.state_error == 1
+    assert (as_far.direction().distance_error, as_far.direction().error) == (2.0, math.inf)
+    nowhere = Iterate((2,), 1.0, np.array([1.0, 0.0])).placed(0, np.zeros(2)).direction()
+    assert nowhere.norm == 0
+    assert all(map(math.isnan, (nowhere.one_minus_cos, nowhere.distance, nowhere.error, nowhere.distance_error)))
+
+
+def test_the_error_of_a_walk_of_many_steps() -> None:
+    """Steps in one direction, each rounded alike, so that rounding is all there is and adds up."""
+    what = np.array([0.6, 0.8])
+    iterate = Iterate((2,), 0.1, what)
+    with flint.ctx.workprec(300):
+        exact = [flint.arb(0)] * 2
+        for angle in [4.0] * 2000:
+            unit = np.array([math.cos(angle), math.sin(angle)])
+            true = [flint.arb(angle).cos(), flint.arb(angle).sin()]
+            iterate.step(unit, log_norm=0.0, rounding=EPS / math.sqrt(2), curvature=0.0, concavity=0.0)
+            exact = [w - flint.arb(0.1) * v for w, v in zip(exact, true, strict=True)]
+        ours = [
+            flint.arb(iterate.lr) * iterate.moves * flint.arb(w) + flint.arb(a) + flint.arb(b)
+            for w, a, b in zip(what.tolist(), iterate.high.tolist(), iterate.low.tolist(), strict=True)
+        ]
+        off = float(sum(((a - b) ** 2 for a, b in zip(exact, ours, strict=True)), flint.arb(0)).sqrt())
+    assert iterate.local_error == near(2000 * 0.1 * (4 + 1 / math.sqrt(2)) * EPS, rel=1e-9)
+    assert iterate.local_error / 20 < off <= iterate.local_error
+
+
+# Gradients
+
+
+def embedded(d: int = 7, seed: int = 0) -> Dataset:
+    return replace(SMALL, embedding=np.random.default_rng(seed).normal(size=(6, d)))
+
+
+def test_the_rounding_of_scores() -> None:
+    """4 EPS of the largest entry of rho; inner products over d or 2 d numbers, of s What and of rho."""
+    rest = np.array([[3.0, -5.0], [0.0, 1.0]])
+    token = Iterate((2, 2), 0.5, np.eye(2)).placed(4, rest)
+    assert TokenOV(2).rounding(token) == 4 * EPS * 5
+    assert TokenOV(2).rounding(token.placed(4, rest / 20)) == 4 * EPS * 0.25
+    E = np.array([[3.0, 4.0, 0.0], [1.0, 1.0, 1.0]])
+    pairs = np.array([0, 1]), np.array([1, 0])
+    wide = Iterate((2, 3), 0.5, None).placed(4, np.full((2, 3), 2.0))
+    size = 2.0 + math.sqrt(24.0)
+    assert EmbeddedOV(E).rounding(wide) == near(2 * (3 + 4) * EPS * size * 5, rel=1e-14)
+    assert EmbeddedOV(E / 50).rounding(wide) == near(2 * (3 + 4) * EPS * size / 10, rel=1e-14)
+    square = Iterate((3, 3), 0.5, None).placed(4, np.full((3, 3), 2.0))
+    assert EmbeddedKQ(E, *pairs).rounding(square) == near(2 * (2 * 3 + 4) * EPS * (2.0 + 6.0) * 25, rel=1e-14)
+    assert TokenKQ(2, *pairs).rounding(Iterate((2,), 1.0, None).placed(0, np.array([-2.0, 1.0]))) == 8 * EPS
+
+
+class Fixed(Loss):
+    """A gradient that is given."""
+
+    def __init__(self, space: Space, found: TokenGradient) -> None:
+        self.space, self.found = space, found
+
+    def token_gradient(self, iterate: Iterate) -> TokenGradient:
+        return self.found
+
+    def measure(self, iterate: Iterate) -> Row:
+        return {}
+
+
+def test_what_the_embedding_adds_to_the_rounding_of_a_gradient() -> None:
+    E = np.array([[2.0, 0.0], [0.0, -3.0]])
+    G, size = np.array([[1.0, -2.0], [0.0, 1.0]]), np.array([[2.0, 3.0], [1.0, 4.0]])
+    token = TokenGradient(G, size, -7.0, 1e-9, 5.0, 2.0)
+    anywhere = Iterate((2, 2), 1.0, None)
+    plain = Fixed(TokenOV(2), token).gradient(anywhere)
+    assert plain.rounding == near(1e-9 * np.linalg.norm(size), rel=1e-14)
+    assert (plain.curvature, plain.concavity, plain.log_scale) == (5.0, 2.0, -7.0)
+    found = Fixed(EmbeddedOV(E), replace(token, relative=0.0)).gradient(anywhere)
+    assert found.rounding == near(2 * EPS * (2 + 4) * np.linalg.norm(size @ np.abs(E)), rel=1e-14)
+    assert found.norm == near(np.linalg.norm(G @ E), rel=1e-15)
+    assert (found.curvature, found.concavity) == near((45.0, 18.0), rel=1e-14)
+    assert found.log_norm == near(math.log(found.norm) - 7, rel=1e-15)
+
+
+def test_a_gradient_is_hidden_at_its_rounding() -> None:
+    assert Gradient(np.ones(1), 1.0, 0.0, 1.0, 0.0, 0.0).hidden
+    assert not Gradient(np.ones(1), 1.0, 0.0, np.nextafter(1.0, 0.0), 0.0, 0.0).hidden
+
+
+def test_a_step_has_the_bounds_over_the_norm() -> None:
+    problem = Fixed(TokenOV(1), TokenGradient(np.array([[4.0]]), np.array([[8.0]]), 3.0, 1e-9, 20.0, 2.0))
+    iterate = Iterate((1, 1), 0.5, None)
+    assert Descent(problem).step(iterate)
+    assert iterate.local_error == near(0.5 * (2e-9 + 4 * EPS), rel=1e-14)
+    assert iterate.log_growth == near(math.log(1.5), rel=1e-14)
+    hidden = Fixed(TokenOV(1), replace(problem.found, relative=0.5))
+    assert not Descent(hidden).step(iterate)
+    assert (iterate.moves, iterate.local_error) == (1, math.inf)
+    none = Fixed(TokenOV(1), TokenGradient(np.zeros((1, 1)), np.zeros((1, 1)), -math.inf, 0.0, 0.0, 0.0))
+    still = Iterate((1, 1), 0.5, None)
+    assert not Descent(none).step(still)
+    assert still.local_error == 0
+
+
+def test_the_error_of_a_given_state_is_added_to_its_record_s() -> None:
+    problem, iterate = reduced(SMALL, 9.0)
+    rest = np.random.default_rng(0).normal(size=iterate.high.shape)
+    own = row(problem, iterate.placed(50, rest), 50)
+    given = row_at(problem, iterate, 50, rest, "flow", 0.125)
+    assert given["error"] == 0.125 + own["error"] * 1.125
+    assert given["distance_error"] == 0.125 * own["distance"] + own["distance_error"] * 1.125
+    assert row_at(problem, iterate, 50, rest, "flow", 100.0)["distance_error"] == 2.0
+
+
+def test_the_rounding_of_stage_1() -> None:
+    """32 operations, V labels summed, and exp of margins: relative 4 EPS of the largest; twice that of the scores."""
+    problem = OV(TokenOV(3), np.array([1, 2, 0]), np.zeros((3, 3)))
+    B = np.array([[0.0, 0.0, 7.0], [5.0, -2.0, 0.0], [0.5, 4.0, 0.0]])
+    found = problem.token_gradient(Iterate((3, 3), 1.0, None).placed(0, B))
+    assert found.relative == near(EPS * (32 + 3 + 4 * 7) + 2 * 4 * EPS * 7, rel=1e-14)
+    P = np.exp(B) / np.exp(B).sum(axis=0)
+    rivals = P.sum(axis=0) - P[[1, 2, 0], [0, 1, 2]]
+    assert found.curvature * np.exp(found.log_scale) == near(2 * rivals.max(), rel=1e-12)
+    assert found.concavity == 0
+    assert np.abs(found.value).sum() == near(found.magnitude.sum(), rel=1e-14)
+    assert found.magnitude.max() == near((rivals / np.exp(found.log_scale)).max(), rel=1e-12)
+
+
+@pytest.mark.parametrize("form", ["common", "general"])
+def test_the_rounding_of_stage_2(form: str) -> None:
+    """32 operations, the sums, exp of logits up to the largest margin, exp of the shift; twice that of the scores."""
+    data = broken(SMALL, "injective")
+    classes, V = sample_classes(data), data.V
+    space = TokenKQ(V, classes.key, classes.pair_query)
+    n, A = data.collocation.require_function(), 2.5
+    answers = [data.index[n[x]] for x in data.vocabulary]
+    B = A * np.eye(V)[:, answers]
+    zero = np.zeros(space.shape)
+    problem = CommonMargin(space, classes, V, zero, A) if form == "common" else GeneralB(space, classes, V, zero, B)
+    scores = np.random.default_rng(1).normal(size=space.shape)
+    found = problem.token_gradient(at_scores(problem, scores))
+    times = np.bincount(classes.pair).max() * np.bincount(classes.edge_class).max()
+    margin = A if form == "common" else 2 * A
+    expected = 32 + times + 4 * margin + 2 * abs(found.log_scale) + 8 * np.abs(scores).max()
+    assert found.relative == near(EPS * expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("name", REDUCED)
+@pytest.mark.parametrize("spread", [0.0, 100.0])
+def test_the_rounding_of_the_reduced_form(name: str, spread: float) -> None:
+    """Each flux by its margin's rounding, and by what attention, its sums and exp (4 A + 2) make of theirs."""
+    data, A = REDUCED[name], 3.0
+    problem, start = reduced(data, A)
+    edges, merged = problem.edges, problem.merged
+    rest = 0.3 * np.random.default_rng(2).normal(size=start.high.shape)
+    rest[merged.loser] -= np.random.default_rng(4).uniform(0.3, 1, len(merged)) * spread
+    if name == "cycle":  # whose losers win too
+        rest /= max(1.0, spread)
+    iterate = start.placed(40, rest)
+    found = problem.token_gradient(iterate)
+    straight = iterate.along * problem.rest_rate
+    across = rest[merged.winner] - rest[merged.loser]
+    rounding = 2 * (np.abs(straight) + np.abs(across)) + 3
+    lead, margin = iterate.along * problem.lead_rate, straight + across
+    odds = np.exp(edges.log_ratio - (lead + margin)[merged.number])
+    first, owner = edges.first[:-1], edges.owner
+    phi_a = 1 / (1 + np.add.reduceat(odds, first))
+    phi = odds * phi_a[owner]
+    Phi = np.add.reduceat(phi, first)
+    # far behind the largest, attention counts by its size
+    behind = np.minimum(1.0, np.exp(margin.min() - margin) * 2.0**40)
+    others = np.diff(edges.first)
+    attention = (Phi * ((behind * rounding).max() + lead + others / 2 + 3)).max()
+    both = np.bincount(merged.winner, minlength=len(rest)) + np.bincount(merged.loser, minlength=len(rest))
+    summed = both.max() + np.bincount(merged.number).max()
+    inexact = (4 * A + 2) * attention + others.max() + 12 + summed
+    P = np.exp(A * phi)
+    rivals = np.add.reduceat(P, first) + edges.absent
+    scale = np.exp(A * phi_a) + rivals
+    push = A * edges.frequency[owner] * phi * (P + rivals[owner]) / scale[owner]
+    term = np.bincount(merged.number, push * (rounding[merged.number] + inexact), len(merged))
+    size = np.bincount(merged.loser, term, len(rest)) + np.bincount(merged.winner, term, len(rest))
+    assert found.relative == EPS
+    np.testing.assert_allclose(found.magnitude * np.exp(found.log_scale), size, rtol=1e-11)
+
+
+@pytest.mark.parametrize(("general", "optimizer"), [(False, "ngd"), (False, "gd"), (True, "ngd")])
+def test_the_error_of_the_margin(general: bool, optimizer: Literal["ngd", "gd"]) -> None:
+    """The norm of E times the error of W_ov over root(V - 1), 0 on the closed form, and V operations on A."""
+    data = embedded() if general else SMALL
+    trained = train(data, steps1=30, steps2=0, optimizer=optimizer)
+    V = data.V
+    n = data.collocation.require_function()
+    answer = np.array([data.index[n[x]] for x in data.vocabulary])
+    space = EmbeddedOV(data.embeddings) if general else TokenOV(V)
+    iterate = Iterate(space.shape, 0.2 / np.sqrt(V), None, normalised=optimizer == "ngd")
+    Descent(OV(space, answer, iterate.reference)).advance(iterate, 30, lambda t: None)
+    norm = np.linalg.norm(data.embeddings, 2) if general else 1.0
+    stepped = 0.0 if (general, optimizer) == (False, "ngd") else norm * iterate.state_error / math.sqrt(V - 1)
+    assert trained.margin_error == near(stepped + V * EPS * trained.margin, rel=1e-9)
+    assert iterate.state_error > 0
+
+
+# The flow
+
+
+def test_the_error_of_the_flow_term_by_term() -> None:
+    data = free_dataset(V=8, N=30, L=5, seed=2)
+    merged, reference = of_dataset(data)
+    eta, t0 = 0.05 / math.sqrt(8), 50_000
+    [rest] = late_steps(merged, reference, eta, [t0])
+    rows = [t0, t0 + 1, 10**6, 10**10]
+    found = fast_forward(merged, reference, eta, t0, rest, rows, start_error=1e-7)
+    assert (found.arc[0], found.discretisation[0], found.inherited[0]) == (0.0, 0.0, 1e-7)
+    np.testing.assert_allclose(found.discretisation, 1.01 * eta / 2 * found.arc * np.exp(found.arc), rtol=1e-14)
+    np.testing.assert_allclose(found.inherited, 1e-7 * np.exp(found.arc), rtol=1e-14)
+    solver_steps = found.rounding / (EPS * (1 + np.linalg.norm(found.rest, axis=1))) - 64
+    np.testing.assert_allclose(solver_steps, np.rint(solver_steps), atol=1e-6)
+    assert np.rint(solver_steps[:2]).tolist() == [0, 1]
+    assert (np.diff(solver_steps) > 0.9).all()
+    What = reference.unit[0]
+    along = found.rest @ What
+    u = np.linalg.norm(found.rest - along[:, None] * What, axis=1)
+    c = eta * np.array(rows) + along
+    steps_own = found.discretisation + found.inherited + found.rounding
+    narrow = ((1 + steps_own / u) / (1 - (steps_own + found.integration) / c)) ** 2 - 1 + 16 * EPS
+    wide = ((1 + (steps_own + found.integration) / u) / (1 - (steps_own + found.integration) / c)) ** 2 - 1 + 16 * EPS
+    assert (narrow <= found.error * (1 + 1e-12)).all()
+    assert (found.error <= wide * (1 + 1e-12)).all()
+    # where the start's error is nearly all there is, the bound is known
+    only = fast_forward(merged, reference, eta, t0, rest, [t0], start_error=1e-3)
+    assert only.error[0] == near(((1 + 1e-3 / u[0]) / (1 - 1e-3 / c[0])) ** 2 - 1, rel=1e-3)
+    lost = fast_forward(merged, reference, eta, t0, rest, [t0], start_error=2 * c[0])
+    assert lost.error[0] == math.inf
+
+
+def test_the_integration_s_error_is_twice_the_largest_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a second solution that is off by a known amount: across What by 1e-6, along it by 2e-6, then nearer."""
+    from marginaudit.training.ntp.far import flow
+
+    merged, reference = of_graph(block(1, 2, 0) | block(2, 2, 3))
+    [rest] = late_steps(merged, reference, 0.01, [20_000])
+    rows = [10**5, 10**6, 10**7]
+    follow = flow._follow
+    calls: list[tuple[float, int]] = []
+
+    def shifted(
+        field: LateField, eta: float, s0: float, rest0: NDArray[np.float64], goals: NDArray[np.float64], looser: float
+    ) -> _Path:
+        path = follow(field, eta, s0, rest0, np.asarray(rows_at), 1.0)
+        calls.append((looser, len(goals)))
+        if looser == 1.0:
+            return path
+        assert looser == 10
+        np.testing.assert_allclose(goals[1::2], rows_at, rtol=1e-15)
+        np.testing.assert_allclose(goals[::2], (np.array([math.log(0.01 * 20_000), *rows_at[:-1]]) + rows_at) / 2)
+        size = np.array([1.0, 3.0, 2.0])
+        across = np.repeat(path.across + 1e-6 * size[:, None] * np.eye(len(rest0))[0], 2, axis=0)
+        return replace(path, across=across, along=np.repeat(path.along + 2e-6 * size, 2))
+
+    rows_at = np.log(0.01 * np.array(rows, dtype=float)).tolist()
+    monkeypatch.setattr(flow, "_follow", shifted)
+    found = fast_forward(merged, reference, 0.01, 20_000, rest, rows)
+    np.testing.assert_allclose(found.integration, 2 * math.hypot(1e-6, 2e-6) * np.array([1, 3, 3]), rtol=1e-6)
+    assert [looser for looser, _ in calls] == [1, 10]
+
+
+# What is recorded far from its own rounding
+
+
+def test_reference_of_a_solution_has_no_drift() -> None:
+    """W*_kq as fractions: the recorded error stays that of the steps, however the float64 form of it is rounded."""
+    data = REDUCED["free"]
+    exact = train(data, steps1=100, steps2=2000, at=[2000], kq_reference=solve_kq(data)).stage2
+    rounded = train(data, steps1=100, steps2=2000, at=[2000], kq_reference=solve_kq(data).optimal().matrix).stage2
+    assert exact.one_minus_cos[0] == near(rounded.one_minus_cos[0], rel=1e-9)
+    assert exact.error[0] < 1e-9
+
+
+@pytest.mark.parametrize("form", ["common", "general"])
+@pytest.mark.parametrize("spread", [0.0, 2.0])
+def test_the_hessian_bounds_of_stage_2(form: str, spread: float) -> None:
+    """Flux by flux: along e_x - e_u, times |e_x + e_u - 2 Phi|, and twice sqrt(2) times margins times attention's."""
+    data = broken(SMALL, "injective")
+    classes, V, A = sample_classes(data), data.V, 2.5
+    space = TokenKQ(V, classes.key, classes.pair_query)
+    n = data.collocation.require_function()
+    B = A * np.eye(V)[:, [data.index[n[x]] for x in data.vocabulary]]
+    zero = np.zeros(space.shape)
+    problem = CommonMargin(space, classes, V, zero, A) if form == "common" else GeneralB(space, classes, V, zero, B)
+    iterate = at_scores(problem, spread * np.random.default_rng(1).normal(size=space.shape))
+    found, log_phi = problem.token_gradient(iterate), problem.log_phi(iterate)
+    phi, seen = np.exp(log_phi), set()
+    most: dict[int, float] = {}
+    least: dict[int, float] = {}
+    log_magnitude = problem.fluxes(log_phi).log_magnitude
+    label = {i: n[x] for i, x in enumerate(data.vocabulary)}
+    margin = A if form == "common" else 2 * A
+    number = {places: i for i, places in enumerate(zip(problem.left.tolist(), problem.right.tolist(), strict=True))}
+    for k in range(len(classes)):
+        edges = np.flatnonzero(classes.edge_class == k)
+        weight: dict[int, float] = {}
+        for e in edges.tolist():
+            weight[int(problem.place[e])] = weight.get(int(problem.place[e]), 0.0) + phi[e]
+        good = {
+            int(problem.place[e]) for e in edges if label[int(classes.token[e])] == data.vocabulary[classes.next[k]]
+        }
+        square = sum(w * w for w in weight.values())
+        undecided = max(w * (1 - w) for w in weight.values())
+        decided = sum(w for place, w in weight.items() if place in good) >= 0.5
+        for (x, u), i in number.items():
+            if x in weight:
+                crossing = (x in good) != (u in good)
+                magnitude = math.exp(log_magnitude[i]) * classes.frequency[k] * weight[x] * weight[u]
+                across = math.sqrt(2 + 4 * square - 4 * (weight[x] + weight[u]))
+                bent = 2 * math.sqrt(2) * margin * undecided * (1 if crossing else 2)
+                q = int(classes.query[k])
+                most[q] = most.get(q, 0.0) + math.sqrt(2) * magnitude * (across + bent)
+                concave = not (crossing and decided)
+                least[q] = least.get(q, 0.0) + concave * math.sqrt(2) * magnitude * across
+                seen.add((crossing, decided))
+    assert len(seen) == 4
+    scale = math.exp(found.log_scale)
+    assert found.curvature * scale == near(max(most.values()), rel=1e-10)
+    assert found.concavity * scale == near(max(least.values()), rel=1e-10)
+
+
+def by_hand(
+    problem: ReducedKQ, A: float, rest: NDArray[np.float64], along: float = 0.0
+) -> tuple[Floats, Floats, Floats, float, float, float, float]:
+    """Class by class: gradient, its Hessian's bounds per query, the least phi_a, and what attention is off by."""
+    edges, merged = problem.edges, problem.merged
+    straight = along * problem.rest_rate
+    across = rest[merged.winner] - rest[merged.loser]
+    lead = along * problem.lead_rate
+    off = 2 * (np.abs(straight) + np.abs(across)) + 3
+    behind = np.exp((straight + across).min() - (straight + across))
+    worst = (off * np.minimum(1, behind * 2.0**40)).max()
+    flux, own = np.zeros(len(merged)), np.zeros(len(merged))
+    convex: dict[int, float] = {}
+    concave: dict[int, float] = {}
+    leading: list[float] = []
+    attention: list[float] = []
+    for k in range(len(edges.query)):
+        at = slice(edges.first[k], edges.first[k + 1])
+        number = merged.number[at]
+        odds = np.exp(edges.log_ratio[at] - lead - (straight + across)[number])
+        phi_a = 1 / (1 + odds.sum())
+        phi, Phi = odds * phi_a, 1 - phi_a
+        z = np.concatenate([[A * phi_a], A * phi, np.zeros(edges.absent[k])])
+        P = np.exp(z - z.max()) / np.exp(z - z.max()).sum()
+        behind_a = phi_a - np.concatenate([phi, np.zeros(edges.absent[k])])
+        h = P[1 : len(phi) + 1] + P[1:] @ behind_a
+        f = A * edges.frequency[k] * phi * h
+        np.add.at(flux, number, f)
+        np.add.at(own, number, f * off[number])
+        reach = phi_a * Phi + phi.max() * (1 - phi.max())
+        q = int(edges.query[k])
+        bent = 2 * A**2 * edges.frequency[k] * (1 - P[0]) * reach**2
+        # where some h_j <= 0 each flux counts with all that |u w^T + w u^T| and d d^T can be
+        size, positive = np.abs(f), h.min() > 0
+        tilt = Phi + math.sqrt(Phi * (phi @ h) / h.min()) - 1 if positive else 0.0
+        most = min(max(tilt, 0.0) * (size.sum() + size.max()), 4 * Phi * size.sum())
+        rise = size.sum() * (1 + (Phi if positive else 4 * Phi)) + size.max() + bent
+        convex[q] = convex.get(q, 0.0) + rise
+        concave[q] = concave.get(q, 0.0) + (most if positive else size.sum() * (2 + 4 * Phi))
+        leading.append(phi_a)
+        attention.append(Phi * (worst + lead + 3 + len(phi) / 2))
+    into = np.bincount(merged.loser, flux, len(rest)) - np.bincount(merged.winner, flux, len(rest))
+    terms = np.bincount(merged.loser, own, len(rest)) + np.bincount(merged.winner, own, len(rest))
+    won = np.bincount(merged.winner, flux, len(rest))
+    return (
+        np.asarray(into),
+        np.asarray(terms),
+        np.asarray(won),
+        max(convex.values()),
+        max(concave.values()),
+        min(leading),
+        max(attention),
+    )
+
+
+@pytest.mark.parametrize("name", ["free", "prefix-closed", "no majority", "confused"])
+@pytest.mark.parametrize("A", [0.2, 3.0])
+@pytest.mark.parametrize(("spread", "moves"), [(0.2, 0), (0.2, 40), (14.0, 0), (100.0, 0)])
+def test_the_errors_of_a_compiled_step(name: str, A: float, spread: float, moves: int) -> None:
+    """Its rounding and the growth of an error, at a step that the gradient's slope ends and one that it does not."""
+    for lr in (0.01, 50.0 / (1 + moves)):
+        problem, start = reduced(REDUCED[name], A, lr=lr)
+        rest = 0.2 * np.random.default_rng(3).normal(size=start.high.shape)
+        rest[problem.merged.winner] += np.random.default_rng(4).uniform(0.3, 1, len(problem.merged)) * spread
+        into, terms, won, convex, concave, leading, attention = by_hand(problem, A, rest, lr * moves)
+        norm = np.linalg.norm(into)
+        winners = [len({a for a in problem.merged.winner.tolist() if problem.classes.pair_query[a] == q})
+                   for q in set(problem.classes.pair_query.tolist())]  # fmt: skip
+        inexact = max(np.diff(problem.edges.first)) + 14 + problem.summed + (4 * A + 2) * attention
+        shared = math.sqrt(1 + max(winners)) * np.linalg.norm(won)
+        relative = EPS * (np.linalg.norm(terms) + inexact / leading * shared) / norm
+        iterate = start.placed(moves, rest)
+        CompiledSteps(problem).take(iterate, moves + 1, lambda t: None)
+        assert iterate.moves == moves + 1
+        np.testing.assert_allclose(iterate.last, into / norm, atol=1e-13)
+        assert iterate.local_error == near(lr * (relative + 4 * EPS), rel=1e-9)
+        growth = max(1 + lr * concave / norm, lr * convex / norm - 1)
+        arc = 1.0 if moves else 0.0  # from no gradient to a unit one
+        assert iterate.log_growth == near(arc + math.log(growth), rel=1e-9)
+
+
+def test_the_errors_of_a_compiled_step_where_attention_is_one_hot() -> None:
+    """Only the margins' own errors and the sums are left, and the Hessian is twice the sum of the fluxes at most."""
+    problem, start = reduced(REDUCED["free"], 3.0, lr=50.0)
+    merged = problem.merged
+    moves = int(80 / (problem.lead_rate * 50.0))
+    rest = np.random.default_rng(3).normal(size=start.high.shape)
+    iterate = start.placed(moves, rest)
+    CompiledSteps(problem).take(iterate, moves + 1, lambda t: None)
+    straight, across = 50.0 * moves * problem.rest_rate, rest[merged.winner] - rest[merged.loser]
+    flux = merged.weight * np.exp(-(straight + across))
+    own = flux * (2 * (np.abs(straight) + np.abs(across)) + 3)
+    into = np.bincount(merged.loser, flux, len(rest)) - np.bincount(merged.winner, flux, len(rest))
+    terms = np.bincount(merged.loser, own, len(rest)) + np.bincount(merged.winner, own, len(rest))
+    norm = np.linalg.norm(into)
+    winners = [len({a for a in merged.winner.tolist() if problem.classes.pair_query[a] == q})
+               for q in set(problem.classes.pair_query.tolist())]  # fmt: skip
+    inexact = max(np.diff(problem.edges.first)) + 14 + problem.summed
+    shared = math.sqrt(1 + max(winners)) * np.linalg.norm(np.bincount(merged.winner, flux, len(rest)))
+    relative = EPS * (np.linalg.norm(terms) + inexact * shared) / norm
+    arc = np.linalg.norm(into / norm)
+    assert iterate.local_error == near(50 * (relative + 4 * EPS), rel=1e-9)
+    assert iterate.log_growth == near(arc + math.log(50 * 2 * flux.sum() / norm - 1), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", REDUCED)
+@pytest.mark.parametrize("A", [0.2, 3.0])
+@pytest.mark.parametrize(("spread", "moves"), [(-1.5, 0), (0.2, 0), (0.2, 40), (14.0, 0)])
+def test_the_hessian_bounds_of_the_reduced_form(name: str, A: float, spread: float, moves: int) -> None:
+    problem, start = reduced(REDUCED[name], A)
+    rest = 0.2 * np.random.default_rng(3).normal(size=start.high.shape)
+    rest[problem.merged.winner] += spread
+    found = problem.token_gradient(start.placed(moves, rest))
+    into, _, _, convex, concave, _, _ = by_hand(problem, A, rest, start.lr * moves)
+    scale = math.exp(found.log_scale)
+    np.testing.assert_allclose(found.value * scale, into, rtol=1e-9, atol=1e-15 * A)
+    assert found.curvature * scale == near(convex, rel=1e-9)
+    assert found.concavity * scale == near(concave, rel=1e-9)

@@ -1,0 +1,113 @@
+"""Plain gradient descent, in all three forms, against the textbook loop."""
+
+from dataclasses import replace
+from typing import Literal, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import Dataset, free_dataset
+from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient, train
+
+DATA = free_dataset(V=5, N=12, L=5, seed=3, max_count=3)
+
+
+def textbook(
+    data: Dataset, steps1: int, steps2: int, lr1: float, lr2: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], list[float]]:
+    d = data.embeddings.shape[1]
+    W_ov, W_kq = np.zeros((data.V, d)), np.zeros((d, d))
+    norms: list[float] = []
+    for _ in range(steps1):
+        W_ov = W_ov - lr1 * stage1_loss_gradient(data, W_ov)
+    for _ in range(steps2):
+        G = loss_gradient(data, W_ov, W_kq)
+        norms.append(float(np.linalg.norm(G)))
+        W_kq = W_kq - lr2 * G
+    return W_ov, W_kq, norms
+
+
+def two_tokens_of_one_label(data: Dataset) -> Dataset:
+    """n not injective, which the length-1 samples would contradict."""
+    kept = [i for i, sample in enumerate(data.samples) if len(sample.tokens) > 1]
+    n = data.collocation.function
+    sample = next(sample for sample in (data.samples[i] for i in kept) if len(set(sample.tokens)) > 1)
+    one, other, *_ = dict.fromkeys(sample.tokens)
+    return replace(
+        data,
+        samples=tuple(data.samples[i] for i in kept),
+        counts=tuple(data.counts[i] for i in kept),
+        next_token=n | {one: n[other]},
+    )
+
+
+def embedded(data: Dataset) -> Dataset:
+    return replace(data, embedding=np.eye(5, 6) + 0.2 * np.random.default_rng(0).normal(size=(5, 6)))
+
+
+@pytest.mark.parametrize(
+    ("data", "form", "reason"),
+    [
+        (DATA, "compiled", ""),
+        (embedded(DATA), "embedding space", "the embeddings are not orthonormal"),
+    ],
+    ids=["compiled", "embedding space"],
+)
+def test_against_the_textbook_loop(data: Dataset, form: str, reason: str) -> None:
+    trained = train(data, steps1=300, steps2=400, lr1=0.5, lr2=2.0, at=range(401), optimizer="gd")
+    W_ov, W_kq, norms = textbook(data, 300, 400, 0.5, 2.0)
+    assert (trained.optimizer, trained.form, trained.form_reason) == ("gd", form, reason)
+    np.testing.assert_allclose(trained.W_ov, W_ov, atol=1e-12)
+    np.testing.assert_allclose(trained.W_kq, W_kq, atol=1e-12)
+    np.testing.assert_allclose(trained.stage2.gradient_norm[:-1], norms, rtol=1e-9)
+    assert not trained.stage2.along.any()
+    np.testing.assert_allclose(trained.stage2.norm[-1], np.linalg.norm(W_kq), rtol=1e-12)
+
+
+def test_without_a_reduced_model() -> None:
+    data = two_tokens_of_one_label(DATA)
+    trained = train(data, steps1=200, steps2=300, lr1=0.5, lr2=2.0, optimizer="gd")
+    assert trained.form == "token space"
+    assert "next token" in trained.form_reason
+    np.testing.assert_allclose(trained.W_kq, textbook(data, 200, 300, 0.5, 2.0)[1], atol=1e-12)
+
+
+def test_directions_and_their_errors() -> None:
+    """Against the weights themselves; both optimizers end near the same direction."""
+    ov, kq = solve_ov(DATA), solve_kq(DATA).optimal()
+    plain = train(
+        DATA, steps2=20_000, lr1=0.5, lr2=2.0, at=[1, 10, 20_000], ov_reference=ov, kq_reference=kq, optimizer="gd"
+    )
+    star = kq.scores / np.linalg.norm(kq.scores)
+    for record in range(3):
+        S = plain.stage2.score_matrix(record, 5)
+        off = S / np.linalg.norm(S) - star
+        assert plain.stage2.one_minus_cos[record] == pytest.approx(np.sum(off**2) / 2, rel=1e-12, abs=0)
+        assert 0 < plain.stage2.error[record] < 1e-9
+    slopes = plain.stage2.descent_rest[-1]
+    G = loss_gradient(DATA, plain.W_ov, plain.W_kq)
+    assert slopes == pytest.approx(-np.sum(G * plain.W_kq) / np.linalg.norm(G), rel=1e-7, abs=0)
+    towards = plain.stage2.descent_reference[-1]
+    assert towards == pytest.approx(-np.sum(G * star) / np.linalg.norm(G), rel=1e-7, abs=0)
+
+
+def test_the_loss_falls_slower_than_in_normalised_descent() -> None:
+    plain = train(DATA, steps1=900, steps2=900, optimizer="gd")
+    normalised = train(DATA, steps1=900, steps2=900)
+    assert normalised.optimizer == "ngd"
+    assert plain.stage1.loss[-1] > 100 * normalised.stage1.loss[-1]
+    assert np.all(np.diff(plain.stage1.loss) < 0)
+    assert np.all(np.diff(plain.stage2.loss) <= 0)
+
+
+def test_another_optimizer_is_refused() -> None:
+    with pytest.raises(ValueError, match="optimizer: got 'adam', expected 'ngd' or 'gd'"):
+        train(DATA, optimizer=cast(Literal["gd"], "adam"))
+
+
+def test_no_gradient() -> None:
+    data = Dataset.from_sentences("pairs", ["ab", "ba"])
+    trained = train(data, steps1=10, steps2=10, optimizer="gd")
+    assert not trained.S.any()

@@ -1,0 +1,59 @@
+"""The error bars of sums, differences, products and quotients against all that the operands can be, in fractions."""
+
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
+from marginaudit.training.snap.limit.approximation import Approximation, of
+
+RNG = np.random.default_rng(0)
+OPERATIONS = [operator.add, operator.sub, operator.mul, operator.truediv]
+
+
+def random(count: int, largest_error: float) -> Approximation:
+    value = RNG.normal(size=count) * 10.0 ** RNG.integers(-3, 3, count)
+    return Approximation(value, np.abs(value) * largest_error * RNG.random(count))
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("largest_error", [0.0, 1e-16, 0.3])
+def test_a_bar_holds_and_is_no_wider_than_needed(operation: Callable[..., Any], largest_error: float) -> None:
+    a, b = random(200, largest_error), random(200, largest_error)
+    found = operation(a, b)
+    for i in range(200):
+        ends = [[Fraction(x.value[i]) + s * Fraction(x.error[i]) for s in (-1, 1)] for x in (a, b)]
+        value, error = Fraction(found.value[i]), Fraction(found.error[i])
+        worst = max(abs(operation(x, y) - value) for x, y in product(*ends))
+        assert worst <= error <= (worst + Fraction(2.0 * UNIT_ROUNDOFF) * abs(value)) * (1 + Fraction(1, 10**14))
+
+
+def test_the_other_operand_may_be_exact() -> None:
+    a = random(5, 0.1)
+    for exact in (3.0, np.arange(1.0, 6.0)):
+        for operation in OPERATIONS:
+            one, other = operation(a, exact), operation(a, Approximation(*np.broadcast_arrays(exact, 0 * a.value)))
+            assert (one.value == other.value).all()
+            assert (one.error == other.error).all()
+    assert of(a) is a
+    assert ((-a).value == -a.value).all()
+    assert (-a).error is a.error
+    assert (a[1:3].value == a.value[1:3]).all()
+    assert (a[1:3].error == a.error[1:3]).all()
+
+
+def test_the_bar_of_a_sum_over_the_last_axis() -> None:
+    a = Approximation(RNG.normal(size=(30, 7)), RNG.random((30, 7)) * 1e-16)
+    found = a.sum()
+    for i in range(30):
+        exact = sum(map(Fraction, a.value[i]))
+        off, bars = abs(exact - Fraction(found.value[i])), sum(map(Fraction, a.error[i]))
+        most = bars + 7 * Fraction(UNIT_ROUNDOFF) * sum(abs(Fraction(x)) for x in a.value[i])
+        assert off + bars <= found.error[i] <= most * (1 + Fraction(1, 10**14))
+    rounded = Approximation(np.array([1.0, UNIT_ROUNDOFF, UNIT_ROUNDOFF, UNIT_ROUNDOFF]), np.zeros(4)).sum()
+    assert 0 < 3 * UNIT_ROUNDOFF <= rounded.error <= 4.1 * UNIT_ROUNDOFF

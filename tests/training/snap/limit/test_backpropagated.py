@@ -1,0 +1,158 @@
+"""iota, beta, g and xi against the gradient of the whole matrix, and what is printed against both."""
+
+from collections.abc import Iterator
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from marginaudit.training.snap.limit import (
+    backpropagated,
+    class_sequences,
+    continuous_fluctuation,
+    counts_of,
+    fluctuation,
+    overlap,
+    printed_beta,
+    printed_iota,
+    stepped_fluctuation,
+)
+from marginaudit.training.snap.limit.backpropagated import zeta_products
+from tests.training.snap.dense import features, gradient, padded, precise_sgd, sgd
+from tests.training.snap.growth import DIGITS, precise_logit, precise_star, within
+
+M, K, ETA = 12, 4, 0.9
+F = features(seed=5, tokens=9, K=K)
+OVERLAP = overlap(F)
+OFF = ~np.eye(K, dtype=bool)
+
+
+def runs(steps: list[int]) -> Iterator[tuple[NDArray[np.float64], NDArray[np.int64]]]:
+    """Whole matrices and counts after each of the steps, on three sequences."""
+    for sequence in class_sequences(max(steps), [0.4, 0.3, 0.2, 0.1], seeds=3, entropy=0):
+        yield sgd(F, sequence, M, ETA, modified=True)[steps], counts_of(sequence[np.newaxis], steps, K)[0]
+
+
+def test_the_gradient_is_that_of_the_whole_matrix() -> None:
+    for dense, counts in runs([3, 25, 80]):
+        found = backpropagated(OVERLAP, fluctuation(counts, M, ETA))
+        for record, Y in enumerate(dense):
+            truth = np.array([gradient(Y, F, n) for n in range(K)])
+            np.testing.assert_allclose(found.gradient(padded(F, M))[record], truth, atol=1e-13)
+            coefficients = truth @ np.linalg.pinv(padded(F, M)).T / found.gamma.value[record]
+            np.testing.assert_allclose(found.iota.value[record], np.diag(coefficients), atol=1e-12)
+            np.testing.assert_allclose(-found.beta.value[record][OFF], coefficients[OFF], atol=1e-12)
+            xi = -found.gamma.value[record] * ((coefficients * OFF) * (F.T @ F)).sum(axis=1)
+            np.testing.assert_allclose(found.xi.value[record], xi, atol=1e-13)
+
+
+def test_eq_86_is_right_and_eq_88_is_not() -> None:
+    for _, counts in runs([3, 25, 80]):
+        at = fluctuation(counts, M, ETA)
+        found = backpropagated(OVERLAP, at)
+        np.testing.assert_allclose(printed_iota(OVERLAP, at).value, found.iota.value, atol=1e-14)
+        # the sign of q_0 (1+theta_n'): twice that term apart
+        apart = (printed_beta(OVERLAP, at).value - found.beta.value)[:, OFF]
+        q_0 = -M / (M - 1) ** 2
+        twice = 2 * q_0 * (1 + at.sigma.value)[:, :, None] * (1 + at.theta.value)[:, None, :]
+        np.testing.assert_allclose(apart, twice[:, OFF], atol=1e-14)
+        assert apart.min() < -0.01
+
+
+def test_bars_hold_against_high_precision() -> None:
+    sequence = class_sequences(40, [0.4, 0.3, 0.2, 0.1], seeds=1, entropy=4)[0]
+    counts = np.bincount(sequence, minlength=K)
+    found = backpropagated(OVERLAP, fluctuation(counts, M, ETA))
+    with mpmath.workdps(DIGITS):
+        x = precise_logit(-(-40 // K), M, ETA)
+        gamma = mpmath.mpf(M - 1) ** 2 * x / M / (M - 1 + mpmath.exp(x))
+        assert within(found.gamma, [gamma]) <= 1
+        # E as float64 holds it, with a diagonal of exactly 0
+        E = mpmath.matrix(OVERLAP.E.tolist())
+        dual = (mpmath.eye(K) + E) ** -1
+        rows = precise_rows(sequence)
+        iota, beta, xi = [], [], []
+        for n in range(K):
+            powers = [mpmath.exp(y) for y in rows[n]]
+            error = [(j == n) - powers[j] / mpmath.fsum(powers) for j in range(M)]
+            products = [mpmath.fsum(row[j] * error[j] for j in range(M)) for row in rows]
+            weights = [mpmath.fsum(dual[k, i] * products[i] for i in range(K)) for k in range(K)]
+            iota.append(weights[n] / gamma)
+            beta += [-w / gamma for w in weights]
+            xi.append(-mpmath.fsum(weights[k] * E[n, k] for k in range(K)))
+        assert within(found.iota, iota) <= 1
+        assert within(found.beta, beta) <= 1
+        assert within(found.xi, xi) <= 1
+    assert (found.xi.error < 1e-13).all()
+    assert (found.beta.error < 1e-12).all()
+
+
+def precise_rows(sequence: NDArray[np.int64]) -> list[list[mpmath.mpf]]:
+    """W = F^T Y of SGD with the modified gradient: each row by itself is softmax regression (eq. 8)."""
+    rows = [[mpmath.mpf(0)] * M for _ in range(K)]
+    for n in sequence:
+        powers = [mpmath.exp(y) for y in rows[n]]
+        total = mpmath.fsum(powers)
+        rows[n] = [y + mpmath.mpf(ETA) * ((j == n) - powers[j] / total) for j, y in enumerate(rows[n])]
+    return rows
+
+
+def test_these_rows_are_those_of_the_whole_matrix() -> None:
+    sequence = class_sequences(20, [0.4, 0.3, 0.2, 0.1], seeds=1, entropy=4)[0]
+    with mpmath.workdps(DIGITS):
+        Y, rows = precise_sgd(F, sequence, M, ETA, modified=True), precise_rows(sequence)
+        f = [[mpmath.mpf(float(x)) for x in row] for row in padded(F, M)]
+        for n in range(K):
+            for j in range(M):
+                # F has unit columns only to rounding
+                assert abs(mpmath.fsum(f[i][n] * Y[i][j] for i in range(M)) - rows[n][j]) < 1e-15
+
+
+def test_theta_and_sigma() -> None:
+    counts = np.array([[9, 2, 0, 5], [40, 30, 20, 10]])
+    found, printed = fluctuation(counts, M, ETA), continuous_fluctuation(counts, M, ETA)
+    assert found.mean_steps.tolist() == [4, 25]
+    assert found.theta.value[0, 2] == printed.theta.value[0, 2] == -1
+    with mpmath.workdps(DIGITS):
+        theta, sigma = [], []
+        for row, mean in zip(counts, (4, 25), strict=True):
+            x = [precise_logit(int(N), M, ETA) for N in row]
+            y = precise_logit(mean, M, ETA)
+            theta += [a / y - 1 for a in x]
+            sigma += [(M - 1 + mpmath.exp(y)) / (M - 1 + mpmath.exp(a)) - 1 for a in x]
+        assert within(printed.theta, theta) <= 1
+        assert within(printed.sigma, sigma) <= 1
+    assert printed.sigma.error.max() < 1e-13
+    assert (found.theta.value >= printed.theta.value).all()
+    assert found.theta.value[0, 0] - printed.theta.value[0, 0] > 1e-3
+
+
+def test_theta_about_the_steps_of_the_mean() -> None:
+    counts, star = np.array([9, 2, 0, 5]), precise_star(9, M, ETA)
+    found = stepped_fluctuation(counts, M, ETA)
+    with mpmath.workdps(DIGITS):
+        assert within(found.theta, [star[N] / star[4] - 1 for N in counts.tolist()]) <= 1
+        shares = [1 / (M - 1 + mpmath.exp(x)) for x in star]
+        assert within(found.sigma, [shares[N] / shares[4] - 1 for N in counts.tolist()]) <= 1
+    for law in (fluctuation, continuous_fluctuation, stepped_fluctuation):
+        with pytest.raises(ValueError, match=r"^counts: got no step, expected at least 1$"):
+            law([0, 0], M, ETA)
+
+
+def test_products_of_zeta() -> None:
+    zeta = (np.eye(M)[:3] - 1 / M) * M / (M - 1)
+    found = zeta_products(M, 3)
+    np.testing.assert_allclose(found.value, zeta @ zeta.T, rtol=1e-14)
+    assert within(found, [x for row in exact_products(3) for x in row]) <= 1
+
+
+def exact_products(K: int) -> list[list[mpmath.mpf]]:
+    with mpmath.workdps(DIGITS):
+        m = mpmath.mpf(M)
+        return [[m / (m - 1) if i == j else -m / (m - 1) ** 2 for j in range(K)] for i in range(K)]
+
+
+def test_counts_without_a_step() -> None:
+    with pytest.raises(ValueError, match=r"^counts: got no step, expected at least 1"):
+        fluctuation([[0, 0]], M, ETA)

@@ -1,0 +1,64 @@
+"""Draws of classes: their law, and that a seed's draws are its own."""
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from marginaudit.training.snap.limit import class_counts, class_sequences, counts_of, uniform
+
+FREQUENCY = [0.5, 0.3, 0.2]
+
+
+def test_sequences_and_counts_follow_the_frequencies() -> None:
+    seeds, steps = 3000, 40
+    drawn = counts_of(class_sequences(steps, FREQUENCY, seeds, entropy=1), [15, steps], K=3)
+    for counts in (drawn, class_counts([15, steps], FREQUENCY, seeds, entropy=1)):
+        assert (counts.sum(axis=2) == [15, steps]).all()
+        assert chisquare(counts[:, 1].sum(axis=0), steps * seeds * np.array(FREQUENCY)).pvalue > 1e-3
+        later = counts[:, 1] - counts[:, 0]
+        for t, part in ((15, counts[:, 0]), (25, later)):
+            expected = t * (np.diag(FREQUENCY) - np.outer(FREQUENCY, FREQUENCY))
+            np.testing.assert_allclose(np.cov(part.T), expected, atol=0.1 * t * 0.25)
+        assert abs(np.corrcoef(counts[:, 0, 0], later[:, 0])[0, 1]) < 0.06
+
+
+def test_a_seed_draws_the_same_however_many_there_are() -> None:
+    assert (class_sequences(50, uniform(4), 9, entropy=3)[:2] == class_sequences(50, uniform(4), 2, entropy=3)).all()
+    assert (class_counts([7, 9, 10**12], uniform(4), 9, 3)[:2] == class_counts([7, 9, 10**12], uniform(4), 2, 3)).all()
+    assert (
+        class_sequences(50, uniform(4), 2, entropy=3) == class_sequences(80, uniform(4), 2, entropy=3)[:, :50]
+    ).all()
+    one, other = class_sequences(50, uniform(4), 2, entropy=3)
+    assert (one != other).any()
+    assert (one != class_sequences(50, uniform(4), 1, entropy=4)[0]).any()
+
+
+def test_every_class_and_no_absent_class_is_drawn() -> None:
+    assert set(class_sequences(200, [0.5, 0.0, 0.5], 1, entropy=0)[0]) == {0, 2}
+    assert class_sequences(0, [1.0], 2, entropy=0).shape == (2, 0)
+    repeated = class_counts([5, 5], uniform(49), 1, entropy=0)[0]
+    assert uniform(49).sum() != 1
+    assert (repeated[0] == repeated[1]).all()
+    assert class_counts([], [1.0], 2, entropy=0).shape == (2, 0, 1)
+
+
+@pytest.mark.parametrize("off", [0.9e-12, -0.9e-12])
+def test_frequencies_may_be_rounded(off: float) -> None:
+    assert class_counts([7], [0.5, 0.5 + off], 1, 0).sum() == 7
+
+
+@pytest.mark.parametrize(
+    "frequency", [[0.5, 0.4], [1.5, -0.5], [np.nan, 1.0], [0.5, 0.5 + 1.1e-12], [0.5, 0.5 - 1.1e-12]]
+)
+def test_no_frequencies(frequency: list[float]) -> None:
+    expected = r"^frequency: got .*, expected numbers from 0 on of sum 1"
+    with pytest.raises(ValueError, match=expected):
+        class_sequences(3, frequency, 1, 0)
+    with pytest.raises(ValueError, match=expected):
+        class_counts([3], frequency, 1, 0)
+
+
+@pytest.mark.parametrize("at", [[5, 4], [-1]])
+def test_recorded_steps_that_decrease(at: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"^at: got .*, expected steps from 0 on that do not decrease"):
+        class_counts(at, [1.0], 1, 0)

@@ -1,0 +1,126 @@
+"""SGD on Y in K dimensions against SGD on the whole matrix."""
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from marginaudit.training.snap.limit import (
+    class_sequences,
+    counts_of,
+    decoder,
+    descend,
+    fluctuation,
+    overlap,
+    rows,
+    uniform,
+)
+from tests.training.snap.dense import features, gradient, padded, precise_sgd, sgd
+
+M, K = 12, 4
+F = features(seed=5, tokens=9, K=K)
+
+
+def whole(A: NDArray[np.float64], M: int) -> NDArray[np.float64]:
+    """Columns for all M tokens."""
+    K = A.shape[-1] - 1
+    return np.concatenate([A[..., :K], np.repeat(A[..., K:], M - K, axis=-1)], axis=-1)
+
+
+@pytest.mark.parametrize("eta", [0.05, 1.0, 7.0])
+def test_eq_7_against_the_whole_matrix(eta: float) -> None:
+    sequences = class_sequences(60, [0.4, 0.3, 0.2, 0.1], seeds=3, entropy=0)
+    at = [0, 1, 17, 60]
+    run = descend(overlap(F), sequences, at, M, eta)
+    for seed, sequence in enumerate(sequences):
+        dense = sgd(F, sequence, M, eta, modified=False)[at]
+        np.testing.assert_allclose(padded(F, M) @ whole(run.A[seed], M), dense, atol=2e-13 * eta)
+        np.testing.assert_allclose(whole(run.W[seed], M), padded(F, M).T @ dense, atol=2e-13 * eta)
+
+
+def test_eq_7_where_every_token_is_a_next_token() -> None:
+    F = features(seed=3, tokens=4, K=4)
+    sequence = class_sequences(30, uniform(4), seeds=1, entropy=0)
+    run = descend(overlap(F), sequence, [30], 4, 1.0)
+    np.testing.assert_allclose(F @ whole(run.A[0, 0], 4), sgd(F, sequence[0], 4, 1.0, modified=False)[30], atol=1e-13)
+
+
+def test_seeds_do_not_touch_each_other() -> None:
+    sequences = class_sequences(40, uniform(K), seeds=3, entropy=0)
+    run, alone = descend(overlap(F), sequences, [40], M, 0.5), descend(overlap(F), sequences[2:], [40], M, 0.5)
+    assert (run.A[2] == alone.A[0]).all()
+    assert run.error[2, 0] == alone.error[0, 0]
+
+
+@pytest.mark.parametrize("eta", [0.5, 3.9, 4.5])
+def test_rounding_is_within_its_bar(eta: float) -> None:
+    tokens, steps = 6, 40
+    F = features(seed=8, tokens=5, K=3)
+    sequence = class_sequences(steps, uniform(3), seeds=1, entropy=0)
+    run = descend(overlap(F), sequence, [steps], tokens, eta)
+    Y = precise_sgd(F, sequence[0], tokens, eta, modified=False)
+    with mpmath.workdps(60):
+        f = [[mpmath.mpf(float(x)) for x in row] for row in padded(F, tokens)]
+        found = [
+            [mpmath.fsum(f[i][k] * float(whole(run.A[0, 0], tokens)[k, j]) for k in range(3)) for j in range(tokens)]
+            for i in range(tokens)
+        ]
+        off = mpmath.sqrt(sum((found[i][j] - Y[i][j]) ** 2 for i in range(tokens) for j in range(tokens)))
+    assert 0 < float(off) <= run.error[0, 0] <= (1e-9 if eta > 4 else 1e-12)
+
+
+def test_bars_add_up_along_a_run() -> None:
+    run = descend(overlap(F), class_sequences(400, uniform(K), seeds=1, entropy=0), [0, 50, 100, 200, 400], M, 0.5)
+    assert run.error[0, 0] == 0
+    assert (np.diff(run.error[0]) > 1e-15).all()
+
+
+def test_no_bar_where_steps_could_expand_without_end() -> None:
+    run = descend(overlap(np.eye(3)[:, :2]), class_sequences(2000, uniform(2), 1, entropy=0), [2000], 3, 40.0)
+    assert run.error[0, 0] == np.inf
+
+
+@pytest.mark.parametrize("eta", [0.05, 1.0, 7.0])
+def test_the_modified_gradient_leaves_rows_that_depend_on_counts_alone(eta: float) -> None:
+    steps = [8, 60]
+    for sequence in class_sequences(60, [0.4, 0.3, 0.2, 0.1], seeds=3, entropy=0):
+        dense = sgd(F, sequence, M, eta, modified=True)[steps]
+        counts = counts_of(sequence[np.newaxis], steps, K)[0]
+        at = fluctuation(counts, M, eta)
+        zeta = (np.eye(M)[:K] - 1 / M) * M / (M - 1)
+        W = (M - 1) * at.rows.h.value[..., np.newaxis] * zeta
+        np.testing.assert_allclose(padded(F, M).T @ dense, W, atol=1e-13 * eta)
+        np.testing.assert_allclose(whole(rows(at), M), W, atol=1e-13 * eta)
+        np.testing.assert_allclose(whole(decoder(overlap(F), at), M), dense[:, : len(F)], atol=1e-13 * eta)
+
+
+def test_the_order_matters_for_eq_7_and_not_for_the_modified_gradient() -> None:
+    one, other = [0, 0, 1, 2, 3, 0], [3, 1, 0, 0, 2, 0]
+    assert abs(sgd(F, one, M, 1.0, modified=False)[-1] - sgd(F, other, M, 1.0, modified=False)[-1]).max() > 1e-4
+    np.testing.assert_allclose(
+        sgd(F, one, M, 1.0, modified=True)[-1], sgd(F, other, M, 1.0, modified=True)[-1], atol=1e-14
+    )
+
+
+def test_the_residual_is_the_distance_of_softmax_from_the_next_token() -> None:
+    sequence = class_sequences(50, uniform(K), seeds=1, entropy=2)[0]
+    Y = sgd(F, sequence, M, 0.5, modified=True)[-1]
+    found = fluctuation(np.bincount(sequence, minlength=K), M, 0.5).rows
+    for n in range(K):
+        logits = padded(F, M)[:, n] @ Y
+        share = np.exp(logits) / np.exp(logits).sum()
+        assert found.residual.value[n] == pytest.approx(np.linalg.norm(np.eye(M)[n] - share), rel=1e-13, abs=0)
+        assert 0 < found.residual.error[n] < 1e-14
+    assert gradient(Y, F, 0).shape == (M,)
+
+
+def test_what_cannot_be_run_is_refused() -> None:
+    sequence = np.zeros((1, 3), dtype=np.int64)
+    with pytest.raises(ValueError, match=r"^M: got 8, expected at least 9, the tokens of the features"):
+        descend(overlap(F), sequence, [1], 8, 0.5)
+    with pytest.raises(ValueError, match=r"^at: got \[4\], expected steps from 0 to 3"):
+        descend(overlap(F), sequence, [4], M, 0.5)
+    with pytest.raises(ValueError, match=r"^at: got \[-1\], expected steps from 0 to 3"):
+        descend(overlap(F), sequence, [-1], M, 0.5)
+    with pytest.raises(ValueError, match=r"^eta_Y: got 0, expected a positive number"):
+        descend(overlap(F), sequence, [1], M, 0)

@@ -1,0 +1,119 @@
+"""h*(s) against the recursion in high precision, and beyond the steps that are taken."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from marginaudit.training.snap.limit import continuous, gap, h_star, recursion
+from tests.training.snap.growth import DIGITS, precise_logit, precise_star, within
+
+SETTINGS = [
+    (2, 1.0),
+    (3, 0.5),
+    (3, 10.0),
+    (50, 3.7),
+    (1000, 0.5),
+    (1000, 10.0),
+    (10**9, 0.9),
+    (10**9, 10.0),
+    (30, 1e-3),
+    (40, 1e-6),
+]
+STEPS = 400
+
+
+def lags(x: list[mpmath.mpf], M: int, eta: float) -> list[mpmath.mpf]:
+    """How much later h is where h* is: eq. 45 solved for the time, minus the step."""
+    with mpmath.workdps(DIGITS):
+        c = mpmath.mpf(M) * mpmath.mpf(eta)
+        return [(mpmath.expm1(x[s]) + (M - 1) * x[s]) / c - s for s in range(len(x))]
+
+
+@pytest.mark.parametrize(("M", "eta"), SETTINGS)
+def test_every_step_is_within_its_bar(M: int, eta: float) -> None:
+    found, x = h_star(np.arange(STEPS + 1), M, eta), precise_star(STEPS, M, eta)
+    assert within(found.level.logit, x) <= 1
+    with mpmath.workdps(DIGITS):
+        assert within(found.level.share, [1 / (M - 1 + mpmath.exp(y)) for y in x]) <= 1
+    assert within(found.lag, lags(x, M, eta)) <= 1
+    assert (found.level.logit.error[1:] <= 3e-15 * found.level.logit.value[1:]).all()
+    assert (found.lag.error[1:] <= 2e-12 * found.lag.value[1:]).all()
+
+
+def test_the_lag_is_where_the_continuous_growth_catches_up() -> None:
+    M, eta, s = 1000, 0.5, 60
+    found = h_star(s, M, eta)
+    late = precise_logit(s + float(found.lag.value), M, eta)
+    assert float(late) == pytest.approx(float(precise_star(s, M, eta)[s]), rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize(("M", "eta"), SETTINGS)
+def test_beyond_the_steps_taken_the_truth_is_within_narrow_bars(
+    M: int, eta: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recursion, "TAKEN", 100)
+    steps, x = np.arange(101, STEPS + 1), precise_star(STEPS, M, eta)
+    found = h_star(steps, M, eta)
+    assert within(found.level.logit, x[101:]) <= 1
+    assert within(found.lag, lags(x, M, eta)[101:]) <= 1
+    d = M * eta * h_star(100, M, eta).level.share.value
+    since = found.lag.value - h_star(100, M, eta).lag.value
+    assert (found.lag.error <= d * (0.51 + 0.6 * since) + 1e-12 * (1 + found.lag.value)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("M", "eta"), [(1000, 0.5), (10**9, 10.0), (10**9, 1e-3), (3, 1e-6)])
+def test_thirty_million_steps_end_within_the_bars(M: int, eta: float) -> None:
+    at, states = np.array([3_000_000, 30_000_000]), np.empty((2, recursion.STATE))
+    recursion.take(at, M * eta, M - 1.0, states)
+    found = h_star(at, M, eta)
+    assert (abs(states[:, 0] + states[:, 1] - found.level.logit.value) <= found.level.logit.error).all()
+    assert (abs(states[:, 3] - found.lag.value) <= found.lag.error + states[:, 4]).all()
+    assert (found.level.logit.error < 1e-11).all()
+
+
+def test_far_out_it_lies_between_h_and_h_plus_the_gap_of_lemma_7() -> None:
+    for M, eta in SETTINGS:
+        s = np.array([10**6, 10**9, 10**12, 10**18])
+        star, h = h_star(s, M, eta), continuous(s, M, eta)
+        assert (star.level.logit.value + star.level.logit.error >= h.logit.value - h.logit.error).all()
+        assert (star.level.logit.value - h.logit.value <= 2 * eta).all()
+        assert (star.level.logit.error <= 1e-11).all()
+        assert (star.lag.value > 0).all()
+
+
+@pytest.mark.parametrize(("M", "eta"), SETTINGS)
+def test_the_gap_is_within_its_bar_and_known_where_rounding_hides_it(M: int, eta: float) -> None:
+    x = precise_star(STEPS, M, eta)
+    steps = h_star(np.arange(STEPS + 1), M, eta)
+    found = gap(steps, eta)
+    with mpmath.workdps(DIGITS):
+        assert within(found, [(y - precise_logit(s, M, eta)) / M for s, y in enumerate(x)]) <= 1
+    assert (found.error <= 3e-15 * steps.level.h.value).all()
+    far = gap(h_star([10**12, 10**18], M, eta), eta)
+    assert (far.error < 1e-4 * far.value).all()
+    # about log(1 + eta s)/2 over s
+    assert (far.value[1] < 2e-6 * far.value[0]).all()
+
+
+def test_a_million_steps_are_taken_and_no_more() -> None:
+    """The first that is left out has the wider bar of the enclosed lag."""
+    error = h_star([10**6 - 1, 10**6, 10**6 + 1], 1000, 0.5).level.logit.error
+    assert error[0] < error[1] < error[0] * (1 + 1e-6)
+    assert error[2] > 2 * error[1]
+
+
+def test_steps_keep_their_order_and_shape() -> None:
+    found = h_star([[5, 0], [2_000_000, 5]], 50, 0.5)
+    alone = h_star(2_000_000, 50, 0.5)
+    assert found.level.logit.value.shape == (2, 2)
+    assert found.level.logit.value[0, 0] == found.level.logit.value[1, 1] > found.level.logit.value[0, 1] == 0
+    assert found.level.logit.value[1, 0] == alone.level.logit.value
+    assert found.step.tolist() == [[5, 0], [2_000_000, 5]]
+
+
+def test_bad_steps_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^at: got step -3, expected steps from 0 on"):
+        h_star([1, -3], 50, 0.5)
+    with pytest.raises(ValueError, match=r"^M: got 1, expected"):
+        h_star([1], 1, 0.5)
