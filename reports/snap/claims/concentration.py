@@ -3,7 +3,7 @@ r"""Lemmas 10 to 12 of arXiv 2305.16380: how far counts, growth and rows of W ar
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from math import ceil, exp, log, sqrt
+from math import ceil, exp, log, log10, sqrt
 from typing import Any
 
 import numpy as np
@@ -260,8 +260,35 @@ def late_steps(run: ClassRun) -> float:
     return max(enough_steps(run), 2 * run.K * larger_zero(run.M) / run.eta_Y)
 
 
-def _steps(first: float) -> Integers:
-    """`A_DECADE` of N a decade from the first on.
+def enough(run: ClassRun) -> Integers:
+    """N of `DECADES` from where N >> K^2 on."""
+    return _steps(enough_steps(run))
+
+
+def late(run: ClassRun) -> Integers:
+    """N of `DECADES` from `late_steps` on."""
+    return _steps(late_steps(run))
+
+
+def across_the_turn(run: ClassRun) -> Integers:
+    """As `enough`, or farther: half of the decades go a half beyond the N at which the scan ends and g changes most.
+
+    A constant that is fitted to N well before it is far below what N at it need.
+
+    Raises
+    ------
+    BeyondTheRun
+        This is too late for binomial tails in float64.
+    """
+    first, turn = enough_steps(run), run.K * larger_zero(run.M) / run.eta_Y
+    farthest = 10 * turn**2 / first
+    if farthest > FARTHEST:
+        raise BeyondTheRun(f"g changes most at N = {turn:.4g}, too late to fit a constant and to test it beyond")
+    return _steps(first, farthest)
+
+
+def _steps(first: float, farthest: float = 0.0) -> Integers:
+    """`A_DECADE` of N a decade, `DECADES` from the first on, or to the farthest if that is more.
 
     Raises
     ------
@@ -270,14 +297,15 @@ def _steps(first: float) -> Integers:
     """
     if first * 1e3 > FARTHEST:
         raise BeyondTheRun(f"it speaks from N = {first:.4g} on, beyond which no chance is computed here")
-    last = min(first * 10.0**DECADES, FARTHEST)
-    return np.unique(np.ceil(np.geomspace(first, last, A_DECADE * DECADES + 1)).astype(np.int64))
+    decades = max(DECADES, log10(max(farthest, first) / first))
+    last = min(first * 10.0**decades, FARTHEST)
+    return np.unique(np.ceil(np.geomspace(first, last, ceil(A_DECADE * decades) + 1)).astype(np.int64))
 
 
 @lru_cache(maxsize=16)
-def along_steps(run: ClassRun, like: Likeness, first: Callable[[ClassRun], float], delta: float) -> Series:
+def along_steps(run: ClassRun, like: Likeness, steps: Callable[[ClassRun], Integers], delta: float) -> Series:
     """The least relative deviation that N_n exceeds with a chance of delta at most, along N."""
-    at = means(_steps(first(run)), run.K, run.M, run.eta_Y)
+    at = means(steps(run), run.K, run.M, run.eta_Y)
     value, radius = quantile(at.N, np.full(len(at.N), 1 / run.K), delta, lambda d: like(at, d))
     return series(value, radius=radius, step=at.N, clock="N")
 
@@ -320,10 +348,10 @@ def third_of_rate(at: Means, delta: float) -> Floats:
 Shape = Callable[[Means, float], Floats]
 
 
-def _in_steps(like: Likeness, shape: Shape, first: Callable[[ClassRun], float], delta: float) -> HiddenConstant:
+def _in_steps(like: Likeness, shape: Shape, steps: Callable[[ClassRun], Integers], delta: float) -> HiddenConstant:
     return HiddenConstant(
-        measure=lambda run: along_steps(run, like, first, delta),
-        shape=lambda run, _: shape(means(_steps(first(run)), run.K, run.M, run.eta_Y), delta),
+        measure=lambda run: along_steps(run, like, steps, delta),
+        shape=lambda run, _: shape(means(steps(run), run.K, run.M, run.eta_Y), delta),
     )
 
 
@@ -362,9 +390,9 @@ LEMMA11 = Claim(
                 f"{name}, delta = {delta:g}": part
                 for delta in SHOWN_LEVELS
                 for name, part in (
-                    ("Eq. 61", _in_steps(like_growth, relative_radius, enough_steps, delta)),
-                    ("Eq. 62 with eta_Y Delta/3", _in_steps(like_share, third_of_rate, enough_steps, delta)),
-                    ("Eq. 62 with Delta/N-bar, late", _in_steps(like_share, relative_radius, late_steps, delta)),
+                    ("Eq. 61", _in_steps(like_growth, relative_radius, enough, delta)),
+                    ("Eq. 62 with eta_Y Delta/3", _in_steps(like_share, third_of_rate, across_the_turn, delta)),
+                    ("Eq. 62 with Delta/N-bar, late", _in_steps(like_share, relative_radius, late, delta)),
                 )
             },
             "Eq. 62 with 3 times eta_Y Delta/3 at other M, the chance of more": Bounded(
@@ -402,7 +430,7 @@ def _of_some_class(run: ClassRun, at: Means, within: Callable[[float], Interval]
 @lru_cache(maxsize=2)
 def beyond_printed(run: ClassRun) -> Chances:
     """Theta = h(N_n)/h(N-bar) - 1 beyond (K/sqrt(N)) sqrt(ln(K/delta))."""
-    at = means(_steps(enough_steps(run)), run.K, run.M, run.eta_Y)
+    at = means(enough(run), run.K, run.M, run.eta_Y)
     return _of_some_class(
         run, at, lambda delta: like_growth(at, np.asarray(run.K / np.sqrt(at.N) * sqrt(log(run.K / delta))))
     )
@@ -414,7 +442,7 @@ def beyond_rederived(run: ClassRun) -> Chances:
 
     H*(k) is h(k + lag), with a lag that grows with k; below, it is taken as anything from 0 to that of N.
     """
-    at = means(_steps(enough_steps(run)), run.K, run.M, run.eta_Y)
+    at = means(enough(run), run.K, run.M, run.eta_Y)
     went = h_star(at.N, run.M, run.eta_Y)
     x = went.level.logit.value - went.level.logit.error
     L = exp(run.eta_Y) / 2 * (np.logaddexp(log(run.M - 1), x) - log(run.M))

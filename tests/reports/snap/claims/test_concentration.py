@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import binomtest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
-from marginaudit.reports.claim import Claim
+from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
 from marginaudit.reports.snap.binomial import LEVELS, Interval, counted, frequencies, outside, quantile
 from marginaudit.reports.snap.claims import concentration
@@ -241,7 +241,7 @@ def test_what_is_not_judged() -> None:
     assert LEMMA11.judge(small).verdict is Verdict.NOT_APPLICABLE
     late = LEMMA11.judge(on(CASES["snap-single"](), lr_y=1e-100))
     assert late.verdict is Verdict.INCONCLUSIVE
-    assert "beyond which no chance is computed" in late.detail
+    assert "too late to fit a constant" in late.detail
 
 
 def test_the_numbers_that_are_counted() -> None:
@@ -274,3 +274,25 @@ def test_shapes_are_as_printed() -> None:
     Delta = ceil(sqrt(1000 * log(10)))
     assert concentration.third_of_rate(at, 0.1)[0] == pytest.approx(0.5 * Delta / 3, rel=1e-14, abs=0)
     assert concentration.relative_radius(at, 0.1)[0] == pytest.approx(Delta / 334, rel=1e-14, abs=0)
+
+
+@pytest.mark.parametrize("M", [12, 10005, 10**8])
+@pytest.mark.parametrize("lr_y", [1e-7, 4e-7, 1e-6, 1e-5, 1e-4, 1e-2, 0.5, 3.0, 30.0])
+def test_eq_62_is_not_refuted_where_its_constant_is_still_to_rise(lr_y: float, M: int) -> None:
+    """|log g|' <= eta_Y M/4/(M-1), so that eta_Y Delta/3 needs a constant of about 1 at most, whatever eta_Y is."""
+    classes = [(f"n{n}", "q", {"a": 2.0, "b": 1.0 + n}) for n in range(3)]
+    judged = LEMMA11.judge(on(SequenceClasses.from_weights("three", M, classes), lr_y=lr_y))
+    assert judged.verdict in (Verdict.HOLDS, Verdict.INCONCLUSIVE)
+    if 1e-4 <= lr_y <= 3:
+        assert judged.verdict is Verdict.HOLDS
+
+
+def test_a_constant_is_fitted_beyond_the_turn() -> None:
+    for lr_y in (2e-5, 1e-3, 0.5):
+        steps = concentration.across_the_turn(on(CASES["snap-single"](), lr_y=lr_y))
+        turn = 2 * larger_zero(5000) / lr_y
+        assert np.sqrt(steps[0] * steps[-1]) > 3 * turn
+        assert np.log10(steps[-1] / steps[0]) > 6.99
+        assert (np.diff(np.log10(steps)) < 0.26).all()
+    with pytest.raises(BeyondTheRun, match=r"g changes most at N = 2\.181e\+06, too late to fit a constant"):
+        concentration.across_the_turn(on(CASES["snap-single"](), lr_y=1e-5))
