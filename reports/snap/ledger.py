@@ -6,6 +6,7 @@ from marginaudit.reports.snap.claims import (
     backpropagated,
     concentration,
     decoder,
+    fates,
     gradients,
     growth,
     overlaps,
@@ -23,6 +24,7 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
     decoder.CLAIMS,
     overlaps.CLAIMS,
     backpropagated.CLAIMS,
+    fates.CLAIMS,
 )
 
 CLAIMS = Ledger(claim for claims in MODULES for claim in claims)

@@ -52,7 +52,7 @@ def follow_common(t: ArrayLike, C0: float, K: int, M: int, eta_Y: float, eta_Z: 
     at = np.asarray(t, dtype=np.float64)
     fine, coarse = (_integrated(at, C0, K, M, eta_Y, eta_Z, tolerance) for tolerance in (TOLERANCE, COARSER))
     apart = np.maximum.accumulate(np.abs(fine - coarse), axis=0)
-    found = Approximation(fine, apart + 4 * UNIT_ROUNDOFF * np.abs(fine))
+    found = Approximation(fine, apart + 64 * UNIT_ROUNDOFF * np.abs(fine))
     return CommonPath(found[:, 0], found[:, 1])
 
 

@@ -51,7 +51,7 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
     gradient has, eq. 88 with its sign mended. On this clock no rate stands in the equation.
 
     LSODA (Adams' and backward differentiation formulas, whichever the stiffness asks for) to `TOLERANCE`. The error
-    bar is the distance from a run to `COARSER`, the largest so far, and rounding.
+    bar is the distance from a run to `COARSER`, the largest so far, and rounding, that of the turns too.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
     overlap(logits.attended(np.zeros(len(logits.names))).T)
     fine, coarse = (_integrated(logits, at, tolerance) for tolerance in (TOLERANCE, COARSER))
     apart = np.maximum.accumulate(np.abs(fine - coarse), axis=0)
-    found = Approximation(fine, apart + 4 * UNIT_ROUNDOFF * np.abs(fine))
+    found = Approximation(fine, apart + 64 * UNIT_ROUNDOFF * np.abs(fine))
     pairs = len(logits.names)
     return Path(logits, found[:, :pairs], found[:, pairs:])
 
