@@ -7,6 +7,7 @@ from marginaudit.reports.snap.claims import (
     concentration,
     decoder,
     fates,
+    gains,
     gradients,
     growth,
     overlaps,
@@ -25,6 +26,7 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
     overlaps.CLAIMS,
     backpropagated.CLAIMS,
     fates.CLAIMS,
+    gains.CLAIMS,
 )
 
 CLAIMS = Ledger(claim for claims in MODULES for claim in claims)
