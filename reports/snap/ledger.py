@@ -6,6 +6,7 @@ from marginaudit.reports.snap.claims import (
     backpropagated,
     concentration,
     decoder,
+    derivation,
     fates,
     gains,
     gradients,
@@ -25,6 +26,7 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
     decoder.CLAIMS,
     overlaps.CLAIMS,
     backpropagated.CLAIMS,
+    derivation.CLAIMS,
     fates.CLAIMS,
     gains.CLAIMS,
 )

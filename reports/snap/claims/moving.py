@@ -13,7 +13,7 @@ from marginaudit.reports.run import once_a_run
 from marginaudit.reports.snap.claims.growth import not_defined
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.attention import Path, Rates, mean_counts, rates, scan_end, snap_start
-from marginaudit.training.snap.attention.path import NotIntegrated
+from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit import Approximation, continuous
 
 EQ_10 = (

@@ -126,11 +126,14 @@ def test_twins(claim: str, name: str) -> None:
     least = judgement.measure(on).value.min() if judgement.lower else judgement.measure(on).value.max()
     side = "lower" if judgement.lower else "upper"
     for factor, verdict in ((1 - 1e-6, HOLDS), (1 + 1e-6, VIOLATED)):
-        tightened = replace(judgement, **{side: lambda _, t, bound=least * factor: np.full(len(t), bound)})
-        assert tightened.judge(on).verdict is verdict
-    other = "upper" if judgement.lower else "lower"
-    swapped = replace(judgement, **{side: None, other: getattr(judgement, side)})
-    assert swapped.judge(on).verdict is VIOLATED
+
+        def tight(_: ClassRun, t: Any, bound: float = least * factor) -> Any:
+            return np.full(len(t), bound)
+
+        change: dict[str, Any] = {side: tight}
+        assert replace(judgement, **change).judge(on).verdict is verdict
+    change = {side: None, "upper" if judgement.lower else "lower": getattr(judgement, side)}
+    assert replace(judgement, **change).judge(on).verdict is VIOLATED
 
 
 def test_how_long_assumption_2_keeps_holding() -> None:

@@ -147,9 +147,12 @@ def test_twins_of_eq_12(name: str) -> None:
         assert judgement.upper is not None
         for side, factor in (("upper", 0.75), ("lower", 1.01)):
             formula: Any = getattr(judgement, side)
-            changed = replace(
-                judgement, **{side: lambda at, t, formula=formula, factor=factor: factor * formula(at, t)}
-            )
+
+            def times(at: Any, t: Any, formula: Any = formula, factor: float = factor) -> Any:
+                return factor * formula(at, t)
+
+            change: dict[str, Any] = {side: times}
+            changed = replace(judgement, **change)
             assert changed.judge(on).verdict is VIOLATED
     else:
         least = measured.value.min()

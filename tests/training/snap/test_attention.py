@@ -1,5 +1,6 @@
 """Eqs. 10 and 13 and the SGD behind them, against an integration in t with balls, dense matrices and closed forms."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import mpmath
@@ -10,12 +11,12 @@ import scipy
 from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of
 from marginaudit.training.snap.attention import (
     Logits,
+    NotIntegrated,
     descend_both,
     features,
     follow,
     follow_common,
     mean_counts,
-    path,
     rates,
     scan_end,
     snap_start,
@@ -81,17 +82,29 @@ def test_eq_10_against_balls_in_t(t: float, panels: int) -> None:
     found = follow(data, [turned(t, data.K, data.M, ETA_Y, ETA_Z).value])
     for value, truth in ((found.z, z), (found.B, B)):
         assert (np.abs(value.value[0] - truth) <= value.error[0]).all()
-        assert (value.error[0] <= 1e-10 * np.abs(value.value[0])).all()
+        assert (value.error[0] <= 1e-9 * np.abs(value.value[0])).all()
         assert (value.error[0] > 0).all()
     assert [name for _, name in found.logits.names] == ["a", "b", "x", "x", "c", "d", "y", "e"]
 
 
-def test_a_bar_does_not_shrink_along_the_path() -> None:
+def test_a_bar_is_relative_to_the_largest_so_far() -> None:
     data = three()
     found = follow(data, np.geomspace(1e-9, 1e6, 200))
-    rounding = 32 * np.finfo(float).eps * np.abs(found.z.value)
-    assert (np.diff(found.z.error - rounding, axis=0) > -1e-25).all()
-    assert found.z.error.max() < 1e-9
+    for part in (found.z, found.B):
+        largest = np.maximum.accumulate(np.abs(part.value), axis=0)
+        np.testing.assert_allclose(part.error, part.error[-1, 0] / largest[-1, 0] * largest, rtol=1e-12)
+        assert 1e-13 < part.error[-1, 0] / largest[-1, 0] < 1e-10
+
+
+@pytest.mark.parametrize("turns", [0.3, 1.0, 3.0, 10.0, 30.0, 100.0])
+def test_a_bar_covers_wherever_it_is_asked_for(turns: float) -> None:
+    """At single times the two runs can agree by chance, and did: eq. 13, where the truth is known."""
+    for eta_Y, eta_Z in ((0.05, 3.0), (0.5, 0.05), (0.9, 1e-6)):
+        at = turns * np.array([1.0, 1.7, 1e6])
+        found = follow_common(at, 6.29, 2, 5000, eta_Y, eta_Z)
+        expected = np.log1p(4 / 6.29 * turned(at, 2, 5000, eta_Y, eta_Z).value) / 4
+        assert (np.abs(found.B.value - expected) < found.B.error).all()
+        assert (found.B.error < 1e-10 * expected).all()
 
 
 def test_times_may_repeat_and_begin_at_zero() -> None:
@@ -113,20 +126,26 @@ def test_classes_without_a_dual() -> None:
 
 @pytest.mark.parametrize("turns", [[1e-101, 1.0], [1.0, 1e51]])
 def test_turns_beyond_the_solver(turns: list[float]) -> None:
-    with pytest.raises(path.NotIntegrated, match="is not within 1e-100 to 1e"):
+    with pytest.raises(NotIntegrated, match="is not within 1e-100 to 1e"):
         follow(three(), turns)
     assert follow(three(), [1e-99]).B.value.min() > 0
 
 
 def test_a_solver_that_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     def failed(*_: Any, **__: Any) -> Any:
-        return scipy.optimize.OptimizeResult(success=False, message="no more", y=np.zeros((1, 1)))
+        return SimpleNamespace(success=False, message="no more", y=np.zeros((1, 1)))
+
+    def nonsense(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(success=True, message="nonsense", y=np.full((1, 1), np.nan))
 
     monkeypatch.setattr(scipy.integrate, "solve_ivp", failed)
-    with pytest.raises(path.NotIntegrated, match="Gamma = 1: no more"):
+    with pytest.raises(NotIntegrated, match="to 1 on its clock: no more"):
         follow(three(), [1.0])
-    with pytest.raises(path.NotIntegrated, match="t = 1: no more"):
+    with pytest.raises(NotIntegrated, match="on its clock: no more"):
         follow_common([1.0], 50.0, 2, 1000, ETA_Y, ETA_Z)
+    monkeypatch.setattr(scipy.integrate, "solve_ivp", nonsense)
+    with pytest.raises(NotIntegrated, match="nonsense"):
+        follow(three(), [1.0])
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -260,12 +279,12 @@ def whole_sgd(data: SequenceClasses, sequence: Any, eta_Y: float, eta_Z: float, 
     following = [position[c.next] for c in data.classes]
     Y, Z = np.zeros((M, M)), np.zeros((M, M))
     for n in sequence:
-        c = np.array([P[k] * np.exp(Z[queries[k]]) / (P[k] @ np.exp(Z[queries[k]])) for k in range(K)])
-        F = (c / np.linalg.norm(c, axis=1, keepdims=True)).T
-        size = np.linalg.norm(c[n])
+        attended = np.array([P[k] * np.exp(Z[queries[k]]) / (P[k] @ np.exp(Z[queries[k]])) for k in range(K)])
+        F = (attended / np.linalg.norm(attended, axis=1, keepdims=True)).T
+        size = np.linalg.norm(attended[n])
         error = np.eye(M)[following[n]] - softmax(Y.T @ F[:, n])
         projected = (np.eye(M) - np.outer(F[:, n], F[:, n])) / size
-        of_Z = np.diag(c[n]) @ projected @ Y @ error
+        of_Z = np.diag(attended[n]) @ projected @ Y @ error
         direction = F @ np.linalg.inv(F.T @ F)[:, n] if modified else F[:, n]
         Y = Y + eta_Y * np.outer(direction, error)
         Z[queries[n]] += eta_Z * of_Z

@@ -10,10 +10,12 @@ from marginaudit.training.snap.attention.descent import descend_both
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.path import Path, follow
 from marginaudit.training.snap.attention.rates import Rates, features, mean_counts, rates
+from marginaudit.training.snap.attention.solver import NotIntegrated
 
 __all__ = [
     "CommonPath",
     "Logits",
+    "NotIntegrated",
     "Path",
     "Rates",
     "descend_both",

@@ -1,28 +1,19 @@
 """Eq. 10 integrated: the logits z of every query, and B_n = eta_Z int xi_n of every class."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # its subpackages load when first used
 from numpy.typing import ArrayLike
 
-from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.snap.attention.logits import Logits
+from marginaudit.training.snap.attention.solver import NotIntegrated, solved
 from marginaudit.training.snap.limit import Approximation, overlap
-
-TOLERANCE, COARSER = 1e-13, 1e-11
-"""Relative local errors of the run that is kept, and of the one that its error bar is taken from."""
-
-FROM_ZERO = 1e-6
-"""Absolute local errors, as parts of relative ones at the first turn asked for."""
 
 LEAST, MOST = 1e-100, 1e50
 """Gamma of the first and the last time asked for: within, the solver keeps its digits."""
-
-
-class NotIntegrated(ArithmeticError):  # noqa: N818  (no error of the caller)
-    """What is asked for is beyond the solver."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +41,7 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
     them; theta and sigma are 0, which is what the mean counts t/K of the classes give. Beta is the one that the
     gradient has, eq. 88 with its sign mended. On this clock no rate stands in the equation.
 
-    LSODA (Adams' and backward differentiation formulas, whichever the stiffness asks for) to `TOLERANCE`. The error
-    bar is the distance from a run to `COARSER`, the largest so far, and rounding, that of the turns too.
+    The error bar is that of `solved`, and holds rounding of the turns.
 
     Parameters
     ----------
@@ -74,20 +64,17 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
     at = np.asarray(turns, dtype=np.float64)
     logits = Logits(data)
     overlap(logits.attended(np.zeros(len(logits.names))).T)
-    fine, coarse = (_integrated(logits, at, tolerance) for tolerance in (TOLERANCE, COARSER))
-    apart = np.maximum.accumulate(np.abs(fine - coarse), axis=0)
-    found = Approximation(fine, apart + 64 * UNIT_ROUNDOFF * np.abs(fine))
+    asked = at[at > 0]
+    if len(asked) and (asked[0] < LEAST or asked[-1] > MOST):
+        raise NotIntegrated(f"Gamma from {asked[0]:.3g} to {asked[-1]:.3g} is not within {LEAST:g} to {MOST:g}")
     pairs = len(logits.names)
+    found = solved(_turning(logits), pairs + data.K, at, float(asked[0]) if len(asked) else 1.0)
     return Path(logits, found[:, :pairs], found[:, pairs:])
 
 
-def _integrated(logits: Logits, at: Floats, tolerance: float) -> Floats:
-    """z and B at each turn, shape (times, pairs + classes)."""
+def _turning(logits: Logits) -> Callable[[float, Floats], Floats]:
+    """From Gamma and z with B to their derivatives."""
     data, pairs = logits.data, len(logits.names)
-    found = np.zeros((len(at), pairs + data.K))
-    later = at > 0
-    if not later.any():
-        return found
     q_0, q_1 = -data.M / (data.M - 1.0) ** 2, data.M / (data.M - 1.0)
     own = np.arange(data.K)
 
@@ -102,19 +89,4 @@ def _integrated(logits: Logits, at: Floats, tolerance: float) -> Floats:
         moved = logits.of_query @ (f * (f * xi[:, np.newaxis] - beta @ f))
         return np.concatenate([moved[logits.pairs], xi])
 
-    asked = np.unique(at[later])
-    if asked[0] < LEAST or asked[-1] > MOST:
-        raise NotIntegrated(f"Gamma from {asked[0]:.3g} to {asked[-1]:.3g} is not within {LEAST:g} to {MOST:g}")
-    run = scipy.integrate.solve_ivp(
-        turn,
-        (0.0, asked[-1]),
-        np.zeros(pairs + data.K),
-        method="LSODA",
-        t_eval=asked,
-        rtol=tolerance,
-        atol=tolerance * FROM_ZERO * asked[0],
-    )
-    if not run.success or not np.isfinite(run.y).all():
-        raise NotIntegrated(f"eq. 10 was not integrated to Gamma = {asked[-1]:.4g}: {run.message}")
-    found[later] = run.y.T[np.searchsorted(asked, at[later])]
-    return found
+    return turn
