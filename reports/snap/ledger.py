@@ -14,6 +14,7 @@ from marginaudit.reports.snap.claims import (
     overlaps,
     rows,
     speed,
+    transition,
 )
 
 MODULES: tuple[tuple[Claim, ...], ...] = (
@@ -29,6 +30,7 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
     derivation.CLAIMS,
     fates.CLAIMS,
     gains.CLAIMS,
+    transition.CLAIMS,
 )
 
 CLAIMS = Ledger(claim for claims in MODULES for claim in claims)
