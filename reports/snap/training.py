@@ -113,7 +113,7 @@ def train(
     progress(config.steps)
     shown = [(c.next, c.query) for c in dataset.classes[:CLASSES_SHOWN]]
     top = dominant(dataset)
-    columns = (
+    columns: tuple[str | tuple[str, ...], ...] = (
         *COLUMNS,
         *(("growth", query, top[name]) for name, query in shown if name in top),
         *(("B", name) for name, _ in shown),

@@ -143,6 +143,8 @@ def whole_runs(run: ClassRun) -> str:
     slower = ClassRun(run.dataset, replace(run.config, lr_z=run.eta_Z / run.K, at=tuple(marks), steps=marks[1]))
     expected = slower.path.z.value
     top = int(np.argmax(np.abs(expected[-1])))
+    if not expected[:, top].all():
+        return "No z moves along eq. 10."
     sequences = class_sequences(marks[1], run.dataset.frequencies, RUNS, run.config.seed)
     shares = []
     for modified in (True, False):

@@ -57,6 +57,11 @@ def C0(run: ClassRun) -> float:
     return 1 / (run.K * mean_square(run))
 
 
+def no_overlap(run: ClassRun) -> str | None:
+    """Why there is no rho_0, or None; else see `beyond_steps`."""
+    return beyond_steps(run) if run.dataset.overlap.E.any() else "No two classes share a token: there is no rho_0."
+
+
 # Eq. 13
 
 
@@ -64,7 +69,9 @@ def no_weaker(run: ClassRun) -> str | None:
     """Why the overlaps cannot be made weaker, or None; else see `no_path`."""
     own = distinct_tokens(run.dataset)
     bare = next((c.next for c in run.dataset.classes if not own[c.next]), None)
-    return no_path(run) if bare is None else f"Class {bare} has no distinct token: overlaps cannot be made weaker."
+    if bare is not None:
+        return f"Class {bare} has no distinct token: overlaps cannot be made weaker."
+    return no_overlap(run) or no_path(run)
 
 
 @once_a_run
@@ -194,7 +201,7 @@ CLOSED_FORM = Claim(
         expected=lambda run: closed_form(run, printed=True),
         note=lambda run: f"C0 = {C0(run):.6g}; at t = 0 B_n is 0, and ln(C0)/4 is {np.log(C0(run)) / 4:.4g}.",
     ),
-    absent=beyond_steps,
+    absent=no_overlap,
     instead=(
         "Eq. 124 leaves out the lower limit of its integral, ln(C0)/4: B_n(t) = ln(1 + 2 (eta_Z/eta_Y) K (M-1)^2 "
         "h^2(t/K)/C0)/4 (snap.theorem4.closed-form.rederived)."
@@ -334,7 +341,7 @@ SCAN = Claim(
         },
         note=gap,
     ),
-    absent=beyond_steps,
+    absent=no_overlap,
     instead=MISSING_START.format(part="scan"),
 )
 
@@ -363,7 +370,7 @@ SNAP = Claim(
     r"=O(\ln\ln t),\qquad t\ge t_0=\frac{2(1+o(1))K\ln M}{\eta_Y}",
     assumptions=ASSUMPTIONS,
     judgement=Parts({"Eq. 14": _snap(printed=True), **LATE}, note=gap),
-    absent=beyond_steps,
+    absent=no_overlap,
     instead=MISSING_START.format(part="snap"),
 )
 
@@ -472,7 +479,7 @@ RATES = Claim(
         },
         note=earlier_reading,
     ),
-    absent=beyond_steps,
+    absent=no_overlap,
 )
 
 CLAIMS: tuple[Claim, ...] = (

@@ -106,4 +106,6 @@ def test_whole_runs() -> None:
     assert 0.7 < late[0.05][0] < late[0.0005][0] < 1.05
     assert all(eq_7 < 0.05 for _, eq_7 in late.values())
     assert "z of the under q is on average" in detail
+    apart = [("m", "q", {"a": 1.0}), ("n", "q", {"b": 1.0})]
+    assert "No z moves" in derivation.whole_runs(ClassRun(SequenceClasses.from_weights("apart", 5000, apart)))
     assert "not followed to t_0 = 43625" in derivation.whole_runs(run("snap-single", lr_y=0.001))

@@ -59,7 +59,8 @@ def test_attention_in_the_rows(command: Command, tmp_path: Path) -> None:
 def test_attention_as_a_table(command: Command) -> None:
     shown = command("train", "snap-single", "--at", "87", "--steps", "100").out
     header, _, row = [line for line in shown.splitlines() if line.strip()][1:4]
-    assert header.split() == "step h h star gamma share growth q a growth q c B n0 B n1".split()
+    growth = ["growth", "q", "a", "growth", "q", "c", "B", "n0", "B", "n1"]
+    assert header.split() == ["step", "h", "h", "star", "gamma", "share", *growth]
     assert row.split()[-4:] == ["1.553", "1.477", "0.2923", "0.2923"]
 
 

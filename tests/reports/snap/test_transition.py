@@ -77,6 +77,10 @@ def test_controls(claim: Claim) -> None:
     ):
         found = claim.judge(ClassRun(made))
         assert (found.verdict, reason in found.detail) == (ABSENT, True)
+    apart = [("m", "q", {"a": 1.0}), ("n", "q", {"b": 1.0})]
+    for classes in (apart, apart[:1]):
+        found = bare.judge(ClassRun(SequenceClasses.from_weights("apart", 5000, classes)))
+        assert (found.verdict, "there is no rho_0" in found.detail) == (ABSENT, True)
     shared = [("m", "q", {"a": 1.0, "x": 2.0}), ("n", "q", {"x": 1.0})]
     found = claim.judge(ClassRun(SequenceClasses.from_weights("bare", 5000, shared)))
     assert found.verdict is (ABSENT if "eq13" in claim.id else PRINTED.get(claim.id.removeprefix("snap."), HOLDS))
