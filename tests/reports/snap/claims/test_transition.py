@@ -179,6 +179,20 @@ def test_phases() -> None:
     assert "Between t_0' = 34.07 and t_0 = 87.25, of which it says nothing, B goes from 0.403291 to 0.536818" in detail
 
 
+def test_the_pieces_by_hand() -> None:
+    on = run("snap-single")
+    A, start = 2 * 2 * (4999 / 5000) ** 2 * 0.1 / transition.C0(on), np.log(transition.C0(on)) / 4
+    for claim, mended, at, ends in (
+        (transition.SCAN, transition.SCAN_REDERIVED, 30.0, (7.5 - np.expm1(7.5) / 5000, 7.5)),
+        (transition.SNAP, transition.SNAP_REDERIVED, 400.0, (np.log(5000 * 50), np.log(5000 * 100))),
+    ):
+        for side, rows in zip(("lower", "upper"), ends, strict=True):
+            expected = np.log(1 + A * rows**2) / 4
+            for judged, more in ((mended, 0.0), (claim, start)):
+                found = getattr(part(judged, "Eq. 14"), side)(on, np.array([at]))
+                assert found[0] == pytest.approx(expected + more, rel=1e-12, abs=0)
+
+
 def test_twins_of_theorem_4() -> None:
     on = run("snap-single")
     for claim, name in ((transition.SCAN_REDERIVED, "Eq. 14"), (transition.SNAP_REDERIVED, "Eq. 14")):
