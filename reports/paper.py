@@ -59,10 +59,13 @@ class Picture:
 
 @dataclass(frozen=True)
 class Trained:
-    """What `marginaudit train` answers: rows by part, and each part's title and columns for a reader."""
+    """What `marginaudit train` answers: rows by part, and each part's title and columns for a reader.
+
+    A column is a row's key, or the keys that lead to a value of a row's values.
+    """
 
     answer: dict[str, list[dict[str, Any]]]
-    columns: Mapping[str, tuple[str, tuple[str, ...]]]
+    columns: Mapping[str, tuple[str, tuple[str | tuple[str, ...], ...]]]
 
 
 @dataclass(frozen=True, kw_only=True)

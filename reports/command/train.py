@@ -1,5 +1,7 @@
 """`marginaudit train`."""
 
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import click
@@ -36,7 +38,9 @@ def train(dataset: str, as_json: bool, **given: Any) -> int:
         return 0
     for part, (title, columns) in trained.columns.items():
         rows = trained.answer[part]
-        shown = [column for column in columns if rows and column in rows[0]]
-        header = [column.replace("_", " ") for column in shown]
-        print_table(f"{source.dataset.name}, {title}", header, [[row[column] for column in shown] for row in rows])
+        paths = [(column,) if isinstance(column, str) else column for column in columns]
+        shown = [path for path in paths if rows and path[0] in rows[0]]
+        header = [" ".join(path).replace("_", " ") for path in shown]
+        table = [[reduce(getitem, path, row) for path in shown] for row in rows]
+        print_table(f"{source.dataset.name}, {title}", header, table)
     return 0

@@ -7,7 +7,7 @@ from marginaudit.reports.plain import finite
 from marginaudit.reports.run import Rows
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.setting import no_growth
-from marginaudit.reports.snap.training import rows
+from marginaudit.reports.snap.training import COLUMNS, dominant, rows
 
 
 def facts(run: ClassRun) -> dict[str, Any]:
@@ -28,12 +28,28 @@ def facts(run: ClassRun) -> dict[str, Any]:
 
 
 def records(run: ClassRun) -> dict[str, Rows]:
-    """The decoder's growth, a row per recorded step, where the classes are uniform and h is computed."""
+    """Growth of the decoder and of attention at each recorded step, where classes are uniform and h is computed."""
     if no_growth(run) or not run.assumption("uniform_classes").holds:
         return {}
     found = rows(run)
-    header = ["step", "h", "h_star", "gamma", "share", *(f"xi {name}" for name in run.dataset.next_tokens)]
-    return {"limit": (header, [[*(row[name] for name in header[:5]), *row["xi"].values()] for row in found])}
+    names, top = run.dataset.next_tokens, dominant(run.dataset)
+    query = {c.next: c.query for c in run.dataset.classes}
+    header = [
+        *COLUMNS,
+        *(f"xi {name}" for name in names),
+        *(f"B {name}" for name in names),
+        *(f"growth {token} of {name}" for name, token in top.items()),
+    ]
+    table = [
+        [
+            *(row[name] for name in COLUMNS),
+            *row["xi"].values(),
+            *row["B"].values(),
+            *(row["growth"][query[name]][token] for name, token in top.items()),
+        ]
+        for row in found
+    ]
+    return {"limit": (header, table)}
 
 
 def classified(dataset: Any, answer: dict[str, Any]) -> list[tuple[str, list[str], list[list[Any]]]]:

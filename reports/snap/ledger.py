@@ -6,11 +6,15 @@ from marginaudit.reports.snap.claims import (
     backpropagated,
     concentration,
     decoder,
+    derivation,
+    fates,
+    gains,
     gradients,
     growth,
     overlaps,
     rows,
     speed,
+    transition,
 )
 
 MODULES: tuple[tuple[Claim, ...], ...] = (
@@ -23,6 +27,10 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
     decoder.CLAIMS,
     overlaps.CLAIMS,
     backpropagated.CLAIMS,
+    derivation.CLAIMS,
+    fates.CLAIMS,
+    gains.CLAIMS,
+    transition.CLAIMS,
 )
 
 CLAIMS = Ledger(claim for claims in MODULES for claim in claims)

@@ -3,6 +3,7 @@
 from marginaudit.orders.snap import CLASSES
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.snap.facts import classified, facts, records
+from marginaudit.reports.snap.figures import FIGURES
 from marginaudit.reports.snap.hunting.space import SPACE
 from marginaudit.reports.snap.ledger import CLAIMS
 from marginaudit.reports.snap.run import FARTHEST, ClassConfig, ClassRun
@@ -20,6 +21,7 @@ PAPER = Paper(
     records=records,
     train=train,
     classified=classified,
+    figures=FIGURES,
     claims=tuple(CLAIMS.values()),
     package="marginaudit.reports.snap",
     space=SPACE,

@@ -10,6 +10,7 @@ from marginaudit.orders.snap import CLASSES, SequenceClasses
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.settings import COUNT, SEED, STEP_LIST, STEP_SIZE, STEPS, check, setting
 from marginaudit.training import log_spaced
+from marginaudit.training.snap.attention import Path, follow, turned
 from marginaudit.training.snap.limit import Overlap, overlap
 
 FARTHEST = 10**18
@@ -76,6 +77,11 @@ class ClassRun(BaseRun[SequenceClasses]):
         """Step size of Y."""
         return self.config.lr_y
 
+    @property
+    def eta_Z(self) -> float:
+        """Step size of Z."""
+        return self.config.lr_z
+
     @cached_property
     def overlap(self) -> Overlap:
         """F, E and E' where all of Z is 0."""
@@ -91,3 +97,8 @@ class ClassRun(BaseRun[SequenceClasses]):
     def transition(self) -> float:
         """t_0 = K ln M/eta_Y, where Lemma 9 sees the scan end."""
         return float(self.K * np.log(self.M) / self.eta_Y)
+
+    @cached_property
+    def path(self) -> Path:
+        """z and B along eq. 10, at the recorded steps."""
+        return follow(self.dataset, turned(self.steps, self.K, self.M, self.eta_Y, self.eta_Z).value)

@@ -1,4 +1,4 @@
-"""The limit dynamics as `marginaudit train` shows them."""
+"""The limit dynamics as `marginaudit train` shows them: the decoder and self-attention."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,34 +6,51 @@ from typing import Any
 import numpy as np
 
 from marginaudit.orders import InputError
-from marginaudit.orders.snap import SequenceClasses
+from marginaudit.orders.arrays import Floats
+from marginaudit.orders.snap import SequenceClasses, distinct_tokens
 from marginaudit.reports.paper import Trained
 from marginaudit.reports.plain import finite
 from marginaudit.reports.run import Progress
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.snap.setting import no_inverse
-from marginaudit.training.snap.limit import backpropagated, continuous, fluctuation, gamma, h_star
+from marginaudit.training.snap.attention import Logits, NotIntegrated, features, mean_counts
+from marginaudit.training.snap.limit import backpropagated, continuous, gamma, h_star
 from marginaudit.training.snap.limit.level import LARGEST_RATE
 
 COLUMNS = ("step", "h", "h_star", "gamma", "share")
 
+CLASSES_SHOWN = 3
+"""Classes whose growth and B a table shows."""
+
+
+def dominant(dataset: SequenceClasses) -> dict[str, str]:
+    """Of each class that has distinct tokens, by its next token, the most probable one."""
+    own = distinct_tokens(dataset)
+    return {c.next: max(own[c.next], key=lambda token: c.probabilities[token]) for c in dataset.classes if own[c.next]}
+
 
 def rows(run: ClassRun) -> list[dict[str, Any]]:
-    """A row a recorded step t: h(t/K), h*(ceil(t/K)), gamma(t), and xi of each class after ceil(t/K) steps on each.
+    """A row a recorded step t: h(t/K), h*(ceil(t/K)), gamma(t), and attention along eq. 10.
 
-    ``share`` is 1/(M - 1 + exp(M h)), what alpha leaves of a class's row. Without E' there is no xi after the start.
+    ``share`` is 1/(M - 1 + exp(M h)), what alpha leaves of a class's row. ``growth`` is chi of each query's distinct
+    tokens, ``xi`` and ``B`` are each class's; without E', or where eq. 10 was not integrated, they are null after the
+    start.
     """
     data, M, K, eta_Y = run.dataset, run.M, run.K, run.eta_Y
     t = np.concatenate([[0], run.steps])
-    whole = -(-t // K)
     level = continuous(t / K, M, eta_Y)
-    discrete, speed = h_star(whole, M, eta_Y).level, gamma(t, K, M, eta_Y)
-    steps = np.repeat(whole[1:, None], K, axis=1)
-    xi = np.zeros((len(t), K))  # at the start gamma is 0
-    if no_inverse(run):
-        xi[1:] = np.nan
-    elif len(steps):
-        xi[1:] = backpropagated(run.overlap, fluctuation(steps, M, eta_Y)).xi.value
+    discrete, speed = h_star(-(-t // K), M, eta_Y).level, gamma(t, K, M, eta_Y)
+    chi, xi, B = _attention(run)
+    logits = Logits(data)
+    own = {(c.query, token) for c in data.classes for token in distinct_tokens(data)[c.next]}
+
+    def growth(i: int) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = {query: {} for query in data.queries}
+        for (query, token), value in zip(logits.names, finite(chi[i]), strict=True):
+            if (query, token) in own:
+                found[query][token] = value
+        return found
+
     return [
         {
             "step": int(t[i]),
@@ -41,10 +58,34 @@ def rows(run: ClassRun) -> list[dict[str, Any]]:
             "h_star": finite(discrete.h.value[i]),
             "gamma": finite(speed.value[i]),
             "share": finite(level.share.value[i]),
+            "growth": growth(i),
             "xi": dict(zip(data.next_tokens, finite(xi[i]), strict=True)),
+            "B": dict(zip(data.next_tokens, finite(B[i]), strict=True)),
         }
         for i in range(len(t))
     ]
+
+
+def _attention(run: ClassRun) -> tuple[Floats, Floats, Floats]:
+    """chi of each pair, xi and B of each class, at the start and the recorded steps; NaN where there are none."""
+    logits, K = Logits(run.dataset), run.K
+    records = len(run.steps) + 1
+    chi, xi, B = np.ones((records, len(logits.names))), np.zeros((records, K)), np.zeros((records, K))
+    if no_inverse(run):
+        chi[1:] = xi[1:] = B[1:] = np.nan
+        return chi, xi, B
+    try:
+        path = run.path
+    except NotIntegrated:
+        chi[1:] = xi[1:] = B[1:] = np.nan
+        return chi, xi, B
+    with np.errstate(over="ignore"):  # shown as null
+        chi[1:] = np.exp(2 * path.z.value)
+    B[1:] = path.B.value
+    for i, t in enumerate(run.steps):
+        at = mean_counts(continuous(np.array(t / K), run.M, run.eta_Y), K)
+        xi[i + 1] = backpropagated(features(logits, path.z[i])[1], at).xi.value
+    return chi, xi, B
 
 
 def train(
@@ -70,4 +111,11 @@ def train(
         )
     found = rows(run)
     progress(config.steps)
-    return Trained({"rows": found}, {"rows": ("the decoder in the limit of long sequences", COLUMNS)})
+    shown = [(c.next, c.query) for c in dataset.classes[:CLASSES_SHOWN]]
+    top = dominant(dataset)
+    columns: tuple[str | tuple[str, ...], ...] = (
+        *COLUMNS,
+        *(("growth", query, top[name]) for name, query in shown if name in top),
+        *(("B", name) for name, _ in shown),
+    )
+    return Trained({"rows": found}, {"rows": ("the limit of long sequences", columns)})

@@ -42,10 +42,20 @@ FOUND_FALSE = {
     "snap.lemma12": (2, 2),
     "snap.lemma17": (2, 2),
     "snap.theorem1.form": (2, 1000),
+    "snap.lemma4": (2, 1000),
+    "snap.theorem3.gain.sgd": (1, 2),
+    "snap.eq13": (2, 5),
+    "snap.theorem4.closed-form": (2, 5),
+    "snap.theorem4.scan": (2, 5),
+    "snap.theorem4.snap": (2, 5),
 }
 """Claims that are false as printed, and K and M of the smallest classes that show it."""
 
-FOUND_FALSE_LATER = {"snap.theorem5": (2, 1000), "snap.theorem1.a.any-t": (4, 10**6)}
+FOUND_FALSE_LATER = {
+    "snap.theorem5": (2, 1000),
+    "snap.theorem1.a.any-t": (4, 10**6),
+    "snap.corollary2.any-classes": (3, 12_000),
+}
 """What takes a large step size, or more classes and more time: K and M at most."""
 
 ASSUMPTION_2 = ("uniform_classes", "wide_vocabulary", "small_overlap", "spread_overlap")

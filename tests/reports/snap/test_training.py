@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from marginaudit.orders.snap import SequenceClasses, classes_to_document
 from tests.command_line import Command, dataset_file
+from tests.training.snap.independent import eq_10
 
 SAME = {
     "M": 50,
@@ -23,7 +26,49 @@ def test_linearly_dependent_classes_are_trained_without_xi(command: Command, tmp
     start, *rows = command.json("train", path, "--steps", "10")["rows"]
     assert start["xi"] == {"m": 0, "n": 0}
     assert len(rows) > 3
-    assert all(row["xi"] == {"m": None, "n": None} and row["h"] > 0 for row in rows)
+    assert all(row["xi"] == row["B"] == {"m": None, "n": None} and row["h"] > 0 for row in rows)
+    assert all(row["growth"] == {"q": {}} for row in rows)
+
+
+def test_attention_in_the_rows(command: Command, tmp_path: Path) -> None:
+    """chi, xi and B of an independent integration in t; xi is the derivative of B."""
+    data = SequenceClasses.from_weights(
+        "three",
+        40,
+        [
+            ("l", "p", {"a": 3, "b": 1, "x": 1}),
+            ("m", "q", {"c": 2, "d": 1, "x": 2, "y": 1}),
+            ("n", "q", {"e": 1, "y": 1}),
+        ],
+    )
+    path = dataset_file(tmp_path, classes_to_document(data))
+    options = ("--at", "20,21,22", "--steps", "30", "--lr-z", "0.3")
+    start, first, middle, last = command.json("train", path, *options)["rows"]
+    assert start["growth"] == {"p": {"a": 1, "b": 1}, "q": {"c": 1, "d": 1, "e": 1}}
+    assert start["B"] == start["xi"] == {"l": 0, "m": 0, "n": 0}
+    z, B = eq_10(data, 21.0, 0.5, 0.3, 8)
+    found = [*middle["growth"]["p"].values(), *middle["growth"]["q"].values()]
+    expected = np.exp(2 * np.array([z[0], z[1], z[4], z[5], z[7]]))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    np.testing.assert_allclose(list(middle["B"].values()), B, rtol=1e-9)
+    for name in data.next_tokens:
+        slope = (last["B"][name] - first["B"][name]) / 2 / 0.3
+        assert middle["xi"][name] == pytest.approx(slope, rel=2e-3, abs=0)
+
+
+def test_attention_as_a_table(command: Command) -> None:
+    shown = command("train", "snap-single", "--at", "87", "--steps", "100").out
+    header, _, row = [line for line in shown.splitlines() if line.strip()][1:4]
+    growth = ["growth", "q", "a", "growth", "q", "c", "B", "n0", "B", "n1"]
+    assert header.split() == ["step", "h", "h", "star", "gamma", "share", *growth]
+    assert row.split()[-4:] == ["1.553", "1.477", "0.2923", "0.2923"]
+
+
+def test_attention_beyond_the_solver(command: Command) -> None:
+    _, row = command.json("train", "snap-single", "--at", "100", "--steps", "100", "--lr-z", "1e60")["rows"]
+    assert row["B"] == row["xi"] == {"n0": None, "n1": None}
+    assert set(row["growth"]["q"].values()) == {None}
+    assert row["gamma"] > 0
 
 
 def test_linearly_dependent_classes_are_audited(command: Command, tmp_path: Path) -> None:
@@ -33,9 +78,9 @@ def test_linearly_dependent_classes_are_audited(command: Command, tmp_path: Path
     assert "broken" not in verdicts.values()
     [written] = Path("audit-report/trajectories").glob("*.csv")
     header, start, *steps = written.read_text(encoding="utf-8").splitlines()
-    assert header == "step,h,h_star,gamma,share,xi m,xi n"
-    assert start.endswith(",0.0,0.0")
-    assert all(step.endswith(",,") for step in steps)
+    assert header == "step,h,h_star,gamma,share,xi m,xi n,B m,B n"
+    assert start.endswith(",0.0,0.0,0.0,0.0")
+    assert all(step.endswith(",,,,") for step in steps)
 
 
 def test_step_sizes_beyond_what_h_is_computed_for(command: Command) -> None:

@@ -1,0 +1,108 @@
+"""Figures 3, 8 and 9 of arXiv 2305.16380, drawn anew; each says what it is drawn with."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marginaudit.reports.plots.axes import powers_of_ten
+from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, SHARPER
+from marginaudit.training.snap.attention import follow_common, snap_start
+from marginaudit.training.snap.limit import continuous, h_star
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+K, M = 10, 1000
+"""Of figure 3; figures 8 and 9 print none, and are drawn with them too."""
+
+C0 = 1.0
+"""rho_0^4/K, which is not printed: 1 is where eq. 129 starts at B = 0, as it should."""
+
+SHARE = 0.5
+"""f_nl0(0)^2, which is not printed: chi is drawn at its lower bound exp(2 f^2 B) (eq. 12)."""
+
+ETA_Z = 0.5
+
+RATES = (0.5, 1.0, 2.0)
+"""The eta_Y of figures 3 and 8 and the eta_Z of figure 9, which the text does not print."""
+
+RATIO = 2.0
+"""eta_Y/eta_Z of figure 9."""
+
+COLOURS = (MEASURED, BOUND, SHARPER)
+
+TIMES = np.geomspace(1, 1e5, 400)
+
+
+def _axes(title: str, x: str, y: str) -> "tuple[Figure, Axes]":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+    axis = figure.subplots()
+    axis.set_title(title)
+    axis.set_xlabel(x)
+    axis.set_ylabel(y)
+    powers_of_ten(axis.set_xscale, axis.xaxis)
+    return figure, axis
+
+
+def _transition(axis: "Axes", eta_Y: float, colour: str) -> float:
+    """t_0, marked by a dotted line."""
+    start = snap_start(K, M, eta_Y)
+    axis.axvline(start, color=colour, lw=0.9, ls=":")
+    return start
+
+
+@styled
+def snap_3() -> "Figure":
+    """The growth factor over time at one eta_Z and several eta_Y, along eq. 13, with t_0."""
+    figure, axis = _axes(
+        f"Growth at fixed $\\eta_Z$ = {ETA_Z:g}: K = {K}, M = {M}, $C_0$ = {C0:g}, $f_{{nl_0}}^2(0)$ = {SHARE:g}",
+        "step $t$ (dotted: $t_0$)",
+        r"$\chi_{l_0}\geq e^{2f^2B_n}$",
+    )
+    for eta_Y, colour in zip(RATES, COLOURS, strict=True):
+        B = follow_common(TIMES, C0, K, M, eta_Y, ETA_Z).B.value
+        axis.plot(TIMES, np.exp(2 * SHARE * B), color=colour, label=rf"$\eta_Y$ = {eta_Y:g}")
+        _transition(axis, eta_Y, colour)
+    axis.legend()
+    return figure
+
+
+@styled
+def snap_8() -> "Figure":
+    """h* as steps against h."""
+    figure, axis = _axes(f"The recursion against its continuous form: M = {M}", "step $s$", "$Mh$")
+    for eta_Y, colour in zip(RATES, COLOURS, strict=True):
+        s = np.unique(np.geomspace(1, 1000, 200).astype(np.int64))
+        star = h_star(s, M, eta_Y).level.logit.value
+        axis.step(s, star, where="post", color=colour, label=rf"$Mh^*$, $\eta_Y$ = {eta_Y:g}")
+        axis.plot(s, continuous(s, M, eta_Y).logit.value, color=REFERENCE, lw=1, ls="--")
+    axis.plot([], [], color=REFERENCE, lw=1, ls="--", label="$Mh$")
+    axis.legend()
+    return figure
+
+
+@styled
+def snap_9() -> "Figure":
+    """B at a fixed ratio of the step sizes, along eq. 13, with B(t_0), which is the same for all."""
+    figure, axis = _axes(
+        rf"$B_n$ at fixed $\eta_Y/\eta_Z$ = {RATIO:g}: K = {K}, M = {M}, $C_0$ = {C0:g}",
+        "step $t$ (dotted: $t_0$)",
+        "$B_n(t)$",
+    )
+    for eta_Z, colour in zip(RATES, COLOURS, strict=True):
+        eta_Y = RATIO * eta_Z
+        axis.plot(
+            TIMES, follow_common(TIMES, C0, K, M, eta_Y, eta_Z).B.value, color=colour, label=rf"$\eta_Z$ = {eta_Z:g}"
+        )
+        start = _transition(axis, eta_Y, colour)
+        axis.plot([start], follow_common([start], C0, K, M, eta_Y, eta_Z).B.value, "o", color=colour)
+    axis.legend()
+    return figure
+
+
+FIGURES: Mapping[str, "Callable[[], Figure]"] = {"snap-3": snap_3, "snap-8": snap_8, "snap-9": snap_9}

@@ -1,0 +1,171 @@
+"""Theorem 2 and Corollary 2 as claims: verdicts, eqs. 98 and 100 by hand, a token that is nearly distinct, twins."""
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.snap import (
+    CASES,
+    SequenceClasses,
+    broken,
+    check_assumption,
+    single_common_dataset,
+    symmetric_dataset,
+    weakly_correlated_dataset,
+)
+from marginaudit.reports import Verdict
+from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.snap import ClassConfig, ClassRun
+from marginaudit.reports.snap.claims import fates
+from marginaudit.reports.snap.claims.moving import common_pairs, distinct_pairs, kept, moving
+from tests.reports.snap.planted import part
+from tests.training.snap.independent import eq_10
+
+CLAIMS = {claim.id.removeprefix("snap."): claim for claim in fates.CLAIMS}
+HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
+
+
+def nearly_distinct() -> SequenceClasses:
+    """Two classes that meet Assumption 2; y occurs in both, hardly in the second."""
+    classes = [
+        ("n0", "q", {"a": 0.5, "x": 0.4, "y": 0.5}),
+        ("n1", "q", {"b": 0.8, "x": 0.4, "y": 0.002}),
+    ]
+    return SequenceClasses.from_weights("nearly-distinct", 5000, classes)
+
+
+@cache
+def run(name: str, **settings: Any) -> ClassRun:
+    made = {
+        "nearly-distinct": nearly_distinct,
+        "several-queries": lambda: single_common_dataset(K=3, M=5000, seed=4, queries=2),
+        "weak": lambda: weakly_correlated_dataset(K=4, M=5000, seed=1, queries=2),
+        "symmetric": lambda: symmetric_dataset(K=4, M=30000, seed=2),
+        **CASES,
+    }
+    return ClassRun(made[name](), ClassConfig(**{"steps": 10**18, **settings}))
+
+
+@pytest.mark.parametrize(
+    ("name", "verdicts"),
+    [
+        ("snap-single", (HOLDS, HOLDS, ABSENT, HOLDS)),
+        ("several-queries", (HOLDS, HOLDS, ABSENT, HOLDS)),
+        ("snap-symmetric", (HOLDS, ABSENT, HOLDS, HOLDS)),
+        ("symmetric", (HOLDS, ABSENT, HOLDS, HOLDS)),
+        ("weak", (HOLDS, ABSENT, ABSENT, VIOLATED)),
+        ("nearly-distinct", (HOLDS, ABSENT, ABSENT, VIOLATED)),
+        ("snap-medium", (ABSENT,) * 4),
+    ],
+)
+def test_verdicts(name: str, verdicts: tuple[Verdict, ...]) -> None:
+    found = [claim.judge(run(name)) for claim in fates.CLAIMS]
+    assert tuple(finding.verdict for finding in found) == verdicts
+    for finding in found:
+        assert finding.verdict is not ABSENT or finding.witness
+
+
+def test_the_nearly_distinct_token_gains_at_once() -> None:
+    """K = 2 at Z = 0: z-dot is eta_Z gamma beta [(f_1^T f_2)(f_1l^2 + f_2l^2) - 2 f_1l f_2l]."""
+    on = run("nearly-distinct")
+    assert all(check_assumption(on.dataset, name).holds for name in fates.ANY_CLASSES.assumptions)
+    found = fates.ANY_CLASSES.judge(on)
+    assert found.first_violation == 1
+    assert "y under q" in found.detail
+    F, column = on.dataset.overlap.F, on.dataset.contextual.index("y")
+    f_1, f_2 = F[column]
+    bracket = (F[:, 0] @ F[:, 1]) * (f_1**2 + f_2**2) - 2 * f_1 * f_2
+    first = moving(on).found[0]
+    beta = first.gradient.beta.value[0, 1] * float(first.gradient.gamma.value)
+    at = on.path.logits.position(0, "y")
+    assert first.z_dot.value[at] == pytest.approx(beta * bracket, rel=1e-3, abs=0)
+    assert first.z_dot.value[at] > 0
+
+
+def test_what_gains_on_the_independent_path() -> None:
+    """Signs of z after 3 steps, where each class's tokens have moved the way they move from the start."""
+    for name in ("weak", "nearly-distinct", "snap-symmetric"):
+        on = run(name)
+        z = np.array(eq_10(on.dataset, 3.0, on.eta_Y, on.eta_Z, 2)[0])
+        start = moving(on).found[0].z_dot.value
+        assert (np.sign(z) == np.sign(start)).all()
+        assert (z[distinct_pairs(on)] > 0).all()
+        assert (z[common_pairs(on)] < 0).all() == (name == "snap-symmetric")
+
+
+@pytest.mark.parametrize("name", ["snap-single", "several-queries"])
+def test_eqs_98_and_100(name: str) -> None:
+    on = run(name)
+    data, logits = on.dataset, on.path.logits
+    common = [logits.names[i][1] for i in common_pairs(on)]
+    assert set(common) == {token for token in data.contextual if (data.P[:, data.contextual.index(token)] > 0).all()}
+    for rate in moving(on).found[::10]:
+        f, xi = rate.f.value, rate.gradient.xi.value
+        for i, (query, token) in enumerate(logits.names):
+            column = data.contextual.index(token)
+            members = data.queries[query]
+            if i in common_pairs(on):
+                expected = -sum((1 - f[n, column] ** 2) * xi[n] for n in members)
+            else:
+                assert i in distinct_pairs(on)
+                expected = sum(f[n, column] ** 2 * xi[n] for n in members)
+            assert rate.z_dot.value[i] == pytest.approx(expected, rel=1e-8, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("claim", "name"),
+    [("theorem2.distinct", "snap-single"), ("theorem2.common", "snap-single"), ("corollary2", "snap-symmetric")],
+)
+def test_twins(claim: str, name: str) -> None:
+    judged, on = CLAIMS[claim], run(name)
+    judgement = part(judged, next(iter(judged.judgement.parts)))  # type: ignore[attr-defined]
+    assert isinstance(judgement, Bounded)
+    least = judgement.measure(on).value.min() if judgement.lower else judgement.measure(on).value.max()
+    side = "lower" if judgement.lower else "upper"
+    for factor, verdict in ((1 - 1e-6, HOLDS), (1 + 1e-6, VIOLATED)):
+
+        def tight(_: ClassRun, t: Any, bound: float = least * factor) -> Any:
+            return np.full(len(t), bound)
+
+        change: dict[str, Any] = {side: tight}
+        assert replace(judgement, **change).judge(on).verdict is verdict
+    change = {side: None, "upper" if judgement.lower else "lower": getattr(judgement, side)}
+    assert replace(judgement, **change).judge(on).verdict is VIOLATED
+
+
+def test_how_long_assumption_2_keeps_holding() -> None:
+    on = run("snap-single")
+    found = kept(on)
+    E = []
+    for z in moving(on).path.z.value:
+        f = on.path.logits.attended(z)
+        E.append(float(f[0] @ f[1]))
+    fails = moving(on).step[np.array(E) < 6 / 5000**0.5][0]
+    assert f"|lambda_i| >= 6/sqrt(M) is not met from t = {fails} on" in found
+    assert "t_0' = 34.07, t_0 = 87.25, eta_Y/eta_Z = 10" in found
+    assert "lambda_1" not in found
+    short = ClassRun(on.dataset, ClassConfig(steps=100))
+    assert "Assumption 2 keeps holding along the path to t = 100" in kept(short)
+
+
+@pytest.mark.parametrize("claim", fates.CLAIMS)
+def test_controls(claim: Any) -> None:
+    good = single_common_dataset(K=2, M=5000, seed=0)
+    for name in ("wide_vocabulary", "small_overlap", "spread_overlap", "uniform_classes"):
+        found = claim.judge(ClassRun(broken(good, name)))
+        assert found.verdict is ABSENT
+        assert found.witness
+    bare = replace(claim, assumptions=())
+    for settings in ({"steps": 0}, {"lr_y": 501.0}, {"lr_z": 1e-100}):
+        assert bare.judge(ClassRun(good, ClassConfig(**settings))).verdict is OPEN
+    same = SequenceClasses.from_weights("same", 5000, [(n, "q", {"a": 1.0}) for n in "mn"])
+    tiny = SequenceClasses.from_weights("tiny", 3, [("m", "q", {"a": 1.0})])
+    for data, reason in ((same, "linearly dependent"), (tiny, "M is below 4")):
+        found = bare.judge(ClassRun(data))
+        assert (found.verdict, reason in found.detail) == (ABSENT, True)
+    apart = SequenceClasses.from_weights("apart", 5000, [("m", "q", {"a": 1.0}), ("n", "q", {"b": 1.0})])
+    found = replace(fates.COMMON, assumptions=()).judge(ClassRun(apart))
+    assert found.verdict is ABSENT

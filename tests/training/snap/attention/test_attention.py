@@ -1,0 +1,304 @@
+"""Eqs. 10 and 13 and the SGD behind them, against an integration in t with balls, dense matrices and closed forms."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import scipy
+
+from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of
+from marginaudit.training.snap.attention import (
+    Logits,
+    NotIntegrated,
+    descend_both,
+    features,
+    follow,
+    follow_common,
+    mean_counts,
+    rates,
+    scan_end,
+    snap_start,
+    turned,
+)
+from marginaudit.training.snap.limit import Approximation, continuous, gamma, mended_beta
+from tests.training.snap.dense import softmax
+from tests.training.snap.independent import eq_10, eq_13
+
+ETA_Y, ETA_Z = 0.5, 0.3
+
+
+def three() -> SequenceClasses:
+    """Two queries, two common tokens, one of which occurs under both queries, classes without symmetry."""
+    classes = [
+        ("l", "p", {"a": 3, "b": 1, "x": 1}),
+        ("m", "q", {"c": 2, "d": 1, "x": 2, "y": 1}),
+        ("n", "q", {"e": 1, "y": 1}),
+    ]
+    return SequenceClasses.from_weights("three", 40, classes)
+
+
+def place(z: Any, error: float = 0.0) -> Approximation:
+    value = np.asarray(z, dtype=float)
+    return Approximation(value, np.full_like(value, error))
+
+
+# The clock
+
+
+def test_the_clock_is_the_integral_of_gamma() -> None:
+    K, M = 3, 1000
+    for t in (1.0, 40.0, 90.0, 1e4):
+        pieces = np.geomspace(1e-9, t, 60)
+        whole = sum(
+            scipy.integrate.quad(lambda s: float(gamma(s, K, M, ETA_Y).value), a, b, epsrel=1e-11)[0]
+            for a, b in zip([0.0, *pieces[:-1]], pieces, strict=True)
+        )
+        found = turned(t, K, M, ETA_Y, ETA_Z)
+        assert float(found.value) == pytest.approx(ETA_Z * whole, rel=1e-10, abs=0)
+        assert 0 < found.error < 1e-13 * found.value
+
+
+def test_phases() -> None:
+    K, M = 2, 5000
+    larger = float(mpmath.findroot(lambda x: mpmath.exp(x) - (M - 1) * x, 11))
+    assert snap_start(K, M, ETA_Y) == pytest.approx(2 * K * larger / ETA_Y, rel=1e-13, abs=0)
+    assert scan_end(K, M, ETA_Y) == pytest.approx(K * np.log(M) / ETA_Y, rel=1e-15, abs=0)
+    assert snap_start(K, 4, ETA_Y) == pytest.approx(2 * K / ETA_Y * 1.5121345517, rel=1e-9, abs=0)
+    with pytest.raises(ValueError, match="got 3, expected at least 4"):
+        snap_start(K, 3, ETA_Y)
+
+
+# Eq. 10
+
+
+@pytest.mark.parametrize(("t", "panels"), [(1.0, 2), (30.0, 8), (100.0, 16)])
+def test_eq_10_against_balls_in_t(t: float, panels: int) -> None:
+    data = three()
+    z, B = eq_10(data, t, ETA_Y, ETA_Z, panels)
+    again = eq_10(data, t, ETA_Y, ETA_Z, panels + panels // 2)[0]
+    np.testing.assert_allclose(z, again, rtol=1e-13, atol=0)
+    found = follow(data, [turned(t, data.K, data.M, ETA_Y, ETA_Z).value])
+    for value, truth in ((found.z, z), (found.B, B)):
+        assert (np.abs(value.value[0] - truth) <= value.error[0]).all()
+        assert (value.error[0] <= 1e-9 * np.abs(value.value[0])).all()
+        assert (value.error[0] > 0).all()
+    assert [name for _, name in found.logits.names] == ["a", "b", "x", "x", "c", "d", "y", "e"]
+
+
+def test_a_bar_is_relative_to_the_largest_so_far() -> None:
+    data = three()
+    found = follow(data, np.geomspace(1e-9, 1e6, 200))
+    for part in (found.z, found.B):
+        largest = np.maximum.accumulate(np.abs(part.value), axis=0)
+        np.testing.assert_allclose(part.error, part.error[-1, 0] / largest[-1, 0] * largest, rtol=1e-12)
+        assert 1e-13 < part.error[-1, 0] / largest[-1, 0] < 1e-10
+
+
+@pytest.mark.parametrize("turns", [0.3, 1.0, 3.0, 10.0, 30.0, 100.0])
+def test_a_bar_covers_wherever_it_is_asked_for(turns: float) -> None:
+    """At single times the two runs can agree by chance, and did: eq. 13, where the truth is known."""
+    for eta_Y, eta_Z in ((0.05, 3.0), (0.5, 0.05), (0.9, 1e-6)):
+        at = turns * np.array([1.0, 1.7, 1e6])
+        found = follow_common(at, 6.29, 2, 5000, eta_Y, eta_Z)
+        expected = np.log1p(4 / 6.29 * turned(at, 2, 5000, eta_Y, eta_Z).value) / 4
+        assert (np.abs(found.B.value - expected) < found.B.error).all()
+        assert (found.B.error < 1e-10 * expected).all()
+
+
+def test_times_may_repeat_and_begin_at_zero() -> None:
+    data = three()
+    found = follow(data, [0.0, 1.0, 1.0, 2.0])
+    assert not found.z.value[0].any()
+    assert not found.B.error[0].any()
+    np.testing.assert_array_equal(found.z.value[1], found.z.value[2])
+    assert (found.z.value[3] != found.z.value[2]).all()
+    assert not follow(data, [0.0]).z.value.any()
+    assert follow(data, []).z.value.shape == (0, 8)
+
+
+def test_classes_without_a_dual() -> None:
+    same = [("m", "q", {"a": 1.0, "x": 1.0}), ("n", "q", {"a": 1.0, "x": 1.0})]
+    with pytest.raises(ValueError, match="linearly dependent"):
+        follow(SequenceClasses.from_weights("same", 40, same), [1.0])
+
+
+@pytest.mark.parametrize("turns", [[1e-101, 1.0], [1.0, 1e51]])
+def test_turns_beyond_the_solver(turns: list[float]) -> None:
+    with pytest.raises(NotIntegrated, match="is not within 1e-100 to 1e"):
+        follow(three(), turns)
+    assert follow(three(), [1e-99]).B.value.min() > 0
+
+
+def test_a_solver_that_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failed(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(success=False, message="no more", y=np.zeros((1, 1)))
+
+    def nonsense(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(success=True, message="nonsense", y=np.full((1, 1), np.nan))
+
+    monkeypatch.setattr(scipy.integrate, "solve_ivp", failed)
+    with pytest.raises(NotIntegrated, match="to 1 on its clock: no more"):
+        follow(three(), [1.0])
+    with pytest.raises(NotIntegrated, match="on its clock: no more"):
+        follow_common([1.0], 50.0, 2, 1000, ETA_Y, ETA_Z)
+    monkeypatch.setattr(scipy.integrate, "solve_ivp", nonsense)
+    with pytest.raises(NotIntegrated, match="nonsense"):
+        follow(three(), [1.0])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_closed_forms_along_eq_10(case: str) -> None:
+    """Each row of Z keeps its sum 0 (Lemma 1), and 1/chi - 1 of two distinct tokens keep their ratio (eq. 110)."""
+    data = CASES[case]()
+    found = follow(data, np.geomspace(1e-8, 300, 40))
+    query, token = found.logits.pairs
+    for row in range(len(data.queries)):
+        total = found.z[:, query == row].sum()
+        assert (np.abs(total.value) <= total.error).all()
+    own = np.flatnonzero((data.P[0] > 0) & ((data.P > 0).sum(axis=0) == 1))
+    first, second = (int(np.flatnonzero((query == 0) & (token == l))[0]) for l in own[:2])  # noqa: E741
+    ratio = (data.P[0, own[0]] / data.P[0, own[1]]) ** 2
+    fallen = np.expm1(-2 * found.z.value[:, [first, second]])
+    np.testing.assert_allclose(fallen[:, 0], ratio * fallen[:, 1], rtol=1e-9)
+
+
+def test_rates_are_the_derivative_of_the_path_and_the_letter_of_eq_10() -> None:
+    data, t = three(), 20.0
+    K, M = data.K, data.M
+    logits = Logits(data)
+    z = follow(data, [turned(t, K, M, ETA_Y, ETA_Z).value]).z[0]
+    at = mean_counts(continuous(t / K, M, ETA_Y), K)
+    found = rates(logits, z, at)
+    f, own = features(logits, z)
+    beta = mended_beta(own, at).value
+    speed = float(gamma(t, K, M, ETA_Y).value)
+    expected = np.zeros(len(logits.names))
+    for n in range(K):
+        row = f.value[n]
+        moved = sum(
+            beta[n, k] * np.diag(row) @ (np.outer(row, row) - np.eye(len(row))) @ f.value[k] for k in range(K) if k != n
+        )
+        for l in data.classes[n].support:  # noqa: E741
+            expected[logits.position(n, l)] += speed * moved[data.contextual.index(l)]
+    np.testing.assert_allclose(found.z_dot.value, expected, rtol=1e-12)
+    before, after = (np.array(eq_10(data, t + h, ETA_Y, ETA_Z, 8)[0]) / (2 * ETA_Z * 1e-3) for h in (-1e-3, 1e-3))
+    np.testing.assert_allclose(found.z_dot.value, after - before, rtol=1e-6)
+
+
+def test_bars_of_rates_cover_an_error_of_z() -> None:
+    data = three()
+    logits, at = Logits(data), mean_counts(continuous(7.0, data.M, ETA_Y), data.K)
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=len(logits.names))
+    for size in (0.0, 1e-9, 1e-4):
+        found = rates(logits, place(z, size), at)
+        for _ in range(20):
+            near = rates(logits, place(z + size * rng.choice([-1, 1], len(z))), at)
+            for wide, narrow in ((found.z_dot, near.z_dot), (found.gradient.xi, near.gradient.xi), (found.f, near.f)):
+                assert (np.abs(wide.value - narrow.value) <= wide.error).all()
+            assert (
+                np.abs(found.overlap.E_prime.value - near.overlap.E_prime.value) <= found.overlap.E_prime.error
+            ).all()
+        assert found.z_dot.error.max() <= 1000 * size * np.abs(found.z_dot.value).max() + 1e-11
+
+
+def test_beta_moves_with_attention() -> None:
+    """Eq. 10 with the beta of the start is another equation: it lets common tokens fall faster, by half and more."""
+    data = CASES["snap-single"]()
+    logits, turns = Logits(data), 300.0
+    _, own = features(logits, place(np.zeros(len(logits.names))))
+    beta = np.array(mended_beta(own, mean_counts(continuous(1.0, data.M, ETA_Y), data.K)).value)
+    np.fill_diagonal(beta, 0.0)
+
+    def frozen(_: float, z: Any) -> Any:
+        f = logits.attended(z)
+        along = f * (f * (beta * (f @ f.T)).sum(axis=1)[:, None] - beta @ f)
+        return (logits.of_query @ along)[logits.pairs]
+
+    start = np.zeros(len(logits.names))
+    stopped = scipy.integrate.solve_ivp(frozen, (0, turns), start, rtol=1e-10, atol=1e-12).y[:, -1]
+    moving = follow(data, [turns]).z.value[0]
+    common = [i for i, (_, name) in enumerate(logits.names) if name == "the"]
+    assert stopped[common[0]] < 1.5 * moving[common[0]] < 0
+    early = scipy.integrate.solve_ivp(frozen, (0, 1e-6), start, rtol=1e-10, atol=1e-18).y[:, -1]
+    np.testing.assert_allclose(early, follow(data, [1e-6]).z.value[0], rtol=1e-5)
+
+
+def test_attention_follows_assumption_2_s_features() -> None:
+    data = CASES["snap-medium"]()
+    logits = Logits(data)
+    z = np.random.default_rng(1).normal(size=len(logits.names))
+    weights = np.zeros_like(data.P)
+    for n, c in enumerate(data.classes):
+        for l in c.support:  # noqa: E741
+            weights[n, data.contextual.index(l)] = c.probabilities[l] * np.exp(z[logits.position(n, l)])
+    np.testing.assert_allclose(logits.attended(z), overlap_of(weights).F.T, rtol=1e-13)
+    far = np.full(len(z), 3000.0)
+    np.testing.assert_allclose(logits.attended(far), data.overlap.F.T, rtol=1e-12)
+
+
+# Eq. 13
+
+
+@pytest.mark.parametrize(("t", "panels"), [(1.0, 4), (100.0, 40), (1000.0, 80)])
+def test_eq_13_against_balls_in_t(t: float, panels: int) -> None:
+    z, B = eq_13(50.0, t, 2, 1000, ETA_Y, ETA_Z, panels)
+    found = follow_common([t], 50.0, 2, 1000, ETA_Y, ETA_Z)
+    for value, truth in ((found.z, z), (found.B, B)):
+        assert abs(value.value[0] - truth) <= value.error[0] <= 1e-9 * abs(truth)
+    found = follow_common([0.0, t, t], 50.0, 2, 1000, ETA_Y, ETA_Z)
+    assert (found.B.value[0], found.z.error[0]) == (0, 0)
+    assert found.B.value[1] == found.B.value[2]
+    assert follow_common([0.0], 50.0, 2, 1000, ETA_Y, ETA_Z).B.value == [0]
+
+
+def test_eq_13_in_closed_form_far_out() -> None:
+    t = np.geomspace(1, 1e18, 30)
+    C0 = 3.0
+    found = follow_common(t, C0, 5, 5000, 0.1, 2.0)
+    expected = np.log1p(4 / C0 * turned(t, 5, 5000, 0.1, 2.0).value) / 4
+    assert (np.abs(found.B.value - expected) <= found.B.error + 1e-15).all()
+    assert (np.abs(found.z.value + expected) <= found.z.error + 1e-15).all()
+    assert (found.B.error <= 1e-9 * expected).all()
+
+
+# SGD
+
+
+def whole_sgd(data: SequenceClasses, sequence: Any, eta_Y: float, eta_Z: float, modified: bool) -> Any:
+    """Eq. 3 with c_n for X^T b and diag(c_n) for X^T diag(b) X, on matrices Y and Z of all M tokens."""
+    M, K = data.M, data.K
+    position = {token: i for i, token in enumerate(data.tokens)}
+    P = np.zeros((K, M))
+    for n, c in enumerate(data.classes):
+        for token, p in c.probabilities.items():
+            P[n, position[token]] = p
+    queries = [position[c.query] for c in data.classes]
+    following = [position[c.next] for c in data.classes]
+    Y, Z = np.zeros((M, M)), np.zeros((M, M))
+    for n in sequence:
+        attended = np.array([P[k] * np.exp(Z[queries[k]]) / (P[k] @ np.exp(Z[queries[k]])) for k in range(K)])
+        F = (attended / np.linalg.norm(attended, axis=1, keepdims=True)).T
+        size = np.linalg.norm(attended[n])
+        error = np.eye(M)[following[n]] - softmax(Y.T @ F[:, n])
+        projected = (np.eye(M) - np.outer(F[:, n], F[:, n])) / size
+        of_Z = np.diag(attended[n]) @ projected @ Y @ error
+        direction = F @ np.linalg.inv(F.T @ F)[:, n] if modified else F[:, n]
+        Y = Y + eta_Y * np.outer(direction, error)
+        Z[queries[n]] += eta_Z * of_Z
+    return Z[[position[q] for q in data.queries]][:, [position[l] for l in data.contextual]]  # noqa: E741
+
+
+@pytest.mark.parametrize("modified", [True, False])
+def test_sgd_of_both_layers_on_whole_matrices(modified: bool) -> None:
+    data = three()
+    sequences = np.random.default_rng(3).integers(3, size=(4, 25))
+    found = descend_both(data, sequences, [0, 7, 25], ETA_Y, ETA_Z, modified=modified)
+    assert not found[:, 0].any()
+    for seed, sequence in enumerate(sequences):
+        for record, steps in ((1, 7), (2, 25)):
+            whole = whole_sgd(data, sequence[:steps], ETA_Y, ETA_Z, modified)
+            np.testing.assert_allclose(found[seed, record], whole[Logits(data).pairs], rtol=1e-9, atol=1e-15)
+    assert np.abs(found[:, 2]).min(axis=1).max() > 1e-5

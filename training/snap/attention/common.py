@@ -1,0 +1,63 @@
+"""Eq. 13: what is left of eq. 10 for a single common token, one query and normalizations that stay what they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marginaudit.orders.arrays import Floats
+from marginaudit.training.snap.attention.solver import solved
+from marginaudit.training.snap.limit import Approximation, gamma
+
+
+@dataclass(frozen=True)
+class CommonPath:
+    """z of the common token and B of every class along eq. 13.
+
+    Attributes
+    ----------
+    z, B : Approximation, shape (times,)
+    """
+
+    z: Approximation
+    B: Approximation
+
+
+def follow_common(t: ArrayLike, C0: float, K: int, M: int, eta_Y: float, eta_Z: float) -> CommonPath:
+    """z-dot = -C0^{-1} eta_Z gamma e^{4z} and B-dot = C0^{-1} eta_Z gamma e^{4z} from 0, with gamma(t) of Lemma 9.
+
+    Integrated as it stands, on the clock ln(1 + eta_Y t/K); no integral of gamma is used. Method and error bar are
+    those of `solved`.
+
+    Source: arXiv 2305.16380, eqs. 13, 118 and 119.
+
+    Parameters
+    ----------
+    t : (times,) array
+        Batch-1 steps, not negative and not decreasing.
+    C0 : float
+        rho_0^4/K.
+    K, M, eta_Y, eta_Z : see `turned`
+
+    Raises
+    ------
+    NotIntegrated
+        The solver gave up.
+
+    >>> path = follow_common([100.0, 1e18], C0=50.0, K=2, M=1000, eta_Y=0.5, eta_Z=0.05)
+    >>> path.z.value.round(9).tolist()
+    [-0.138755839, -0.730960504]
+    """
+    at = np.asarray(t, dtype=np.float64)
+    unit = K / eta_Y
+
+    def step(clock: float, state: Floats) -> Floats:
+        elapsed = unit * np.expm1(clock)
+        speed = eta_Z * float(gamma(elapsed, K, M, eta_Y).value) * (elapsed + unit)
+        fall = speed / C0 * np.exp(4 * state[0])
+        return np.array([-fall, fall])
+
+    clock = np.log1p(at / unit)
+    first = clock[clock > 0][:1].max(initial=0.0)
+    found = solved(step, 2, clock, min(1.0, float(step(first, np.zeros(2))[1] * first)))
+    return CommonPath(found[:, 0], found[:, 1])

@@ -1,0 +1,72 @@
+"""Where attention stands: z of each query and contextual token, and what it attends to."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from marginaudit.orders.arrays import Floats
+from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training.snap.sgd.samples import Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Logits:
+    """The pairs of a query and a token that occurs in one of its classes; z is a vector over them.
+
+    Attributes
+    ----------
+    data : SequenceClasses
+
+    >>> data = SequenceClasses.from_weights("two", 9, [("m", "p", {"a": 1, "the": 1}), ("n", "q", {"the": 1})])
+    >>> logits = Logits(data)
+    >>> logits.names
+    (('p', 'a'), ('p', 'the'), ('q', 'the'))
+    >>> logits.attended(np.array([np.log(0.75), 0.0, 5.0])).round(12)
+    array([[0.6, 0.8],
+           [0. , 1. ]])
+    """
+
+    data: SequenceClasses
+
+    @cached_property
+    def asked(self) -> Integers:
+        """Each class's query, its position in `SequenceClasses.queries`."""
+        found = np.empty(self.data.K, dtype=np.int64)
+        for query, members in enumerate(self.data.queries.values()):
+            found[list(members)] = query
+        return found
+
+    @cached_property
+    def of_query(self) -> Floats:
+        """1 where a class is of a query, shape (queries, classes)."""
+        return np.asarray((self.asked == np.arange(len(self.data.queries))[:, np.newaxis]).astype(np.float64))
+
+    @cached_property
+    def pairs(self) -> tuple[Integers, Integers]:
+        """Query and contextual token of each pair."""
+        query, token = np.nonzero(self.of_query @ (self.data.P > 0) > 0)
+        return query, token
+
+    @cached_property
+    def names(self) -> tuple[tuple[str, str], ...]:
+        """Query and token of each pair, as they are called."""
+        queries = list(self.data.queries)
+        return tuple((queries[q], self.data.contextual[l]) for q, l in zip(*self.pairs, strict=True))  # noqa: E741
+
+    def position(self, n: int, token: str) -> int:
+        """Where z of a class's query and a token stands."""
+        return self.names.index((self.data.classes[n].query, token))
+
+    def attended(self, z: Floats) -> Floats:
+        """f_n = c_n/|c_n|, c_n(l) proportional to P(l|n) exp(z), of shape (.., classes, contextual)."""
+        scores = np.zeros((*z.shape[:-1], *self.of_query.shape[:1], len(self.data.contextual)))
+        scores[..., self.pairs[0], self.pairs[1]] = z
+        logs = self._log_P + scores[..., self.asked, :]
+        powers = np.exp(logs - logs.max(axis=-1, keepdims=True))
+        return np.asarray(powers / np.linalg.norm(powers, axis=-1, keepdims=True))
+
+    @cached_property
+    def _log_P(self) -> Floats:
+        with np.errstate(divide="ignore"):
+            return np.log(self.data.P)

@@ -1,0 +1,92 @@
+"""Eq. 10 integrated: the logits z of every query, and B_n = eta_Z int xi_n of every class."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marginaudit.orders.arrays import Floats
+from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training.snap.attention.logits import Logits
+from marginaudit.training.snap.attention.solver import NotIntegrated, solved
+from marginaudit.training.snap.limit import Approximation, overlap
+
+LEAST, MOST = 1e-100, 1e50
+"""Gamma of the first and the last time asked for: within, the solver keeps its digits."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """z and B along eq. 10.
+
+    Attributes
+    ----------
+    logits : Logits
+        What z is over.
+    z : Approximation, shape (times, pairs)
+    B : Approximation, shape (times, classes)
+    """
+
+    logits: Logits
+    z: Approximation
+    B: Approximation
+
+
+def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
+    """Eq. 10 from z = 0, where Gamma(t) = eta_Z int gamma reaches ``turns``; see `turned`.
+
+    dz_m/dGamma = sum over the query's classes n of diag(f_n) sum over n' != n of beta_nn' (f_n f_n^T - I) f_n', and
+    dB_n/dGamma = sum of beta_nn' f_n^T f_n'. F, E and beta are those of z on its way, as Theorem 1 and eq. 13 write
+    them; theta and sigma are 0, which is what the mean counts t/K of the classes give. Beta is the one that the
+    gradient has, eq. 88 with its sign mended. On this clock no rate stands in the equation.
+
+    The error bar is that of `solved`, and holds rounding of the turns.
+
+    Parameters
+    ----------
+    data : SequenceClasses
+    turns : (times,) array
+        Gamma, not negative and not decreasing.
+
+    Raises
+    ------
+    ValueError
+        The classes' attention is linearly dependent: there is no E'.
+    NotIntegrated
+        A turn other than 0 is beyond `LEAST` or `MOST`, or the solver gave up.
+
+    >>> data = SequenceClasses.from_weights("two", 5000, [("m", "q", {"a": 1, "c": 1}), ("n", "q", {"b": 1, "c": 1})])
+    >>> path = follow(data, [1.0, 100.0])
+    >>> path.z.value.round(6).tolist(), path.B.value[:, 0].round(6).tolist()
+    ([[0.117153, -0.234306, 0.117153], [0.576312, -1.152625, 0.576312]], [0.201297, 0.73773])
+    """
+    at = np.asarray(turns, dtype=np.float64)
+    logits = Logits(data)
+    overlap(logits.attended(np.zeros(len(logits.names))).T)
+    asked = at[at > 0]
+    if len(asked) and (asked[0] < LEAST or asked[-1] > MOST):
+        raise NotIntegrated(f"Gamma from {asked[0]:.3g} to {asked[-1]:.3g} is not within {LEAST:g} to {MOST:g}")
+    pairs = len(logits.names)
+    found = solved(_turning(logits), pairs + data.K, at, float(asked[0]) if len(asked) else 1.0)
+    return Path(logits, found[:, :pairs], found[:, pairs:])
+
+
+def _turning(logits: Logits) -> Callable[[float, Floats], Floats]:
+    """From Gamma and z with B to their derivatives."""
+    data, pairs = logits.data, len(logits.names)
+    q_0, q_1 = -data.M / (data.M - 1.0) ** 2, data.M / (data.M - 1.0)
+    own = np.arange(data.K)
+
+    def turn(_: float, state: Floats) -> Floats:
+        f = logits.attended(state[:pairs])
+        E = f @ f.T
+        E[own, own] = 0.0
+        E_prime = np.linalg.solve(np.eye(data.K) + E, E)
+        beta = (q_1 - q_0) * E_prime - q_0 * (1 - E_prime.sum(axis=1))
+        beta[own, own] = 0.0
+        xi = (beta * E).sum(axis=1)
+        moved = logits.of_query @ (f * (f * xi[:, np.newaxis] - beta @ f))
+        return np.concatenate([moved[logits.pairs], xi])
+
+    return turn

@@ -1,0 +1,85 @@
+"""Eq. 10 at one place, with error bars: how fast attention moves there."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from marginaudit.orders.arrays import UNIT_ROUNDOFF
+from marginaudit.training.snap.attention.logits import Logits
+from marginaudit.training.snap.limit import (
+    Approximation,
+    Backpropagated,
+    Fluctuation,
+    Level,
+    Overlap,
+    backpropagated,
+    overlap,
+)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Eq. 10 per unit of eta_Z.
+
+    Attributes
+    ----------
+    overlap : Overlap
+        Of the features there.
+    gradient : Backpropagated
+        gamma, beta and xi there.
+    f : Approximation, shape (classes, contextual)
+    z_dot : Approximation, shape (pairs,)
+    """
+
+    overlap: Overlap
+    gradient: Backpropagated
+    f: Approximation
+    z_dot: Approximation
+
+
+def features(logits: Logits, z: Approximation) -> tuple[Approximation, Overlap]:
+    """f_n, shape (classes, contextual), and their overlaps, with what the error of z makes of them.
+
+    An error of z up to d changes each f by a factor between exp(-2 d) and exp(2 d), each entry of E by that squared,
+    and E' by (I-E') dE (I-E') to first order; twice that covers the rest where dE is small.
+    """
+    moved = np.expm1(2 * float(z.error.max(initial=0.0))) + 64 * UNIT_ROUNDOFF * (1 + np.abs(z.value).max(initial=0.0))
+    f = logits.attended(z.value)
+    own = overlap(f.T)
+    inverse = np.abs(np.eye(own.K) - own.E_prime.value)
+    E_prime = Approximation(own.E_prime.value, own.E_prime.error + 2 * inverse @ (3 * moved * own.E) @ inverse)
+    return Approximation(f, moved * f), Overlap(own.F, own.E, E_prime, own.eigenvalues)
+
+
+def mean_counts(level: Level, K: int) -> Fluctuation:
+    """Where every class was drawn t/K times: theta and sigma are 0, at a level of no axes."""
+    none = Approximation(np.zeros(K), np.zeros(K))
+    return Fluctuation(np.array(0.0), level, level, none, none)
+
+
+def rates(logits: Logits, z: Approximation, at: Fluctuation) -> Rates:
+    """z-dot_m = gamma sum over its classes of diag(f_n) sum over n' != n of beta_nn' (f_n f_n^T - I) f_n'.
+
+    Source: arXiv 2305.16380, eq. 10; beta is that of `backpropagated`.
+
+    Parameters
+    ----------
+    logits : Logits
+    z : Approximation, shape (pairs,)
+    at : Fluctuation
+        Of shape (): where the decoder stands; see `mean_counts`.
+
+    Raises
+    ------
+    ValueError
+        The features are linearly dependent.
+    """
+    f, own = features(logits, z)
+    found = backpropagated(own, at)
+    others = 1.0 - np.eye(own.K)
+    beta = found.beta * others * found.gamma
+    by_token = Approximation(f.value.T, f.error.T)
+    pulled = (beta[:, np.newaxis, :] * by_token[np.newaxis, :, :]).sum()
+    along = f * (f * found.xi[:, np.newaxis] - pulled)
+    of_query = (Approximation(along.value.T, along.error.T)[np.newaxis] * logits.of_query[:, np.newaxis, :]).sum()
+    return Rates(own, found, f, of_query[logits.pairs])
