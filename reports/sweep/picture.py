@@ -29,9 +29,10 @@ def picture(spec: Spec, layout: Layout, cells: Rows) -> "Figure":
     axes = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True).ravel()
     for axis in axes[len(panels) :]:
         axis.remove()
-    for axis, panel in zip(axes, panels, strict=False):
+    for number, (axis, panel) in enumerate(zip(axes, panels, strict=False)):
         own = [cell for cell in cells if not layout.panel or cell[layout.panel] == panel]
         _draw(axis, spec, layout, own)
+        axis.set_ylabel(layout.y if number % columns == 0 else "")
         if layout.panel:
             axis.set_title(f"{layout.panel} = {_brief(panel)}")
     handles, labels = axes[0].get_legend_handles_labels()
@@ -60,7 +61,6 @@ def _draw(axis: "Axes", spec: Spec, layout: Layout, cells: Rows) -> None:
         axis.set_xticks(names, [_brief(name) for name in names])
         axis.set_xticks([], minor=True)
     axis.set_xlabel(layout.x)
-    axis.set_ylabel(layout.y)
 
 
 def _brief(value: object) -> str:

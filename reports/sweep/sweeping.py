@@ -96,7 +96,8 @@ def seconds_of(todo: Sequence[Part]) -> float:
     start = perf_counter()
     for part in chosen:
         outcomes(part.work)
-    return (perf_counter() - start) / len(chosen) * len(todo)
+    spent, timed = perf_counter() - start, sum(len(part.runs) for part in chosen)
+    return spent / timed * sum(len(part.runs) for part in todo)
 
 
 def _parts(spec: Spec) -> list[Part]:

@@ -34,12 +34,12 @@ def values_of(given: Any, allowed: Values, where: str) -> tuple[Any, ...]:
         return (_value(given, allowed, where),)
     if not 1 <= len(given) <= MOST_VALUES:
         raise InputError(where, got=f"{len(given)} values", expected=f"1 to {MOST_VALUES}")
-    found: list[Any] = []
+    found: dict[Any, None] = {}
     for item in given:
         value = _value(item, allowed, where)
         if value in found:
             raise InputError(where, got=f"{shown(value)} twice", expected="each value once")
-        found.append(value)
+        found[value] = None
     return tuple(found)
 
 

@@ -37,21 +37,22 @@ def compute(work: Mapping[str, Any], key: str, folder: str) -> str:
         The part cannot be written.
     """
     try:
-        with redirect_stdout(sys.stderr):
-            before = read_part(Path(folder), key, len(work["settings"]))
-            if before is None:
-                after = outcomes(work)
-            else:
-                todo = [one for one, old in zip(work["settings"], before, strict=True) if old["status"] != "done"]
-                found = iter(outcomes({**work, "settings": todo}) if todo else ())
-                after = [old if old["status"] == "done" else next(found) for old in before]
-            return str(write_part(Path(folder), key, after))
+        before = read_part(Path(folder), key, len(work["settings"]))
+        if before is None:
+            after = outcomes(work)
+        else:
+            todo = [one for one, old in zip(work["settings"], before, strict=True) if old["status"] != "done"]
+            found = iter(outcomes({**work, "settings": todo}) if todo else ())
+            after = [old if old["status"] == "done" else next(found) for old in before]
+        return str(write_part(Path(folder), key, after))
     except InputError as error:
         raise Refused(error.where, error.got, error.expected) from None
 
 
 def outcomes(work: Mapping[str, Any]) -> list[Outcome]:
     """The outcomes of a part's runs, on one thread; where they cannot be computed together, each by itself.
+
+    What they print goes to standard error.
 
     Raises
     ------
@@ -62,7 +63,7 @@ def outcomes(work: Mapping[str, Any]) -> list[Outcome]:
     if (code := digest(identity(paper_module(paper)))) != work["code"]:
         got, expected = f"versions and code {code[:12]}", f"the client's, {work['code'][:12]}"
         raise InputError("a worker", got=got, expected=expected)
-    with threadpool_limits(1):
+    with threadpool_limits(1), redirect_stdout(sys.stderr):
         return _outcomes(paper, sweeps, work)
 
 
