@@ -98,9 +98,11 @@ def _plain(value: Result, kind: type[float] | type[str]) -> Result:
 
 @cache
 def _paper(name: str) -> tuple[Paper, Sweeps]:
-    paper = next((paper for paper in all_papers(lambda _: None) if paper.name == name), None)
+    told: list[str] = []
+    paper = next((paper for paper in all_papers(told.append) if paper.name == name), None)
     if paper is None or paper.sweeps is None:
-        raise InputError("a worker", got=f"no paper {name} with sweeps", expected="the packages of the client")
+        got = "; ".join([f"no paper {name} with sweeps", *told])
+        raise InputError("a worker", got=got, expected="the packages of the client")
     return paper, paper.sweeps
 
 

@@ -20,6 +20,7 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv(FOLDER, str(tmp_path / "once"))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (tmp_path / "site", ROOT))))
+    monkeypatch.syspath_prepend(str(ROOT))  # loky hands its workers the path of this process
     install(tmp_path / "site", "tests.reports.sweep.odd_paper:PAPER", monkeypatch, name="odd")
     _paper.cache_clear()
     yield

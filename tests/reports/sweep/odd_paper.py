@@ -24,7 +24,7 @@ PART_OF_THE_MEAN = 3
 class OddConfig:
     rate: float = setting(0.5, STEP_SIZE, "A factor.")
     what: str = setting(
-        "well", one_of("well", "fail", "fail-once", "die", "die-once", "slow", "infinite"), "What it does."
+        "well", one_of("well", "fail", "fail-once", "die", "die-once", "slow", "infinite", "print"), "What it does."
     )
 
     def __post_init__(self) -> None:
@@ -54,7 +54,8 @@ def rows(data: Numbers, configs: Sequence[OddConfig], seed: int, keep: Sequence[
             os.kill(os.getpid(), signal.SIGKILL)
         if config.what == "slow":
             time.sleep(0.3)
-    print("a run prints")
+        if config.what == "print":
+            print("a run prints")
     return [
         {
             "end": float("inf") if config.what == "infinite" else config.rate * data.mean / PART_OF_THE_MEAN,

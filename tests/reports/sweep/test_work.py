@@ -74,9 +74,9 @@ def test_a_worker_without_the_paper_refuses() -> None:
 
 
 def test_a_part_is_written_and_its_path_returned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    part = parts()[0]
+    part = parts(ODD + "what = 'print'")[0]
     path = compute(part.work, part.key, str(tmp_path))
-    assert capsys.readouterr() == ("", "a run prints\n")
+    assert capsys.readouterr() == ("", "a run prints\n" * 2)
     assert path == str(tmp_path / f"{part.key}.json")
     assert read_part(tmp_path, part.key, 2) == outcomes(part.work)
 
