@@ -27,7 +27,9 @@ def on_cluster(parts: Sequence[Part], folder: Path, address: str) -> Generator[t
         from dask.distributed import Client, KilledWorker, as_completed
     except ImportError:
         raise InputError("--scheduler", got="no dask.distributed", expected=EXTRA) from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    for name in logging.root.manager.loggerDict:
+        if name.startswith("distributed"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -37,7 +39,7 @@ def on_cluster(parts: Sequence[Part], folder: Path, address: str) -> Generator[t
         tasks = {
             client.submit(compute, part.work, part.key, str(folder), key=part.key, pure=False): part for part in parts
         }
-        for ended in as_completed(tasks):
+        for ended in as_completed(tasks, loop=client.loop):
             if ended.status in ("cancelled", "lost"):
                 got = f"the part {ended.status}"
                 raise InputError(f"--scheduler {shown(address)}", got=got, expected="a scheduler that stays")

@@ -17,7 +17,7 @@ from marginaudit.reports.sweep.part import Part
 from marginaudit.reports.sweep.work import compute
 
 MOST_DEATHS = 3
-"""So often a part is given to a worker of its own before it counts as what kills workers."""
+"""A part whose worker died so often, the last times alone with it, counts as what kills workers."""
 
 WATCH_SECONDS = 0.5
 """How often a worker looks whether its client is still there."""
@@ -48,7 +48,7 @@ def on_this_machine(parts: Sequence[Part], folder: Path, jobs: int) -> Generator
 
 
 def _alone(part: Part, folder: Path) -> bool:
-    for _ in range(MOST_DEATHS):
+    for _ in range(MOST_DEATHS - 1):
         with _workers(1) as pool:
             try:
                 _submitted(pool, part, folder).result()

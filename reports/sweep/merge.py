@@ -1,5 +1,6 @@
 """The tables of a sweep, whose bytes do not depend on how the parts were computed."""
 
+import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from marginaudit.orders import InputError, file_content, shown_path
+from marginaudit.orders.reading import utf_8_text
 from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.plain import finite
 from marginaudit.reports.sweep.part import Outcome, Part
@@ -61,22 +63,30 @@ def read_cells(spec: Spec, folder: Path) -> Rows:
     InputError
         There is no such file, or it has other cells.
     """
-    import pandas as pd
-
     path = folder / "cells.csv"
-    content = file_content(path, "the cells that a sweep wrote")
-    try:
-        rows: Rows = finite(pd.read_csv(io.BytesIO(content), float_precision="round_trip").to_dict("records"))
-    except ValueError:
-        rows = []
-    cells = [{**made.columns, **spec.settings(config)} for made in spec.data for config in spec.configs]
-    varied = [[cell[name] for name in spec.cell] for cell in cells]
+    text = utf_8_text(file_content(path, "the cells that a sweep wrote"), shown_path(path))
     numbers = [
         name for result in spec.keep if spec.sweeps.results[result] is float for name in mean_and_sd(spec, result)
     ]
-    if [[row.get(name) for name in spec.cell] for row in rows] != varied or not {*numbers} <= {*rows[0]}:
-        raise InputError(shown_path(path), got="other cells", expected=f"those of {spec.name}")
-    return rows
+    cells = [{**made.columns, **spec.settings(config)} for made in spec.data for config in spec.configs]
+    try:
+        return [_read_cell(row, cell, spec.cell, numbers) for row, cell in zip(_records(text), cells, strict=True)]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(shown_path(path), got="other cells", expected=f"those of {spec.name}") from None
+
+
+def _records(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def _read_cell(
+    row: Mapping[str, str], cell: Mapping[str, Any], varied: Sequence[str], numbers: Sequence[str]
+) -> dict[str, Any]:
+    """The row with the cell's own values, once it is found to be the cell's; raises ValueError or KeyError."""
+    if any(row[name] != str(cell[name]) for name in varied):
+        raise ValueError("another cell")
+    found: dict[str, Any] = {**row, **{name: cell[name] for name in varied}, "seeds": int(row["seeds"])}
+    return found | {name: float(row[name]) if row[name] else None for name in numbers}
 
 
 def mean_and_sd(spec: Spec, name: str) -> tuple[str, str]:
