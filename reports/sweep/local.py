@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 from loky import ProcessPoolExecutor
@@ -70,6 +71,7 @@ def _workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 def _submitted(pool: ProcessPoolExecutor, part: Part, folder: Path) -> "Future[str]":
     """Submit a part; workers are started here, and leave it to this process what becomes of an interrupt."""
+    resource_tracker.ensure_running()  # which is begun by workers otherwise, and unblocks the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         future: Future[str] = pool.submit(compute, part.work, part.key, str(folder))
