@@ -143,7 +143,7 @@ def write_slowly(folder: Path, ready: Any) -> None:
 def test_leftovers_of_the_killed_are_removed_and_those_of_the_living_are_not(folder: Path) -> None:
     context = multiprocessing.get_context("fork")
     ready = context.Event()
-    worker = context.Process(target=write_slowly, args=(folder, ready))
+    worker = context.Process(target=write_slowly, args=(folder, ready), daemon=True)
     worker.start()
     assert ready.wait(60)
     assert len(list(folder.glob(".*.part"))) == 1
