@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -95,7 +96,7 @@ def test_one_process_and_two_write_the_same_bytes(command: Command) -> None:
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, list["subprocess.Popen[bytes]"]]]:
-    """A Dask scheduler's address, and its two workers."""
+    """A Dask scheduler's address, and its process with those of its two workers."""
     monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "3")
     file = Path("scheduler.json").absolute()
     common = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
@@ -109,7 +110,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, list["subpro
         for number in range(2):
             own = ["--no-dashboard", "--local-directory", f"worker-{number}"]
             started.append(subprocess.Popen([*worker, *own], **common))  # type: ignore[call-overload]
-        yield address, started[1:]
+        yield address, started
     finally:
         for process in started:
             process.kill()
@@ -121,7 +122,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, list["subpro
 def test_four_ways_to_the_same_bytes(
     command: Command, begun: Begun, cluster: tuple[str, list["subprocess.Popen[bytes]"]]
 ) -> None:
-    address, workers = cluster
+    address, (_, worker, _) = cluster
     path = written(GRID)
     assert command.json("sweep", path, "--out", "serial", "--jobs", 1)["runs"]["done"] == 2 * PARTS
     expected = made("serial")
@@ -132,7 +133,7 @@ def test_four_ways_to_the_same_bytes(
 
     client = begun(path, "--out", "cluster", "--scheduler", address)
     until(lambda: len(parts("cluster")) >= 2)
-    workers[0].kill()
+    worker.kill()
     assert len(parts("cluster")) < PARTS
     assert client.wait(DEADLINE) == 0, TOLD.read_text()
     assert made("cluster") == expected
@@ -177,6 +178,11 @@ def test_an_interrupt_keeps_what_is_finished(begun: Begun) -> None:
     client = begun(path, "--out", "out", "--jobs", 2)
     until(lambda: len(parts("out")) >= 2)
     theirs = children(client.pid)
+    workers = [process for process in theirs if b"popen_loky" in Path(f"/proc/{process}/cmdline").read_bytes()]
+    assert len(workers) == 2
+    for worker in workers:
+        (blocked,) = re.findall(r"SigBlk:\s*(\w+)", Path(f"/proc/{worker}/status").read_text())
+        assert int(blocked, 16) >> (signal.SIGINT - 1) & 1
     for process in (client.pid, *theirs):  # as a terminal does
         os.kill(process, signal.SIGINT)
     assert (client.wait(DEADLINE), TOLD.read_text()) == (130, "marginaudit: interrupted\n")
@@ -192,3 +198,16 @@ def test_without_a_scheduler_there_is_one_line(begun: Begun) -> None:
     assert told.startswith("marginaudit: --scheduler '127.0.0.1:1': got ")
     assert told.endswith("expected a running Dask scheduler\n")
     assert told.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_goes_away_is_told_in_one_line(
+    begun: Begun, cluster: tuple[str, list["subprocess.Popen[bytes]"]]
+) -> None:
+    address, (scheduler, *_) = cluster
+    client = begun(written(GRID), "--out", "out", "--scheduler", address)
+    until(lambda: len(parts("out")) >= 2)
+    scheduler.kill()
+    assert client.wait(DEADLINE) == 2
+    assert TOLD.read_text().startswith(f"marginaudit: --scheduler '{address}': got the part ")
+    assert TOLD.read_text().count("\n") == 1
