@@ -8,6 +8,7 @@ from marginaudit.orders import Kind
 from marginaudit.reports.claim import NOT_STATED, Claim
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.run import BaseRun, Progress, Rows
+from marginaudit.reports.sweeps import Sweeps
 from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
@@ -125,9 +126,11 @@ class Paper:
     figures : the paper's own, by name
     tables, pictures : what the report has of every dataset
     package : str
-        Where its data lie: ``templates/sections.html`` for the page, and ``counterexamples/``; "" for none.
+        Where its data lie: ``templates/sections.html`` for the page, ``counterexamples/`` and ``sweeps/``; "" for none.
     space : Space or None
         None where its claims cannot be hunted.
+    sweeps : Sweeps or None
+        What can be swept; None for nothing.
 
     Raises
     ------
@@ -153,6 +156,7 @@ class Paper:
     pictures: tuple[Picture, ...] = ()
     package: str = ""
     space: Space | None = None
+    sweeps: Sweeps | None = None
 
     def __post_init__(self) -> None:
         for claim in self.claims:

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.ntp import Dataset, free_dataset
+from marginaudit.orders.snap import syn_medium
 from marginaudit.training.ntp import train
+from marginaudit.training.snap.sgd import Recipe
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 V, N = 6, 20
@@ -111,3 +113,15 @@ def test_an_audit_is_compared_with_the_training_of_the_same_dataset() -> None:
 def test_a_command_that_fails_is_not_timed() -> None:
     with pytest.raises(SystemExit, match=r"missing\.json: got No such file"):
         load("audit").run("train", "missing.json")
+
+
+def test_syn_medium_in_pytorch_finds_what_the_kernel_does() -> None:
+    pytest.importorskip("torch")
+    scan_snap, data, recipe = load("scan_snap"), syn_medium(2), Recipe(updates=6, batch=16)
+    scan_snap.require_agreement(data, recipe, (4.0, 2.0))
+    with pytest.raises(SystemExit, match=r"syn-medium-2: losses differ by .* relative, attention by "):
+        scan_snap.require_agreement(data, recipe, (4.0, 2.0), shifted=0.01)
+    cells = dict(zip(scan_snap.TITLES, scan_snap.compare(1, Recipe(updates=2, batch=4)), strict=True))
+    assert (cells["num_last"], cells["M"]) == ("1", "33")
+    ratio = float(cells["PyTorch, s"]) / float(cells["alone, s"])
+    assert float(cells["PyTorch / alone"]) == pytest.approx(ratio, rel=0.02, abs=0.6)  # of rounded numbers

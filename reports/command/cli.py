@@ -21,6 +21,7 @@ EVERY_PAPERS = {
     "train": "Run the training of which the DATASET's paper speaks.",
     "table": "Print the table NAME of every DATASET.",
     "hunt": "Look for a small dataset that violates a claim.",
+    "sweep": "Run a grid of settings and seeds.",
     "figure": "Draw one of the papers' figures; `list` names them.",
     "claims": "List the claims of the ledger, or show one.",
     "compare": "Say what changed from the audit OLD to the audit NEW.",

@@ -1,46 +1,79 @@
 """`marginaudit figure`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.command.arguments import JSON, papers
-from marginaudit.reports.command.console import print_line
+from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_writable, print_json, writing
 from marginaudit.reports.page.files import write_whole
 from marginaudit.reports.plots.measured import FORMATS, rendered
+from marginaudit.reports.sweep.merge import Rows, read_cells
+from marginaudit.reports.sweep.picture import picture
+from marginaudit.reports.sweep.spec import built_in, find_spec
+from marginaudit.reports.sweep.sweeping import cells_in_memory
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 @click.command()
 @click.argument("name", metavar="NAME")
 @click.option("--out", type=FilePath(), help="File to write: .svg, .pdf or .png.  [default: NAME.svg]")
+@click.option("--from", "source", type=FilePath(), help="Folder of a sweep to draw, which is not run then.")
 @JSON
-def figure(name: str, out: Path | None, as_json: bool) -> int:
-    """Draw one of the papers' figures; `list` names them."""
+def figure(name: str, out: Path | None, source: Path | None, as_json: bool) -> int:
+    """Draw one of the papers' figures; `list` names them.
+
+    The figure of a sweep comes with the table of its cells.
+    """
     figures = {figure: draw for paper in papers() for figure, draw in paper.figures.items()}
+    swept = built_in(papers())
+    names = [*figures, *swept]
     if name == "list":
         if as_json:
-            print_json({"figures": list(figures)})
+            print_json({"figures": names})
         else:
-            for known in figures:
+            for known in names:
                 print_line(known)
         return 0
-    if name not in figures:
+    if name not in names:
         raise InputError(
-            f"figure {shown(name)}", got="no figure of that name", expected=f"list, or one of {', '.join(figures)}"
+            f"figure {shown(name)}", got="no figure of that name", expected=f"list, or one of {', '.join(names)}"
         )
+    if source is not None and name not in swept:
+        raise InputError("--from", got=f"the figure {name}", expected=f"a sweep's: {', '.join(swept)}")
     path = out or Path(f"{name}.svg")
     if path.suffix.lower() not in FORMATS:
         got, expected = f"the ending {shown(path.suffix)}", f"one of {', '.join(FORMATS)}"
         raise InputError(f"--out {shown_path(path)}", got=got, expected=expected)
     check_writable(path, "--out")
-    drawn = rendered(figures[name](), path.suffix.lower())
+    found, cells = (figures[name](), []) if name in figures else _of_sweep(name, source)
+    drawn = rendered(found, path.suffix.lower())
     with writing(path, "--out"):
         write_whole(path, drawn)
     if as_json:
-        print_json({"figure": name, "file": str(path)})
+        print_json({"figure": name, "file": str(path)} | ({"cells": cells} if cells else {}))
     else:
+        if cells:
+            print_table(name, list(cells[0]), [list(cell.values()) for cell in cells])
         print_line(f"figure: {path}")
     return 0
+
+
+def _of_sweep(name: str, source: Path | None) -> "tuple[Figure, Rows]":
+    """The figure of a built-in sweep and its cells: those of a folder, or computed here."""
+    spec = find_spec(name, papers())
+    if spec.layout is None:
+        raise InputError(f"figure {name}", got="a sweep without a figure", expected="one that says what to draw")
+    if source is not None:
+        cells = read_cells(spec, source)
+    else:
+        with progress_bar(total=spec.runs) as bar:
+            bar.say(name)
+            cells = cells_in_memory(spec, bar.reach)
+    return picture(spec, spec.layout, cells), cells

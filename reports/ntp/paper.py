@@ -12,6 +12,7 @@ from marginaudit.reports.ntp.figures.measured import against_bounds
 from marginaudit.reports.ntp.hunting.space import SPACE
 from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.run import Config, Run, true_steps
+from marginaudit.reports.ntp.sweeps import SWEEPS
 from marginaudit.reports.ntp.tables import TABLES
 from marginaudit.reports.ntp.training import train
 from marginaudit.reports.paper import Paper, Picture
@@ -49,4 +50,5 @@ PAPER = Paper(
     ),
     package="marginaudit.reports.ntp",
     space=SPACE,
+    sweeps=SWEEPS,
 )

@@ -7,6 +7,7 @@ from marginaudit.reports.snap.figures import FIGURES
 from marginaudit.reports.snap.hunting.space import SPACE
 from marginaudit.reports.snap.ledger import CLAIMS
 from marginaudit.reports.snap.run import FARTHEST, ClassConfig, ClassRun
+from marginaudit.reports.snap.sampled import SWEEPS
 from marginaudit.reports.snap.training import train
 
 PAPER = Paper(
@@ -25,4 +26,5 @@ PAPER = Paper(
     claims=tuple(CLAIMS.values()),
     package="marginaudit.reports.snap",
     space=SPACE,
+    sweeps=SWEEPS,
 )

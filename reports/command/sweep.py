@@ -1,0 +1,151 @@
+"""`marginaudit sweep`."""
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from marginaudit.orders import InputError
+from marginaudit.reports.command.arguments import JSON, papers
+from marginaudit.reports.command.console import print_line, print_table, progress_bar
+from marginaudit.reports.command.options import FilePath
+from marginaudit.reports.command.output import print_json
+from marginaudit.reports.sweep.folder import Folder
+from marginaudit.reports.sweep.part import Outcome
+from marginaudit.reports.sweep.spec import built_in, find_spec
+from marginaudit.reports.sweep.sweeping import compute_missing, seconds_of, write_tables
+
+MOST_TOLD = 20
+"""Failed runs that are listed."""
+
+
+class Jobs(click.ParamType[int]):
+    """A number of processes."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Parse the number; fail in one line."""
+        if not str(value).isascii() or not str(value).isdigit() or not 1 <= int(str(value)[:5]) <= 1024:
+            self.fail(f"got {value!r}, expected a whole number from 1 to 1024", param, ctx)
+        return int(value)
+
+
+@click.command()
+@click.argument("spec", metavar="SPEC")
+@click.option("--out", type=FilePath(), help="Folder to write.  [default: sweep-NAME]")
+@click.option("--jobs", type=Jobs(), help="Processes of this machine.  [default: one a core]")
+@click.option("--scheduler", metavar="ADDRESS", help="Compute on the Dask cluster of this scheduler instead.")
+@click.option("--plan", is_flag=True, help="Say what would run and about how long, and run nothing.")
+@click.option("--status", is_flag=True, help="Say what is there, and run nothing.")
+@click.option("--retry-failed", is_flag=True, help="Run only what failed or killed its workers.")
+@click.option("--fresh", is_flag=True, help="Start over: forget what is there.")
+@JSON
+def sweep(
+    spec: str,
+    out: Path | None,
+    jobs: int | None,
+    scheduler: str | None,
+    plan: bool,
+    status: bool,
+    retry_failed: bool,
+    fresh: bool,
+    as_json: bool,
+) -> int:
+    """Run a grid of settings and seeds.
+
+    SPEC is a TOML file, or the name of a built-in sweep; `list` names those. Started again, it
+    computes only what is missing.
+    """
+    known = papers()
+    if spec == "list":
+        names = list(built_in(known))
+        if as_json:
+            print_json({"sweeps": names})
+        else:
+            for name in names:
+                print_line(name)
+        return 0
+    _refuse_together({"--plan": plan, "--status": status})
+    _refuse_together({"--retry-failed": retry_failed, "--fresh": fresh})
+    _refuse_together({"--jobs": jobs is not None, "--scheduler": scheduler is not None})
+    found = find_spec(spec, known)
+    folder = Folder(out or Path(f"sweep-{found.name}"), found, fresh=fresh)
+    processes = jobs or os.cpu_count() or 1
+    if status:
+        _print_counts(folder, as_json)
+        return 0
+    todo = folder.all if fresh else folder.todo(retry_failed=retry_failed)
+    if plan:
+        answer = {
+            "runs": found.runs,
+            "parts": len(folder.all),
+            "to_run": sum(len(part.runs) for part in todo),
+            "jobs": processes,
+            "seconds": seconds_of(todo) / processes,
+            "out": str(folder.path),
+        }
+        _print_plan(answer, as_json)
+        return 0
+    folder.begin()
+    with progress_bar(total=sum(len(part.runs) for part in todo)) as bar:
+        bar.say(found.name)
+        compute_missing(folder, todo, processes, scheduler, bar.reach)
+    counts = _counts(folder.outcomes(), folder)
+    if counts["missing"]:
+        raise InputError(
+            f"--retry-failed {folder.path}", got=f"{counts['missing']} runs that never ran", expected="none"
+        )
+    cells, files = write_tables(folder)
+    if as_json:
+        print_json({"runs": counts, "cells": cells, "files": [str(path) for path in files]})
+        return 0
+    print_table(found.name, list(cells[0]), [list(row.values()) for row in cells])
+    _print_counts(folder, as_json)
+    for path in files:
+        print_line(str(path))
+    return 0
+
+
+def _refuse_together(given: Mapping[str, bool]) -> None:
+    if all(given.values()):
+        first, second = given
+        raise InputError(first, got=f"{second} beside it", expected="one of the two")
+
+
+def _counts(outcomes: Mapping[str, Sequence[Outcome] | None], folder: Folder) -> dict[str, int]:
+    missing = sum(len(part.runs) for part in folder.all if outcomes[part.key] is None)
+    found = Counter(outcome["status"] for part in outcomes.values() for outcome in part or ())
+    return {name: found[name] for name in ("done", "failed", "killed")} | {"missing": missing}
+
+
+def _print_counts(folder: Folder, as_json: bool) -> None:
+    outcomes = folder.outcomes()
+    counts = _counts(outcomes, folder)
+    failures = [
+        {"settings": settings, "seed": part.work["seed"], "status": outcome["status"], "message": outcome["message"]}
+        for part in folder.all
+        for settings, outcome in zip(part.work["settings"], outcomes[part.key] or (), strict=False)
+        if outcome["status"] != "done"
+    ]
+    if as_json:
+        print_json({"runs": counts, "not_done": failures})
+        return
+    print_line(f"{folder.spec.runs} runs: {', '.join(f'{count} {name}' for name, count in counts.items() if count)}.")
+    for failure in failures[:MOST_TOLD]:
+        print_line(f"{failure['status']}, seed {failure['seed']}: {failure['message']}")
+    if len(failures) > MOST_TOLD:
+        print_line(f".. and {len(failures) - MOST_TOLD} more; runs.csv has all.")
+
+
+def _print_plan(answer: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        print_json(answer)
+        return
+    print_line(
+        f"{answer['to_run']} of {answer['runs']} runs to compute, in {answer['parts']} parts, to {answer['out']}."
+    )
+    print_line(f"about {answer['seconds']:.0f} s on {answer['jobs']} processes.")

@@ -1,0 +1,111 @@
+"""The tables of a sweep, whose bytes do not depend on how the parts were computed."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from marginaudit.orders import InputError, file_content, shown_path
+from marginaudit.orders.reading import utf_8_text
+from marginaudit.reports.page.files import csv_text
+from marginaudit.reports.plain import finite
+from marginaudit.reports.sweep.part import Outcome, Part
+from marginaudit.reports.sweep.spec import Spec
+
+Rows = list[dict[str, Any]]
+
+
+def run_rows(spec: Spec, parts: Iterable[Part], outcomes: Mapping[str, Sequence[Outcome]]) -> Rows:
+    """A row a run, a cell's seeds one after another: data, settings, seed, results, and how the run ended."""
+    found = {run: outcome for part in parts for run, outcome in zip(part.runs, outcomes[part.key], strict=True)}
+    rows = []
+    for i, made in enumerate(spec.data):
+        for j, config in enumerate(spec.configs):
+            for k, seed in enumerate(spec.seeds):
+                outcome = found[i, j, k]
+                results = {name: outcome["results"].get(name) for name in spec.keep}
+                ended = {"status": outcome["status"], "message": outcome["message"]}
+                rows.append({**made.columns, **spec.settings(config), "seed": seed, **results, **ended})
+    return rows
+
+
+def cell_rows(spec: Spec, runs: Rows) -> Rows:
+    """A row a cell: the columns that were varied, over how many seeds it is, and each result over them.
+
+    A number's mean and sample standard deviation; how often each word was found.
+    """
+    import pandas as pd
+
+    cells = [runs[start : start + len(spec.seeds)] for start in range(0, len(runs), len(spec.seeds))]
+    rows = [{name: cell[0][name] for name in spec.cell} for cell in cells]
+    for row, cell in zip(rows, cells, strict=True):
+        row["seeds"] = sum(run["status"] == "done" for run in cell)
+    for name in spec.keep:
+        if spec.sweeps.results[name] is float:
+            table = pd.DataFrame([[run[name] for run in cell] for cell in cells], dtype="float64")
+            means, deviations = table.mean(axis=1).tolist(), table.std(axis=1, ddof=1).tolist()
+            for row, mean, deviation in zip(rows, means, deviations, strict=True):
+                row |= dict(zip(mean_and_sd(spec, name), finite([mean, deviation]), strict=True))
+        else:
+            for row, cell in zip(rows, cells, strict=True):
+                counts = Counter(run[name] for run in cell if run[name] is not None)
+                row[name] = ", ".join(f"{counts[word]} {word}" for word in sorted(counts))
+    return rows
+
+
+def read_cells(spec: Spec, folder: Path) -> Rows:
+    """The cells that a sweep of the spec wrote into a folder.
+
+    Raises
+    ------
+    InputError
+        There is no such file, or it has other cells.
+    """
+    path = folder / "cells.csv"
+    text = utf_8_text(file_content(path, "the cells that a sweep wrote"), shown_path(path))
+    numbers = [
+        name for result in spec.keep if spec.sweeps.results[result] is float for name in mean_and_sd(spec, result)
+    ]
+    cells = [{**made.columns, **spec.settings(config)} for made in spec.data for config in spec.configs]
+    try:
+        return [_read_cell(row, cell, spec.cell, numbers) for row, cell in zip(_records(text), cells, strict=True)]
+    except (ValueError, KeyError, TypeError):
+        raise InputError(shown_path(path), got="other cells", expected=f"those of {spec.name}") from None
+
+
+def _records(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def _read_cell(
+    row: Mapping[str, str], cell: Mapping[str, Any], varied: Sequence[str], numbers: Sequence[str]
+) -> dict[str, Any]:
+    """The row with the cell's own values, once it is found to be the cell's; raises ValueError or KeyError."""
+    if any(row[name] != str(cell[name]) for name in varied):
+        raise ValueError("another cell")
+    found: dict[str, Any] = {**row, **{name: cell[name] for name in varied}, "seeds": int(row["seeds"])}
+    return found | {name: float(row[name]) if row[name] else None for name in numbers}
+
+
+def mean_and_sd(spec: Spec, name: str) -> tuple[str, str]:
+    """The cells' columns of a result that is a number."""
+    return ("mean", "sd") if spec.keep == (name,) else (f"{name} mean", f"{name} sd")
+
+
+def csv_of(rows: Rows) -> str:
+    """The rows as CSV."""
+    return csv_text(list(rows[0]), [list(row.values()) for row in rows])
+
+
+def parquet_of(spec: Spec, rows: Rows) -> bytes:
+    """The rows as a Parquet file, which says nothing of when and where it was written."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    kinds = {name: pa.float64() if spec.sweeps.results[name] is float else pa.string() for name in spec.keep}
+    columns = {name: pa.array([row[name] for row in rows], type=kinds.get(name)) for name in rows[0]}
+    buffer = io.BytesIO()
+    parquet.write_table(pa.table(columns), buffer)
+    return buffer.getvalue()

@@ -1,0 +1,67 @@
+"""The figure of a sweep: a result's mean with its spread over seeds, a panel and a line for a value each."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.style import FIGURE
+from marginaudit.reports.sweep.merge import Rows, mean_and_sd
+from marginaudit.reports.sweep.spec import Layout, Spec
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PANEL_WIDTH, HEIGHT = 2.9, 3.4
+MOST_IN_A_ROW = 4
+
+
+@styled
+def picture(spec: Spec, layout: Layout, cells: Rows) -> "Figure":
+    """The mean of ``layout.y`` against ``layout.x``, with bars of one sample standard deviation to both sides."""
+    from matplotlib.figure import Figure
+
+    panels = list(dict.fromkeys(cell[layout.panel] for cell in cells)) if layout.panel else [None]
+    columns = min(len(panels), MOST_IN_A_ROW)
+    lines = -(-len(panels) // columns)
+    figure = Figure(figsize=(max(columns, 2) * PANEL_WIDTH, 0.7 + lines * HEIGHT), layout="constrained")
+    axes = figure.subplots(lines, columns, squeeze=False, sharex=True, sharey=True).ravel()
+    for axis in axes[len(panels) :]:
+        axis.remove()
+    for number, (axis, panel) in enumerate(zip(axes, panels, strict=False)):
+        own = [cell for cell in cells if not layout.panel or cell[layout.panel] == panel]
+        _draw(axis, spec, layout, own)
+        axis.set_ylabel(layout.y if number % columns == 0 else "")
+        if layout.panel:
+            axis.set_title(f"{layout.panel} = {_brief(panel)}")
+    handles, labels = axes[0].get_legend_handles_labels()
+    if layout.line:
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 8))
+    figure.suptitle(
+        (layout.title or spec.name).replace("$", r"\$"), x=0.01, ha="left", fontsize=FIGURE["font.size"] + 2
+    )
+    return figure
+
+
+def _draw(axis: "Axes", spec: Spec, layout: Layout, cells: Rows) -> None:
+    mean, deviation = mean_and_sd(spec, layout.y)
+    words = not all(isinstance(cell[layout.x], int | float) for cell in cells)
+    names = list(dict.fromkeys(cell[layout.x] for cell in cells))
+    for line in dict.fromkeys(cell[layout.line] if layout.line else None for cell in cells):
+        own = [cell for cell in cells if not layout.line or cell[layout.line] == line]
+        x = [names.index(cell[layout.x]) if words else cell[layout.x] for cell in own]
+        y, bars = (np.array([cell[column] for cell in own], dtype=float) for column in (mean, deviation))
+        label = f"{layout.line} = {_brief(line)}" if layout.line else ""
+        axis.errorbar(x, y, yerr=np.nan_to_num(bars), marker="o", ms=3.5, lw=1.4, capsize=2.5, label=label)
+    if words:
+        axis.set_xticks(range(len(names)), names)
+    elif min(names) > 0 and max(names) >= 8 * min(names):
+        axis.set_xscale("log")
+        axis.set_xticks(names, [_brief(name) for name in names])
+        axis.set_xticks([], minor=True)
+    axis.set_xlabel(layout.x)
+
+
+def _brief(value: object) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)

@@ -1,0 +1,84 @@
+"""What a spec says of one setting: a value, a list of them, or a range."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from marginaudit.orders import InputError, shown
+from marginaudit.reports.settings import Values
+
+MOST_VALUES = 10_000
+"""Values of one setting, at most."""
+
+RANGE = "a range {from, to, step} or {from, to, factor} upwards"
+
+
+def values_of(given: Any, allowed: Values, where: str) -> tuple[Any, ...]:
+    """The values of a list or a range, or the one that is given; none is there twice.
+
+    Numbers are `Decimal` where they are written with a point or an exponent, so that ranges end where they say.
+
+    >>> from marginaudit.reports.settings import STEP_SIZE, STEPS
+    >>> values_of({"from": Decimal("0.1"), "to": Decimal("0.3"), "step": Decimal("0.1")}, STEP_SIZE, "lr")
+    (0.1, 0.2, 0.3)
+    >>> values_of({"from": 10, "to": Decimal("1e3"), "factor": 10}, STEPS, "steps")
+    (10, 100, 1000)
+
+    Raises
+    ------
+    InputError
+    """
+    if isinstance(given, Mapping):
+        given = _range(given, where)
+    if not isinstance(given, list):
+        return (_value(given, allowed, where),)
+    if not 1 <= len(given) <= MOST_VALUES:
+        raise InputError(where, got=f"{len(given)} values", expected=f"1 to {MOST_VALUES}")
+    found: dict[Any, None] = {}
+    for item in given:
+        value = _value(item, allowed, where)
+        if value in found:
+            raise InputError(where, got=f"{shown(value)} twice", expected="each value once")
+        found[value] = None
+    return tuple(found)
+
+
+def _value(given: Any, allowed: Values, where: str) -> Any:
+    for value in _readings(given):
+        if allowed.allowed(value):
+            return value
+    got = str(given) if isinstance(given, Decimal) else shown(given)
+    raise InputError(where, got=got, expected=allowed.expected)
+
+
+def _readings(given: Any) -> list[Any]:
+    """A number as what it may stand for: 2 also for 2.0, and 1e6 also for a whole number."""
+    if isinstance(given, bool) or not isinstance(given, int | Decimal):
+        return [given]
+    number = Decimal(given)
+    if not _computable(number):
+        return []
+    return [float(number), *([int(number)] if number % 1 == 0 and number.adjusted() < 25 else [])]
+
+
+def _computable(number: Decimal) -> bool:
+    return number.is_finite() and abs(number.adjusted()) <= 300
+
+
+def _range(given: Mapping[str, Any], where: str) -> list[Decimal]:
+    by = next((name for name in ("step", "factor") if name in given), "step")
+    if set(given) != {"from", "to", by}:
+        raise InputError(where, got=f"the keys {', '.join(given) or 'of none'}", expected=RANGE)
+    for name, number in given.items():
+        if isinstance(number, bool) or not isinstance(number, int | Decimal) or not _computable(Decimal(number)):
+            got = str(number) if isinstance(number, Decimal) else shown(number)
+            raise InputError(f"{where}.{name}", got=got, expected="a number up to 1e300")
+    first, last, move = (Decimal(given[name]) for name in ("from", "to", by))
+    if not (first <= last and (move > 0 if by == "step" else move > 1 and first > 0)):
+        raise InputError(where, got=f"from {first} to {last} by {by} {move}", expected=RANGE)
+    found = [first]
+    while (following := found[-1] + move if by == "step" else found[-1] * move) <= last:
+        if len(found) == MOST_VALUES:
+            raise InputError(where, got="a longer range", expected=f"at most {MOST_VALUES} values")
+        found.append(following)
+    return found

@@ -1,0 +1,28 @@
+"""The odd paper installed, and a folder of its own for what sweeps write."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from marginaudit.reports.sweep.work import _paper
+from tests.reports.sweep.odd_paper import FOLDER
+from tests.third_paper.installed import forget_papers, install
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True)
+def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("work", "once"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.setenv(FOLDER, str(tmp_path / "once"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (tmp_path / "site", ROOT))))
+    monkeypatch.syspath_prepend(str(ROOT))  # loky hands its workers the path of this process
+    install(tmp_path / "site", "tests.reports.sweep.odd_paper:PAPER", monkeypatch, name="odd")
+    _paper.cache_clear()
+    yield
+    forget_papers()
+    _paper.cache_clear()

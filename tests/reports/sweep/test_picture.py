@@ -1,0 +1,148 @@
+"""What the figure of a sweep shows, and `marginaudit figure` of a built-in one."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders import InputError
+from marginaudit.reports.command.arguments import papers
+from marginaudit.reports.sweep.merge import cell_rows, csv_of, read_cells
+from marginaudit.reports.sweep.picture import picture
+from marginaudit.reports.sweep.spec import Layout, Spec, find_spec
+from tests.command_line import Command
+from tests.reports.sweep.specs import ODD, odd_spec
+
+FIGURE = '[figure]\ntitle = "T$"\nx = "rate"\ny = "end"\nline = "N"\npanel = "what"\n'
+TEXT = ODD.replace("[0.5, 1, 2]", "[0.5, 1, 5]\nwhat = ['well', 'slow']").replace("= 3", "= 2\nkeep = ['end']")
+
+
+def runs(spec: Spec, value: Any) -> list[dict[str, Any]]:
+    """Rows of runs whose kept results are what ``value`` makes of (columns, seed)."""
+    rows = []
+    for made in spec.data:
+        for config in spec.configs:
+            columns = {**made.columns, **spec.settings(config)}
+            for seed in spec.seeds:
+                results = {name: value(columns, seed) for name in spec.keep}
+                rows.append({**columns, "seed": seed, **results, "status": "done", "message": ""})
+    return rows
+
+
+def bars(axis: Any) -> dict[str, tuple[list[float], list[float], list[float]]]:
+    """Of each line: where its points are, and half the lengths of their bars."""
+    found = {}
+    for line in axis.containers:
+        segments = line[2][0].get_segments()
+        lengths = [float(segment[1][1] - segment[0][1]) / 2 for segment in segments if len(segment)]
+        x, y = (np.asarray(values, dtype=float).tolist() for values in line[0].get_data())
+        found[line.get_label()] = x, y, lengths
+    return found
+
+
+def test_points_are_means_and_bars_deviations() -> None:
+    spec = odd_spec(TEXT + FIGURE)
+    assert spec.layout is not None
+    cells = cell_rows(spec, runs(spec, lambda c, seed: c["rate"] * c["N"] + (c["what"] == "slow") + seed))
+    figure = picture(spec, spec.layout, cells)
+    assert figure._suptitle is not None  # type: ignore[attr-defined]
+    assert figure._suptitle.get_text() == r"T\$"  # type: ignore[attr-defined]
+    assert [axis.get_title("left") for axis in figure.axes] == ["what = well", "what = slow"]
+    assert [axis.get_ylabel() for axis in figure.axes] == ["end", ""]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["N = 1", "N = 4"]
+    for axis, more in zip(figure.axes, (0, 1), strict=True):
+        assert (axis.get_xscale(), axis.get_xlabel()) == ("log", "rate")
+        for N in (1, 4):
+            x, y, lengths = bars(axis)[f"N = {N}"]
+            assert x == [0.5, 1, 5]
+            assert y == [rate * N + more + 0.5 for rate in (0.5, 1, 5)]
+            assert lengths == pytest.approx([0.5**0.5] * 3)  # of s and s + 1
+
+
+def test_words_stand_side_by_side_and_near_numbers_on_a_plain_axis() -> None:
+    spec = odd_spec(TEXT)
+    cells = cell_rows(spec, runs(spec, lambda c, seed: c["rate"]))
+    (axis,) = picture(spec, Layout("what", "end"), [cell for cell in cells if (cell["N"], cell["rate"]) == (1, 5)]).axes
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["well", "slow"]
+    (line,) = bars(axis).values()
+    assert list(line) == [[0, 1], [5, 5], [0, 0]]
+    near = [cell for cell in cells if (cell["what"], cell["N"]) == ("well", 1) and cell["rate"] < 5]
+    assert picture(spec, Layout("rate", "end"), near).axes[0].get_xscale() == "linear"
+
+
+def test_a_cell_without_a_value_is_left_out() -> None:
+    spec = odd_spec(TEXT)
+    cells = cell_rows(spec, runs(spec, lambda c, seed: None if c["rate"] == 1 else 2.0))
+    assert [cells[0]["mean"], cells[2]["mean"], cells[2]["sd"]] == [2.0, None, None]
+    own = [cell for cell in cells if (cell["N"], cell["what"]) == (1, "well")]
+    ((_, y, _),) = bars(picture(spec, Layout("rate", "end"), own).axes[0]).values()
+    assert np.isnan(y).tolist() == [False, True, False]
+
+
+def test_five_panels_take_two_rows() -> None:
+    spec = odd_spec(ODD.replace("[1, 4]", "[1, 2, 3, 4, 5]") + '[figure]\nx = "rate"\ny = "end"\npanel = "N"\n')
+    assert spec.layout is not None
+    figure = picture(spec, spec.layout, cell_rows(spec, runs(spec, lambda c, seed: 1.0)))
+    assert len(figure.axes) == 5
+    assert [axis.get_ylabel() for axis in figure.axes] == ["end", "", "", "", "end"]
+    assert figure.legends == []
+
+
+@pytest.fixture
+def snap_6() -> tuple[Spec, list[dict[str, Any]]]:
+    """Figure 6's grid with numbers of no meaning, written as a sweep writes them."""
+    spec = find_spec("snap-6", papers())
+    cells = cell_rows(spec, runs(spec, lambda c, seed: c["num_last"] / 3 + c["lr_z"] / (c["ratio"] + seed)))
+    Path("done").mkdir()
+    Path("done/cells.csv").write_text(csv_of(cells), encoding="utf-8")
+    return spec, cells
+
+
+def test_the_figure_of_a_sweep_that_was_run(command: Command, snap_6: tuple[Spec, list[dict[str, Any]]]) -> None:
+    spec, cells = snap_6
+    assert read_cells(spec, Path("done")) == cells
+    answer = command.json("figure", "snap-6", "--from", "done", "--out", "six.svg")
+    assert answer == {"figure": "snap-6", "file": "six.svg", "cells": cells}
+    assert len(cells) == 64
+    assert list(cells[0]) == ["num_last", "lr_z", "ratio", "seeds", "mean", "sd"]
+    assert Path("six.svg").read_bytes().startswith(b"<?xml")
+    shown = command("figure", "snap-6", "--from", "done").out
+    assert "num_last" in shown
+    assert shown.endswith("figure: snap-6.svg\n")
+    assert "snap-6" in command.json("figure", "list")["figures"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text.replace("0.5", "0.25"),
+        lambda text: text.replace("mean", "median"),
+        lambda text: text[: len(text) // 2],
+        lambda text: "",
+        lambda text: text.replace("num_last", "number"),
+    ],
+)
+def test_other_cells_are_refused(damage: Any, snap_6: tuple[Spec, list[dict[str, Any]]]) -> None:
+    path = Path("done/cells.csv")
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(InputError, match=r"done/cells.csv: got other cells, expected those of snap-6"):
+        read_cells(snap_6[0], Path("done"))
+
+
+def test_what_cannot_be_drawn_from(command: Command) -> None:
+    line = command.refused("figure", "ntp-2", "--from", "x")
+    assert line == "--from: got the figure ntp-2, expected a sweep's: snap-6"
+    assert command.refused("figure", "snap-6", "--from", "nowhere").startswith("nowhere/cells.csv: got No such file")
+
+
+@pytest.mark.slow
+def test_the_figure_runs_the_sweep_where_it_is_not_given(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of figure 6 as printed: entropy falls with eta_Z."""
+    cells = command.json("figure", "snap-6")["cells"]
+    of = {(cell["num_last"], cell["ratio"], cell["lr_z"]): cell["mean"] for cell in cells}
+    for num_last in (1, 3, 5, 10):
+        for ratio in (1, 2, 5, 10):
+            entropies = [of[num_last, ratio, lr_z] for lr_z in (0.5, 1, 2, 3)]
+            assert entropies == sorted(entropies, reverse=True)
+            assert all(0 < entropy < np.log(10) for entropy in entropies)

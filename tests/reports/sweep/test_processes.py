@@ -1,0 +1,213 @@
+"""Real processes: however a sweep is computed, and whatever is killed on the way, its files have the same bytes."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import Command
+from tests.reports.sweep.specs import ODD, written
+
+GRID = """
+paper = "odd"
+seeds = 4
+[data]
+generator = "counting"
+N = [1, 4]
+[settings]
+rate = [0.5, 1, 2, 3]
+what = "slow"
+[figure]
+x = "rate"
+y = "end"
+line = "N"
+"""
+PARTS = 16
+
+DEADLINE = 200.0
+
+TOLD = Path("told.txt")
+
+Begun = Callable[..., "subprocess.Popen[bytes]"]
+
+
+def made(folder: str) -> dict[str, bytes]:
+    """The merged tables, the figure, and the parts."""
+    found = [path for path in Path(folder).rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+@pytest.fixture
+def begun() -> Iterator[Begun]:
+    """The command as a user begins it; what it says on standard error lies in a file."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def begin(*arguments: object) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", "marginaudit.reports", "sweep", *map(str, arguments)]
+        with TOLD.open("wb") as told:
+            started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=told))
+        return started[-1]
+
+    yield begin
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def until(true: Callable[[], bool]) -> None:
+    start = time.monotonic()
+    while not true():
+        assert time.monotonic() - start < DEADLINE
+        time.sleep(0.02)
+
+
+def parts(folder: str) -> list[Path]:
+    return list(Path(folder, "parts").glob("*.json"))
+
+
+def children(process: int) -> list[int]:
+    """The processes that a process has begun, and those that they have."""
+    listed = Path(f"/proc/{process}/task/{process}/children")
+    found = [int(child) for child in listed.read_text().split()] if listed.exists() else []
+    return found + [grandchild for child in found for grandchild in children(child)]
+
+
+def alive(process: int) -> bool:
+    status = Path(f"/proc/{process}/stat")
+    try:
+        return status.read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_one_process_and_two_write_the_same_bytes(command: Command) -> None:
+    path = written(GRID.replace('"slow"', '"well"').replace("seeds = 4", "seeds = 1"))
+    for jobs in (1, 2):
+        assert command.json("sweep", path, "--out", f"jobs-{jobs}", "--jobs", jobs)["runs"]["done"] == 8
+    assert made("jobs-1") == made("jobs-2")
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, list["subprocess.Popen[bytes]"]]]:
+    """A Dask scheduler's address, and its process with those of its two workers."""
+    monkeypatch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "3")
+    file = Path("scheduler.json").absolute()
+    common = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    options = ["--scheduler-file", str(file), "--no-dashboard"]
+    program = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0"]
+    started = [subprocess.Popen([*program, *options], **common)]  # type: ignore[call-overload]
+    try:
+        until(lambda: file.exists() and bool(file.read_text()))
+        address: str = json.loads(file.read_text())["address"]
+        worker = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads", "1"]
+        for number in range(2):
+            own = ["--no-dashboard", "--local-directory", f"worker-{number}"]
+            started.append(subprocess.Popen([*worker, *own], **common))  # type: ignore[call-overload]
+        yield address, started
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_four_ways_to_the_same_bytes(
+    command: Command, begun: Begun, cluster: tuple[str, list["subprocess.Popen[bytes]"]]
+) -> None:
+    address, (_, worker, _) = cluster
+    path = written(GRID)
+    assert command.json("sweep", path, "--out", "serial", "--jobs", 1)["runs"]["done"] == 2 * PARTS
+    expected = made("serial")
+    assert len(parts("serial")) == PARTS
+
+    assert command.json("sweep", path, "--out", "two", "--jobs", 2)["runs"]["done"] == 2 * PARTS
+    assert made("two") == expected
+
+    client = begun(path, "--out", "cluster", "--scheduler", address)
+    until(lambda: len(parts("cluster")) >= 2)
+    worker.kill()
+    assert len(parts("cluster")) < PARTS
+    assert client.wait(DEADLINE) == 0, TOLD.read_text()
+    assert made("cluster") == expected
+
+    client = begun(path, "--out", "killed", "--jobs", 2)
+    until(lambda: len(parts("killed")) >= 2)
+    theirs = children(client.pid)
+    assert theirs
+    client.kill()
+    assert client.wait(DEADLINE) == -signal.SIGKILL
+    assert not Path("killed/runs.csv").exists()
+    until(lambda: not any(alive(process) for process in theirs))
+    kept = {part.name: part.stat().st_mtime_ns for part in parts("killed")}
+    assert 2 <= len(kept) < PARTS
+    assert command.json("sweep", path, "--out", "killed", "--jobs", 2)["runs"]["done"] == 2 * PARTS
+    assert made("killed") == expected
+    assert {part.name: part.stat().st_mtime_ns for part in parts("killed") if part.name in kept} == kept
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_what_kills_its_worker_is_killed_and_the_rest_is_done(command: Command) -> None:
+    """A part is killed as a whole."""
+    text = ODD.replace("[1, 4]", "4").replace("[0.5, 1, 2]", "1\nwhat = ['die', 'well', 'fail', 'slow']")
+    answer = command.json("sweep", written(text.replace("= 3", "= 1")), "--out", "out", "--jobs", 2)
+    assert answer["runs"] == {"done": 1, "failed": 1, "killed": 2, "missing": 0}
+    status = command.json("sweep", "odd.toml", "--out", "out", "--status")["not_done"]
+    assert {found["message"] for found in status if found["status"] == "killed"} == {
+        "each worker that it was given to ended before it did"
+    }
+
+
+@pytest.mark.slow
+def test_a_worker_that_dies_once_is_tried_again(command: Command) -> None:
+    once = ODD.replace("[0.5, 1, 2]", "0.5\nwhat = 'die-once'").replace("= 3", "= 1")
+    assert command.json("sweep", written(once), "--out", "out", "--jobs", 2)["runs"]["done"] == 2
+
+
+@pytest.mark.slow
+def test_an_interrupt_keeps_what_is_finished(begun: Begun) -> None:
+    path = written(GRID)
+    client = begun(path, "--out", "out", "--jobs", 2)
+    until(lambda: len(parts("out")) >= 2)
+    theirs = children(client.pid)
+    workers = [process for process in theirs if b"popen_loky" in Path(f"/proc/{process}/cmdline").read_bytes()]
+    assert len(workers) == 2
+    for worker in workers:
+        (blocked,) = re.findall(r"SigBlk:\s*(\w+)", Path(f"/proc/{worker}/status").read_text())
+        assert int(blocked, 16) >> (signal.SIGINT - 1) & 1
+    for process in (client.pid, *theirs):  # as a terminal does
+        os.kill(process, signal.SIGINT)
+    assert (client.wait(DEADLINE), TOLD.read_text()) == (130, "marginaudit: interrupted\n")
+    assert 2 <= len(parts("out")) < PARTS
+    until(lambda: not any(alive(process) for process in theirs))
+    assert not Path("out/runs.csv").exists()
+
+
+@pytest.mark.slow
+def test_without_a_scheduler_there_is_one_line(begun: Begun) -> None:
+    assert begun(written(), "--out", "out", "--scheduler", "127.0.0.1:1").wait(DEADLINE) == 2
+    told = TOLD.read_text()
+    assert told.startswith("marginaudit: --scheduler '127.0.0.1:1': got ")
+    assert told.endswith("expected a running Dask scheduler\n")
+    assert told.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_goes_away_is_told_in_one_line(
+    begun: Begun, cluster: tuple[str, list["subprocess.Popen[bytes]"]]
+) -> None:
+    address, (scheduler, *_) = cluster
+    client = begun(written(GRID), "--out", "out", "--scheduler", address)
+    until(lambda: len(parts("out")) >= 2)
+    scheduler.kill()
+    assert client.wait(DEADLINE) == 2
+    assert TOLD.read_text().startswith(f"marginaudit: --scheduler '{address}': got the part ")
+    assert TOLD.read_text().count("\n") == 1

@@ -1,0 +1,147 @@
+"""A spec is read whole, and refused in one line before anything runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from marginaudit.orders import InputError
+from marginaudit.reports.command.arguments import papers
+from marginaudit.reports.sweep.spec import MOST_RUNS, built_in, find_spec
+from tests.command_line import Command
+from tests.reports.sweep.specs import ODD, odd_spec, written
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def test_a_spec() -> None:
+    spec = odd_spec()
+    assert [made.columns for made in spec.data] == [{"N": 1}, {"N": 4}]
+    assert [spec.settings(config) for config in spec.configs] == [{"rate": r, "what": "well"} for r in (0.5, 1.0, 2.0)]
+    assert (spec.seeds, spec.keep, spec.cell, spec.runs, spec.layout) == (
+        (0, 1, 2),
+        ("end", "word"),
+        ("N", "rate"),
+        18,
+        None,
+    )
+    other = ODD.replace("seeds = 3", "seeds = [7, 2]\nkeep = ['e*']").replace("[1, 4]", "4")
+    spec = odd_spec(other + "what = ['well', 'slow']\n")
+    assert (spec.seeds, spec.keep, spec.cell) == ((7, 2), ("end",), ("rate", "what"))
+    assert [(config.rate, config.what) for config in spec.configs][:3] == [(0.5, "well"), (0.5, "slow"), (1.0, "well")]
+    assert odd_spec(ODD.replace("seeds = 3", "")).seeds == (0,)
+
+
+def test_files_and_cases_are_data() -> None:
+    Path("sub").mkdir()
+    Path("sub/own.json").write_text(json.dumps({"numbers": [1, 5]}))
+    text = 'paper = "odd"\n[data]\nfiles = ["three-numbers", "own.json"]\n'
+    spec = find_spec(str(written(text, "sub/files.toml")), papers())
+    assert [made.columns for made in spec.data] == [{"dataset": "three-numbers"}, {"dataset": "own"}]
+    assert [made.document for made in spec.data] == [
+        {"name": "three-numbers", "numbers": [1.0, 2.0, 6.0]},
+        {"name": "own", "numbers": [1.0, 5.0]},
+    ]
+    assert (spec.name, spec.cell) == ("files", ("dataset",))
+
+
+FIGURE = '[figure]\nx = "rate"\ny = "end"\nline = "N"\n'
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (("paper", "papers"), "odd.toml: its keys: got the key 'papers', expected one of paper, data, settings, seeds"),
+        (('"odd"', '"nope"'), "odd.toml: paper: got 'nope', expected one of ntp, snap, odd"),
+        (('"odd"', "3"), "odd.toml: paper: got 3, expected one of"),
+        (("seeds = 3", "seeds = 0"), "odd.toml: seeds: got 0, expected a whole number from 1"),
+        (("seeds = 3", "seeds = [1, -1]"), "odd.toml: seeds: got -1, expected a whole number from 0"),
+        (("seeds = 3", "keep = 'end'"), "odd.toml: keep: got 'end', expected a list of results"),
+        (("seeds = 3", "keep = []"), "odd.toml: keep: got [], expected a list of results"),
+        (("seeds = 3", "keep = ['no*']"), "odd.toml: keep: got 'no*', which is no result, expected one of end, word"),
+        (("[data]", "[nope]"), "odd.toml: its keys: got the key 'nope'"),
+        (("generator = \"counting\"", ""), "odd.toml: data.generator: got None, expected files, or one of counting"),
+        (("counting", "nope"), "odd.toml: data.generator: got 'nope', expected files, or one of counting"),
+        (("N = [1, 4]", ""), "odd.toml: data.N: got nothing, expected a whole number from 1 to 1000000"),
+        (("N = [1, 4]", "N = 0"), "odd.toml: data.N: got 0, expected a whole number from 1 to 1000000"),
+        (("N = [1, 4]", "N = 1\nM = 2"), "odd.toml: data: got the key 'M', expected one of generator, N"),
+        (("N = [1, 4]", "N = 1\nfiles = []"), "odd.toml: data: got the key 'generator', expected one of files"),
+        (('generator = "counting"\nN = [1, 4]', "files = []"), "odd.toml: data.files: got [], expected a list of"),
+        (('generator = "counting"\nN = [1, 4]', "files = ['x.json']"), "x.json: got No such file"),
+        (
+            ('generator = "counting"\nN = [1, 4]', "files = ['three-numbers', 'three-numbers']"),
+            "odd.toml: data.files: got two datasets named 'three-numbers', expected names",
+        ),
+        (("rate =", "rat ="), "odd.toml: settings: got the key 'rat', expected one of rate, what"),
+        (("[0.5, 1, 2]", "[0.5, 0]"), "odd.toml: settings.rate: got 0, expected a positive number"),
+        (("[0.5, 1, 2]", "0.5\nwhat = 'no'"), "odd.toml: settings.what: got 'no', expected one of well"),
+        (("[settings]", "settings = 3\n[figure]"), "odd.toml"),
+        (("paper = ", "paper = = "), "odd.toml: got Invalid value (at line 2, column 9), expected TOML"),
+    ],
+)  # fmt: skip
+def test_refusals(change: tuple[str, str], error: str) -> None:
+    assert change[0] in ODD
+    with pytest.raises(InputError) as refused:
+        odd_spec(ODD.replace(*change))
+    assert str(refused.value).startswith(error)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (('y = "end"', 'y = "word"'), "odd.toml: figure.y: got 'word', expected a result that is a number and"),
+        (('x = "rate"', ""), "odd.toml: figure.x: got None, expected what is given as a list or range: one of N, rate"),
+        (('x = "rate"', 'x = "what"'), "odd.toml: figure.x: got 'what', expected what is given as a list or range"),
+        (('line = "N"', ""), "odd.toml: figure: got x, panel, line for one of rate, expected them for one of N"),
+        (('line = "N"', 'line = "rate"'), "odd.toml: figure: got x, panel, line for one of rate, rate, expected"),
+        (('line = "N"', 'panel = 3'), "odd.toml: figure.panel: got 3, expected a text"),
+        (('line = "N"', 'lines = "N"'), "odd.toml: figure: got the key 'lines', expected one of title, x, y"),
+    ],
+)  # fmt: skip
+def test_refusals_of_figures(change: tuple[str, str], error: str) -> None:
+    assert odd_spec(ODD + FIGURE).layout is not None
+    with pytest.raises(InputError) as refused:
+        odd_spec(ODD + FIGURE.replace(*change))
+    assert str(refused.value).startswith(error)
+
+
+def test_too_many_runs() -> None:
+    for text in (
+        ODD.replace("seeds = 3", f"seeds = {MOST_RUNS}"),
+        ODD.replace("[1, 4]", "{from = 1, to = 9999, step = 1}") + "what = ['well', 'slow']",
+    ):
+        spec = text if "seeds = 3" not in text else text.replace("[0.5, 1, 2]", "{from = 1, to = 500, step = 1}")
+        with pytest.raises(InputError, match=f"odd.toml: got [0-9]* (runs|combinations), expected at most {MOST_RUNS}"):
+            odd_spec(spec)
+
+
+def test_what_is_no_spec_is_refused(command: Command) -> None:
+    assert command.refused("sweep", "nope") == "'nope': got no built-in sweep, expected a .toml file, or one of snap-6"
+    assert command.refused("sweep", "nope.toml").startswith("nope.toml: got No such file")
+    Path("bad.toml").write_bytes(b"\xff")
+    assert command.refused("sweep", "bad.toml").startswith("bad.toml: ")
+    Path("deep.toml").write_text("a = " + "[" * 5000)
+    assert command.refused("sweep", "deep.toml").startswith("deep.toml: ")
+    assert sorted(path.name for path in Path().iterdir()) == ["bad.toml", "deep.toml"]
+
+
+def test_figure_6_is_the_grid_of_the_paper() -> None:
+    spec = find_spec("snap-6", papers())
+    assert [made.columns["num_last"] for made in spec.data] == [1, 3, 5, 10]
+    assert [config.rates for config in spec.configs] == [
+        (ratio * lr_z, lr_z) for lr_z in (0.5, 1.0, 2.0, 3.0) for ratio in (1, 2, 5, 10)
+    ]
+    assert (spec.seeds, spec.keep, spec.cell) == (tuple(range(10)), ("entropy",), ("num_last", "lr_z", "ratio"))
+
+
+def test_every_built_in_sweep_and_every_example_is_a_spec_with_a_figure() -> None:
+    examples = [str(path) for path in EXAMPLES.glob("*.toml")]
+    assert examples
+    for name in (*built_in(papers()), *examples):
+        assert find_spec(name, papers()).layout is not None
+
+
+def test_list(command: Command) -> None:
+    assert command("sweep", "list").out == "snap-6\n"
+    assert command.json("sweep", "list") == {"sweeps": ["snap-6"]}

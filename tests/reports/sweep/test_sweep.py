@@ -1,0 +1,272 @@
+"""`marginaudit sweep`: what it computes, what it leaves alone, what it writes, and what it refuses."""
+
+import csv
+import json
+import statistics
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from marginaudit.reports.sweep import folder as sweep_folder
+from marginaudit.reports.sweep import sweeping
+from marginaudit.reports.sweep.part import Part
+from marginaudit.reports.sweep.work import compute
+from tests.command_line import Command
+from tests.reports.sweep import odd_paper
+from tests.reports.sweep.specs import ODD, odd_spec, written
+
+FIGURE = '[figure]\nx = "rate"\ny = "end"\nline = "N"\n'
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> list[Part]:
+    """Parts are computed in this process; they are listed in the order in which they were."""
+    found: list[Part] = []
+
+    def in_this_process(parts: Sequence[Part], folder: Path, jobs: int) -> Iterator[tuple[Part, bool]]:
+        for part in parts:
+            found.append(part)
+            compute(part.work, part.key, str(folder))
+            yield part, True
+
+    monkeypatch.setattr(sweeping, "on_this_machine", in_this_process)
+    return found
+
+
+def files(folder: str = "out") -> dict[str, bytes]:
+    """What is made of the parts."""
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
+
+
+def table(name: str) -> list[dict[str, str]]:
+    with Path("out", name).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def sweep(command: Command, *options: object, text: str = ODD) -> Any:
+    return command.json("sweep", written(text), "--out", "out", *options)
+
+
+def test_the_tables(command: Command, here: list[Part]) -> None:
+    answer = sweep(command, text=ODD + FIGURE)
+    assert answer["runs"] == {"done": 18, "failed": 0, "killed": 0, "missing": 0}
+    assert answer["files"] == [
+        f"out/{name}" for name in ("runs.parquet", "runs.csv", "cells.csv", "figure.svg", "figure.pdf")
+    ]
+    assert Path("out/spec.toml").read_text() == ODD + FIGURE
+    runs = table("runs.csv")
+    columns = ["N", "rate", "what", "seed", "end", "word", "status", "message", "versions", "code"]
+    assert list(runs[0]) == columns
+    expected = [(N, rate, seed) for N in (1, 4) for rate in (0.5, 1.0, 2.0) for seed in range(3)]
+    assert [(int(run["N"]), float(run["rate"]), int(run["seed"])) for run in runs] == expected
+    for (N, rate, seed), run in zip(expected, runs, strict=True):
+        assert float(run["end"]) == rate * (seed + (N - 1) / 2) / 3
+        assert (run["word"], run["what"], run["status"], run["message"]) == (f"n{N % 2}", "well", "done", "")
+        assert run["code"] == here[0].work["code"]
+        assert run["versions"].startswith("marginaudit ")
+    cells = table("cells.csv")
+    assert list(cells[0]) == ["N", "rate", "seeds", "end mean", "end sd", "word"]
+    for i, cell in enumerate(cells):
+        ends = [float(run["end"]) for run in runs[3 * i : 3 * i + 3]]
+        assert (cell["N"], cell["rate"], cell["seeds"]) == (runs[3 * i]["N"], runs[3 * i]["rate"], "3")
+        assert float(cell["end mean"]) == pytest.approx(statistics.mean(ends), rel=1e-14, abs=0)
+        assert float(cell["end sd"]) == pytest.approx(statistics.stdev(ends), rel=1e-14, abs=0)
+        assert cell["word"] == f"3 n{int(cell['N']) % 2}"
+    assert [cell["end mean"] for cell in answer["cells"]] == [float(cell["end mean"]) for cell in cells]
+
+
+def test_parquet_holds_what_the_csv_does(command: Command, here: list[Part]) -> None:
+    sweep(command)
+    frame = pd.read_parquet("out/runs.parquet")
+    assert frame.dtypes[["N", "seed", "rate", "end"]].astype(str).tolist() == ["int64", "int64", "float64", "float64"]
+    assert [{name: str(value) for name, value in row.items()} for row in frame.to_dict("records")] == table("runs.csv")
+    content = Path("out/runs.parquet").read_bytes()
+    assert str(Path.cwd()).encode() not in content
+
+
+def test_one_kept_number_has_a_mean_and_an_sd_and_one_seed_has_no_sd(command: Command, here: list[Part]) -> None:
+    sweep(command, text=ODD.replace("seeds = 3", "seeds = [4]\nkeep = ['end']"))
+    cells = table("cells.csv")
+    assert list(cells[0]) == ["N", "rate", "seeds", "mean", "sd"]
+    assert all(float(cell["mean"]) > 0 and cell["sd"] == "" for cell in cells)
+
+
+def test_only_what_is_missing_is_computed(command: Command, here: list[Part]) -> None:
+    sweep(command)
+    first, before = list(here), files()
+    removed = first[3]
+    Path(f"out/parts/{removed.key}.json").unlink()
+    here.clear()
+    sweep(command)
+    assert [part.key for part in here] == [removed.key]
+    assert files() == before
+    here.clear()
+    sweep(command, text=ODD.replace("seeds = 3", "seeds = 4"))
+    assert {part.work["seed"] for part in here} == {3}
+    assert len(here) == 4
+
+
+def test_other_code_is_refused_by_name_until_it_starts_over(
+    command: Command, here: list[Part], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep(command)
+    about = json.loads(Path("out/sweep.json").read_text())
+    about["code"]["orders/text.py"] = "0" * 64
+    about["versions"]["numpy"] = "1.0"
+    Path("out/sweep.json").write_text(json.dumps(about))
+    before = files()
+    here.clear()
+    for options in ((), ("--plan",), ("--status",), ("--retry-failed",)):
+        line = command.refused("sweep", "odd.toml", "--out", "out", *options)
+        assert line.startswith("--out out: got parts of numpy 1.0, now ")
+        assert line.endswith("; other code in orders/text.py, expected what computed them, or --fresh to start over")
+    assert (files(), here) == (before, [])
+    Path("out/parts", "0" * 64 + ".json").write_text("old")
+    sweep(command, "--fresh")
+    assert len(here) == len(list(Path("out/parts").iterdir())) == 12
+    assert json.loads(Path("out/sweep.json").read_text()) != about
+
+
+def test_a_folder_of_something_else_is_refused(command: Command) -> None:
+    written()
+    Path("other").mkdir()
+    Path("other/mine.txt").write_text("mine")
+    line = command.refused("sweep", "odd.toml", "--out", "other", "--fresh")
+    assert line.startswith("--out other: got a folder of files that are no sweep, expected a new folder")
+    assert command.refused("sweep", "odd.toml", "--out", "odd.toml").startswith("--out odd.toml: got a file, expected")
+    Path("bad").mkdir()
+    Path("bad/sweep.json").write_text("{}")
+    assert command.refused("sweep", "odd.toml", "--out", "bad").startswith("bad/sweep.json: got a damaged file")
+    assert {path.name for path in Path().rglob("*")} == {"odd.toml", "other", "mine.txt", "bad", "sweep.json"}
+
+
+def test_failures_are_recorded_and_retried_alone(
+    command: Command, here: list[Part], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = ODD.replace("[1, 4]", "4").replace("[0.5, 1, 2]", "[0.5, 1]\nwhat = ['fail', 'well']").replace("= 3", "= 2")
+    answer = sweep(command, text=text)
+    assert answer["runs"] == {"done": 4, "failed": 4, "killed": 0, "missing": 0}
+    cells = table("cells.csv")
+    assert [(cell["what"], cell["seeds"], cell["end mean"] == "") for cell in cells] == [
+        ("fail", "0", True),
+        ("well", "2", False),
+    ] * 2
+    runs = table("runs.csv")
+    assert [run["message"] for run in runs[:2]] == ["ValueError: rate 0.5 is odd"] * 2
+    status = command.json("sweep", "odd.toml", "--out", "out", "--status")
+    assert len(status["not_done"]) == 4
+    assert status["not_done"][0] == {
+        "settings": {"rate": 0.5, "what": "fail"},
+        "seed": 0,
+        "status": "failed",
+        "message": "ValueError: rate 0.5 is odd",
+    }
+    assert "8 runs: 4 done, 4 failed." in command("sweep", "odd.toml", "--out", "out", "--status").out
+    here.clear()
+    sweep(command, text=text)
+    assert here == []
+    asked: list[str] = []
+    monkeypatch.setattr(odd_paper, "notice", lambda configs: asked.extend(config.what for config in configs))
+    sweep(command, "--retry-failed", text=text)
+    assert asked == ["fail"] * 4
+
+
+def test_what_failed_once_is_done_the_second_time(command: Command, here: list[Part]) -> None:
+    assert sweep(command, text=ODD.replace("[0.5, 1, 2]", "[0.5]\nwhat = 'fail-once'"))["runs"]["failed"] == 6
+    assert (
+        sweep(command, "--retry-failed", text=ODD.replace("[0.5, 1, 2]", "[0.5]\nwhat = 'fail-once'"))["runs"]["done"]
+        == 6
+    )
+
+
+def test_a_retry_leaves_what_never_ran(command: Command, here: list[Part]) -> None:
+    written()
+    line = command.refused("sweep", "odd.toml", "--out", "out", "--retry-failed")
+    assert line == "--retry-failed out: got 18 runs that never ran, expected none"
+    assert here == []
+
+
+def test_plan_and_status_write_nothing(command: Command, here: list[Part]) -> None:
+    written()
+    plan = command.json("sweep", "odd.toml", "--plan", "--jobs", "3")
+    assert plan["seconds"] > 0
+    assert {name: plan[name] for name in plan if name != "seconds"} == {
+        "runs": 18, "parts": 12, "to_run": 18, "jobs": 3, "out": "sweep-odd",
+    }  # fmt: skip
+    assert command.json("sweep", "odd.toml", "--status")["runs"] == {"done": 0, "failed": 0, "killed": 0, "missing": 18}
+    assert [path.name for path in Path().iterdir()] == ["odd.toml"]
+    sweep(command)
+    Path("out/parts", f"{here[0].key}.json").unlink()
+    plan = command.json("sweep", "odd.toml", "--out", "out", "--plan")
+    assert (plan["to_run"], plan["parts"]) == (2, 12)
+    assert "2 of 18 runs to compute" in command("sweep", "odd.toml", "--out", "out", "--plan").out
+    assert command.json("sweep", "odd.toml", "--out", "out", "--status")["runs"]["missing"] == 2
+
+
+def test_the_plan_is_as_long_as_its_runs(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock on which a run takes ten seconds; what comes first takes longer, as it compiles."""
+    clock = [0.0]
+    monkeypatch.setattr(sweeping, "perf_counter", lambda: clock[0])
+
+    def tick(configs: Sequence[object]) -> None:
+        clock[0] += 10.0 * len(configs) if clock[0] else 500.0
+
+    monkeypatch.setattr(odd_paper, "notice", tick)
+    written()
+    assert command.json("sweep", "odd.toml", "--plan", "--jobs", "1")["seconds"] == 180
+    assert command("sweep", "odd.toml", "--plan", "--jobs", "4").out.endswith("about 45 s on 4 processes.\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (("--plan", "--status"), "--plan: got --status beside it, expected one of the two"),
+        (("--fresh", "--retry-failed"), "--retry-failed: got --fresh beside it, expected one of the two"),
+        (("--jobs", "2", "--scheduler", "x"), "--jobs: got --scheduler beside it, expected one of the two"),
+        (("--jobs", "0"), "--jobs: got '0', expected a whole number from 1 to 1024"),
+        (("--jobs", "２"), "--jobs: got '２', expected a whole number from 1 to 1024"),
+        (("--jobs", "9" * 5000), "--jobs: got '999"),
+        (("--jobs", "1025"), "--jobs: got '1025', expected a whole number from 1 to 1024"),
+    ],
+)
+def test_options_that_are_refused(command: Command, options: tuple[str, ...], error: str) -> None:
+    written()
+    assert command.refused("sweep", "odd.toml", *options).startswith(error)
+    assert [path.name for path in Path().iterdir()] == ["odd.toml"]
+
+
+def test_another_result_for_the_same_key_ends_the_sweep(
+    command: Command, here: list[Part], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where two programs compute a part at a time, on machines that differ."""
+    sweep(command)
+    monkeypatch.setattr("marginaudit.reports.sweep.work.read_part", lambda *_: None)
+    monkeypatch.setattr(odd_paper, "PART_OF_THE_MEAN", 4)
+    parts = Path("out/parts")
+    key = here[-1].key
+    kept = (parts / f"{key}.json").read_bytes()
+    monkeypatch.setattr(sweep_folder.Folder, "todo", lambda folder, **_: folder.all[-1:])
+    line = command.refused("sweep", "odd.toml", "--out", "out")
+    assert line.startswith(f"{parts.absolute()}/{key}.json: got another end: ")
+    assert line.endswith("expected the same from the same settings, seed, versions and code")
+    assert (parts / f"{key}.json").read_bytes() == kept
+
+
+def test_the_summary(command: Command, here: list[Part]) -> None:
+    answer = command("sweep", written(), "--out", "out")
+    assert (answer.status, "18 runs: 18 done." in answer.out, "out/cells.csv" in answer.out) == (0, True, True)
+
+
+def test_progress_counts_runs(here: list[Part], tmp_path: Path) -> None:
+    told: list[int] = []
+    folder = sweep_folder.Folder(tmp_path / "out", odd_spec())
+    folder.begin()
+    sweeping.compute_missing(folder, folder.all, 1, None, told.append)
+    assert told == [2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18]
+    told.clear()
+    in_memory = sweeping.cells_in_memory(odd_spec(), told.append)
+    assert told[-1] == 18
+    assert in_memory == sweeping.write_tables(folder)[0]

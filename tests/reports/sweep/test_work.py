@@ -1,0 +1,182 @@
+"""What a worker makes of a part."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import threadpoolctl
+
+from marginaudit.orders.ntp import free_dataset, prefix_closed_dataset
+from marginaudit.orders.snap import syn_medium, syn_small
+from marginaudit.reports.command.arguments import papers
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.ledger import CLAIMS
+from marginaudit.reports.ntp.sweeps import SWEEPS as NTP
+from marginaudit.reports.snap.sampled import SWEEPS as SNAP
+from marginaudit.reports.snap.sampled import SampledConfig
+from marginaudit.reports.sweep.identity import digest, identity
+from marginaudit.reports.sweep.part import Part, parts_of, read_part
+from marginaudit.reports.sweep.spec import read_spec
+from marginaudit.reports.sweep.work import Refused, compute, outcomes, paper_module
+from marginaudit.training.snap.sgd import Recipe, attention, train_sampled
+from tests.reports.sweep import odd_paper
+from tests.reports.sweep.specs import ODD, odd_spec
+
+
+def parts(text: str = ODD) -> list[Part]:
+    spec = odd_spec(text)
+    return list(parts_of(spec, digest(identity(paper_module(spec.paper)))))
+
+
+def test_results_are_those_of_the_settings() -> None:
+    for part in parts():
+        found = outcomes(part.work)
+        for settings, outcome in zip(part.work["settings"], found, strict=True):
+            N, seed = part.work["columns"]["N"], part.work["seed"]
+            mean = seed + (N - 1) / 2
+            assert outcome["status"] == "done"
+            assert outcome["results"] == {"end": settings["rate"] * mean / 3, "word": f"n{N % 2}"}
+
+
+def test_a_document_is_the_dataset() -> None:
+    (part,) = parts('paper = "odd"\n[data]\nfiles = ["three-numbers"]\n')
+    assert outcomes(part.work)[0]["results"] == {"end": 0.5, "word": "n1"}
+
+
+def test_a_failing_run_is_recorded_and_those_beside_it_are_not_lost() -> None:
+    (part,) = parts(
+        ODD.replace("[0.5, 1, 2]", "1\nwhat = ['fail', 'well']").replace("[1, 4]", "4").replace("= 3", "= 1")
+    )
+    failed, well = outcomes(part.work)
+    assert failed == {"status": "failed", "message": "ValueError: rate 1.0 is odd", "results": {}}
+    assert (well["status"], well["results"]["end"]) == ("done", 0.5)
+
+
+def test_what_is_not_finite_is_none_and_what_is_not_asked_for_is_not_there() -> None:
+    part = parts(ODD.replace("seeds = 3", "keep = ['end']") + "what = 'infinite'")[0]
+    assert [outcome["results"] for outcome in outcomes(part.work)] == [{"end": None}] * 2
+
+
+def test_a_worker_of_other_code_refuses(tmp_path: Path) -> None:
+    part = next(parts_of(odd_spec(), "c0de" * 16))
+    with pytest.raises(Refused) as refused:
+        compute(part.work, part.key, str(tmp_path))
+    where, got, expected = refused.value.args
+    assert (where, expected) == ("a worker", "the client's, c0dec0dec0de")
+    assert got.startswith("versions and code ")
+    assert list(tmp_path.glob("*.json")) == []
+
+
+def test_a_worker_without_the_paper_refuses() -> None:
+    with pytest.raises(Refused, match="no paper gone with sweeps"):
+        compute({**parts()[0].work, "paper": "gone"}, "k", ".")
+
+
+def test_a_part_is_written_and_its_path_returned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    part = parts(ODD + "what = 'print'")[0]
+    path = compute(part.work, part.key, str(tmp_path))
+    assert capsys.readouterr() == ("", "a run prints\n" * 2)
+    assert path == str(tmp_path / f"{part.key}.json")
+    assert read_part(tmp_path, part.key, 2) == outcomes(part.work)
+
+
+def test_only_what_is_not_done_is_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr(odd_paper, "notice", lambda configs: asked.append([config.what for config in configs]))
+    part = parts(ODD.replace("[0.5, 1, 2]", "1\nwhat = ['fail', 'well']"))[0]
+    compute(part.work, part.key, str(tmp_path))
+    assert asked == [["fail", "well"], ["fail"], ["well"]]
+    first = read_part(tmp_path, part.key, 2)
+    compute(part.work, part.key, str(tmp_path))
+    assert asked[3:] == [["fail"]]
+    assert read_part(tmp_path, part.key, 2) == first
+    well = parts()[0]
+    compute(well.work, well.key, str(tmp_path))
+    compute(well.work, well.key, str(tmp_path))
+    assert asked[4:] == [["well", "well"]]
+
+
+def test_linear_algebra_runs_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums over several threads may be rounded otherwise."""
+    found: list[int] = []
+    threads = threadpoolctl.threadpool_info
+    monkeypatch.setattr(odd_paper, "notice", lambda _: found.extend(one["num_threads"] for one in threads()))
+    before = [one["num_threads"] for one in threads()]
+    outcomes(parts()[0].work)
+    assert found == [1] * len(before)
+    assert [one["num_threads"] for one in threads()] == before
+
+
+class TestSnap:
+    """The second paper's sweeps are its sampled training."""
+
+    def test_entropy_and_loss_of_each_config(self) -> None:
+        data = syn_medium(2)
+        configs = [
+            SampledConfig(lr_z=2.0, ratio=0.5, updates=4),
+            SampledConfig(lr_z=1.0, ratio=3.0, updates=4, optimizer="adam", start="zero", batch=8, length=9),
+            SampledConfig(lr_z=1.0, ratio=3.0, updates=4, momentum=0.5),
+        ]
+        recipes = [
+            Recipe(updates=4),
+            Recipe(updates=4, optimizer="adam", start="zero", batch=8, length=9),
+            Recipe(updates=4, momentum=0.5),
+        ]
+        rates = [(1.0, 2.0), (3.0, 1.0), (3.0, 1.0)]
+        found = SNAP.rows(data, configs, 5, ["entropy", "loss"])
+        for row, recipe, pair in zip(found, recipes, rates, strict=True):
+            trained = train_sampled(data, recipe, [pair], 5)
+            entropies = []
+            for n, shares in enumerate(attention(data, trained.Z[0, -1])):
+                own = shares[10 + 10 * n : 20 + 10 * n]
+                own = own / own.sum()
+                entropies.append(-np.sum(own * np.log(own)))
+            assert row["entropy"] == pytest.approx(np.mean(entropies), rel=1e-13, abs=0)
+            assert row["loss"] == trained.loss[0, -1]
+        assert SNAP.rows(data, configs[1:2], 5, ["entropy", "loss"]) == found[1:2]
+        assert "entropy" not in SNAP.rows(data, configs[:1], 5, ["loss"])[0]
+
+    def test_generators_and_defaults(self) -> None:
+        assert SampledConfig().recipe == Recipe()
+        assert SNAP.generators["syn-medium"].make(num_last=3, seed=9).P.tolist() == syn_medium(3).P.tolist()
+        assert SNAP.generators["syn-small"].make(seed=9).P.tolist() == syn_small().P.tolist()
+
+    def test_one_part_of_figure_6_is_all_rates_of_a_seed(self) -> None:
+        paper = next(paper for paper in papers() if paper.name == "snap")
+        text = 'paper = "snap"\n[data]\ngenerator = "syn-medium"\nnum_last = 1\n'
+        grid = "[settings]\nlr_z = [0.5, 1, 2, 3]\nratio = [1, 2, 5, 10]\n"
+        (part,) = parts_of(read_spec(text + grid, "x", "x", Path(), [paper]), "code")
+        assert len(part.runs) == 16
+
+
+class TestNtp:
+    """The first paper's sweeps are audits."""
+
+    def test_verdicts_constants_and_slacks(self) -> None:
+        data = free_dataset(V=4, N=8, L=3, seed=2)
+        config = Config(steps1=20, steps2=50, lr2=0.07)
+        keep = ["ntp.prop1.loss:constant", "ntp.prop1.loss:verdict", "ntp.theorem1.direction:slack"]
+        (row,) = NTP.rows(data, [config], 0, keep)
+        run = Run(data, config)
+        loss, direction = CLAIMS["ntp.prop1.loss"].judge(run), CLAIMS["ntp.theorem1.direction"].judge(run)
+        assert [row[name] for name in keep] == [loss.constant, loss.verdict, direction.slack]
+        assert None not in row.values() or loss.slack is None
+        assert not any(name.startswith("ntp.prop2") for name in row)
+
+    def test_generators_and_results(self) -> None:
+        for name, made in (("free", free_dataset), ("prefix-closed", prefix_closed_dataset)):
+            found = NTP.generators[name].make(V=5, N=10, L=4, seed=3)
+            assert found.samples == made(V=5, N=10, L=4, seed=3).samples
+        assert {name.partition(":")[0] for name in NTP.results} == set(CLAIMS)
+        assert {name for name, kind in NTP.results.items() if kind is str} == {f"{claim}:verdict" for claim in CLAIMS}
+
+    def test_a_document_keeps_the_dataset(self) -> None:
+        paper = next(paper for paper in papers() if paper.name == "ntp")
+        text = 'paper = "ntp"\nkeep = ["ntp.prop1.loss:*"]\n[data]\nfiles = ["example-1"]\n'
+        spec = read_spec(f"{text}[settings]\nsteps1 = 9\nsteps2 = 9", "x", "x", Path(), [paper])
+        (part,) = parts_of(spec, digest(identity(paper_module(paper))))
+        (outcome,) = outcomes(json.loads(json.dumps(part.work)))
+        data = paper.kind.cases["example-1"]()
+        finding = CLAIMS["ntp.prop1.loss"].judge(Run(data, Config(steps1=9, steps2=9)))
+        assert outcome["results"]["ntp.prop1.loss:constant"] == finding.constant
