@@ -148,7 +148,10 @@ def whole_runs(run: ClassRun) -> str:
     sequences = class_sequences(marks[1], run.dataset.frequencies, RUNS, run.config.seed)
     shares = []
     for modified in (True, False):
-        z = descend_both(run.dataset, sequences, marks, run.eta_Y, run.eta_Z, modified=modified)[:, :, top]
+        try:
+            z = descend_both(run.dataset, sequences, marks, run.eta_Y, run.eta_Z, modified=modified)[:, :, top]
+        except np.linalg.LinAlgError:
+            return "SGD was not followed: on its way the classes' attention becomes linearly dependent."
         part = z / expected[:, top]
         mean, off = part.mean(axis=0), part.std(axis=0, ddof=1) / np.sqrt(RUNS)
         shares.append(", ".join(f"{m:.3g} +- {s:.2g} at t = {t}" for m, s, t in zip(mean, off, marks, strict=True)))

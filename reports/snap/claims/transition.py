@@ -290,9 +290,15 @@ def scan_constants(run: ClassRun) -> Series:
     return series(value, radius=4 * FORMULA_ROUNDING * value, step=VOCABULARIES, clock="ln M")
 
 
+def slow_times(run: ClassRun) -> Floats:
+    """Those of `snap_times` at which lnln t is beyond 1, so that a constant times it can be a bound."""
+    times = snap_times(run)
+    return times[times > np.exp(np.e)]
+
+
 def exponent(run: ClassRun) -> Series:
     """exp(2 B), below which chi is."""
-    found = along(run, snap_times(run))
+    found = along(run, slow_times(run))
     value = np.exp(2 * found.value)
     return series(value, radius=value * np.expm1(2 * found.radius), step=found.step)
 
@@ -357,7 +363,7 @@ SCAN_REDERIVED = replace(
 
 LATE = {
     "B = O(lnln t)": HiddenConstant(
-        measure=lambda run: along(run, snap_times(run)), shape=lambda run, t: np.log(np.log(t))
+        measure=lambda run: along(run, slow_times(run)), shape=lambda run, t: np.log(np.log(t))
     ),
     "exp(2B) = O(ln t)": HiddenConstant(measure=exponent, shape=lambda run, t: np.log(t)),
 }

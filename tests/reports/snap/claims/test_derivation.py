@@ -109,3 +109,12 @@ def test_whole_runs() -> None:
     apart = [("m", "q", {"a": 1.0}), ("n", "q", {"b": 1.0})]
     assert "No z moves" in derivation.whole_runs(ClassRun(SequenceClasses.from_weights("apart", 5000, apart)))
     assert "not followed to t_0 = 43625" in derivation.whole_runs(run("snap-single", lr_y=0.001))
+
+
+def test_whole_runs_whose_attention_becomes_dependent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def singular(*_: Any, **__: Any) -> Any:
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    monkeypatch.setattr(derivation, "descend_both", singular)
+    assert "becomes linearly dependent" in derivation.whole_runs(run("snap-single"))
+    assert derivation.LEMMA4_REDERIVED.judge(run("snap-single")).verdict is Verdict.HOLDS

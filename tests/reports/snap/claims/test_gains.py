@@ -49,6 +49,20 @@ def test_verdicts_along_eq_10(name: str, growth: Verdict) -> None:
     assert found.verdict is growth, found
 
 
+def test_eq_11_at_few_late_steps_is_within_its_bars() -> None:
+    """The bare distance of two runs of the solver is less than what eq. 11, an identity, is off by here."""
+    shared = {"c1": 118.0, "c2": 77.0, "c3": 83.0}
+    own = (216.0, 135.0, 192.0, 179.0)
+    classes = [(f"n{n}", "q", shared | {f"d{n}.{i}": weight for i, weight in enumerate(own)}) for n in range(3)]
+    at = (33811755677540265, 39688213348288068, 41854802584351910, 43638044829843417)
+    config = ClassConfig(lr_y=2.677859349100233e-05, lr_z=0.0004368342956914779, steps=54849437231198904, at=at)
+    late = ClassRun(SequenceClasses.from_weights("late", 1299, classes), config)
+    left, right = gains.along_the_flow(late)
+    apart = np.abs(left.value - right.value) / (left.radius + right.radius)
+    assert 0.02 < apart.max() < 0.3
+    assert gains.GAIN.judge(late).verdict is HOLDS
+
+
 def three() -> SequenceClasses:
     classes = [
         ("l", "p", {"a": 3, "b": 1, "x": 1}),

@@ -52,6 +52,18 @@ def test_verdicts(name: str, claim: str) -> None:
         assert found.verdict is PRINTED.get(claim, HOLDS), found
 
 
+@pytest.mark.parametrize("lr_y", [30.0, 190.0, 350.0])
+def test_where_attention_snaps_before_lnln_t_is_positive(lr_y: float) -> None:
+    """At such step sizes t_0 is below e; a bound of the form C lnln t speaks later."""
+    early = run("snap-single", lr_y=lr_y)
+    assert transition.snap_times(early)[0] < np.exp(np.e) < transition.slow_times(early)[0] < 60
+    assert set(transition.slow_times(early)) < set(transition.snap_times(early))
+    for name in ("theorem4.snap", "theorem4.snap.rederived"):
+        found = CLAIMS[name].judge(early)
+        assert found.verdict is not Verdict.BROKEN, found
+        assert "nan" not in found.detail
+
+
 @pytest.mark.parametrize("settings", [{"lr_y": 0.05, "lr_z": 3.0}, {"lr_y": 0.9, "lr_z": 1e-6}, {"at": (3, 10**9)}])
 def test_other_step_sizes(settings: dict[str, Any]) -> None:
     for name, claim in CLAIMS.items():
