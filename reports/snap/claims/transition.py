@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from math import e, exp
 
 import numpy as np
 import scipy  # its subpackages load when first used
@@ -293,7 +294,7 @@ def scan_constants(run: ClassRun) -> Series:
 def slow_times(run: ClassRun) -> Floats:
     """Those of `snap_times` at which lnln t is beyond 1, so that a constant times it can be a bound."""
     times = snap_times(run)
-    return times[times > np.exp(np.e)]
+    return times[times > exp(e)]
 
 
 def exponent(run: ClassRun) -> Series:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from math import e, exp
 from typing import Any
 
 import latex2mathml.converter
@@ -56,7 +57,7 @@ def test_verdicts(name: str, claim: str) -> None:
 def test_where_attention_snaps_before_lnln_t_is_positive(lr_y: float) -> None:
     """At such step sizes t_0 is below e; a bound of the form C lnln t speaks later."""
     early = run("snap-single", lr_y=lr_y)
-    assert transition.snap_times(early)[0] < np.exp(np.e) < transition.slow_times(early)[0] < 60
+    assert transition.snap_times(early)[0] < exp(e) < transition.slow_times(early)[0] < 60
     assert set(transition.slow_times(early)) < set(transition.snap_times(early))
     for name in ("theorem4.snap", "theorem4.snap.rederived"):
         found = CLAIMS[name].judge(early)
