@@ -78,13 +78,13 @@ def test_every_false_claim_is_found_out(claim: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("claim", FOUND_FALSE | FOUND_FALSE_LATER)
 def test_an_audit_of_the_file_of_every_false_claim_says_so(
     claim: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    answer = command.json("hunt", claim, "--seconds", "90")
+    answer = command.json("hunt", claim, "--seconds", "250")
     assert answer["found"]
     K, M = (FOUND_FALSE | FOUND_FALSE_LATER)[claim]
     data = classes_from_document(json.loads(Path(answer["dataset"]).read_text(encoding="utf-8")))
