@@ -92,13 +92,12 @@ def test_what_is_said_of_solutions(command: Command, own_folder: Path) -> None:
 
 def test_what_is_said_of_training(command: Command) -> None:
     assert printed(command, "train", "snap-single", "--steps", "3") == [
-        "snap-single, the decoder in the limit",
-        "of long sequences",
-        "step h h star gamma share",
-        "0 0 0 0 0.0002",
-        "1 5e-05 0.0001 0.2499 0.0002",
-        "2 9.999e-05 0.0001 0.4997 0.0002",
-        "3 0.00015 0.0002 0.7495 0.0002",
+        "snap-single, the limit of long sequences",
+        "step h h star gamma share growth q a growth q c B n0 B n1",
+        "0 0 0 0 0.0002 1 1 0 0",
+        "1 5e-05 0.0001 0.2499 0.0002 1.001 1.001 0.0005391 0.0005391",
+        "2 9.999e-05 0.0001 0.4997 0.0002 1.003 1.002 0.002146 0.002146",
+        "3 0.00015 0.0002 0.7495 0.0002 1.006 1.005 0.004788 0.004788",
     ]
     lines = printed(command, "train", "example-1", "--steps1", "2", "--steps2", "1")
     assert [line for line in lines if line.startswith(("example", "step"))] == [

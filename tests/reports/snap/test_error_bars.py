@@ -105,7 +105,7 @@ def test_the_quantile_of_a_deviation_is_that_of_the_law(like: Any, delta: float)
     off = np.abs(getattr(level, of).value / getattr(mean, of).value[0] - 1)
     chance = np.array([comb(40, int(j)) for j in k]) / 2**40
     true = min(d for d in off if chance[off > d * (1 + 1e-9)].sum() <= delta)
-    found = concentration.along_steps(at, like, concentration.enough_steps, delta)
+    found = concentration.along_steps(at, like, concentration.enough, delta)
     assert found.step is not None
     assert (found.step[0], found.clock) == (40, "N")
     assert abs(found.value[0] - true) <= found.radius[0] <= 1e-7 * true
