@@ -62,3 +62,16 @@ def test_what_knows_no_paper_names_no_module_of_one() -> None:
         if any(text == module or text.startswith(f"{module}.") for module in modules)
     ]
     assert naming == []
+
+
+def test_what_is_kept_of_a_run_is_kept_by_the_run() -> None:
+    """A cache of a module's own keeps runs alive, and their training with them; `once_a_run` does not."""
+    kept = [
+        f"{path.relative_to(ROOT)}: {function.name}"
+        for path in (ROOT / "reports").rglob("*.py")
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef) and [argument.arg for argument in function.args.args][:1] == ["run"]
+        for decorator in function.decorator_list
+        if "cache" in ast.unparse(decorator)
+    ]
+    assert kept == []

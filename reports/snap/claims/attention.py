@@ -1,7 +1,6 @@
 r"""Lemmas 2 and 18 of arXiv 2305.16380: attention in long sequences."""
 
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 import scipy  # its subpackages load when first used
@@ -11,6 +10,7 @@ from marginaudit.orders.reading import Token
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal, Limit
 from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, exact_series, series
 from marginaudit.reports.snap.binomial import LEVELS, Interval, counted, outside
 from marginaudit.reports.snap.run import ClassRun
@@ -94,7 +94,7 @@ def _identity(*, attention: bool) -> Equal:
     )
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def misses(run: ClassRun) -> tuple[Series, NDArray[np.float64]]:
     """The chance that q_{l|n} misses the interval of eq. 136, and delta; by delta, P(l|n) and T - 1.
 
@@ -113,7 +113,7 @@ def misses(run: ClassRun) -> tuple[Series, NDArray[np.float64]]:
     return series(value, radius=radius, label=label), delta
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def likeness(run: ClassRun) -> Series:
     """How alike attention and c are, 1 - |X^T b - c|_1/2 = sum over l of min((X^T b)_l, c_l), over T - 1 tokens.
 

@@ -2,7 +2,7 @@ r"""Lemmas 10 to 12 of arXiv 2305.16380: how far counts, growth and rows of W ar
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from math import ceil, exp, log, log10, sqrt
 from typing import Any
 
@@ -13,6 +13,7 @@ from scipy.special import lambertw
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.binomial import (
     LEVELS,
@@ -76,7 +77,7 @@ class Counts:
     label: tuple[str, ...]
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def counts(run: ClassRun) -> Counts:
     """Every delta of `LEVELS`, distinct P(n) and N, with ceil(N P(n)) in rational arithmetic."""
     exact, N = frequencies(run.dataset), counted(LARGEST_N)
@@ -302,7 +303,7 @@ def _steps(first: float, farthest: float = 0.0) -> Integers:
     return np.unique(np.ceil(np.geomspace(first, last, ceil(A_DECADE * decades) + 1)).astype(np.int64))
 
 
-@lru_cache(maxsize=16)
+@once_a_run
 def along_steps(run: ClassRun, like: Likeness, steps: Callable[[ClassRun], Integers], delta: float) -> Series:
     """The least relative deviation that N_n exceeds with a chance of delta at most, along N."""
     at = means(steps(run), run.K, run.M, run.eta_Y)
@@ -318,7 +319,7 @@ class Chances:
     delta: Floats
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def other_vocabularies(run: ClassRun) -> Chances:
     """The chance of |g(N_n)/g(N-bar) - 1| > eta_Y Delta, for other M at the N where the scan ends.
 
@@ -404,7 +405,7 @@ LEMMA11 = Claim(
 )
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def growth_of_steps(run: ClassRun) -> tuple[Series, Series]:
     """w_nn of SGD on class n alone, as Lemma 5's claim has it, and (M-1) h(N_n) as eq. 66 prints it."""
     found, _ = alone(run)
@@ -427,7 +428,7 @@ def _of_some_class(run: ClassRun, at: Means, within: Callable[[float], Interval]
     return Chances(missed, np.repeat(LEVELS, len(at.N)))
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def beyond_printed(run: ClassRun) -> Chances:
     """Theta = h(N_n)/h(N-bar) - 1 beyond (K/sqrt(N)) sqrt(ln(K/delta))."""
     at = means(enough(run), run.K, run.M, run.eta_Y)
@@ -436,7 +437,7 @@ def beyond_printed(run: ClassRun) -> Chances:
     )
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def beyond_rederived(run: ClassRun) -> Chances:
     """Theta = h*(N_n)/h(N-bar) - 1 beyond (sqrt((N/2) ln(2K/delta)) + 1 + L)/N-bar.
 

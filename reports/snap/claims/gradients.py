@@ -2,7 +2,6 @@ r"""Lemmas 1 and 3 of arXiv 2305.16380: the gradient dynamics of Y and Z, and of
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import flint
@@ -11,6 +10,7 @@ import numpy as np
 from marginaudit.orders.reading import Token
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
+from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.balls import BITS, certified, dual, features, identity, softmax, some_classes
 from marginaudit.reports.snap.run import ClassRun
@@ -124,7 +124,7 @@ def printed(at: Drawn) -> dict[str, flint.arb_mat]:
     }
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def both_gradients(run: ClassRun) -> tuple[Series, Series]:
     """The log-likelihood's own derivatives, then what is printed of them: all entries, and sums of rows."""
     found: list[flint.arb] = []
@@ -177,7 +177,7 @@ class Moves:
     modification: float
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def moves(run: ClassRun) -> Moves:
     """W-dot = F^T Y-dot of eq. 26 at a random Y, from whole matrices, and eq. 8; both over eta_Y."""
     rng = np.random.default_rng(2305_16380)

@@ -1,7 +1,6 @@
 r"""Lemma 5 and Remark 1 of arXiv 2305.16380: a class's row w_n of W = F^T Y, of one class alone and of all."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from math import ceil
 
 import flint
@@ -10,6 +9,7 @@ import numpy as np
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.balls import BITS, certified, dual, features, softmax, some_classes
 from marginaudit.reports.snap.run import ClassRun
@@ -52,7 +52,7 @@ def _bits(run: ClassRun) -> int:
     return BITS + 8 * ceil(run.eta_Y)
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def one_class(run: ClassRun) -> Dense:
     """SGD with the modified gradient of Lemma 3 on one class from Y = 0, and eqs. 31 to 33, all in ball arithmetic.
 
@@ -84,7 +84,7 @@ def one_class(run: ClassRun) -> Dense:
         return Dense(certified(found, label), certified(stated, label))
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def drawn_classes(run: ClassRun) -> Dense:
     """W = F^T Y after SGD with the modified gradient on classes drawn at random, and rows (M-1) h*(N_n) zeta_n."""
     classes = some_classes(run, DENSE_CLASSES)
@@ -107,7 +107,7 @@ def drawn_classes(run: ClassRun) -> Dense:
         return Dense(certified(found, label), certified(stated, label))
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def alone(run: ClassRun) -> tuple[Series, Series]:
     """w_nn(s), at the dataset's M, of SGD as in eq. 7 on one class alone, where E = 0; and (M-1) h*(s)."""
     at = np.unique(np.rint(np.geomspace(1, ALONE, 41)).astype(np.int64))
@@ -148,7 +148,7 @@ LEMMA5 = Claim(
 )
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def in_turn(run: ClassRun) -> tuple[Series, Series]:
     """Rows of W after rounds of SGD as in eq. 7, each class once a round, and eq. 43; classes beyond the first like it.
 
@@ -195,7 +195,7 @@ class Flow:
     stated: Series
 
 
-@lru_cache(maxsize=2)
+@once_a_run
 def flow(run: ClassRun) -> Flow:
     """The rows of docs/proofs-snap.md, section `snap.remark1.rederived`, differentiated; and the flow of eq. 7 there.
 

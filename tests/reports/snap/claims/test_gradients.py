@@ -84,9 +84,7 @@ def test_without_the_projection_eq_3_is_another_formula(monkeypatch: pytest.Monk
         return found
 
     monkeypatch.setattr(gradients, "printed", unprojected)
-    both_gradients.cache_clear()
-    assert LEMMA1.judge(run("snap-single")).verdict is Verdict.VIOLATED
-    both_gradients.cache_clear()
+    assert LEMMA1.judge(on(run("snap-single").dataset)).verdict is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize("case", NAMES)
@@ -110,11 +108,9 @@ def test_the_other_sign_of_e_prime_is_violated_where_classes_overlap(monkeypatch
         return 2 * F - F * (F.transpose() * F).inv()
 
     monkeypatch.setattr(gradients, "dual", other)
-    moves.cache_clear()
-    assert LEMMA3.judge(run("snap-single")).verdict is Verdict.VIOLATED
+    assert LEMMA3.judge(on(run("snap-single").dataset)).verdict is Verdict.VIOLATED
     alone = on(SequenceClasses.from_weights("apart", 9, [("m", "q", {"a": 1}), ("n", "q", {"b": 1})]))
     assert LEMMA3.judge(alone).verdict is Verdict.HOLDS
-    moves.cache_clear()
 
 
 def test_the_modification_is_the_length_of_f_e_prime() -> None:
