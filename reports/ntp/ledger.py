@@ -12,7 +12,7 @@ from marginaudit.reports.ntp.claims import (
     theorem2,
     theorem3,
 )
-from marginaudit.reports.ntp.sharper import margins, rate, stage2
+from marginaudit.reports.ntp.sharper import margins, rate, squared, stage2
 
 CLAIMS = Ledger(
     claim
@@ -29,6 +29,7 @@ CLAIMS = Ledger(
         margins,
         stage2,
         rate,
+        squared,
     )
     for claim in module.CLAIMS
 )
