@@ -108,6 +108,8 @@ class Paper:
         Of `--paper`, and what its claims' ids begin with unless they have another prefix.
     source : str
         Where it is published.
+    bibtex : str
+        Its BibTeX entry; "" for one that holds its source alone.
     kind : Kind
     config : type
         A dataclass of settings; every field has a default, and those with ``metadata`` are options of commands.
@@ -140,6 +142,7 @@ class Paper:
 
     name: str
     source: str
+    bibtex: str = ""
     kind: Kind[Any]
     config: Any
     audited: Any

@@ -1,11 +1,12 @@
 """Writing an audit's folder: the page, the data behind it, trajectories and figures."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 from marginaudit.reports.audit.auditing import Audit
+from marginaudit.reports.page.exports import exported
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
 from marginaudit.reports.page.formats import csv_table
 from marginaudit.reports.page.html import page
@@ -26,12 +27,12 @@ VERDICT_COLUMNS = (
 )
 
 
-def write_report(audit: Audit, folder: Path, progress: Callable[[str], None]) -> None:
+def write_report(audit: Audit, folder: Path, progress: Callable[[str], None], exports: Collection[str] = ()) -> None:
     """Write report.html, report.json, verdicts.csv, tables/, figures/ and trajectories/ into a folder.
 
-    report.json names all files of the report.
+    report.json names all files of the report. ``exports`` are `marginaudit.reports.page.exports.FORMATS`.
     """
-    for name, content in _files(audit, progress).items():
+    for name, content in _files(audit, progress, exports).items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
@@ -47,7 +48,7 @@ def files_of_report(folder: Path) -> frozenset[str] | None:
         return None
 
 
-def _files(audit: Audit, progress: Callable[[str], None]) -> dict[str, str | bytes]:
+def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[str]) -> dict[str, str | bytes]:
     files: dict[str, str | bytes] = {}
     pictures = []
     stems = _stems(audit)
@@ -60,9 +61,10 @@ def _files(audit: Audit, progress: Callable[[str], None]) -> dict[str, str | byt
             figure = picture.draw(run, findings)
             if figure is None:
                 continue
-            svg, pdf = rendered(figure, ".svg"), rendered(figure, ".pdf")
-            pictures.append((f"{name}: {picture.caption}", svg))
-            files |= {f"figures/{stem}{picture.suffix}.svg": svg, f"figures/{stem}{picture.suffix}.pdf": pdf}
+            endings = (".svg", ".pdf") if "pdf" in exports else (".svg",)
+            drawn = {ending: rendered(figure, ending) for ending in endings}
+            pictures.append((f"{name}: {picture.caption}", drawn[".svg"]))
+            files |= {f"figures/{stem}{picture.suffix}{ending}": content for ending, content in drawn.items()}
         files |= {f"trajectories/{stem}-{part}.csv": csv_text(*rows) for part, rows in paper.records(run).items()}
 
     document = audit.as_document()
@@ -73,6 +75,7 @@ def _files(audit: Audit, progress: Callable[[str], None]) -> dict[str, str | byt
         for table in paper.tables:
             records = [(data["name"], table.records(data[table.name])) for data in of_paper]
             files[f"tables/{table.name}.csv"] = csv_table(table.columns, records)
+    files |= exported(audit.papers, document, exports, VERDICT_COLUMNS)
     files["report.html"] = page(audit, document, pictures)
     document["files"] = sorted([*files, "report.json"])
     files["report.json"] = json_text(document, indent=2)

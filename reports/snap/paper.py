@@ -10,9 +10,19 @@ from marginaudit.reports.snap.run import FARTHEST, ClassConfig, ClassRun
 from marginaudit.reports.snap.sampled import SWEEPS
 from marginaudit.reports.snap.training import train
 
+BIBTEX = """@misc{tian2023scan,
+  title = {Scan and Snap: Understanding Training Dynamics and Token Composition in 1-layer Transformer},
+  author = {Tian, Yuandong and Wang, Yiping and Chen, Beidi and Du, Simon},
+  year = {2023},
+  eprint = {2305.16380},
+  archivePrefix = {arXiv},
+}
+"""
+
 PAPER = Paper(
     name="snap",
     source="arXiv 2305.16380",
+    bibtex=BIBTEX,
     kind=CLASSES,
     config=ClassConfig,
     audited=ClassConfig(steps=FARTHEST),
