@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 import textwrap
@@ -125,6 +126,7 @@ def test_the_first_run_fails_with_the_way_to_keep_and_then_passes(project: Proje
     project.found(constant=0.5, informative_from=10**40, repeats_within=1e-6, evidence="certified")
     out = project.run(UPDATE, subprocess=True, passed=1)
     assert "test_mine.bounds.json, test_it / mine / example-1: kept: holds, slack, constant, informative_step" in out
+    assert re.search("^=+ bound constants =+$", out, re.MULTILINE)
     entry = project.entry()
     assert set(entry["versions"]) >= {"marginaudit", "python", "numpy", "scipy"}
     del entry["versions"]

@@ -100,6 +100,13 @@ def test_each_decade_brings_the_limit_nearer_beyond_error_bars() -> None:
     assert off(2.0**-14 + 0 * STEP, radius=2.0**-14) is HOLDS
 
 
+def test_a_decade_that_brings_it_nearer_by_half_a_percent_brings_it_no_nearer() -> None:
+    """0.034 and 0.03383: what is left after half a percent, in float64 too."""
+    for second, verdict in ((1.03383, OPEN), (1.03382, HOLDS)):
+        value = np.where(STEP < 10, 1.034, np.where(STEP < 100, second, 1 + 0.1 / STEP))
+        assert judged(value, 1.0).verdict is verdict
+
+
 def decades(first: int) -> Any:
     """Steps from ``first`` to 10,000."""
     return np.unique(np.append(np.geomspace(first, 10_000, 300).astype(int), [100, 1000]))
