@@ -37,6 +37,12 @@ def test_what_a_killed_program_left_is_removed(tmp_path: Path) -> None:
     assert names(tmp_path) == sorted([*others, "a.json"])
 
 
+def test_folders_above_a_file_are_made(tmp_path: Path) -> None:
+    for _ in range(2):
+        write_whole(tmp_path / "deep" / "er" / "a.json", "new")
+    assert (tmp_path / "deep" / "er" / "a.json").read_text() == "new"
+
+
 def test_what_another_program_is_writing_stays(tmp_path: Path) -> None:
     under_way = tmp_path / ".a.json.abcdefgh.part"
     under_way.touch()

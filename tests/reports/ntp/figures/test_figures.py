@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from marginaudit.reports.ntp.figures.direction import direction_figure
-from marginaudit.reports.ntp.figures.measured import PANELS, against_bounds
+from marginaudit.reports.ntp.figures.measured import PANELS, against_bounds, ntp_2
 from marginaudit.reports.plots.measured import draw_curve, one_legend, six_panels
 from marginaudit.reports.plots.plotting import plot_settings
 from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
@@ -182,6 +182,32 @@ def test_six_panels_show_the_claims_curves_or_the_run() -> None:
     assert {(axis.get_xscale(), axis.get_xlabel()) for axis in figure.axes} == {("log", "step $t$")}
     assert {axis.xaxis.get_major_formatter()(1000.0) for axis in figure.axes} == {"10³"}
     assert figure.get_suptitle() == "n: measured against bound"
+
+
+def test_figure_2_is_on_linear_axes_with_the_infimum_of_each_loss() -> None:
+    """One-hot attention puts each next token eta0 T/||W*_ov|| before V - 1 others; ||W*_ov||^2 = V (1 - 1/V)."""
+    V, steps = 20, 900
+    figure = ntp_2()
+    assert [axis.get_title("left") for axis in figure.axes] == [title for title, *_ in PANELS]
+    assert {(axis.get_xscale(), axis.get_yscale(), axis.get_xlabel()) for axis in figure.axes} == {
+        ("linear", "linear", "step $t$")
+    }
+    ahead = 0.2 / math.sqrt(V) * steps / math.sqrt(V - 1)
+    floors = {0: 0.0, 3: math.log1p((V - 1) * math.exp(-ahead))}
+    for number, axis in enumerate(figure.axes):
+        [(step, measured)] = lines(axis, MEASURED)
+        assert step == list(range(steps + 1))
+        floor = lines(axis, REFERENCE)
+        assert len(floor) == (number in floors)
+        if floor:
+            [(_, (value, _))] = floor
+            assert value == pytest.approx(floors[number], rel=1e-9, abs=1e-15)
+            assert value < min(measured)
+        last = {2: 0.2 / math.sqrt(V) * steps, 5: 0.05 / math.sqrt(V) * steps}.get(number)
+        assert last is None or measured[-1] == pytest.approx(last, rel=0.01, abs=0.01)
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["measured", "infimum"]
+    assert figure.get_suptitle() == "Figure 2 of arXiv 2409.17335, on the dataset section-7"
 
 
 def test_panels_neither_overlap_nor_leave_the_figure() -> None:
