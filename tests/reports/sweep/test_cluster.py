@@ -47,8 +47,10 @@ def test_a_part_that_is_cancelled_ends_the_sweep_in_one_line(
 def test_what_kills_workers_is_written_as_killed(
     command: Command, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    worker: Any = SimpleNamespace(address="a worker")
+
     def dies(*_: object) -> str:
-        raise KilledWorker("a part", SimpleNamespace(address="a worker"), 3)
+        raise KilledWorker("a part", worker, 3)
 
     monkeypatch.setattr("marginaudit.reports.sweep.cluster.compute", dies)
     answer = command.json("sweep", written(), "--out", "out", "--scheduler", address)
