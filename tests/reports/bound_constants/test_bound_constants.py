@@ -556,6 +556,15 @@ def test_zero_and_whole_numbers_of_any_size_compare(old: float, new: float, wors
     assert "worse" in Constant(0.0, "smaller", 0.01).change(Constant(1.0, "smaller", 0.01))
 
 
+@pytest.mark.parametrize("better", ["larger", "smaller"])
+def test_without_a_tolerance_the_same_number_is_the_same(better: Literal["larger", "smaller"]) -> None:
+    for value in (0.0, 4.0, 10**40):
+        old = Constant(value, better, 0.0)
+        assert not old.is_worse(old)
+        assert not old.is_better(old)
+        assert old.is_worse(Constant(4.1, better, 0.0)) is not old.is_better(Constant(4.1, better, 0.0))
+
+
 @pytest.mark.parametrize(
     "fields", [(-1.0, "larger", 0.1), (1.0, "up", 0.1), (1.0, "larger", -0.1), (True, "larger", 0)]
 )
