@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import comb, log
+from types import SimpleNamespace
 from typing import Any
 
 import flint
@@ -25,8 +26,10 @@ from marginaudit.reports.snap.claims import (
     overlaps,
     rows,
     speed,
+    transition,
 )
 from marginaudit.reports.snap.claims.chance import largest, quantile, ranks
+from marginaudit.reports.snap.claims.transition import SLOWER
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Evidence
 from marginaudit.training.snap.limit import (
@@ -189,6 +192,35 @@ def test_bars_of_speed() -> None:
     bars_are(along, along.value * (np.array(bars) + FORMULA_ROUNDING))
     start = speed.constants_at_start(at)
     bars_are(start, 4 * FORMULA_ROUNDING * start.value)
+
+
+def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is integrated each value has the solver's error, here a hundredth of it."""
+    at = run("snap-single")
+    integrated = transition.follow_common
+
+    def coarse(*arguments: Any) -> Any:
+        B = integrated(*arguments).B
+        return SimpleNamespace(B=Approximation(B.value, 0.01 * B.value))
+
+    monkeypatch.setattr(transition, "follow_common", coarse)
+    at = on(at.dataset)
+    B = transition.along(at, transition.slow_times(at))
+    bars_are(B, 0.01 * B.value)
+    chi = transition.exponent(at)
+    bars_are(chi, np.exp(2 * 1.01 * B.value) - np.exp(2 * B.value))
+    for slower in (False, True):
+        at_t_0 = transition.at_transition(at, slower=slower)
+        bars_are(at_t_0, 0.01 * at_t_0.value)
+    times = tuple(transition.common_times(at).tolist())
+    whole, part = (np.concatenate([coarse(*common(at, times, of)).B.value for of in ofs]) for ofs in ((1, 1), SLOWER))
+    difference = transition.larger(at, lambda of: of, lambda of: of, 1)
+    np.testing.assert_allclose(difference.value, whole - part, rtol=1e-9)
+    bars_are(difference, 0.01 * (whole + part))
+
+
+def common(at: ClassRun, times: Any, of: float) -> tuple[Any, ...]:
+    return times, transition.C0(at), at.K, at.M, of * at.eta_Y, of * at.eta_Z
 
 
 def test_bars_of_overlaps() -> None:

@@ -2,15 +2,18 @@
 
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dask.distributed import Client, Future, KilledWorker, LocalCluster
+from dask.distributed import Client, Future, KilledWorker, LocalCluster, default_client
 
+from marginaudit.reports.sweep.cluster import on_cluster
+from marginaudit.reports.sweep.folder import Folder
 from tests.command_line import Command
 from tests.reports.sweep import odd_paper
-from tests.reports.sweep.specs import written
+from tests.reports.sweep.specs import odd_spec, written
 from tests.reports.sweep.test_processes import made
 
 
@@ -27,6 +30,20 @@ def test_a_cluster_and_one_process_write_the_same_bytes(command: Command, addres
         assert command.json("sweep", path, "--out", out, *where)["runs"]["done"] == 18
     assert made("cluster") == made("alone")
     assert logging.getLogger("distributed.worker").getEffectiveLevel() == logging.CRITICAL
+
+
+def test_what_is_no_address_is_refused_with_the_reason(command: Command) -> None:
+    line = command.refused("sweep", written(), "--out", "out", "--scheduler", "nonsense://x")
+    assert line.startswith("--scheduler 'nonsense://x': got unknown address scheme 'nonsense'")
+    assert line.endswith(", expected a running Dask scheduler")
+
+
+def test_the_client_of_a_notebook_stays_the_default(address: str) -> None:
+    folder = Folder(Path("out"), odd_spec(), fresh=False)
+    folder.begin()
+    with Client(address) as mine:
+        ended = [default_client() is mine for _ in on_cluster(folder.all, folder.parts.absolute(), address)]
+    assert ended == [True] * len(folder.all)
 
 
 def test_a_part_that_is_cancelled_ends_the_sweep_in_one_line(
