@@ -32,6 +32,7 @@ from marginaudit.reports.snap.claims.chance import largest, quantile, ranks
 from marginaudit.reports.snap.claims.transition import SLOWER
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Evidence
+from marginaudit.training.snap.attention import follow_common
 from marginaudit.training.snap.limit import (
     Approximation,
     class_counts,
@@ -197,7 +198,7 @@ def test_bars_of_speed() -> None:
 def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what is integrated each value has the solver's error, here a hundredth of it."""
     at = run("snap-single")
-    integrated = transition.follow_common
+    integrated = follow_common
 
     def coarse(*arguments: Any) -> Any:
         B = integrated(*arguments).B
