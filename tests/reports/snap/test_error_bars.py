@@ -22,6 +22,9 @@ from marginaudit.reports.snap.claims import (
     backpropagated,
     concentration,
     decoder,
+    derivation,
+    fates,
+    gains,
     growth,
     overlaps,
     rows,
@@ -29,6 +32,7 @@ from marginaudit.reports.snap.claims import (
     transition,
 )
 from marginaudit.reports.snap.claims.chance import largest, quantile, ranks
+from marginaudit.reports.snap.claims.moving import common_pairs, distinct_pairs, moving
 from marginaudit.reports.snap.claims.transition import SLOWER
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Evidence
@@ -222,6 +226,39 @@ def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def common(at: ClassRun, times: Any, of: float) -> tuple[Any, ...]:
     return times, transition.C0(at), at.K, at.M, of * at.eta_Y, of * at.eta_Z
+
+
+def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where z and rates are known to a hundredth, and B to 0.5."""
+    at = on(run("snap-single").dataset)
+    seen = moving(at)
+
+    def rough(found: Approximation) -> Approximation:
+        return Approximation(found.value, 0.01 * np.abs(found.value))
+
+    B = Approximation(seen.path.B.value, np.full_like(seen.path.B.value, 0.5))
+    path = replace(seen.path, z=rough(seen.path.z), B=B)
+    rates = tuple(replace(found, z_dot=rough(found.z_dot)) for found in seen.found)
+    for module in (fates, gains):
+        monkeypatch.setattr(module, "moving", lambda _: replace(seen, path=path, found=rates))
+    for pairs, sign in ((distinct_pairs, 1), (common_pairs, -1)):
+        gained = fates.extreme(at, pairs, sign)
+        bars_are(gained, 0.01 * np.abs(gained.value))
+    exponents = gains._gather(at, "exponent")
+    bars_are(exponents, 0.01 * np.abs(exponents.value) + 2 * 0.5)
+    speeds = gains._gather(at, "z")
+    bars_are(speeds, 0.01 * np.abs(speeds.value))
+
+
+def test_bars_of_the_derivation_of_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = on(run("snap-single").dataset)
+    monkeypatch.setattr(derivation, "rounded", lambda x: (float(x.mid()), 0.25))
+    bars_are(derivation.steps_of_sgd(at), 0.25)
+    monkeypatch.setattr(
+        derivation, "rates", lambda *_: SimpleNamespace(z_dot=Approximation(np.array([2.0]), np.array([0.5])))
+    )
+    bars_are(derivation.of_eq_10(at), 0.5 * at.eta_Z)
+    bars_are(derivation._scaled(at, 3.0), 1.5 * at.eta_Z)
 
 
 def test_bars_of_overlaps() -> None:
