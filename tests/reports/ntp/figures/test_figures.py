@@ -9,6 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
@@ -117,6 +118,39 @@ def test_the_papers_length_and_how_each_stretch_was_obtained() -> None:
     assert texts(short)["true steps"] == pytest.approx((10, 1))
     one = drawn({}, records=2)
     assert one.get_xlim() == (1, 10)
+
+
+def test_the_direction_figure_can_be_read() -> None:
+    """Texts of the size of print, on the paper, and lines that are seen; what is vacuous has a hatched ground."""
+    axis: Any = drawn(
+        {
+            "ntp.theorem1.direction": bound([80.0, 20.0, 1.9, 0.5, 0.1], 96),
+            "sharp.theorem1": bound([8.0, 4.0, 1.5, 0.2, 0.05], 50),
+        }
+    )
+    renderer = FigureCanvasAgg(axis.figure).get_renderer()  # type: ignore[no-untyped-call]
+    paper, frame = axis.figure.bbox, axis.get_window_extent(renderer)
+    for text in axis.texts:
+        box = text.get_window_extent(renderer)
+        assert 7 <= text.get_fontsize() <= 9
+        assert (paper.x0 < box.x0, box.x1 < paper.x1, paper.y0 < box.y0, box.y1 < paper.y1) == (True,) * 4
+        if text.get_text() in ("true steps", "gradient flow"):
+            assert frame.y1 < box.y0 < frame.y1 + text.get_fontsize() * 2
+        if text.get_text().startswith(("measured", "Theorem", "sharp")):
+            assert frame.x1 < box.x0 < frame.x1 + 20
+            assert text.get_color() in (MEASURED, BOUND, SHARPER)
+    title = axis.get_window_extent(renderer).y1
+    assert all(text.get_window_extent(renderer).y1 < paper.y1 for text in (axis.title, axis._left_title))
+    assert title < axis._left_title.get_window_extent(renderer).y0
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("step $t$", r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$")
+    assert all(0.5 < line.get_linewidth() < 8 for line in axis.lines)
+    [hatched] = axis.patches
+    assert (hatched.get_y(), hatched.get_y() + hatched.get_height()) == pytest.approx((2.0, 80 * 30))
+    assert (hatched.get_hatch(), hatched.get_linewidth()) == ("////", 0)
+    order = {to_hex(str(line.get_color())): line.get_zorder() for line in axis.lines if len(line.get_xdata()) > 2}
+    assert order[LAW] > order[MEASURED] > max(order[BOUND], order[SHARPER])
+    assert frame.width > 0.75 * paper.width
+    assert frame.height > 0.75 * paper.height
 
 
 def test_without_a_direction_nothing_is_drawn() -> None:
