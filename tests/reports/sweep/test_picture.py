@@ -55,12 +55,20 @@ def test_points_are_means_and_bars_deviations() -> None:
         assert (axis.get_xscale(), axis.get_xlabel()) == ("log", "rate")
         assert [text.get_text() for text in axis.get_xticklabels()] == ["0.5", "1", "5"]
         assert axis.get_xticks(minor=True).tolist() == []
-        assert (axis.get_xlim(), axis.get_ylim()) == (figure.axes[0].get_xlim(), figure.axes[0].get_ylim())
         for N in (1, 4):
             x, y, lengths = bars(axis)[f"N = {N}"]
             assert x == [0.5, 1, 5]
             assert y == [rate * N + more + 0.5 for rate in (0.5, 1, 5)]
             assert lengths == pytest.approx([0.5**0.5] * 3)  # of s and s + 1
+
+
+def test_panels_share_their_axes() -> None:
+    spec = odd_spec(TEXT + FIGURE)
+    assert spec.layout is not None
+    cells = cell_rows(spec, runs(spec, lambda c, seed: c["rate"] + seed))
+    fewer = [cell for cell in cells if cell["what"] == "well" or cell["rate"] == 1]
+    well, slow = picture(spec, spec.layout, fewer).axes
+    assert (slow.get_xlim(), slow.get_ylim()) == (well.get_xlim(), well.get_ylim())
 
 
 def test_words_stand_side_by_side_and_near_numbers_on_a_plain_axis() -> None:
