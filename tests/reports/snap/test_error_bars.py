@@ -222,6 +222,22 @@ def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
     difference = transition.larger(at, lambda of: of, lambda of: of, 1)
     np.testing.assert_allclose(difference.value, whole - part, rtol=1e-9)
     bars_are(difference, 0.01 * (whole + part))
+    fastest = transition.transitions(at)
+    bars_are(fastest, 2e-4 * fastest.value)
+    slowest = transition.scan_constants(at)
+    bars_are(slowest, 4 * FORMULA_ROUNDING * slowest.value)
+
+
+def test_bars_of_eq_13_and_its_closed_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of ln(C0 + 4 Gamma)/4 the bar is that of Gamma over C0 + 4 Gamma."""
+    at = on(run("snap-single").dataset)
+    half = Approximation(np.full(len(transition.WEAKER), 3.0), np.full(len(transition.WEAKER), 0.5))
+    monkeypatch.setattr(transition, "weaker", lambda _: (half, half))
+    bars_are(transition.against(at, 1, -2.0), 0.25 + 1.5 * FORMULA_ROUNDING)
+    Gamma = Approximation(np.full(len(at.steps), 3.0), np.full(len(at.steps), 0.5))
+    monkeypatch.setattr(transition, "turned", lambda *_: Gamma)
+    for printed in (False, True):
+        bars_are(transition.closed_form(at, printed=printed), 0.5 / (transition.C0(at) + 4 * 3))
 
 
 def common(at: ClassRun, times: Any, of: float) -> tuple[Any, ...]:
