@@ -55,6 +55,15 @@ def test_what_another_program_is_writing_stays(tmp_path: Path) -> None:
     assert names(tmp_path) == ["a.json"]
 
 
+def test_a_lock_that_another_has_leaves_no_file_open(tmp_path: Path) -> None:
+    held = lock_of(tmp_path, wait=False)
+    assert held is not None
+    before = os.listdir("/proc/self/fd")  # noqa: PTH208
+    assert lock_of(tmp_path, wait=False) is None
+    assert os.listdir("/proc/self/fd") == before  # noqa: PTH208
+    os.close(held)
+
+
 def test_a_file_under_way_is_locked_until_it_is_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     locks: list[int | None] = []
 
