@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from marginaudit.reports.ntp.figures.direction import direction_figure
+from marginaudit.reports.ntp.figures.direction import _mark_the_papers_length, direction_figure
 from marginaudit.reports.ntp.figures.measured import PANELS, against_bounds, ntp_2
 from marginaudit.reports.plots.measured import draw_curve, one_legend, six_panels
 from marginaudit.reports.plots.plotting import plot_settings
@@ -118,6 +118,10 @@ def test_the_papers_length_and_how_each_stretch_was_obtained() -> None:
     assert texts(short)["true steps"] == pytest.approx((10, 1))
     one = drawn({}, records=2)
     assert one.get_xlim() == (1, 10)
+    for last, marked in ((900.0, 0), (901.0, 1)):
+        axis = Figure().subplots()
+        _mark_the_papers_length(axis, last)
+        assert (len(axis.texts), len(axis.lines)) == (marked, marked)
 
 
 def test_the_direction_figure_can_be_read() -> None:
