@@ -129,6 +129,8 @@ def test_a_constant_that_slows_down_is_not_refuted() -> None:
     assert path(2.0, 2.0 * 0.92).verdict is VIOLATED
     assert path(2.0, 2.0 * 0.88).verdict is OPEN
     assert path(-1.0, 5.0).verdict is VIOLATED
+    assert judged(np.where(EARLY, 1.0, 20.2)).verdict is VIOLATED
+    assert judged(np.where(EARLY, 1.0, 19.8)).verdict is OPEN
 
 
 def test_a_step_that_leaves_no_constant() -> None:
