@@ -263,6 +263,8 @@ def test_the_page(report: Report) -> None:
         assert claim.id in shown
         assert claim.statement in shown
         assert claim.source in shown
+    assert "How fast" in shown
+    assert "rates" in page.ids
     counts = Counter(row["verdict"] for row in report.document["verdicts"])
     for verdict, count in counts.items():
         assert f"{count} {verdict}" in shown
