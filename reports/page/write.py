@@ -1,6 +1,7 @@
 """Writing an audit's folder: the page, the data behind it, trajectories and figures."""
 
 import json
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from marginaudit.reports.page.files import csv_text, file_stem, json_text
 from marginaudit.reports.page.formats import csv_table
 from marginaudit.reports.page.html import page
 from marginaudit.reports.plots.measured import rendered
+from marginaudit.reports.verdict import Verdict
 
 VERDICT_COLUMNS = (
     "claim",
@@ -49,7 +51,8 @@ def files_of_report(folder: Path) -> frozenset[str] | None:
 
 def _files(audit: Audit, progress: Callable[[str], None]) -> dict[str, str | bytes]:
     files: dict[str, str | bytes] = {}
-    pictures = []
+    pictures: list[tuple[str, bytes]] = []
+    beside: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
     stems = _stems(audit)
     for source, run in zip(audit.sources, audit.runs, strict=True):
         paper, name = source.paper, run.dataset.name
@@ -61,9 +64,18 @@ def _files(audit: Audit, progress: Callable[[str], None]) -> dict[str, str | byt
             if figure is None:
                 continue
             svg, pdf = rendered(figure, ".svg"), rendered(figure, ".pdf")
-            pictures.append((f"{name}: {picture.caption}", svg))
+            (beside[picture.claim] if picture.claim else pictures).append((f"{name}: {picture.caption}", svg))
             files |= {f"figures/{stem}{picture.suffix}.svg": svg, f"figures/{stem}{picture.suffix}.pdf": pdf}
         files |= {f"trajectories/{stem}-{part}.csv": csv_text(*rows) for part, rows in paper.records(run).items()}
+
+    applied = {row.claim.id for row in audit.rows if row.finding.verdict is not Verdict.NOT_APPLICABLE}
+    for paper in audit.papers:
+        for name, claim in paper.illustrations.items():
+            if claim in applied:
+                progress(f"figure {name}")
+                svg = rendered(paper.figures[name](), ".svg")
+                beside[claim].append((name, svg))
+                files[f"figures/{name}.svg"] = svg
 
     document = audit.as_document()
     rows = [[row[column] for column in VERDICT_COLUMNS] for row in document["verdicts"]]
@@ -73,15 +85,15 @@ def _files(audit: Audit, progress: Callable[[str], None]) -> dict[str, str | byt
         for table in paper.tables:
             records = [(data["name"], table.records(data[table.name])) for data in of_paper]
             files[f"tables/{table.name}.csv"] = csv_table(table.columns, records)
-    files["report.html"] = page(audit, document, pictures)
+    files["report.html"] = page(audit, document, pictures, beside)
     document["files"] = sorted([*files, "report.json"])
     files["report.json"] = json_text(document, indent=2)
     return files
 
 
 def _stems(audit: Audit) -> dict[str, str]:
-    """A file name for each dataset, a number appended where two names give one."""
-    taken: set[str] = set()
+    """A file name for each dataset, a number appended where two names give one, or one is an illustration's."""
+    taken = {name.lower() for paper in audit.papers for name in paper.illustrations}
     stems = {}
     for run in audit.runs:
         stem, number = file_stem(run.dataset.name), 1

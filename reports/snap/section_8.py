@@ -7,6 +7,8 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, syn_medium
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.sgd import Recipe, train_sampled
 
 LR_Z = (0.5, 1.0, 2.0, 3.0)
@@ -19,6 +21,10 @@ NUM_LAST = (1, 3, 5, 10)
 """Queries of Syn-Medium."""
 
 SEEDS = 10
+"""Of the figures."""
+
+FIRST_SEEDS = 12
+"""With which an audit begins."""
 
 Cell = tuple[float, float]
 """eta_Z and eta_Y/eta_Z."""
@@ -33,6 +39,12 @@ def last_scores(data: SequenceClasses, cells: Sequence[Cell], seeds: Sequence[in
     """Z after the last of 100 updates, shape (seeds, cells, queries, contextual)."""
     rates = [(ratio * lr_z, lr_z) for lr_z, ratio in cells]
     return np.array([train_sampled(data, Recipe(), rates, seed).Z[:, -1] for seed in seeds])
+
+
+@once_a_run
+def scores(run: ClassRun, cells: tuple[Cell, ...], first: int, stop: int) -> Floats:
+    """`last_scores` of the run's seeds from ``first`` to ``stop``."""
+    return last_scores(run.dataset, cells, [run.config.seed + i for i in range(first, stop)])
 
 
 def is_syn_medium(data: SequenceClasses) -> bool:

@@ -5,7 +5,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -314,6 +314,40 @@ def test_the_page_says_the_facts_of_a_paper_without_sections(command: Command) -
     assert "N 3; mean 3; rate 0.5" in page
     assert "<svg" in page
     assert Path("audit-report/trajectories/three-numbers-descent.csv").read_text().startswith("step,w\n1,1.5")
+
+
+def test_a_figure_stands_beside_the_claim_that_it_illustrates(command: Command) -> None:
+    command.json("audit", "three-numbers")
+    page = Path("audit-report/report.html").read_text(encoding="utf-8")
+    article = page[page.index('<article class="claim" id="third.below-largest">') :]
+    assert re.search(r"<figure[^>]*><svg.*</svg>\s*<figcaption[^>]*>third-1</figcaption>", article, re.DOTALL)
+    assert "third-1" not in page[: -len(article)]
+    drawn = Path("audit-report/figures/third-1.svg").read_bytes()
+    assert drawn == rendered(paper_named("third").figures["third-1"](), ".svg")
+    assert "figures/third-1.svg" in json.loads(Path("audit-report/report.json").read_text())["files"]
+
+
+def test_a_figure_is_not_drawn_where_its_claim_does_not_apply(command: Command, tmp_path: Path) -> None:
+    command.json("audit", str(dataset_file(tmp_path, {"numbers": [-1, 2]})))
+    assert not Path("audit-report/figures/third-1.svg").exists()
+    assert "third-1" not in Path("audit-report/report.html").read_text(encoding="utf-8")
+
+
+def test_a_dataset_of_a_figures_name_is_written_beside_it(command: Command, tmp_path: Path) -> None:
+    command.json("audit", str(dataset_file(tmp_path, {"name": "Third-1", "numbers": [1, 2]})))
+    names = sorted(path.name for path in Path("audit-report/figures").glob("*.svg"))
+    assert [name.lower() for name in names] == ["third-1-2.svg", "third-1.svg"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "got"),
+    [({"third-2": "third.below-largest"}, "the figure third-2"), ({"third-1": "third.above"}, "the claim third.above")],
+)
+def test_an_illustration_is_a_figure_beside_a_claim(wrong: dict[str, str], got: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"illustration {next(iter(wrong))}: got {got}, expected one of the paper's own"
+    ):
+        replace(paper_named("third"), illustrations=wrong)
 
 
 def test_contributing_walks_through_the_third_paper() -> None:

@@ -132,6 +132,7 @@ PAPER = Paper(
     classified=classified,
     claims=(BELOW_LARGEST,),
     figures={"third-1": lambda: line(MeanRun(NUMBERS.cases["three-numbers"]()))},
+    illustrations={"third-1": "third.below-largest"},
     tables=(MEANS,),
     pictures=(Picture("", "descent", lambda run, findings: line(run)),),
     space=SPACE,

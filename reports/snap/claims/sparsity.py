@@ -13,13 +13,13 @@ from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.claims.chance import ranks
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.section_8 import CELLS, LR_Z, NUM_LAST, RATIOS, Cell, is_syn_medium, last_scores
+from marginaudit.reports.snap.section_8 import CELLS, FIRST_SEEDS, LR_Z, NUM_LAST, RATIOS, Cell, is_syn_medium, scores
 from marginaudit.training.snap.sgd import entropy_of_distinct
 
 THRESHOLD = 2.0
 """The eta_Y/eta_Z from which on entropy is to rise."""
 
-LOOKS = (12, 100)
+LOOKS = (FIRST_SEEDS, 100)
 """Seeds after which a comparison is decided, or not yet."""
 
 DOUBT = 2.0**-12
@@ -41,11 +41,9 @@ ABOVE = tuple(pair for pair in ALONG_RATIO if pair[0][1] >= THRESHOLD)
 BELOW = tuple(pair for pair in ALONG_RATIO if pair[0][1] < THRESHOLD)
 
 
-@once_a_run
 def entropies(run: ClassRun, cells: tuple[Cell, ...], first: int, stop: int) -> Floats:
     """Entropy, in nats, of the seeds from ``first`` to ``stop``, shape (seeds, cells)."""
-    seeds = [run.config.seed + i for i in range(first, stop)]
-    return entropy_of_distinct(run.dataset, last_scores(run.dataset, cells, seeds))
+    return entropy_of_distinct(run.dataset, scores(run, cells, first, stop))
 
 
 def of_median(differences: Floats) -> tuple[Floats, Floats]:

@@ -17,7 +17,13 @@ FIRST_MOMENT, SECOND_MOMENT, EPSILON = 0.9, 0.999, 1e-8
 @compiled
 def members(number: Integers, start: int, stop: int, n: int) -> Integers:
     """The samples of class n among samples ``start`` to ``stop``."""
-    return start + np.flatnonzero(number[start:stop] == n)
+    found = np.empty(stop - start, dtype=np.int64)
+    size = 0
+    for s in range(start, stop):
+        if number[s] == n:
+            found[size] = s
+            size += 1
+    return found[:size]
 
 
 @compiled
@@ -25,44 +31,56 @@ def rows(matrix: Floats, chosen: Integers) -> Floats:
     """Some rows of a matrix."""
     found = np.empty((len(chosen), matrix.shape[1]))
     for i in range(len(chosen)):
-        found[i] = matrix[chosen[i]]
+        for j in range(matrix.shape[1]):
+            found[i, j] = matrix[chosen[i], j]
     return found
 
 
 @compiled
-def attend(counts: Integers, chosen: Integers, scores: Floats) -> tuple[Floats, Floats]:
-    """Attention b of samples to the tokens of their class, and the norms |X^T b|.
+def copied(source: Floats, target: Floats) -> None:
+    """Copy a matrix."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[i, j] = source[i, j]
+
+
+@compiled
+def attend(counts: Integers, chosen: Integers, tokens: Integers, Z: Floats) -> tuple[Floats, Floats, Floats]:
+    """Attention b of samples to the tokens of their class, f = b/|X^T b|, and the norms |X^T b|.
 
     Parameters
     ----------
     counts : (all samples, most tokens of a class) array
     chosen : (samples,) array
-    scores : (tokens,) array
-        The row of Z.
+    tokens : (tokens,) array
+    Z : (contextual,) array
+        The row of their query.
     """
-    weights = np.empty((len(chosen), len(scores)))
+    weights = np.empty((len(chosen), len(tokens)))
     for s in range(len(chosen)):
         count = counts[chosen[s]]
         top = -np.inf
-        for i in range(len(scores)):
+        for i in range(len(tokens)):
             if count[i] > 0:
-                top = max(top, scores[i])
-        for i in range(len(scores)):
-            weights[s, i] = scores[i] - top if count[i] > 0 else 0.0
+                top = max(top, Z[tokens[i]])
+        for i in range(len(tokens)):
+            weights[s, i] = Z[tokens[i]] - top if count[i] > 0 else 0.0
     exponentiate(weights.ravel())
-    norm = np.empty(len(chosen))
+    f, norm = np.empty(weights.shape), np.empty(len(chosen))
     for s in range(len(chosen)):
         count = counts[chosen[s]]
         total = 0.0
-        for i in range(len(scores)):
+        for i in range(len(tokens)):
             weights[s, i] *= count[i]
             total += weights[s, i]
         square = 0.0
-        for i in range(len(scores)):
+        for i in range(len(tokens)):
             weights[s, i] /= total
             square += weights[s, i] * weights[s, i]
         norm[s] = np.sqrt(square)
-    return weights, norm
+        for i in range(len(tokens)):
+            f[s, i] = weights[s, i] / norm[s]
+    return weights, f, norm
 
 
 @compiled
@@ -100,8 +118,8 @@ def gradients(
 
     Source: arXiv 2305.16380, eq. 3 (Lemma 1), descending.
     """
-    of_Y[:] = 0.0
-    of_Z[:] = 0.0
+    of_Y.fill(0.0)
+    of_Z.fill(0.0)
     loss = 0.0
     for n in range(len(classes.label)):
         chosen = members(samples.number, start, stop, n)
@@ -109,8 +127,7 @@ def gradients(
             continue
         tokens = classes.token[classes.first[n] : classes.first[n + 1]]
         asked, size = classes.query[n], len(tokens)
-        attention, norm = attend(samples.counts, chosen, Z[asked][tokens])
-        f = attention / norm.reshape(-1, 1)
+        attention, f, norm = attend(samples.counts, chosen, tokens, Z[asked])
         own = rows(Y, tokens)
         g = np.zeros((len(chosen), Y.shape[1]))
         add_product(f, own, g)
@@ -120,7 +137,8 @@ def gradients(
         pushed = np.zeros(own.shape)
         add_product(transposed(f), g, pushed)
         for i in range(size):
-            of_Y[tokens[i]] += pushed[i]
+            for j in range(Y.shape[1]):
+                of_Y[tokens[i], j] += pushed[i, j]
         for s in range(len(chosen)):
             along = 0.0
             for i in range(size):
@@ -178,7 +196,7 @@ def follow(
     """
     of_Y, of_Z = np.empty_like(Y), np.empty_like(Z)
     moments_Y, moments_Z = np.zeros((2, *Y.shape)), np.zeros((2, *Z.shape))
-    path[0] = Z
+    copied(Z, path[0])
     for t in range(len(loss)):
         loss[t] = gradients(classes, samples, t * batch, (t + 1) * batch, Y, Z, of_Y, of_Z)
         if momentum < 0:
@@ -187,4 +205,4 @@ def follow(
         else:
             descend(Y, of_Y, moments_Y[0], lr_y, momentum)
             descend(Z, of_Z, moments_Z[0], lr_z, momentum)
-        path[t + 1] = Z
+        copied(Z, path[t + 1])
