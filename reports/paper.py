@@ -12,6 +12,8 @@ from marginaudit.reports.sweeps import Sweeps
 from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hypothesis.strategies import SearchStrategy
     from matplotlib.figure import Figure
 
@@ -127,6 +129,8 @@ class Paper:
     claims : tuple of Claim
         They are about this paper's datasets only, and say so in their field ``paper``.
     figures : the paper's own, by name
+    on_text : of its figures those that can be drawn of a text, by name: from a file, or None for the paper's own, and a
+        function that is told the part that is done, to the figure
     illustrations : by a figure's name, the id of the claim beside which a report has it
         It is drawn where the claim applies to a dataset of the audit.
     tables, pictures : what the report has of every dataset
@@ -158,6 +162,7 @@ class Paper:
     commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
     figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
+    on_text: "Mapping[str, Callable[[Path | None, Callable[[float], None]], Figure]]" = field(default_factory=dict)
     illustrations: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()

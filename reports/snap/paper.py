@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from marginaudit.orders.snap import CLASSES
 from marginaudit.reports.paper import Paper, Picture
 from marginaudit.reports.snap.facts import classified, facts, records
-from marginaudit.reports.snap.figures import FIGURES, ILLUSTRATIONS
+from marginaudit.reports.snap.figures import FIGURES, ILLUSTRATIONS, ON_TEXT
 from marginaudit.reports.snap.figures.grid import of_a_run
 from marginaudit.reports.snap.hunting.space import SPACE
 from marginaudit.reports.snap.ledger import CLAIMS
@@ -45,6 +45,7 @@ PAPER = Paper(
     train=train,
     classified=classified,
     figures=FIGURES,
+    on_text=ON_TEXT,
     illustrations=ILLUSTRATIONS,
     pictures=(
         Picture(

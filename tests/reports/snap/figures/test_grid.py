@@ -46,7 +46,7 @@ def lines(axis: Axes) -> list[tuple[str, Any, Any]]:
 )
 def test_recall(name: str, labels: list[str], rates: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """With two sizes and two seeds in place of four and ten."""
-    assert (grid.NUM_LAST, grid.SEEDS) == ((1, 3, 5, 10), 10)
+    assert (section_8.NUM_LAST, section_8.SEEDS) == ((1, 3, 5, 10), 10)
     monkeypatch.setattr(grid, "NUM_LAST", (1, 2))
     monkeypatch.setattr(grid, "SEEDS", 2)
     figure = PAPER.figures[name]()
@@ -117,7 +117,7 @@ class TestOfARun:
 
 
 def test_the_figures_and_beside_which_claims() -> None:
-    assert list(PAPER.figures) == ["snap-3", "snap-4", "snap-5", "snap-8", "snap-9", "snap-11", "snap-12"]
+    assert list(PAPER.figures) == [f"snap-{number}" for number in (3, 4, 5, 7, 8, 9, 10, 11, 12)]
     assert set(PAPER.figures) - set(PAPER.illustrations) == {"snap-11", "snap-12"}
     [picture] = PAPER.pictures
     assert picture.claim == "snap.fig6.direction"
