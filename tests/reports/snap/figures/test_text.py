@@ -29,12 +29,12 @@ def test_attention_over_training() -> None:
     windows = np.array([shown[i : i + 13] for i in range(24)])
     for axis, update in zip(maps, (0, 100, 200, 400), strict=True):
         np.testing.assert_array_equal(axis.images[0].get_array(), attention(found.parameters[update // 10], windows))
-        assert axis.images[0].get_extent() == [-12.5, -0.5, 24.5, 0.5]
+        assert tuple(axis.images[0].get_extent()) == (-12.5, -0.5, 24.5, 0.5)
         assert axis.get_title(loc="left") == f"{update} updates"
     curve, most = lower.lines
     np.testing.assert_array_equal(curve.get_xdata(), np.arange(0, 401, 10))
     np.testing.assert_array_equal(curve.get_ydata(), found.entropy)
-    assert list(most.get_ydata()) == [np.log(12)] * 2
+    np.testing.assert_array_equal(most.get_ydata(), np.log(12))
     assert found.entropy[-1] < 0.8 * found.entropy[0]
     assert figure.get_suptitle() == (
         "Alice in Wonderland, its beginning: 767 words, M = 301; d = 16, T = 13, batch 32, SGD, $\\eta$ = 5, seed 0"

@@ -102,7 +102,7 @@ def test_updates_one_after_another() -> None:
             assert found.entropy[i] == pytest.approx(entropy_of(attention(at, shown)), rel=1e-12, abs=0)
         chosen = rng.integers(len(windows), size=3)
         slope = gradients(at, windows[chosen], following[chosen])[1]
-        norm = np.linalg.norm(np.concatenate([part.ravel() for part in slope]))
+        norm = float(np.linalg.norm(np.concatenate([part.ravel() for part in slope])))
         cut += norm > 0.4
         at = Parameters(*(p - eta * g * min(1, 0.4 / norm) for p, g in zip(at, slope, strict=True)))
     assert cut > 0
