@@ -12,6 +12,8 @@ from marginaudit.reports.sweeps import Sweeps
 from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hypothesis.strategies import SearchStrategy
     from matplotlib.figure import Figure
 
@@ -51,11 +53,14 @@ class Picture:
         What its file's name ends with.
     caption : str
     draw : from a run and its findings by claim to the figure; None where the run has nothing to draw
+    claim : str
+        The id of the claim beside which it stands; "" where it stands among the plots.
     """
 
     suffix: str
     caption: str
     draw: "Callable[[Any, Mapping[str, Finding]], Figure | None]"
+    claim: str = ""
 
 
 @dataclass(frozen=True)
@@ -126,6 +131,10 @@ class Paper:
     claims : tuple of Claim
         They are about this paper's datasets only, and say so in their field ``paper``.
     figures : the paper's own, by name
+    on_text : of its figures those that can be drawn of a text, by name: from a file, or None for the paper's own, and a
+        function that is told the part that is done, to the figure
+    illustrations : by a figure's name, the id of the claim beside which a report has it
+        It is drawn where the claim applies to a dataset of the audit.
     tables, pictures : what the report has of every dataset
     package : str
         Where its data lie: ``templates/sections.html`` for the page, ``counterexamples/`` and ``sweeps/``; "" for none.
@@ -137,7 +146,8 @@ class Paper:
     Raises
     ------
     ValueError
-        A claim assumes what is no predicate of the kind, or is about another paper.
+        A claim assumes what is no predicate of the kind, or is about another paper; or a figure or claim of an
+        illustration is not there.
     """
 
     name: str
@@ -155,6 +165,8 @@ class Paper:
     commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
     figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
+    on_text: "Mapping[str, Callable[[Path | None, Callable[[float], None]], Figure]]" = field(default_factory=dict)
+    illustrations: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()
     package: str = ""
@@ -168,6 +180,11 @@ class Paper:
                 got = f"the assumption {', '.join(unknown)}" if unknown else f"the paper {claim.paper}"
                 expected = f"one of {', '.join(self.kind.assumptions)}" if unknown else self.name
                 raise ValueError(f"claim {claim.id}: got {got}, expected {expected}")
+        known = {claim.id for claim in self.claims}
+        for name, beside in self.illustrations.items():
+            if name not in self.figures or beside not in known:
+                got = f"the claim {beside}" if name in self.figures else f"the figure {name}"
+                raise ValueError(f"illustration {name}: got {got}, expected one of the paper's own")
         own = tuple(claim if claim.paper else replace(claim, paper=self.name) for claim in self.claims)
         object.__setattr__(self, "claims", own)
 

@@ -1,9 +1,10 @@
 """Writing an audit's folder: the page, the data behind it, trajectories and figures."""
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.page.exports import exported
@@ -11,6 +12,10 @@ from marginaudit.reports.page.files import csv_text, file_stem, json_text
 from marginaudit.reports.page.formats import csv_table
 from marginaudit.reports.page.html import page
 from marginaudit.reports.plots.measured import rendered
+from marginaudit.reports.verdict import Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 VERDICT_COLUMNS = (
     "claim",
@@ -50,7 +55,8 @@ def files_of_report(folder: Path) -> frozenset[str] | None:
 
 def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[str]) -> dict[str, str | bytes]:
     files: dict[str, str | bytes] = {}
-    pictures = []
+    pictures: list[tuple[str, bytes]] = []
+    beside: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
     stems = _stems(audit)
     for source, run in zip(audit.sources, audit.runs, strict=True):
         paper, name = source.paper, run.dataset.name
@@ -61,11 +67,19 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
             figure = picture.draw(run, findings)
             if figure is None:
                 continue
-            endings = (".svg", ".pdf") if "pdf" in exports else (".svg",)
-            drawn = {ending: rendered(figure, ending) for ending in endings}
-            pictures.append((f"{name}: {picture.caption}", drawn[".svg"]))
-            files |= {f"figures/{stem}{picture.suffix}{ending}": content for ending, content in drawn.items()}
+            found = _drawn(figure, exports)
+            (beside[picture.claim] if picture.claim else pictures).append((f"{name}: {picture.caption}", found[".svg"]))
+            files |= {f"figures/{stem}{picture.suffix}{ending}": content for ending, content in found.items()}
         files |= {f"trajectories/{stem}-{part}.csv": csv_text(*rows) for part, rows in paper.records(run).items()}
+
+    applied = {row.claim.id for row in audit.rows if row.finding.verdict is not Verdict.NOT_APPLICABLE}
+    for paper in audit.papers:
+        for name, claim in paper.illustrations.items():
+            if claim in applied:
+                progress(f"figure {name}")
+                found = _drawn(paper.figures[name](), exports)
+                beside[claim].append((name, found[".svg"]))
+                files |= {f"figures/{name}{ending}": content for ending, content in found.items()}
 
     document = audit.as_document()
     rows = [[row[column] for column in VERDICT_COLUMNS] for row in document["verdicts"]]
@@ -76,15 +90,20 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
             records = [(data["name"], table.records(data[table.name])) for data in of_paper]
             files[f"tables/{table.name}.csv"] = csv_table(table.columns, records)
     files |= exported(audit.papers, document, exports, VERDICT_COLUMNS)
-    files["report.html"] = page(audit, document, pictures)
+    files["report.html"] = page(audit, document, pictures, beside)
     document["files"] = sorted([*files, "report.json"])
     files["report.json"] = json_text(document, indent=2)
     return files
 
 
+def _drawn(figure: "Figure", exports: Collection[str]) -> dict[str, bytes]:
+    """The figure as the page shows it and as it is asked for, by file name's ending."""
+    return {ending: rendered(figure, ending) for ending in (".svg", *([".pdf"] if "pdf" in exports else []))}
+
+
 def _stems(audit: Audit) -> dict[str, str]:
-    """A file name for each dataset, a number appended where two names give one."""
-    taken: set[str] = set()
+    """A file name for each dataset, a number appended where two names give one, or one is an illustration's."""
+    taken = {name.lower() for paper in audit.papers for name in paper.illustrations}
     stems = {}
     for run in audit.runs:
         stem, number = file_stem(run.dataset.name), 1

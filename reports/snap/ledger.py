@@ -13,6 +13,7 @@ from marginaudit.reports.snap.claims import (
     growth,
     overlaps,
     rows,
+    sparsity,
     speed,
     transition,
 )
@@ -31,6 +32,7 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
     fates.CLAIMS,
     gains.CLAIMS,
     transition.CLAIMS,
+    sparsity.CLAIMS,
 )
 
 CLAIMS = Ledger(claim for claims in MODULES for claim in claims)
