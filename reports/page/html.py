@@ -10,10 +10,11 @@ from typing import Any
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.counterexample import smallest_counterexample
+from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.plots.style import VERDICTS
+from marginaudit.reports.plots.style import STANDINGS, VERDICTS
+from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 
 MOST_LINES = 100
@@ -56,6 +57,8 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
             "assumptions": claim.assumptions,
             "statement": claim.statement,
             "instead": claim.instead,
+            "standing": claim.standing,
+            "counterexample": counterexample_shown(paper, claim) if paper.has(claim) else None,
             "smallest": None
             if (known := smallest_counterexample(paper, claim)) is None
             else paper.kind.in_words(known),
@@ -87,15 +90,20 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
         ],
         claims=claims,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
+        standings=[(status.value, count) for status in Status if (count := _standing(claims, status))],
         evidences=sorted(Counter(row["evidence"] for row in rows).items()),
         violations=[
             (claim, violated)
             for claim in claims
             if (violated := [row for row in claim["rows"] if row["verdict"] == Verdict.VIOLATED])
         ],
-        colours={verdict.value: colour for verdict, colour in VERDICTS.items()},
+        colours={name.value: colour for colours in (VERDICTS, STANDINGS) for name, colour in colours.items()},
         pictures=[(printable(name), Markup(_svg(picture))) for name, picture in pictures],
     )
+
+
+def _standing(claims: Sequence[Mapping[str, Any]], status: Status) -> int:
+    return sum(claim["standing"].status is status for claim in claims)
 
 
 def _sections(paper: Paper) -> bool:

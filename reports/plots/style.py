@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 
 MEASURED = "#1f4e79"
@@ -19,6 +20,8 @@ VERDICTS = {
     Verdict.NOT_APPLICABLE: "#667085",
     Verdict.HOLDS: "#067647",
 }
+
+STANDINGS = {Status.REFUTED: "#b42318", Status.OPEN: "#b54708", Status.PROVED: "#067647"}
 
 FIGURE: Any = {
     "font.size": 9,
