@@ -10,6 +10,7 @@ from marginaudit.reports.ntp.figures.direction import direction_figure
 from marginaudit.reports.ntp.figures.gallery import FIGURES
 from marginaudit.reports.ntp.figures.measured import against_bounds
 from marginaudit.reports.ntp.hunting.space import SPACE
+from marginaudit.reports.ntp.implications import IMPLICATIONS
 from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.run import Config, Run, true_steps
 from marginaudit.reports.ntp.sweeps import SWEEPS
@@ -42,6 +43,7 @@ PAPER = Paper(
     train=train,
     classified=classified,
     claims=tuple(CLAIMS.values()),
+    implications=IMPLICATIONS,
     figures=FIGURES,
     tables=TABLES,
     pictures=(

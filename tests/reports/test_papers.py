@@ -171,7 +171,7 @@ class TestCommands:
         for line in re.findall(r"<tr><td><a class=\"mono\".*?</tr>", page, re.DOTALL):
             assert line.count("<td") == 5, "a claim, its standing and kind, and a cell for each dataset"
             claim = re.findall(r"#([^\"]+)\"", line)[0]
-            cells = line.split("<td>")[3:]
+            cells = line.split("<td>")[4:]
             own = claim in {entry.id for entry in paper.claims}
             assert ["badge" in cell for cell in cells] == [own, not own]
 
