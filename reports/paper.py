@@ -139,7 +139,7 @@ class Paper:
     Raises
     ------
     ValueError
-        A claim assumes what is no predicate of the kind, or is about another paper; or an implication is about no claim,
+        A claim assumes what is no predicate of the kind, or is about another paper; or an implication is to no claim,
         or from one that is not proved.
     """
 

@@ -1,6 +1,8 @@
 """What follows from proved statements about next-token prediction for one dataset, checked in ball arithmetic."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from marginaudit.margins.ntp import Exact
@@ -61,57 +63,54 @@ def sizes(run: Run) -> Sizes | None:
     return Sizes(data.N, data.L_max, w, arb(run.eta), rarity)
 
 
-def above_the_sharp_direction(run: Run) -> str | None:
+def of_sizes(condition: Callable[[Sizes], str | None]) -> Callable[[Run], str | None]:
+    """The condition on a run, in ball arithmetic."""
+
+    def unmet(run: Run) -> str | None:
+        import flint
+
+        with flint.ctx.workprec(BITS):
+            found = sizes(run)
+            return NOT_EXACT if found is None else condition(found)
+
+    return unmet
+
+
+def above_the_sharp_direction(at: Sizes) -> str | None:
     """Why the printed bound of Theorem 1 is not that of `sharp.theorem1` or more wherever it says anything, or None.
 
     docs/proofs-ntp.md, section 5.3: the quotient of the two falls, so that one step t_1 answers for all beyond. Before
     it the printed bound is at least 2 if it is at 2 and at t_1.
     """
-    import flint
+    from flint import arb
 
-    with flint.ctx.workprec(BITS):
-        found = sizes(run)
-        if found is None:
-            return NOT_EXACT
-        for power in range(1, FARTHEST):
-            t = flint.arb(2) ** power
-            if found.sharp(t.log()) <= found.printed(t.log()):
-                vacuous = all(found.printed(at.log()) >= 2 * at * found.eta for at in (flint.arb(2), t))
-                return None if power == 1 or vacuous else "before the sharper bound is below the printed, that is below 2"
+    for power in range(1, FARTHEST):
+        t = arb(2) ** power
+        if at.sharp(t.log()) <= at.printed(t.log()):
+            vacuous = all(at.printed(early.log()) >= 2 * early * at.eta for early in (arb(2), t))
+            return None if power == 1 or vacuous else "the printed bound is below 2 before it is above the other"
     return "the bound of sharp.theorem1 is not below the printed one"
 
 
-def above_the_sharp_lemma7(run: Run) -> str | None:
+def above_the_sharp_lemma7(at: Sizes) -> str | None:
     """Why the a_t of Lemma 7 is below that of `sharp.lemma7` beyond its threshold, or None: section 3.4."""
-    import flint
-
-    with flint.ctx.workprec(BITS):
-        found = sizes(run)
-        if found is None:
-            return NOT_EXACT
-        L, w = found.L, found.w
-        least = 4 * _root_two() * L * w
-        enough = bool(found.rarity <= 4 * found.N * L**2 * w * (1 + (2 * L * least).log()))
+    least = 4 * _root_two() * at.L * at.w
+    enough = at.rarity <= 4 * at.N * at.L**2 * at.w * (1 + (2 * at.L * least).log())
     return None if enough else "the a_t of sharp.lemma7 is not below the printed one"
 
 
-def beyond_lemma_10_1(run: Run, factor: int) -> str | None:
+def beyond_lemma_10_1(at: Sizes, factor: int) -> str | None:
     """Why Theorem 2 speaks, with ``factor`` in its threshold for t, where Lemma 10.1 does not, or None: section 5.4."""
-    import flint
+    from flint import arb
 
-    with flint.ctx.workprec(BITS):
-        found = sizes(run)
-        if found is None:
-            return NOT_EXACT
-        w, eta = found.w, found.eta
-        kappa = factor * found.N * found.L**4 * w**6 / eta
-        if not kappa >= 5:
-            return "its threshold is not beyond e^2"
-        log_t = flint.arb(2)
-        for _ in range(3):
-            log_t = kappa.log() + 2 * log_t.log()
-        slope, rest = 32 * w**5 * found.rarity + 16 * eta * w**4, 16 * _root_two() * eta * w**3
-        enough = bool(slope * (1 + log_t) + rest <= kappa * eta * log_t**2)
+    kappa = factor * at.N * at.L**4 * at.w**6 / at.eta
+    if not kappa >= 5:
+        return "its threshold is not beyond e^2"
+    log_t = arb(2)
+    for _ in range(3):
+        log_t = kappa.log() + 2 * log_t.log()
+    slope, rest = 32 * at.w**5 * at.rarity + 16 * at.eta * at.w**4, 16 * _root_two() * at.eta * at.w**3
+    enough = slope * (1 + log_t) + rest <= kappa * at.eta * log_t**2
     return None if enough else "its threshold is before the step from which Lemma 10.1 speaks"
 
 
@@ -139,14 +138,14 @@ IMPLICATIONS = (
         target="ntp.theorem1.direction",
         condition="its bound is below the printed one from some t_1 on, and before t_1 the printed one is above 2",
         proof=PRINTED + "53-ntptheorem1direction-where-the-sharp-one-is-below-it",
-        unmet=above_the_sharp_direction,
+        unmet=of_sizes(above_the_sharp_direction),
     ),
     Implication(
         sources=("sharp.lemma6", "sharp.lemma7"),
         target="ntp.lemma7",
         condition="its a_t is below the printed one at the least norm beyond the threshold, and so at every larger one",
         proof=PRINTED + "34-ntplemma7-where-the-sharp-one-is-below-it",
-        unmet=above_the_sharp_lemma7,
+        unmet=of_sizes(above_the_sharp_lemma7),
     ),
     *(
         Implication(
@@ -154,7 +153,7 @@ IMPLICATIONS = (
             target=f"ntp.theorem2.{part}{suffix}",
             condition="16 ||W*_kq||^2 times its bound is at most 1 at the threshold for t, and so beyond",
             proof=PRINTED + "54-theorem-2-where-its-thresholds-lie-beyond-that-of-lemma-101",
-            unmet=lambda run, factor=factor: beyond_lemma_10_1(run, factor),
+            unmet=of_sizes(partial(beyond_lemma_10_1, factor=factor)),
         )
         for part in ("weight", "loss")
         for suffix, factor in (("", 1696), (".rederived", 864))

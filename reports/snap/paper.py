@@ -5,6 +5,7 @@ from marginaudit.reports.paper import Paper
 from marginaudit.reports.snap.facts import classified, facts, records
 from marginaudit.reports.snap.figures import FIGURES
 from marginaudit.reports.snap.hunting.space import SPACE
+from marginaudit.reports.snap.implications import IMPLICATIONS
 from marginaudit.reports.snap.ledger import CLAIMS
 from marginaudit.reports.snap.run import FARTHEST, ClassConfig, ClassRun
 from marginaudit.reports.snap.sampled import SWEEPS
@@ -24,6 +25,7 @@ PAPER = Paper(
     classified=classified,
     figures=FIGURES,
     claims=tuple(CLAIMS.values()),
+    implications=IMPLICATIONS,
     package="marginaudit.reports.snap",
     space=SPACE,
     sweeps=SWEEPS,

@@ -93,9 +93,7 @@ STANDINGS: Mapping[str, Standing] = {
     "snap.theorem5.rederived": proved(
         PAGE + "25-snaptheorem5rederived", "snap.lemma5", "snap.lemma10.rederived", hunted=38
     ),
-    "snap.corollary1": unsettled(
-        "constants for every delta, and for eq. 71's steps to epsilon at every M", hunted=5
-    ),
+    "snap.corollary1": unsettled("constants for every delta, and for eq. 71's steps to epsilon at every M", hunted=5),
     "snap.lemma13": proved(PAGE + "61-snaplemma13-snaplemma14-snaplemma15", hunted=1393),
     "snap.lemma14": proved(PAGE + "61-snaplemma13-snaplemma14-snaplemma15", hunted=778),
     "snap.lemma15": proved(PAGE + "61-snaplemma13-snaplemma14-snaplemma15", "snap.lemma14", hunted=806),
