@@ -8,6 +8,7 @@ from marginaudit.orders import Kind
 from marginaudit.reports.claim import NOT_STATED, Claim
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.implication import Implication
+from marginaudit.reports.reliance import Reliance
 from marginaudit.reports.run import BaseRun, Progress, Rows
 from marginaudit.reports.standing import Status
 from marginaudit.reports.sweeps import Sweeps
@@ -127,6 +128,8 @@ class Paper:
         They are about this paper's datasets only, and say so in their field ``paper``.
     implications : tuple of Implication
         What follows from claims that are proved.
+    reliances : tuple of Reliance
+        What the source derives from claims that are refuted.
     figures : the paper's own, by name
     tables, pictures : what the report has of every dataset
     package : str
@@ -157,6 +160,7 @@ class Paper:
     commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
     implications: tuple[Implication, ...] = ()
+    reliances: tuple[Reliance, ...] = ()
     figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()

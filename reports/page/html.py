@@ -12,8 +12,9 @@ from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.grid import Grid
+from marginaudit.reports.page.statements import LINKS, panels
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.plots.style import STANDINGS, VERDICTS
+from marginaudit.reports.plots.style import LINES, STANDINGS, VERDICTS
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 
@@ -99,6 +100,10 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
         ],
         colours={name.value: colour for colours in (VERDICTS, STANDINGS) for name, colour in colours.items()},
         pictures=[(printable(name), Markup(_svg(picture))) for name, picture in pictures],
+        statements=panels(audit.papers),
+        links=LINKS,
+        line_colours=LINES,
+        reliances=[reliance for paper in audit.papers for reliance in paper.reliances],
     )
 
 

@@ -23,6 +23,9 @@ VERDICTS = {
 
 STANDINGS = {Status.REFUTED: "#b42318", Status.OPEN: "#b54708", Status.PROVED: "#067647"}
 
+LINES = {"proves": "#067647", "implies": "#1f4e79", "refutes": "#b42318", "printed": "#98a2b3"}
+"""Of arcs between statements."""
+
 FIGURE: Any = {
     "font.size": 9,
     "axes.titlesize": 9.5,

@@ -7,6 +7,7 @@ from marginaudit.reports.snap.figures import FIGURES
 from marginaudit.reports.snap.hunting.space import SPACE
 from marginaudit.reports.snap.implications import IMPLICATIONS
 from marginaudit.reports.snap.ledger import CLAIMS
+from marginaudit.reports.snap.reliances import RELIANCES
 from marginaudit.reports.snap.run import FARTHEST, ClassConfig, ClassRun
 from marginaudit.reports.snap.sampled import SWEEPS
 from marginaudit.reports.snap.training import train
@@ -26,6 +27,7 @@ PAPER = Paper(
     figures=FIGURES,
     claims=tuple(CLAIMS.values()),
     implications=IMPLICATIONS,
+    reliances=RELIANCES,
     package="marginaudit.reports.snap",
     space=SPACE,
     sweeps=SWEEPS,
