@@ -19,6 +19,7 @@ from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.hunt import hunt, hunt_answer
 from marginaudit.reports.page.files import json_text, write_whole
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.standing import Status
 
 HERE = Path(__file__).parent
 CELLS = HERE / "ablation"
@@ -36,7 +37,8 @@ a hunt affords) or *undefined* (what the statement speaks of does not exist with
 does not make the assumption.
 
 A counterexample without an assumption shows that the assumption is needed. None found shows nothing but that none
-was found, in at most {seconds:g} s a cell, among small datasets.
+was found, in at most {seconds:g} s a cell, among small datasets. The second table of a paper says of each statement
+that is refuted with all assumptions kept, here or in formulas, which added assumption makes it true.
 
 `python docs/ablation.py` makes this page.
 """
@@ -110,7 +112,7 @@ def page() -> str:
     """The table, from the kept cells."""
     answers = {cell: json.loads(cell_file(*cell).read_text(encoding="utf-8")) for cell in cells()}
     seconds = max(answer["allowed_seconds"] for answer in answers.values())
-    tables = [f"\n## {paper.source}\n\n{table(paper, answers)}\n" for paper in HUNTED]
+    tables = [f"\n## {paper.source}\n\n{table(paper, answers)}\n\n{weakest(paper)}\n" for paper in HUNTED]
     return HEADER.format(whole=WHOLE, seconds=seconds) + "".join(tables)
 
 
@@ -123,6 +125,14 @@ def table(paper: Paper, answers: dict[tuple[str, str | None], Any]) -> str:
     for claim in paper.claims:
         kept = [shown(answers[claim.id, c]) if (claim.id, c) in answers else "–" for c in columns]
         rows.append([f"`{claim.id}`", *kept])
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def weakest(paper: Paper) -> str:
+    """Of each refuted statement, what makes it true."""
+    refuted = [claim for claim in paper.claims if claim.standing.status is Status.REFUTED]
+    rows = [["refuted", "true with, as the weakest known"], ["---", "---"]]
+    rows += [[f"`{claim.id}`", claim.standing.weakest.replace("|", "\\|")] for claim in refuted]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from marginaudit.orders import printable, shortened, shown
 from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.run import BaseRun
+from marginaudit.reports.standing import OPEN, Standing
 from marginaudit.reports.time_limit import TimeIsUp
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
@@ -21,6 +22,9 @@ NOT_STATED = ("not stated",)
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What a claim's id looks like: it is part of file names."""
+
+EXPECTED: dict[type, str] = {str: "text", tuple: "a tuple of names", Standing: "a Standing"}
+"""What stands for these types in an error's message."""
 
 LONGEST_MESSAGE = 2000
 """Characters of an error's message that a report shows."""
@@ -33,6 +37,7 @@ FIELDS: dict[str, type] = {
     "instead": str,
     "paper": str,
     "assumptions": tuple,
+    "standing": Standing,
 }
 """Types that are checked when a claim is made, so that a report can hold it."""
 
@@ -88,6 +93,8 @@ class Claim:
         What is true where the statement is violated, with what shows it; "" where nothing is known.
     paper : str
         The name of the paper that it is about; "" for any whose datasets have its assumptions.
+    standing : Standing
+        What is known of it for every dataset: open unless said otherwise.
 
     Raises
     ------
@@ -105,12 +112,13 @@ class Claim:
     proof_uses: tuple[ProofCondition, ...] = ()
     instead: str = ""
     paper: str = ""
+    standing: Standing = OPEN
 
     def __post_init__(self) -> None:
         for name, expected in FIELDS.items():
             value = getattr(self, name)
             if not isinstance(value, expected):
-                self._refuse(f"{shown(value)} as {name}", "text" if expected is str else "a tuple of names")
+                self._refuse(f"{shown(value)} as {name}", EXPECTED[expected])
             if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
                 self._refuse(f"{shown(value)} as {name}", "characters that UTF-8 has")
         if not NAME.fullmatch(self.id):

@@ -2,6 +2,7 @@
 
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from marginaudit.orders.reading import parsed_json
@@ -23,7 +24,18 @@ def smallest_counterexample(paper: Paper, claim: Claim) -> Any | None:
     return None if text is None else paper.kind.from_document(parsed_json(text, claim.id), claim.id, claim.id)
 
 
+def counterexample_shown(paper: Paper, claim: Claim) -> str | None:
+    """The file of that dataset, for `marginaudit audit`; where no float64 dataset shows it, data in formulas."""
+    if smallest_counterexample(paper, claim) is None:
+        return claim.standing.formula or None
+    return str(_file(paper.package, claim.id))
+
+
+def _file(package: str, claim: str) -> Traversable:
+    return files(package) / "counterexamples" / f"{claim}.json"
+
+
 @cache
 def _document(package: str, claim: str) -> str | None:
-    file = files(package) / "counterexamples" / f"{claim}.json"
+    file = _file(package, claim)
     return file.read_text(encoding="utf-8") if file.is_file() else None

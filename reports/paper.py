@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 from marginaudit.orders import Kind
 from marginaudit.reports.claim import NOT_STATED, Claim
 from marginaudit.reports.grid import Grid
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.reliance import Reliance
 from marginaudit.reports.run import BaseRun, Progress, Rows
+from marginaudit.reports.standing import Status
 from marginaudit.reports.sweeps import Sweeps
 from marginaudit.reports.verdict import Finding
 
@@ -130,6 +133,10 @@ class Paper:
         Those of the built-in papers are listed beside them, so that `--help` imports no paper.
     claims : tuple of Claim
         They are about this paper's datasets only, and say so in their field ``paper``.
+    implications : tuple of Implication
+        What follows from claims that are proved.
+    reliances : tuple of Reliance
+        What the source derives from claims that are refuted.
     figures : the paper's own, by name
     on_text : of its figures those that can be drawn of a text, by name: from a file, or None for the paper's own, and a
         function that is told the part that is done, to the figure
@@ -146,8 +153,8 @@ class Paper:
     Raises
     ------
     ValueError
-        A claim assumes what is no predicate of the kind, or is about another paper; or a figure or claim of an
-        illustration is not there.
+        A claim assumes what is no predicate of the kind, or is about another paper; a figure or claim of an
+        illustration is not there; or an implication is to no claim, or from one that is not proved.
     """
 
     name: str
@@ -164,6 +171,8 @@ class Paper:
     classified: Callable[[Any, dict[str, Any]], Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]]
     commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
+    implications: tuple[Implication, ...] = ()
+    reliances: tuple[Reliance, ...] = ()
     figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
     on_text: "Mapping[str, Callable[[Path | None, Callable[[float], None]], Figure]]" = field(default_factory=dict)
     illustrations: Mapping[str, str] = field(default_factory=dict)
@@ -187,6 +196,12 @@ class Paper:
                 raise ValueError(f"illustration {name}: got {got}, expected one of the paper's own")
         own = tuple(claim if claim.paper else replace(claim, paper=self.name) for claim in self.claims)
         object.__setattr__(self, "claims", own)
+        proved = {claim.id for claim in own if claim.standing.status is Status.PROVED}
+        for implication in self.implications:
+            unproved = [source for source in implication.sources if source not in proved]
+            if unproved or implication.target not in {claim.id for claim in own}:
+                got = f"{', '.join(unproved)}, which is not proved" if unproved else "an id of no claim"
+                raise ValueError(f"implication to {implication.target}: got {got}, expected claims of the paper")
 
     def has(self, claim: Claim) -> bool:
         """Whether it is one of the paper's own claims, not another of the same id."""

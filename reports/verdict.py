@@ -18,8 +18,12 @@ class Verdict(StrEnum):
 
 
 class Evidence(StrEnum):
-    """How sure a verdict is: rational arithmetic or a checked certificate, an enclosure, or float64 with error bars."""
+    """How sure a verdict is, surest first.
 
+    A proof for every step; rational arithmetic or a checked certificate; an enclosure; float64 with error bars.
+    """
+
+    PROVED = "proved"
     EXACT = "exact"
     CERTIFIED = "certified"
     FLOAT64 = "float64"

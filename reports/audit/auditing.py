@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any
 
 from marginaudit.orders.assumption import as_document
+from marginaudit.reports.audit.by_proof import by_proof
 from marginaudit.reports.audit.containment import HandedOut, judge
 from marginaudit.reports.audit.ledger import about
 from marginaudit.reports.audit.sources import Source
@@ -140,7 +141,7 @@ def audit(
         for claim in about(paper, ledger):
             progress(name, claim.id)
             if paper.has(claim):
-                finding = claim.judge(run)
+                finding = by_proof(paper, claim, run, claim.judge(run))
             else:
                 handed_out = handed_out or HandedOut(run)
                 finding = judge(claim, handed_out, claim_timeout)

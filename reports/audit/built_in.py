@@ -17,3 +17,6 @@ COMMANDS = {
 
 GROUP = "marginaudit.papers"
 """Entry points of this group have the value ``module:PAPER``."""
+
+STATEMENTS = "statements"
+"""The name of the figure that is of all papers: how their statements stand, and which follow from which."""

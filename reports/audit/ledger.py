@@ -6,7 +6,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from marginaudit.orders import InputError, printable, shown
-from marginaudit.reports.audit.built_in import BUILT_IN, COMMANDS, GROUP
+from marginaudit.reports.audit.built_in import BUILT_IN, COMMANDS, GROUP, STATEMENTS
 from marginaudit.reports.audit.outside import Notice, failures_in_one_line, place_of
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.paper import Paper
@@ -51,6 +51,7 @@ def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
     if paper.name == "all":
         raise InputError(where, got="a paper named all", expected="a name that --paper can tell from all papers")
     taken = {item for known in papers for item in _names(known)} | {("command", name) for name in COMMANDS}
+    taken.add(("figure", STATEMENTS))
     for what, name in _names(paper):
         if (what, name) in taken:
             raise InputError(where, got=f"the {what} {shown(name)}, which another paper has", expected="one of its own")

@@ -1,12 +1,16 @@
 """`marginaudit claims`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, one_claim
+from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, one_claim, papers
 from marginaudit.reports.command.console import print_table
 from marginaudit.reports.command.output import print_json
+
+if TYPE_CHECKING:
+    from marginaudit.reports.claim import Claim
 
 
 @click.command()
@@ -16,28 +20,45 @@ from marginaudit.reports.command.output import print_json
 def claims(claim: str | None, claims_file: Path | None, as_json: bool) -> int:
     """List the claims of the ledger, or show one.
 
-    Each with its id, statement, source and assumptions.
+    Each with its id, statement, source, assumptions, and whether it is proved, refuted or open for every dataset.
     """
     known = ledger(claims_file)
-    entries = [
-        {
-            "id": entry.id,
-            "source": entry.source,
-            "kind": entry.judgement.kind,
-            "statement": entry.statement,
-            "formula": entry.formula,
-            "assumptions": list(entry.assumptions),
-            "proof_uses": [condition.text for condition in entry.proof_uses],
-        }
-        for entry in ([one_claim(claim, known)] if claim is not None else known.values())
-    ]
+    entries = [_entry(one) for one in ([one_claim(claim, known)] if claim is not None else known.values())]
     if as_json:
         print_json(entries[0] if claim is not None else entries)
     elif claim is not None:
-        print_table(
-            claim, ("", ""), [(key, ", ".join(v) if isinstance(v, list) else v) for key, v in entries[0].items()]
-        )
+        print_table(claim, ("", ""), [(key, _in_words(value)) for key, value in entries[0].items()])
     else:
-        rows = [(e["id"], e["statement"], e["source"], ", ".join(e["assumptions"])) for e in entries]
-        print_table("Claims", ("id", "statement", "source", "assumptions"), rows)
+        rows = [(e["id"], e["statement"], e["standing"], e["source"], ", ".join(e["assumptions"])) for e in entries]
+        print_table("Claims", ("id", "statement", "standing", "source", "assumptions"), rows)
     return 0
+
+
+def _entry(claim: "Claim") -> dict[str, Any]:
+    from marginaudit.reports.counterexample import counterexample_shown
+
+    known = claim.standing
+    paper = next((paper for paper in papers() if paper.has(claim)), None)
+    return {
+        "id": claim.id,
+        "source": claim.source,
+        "kind": claim.judgement.kind,
+        "statement": claim.statement,
+        "formula": claim.formula,
+        "assumptions": list(claim.assumptions),
+        "proof_uses": [condition.text for condition in claim.proof_uses],
+        "standing": known.status.value,
+        "proof": known.proof,
+        "rests_on": list(known.uses),
+        "counterexample": counterexample_shown(paper, claim) if paper is not None else None,
+        "settings": dict(known.settings),
+        "weakest": known.weakest or None,
+        "settles": known.settles or None,
+        "hunted": known.hunted,
+    }
+
+
+def _in_words(value: Any) -> Any:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {number:g}" for name, number in value.items())
+    return ", ".join(value) if isinstance(value, list) else value

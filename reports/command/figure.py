@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 import click
 
 from marginaudit.orders import InputError, shown, shown_path
+from marginaudit.reports.audit.built_in import STATEMENTS
 from marginaudit.reports.command.arguments import JSON, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_writable, print_json, writing
 from marginaudit.reports.page.files import write_whole
 from marginaudit.reports.plots.measured import FORMATS, rendered
+from marginaudit.reports.statements.picture import statements_figure
 from marginaudit.reports.sweep.merge import Rows, read_cells
 from marginaudit.reports.sweep.picture import picture
 from marginaudit.reports.sweep.spec import built_in, find_spec
@@ -28,12 +30,13 @@ if TYPE_CHECKING:
 @click.option("--text", type=FilePath(), help="Text in UTF-8 to draw it of.  [default: one that ships]")
 @JSON
 def figure(name: str, out: Path | None, source: Path | None, text: Path | None, as_json: bool) -> int:
-    """Draw one of the papers' figures; `list` names them.
+    """Draw one of the papers' figures, or `statements`, which follow from which; `list` names them.
 
     The figure of a sweep comes with the table of its cells.
     """
     figures = {figure: draw for paper in papers() for figure, draw in paper.figures.items()}
     on_text = {figure: draw for paper in papers() for figure, draw in paper.on_text.items()}
+    figures[STATEMENTS] = lambda: statements_figure(papers())
     swept = built_in(papers())
     names = [*figures, *swept]
     if name == "list":

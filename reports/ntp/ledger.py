@@ -1,5 +1,7 @@
 """The claims of arXiv 2409.17335, in its order, and the sharper ones of this project."""
 
+from dataclasses import replace
+
 from marginaudit.reports.claim import Ledger
 from marginaudit.reports.ntp.claims import (
     examples,
@@ -13,9 +15,11 @@ from marginaudit.reports.ntp.claims import (
     theorem3,
 )
 from marginaudit.reports.ntp.sharper import margins, rate, squared, stage2
+from marginaudit.reports.ntp.standings import STANDINGS
+from marginaudit.reports.standing import OPEN
 
 CLAIMS = Ledger(
-    claim
+    replace(claim, standing=STANDINGS.get(claim.id, OPEN))
     for module in (
         gradients,
         proposition1,

@@ -10,7 +10,9 @@ from marginaudit.reports.ntp.figures.direction import direction_figure
 from marginaudit.reports.ntp.figures.gallery import FIGURES
 from marginaudit.reports.ntp.figures.measured import against_bounds
 from marginaudit.reports.ntp.hunting.space import SPACE
+from marginaudit.reports.ntp.implications import IMPLICATIONS
 from marginaudit.reports.ntp.ledger import CLAIMS
+from marginaudit.reports.ntp.reliances import RELIANCES
 from marginaudit.reports.ntp.run import Config, Run, true_steps
 from marginaudit.reports.ntp.sweeps import SWEEPS
 from marginaudit.reports.ntp.tables import TABLES
@@ -52,6 +54,8 @@ PAPER = Paper(
     train=train,
     classified=classified,
     claims=tuple(CLAIMS.values()),
+    implications=IMPLICATIONS,
+    reliances=RELIANCES,
     figures=FIGURES,
     tables=TABLES,
     pictures=(

@@ -10,10 +10,12 @@ from typing import Any
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.counterexample import smallest_counterexample
+from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.grid import Grid
+from marginaudit.reports.page.statements import LINKS, panels
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.plots.style import VERDICTS
+from marginaudit.reports.plots.style import LINES, STANDINGS, VERDICTS
+from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 
 MOST_LINES = 100
@@ -60,6 +62,8 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Pictures, beside: 
             "assumptions": claim.assumptions,
             "statement": claim.statement,
             "instead": claim.instead,
+            "standing": claim.standing,
+            "counterexample": counterexample_shown(paper, claim) if paper.has(claim) else None,
             "smallest": None
             if (known := smallest_counterexample(paper, claim)) is None
             else paper.kind.in_words(known),
@@ -92,15 +96,24 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Pictures, beside: 
         ],
         claims=claims,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
+        standings=[(status.value, count) for status in Status if (count := _standing(claims, status))],
         evidences=sorted(Counter(row["evidence"] for row in rows).items()),
         violations=[
             (claim, violated)
             for claim in claims
             if (violated := [row for row in claim["rows"] if row["verdict"] == Verdict.VIOLATED])
         ],
-        colours={verdict.value: colour for verdict, colour in VERDICTS.items()},
+        colours={name.value: colour for colours in (VERDICTS, STANDINGS) for name, colour in colours.items()},
         pictures=_inline(pictures),
+        statements=panels(audit.papers),
+        links=LINKS,
+        line_colours=LINES,
+        reliances=[reliance for paper in audit.papers for reliance in paper.reliances],
     )
+
+
+def _standing(claims: Sequence[Mapping[str, Any]], status: Status) -> int:
+    return sum(claim["standing"].status is status for claim in claims)
 
 
 def _sections(paper: Paper) -> bool:

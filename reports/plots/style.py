@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 
 MEASURED = "#1f4e79"
@@ -19,6 +20,11 @@ VERDICTS = {
     Verdict.NOT_APPLICABLE: "#667085",
     Verdict.HOLDS: "#067647",
 }
+
+STANDINGS = {Status.REFUTED: "#b42318", Status.OPEN: "#b54708", Status.PROVED: "#067647"}
+
+LINES = {"proves": "#067647", "implies": "#1f4e79", "refutes": "#b42318", "printed": "#98a2b3"}
+"""Of arcs between statements."""
 
 FIGURE: Any = {
     "font.size": 9,

@@ -1,5 +1,7 @@
 """The claims of arXiv 2305.16380, in its order."""
 
+from dataclasses import replace
+
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.snap.claims import (
     attention,
@@ -17,6 +19,8 @@ from marginaudit.reports.snap.claims import (
     speed,
     transition,
 )
+from marginaudit.reports.snap.standings import STANDINGS
+from marginaudit.reports.standing import OPEN
 
 MODULES: tuple[tuple[Claim, ...], ...] = (
     gradients.CLAIMS,
@@ -35,4 +39,4 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
     sparsity.CLAIMS,
 )
 
-CLAIMS = Ledger(claim for claims in MODULES for claim in claims)
+CLAIMS = Ledger(replace(claim, standing=STANDINGS.get(claim.id, OPEN)) for claims in MODULES for claim in claims)

@@ -1,5 +1,6 @@
 """Sequence classes under audit: the limit of long sequences at the step sizes of the run."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -7,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.snap import CLASSES, SequenceClasses
+from marginaudit.orders.snap.exactly import only_to_rounding
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.settings import COUNT, SEED, STEP_LIST, STEP_SIZE, STEPS, check, setting
 from marginaudit.training import log_spaced
@@ -61,6 +63,11 @@ class ClassRun(BaseRun[SequenceClasses]):
     ) -> None:
         super().__init__(dataset, progress)
         self.config = config or ClassConfig()
+
+    def reservation(self, assumptions: Sequence[str]) -> str:
+        """Which of the assumptions hold up to rounding alone."""
+        granted = [name for name in assumptions if only_to_rounding(self.dataset, name)]
+        return f"To rounding: {', '.join(granted)}." if granted else ""
 
     @property
     def M(self) -> int:

@@ -172,9 +172,9 @@ class TestCommands:
         assert all(claim.id in page for claim in paper.claims)
         assert all(table.heading in html.unescape(page) for table in paper.tables)
         for line in re.findall(r"<tr><td><a class=\"mono\".*?</tr>", page, re.DOTALL):
-            assert line.count("<td") == 4, "a claim, its kind, and a cell for each dataset"
+            assert line.count("<td") == 5, "a claim, its standing and kind, and a cell for each dataset"
             claim = re.findall(r"#([^\"]+)\"", line)[0]
-            cells = line.split("<td>")[3:]
+            cells = line.split("<td>")[4:]
             own = claim in {entry.id for entry in paper.claims}
             assert ["badge" in cell for cell in cells] == [own, not own]
 

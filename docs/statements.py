@@ -1,0 +1,88 @@
+"""Which statement follows from which: the page and its picture.
+
+Usage: python docs/statements.py
+
+Writes docs/statements.md and docs/statements.svg.
+"""
+
+from pathlib import Path
+
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.page.files import write_whole
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.plots.measured import rendered
+from marginaudit.reports.standing import Status
+from marginaudit.reports.statements.picture import statements_figure
+from marginaudit.reports.verdict import Verdict
+
+HERE = Path(__file__).parent
+
+HEADER = """# Which statement follows from which
+
+How each statement stands, for every dataset that meets its assumptions, and what bears on it. `marginaudit claims ID`
+says more of one, `marginaudit figure statements` draws the picture, and an audit gives a verdict the evidence `proved`
+where one of the implications below, or the statement's own proof, applies to the dataset: its condition is checked
+there in rational or ball arithmetic, and the assumptions of what it follows from have to hold exactly.
+
+![Statements by standing, and which follow from which](statements.svg)
+
+`python docs/statements.py` makes this page.
+"""
+
+
+def page() -> str:
+    """Tables of standings, of implications, and of what remains, for each paper."""
+    return HEADER + "".join(f"\n## {paper.source}\n\n{_of(paper)}" for paper in PAPERS)
+
+
+def _of(paper: Paper) -> str:
+    counts = {status: sum(claim.standing.status is status for claim in paper.claims) for status in Status}
+    words = ", ".join(f"{count} {status}" for status, count in counts.items())
+    standings = [
+        (f"`{claim.id}`", claim.standing.status.value, _link(claim.standing.proof), _ids(claim.standing.uses))
+        for claim in paper.claims
+    ]
+    follows = [
+        (
+            _ids(one.sources),
+            f"`{one.target}`" + (" is false" if one.verdict is Verdict.VIOLATED else ""),
+            one.condition or "always",
+            _link(one.proof),
+        )
+        for one in paper.implications
+    ]
+    remains = [(f"`{one.refuted}`", _ids(one.relied), one.remains) for one in paper.reliances]
+    return "\n".join(
+        [
+            f"{len(paper.claims)} statements: {words}.\n",
+            _table(("statement", "stands", "proof", "which rests on"), standings),
+            _table(("from", "follows", "where", "proof"), follows),
+            _table(("refuted", "the source derives", "what remains"), remains),
+        ]
+    )
+
+
+def _link(proof: str | None) -> str:
+    if proof is None:
+        return "–"
+    target = proof.removeprefix("docs/")
+    return f"[{target.partition('#')[0]}]({target})"
+
+
+def _ids(names: tuple[str, ...]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "–"
+
+
+def _table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    lines = [header, ("---",) * len(header), *(tuple(cell.replace("|", "\\|") for cell in row) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def main() -> None:
+    """Write both files."""
+    write_whole(HERE / "statements.svg", rendered(statements_figure(PAPERS), ".svg"))
+    write_whole(HERE / "statements.md", page())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""What follows from proved statements for one dataset, under a condition that is checked there."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from marginaudit.reports.verdict import Verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class Implication:
+    """Proved statements decide another one on every dataset that meets a condition.
+
+    Attributes
+    ----------
+    sources : tuple of str
+        The claims that it follows from, all of them proved; the dataset has to meet their assumptions exactly. ``()``
+        where the proof rests on no claim.
+    target : str
+        The claim that it decides.
+    condition : str
+        In words, for the reader of a report; "" for none.
+    proof : str
+        Page and anchor.
+    unmet : from a run to why the condition fails, or None
+        In exact or ball arithmetic.
+    verdict : Verdict
+        ``VIOLATED`` where the sources contradict the target.
+    """
+
+    sources: tuple[str, ...]
+    target: str
+    condition: str = ""
+    proof: str
+    unmet: Callable[[Any], str | None] = lambda _: None
+    verdict: Verdict = Verdict.HOLDS
+
+    def __str__(self) -> str:
+        what = ", ".join(self.sources) or "what is proved there"
+        return f"{what}{f', as {self.condition}' if self.condition else ''} ({self.proof})"

@@ -1,0 +1,89 @@
+"""What is known of a statement, for every dataset that meets its assumptions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """The three ways in which a statement can stand."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What is known of a statement, beside its verdicts on data.
+
+    Attributes
+    ----------
+    status : Status
+    proof : str or None
+        Page and anchor, as in ``docs/proofs.md#5-sharplemma6``: of the statement, or of what refutes it.
+    uses : tuple of str
+        The claims that the proof rests on.
+    formula : str
+        Of a refuted statement, data that violate it where no dataset of float64 numbers does.
+    settings : tuple of (name, value)
+        Settings with which the smallest counterexample violates it, where an audit's own do not show it.
+    weakest : str
+        Of a refuted statement, the weakest added assumption known under which it is true.
+    settles : str
+        Of an open statement, what would settle it.
+    hunted : int
+        So many datasets were tried in the search for a counterexample.
+
+    Raises
+    ------
+    ValueError
+        A proved statement names no proof.
+    """
+
+    status: Status = Status.OPEN
+    proof: str | None = None
+    uses: tuple[str, ...] = ()
+    formula: str = ""
+    settings: tuple[tuple[str, float], ...] = ()
+    weakest: str = ""
+    settles: str = ""
+    hunted: int = 0
+
+    def __post_init__(self) -> None:
+        if self.status is Status.PROVED and not self.proof:
+            raise ValueError("a proved statement names its proof, page and anchor")
+
+
+OPEN = Standing()
+"""Of a statement of which nothing is known."""
+
+
+def proved(proof: str, *uses: str, hunted: int) -> Standing:
+    """True for every dataset that meets the assumptions."""
+    return Standing(status=Status.PROVED, proof=proof, uses=uses, hunted=hunted)
+
+
+def refuted(
+    proof: str | None,
+    *uses: str,
+    hunted: int,
+    weakest: str,
+    formula: str = "",
+    settings: Mapping[str, float] | None = None,
+) -> Standing:
+    """False for some dataset that meets the assumptions: the smallest counterexample of its paper, or a formula."""
+    return Standing(
+        status=Status.REFUTED,
+        proof=proof,
+        uses=uses,
+        formula=formula,
+        settings=tuple((settings or {}).items()),
+        weakest=weakest,
+        hunted=hunted,
+    )
+
+
+def unsettled(settles: str, *, hunted: int) -> Standing:
+    """Neither, with what would settle it."""
+    return Standing(settles=settles, hunted=hunted)

@@ -1,0 +1,1 @@
+"""Which statement follows from which, and under what."""

@@ -1,0 +1,123 @@
+"""The picture of the graph of statements."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.style import LINES, STANDINGS
+from marginaudit.reports.standing import Status
+from marginaudit.reports.statements.graph import Link, drawn_arcs, graph, layers
+
+if TYPE_CHECKING:
+    import networkx as nx
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DASHES = {Link.PROVES: "-", Link.IMPLIES: (0, (5, 2)), Link.REFUTES: "-", Link.PRINTED: (0, (1, 2))}
+
+FILLED = {Status.PROVED: "#ecfdf3", Status.REFUTED: "#fef3f2", Status.OPEN: "#fffaeb"}
+"""Behind a statement, whose frame has the colour of its standing."""
+
+ROW, COLUMN = 0.27, 2.3
+"""Inches between statements of a layer, and between layers."""
+
+LETTER = 0.0128
+"""Half of a letter's width, in columns."""
+
+LEGEND = 0.8
+"""Inches below the panels."""
+
+
+@styled
+def statements_figure(papers: Sequence[Paper]) -> "Figure":
+    """Every statement by its standing, and which follows from which; a panel for each paper."""
+    from matplotlib.figure import Figure
+
+    found = [graph([paper]) for paper in papers]
+    linked = [one.subgraph([name for name, degree in one.degree if degree]).copy() for one in found]
+    orders = [layers(one) for one in linked]
+    heights = [ROW * (max(map(len, order), default=1) + 7) for order in orders]
+    columns = max(map(len, orders))
+    tall = sum(heights) + LEGEND
+    figure = Figure(figsize=(COLUMN * columns + 0.5, tall))
+    panels = figure.subplots(len(papers), 1, height_ratios=heights, squeeze=False)[:, 0]
+    figure.subplots_adjust(left=0.01, right=0.99, top=1 - 0.35 / tall, bottom=LEGEND / tall, hspace=0.08)
+    for axis, paper, whole, one, order in zip(panels, papers, found, linked, orders, strict=True):
+        _panel(axis, whole, one, order)
+        axis.set_xlim(-0.45, columns - 0.35)
+        counts = ", ".join(f"{_count(whole, status)} {status}" for status in Status)
+        axis.set_title(f"{paper.source}: {counts}", fontsize=12)
+    _legend(figure)
+    return figure
+
+
+def _count(found: "nx.DiGraph[str]", status: Status) -> int:
+    return sum(one is status for _, one in found.nodes(data="status"))
+
+
+def _panel(axis: "Axes", whole: "nx.DiGraph[str]", linked: "nx.DiGraph[str]", order: list[list[str]]) -> None:
+    axis.set_axis_off()
+    at = {
+        name: (column, 1 - (row + 0.5) / len(layer))
+        for column, layer in enumerate(order)
+        for row, name in enumerate(layer)
+    }
+    axis.set_ylim(-0.1, 1)
+    for source, target, link in drawn_arcs(linked):
+        _arc(axis, source, target, at, link)
+    for name, (x, y) in at.items():
+        _box(axis, name, x, y, linked.nodes[name]["status"])
+    alone = [name for name in whole if name not in linked]
+    if alone:
+        axis.text(-0.4, -0.02, "Bearing on no other, and no other on them:", fontsize=8, va="top", color="#475467")
+    across = max(1, len(order))
+    for i, name in enumerate(alone):
+        _box(axis, name, i % across, -0.07 - 0.035 * (i // across), whole.nodes[name]["status"])
+
+
+def _arc(axis: "Axes", source: str, target: str, at: Mapping[str, tuple[float, float]], link: Link) -> None:
+    """From the right side of one to the left of the other, or to its right where it is no farther."""
+    (x, y), (to_x, to_y) = at[source], at[target]
+    forward = to_x > x
+    axis.annotate(
+        "",
+        xy=(to_x - (1 if forward else -1) * _half(target), to_y),
+        xytext=(x + _half(source), y),
+        arrowprops={
+            "arrowstyle": "-|>",
+            "color": LINES[link.name.lower()],
+            "linestyle": DASHES[link],
+            "linewidth": 0.9,
+            "alpha": 0.8,
+            "shrinkA": 0,
+            "shrinkB": 0,
+            "connectionstyle": "arc3,rad=0.04" if forward else "arc3,rad=-0.2",
+        },
+        zorder=1,
+    )
+
+
+def _half(name: str) -> float:
+    return LETTER * len(name) + 0.03
+
+
+def _box(axis: "Axes", name: str, x: float, y: float, status: Status) -> None:
+    frame = {
+        "boxstyle": "round,pad=0.25",
+        "facecolor": FILLED[status],
+        "edgecolor": STANDINGS[status],
+        "linewidth": 1.2,
+    }
+    axis.text(x, y, name, ha="center", va="center", fontsize=7.5, bbox=frame, zorder=3, clip_on=False)
+
+
+def _legend(figure: "Figure") -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    handles = [
+        *(Patch(facecolor=FILLED[status], edgecolor=STANDINGS[status], label=status.value) for status in Status),
+        *(Line2D([], [], color=LINES[link.name.lower()], ls=DASHES[link], label=link.value) for link in Link),
+    ]
+    figure.legend(handles=handles, loc="lower center", ncols=4, fontsize=9)

@@ -1,0 +1,151 @@
+"""The graph of statements, its picture, the page of it and the section of the report."""
+
+import importlib.util
+import re
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import networkx as nx
+import pytest
+
+from marginaudit.reports import LEDGER
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.page.statements import panels
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.plots.measured import rendered
+from marginaudit.reports.standing import Status
+from marginaudit.reports.statements.graph import Link, drawn_arcs, graph, layers, sound
+from marginaudit.reports.statements.picture import statements_figure
+from tests.command_line import Command
+from tests.pages import ROOT
+
+WHOLE = graph(PAPERS)
+
+
+def docs() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("statements", ROOT / "docs" / "statements.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_every_statement_is_in_the_graph_with_its_standing() -> None:
+    assert dict(WHOLE.nodes(data="status")) == {name: claim.standing.status for name, claim in LEDGER.items()}
+
+
+def test_no_proof_goes_round_in_a_circle() -> None:
+    assert nx.is_directed_acyclic_graph(sound(WHOLE))
+    assert nx.is_directed_acyclic_graph(WHOLE), "nor what a source derives"
+
+
+def test_only_what_is_proved_bears_on_another_statement() -> None:
+    status = dict(WHOLE.nodes(data="status"))
+    for source, target, link in WHOLE.edges(data="link"):
+        assert (status[source] is Status.PROVED) == (link is not Link.PRINTED)
+        if link is Link.PRINTED:
+            assert status[source] is Status.REFUTED
+        if link is Link.PROVES:
+            assert status[target] is Status.PROVED
+        if link is Link.REFUTES:
+            assert status[target] is Status.REFUTED
+        if link is Link.IMPLIES:
+            assert status[target] is not Status.PROVED
+
+
+def test_arcs_say_under_what() -> None:
+    arc = WHOLE.edges["sharp.theorem1", "ntp.theorem1.direction"]
+    assert (arc["link"], "before t_1" in arc["words"]) == (Link.IMPLIES, True)
+    falls = WHOLE.edges["ntp.corollary1.upper", "ntp.theorem2.floor"]
+    assert (falls["link"], "falls" in falls["words"]) == (Link.PRINTED, True)
+    assert WHOLE.edges["sharp.stage1", "ntp.corollary1.upper"]["link"] is Link.REFUTES
+    assert WHOLE.edges["sharp.lemma6", "sharp.theorem1"]["link"] is Link.PROVES
+
+
+@pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
+def test_what_remains_is_said_of_refuted_statements_alone(paper: Paper) -> None:
+    assert paper.reliances
+    for one in paper.reliances:
+        assert LEDGER[one.refuted].standing.status is Status.REFUTED
+        assert set(one.relied) <= set(LEDGER)
+        assert one.remains.endswith(".")
+
+
+def test_each_statement_comes_after_those_that_bear_on_it() -> None:
+    order = layers(WHOLE)
+    place = {name: i for i, layer in enumerate(order) for name in layer}
+    assert sorted(place) == sorted(LEDGER)
+    assert all(place[source] < place[target] for source, target in sound(WHOLE).edges)
+
+
+def test_an_arc_that_others_make_up_for_is_not_drawn() -> None:
+    arcs = {(source, target) for source, target, _ in drawn_arcs(WHOLE)}
+    assert WHOLE.has_edge("sharp.lemma6", "sharp.floor")
+    assert ("sharp.lemma6", "sharp.floor") not in arcs
+    assert {("sharp.lemma6", "sharp.theorem1"), ("sharp.theorem1", "sharp.floor")} <= arcs
+    assert (
+        nx.transitive_closure_dag(sound(WHOLE)).edges
+        == nx.transitive_closure_dag(
+            nx.DiGraph([(a, b) for a, b, link in drawn_arcs(WHOLE) if link is not Link.PRINTED])
+        ).edges
+    )
+    assert ("ntp.corollary1.upper", "ntp.theorem2.floor") in arcs
+
+
+def test_the_picture_shows_every_statement_with_its_colour() -> None:
+    figure = statements_figure(PAPERS)
+    shown = {text.get_text(): text for axis in figure.axes for text in axis.texts if text.get_text() in LEDGER}
+    assert set(shown) == set(LEDGER)
+    colours = {
+        LEDGER[name].standing.status: patch.get_edgecolor()
+        for name, text in shown.items()
+        if (patch := text.get_bbox_patch()) is not None
+    }
+    assert len(set(colours.values())) == 3
+    for axis, paper in zip(figure.axes, PAPERS, strict=True):
+        stands = [claim.standing.status for claim in paper.claims]
+        counts = ", ".join(f"{stands.count(status)} {status}" for status in Status)
+        assert axis.get_title(loc="left") == f"{paper.source}: {counts}"
+
+
+def test_the_command_draws_it(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "statements.svg"
+    answer = command("figure", "statements", "--out", path)
+    assert answer.status == 0
+    assert path.read_bytes() == rendered(statements_figure(PAPERS), ".svg")
+    assert "statements" in command("figure", "list").out.split()
+
+
+def test_the_page_and_its_picture_are_what_the_script_makes() -> None:
+    module = docs()
+    assert (ROOT / "docs" / "statements.md").read_text(encoding="utf-8") == module.page()
+    assert (ROOT / "docs" / "statements.svg").read_bytes() == rendered(statements_figure(PAPERS), ".svg")
+
+
+def test_the_report_has_a_box_that_links_to_each_statement() -> None:
+    found = panels(PAPERS)
+    boxes = {box["name"]: box for panel in found for box in panel["boxes"]}
+    assert set(boxes) == set(LEDGER)
+    for panel in found:
+        for box in panel["boxes"]:
+            assert box["half"] < box["x"] < panel["width"] - box["half"]
+            assert 9 < box["y"] < panel["height"] - 9
+        places = [(box["x"], box["y"]) for box in panel["boxes"]]
+        assert len(set(places)) == len(places)
+        assert {arc["link"] for arc in panel["arcs"]} <= {link.name.lower() for link in Link}
+    ahead = next(
+        arc for panel in found for arc in panel["arcs"] if arc["path"].startswith(_start(boxes["sharp.stage1"]))
+    )
+    assert re.fullmatch(r"M\d+ \d+C\d+ \d+ \d+ \d+ \d+ \d+", ahead["path"])
+
+
+def _start(box: dict[str, int]) -> str:
+    return f"M{box['x'] + box['half']} {box['y']}C"
+
+
+def test_a_paper_of_which_nothing_is_known_has_no_panel() -> None:
+    ntp = PAPERS[0]
+    unknown = tuple(replace(claim, standing=replace(claim.standing, status=Status.OPEN)) for claim in ntp.claims)
+    assert panels([replace(ntp, claims=unknown, implications=(), reliances=())]) == []

@@ -1,0 +1,111 @@
+"""What is known of each statement: proofs that are there, counterexamples that are, and what was hunted."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from marginaudit.reports import LEDGER, Claim, Verdict
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
+from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.standing import Standing, Status
+from tests.command_line import Command
+from tests.pages import ROOT, anchors
+
+PAPER_OF = {claim.id: paper for paper in PAPERS for claim in paper.claims}
+LONG = {"snap.remark1", "snap.theorem3.gain.sgd", "snap.theorem5", "sharp.rate.any-step", "sharp.floor.any-step"}
+SHIPPED = [name for name, claim in LEDGER.items() if smallest_counterexample(PAPER_OF[name], claim)]
+
+
+def standing(name: str) -> Standing:
+    return LEDGER[name].standing
+
+
+@pytest.mark.parametrize("name", LEDGER)
+def test_the_proof_that_a_standing_names_is_on_the_page(name: str) -> None:
+    known = standing(name)
+    if known.proof is not None:
+        page, _, place = known.proof.partition("#")
+        assert place in anchors(page)
+    assert (known.status is Status.OPEN) <= (known.proof is None)
+
+
+@pytest.mark.parametrize("name", LEDGER)
+def test_each_standing_says_what_it_has_to(name: str) -> None:
+    known = standing(name)
+    assert (known.status is Status.OPEN) == bool(known.settles)
+    assert (known.status is Status.REFUTED) == bool(known.weakest)
+    assert all(standing(used).status is Status.PROVED for used in known.uses)
+    shipped = name in SHIPPED
+    assert (known.status is Status.REFUTED) == (shipped or bool(known.formula))
+    assert not (shipped and known.formula)
+    assert name not in known.uses
+
+
+@pytest.mark.parametrize("name", LEDGER)
+def test_so_many_datasets_were_hunted(name: str) -> None:
+    cell = json.loads((ROOT / "docs" / "ablation" / f"{name}.json").read_text(encoding="utf-8"))
+    assert standing(name).hunted == cell["tried"]
+    assert dict(standing(name).settings) == (cell.get("settings", {}) if cell["found"] else {})
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in SHIPPED]
+)
+def test_auditing_the_counterexample_that_ships_shows_the_statement_violated(name: str) -> None:
+    paper, claim = PAPER_OF[name], LEDGER[name]
+    data = smallest_counterexample(paper, claim)
+    assert paper.space is not None
+    config = replace(paper.space.runs[False][0][1], **dict(standing(name).settings))
+    assert claim.judge(paper.run(data, config)).verdict is Verdict.VIOLATED
+
+
+def test_a_proved_statement_without_a_proof_is_none() -> None:
+    with pytest.raises(ValueError, match="names its proof"):
+        Standing(status=Status.PROVED)
+
+
+def test_a_claim_of_ones_own_is_open_and_was_not_hunted() -> None:
+    judgement = Bounded(measure=lambda run: run, upper=lambda run, t: t)
+    mine = Claim(id="mine", source="me", statement="s", formula="f", assumptions=(), judgement=judgement)
+    assert mine.standing == Standing(status=Status.OPEN, hunted=0)
+    with pytest.raises(ValueError, match=r"claim mine: got 'proved' as standing, expected a Standing"):
+        replace(mine, standing="proved")  # type: ignore[arg-type]
+
+
+def test_the_command_says_how_each_statement_stands(command: Command) -> None:
+    listed = {entry["id"]: entry for entry in command.json("claims")}
+    assert set(listed) == set(LEDGER)
+    floor = listed["ntp.theorem2.floor"]
+    assert floor["standing"] == "refuted"
+    assert floor["hunted"] == 1
+    path = Path(floor["counterexample"])
+    assert path.read_text(encoding="utf-8").startswith("{")
+    assert json.loads(path.read_text(encoding="utf-8"))["name"] == "ntp.theorem2.floor"
+    direction = listed["ntp.theorem1.direction"]
+    assert direction["counterexample"] == LEDGER["ntp.theorem1.direction"].standing.formula
+    lemma = command.json("claims", "sharp.lemma6")
+    assert lemma == listed["sharp.lemma6"]
+    assert (lemma["standing"], lemma["proof"]) == ("proved", "docs/proofs.md#5-sharplemma6")
+    assert (lemma["counterexample"], lemma["settles"]) == (None, None)
+    assert listed["snap.theorem5"]["settings"] == {"lr_y": 100.0}
+
+
+def test_the_table_of_claims_shows_their_standing(command: Command) -> None:
+    shown = command("claims").out
+    assert re.search("id +statement +standing +source", shown)
+    one = command("claims", "snap.theorem5").out
+    assert "lr_y 100" in one
+    assert "refuted" in one
+
+
+def test_only_a_paper_that_makes_a_claim_ships_its_counterexample() -> None:
+    ntp, snap = PAPERS[:2]
+    claim = LEDGER["ntp.theorem2.floor"]
+    assert isinstance(ntp, Paper)
+    assert counterexample_shown(ntp, claim) is not None
+    assert counterexample_shown(snap, claim) is None
