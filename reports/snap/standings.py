@@ -171,5 +171,8 @@ STANDINGS: Mapping[str, Standing] = {
         for part, lemma in (("scan", "snap.lemma9.scan.rederived"), ("snap", "snap.theorem1.b.rederived"))
     },
     "snap.theorem4.rates": unsettled("vocabularies of 5 to 14 tokens; from M = 15 on it is proved", hunted=2),
+    "snap.fig6.direction": unsettled(
+        "the mean of SGD's entropy after 100 updates; it is read off an experiment", hunted=0
+    ),
 }
 """By id; a claim that is not here is open."""
