@@ -15,6 +15,11 @@ class Assumption:
     holds: bool
     witness: Witness
 
+    @property
+    def undecided(self) -> bool:
+        """Whether its error bars leave open if it holds; it does not count as holding."""
+        return bool((self.witness or {}).get("undecided"))
+
 
 D = TypeVar("D")
 

@@ -137,11 +137,17 @@ class Claim:
         """
         if self.assumptions == NOT_STATED:
             return Finding(Verdict.BROKEN, detail="It does not state its assumptions; for none, assumptions=().")
+        open_one = None
         for name in self.assumptions:
             assumption = run.assumption(name)
             if not assumption.holds:
-                witness = json.dumps(assumption.witness, ensure_ascii=False)
-                return not_applicable(f"Assumption {name} fails: {printable(witness)}.", assumption.witness)
+                witness = printable(json.dumps(assumption.witness, ensure_ascii=False))
+                if not assumption.undecided:
+                    return not_applicable(f"Assumption {name} fails: {witness}.", assumption.witness)
+                detail = f"Not decided: error bars leave open whether assumption {name} holds: {witness}."
+                open_one = Finding(Verdict.INCONCLUSIVE, detail=detail, witness=assumption.witness)
+        if open_one is not None:
+            return open_one
         try:
             with redirect_stdout(sys.stderr):
                 return self._judge(run)

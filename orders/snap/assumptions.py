@@ -5,7 +5,7 @@ P(l|n), where all of Z is 0. The last two imply the first: 6/sqrt(M) <= |lambda_
 asks for `single_query` (1), `symmetric_classes` (2) and `shared_common` (3); its (4), Z(0) = 0, is not about the data.
 
 An eigenvalue is compared by its error bar. Where that straddles the bound the assumption is not met, and the witness
-says that it is undecided.
+says that it is undecided: statements that need it are then not decided either.
 """
 
 import math
@@ -14,6 +14,7 @@ from fractions import Fraction
 from itertools import pairwise, zip_longest
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 
 from marginaudit.orders.assumption import Assumption, Witness, judged
 from marginaudit.orders.reading import Token
@@ -63,8 +64,20 @@ def small_overlap(dataset: SequenceClasses) -> Witness:
 
 
 def overlap_below_one(dataset: SequenceClasses) -> Witness:
-    """|lambda_1(E)| < 1 (Lemmas 14, 15, 17); the witness is |lambda_1|."""
-    return largest_below(dataset.overlap, Fraction(1))
+    """|lambda_1(E)| < 1 (Lemmas 14, 15, 17); the witness is |lambda_1|.
+
+    Where the classes' attention is linearly dependent, which rational arithmetic decides, -1 is an eigenvalue.
+    """
+    found = largest_below(dataset.overlap, Fraction(1))
+    if found is not None and found["undecided"] and dependent(dataset):
+        return {**found, "undecided": False}
+    return found
+
+
+def dependent(dataset: SequenceClasses) -> bool:
+    """Whether the classes' attention P(l|n) is linearly dependent, in rational arithmetic."""
+    exact = [[fmpq(*p.as_integer_ratio()) for p in row] for row in dataset.P.tolist()]
+    return bool(fmpq_mat(exact).rank() < dataset.K)
 
 
 def largest_below(overlap: AttentionOverlap, bound: Fraction) -> Witness:

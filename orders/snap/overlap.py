@@ -85,9 +85,10 @@ class AttentionOverlap:
             As `E_prime`.
         """
         X, near_one = self.E_prime, np.eye(self.K) + self.E
-        size = np.linalg.norm(X)
-        residual = np.linalg.norm(near_one @ X - self.E)
-        residual += _gamma(self.K + 3) * (np.linalg.norm(near_one) * size + np.linalg.norm(self.E))
+        size = frobenius(X)
+        residual = frobenius(near_one @ X - self.E)
+        residual += _gamma(self.K + 3) * (frobenius(near_one) * size + frobenius(self.E))
+        residual += self.K**2 * TINY if size else 0.0
         residual += self.norm_error * (1 + size)
         return float(residual / self._least_of_inverse * LAST_ROUNDINGS)
 
@@ -111,7 +112,7 @@ def overlap_of(attention: Floats) -> AttentionOverlap:
     rows = attention / np.linalg.norm(attention, axis=1, keepdims=True)
     lower = np.tril(rows @ rows.T, -1)
     E = lower + lower.T
-    relative_error, size = _gamma(2 * n + 6), np.linalg.norm(E)
+    relative_error, size = _gamma(2 * n + 6), frobenius(E)
     norm_error = float((relative_error * size + K * n * TINY) * LAST_ROUNDINGS)
 
     eigenvalues, V, error = eigenpairs(E)
@@ -138,12 +139,22 @@ def eigenpairs(A: Floats) -> tuple[Floats, Floats, float]:
     >>> values.round(12), error < 1e-14
     (array([-0.36,  0.36]), True)
     """
-    K, size = len(A), np.linalg.norm(A)
+    K, size = len(A), frobenius(A)
     eigenvalues, V = np.linalg.eigh(A)
     most = np.max(np.abs(eigenvalues))
     G = np.linalg.norm(V.T @ V - np.eye(K)) + _gamma(K + 1) * (np.linalg.norm(V) ** 2 + np.sqrt(K))
-    R = np.linalg.norm(A @ V - V * eigenvalues) + _gamma(K + 2) * np.linalg.norm(V) * (size + most)
-    return eigenvalues, V, float((G * (most + size) + (1 + G) * R) * LAST_ROUNDINGS)
+    R = frobenius(A @ V - V * eigenvalues) + _gamma(K + 2) * np.linalg.norm(V) * (size + most)
+    return eigenvalues, V, float((G * (most + size) + (1 + G) * R) * LAST_ROUNDINGS + (K**2 * TINY if size else 0.0))
+
+
+def frobenius(A: Floats) -> float:
+    """The Frobenius norm, also of entries whose squares are no float64.
+
+    >>> frobenius(np.full((2, 2), 1e-200))
+    2e-200
+    """
+    largest = float(np.abs(A).max())
+    return largest * float(np.linalg.norm(A / largest)) if largest else 0.0
 
 
 def _gamma(roundings: int) -> float:

@@ -53,15 +53,18 @@ def counted(most: int) -> Integers:
     return np.unique(np.concatenate([np.arange(1, min(30, most) + 1), spaced]))
 
 
-def outside(N: Integers, p: Floats, interval: Interval) -> tuple[Floats, Floats]:
+def outside(N: Integers, p: Floats, interval: Interval, others: Floats | None = None) -> tuple[Floats, Floats]:
     """P(N_n outside the interval) for N_n ~ Bin(N, p): its value and the radius of an error bar.
+
+    ``others`` is 1 - p where float64 makes something else of it, because p is rounded and near 1.
 
     >>> value, radius = outside(np.array([2]), np.array([0.5]), Interval.around(np.array([1.5]), np.array([0.7])))
     >>> value.tolist(), bool(radius[0] < 1e-9)
     ([0.25], True)
     """
-    least = _tails(N, p, *interval.widest) * (1 - ROUNDING)
-    most = np.minimum(_tails(N, p, *interval.narrowest) * (1 + ROUNDING), 1.0)
+    rest = 1 - p if others is None else others
+    least = _tails(N, p, rest, *interval.widest) * (1 - ROUNDING)
+    most = np.minimum(_tails(N, p, rest, *interval.narrowest) * (1 + ROUNDING), 1.0)
     return (least + most) / 2, (most - least) / 2
 
 
@@ -89,11 +92,11 @@ def frequencies(dataset: SequenceClasses, most: int = 20) -> list[Fraction]:
     return [found[i] for i in taken]
 
 
-def _tails(N: Integers, p: Floats, low: Floats, high: Floats) -> Floats:
+def _tails(N: Integers, p: Floats, rest: Floats, low: Floats, high: Floats) -> Floats:
     """P(N_n < low) + P(N_n > high); P(N_n <= k) and P(N_n > k) are incomplete beta functions."""
     below, above = np.ceil(low) - 1, np.floor(high)
     k = np.clip(below, 0, N - 1)
-    under = np.where(below < 0, 0.0, np.where(below >= N, 1.0, betainc(N - k, k + 1, 1 - p)))
+    under = np.where(below < 0, 0.0, np.where(below >= N, 1.0, betainc(N - k, k + 1, rest)))
     k = np.clip(above, 0, N - 1)
     over = np.where(above < 0, 1.0, np.where(above >= N, 0.0, betainc(k + 1, N - k, p)))
     return np.asarray(np.minimum(under + over, 1.0), dtype=np.float64)

@@ -6,8 +6,8 @@ from marginaudit.orders.snap import common_tokens
 from marginaudit.reports.plain import finite
 from marginaudit.reports.run import Rows
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.setting import no_growth
 from marginaudit.reports.snap.training import COLUMNS, dominant, rows
+from marginaudit.training.snap.limit.level import LARGEST_RATE
 
 
 def facts(run: ClassRun) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def facts(run: ClassRun) -> dict[str, Any]:
 
 def records(run: ClassRun) -> dict[str, Rows]:
     """Growth of the decoder and of attention at each recorded step, where classes are uniform and h is computed."""
-    if no_growth(run) or not run.assumption("uniform_classes").holds:
+    if run.M < 2 or run.eta_Y > LARGEST_RATE or not run.assumption("uniform_classes").holds:
         return {}
     found = rows(run)
     names, top = run.dataset.next_tokens, dominant(run.dataset)

@@ -1,15 +1,22 @@
 """Runs for which the growth h of Lemmas 5 to 12 is not defined, or not computed, and those without E'."""
 
+from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit.level import LARGEST_RATE
 
 
 def no_growth(run: ClassRun) -> str | None:
-    """Why nothing is said of h at the run's M and eta_Y, or None."""
+    """Why nothing is said of h at the run's M, or None.
+
+    Raises
+    ------
+    BeyondTheRun
+        Eta_Y is beyond what float64 can follow.
+    """
     if run.M < 2:
         return "M is below 2, and h is not defined."
     if run.eta_Y > LARGEST_RATE:
-        return f"eta_Y is beyond {LARGEST_RATE:g}: M exp(eta_Y) is no float64, and h is not computed."
+        raise BeyondTheRun(f"with eta_Y above {LARGEST_RATE:g}, exp(M h*) leaves float64 in the first step")
     return None
 
 

@@ -12,20 +12,33 @@ import sys
 import time
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.oracle.audited import Audited, audited
+from tests.oracle.audited import audited
 from tests.oracle.checking import Found, check
 from tests.oracle.comparison import Disagreement
-from tests.oracle.random_audits import Settings, random_audit
+from tests.oracle.random_audits import random_audit
 
 HARMLESS = ("undecided", "unchecked")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
+    return compared(arguments, str(__doc__), random_audit, audited, check)
+
+
+def compared(
+    arguments: list[str] | None,
+    description: str,
+    draw: Callable[[int], tuple[dict[str, Any], Any]],
+    audit_of: Callable[[dict[str, Any], Any], Any],
+    faults: Callable[[dict[str, Any], Any], list[Found]],
+) -> int:
+    """A paper's sweep: what is drawn is audited, and the audit looked through for faults."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--audits", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path, help="keep audits in this folder, and take them from there")
@@ -35,12 +48,12 @@ def main(arguments: list[str] | None = None) -> int:
     counted: Counter[tuple[str, str]] = Counter()
     started = time.monotonic()
     for seed in range(chosen.seed, chosen.seed + chosen.audits):
-        document, settings = random_audit(seed)
+        document, settings = draw(seed)
         found: list[Found]
         try:
-            audit = _kept(chosen.keep, seed, document, settings)
+            audit = _kept(chosen.keep, seed, partial(audit_of, document, settings))
             verdicts.update(row["verdict"] for row in audit.rows.values())
-            found = check(document, audit)
+            found = faults(document, audit)
         except Exception:
             found = [("audit", Disagreement("crash", traceback.format_exc().strip().splitlines()[-1]))]
         counted.update((one.kind, claim) for claim, one in found)
@@ -60,14 +73,13 @@ def main(arguments: list[str] | None = None) -> int:
     return int(any(kind not in HARMLESS for kind, _ in counted))
 
 
-def _kept(folder: Path | None, seed: int, document: dict[str, Any], settings: Settings) -> Audited:
+def _kept(folder: Path | None, seed: int, audit: Callable[[], Any]) -> Any:
     if folder is None:
-        return audited(document, settings)
+        return audit()
     file = folder / f"{seed}.pickle"
     if file.exists():
-        kept: Audited = pickle.loads(file.read_bytes())
-        return kept
-    found = audited(document, settings)
+        return pickle.loads(file.read_bytes())
+    found = audit()
     folder.mkdir(parents=True, exist_ok=True)
     file.write_bytes(pickle.dumps(found))
     return found

@@ -63,13 +63,20 @@ def gradients(overlap: Overlap, at: Fluctuation, record: int) -> arb_mat:
     return dual(overlap) * (W * arb_mat(sums).transpose())
 
 
+def bits_a_step(overlap: Overlap, eta_Y: float) -> float:
+    """What a step of `descended` widens balls by, at most: the logits by I+E, the change by eta_Y (I+E)^{-1}."""
+    one = np.eye(overlap.K)
+    condition = np.linalg.norm(one + overlap.E, np.inf) * np.linalg.norm(one - overlap.E_prime.value, np.inf)
+    return math.log2(2 + 4 * eta_Y * float(condition))
+
+
 def descended(overlap: Overlap, sequence: NDArray[np.int64], M: int, eta_Y: float) -> arb_mat:
     """A with Y = F A after steps Y <- Y + eta_Y (f_n - F E' e_n)(e_n - alpha_n)^T from zero (eq. 26).
 
-    Shape (classes, classes + 1). A step widens no ball by more than a factor 2 + 4 eta_Y or so, which the digits cover.
+    Shape (classes, classes + 1).
     """
     K = overlap.K
-    bits = BITS + math.ceil(len(sequence) * math.log2(2 + 4 * eta_Y))
+    bits = BITS + math.ceil(len(sequence) * bits_a_step(overlap, eta_Y))
     with flint.ctx.workprec(bits):
         inverse = dual(overlap)
         rows = features(overlap)

@@ -87,7 +87,8 @@ def counts(run: ClassRun) -> Counts:
     center = np.broadcast_to(middle, shape).ravel()
     evidence = number * np.log(2 / delta)
     first, second = np.sqrt(evidence / 2) + 1, np.sqrt(evidence)
-    missed = [outside(number, p, Interval.around(center, room)) for room in (first, second)]
+    others = np.broadcast_to(np.array([float(1 - p) for p in exact])[:, np.newaxis], shape).ravel()
+    missed = [outside(number, p, Interval.around(center, room), others) for room in (first, second)]
     label = tuple(
         f"delta = {d:g}, P(n) = {q:.4g}, N = {n}"
         for d, q, n in zip(delta.tolist(), p.tolist(), number.tolist(), strict=True)

@@ -17,7 +17,7 @@ from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, rounded, series
-from marginaudit.reports.snap.claims.ball_descent import descended, dual, errors, features, of, rows_of
+from marginaudit.reports.snap.claims.ball_descent import bits_a_step, descended, dual, errors, features, of, rows_of
 from marginaudit.reports.snap.claims.chance import DELTAS, DOUBT, Law, drawn, quantile
 from marginaudit.reports.snap.claims.conditions import (
     RANGE_R,
@@ -59,7 +59,7 @@ STEADY_RESIDUAL = 100.0
 def sequence(run: ClassRun) -> NDArray[np.int64]:
     """Classes drawn by one seed in t = 10 K^2 steps, fewer where that would take too long."""
     late_steps(run, 1)
-    digits = 2 + np.log2(2 + 4 * run.eta_Y)
+    digits = 2 + bits_a_step(run.overlap, run.eta_Y)
     steps = min(MUCH_GREATER * run.K**2, max(1, int(OPERATIONS / run.K**2 / digits)))
     found: NDArray[np.int64] = class_sequences(steps, run.dataset.frequencies, 1, run.config.seed)[0]
     return found
@@ -76,9 +76,9 @@ def _rows(run: ClassRun, law: Law = fluctuation) -> Fluctuation:
 
 
 def _entries(run: ClassRun, matrix: list[list[arb]]) -> Series:
-    values = [rounded(x) for row in matrix for x in row]
-    columns = (*run.dataset.next_tokens, "any other token")
-    label = tuple(f"{n}, {column}" for n in run.dataset.next_tokens for column in columns[: len(matrix[0])])
+    columns = (*run.dataset.next_tokens, "any other token")[: run.M]  # for K = M there is no other
+    values = [rounded(x) for row in matrix for x in row[: len(columns)]]
+    label = tuple(f"{n}, {column}" for n in run.dataset.next_tokens for column in columns)
     return series([value for value, _ in values], radius=[radius for _, radius in values], label=label)
 
 

@@ -33,6 +33,9 @@ SECTION_8 = Recipe(updates=25)
 LARGEST = 200_000
 """Tokens of a class times M up to which that is run."""
 
+LARGEST_Z = 100.0
+"""Up to here exp(2 z) of two tokens is a float64, with the squares of their probabilities."""
+
 MOVED = 1e-10
 """Step sizes are changed by this part, more than all rounding, to see what a run's rounding can do."""
 
@@ -58,7 +61,15 @@ def ratio(run: ClassRun, n: int, l: str, other: str) -> float:  # noqa: E741
 
 
 def both_sides(run: ClassRun, logits: Logits, z: Approximation, step: NDArray[np.int64]) -> tuple[Series, Series]:
-    """r_{l/l'}(t) = f_nl^2/f_nl'^2 - 1 and r(0) chi_l(t) of each pair and step; z is over steps from 0 on and pairs."""
+    """r_{l/l'}(t) = f_nl^2/f_nl'^2 - 1 and r(0) chi_l(t) of each pair and step; z is over steps from 0 on and pairs.
+
+    Raises
+    ------
+    BeyondTheRun
+        Powers of z leave float64.
+    """
+    if not np.abs(z.value).max(initial=0.0) + z.error.max(initial=0.0) < LARGEST_Z:
+        raise BeyondTheRun(f"z leaves the numbers up to {LARGEST_Z:g}, of whose powers float64 has products")
     left, right, left_bar, right_bar, at, label = [], [], [], [], [], []
     for n, l, other in token_pairs(run):  # noqa: E741
         i, j = logits.position(n, l), logits.position(n, other)

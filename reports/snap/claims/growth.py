@@ -9,8 +9,8 @@ from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.run import FARTHEST, ClassRun
+from marginaudit.reports.snap.setting import no_growth
 from marginaudit.training.snap.limit import Steps, continuous, gap, h_star
-from marginaudit.training.snap.limit.level import LARGEST_RATE
 from marginaudit.training.snap.limit.recursion import TAKEN
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -42,10 +42,8 @@ def not_defined(run: ClassRun) -> str | None:
     BeyondTheRun
         No step was recorded, or eta_Y is beyond what float64 can follow.
     """
-    if run.M < 2:
-        return "M is below 2, and h is not defined."
-    if run.eta_Y > LARGEST_RATE:
-        raise BeyondTheRun(f"with eta_Y above {LARGEST_RATE:g}, exp(M h*) leaves float64 in the first step")
+    if reason := no_growth(run):
+        return reason
     if not len(run.steps):
         raise BeyondTheRun("no step from 1 on was recorded")
     return None

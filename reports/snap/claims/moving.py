@@ -82,7 +82,13 @@ def no_path(run: ClassRun) -> str | None:
 
 @once_a_run
 def moving(run: ClassRun) -> Moving:
-    """Eq. 10 at up to `RECORDS` of the recorded steps, evenly through them, the first and the last among them."""
+    """Eq. 10 at up to `RECORDS` of the recorded steps, evenly through them, the first and the last among them.
+
+    Raises
+    ------
+    BeyondTheRun
+        On its way the classes' attention becomes linearly dependent, as far as float64 can tell.
+    """
     one = len(run.path.logits.names) + run.K**2 * len(run.dataset.contextual)
     most = int(min(RECORDS, max(2, ENTRIES // one), len(run.steps)))
     record = np.unique(np.rint(np.linspace(0, len(run.steps) - 1, most)).astype(np.int64))
@@ -90,7 +96,10 @@ def moving(run: ClassRun) -> Moving:
     found = []
     for i, t in enumerate(run.steps[record]):
         at = mean_counts(continuous(np.array(t / run.K), run.M, run.eta_Y), run.K)
-        found.append(rates(path.logits, path.z[i], at))
+        try:
+            found.append(rates(path.logits, path.z[i], at))
+        except ValueError as fault:
+            raise BeyondTheRun(f"at t = {t} the classes' attention is linearly dependent, up to rounding") from fault
     return Moving(record, run.steps[record], path, tuple(found))
 
 

@@ -5,14 +5,13 @@ classes' own. E' is what solving (I+E) E' = E gives, whatever its eigenvalues ar
 """
 
 from dataclasses import replace
-from fractions import Fraction
 
 import networkx as nx
 import numpy as np
-from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
+from marginaudit.orders.snap.assumptions import dependent
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal
@@ -184,8 +183,7 @@ def lambda_1_is_minus_one(run: ClassRun) -> bool:
     overlapping = nx.from_numpy_array(occurs @ occurs.T - np.diag(occurs.sum(axis=1)) > 0)
     if not nx.is_bipartite(overlapping):
         return False
-    exact = [[fmpq(*Fraction(float(p)).as_integer_ratio()) for p in row] for row in run.dataset.P]
-    return int(fmpq_mat(exact).rank()) < run.K
+    return dependent(run.dataset)
 
 
 def lemma17(run: ClassRun) -> Finding:

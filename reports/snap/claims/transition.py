@@ -35,8 +35,8 @@ Floats = NDArray[np.float64]
 ASSUMPTIONS = ("uniform_classes", "single_common", "single_query")
 """Section 6: one common token, every next token has the same query."""
 
-VOCABULARIES = np.geomspace(np.log(1000), 1e12, 121)
-"""The ln M along which B is swept: small eta_Z/eta_Y show in large vocabularies alone."""
+FARTHEST_LOG, MOST_LOG = 1e12, 1e98
+"""The ln M up to which B is swept, at least and at most."""
 
 WEAKER = np.geomspace(1, 1e5, 61)
 """How many times weaker the overlaps are made to see what "approximately" comes to."""
@@ -59,8 +59,19 @@ def C0(run: ClassRun) -> float:
 
 
 def no_overlap(run: ClassRun) -> str | None:
-    """Why there is no rho_0, or None; else see `beyond_steps`."""
-    return beyond_steps(run) if run.dataset.overlap.E.any() else "No two classes share a token: there is no rho_0."
+    """Why there is no rho_0, or None; else see `beyond_steps`.
+
+    Raises
+    ------
+    BeyondTheRun
+        Overlaps are so weak that their squares are no float64.
+    """
+    if not common_tokens(run.dataset):
+        return "No two classes share a token: there is no rho_0."
+    reason = beyond_steps(run)
+    if reason is None and not mean_square(run) > np.finfo(np.float64).tiny:
+        raise BeyondTheRun("overlaps are so weak that float64 does not have their squares")
+    return reason
 
 
 # Eq. 13
@@ -184,8 +195,8 @@ def closed_form(run: ClassRun, *, printed: bool) -> Series:
     found = turned(run.steps, run.K, run.M, run.eta_Y, run.eta_Z) * (4 / C0(run))
     value = np.log1p(found.value) / 4
     bars = found.error / (1 + found.value) / 4 + FORMULA_ROUNDING * value
-    start = np.log(C0(run)) / 4 if printed else 0.0
-    return series(value + start, radius=bars + FORMULA_ROUNDING * abs(start), step=run.steps)
+    start, off = (np.log(C0(run)) / 4, FORMULA_ROUNDING) if printed else (0.0, 0.0)  # C0 is off by that, relative
+    return series(value + start, radius=bars + off * (1 + abs(start)), step=run.steps)
 
 
 CLOSED_FORM = Claim(
@@ -256,9 +267,17 @@ def _pieces(
     *,
     printed: bool,
 ) -> Bounded:
-    """B between eq. 14 with the least and the greatest that its M h = (1+o(1)) .. stands for."""
+    """B between eq. 14 with the least and the greatest that its M h = (1+o(1)) .. stands for.
+
+    What C0 is off is part of B's error bar.
+    """
+
+    def measure(run: ClassRun) -> Series:
+        found = along(run, times(run))
+        return replace(found, radius=found.radius + FORMULA_ROUNDING) if printed else found
+
     return Bounded(
-        measure=lambda run: along(run, times(run)),
+        measure=measure,
         lower=lambda run, t: piece(run, low(run.M, _y(run, t)), printed=printed),
         upper=lambda run, t: piece(run, high(run.M, _y(run, t)), printed=printed),
     )
@@ -275,20 +294,30 @@ def _snap(*, printed: bool) -> Bounded:
 def scan_constants(run: ClassRun) -> Series:
     """The largest B/ln t over 2 <= t < t_0', along ln M, by snap.theorem4.closed-form.rederived.
 
-    With L = ln M and c = 1 - 1/M, x = M h solves exp(x-L) + c x = y + exp(-L): concave in x's inverse, and Newton's
-    method comes from above, x = y/c.
+    B is ln(1 + A (c x)^2)/4, which is about A x^2/4 while that is small, so that no constant shows before x is beyond
+    A^{-1/2}; half of the sweep, on its logarithmic scale, goes there. With L = ln M and c = 1 - 1/M, x = M h solves
+    exp(x-L) + c x = y + exp(-L): concave in x's inverse, and Newton's method comes from above, x = y/c.
+
+    Raises
+    ------
+    BeyondTheRun
+        A is so small that float64 has no such x.
     """
-    L = VOCABULARIES[:, np.newaxis]
+    A = 2 * run.eta_Z / run.eta_Y * run.K / C0(run)
+    if not A * MOST_LOG**1.5 > 1:
+        raise BeyondTheRun(f"with eta_Z/eta_Y = {run.eta_Z / run.eta_Y:.3g} B grows too slowly for a constant to show")
+    vocabularies = np.geomspace(np.log(1000), min(MOST_LOG, max(FARTHEST_LOG, 100 / A / A)), 121)
+    L = vocabularies[:, np.newaxis]
     first = 2 * run.eta_Y / run.K
     y = first * np.maximum(L / first, 1) ** np.linspace(0, 1, 60)
     c = -np.expm1(-L)
     x = np.minimum(y / c, L)
     for _ in range(60):
-        power = np.exp(x - L)
+        power = np.exp(np.minimum(x - L, 0.0))  # x <= L; beyond L = 1e16 rounding alone takes it farther
         x = x - (power - np.exp(-L) + c * x - y) / (power + c)
-    B = np.log1p(2 * run.eta_Z / run.eta_Y * run.K * (c * x) ** 2 / C0(run)) / 4
+    B = np.log1p(A * (c * x) ** 2) / 4
     value = (B / np.log(y * run.K / run.eta_Y)).max(axis=1)
-    return series(value, radius=4 * FORMULA_ROUNDING * value, step=VOCABULARIES, clock="ln M")
+    return series(value, radius=4 * FORMULA_ROUNDING * value, step=vocabularies, clock="ln M")
 
 
 def slow_times(run: ClassRun) -> Floats:

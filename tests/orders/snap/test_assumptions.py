@@ -173,7 +173,8 @@ def test_what_the_error_bar_straddles_is_undecided() -> None:
     assert witness(replace(HALF, M=144), "spread_overlap")["undecided"] is True
     assert witness(replace(HALF, M=145), "spread_overlap") is None
     assert witness(replace(HALF, M=143), "spread_overlap")["undecided"] is False
-    assert witness(classes({"a": 1, "b": 3}, {"a": 1, "b": 3}), "overlap_below_one")["undecided"] is True
+    assert witness(classes({"a": 1, "b": 3}, {"a": 1, "b": 3}), "overlap_below_one")["undecided"] is False
+    assert witness(classes({"a": 1, "b": 1e-9}, {"a": 1, "c": 1e-9}), "overlap_below_one")["undecided"] is True
 
 
 @pytest.mark.parametrize(

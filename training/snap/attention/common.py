@@ -42,7 +42,7 @@ def follow_common(t: ArrayLike, C0: float, K: int, M: int, eta_Y: float, eta_Z: 
     Raises
     ------
     NotIntegrated
-        The solver gave up.
+        See `solved`.
 
     >>> path = follow_common([100.0, 1e18], C0=50.0, K=2, M=1000, eta_Y=0.5, eta_Z=0.05)
     >>> path.z.value.round(9).tolist()

@@ -54,7 +54,7 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
     ValueError
         The classes' attention is linearly dependent: there is no E'.
     NotIntegrated
-        A turn other than 0 is beyond `LEAST` or `MOST`, or the solver gave up.
+        A turn other than 0 is beyond `LEAST` or `MOST`, or see `solved`.
 
     >>> data = SequenceClasses.from_weights("two", 5000, [("m", "q", {"a": 1, "c": 1}), ("n", "q", {"b": 1, "c": 1})])
     >>> path = follow(data, [1.0, 100.0])
@@ -68,7 +68,9 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
     if len(asked) and (asked[0] < LEAST or asked[-1] > MOST):
         raise NotIntegrated(f"Gamma from {asked[0]:.3g} to {asked[-1]:.3g} is not within {LEAST:g} to {MOST:g}")
     pairs = len(logits.names)
-    found = solved(_turning(logits), pairs + data.K, at, float(asked[0]) if len(asked) else 1.0)
+    turn, size = _turning(logits), pairs + data.K
+    pace = np.abs(turn(0.0, np.zeros(size))).max()
+    found = solved(turn, size, at, float(pace * asked[0]) if len(asked) else 1.0)
     return Path(logits, found[:, :pairs], found[:, pairs:])
 
 
@@ -82,7 +84,10 @@ def _turning(logits: Logits) -> Callable[[float, Floats], Floats]:
         f = logits.attended(state[:pairs])
         E = f @ f.T
         E[own, own] = 0.0
-        E_prime = np.linalg.solve(np.eye(data.K) + E, E)
+        try:
+            E_prime = np.linalg.solve(np.eye(data.K) + E, E)
+        except np.linalg.LinAlgError as fault:
+            raise NotIntegrated("on its way the classes' attention becomes linearly dependent") from fault
         beta = (q_1 - q_0) * E_prime - q_0 * (1 - E_prime.sum(axis=1))
         beta[own, own] = 0.0
         xi = (beta * E).sum(axis=1)

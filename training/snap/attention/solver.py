@@ -1,5 +1,6 @@
 """Ordinary differential equations from 0, with an error bar from a second run."""
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -12,13 +13,23 @@ TOLERANCE, COARSER = 1e-13, 1e-12
 """Relative local errors of the run that is kept, and of the one that its error bar is taken from."""
 
 FROM_ZERO = 1e-6
-"""Absolute local errors, as parts of relative ones and of a state's size at the first time asked for."""
+"""Absolute local errors, as parts of relative ones and of the largest state's size at the first time asked for."""
 
 SAFETY = 10.0
 """The error bar over the distance of the two runs: on random classes eq. 11, an identity, was off by 2.2 of it."""
 
 BESIDE = 60
 """Times beside those asked for at which the two runs are compared: at a single one they can agree by chance."""
+
+SMALL = 1e-6
+"""A state that is so much smaller than another may be no more than rounding: its digits say nothing of the others'."""
+
+USEFUL = 1e-3
+"""Error bars that are a larger part of a state say no more than that it was not integrated."""
+
+
+MOST_RATES = 25_000
+"""Evaluations of the rate, at most: ten times what classes that are not nearly dependent take to the last step."""
 
 
 class NotIntegrated(ArithmeticError):  # noqa: N818  (no error of the caller)
@@ -30,7 +41,8 @@ def solved(rate: Callable[[float, Floats], Floats], size: int, at: Floats, first
 
     LSODA (Adams' and backward differentiation formulas, whichever the stiffness asks for) to `TOLERANCE`. The error
     bar is `SAFETY` times the largest distance from a run to `COARSER` over all times and states, each relative to the
-    largest that the state has been, and as much rounding as a few dozen operations make.
+    largest that the state has been, and as much rounding as a few dozen operations make. A `SMALL` state's own distance
+    counts for itself alone. No bar is below `SAFETY` local errors: over few steps two runs can agree by chance.
 
     Parameters
     ----------
@@ -39,40 +51,57 @@ def solved(rate: Callable[[float, Floats], Floats], size: int, at: Floats, first
     at : (times,) array
         Not negative and not decreasing.
     first : float
-        About the size of the state at the first positive time.
+        About the size of the largest state at the first positive time.
 
     Raises
     ------
     NotIntegrated
-        The solver gave up.
+        The solver gave up, or its two runs lie too far apart.
 
     >>> found = solved(lambda t, x: 1 - x, 1, np.array([0.0, 1.0]), 1.0)
     >>> bool(abs(found.value[1, 0] - (1 - np.exp(-1))) < found.error[1, 0] < 1e-11)
     True
     """
-    later = at > 0
+    later, first = at > 0, first or 1.0
     value, error = np.zeros((len(at), size)), np.zeros((len(at), size))
     if later.any():
         asked = at[later]
         times = np.union1d(asked, np.geomspace(asked[0] / 10, asked[-1], BESIDE))
         fine, coarse = (_run(rate, size, times, tolerance, first) for tolerance in (TOLERANCE, COARSER))
         largest = np.maximum.accumulate(np.abs(fine), axis=0)
-        apart = np.divide(np.abs(fine - coarse), largest, out=np.zeros_like(fine), where=largest > 0).max()
+        relative = np.divide(np.abs(fine - coarse), largest, out=np.zeros_like(fine), where=largest > 0)
+        apart = relative[largest >= SMALL * largest.max(axis=1, keepdims=True)].max()
+        if SAFETY * apart > USEFUL:
+            raise NotIntegrated(f"to {times[-1]:.4g} on its clock two runs of the solver differ by {apart:.2g}")
+        own = np.maximum(apart, relative.max(axis=0))
         place = np.searchsorted(times, asked)
-        value[later], error[later] = fine[place], (SAFETY * apart + 64 * UNIT_ROUNDOFF) * largest[place]
+        relative_bars = SAFETY * np.maximum(own, TOLERANCE) + 64 * UNIT_ROUNDOFF
+        value[later] = fine[place]
+        error[later] = relative_bars * largest[place] + SAFETY * TOLERANCE * FROM_ZERO * first
     return Approximation(value, error)
 
 
 def _run(rate: Callable[[float, Floats], Floats], size: int, times: Floats, tolerance: float, first: float) -> Floats:
-    run = scipy.integrate.solve_ivp(
-        rate,
-        (0.0, times[-1]),
-        np.zeros(size),
-        method="LSODA",
-        t_eval=times,
-        rtol=tolerance,
-        atol=tolerance * FROM_ZERO * first,
-    )
+    evaluated = 0
+
+    def counted(time: float, state: Floats) -> Floats:
+        nonlocal evaluated
+        evaluated += 1
+        if evaluated > MOST_RATES:
+            raise NotIntegrated(f"{MOST_RATES} steps led to {time:.4g} on its clock, not to {times[-1]:.4g}")
+        return rate(time, state)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # LSODA's, of what `run` says too
+        run = scipy.integrate.solve_ivp(
+            counted,
+            (0.0, times[-1]),
+            np.zeros(size),
+            method="LSODA",
+            t_eval=times,
+            rtol=tolerance,
+            atol=tolerance * FROM_ZERO * first,
+        )
     if not run.success or not np.isfinite(run.y).all():
         raise NotIntegrated(f"not integrated to {times[-1]:.4g} on its clock: {run.message}")
     return np.asarray(run.y.T)

@@ -1,7 +1,6 @@
 """How far one row of W has grown, and what softmax makes of it."""
 
 from dataclasses import dataclass
-from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +10,9 @@ from marginaudit.training.snap.limit.approximation import ABOVE, Approximation
 
 LARGEST_RATE = 500.0
 """The first step leads to M h* = eta_Y, and exp(eta_Y) times M is to be a float64."""
+
+LARGEST_GOAL = float(np.finfo(np.float64).max) / 8
+"""exp(M h) + (M-1) M h at most: Newton's step makes sums and rounds powers of about that size."""
 
 
 @dataclass(frozen=True)
@@ -83,12 +85,14 @@ def require_times(t: ArrayLike, M: int, eta_Y: float) -> Floats:
     Raises
     ------
     ValueError
-        One is negative, not a number, or so large that M eta_Y t is no float64.
+        One is negative, not a number, or so large that M eta_Y t is beyond `LARGEST_GOAL`.
     """
     require_setting(M, eta_Y)
     times = np.asarray(t, dtype=np.float64)
     if not (times >= 0).all():
         raise ValueError(f"t: got {times[~(times >= 0)].flat[0]}, expected times from 0 on")
-    if times.size and not isfinite(M * eta_Y * float(times.max())):
-        raise ValueError(f"t: got {times.max()}, expected M eta_Y t below the largest float64")
+    if times.size and not M * eta_Y * float(times.max()) <= LARGEST_GOAL:
+        raise ValueError(
+            f"t: got {times.max()}, expected M eta_Y t up to {LARGEST_GOAL:.3g}, below the largest float64"
+        )
     return times

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
+from marginaudit.orders.snap.overlap import TINY, frobenius
 from marginaudit.training.snap.limit.approximation import Approximation
 
 UNIT_COLUMNS = 1e-12
@@ -86,6 +87,6 @@ def overlap(F: ArrayLike) -> Overlap:
         raise ValueError("F: got linearly dependent columns, expected independent ones")
     gram = np.eye(K) + E
     E_prime = np.asarray(np.linalg.solve(gram, E), dtype=np.float64)
-    left = np.linalg.norm(E - gram @ E_prime)
-    left += 2 * (K + 2) * UNIT_ROUNDOFF * np.linalg.norm(np.abs(E) + np.abs(gram) @ np.abs(E_prime))
+    left = frobenius(E - gram @ E_prime) + (K**2 * TINY if E.any() else 0.0)
+    left += 2 * (K + 2) * UNIT_ROUNDOFF * frobenius(np.abs(E) + np.abs(gram) @ np.abs(E_prime))
     return Overlap(features, E, Approximation(E_prime, np.full_like(E, left / least)), eigenvalues)

@@ -237,7 +237,7 @@ def test_what_is_not_judged() -> None:
     small = on(SequenceClasses.from_weights("three", 3, [("n", "q", {"n": 1, "q": 1}), ("q", "q", {"n": 1})]))
     for claim in (LEMMA11, LEMMA12, LEMMA12_REDERIVED):
         assert claim.judge(only).verdict is Verdict.NOT_APPLICABLE
-        assert claim.judge(on(CASES["snap-single"](), lr_y=1e3)).verdict is Verdict.NOT_APPLICABLE
+        assert claim.judge(on(CASES["snap-single"](), lr_y=1e3)).verdict is Verdict.INCONCLUSIVE
     assert LEMMA11.judge(small).verdict is Verdict.NOT_APPLICABLE
     late = LEMMA11.judge(on(CASES["snap-single"](), lr_y=1e-100))
     assert late.verdict is Verdict.INCONCLUSIVE
@@ -296,3 +296,15 @@ def test_a_constant_is_fitted_beyond_the_turn() -> None:
         assert (np.diff(np.log10(steps)) < 0.26).all()
     with pytest.raises(BeyondTheRun, match=r"g changes most at N = 2\.181e\+06, too late to fit a constant"):
         concentration.across_the_turn(on(CASES["snap-single"](), lr_y=1e-5))
+
+
+def test_a_class_that_nearly_all_steps_draw_has_its_chances_to_their_digits() -> None:
+    """1 - P(n) is 1e-12 and 1e-100, of which P(n) in float64 keeps four digits, and none."""
+    for rare in (1e-12, 1e-100):
+        uneven = on(replace(CASES["snap-single"](), weights=(1.0, rare)))
+        found = concentration.counts(uneven)
+        [at] = [i for i, label in enumerate(found.label) if label == "delta = 0.99, P(n) = 1, N = 4"]
+        value, radius = (column[at] for column in found.misses[0])
+        missed = 4 * rare**3  # |N_n - 4| > 2.19: three draws of the other class
+        assert abs(value - missed) <= radius + 4 * rare * missed
+        assert radius <= 1e-8 * missed

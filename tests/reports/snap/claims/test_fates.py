@@ -169,3 +169,13 @@ def test_controls(claim: Any) -> None:
     apart = SequenceClasses.from_weights("apart", 5000, [("m", "q", {"a": 1.0}), ("n", "q", {"b": 1.0})])
     found = replace(fates.COMMON, assumptions=()).judge(ClassRun(apart))
     assert found.verdict is ABSENT
+
+
+def test_attention_that_becomes_dependent_on_its_way_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dependent(*_: object) -> None:
+        raise ValueError("F: got linearly dependent columns, expected independent ones")
+
+    monkeypatch.setattr("marginaudit.reports.snap.claims.moving.rates", dependent)
+    found = fates.DISTINCT.judge(ClassRun(CASES["snap-single"](), ClassConfig(at=(1, 10), steps=10)))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "at t = 1 the classes' attention is linearly dependent" in found.detail

@@ -9,6 +9,7 @@ import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset, weakly_correlated_dataset
 from marginaudit.reports import Verdict
+from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap import ClassConfig, ClassRun
@@ -194,3 +195,12 @@ def test_classes_whose_common_tokens_gain_are_left_out() -> None:
     assert gains.GROWTH.judge(on).verdict is ABSENT
     kept = [(n, token) for n, token, _ in gains.dominating(run("snap-single"))]
     assert kept == [(0, "a"), (1, "c")]
+
+
+@pytest.mark.parametrize("eta_Z", [1e17, 1e84, 1e100])
+def test_powers_that_float64_has_not_are_not_compared(eta_Z: float) -> None:
+    at = ClassRun(CASES["snap-single"](), ClassConfig(lr_z=eta_Z))
+    with np.errstate(all="raise"):
+        assert gains.SGD_GAIN.judge(at).verdict is Verdict.INCONCLUSIVE
+    with pytest.raises(BeyondTheRun, match="z leaves"):
+        gains.along_sgd(at)

@@ -151,3 +151,20 @@ def test_classes_too_alike_to_tell_are_not_decided() -> None:
     found = LEDGER["lemma17"].judge(ClassRun(near))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "undecided" in found.detail
+
+
+def test_an_assumption_that_error_bars_leave_open_is_not_decided() -> None:
+    """|lambda_1| is 1/2 to rounding: Assumption 2 may hold at M = 145, and cannot where another part of it fails."""
+    half = SequenceClasses.from_weights("half", 10**4, [("m", "q", dict.fromkeys("abcd", 1)), ("n", "q", {"a": 1})])
+    found = LEDGER["lemma16"].judge(ClassRun(half))
+    assert (found.verdict, found.evidence) == (Verdict.INCONCLUSIVE, Evidence.FLOAT64)
+    assert "leave open whether assumption small_overlap holds" in found.detail
+    assert LEDGER["lemma16"].judge(ClassRun(replace(half, M=143))).verdict is ABSENT
+
+
+@pytest.mark.parametrize("rare", [1e-150, 1e-200, 1e-300])
+def test_overlaps_whose_squares_underflow_keep_their_error_bars(rare: float) -> None:
+    tiny = SequenceClasses.from_weights("tiny", 50, [("m", "q", {"a": 1, "c": rare}), ("n", "q", {"b": 1, "c": 1e-9})])
+    assert LEDGER["lemma14"].judge(ClassRun(tiny)).verdict in {HOLDS, Verdict.INCONCLUSIVE}
+    assert (solved(ClassRun(tiny)).radius > 0).all()
+    assert (spectral(ClassRun(tiny)).radius > 0).all()

@@ -145,6 +145,6 @@ def test_what_has_no_growth_is_not_judged() -> None:
     only = on(SequenceClasses.from_weights("one", None, [("n", "n", {"n": 1})]))
     assert LEMMA5.judge(only).verdict is Verdict.NOT_APPLICABLE
     assert REMARK1.judge(only).verdict is Verdict.NOT_APPLICABLE
-    assert LEMMA5.judge(on(CASES["snap-single"](), lr_y=1e3)).verdict is Verdict.NOT_APPLICABLE
+    assert LEMMA5.judge(on(CASES["snap-single"](), lr_y=1e3)).verdict is Verdict.INCONCLUSIVE
     for rate in (1e-100, 499.0):
         assert LEMMA5.judge(on(CASES["snap-single"](), lr_y=rate)).verdict in {Verdict.HOLDS, Verdict.INCONCLUSIVE}

@@ -14,7 +14,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series
-from marginaudit.reports.snap.claims.ball_descent import descended
+from marginaudit.reports.snap.claims.ball_descent import bits_a_step, descended
 from marginaudit.reports.snap.claims.chance import quantile, ranks
 from marginaudit.reports.snap.claims.decoder import (
     COROLLARY1,
@@ -23,6 +23,7 @@ from marginaudit.reports.snap.claims.decoder import (
     epochs,
     explicit,
     steps_of_a_class,
+    trained,
 )
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
@@ -78,7 +79,7 @@ def test_controls_of_the_rederived_one() -> None:
     for on, verdict in (
         (ClassRun(broken(good, "uniform_classes")), Verdict.NOT_APPLICABLE),
         (ClassRun(same), Verdict.NOT_APPLICABLE),
-        (ClassRun(good, ClassConfig(lr_y=501)), Verdict.NOT_APPLICABLE),
+        (ClassRun(good, ClassConfig(lr_y=501)), Verdict.INCONCLUSIVE),
         (ClassRun(good, ClassConfig(steps=39)), Verdict.INCONCLUSIVE),
         (ClassRun(broken(good, "small_overlap"), ClassConfig(steps=10**6)), Verdict.HOLDS),
     ):
@@ -198,3 +199,20 @@ def test_quantiles_lie_between_their_bounds() -> None:
     assert 0.03 < found.radius.mean() < 0.06
     few = quantile(Approximation(sample[:20], np.zeros((20, 400))), np.arange(1, 401), delta)
     assert np.isinf(few.radius).all()
+
+
+def test_nearly_dependent_classes_leave_balls_that_say_something() -> None:
+    """A step widens balls by the condition of I + E: with overlaps of 1 - 1e-9, by 2e9 times what it does else."""
+    near = SequenceClasses.from_weights("near", 18, [("m", "q", {"a": 1, "b": 1e-5}), ("n", "q", {"a": 1, "c": 1e-4})])
+    at = ClassRun(near)
+    assert trained(at).radius.max() < 1e-9 * np.abs(trained(at).value).max()
+    E = 0.28193634710905369
+    assert bits_a_step(run("snap-single").overlap, 0.5) == pytest.approx(
+        np.log2(2 + 2 * (1 + E) / (1 - E)), rel=1e-12, abs=0
+    )
+
+
+def test_without_another_token_there_is_no_column_for_it() -> None:
+    full = SequenceClasses.from_weights("full", 2, [("a", "a", {"a": 1}), ("b", "a", {"a": 1, "b": 1})])
+    assert trained(ClassRun(full)).label == ("a, a", "a, b", "b, a", "b, b")
+    assert THEOREM5_REDERIVED.judge(ClassRun(full, ClassConfig(seeds=2000))).verdict is Verdict.HOLDS

@@ -12,6 +12,7 @@ import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset
 from marginaudit.reports import Claim, Verdict
+from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Limit
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import derivation, fates, gains, transition
@@ -175,9 +176,9 @@ def test_closed_form_against_balls_in_t(t: int) -> None:
 
 
 def test_what_is_printed_is_true_where_c0_is_1() -> None:
-    for claim in (transition.SCAN, transition.SNAP):
+    for claim in (transition.CLOSED_FORM, transition.SNAP):
         assert claim.judge(run("unit")).verdict is HOLDS
-    assert transition.CLOSED_FORM.judge(run("unit")).verdict is HOLDS
+    assert transition.SCAN.judge(run("unit")).verdict is OPEN  # at its start, B is below the rounding of C0
 
 
 def test_phases() -> None:
@@ -225,9 +226,10 @@ def test_the_constants_of_the_scan_along_ln_m() -> None:
     """B/ln t at the M and times of one entry, in 60 digits."""
     on = run("snap-single")
     found = transition.scan_constants(on)
+    assert found.step is not None
     with mpmath.workdps(400):
         for entry in (0, 40):
-            L = mpmath.mpf(float(transition.VOCABULARIES[entry]))
+            L = mpmath.mpf(float(found.step[entry]))
             M, best = mpmath.exp(L), mpmath.mpf(0)
             for share in np.linspace(0, 1, 60):
                 y = mpmath.mpf(on.eta_Y) * 2 / on.K
@@ -262,3 +264,39 @@ def test_what_the_step_sizes_do() -> None:
     assert B[0] == pytest.approx(B[1], rel=1e-9, abs=0)
     assert transition.at_transition(on, slower=True).value[1] == pytest.approx(B[1], rel=1e-9, abs=0)
     assert "B is 0.5368 and 0.3479" in transition.earlier_reading(on)
+
+
+@pytest.mark.parametrize(("eta_Z", "verdict"), [(1e-12, HOLDS), (1e-20, HOLDS), (1e-38, HOLDS), (1e-100, OPEN)])
+def test_a_slow_b_shows_its_constant_in_large_vocabularies_alone(eta_Z: float, verdict: Verdict) -> None:
+    """B is about A x^2/4 up to x = A^{-1/2}, and no constant that is fitted before serves beyond."""
+    on = ClassRun(CASES["snap-single"](), ClassConfig(lr_z=eta_Z))
+    with np.errstate(all="raise", under="ignore"):
+        assert part(transition.SCAN_REDERIVED, "B = O(ln t)").judge(on).verdict is verdict
+    found = transition.scan_constants(on)
+    assert found.step is not None
+    A = 2 * eta_Z / 0.5 * 2 / transition.C0(on)
+    assert found.step[-1] == pytest.approx(min(1e98, max(1e12, 100 / A**2)), rel=1e-9, abs=0)
+
+
+def test_a_b_that_never_shows_its_constant_is_not_judged() -> None:
+    weak = SequenceClasses.from_weights("weak", 5000, [(n, "q", {"the": 1e-70, n: 1.0}) for n in "mn"])
+    with pytest.raises(BeyondTheRun, match="too slowly"):
+        transition.scan_constants(ClassRun(weak, ClassConfig(lr_y=100.0, lr_z=1e-100)))
+
+
+def test_what_is_printed_bears_the_rounding_of_c0() -> None:
+    """Where C0 is 1, ln(C0)/4 is no more than rounding."""
+    one = SequenceClasses.from_weights("one", 9, [("m", "q", {"a": 1.0, "b": 1.0}), ("n", "q", {"a": 1.0})])
+    on = ClassRun(one, ClassConfig(lr_z=1e-12, at=(1, 2), steps=2))
+    assert transition.C0(on) == pytest.approx(1, rel=1e-15, abs=0)
+    printed, true = (transition.closed_form(on, printed=printed) for printed in (True, False))
+    assert (np.abs(printed.value - true.value) <= printed.radius).all()
+    for claim in (transition.CLOSED_FORM, transition.SCAN, transition.SNAP):
+        assert claim.judge(on).verdict in {HOLDS, OPEN}
+
+
+def test_overlaps_whose_squares_underflow_are_not_judged() -> None:
+    weak = SequenceClasses.from_weights("weak", 5000, [(n, "q", {"the": 1e-90, n: 1.0}) for n in "mn"])
+    for claim in transition.CLAIMS:
+        found = claim.judge(ClassRun(weak))
+        assert (found.verdict, "their squares" in found.detail) == (OPEN, True), claim.id

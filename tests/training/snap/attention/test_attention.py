@@ -22,6 +22,7 @@ from marginaudit.training.snap.attention import (
     snap_start,
     turned,
 )
+from marginaudit.training.snap.attention.solver import solved
 from marginaudit.training.snap.limit import Approximation, continuous, gamma, mended_beta
 from tests.training.snap.dense import softmax
 from tests.training.snap.independent import eq_10, eq_13
@@ -302,3 +303,56 @@ def test_sgd_of_both_layers_on_whole_matrices(modified: bool) -> None:
             whole = whole_sgd(data, sequence[:steps], ETA_Y, ETA_Z, modified)
             np.testing.assert_allclose(found[seed, record], whole[Logits(data).pairs], rtol=1e-9, atol=1e-15)
     assert np.abs(found[:, 2]).min(axis=1).max() > 1e-5
+
+
+def test_a_solver_that_fails_says_so_once(recwarn: pytest.WarningsRecorder) -> None:
+    with pytest.raises(NotIntegrated):
+        solved(lambda t, x: 1 + 1e30 * x * x, 1, np.array([1.0]), 1.0)
+    assert not recwarn.list
+
+
+def test_a_state_of_rounding_alone_leaves_the_bars_of_the_others() -> None:
+    """The second is what rounding leaves of 0: no two runs agree on it."""
+    found = solved(lambda t, x: np.array([1 - x[0], (x[0] + 0.1) - x[0] - 0.1]), 2, np.array([0.5, 3.0]), 0.5)
+    assert (found.error[:, 0] < 1e-9).all()
+    assert (np.abs(found.value[:, 0] - (1 - np.exp([-0.5, -3.0]))) <= found.error[:, 0]).all()
+    assert (np.abs(found.value[:, 1]) <= found.error[:, 1]).all()
+
+
+def test_runs_that_lie_apart_integrate_nothing() -> None:
+    """x = sin t, away from which every error grows by exp(40 t)."""
+
+    def rate(t: float, x: Any) -> Any:
+        return 40 * (x - np.sin(t)) + np.cos(t)
+
+    assert solved(rate, 1, np.array([0.3]), 0.3).error[0, 0] < 1e-6
+    with pytest.raises(NotIntegrated, match="two runs of the solver differ"):
+        solved(rate, 1, np.array([1.0]), 1.0)
+
+
+def test_a_rate_that_never_ends_is_given_up() -> None:
+    with pytest.raises(NotIntegrated, match="25000 steps led to"):
+        solved(lambda t, x: np.array([np.sin(1e6 * t)]), 1, np.array([1.0]), 1.0)
+
+
+def test_a_dual_that_is_lost_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, solve = [0], np.linalg.solve
+
+    def later(*matrices: Any) -> Any:
+        calls[0] += 1
+        if calls[0] > 20:
+            raise np.linalg.LinAlgError("Singular matrix")
+        return solve(*matrices)
+
+    monkeypatch.setattr(np.linalg, "solve", later)
+    with pytest.raises(NotIntegrated, match="becomes linearly dependent"):
+        follow(CASES["snap-single"](), [100.0])
+
+
+def test_weak_overlaps_are_followed_to_their_size() -> None:
+    """B-dot is E^2 at the start, here 1e-60: far below the absolute errors of a state of about Gamma's size."""
+    weak = SequenceClasses.from_weights("weak", 50, [(n, "q", {"c": 1e-15, n: 1}) for n in "mn"])
+    found = follow(weak, [1.0])
+    q = 50 / 49 + 50 / 49**2
+    assert found.B.value[0] == pytest.approx([(q * 1e-30 + 50 / 49**2) * 1e-30] * 2, rel=1e-9, abs=0)
+    assert (found.B.error[0] < 1e-10 * found.B.value[0]).all()

@@ -1,0 +1,114 @@
+"""A document of sequence classes as exact numbers, and what the ledger says of tokens and overlaps by definition."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import mpmath
+from flint import arb, arb_mat
+
+DIGITS = 40
+"""Of eigenvalues."""
+
+
+def ball(number: Fraction | float) -> arb:
+    """A number as a ball of the working precision."""
+    exact = Fraction(number)
+    return arb(exact.numerator) / exact.denominator
+
+
+@dataclass(frozen=True)
+class Class:
+    """A class n: its query psi(n), and P(l|n) > 0 by token."""
+
+    next: str
+    query: str
+    P: Mapping[str, Fraction]
+
+
+class Problem:
+    """The classes of a document. Balls are to be used at one working precision."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.M: int = document["M"]
+        listed = document["classes"]
+        self.classes = [
+            Class(c["next"], c["query"], {l: Fraction(p) for l, p in c["probabilities"].items() if p > 0})  # noqa: E741
+            for c in listed
+        ]
+        weights = [Fraction(c.get("frequency", 1)) for c in listed]
+        self.frequencies = [weight / sum(weights) for weight in weights]
+
+    @property
+    def K(self) -> int:
+        return len(self.classes)
+
+    @cached_property
+    def tokens(self) -> list[str]:
+        """The contextual ones."""
+        return list(dict.fromkeys(l for c in self.classes for l in c.P))  # noqa: E741
+
+    @cached_property
+    def common(self) -> set[str]:
+        return {l for l in self.tokens if sum(l in c.P for c in self.classes) > 1}  # noqa: E741
+
+    def distinct(self, c: Class) -> list[str]:
+        return [l for l in c.P if l not in self.common]  # noqa: E741
+
+    @cached_property
+    def gram(self) -> arb_mat:
+        """I + E = F^T F where Z = 0."""
+        return gram([{l: ball(p) for l, p in c.P.items()} for c in self.classes])  # noqa: E741
+
+    @cached_property
+    def E(self) -> list[list[arb]]:
+        own = self.gram.tolist()
+        return [[own[i][j] if i != j else arb(0) for j in range(self.K)] for i in range(self.K)]
+
+    @cached_property
+    def eigenvalues(self) -> list[float]:
+        """Of E, ascending, without error in float64 but that of the last rounding."""
+        with mpmath.workdps(DIGITS):
+            entries = [[mpmath.mpf(x.mid().str(DIGITS, radius=False)) for x in row] for row in self.E]
+            return sorted(float(x) for x in mpmath.eigsy(mpmath.matrix(entries), eigvals_only=True))
+
+    @cached_property
+    def independent(self) -> bool:
+        """Whether the f_n are linearly independent, in rational arithmetic."""
+        rows = [[c.P.get(l, Fraction(0)) for l in self.tokens] for c in self.classes]  # noqa: E741
+        rank = 0
+        for column in range(len(self.tokens)):
+            pivot = next((i for i in range(rank, self.K) if rows[i][column]), None)
+            if pivot is None:
+                continue
+            rows[rank], rows[pivot] = rows[pivot], rows[rank]
+            for i in range(rank + 1, self.K):
+                factor = rows[i][column] / rows[rank][column]
+                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[rank], strict=True)]
+            rank += 1
+        return rank == self.K
+
+    @cached_property
+    def E_prime(self) -> list[list[arb]]:
+        """I - (I + E)^{-1} (Lemma 14), of independent classes."""
+        inverse = self.gram.inv().tolist()
+        return [[(1 if i == j else 0) - inverse[i][j] for j in range(self.K)] for i in range(self.K)]
+
+
+def unit(powers: Mapping[str, arb]) -> dict[str, arb]:
+    """C/|c| of attention that is proportional to these."""
+    norm = sum((x * x for x in powers.values()), arb(0)).sqrt()
+    return {l: x / norm for l, x in powers.items()}  # noqa: E741
+
+
+def gram(attention: list[dict[str, arb]]) -> arb_mat:
+    """F^T F of classes with such attention, its diagonal exactly 1."""
+    f = [unit(c) for c in attention]
+    return arb_mat(
+        [
+            [arb(1) if a is b else sum((x * b[l] for l, x in a.items() if l in b), arb(0)) for b in f]  # noqa: E741
+            for a in f
+        ]
+    )

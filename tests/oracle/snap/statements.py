@@ -1,0 +1,506 @@
+"""The statements of the ledger's section 2: what each needs, where it says nothing, whether it is true, its two sides.
+
+A statement that is proved, in the paper without a fault that was found or in docs/proofs-snap.md, is never violated. Of
+one that is false on a dataset, the two sides at the row's worst step are computed where the oracle can.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from flint import arb, arb_mat
+
+from tests.oracle.snap import growth
+from tests.oracle.snap.numbers import Truth
+from tests.oracle.snap.place import Place
+from tests.oracle.snap.problem import ball, unit
+from tests.oracle.snap.sides import Sides
+
+Entries = Callable[[Truth, Place], Iterator[Sides]]
+
+Verdict = Callable[[Truth], bool | None]
+"""Whether a statement is true of a problem; None where the oracle does not know."""
+
+NEGATIVE = -1e-9
+"""What is below is negative beyond all rounding."""
+
+MOST_ROUNDS = 2000
+"""Steps of SGD on whole rows."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement.
+
+    Attributes
+    ----------
+    needs : its assumptions
+    silent : from a problem to why it says nothing, "" where it speaks, None where float64 leaves that open
+    true : whether it is true
+    entries : its two sides at a place
+    """
+
+    needs: tuple[str, ...] = ()
+    silent: tuple["Callable[[Truth], str | None]", ...] = ()
+    true: Verdict = lambda T: True
+    entries: Entries = lambda T, at: iter(())
+
+
+# Where statements say nothing
+
+
+def no_M(least: int) -> Callable[[Truth], str]:
+    return lambda T: f"M is below {least}" if least > T.M else ""
+
+
+def one_class(T: Truth) -> str:
+    return "there is one class" if T.K == 1 else ""
+
+
+def no_inverse(T: Truth) -> str | None:
+    if not T.problem.independent:
+        return "the classes are dependent"
+    return None if 1 + T.problem.eigenvalues[0] < 1e-9 else ""
+
+
+def largest_from_one_on(T: Truth) -> str | None:
+    """Where the eigenvalue of largest absolute value is not below 1, be it of either sign."""
+    most, least = T.problem.eigenvalues[-1], T.problem.eigenvalues[0]
+    if most - 1 > 1e-9 * most and abs(abs(least) - most) > 1e-9 * most:
+        return f"lambda_1 is {most}"
+    return None if most > 1 - 1e-9 else ""
+
+
+def outside_range_R(T: Truth) -> str:
+    inside = 10 * T.M**-0.99 <= T.eta_Y < 1
+    return "" if inside else "eta_Y is outside range R"
+
+
+def nothing_distinct(T: Truth) -> str:
+    return "" if any(T.problem.distinct(c) for c in T.problem.classes) else "no token is distinct"
+
+
+def nothing_common(T: Truth) -> str:
+    return "" if T.problem.common else "no token is common"
+
+
+def no_two_distinct(T: Truth) -> str:
+    return "" if any(len(T.problem.distinct(c)) > 1 for c in T.problem.classes) else "no class has two distinct tokens"
+
+
+def bare(T: Truth) -> str:
+    return "" if all(T.problem.distinct(c) for c in T.problem.classes) else "a class has no distinct token"
+
+
+def nothing_dominates(T: Truth) -> str | None:
+    """Classes of which a common token gains from the start are left out; which ones is not looked at here."""
+    return nothing_distinct(T) or None
+
+
+def not_syn_medium(T: Truth) -> str:
+    """No class drawn here has Syn-Medium's twenty tokens."""
+    return "these are not Syn-Medium's classes" if min(len(c.P) for c in T.problem.classes) < 20 else ""
+
+
+# Whether they are true
+
+
+def never(T: Truth) -> bool | None:
+    return False
+
+
+def unknown(T: Truth) -> bool | None:
+    return None
+
+
+def enough_tokens(T: Truth) -> bool:
+    return T.M >= 4
+
+
+def no_eigenvalue_minus_one(T: Truth) -> bool | None:
+    """Lemma 17 as printed: the eigenvalue of largest absolute value is below 1, and there is an E'."""
+    sizes = [abs(x) for x in T.problem.eigenvalues]
+    if abs(max(sizes) - 1) < 1e-9:
+        return False if abs(T.problem.eigenvalues[0] + 1) < 1e-12 and not T.problem.independent else None
+    return True
+
+
+def no_negative_beside(T: Truth) -> bool | None:
+    """Theorem 1 (a) at any t: no E'_nk below 0 off the diagonal (docs/proofs-snap.md, section 3.3)."""
+    if not T.recorded:
+        return None
+    beside = [T.problem.E_prime[n][k] for n in range(T.K) for k in range(T.K) if n != k]
+    if all(x >= 0 for x in beside):
+        return True
+    # the other classes' share of a class's own row is a part of 1/M
+    return False if any(x < NEGATIVE for x in beside) else None
+
+
+def if_late(T: Truth) -> bool | None:
+    """Theorem 1 (a) late: what is true at any t; an exception needs a negative E'_nk."""
+    return True if no_negative_beside(T) else None
+
+
+def start_at_one(T: Truth) -> bool | None:
+    """Eq. 129 as printed is off by ln(C0)/4."""
+    return False if abs(float(T.inverse_C0.log())) > 1e-3 else None
+
+
+def small_rate(T: Truth) -> bool | None:
+    """Theorem 5's order of theta, for eta_Y = O(1)."""
+    return True if T.eta_Y <= 1 else None
+
+
+def visible_sign(T: Truth) -> bool | None:
+    """Eq. 88's sign: the two differ by 2 q_0."""
+    return False if T.M < 10**8 else None
+
+
+def orthogonal(T: Truth) -> bool | None:
+    """Remark 1: without overlap a class's row hears of no other."""
+    overlaps = [float(T.problem.E[i][j]) for i in range(T.K) for j in range(i)]
+    return True if max(overlaps) == 0 else False if min(overlaps) > 1e-6 else None
+
+
+# Their two sides
+
+
+def lemma6(T: Truth, at: Place) -> Iterator[Sides]:
+    yield Sides("equal", growth.goal(T.logit(at.t), T.M) / (T.M * ball(T.eta_Y)), ball(at.t / T.K))
+
+
+def _gap(T: Truth, at: Place) -> arb:
+    x = growth.h_logit(at.t, T.M, T.eta_Y)
+    return (growth.h_star(int(at.t), T.M, T.eta_Y)[0] - x) / ball(T.eta_Y)
+
+
+def lemma7_gap(T: Truth, at: Place) -> Iterator[Sides]:
+    if at.label == "":  # at s; along M and eta_Y no gap is shown
+        yield Sides("upper", _gap(T, at), arb(2))
+        yield Sides("lower", _gap(T, at), arb(0))
+
+
+def lemma7_limit(T: Truth, at: Place) -> Iterator[Sides]:
+    yield Sides("limit", 1 + _gap(T, at), arb(1))
+
+
+def remark2(T: Truth, at: Place) -> Iterator[Sides]:
+    x, lag = growth.h_star(int(at.t), T.M, T.eta_Y)
+    integral = ((T.M - 1 + x.exp()) / T.M).log()
+    if lag.rad() <= 1e-15 * abs(lag):
+        yield Sides("lower", lag, (integral - ball(T.eta_Y)) / 2)
+        yield Sides("upper", lag, ball(T.eta_Y).exp() * integral / 2)
+
+
+def lemma8(T: Truth, at: Place) -> Iterator[Sides]:
+    x = ball(at.t)
+    ratio = x.exp() / ((T.M - 1) * x)
+    yield Sides("upper", ratio if at.label == "inside" else 1 / ratio, arb(1))
+
+
+def _scan(T: Truth, at: Place) -> tuple[arb, arb, arb]:
+    """M h, gamma and y."""
+    x = T.logit(at.t)
+    return x, growth.gamma(x, T.M), ball(T.eta_Y) * ball(at.t) / T.K
+
+
+def _greatest(a: arb, b: arb) -> arb:
+    return a if a > b else b
+
+
+def _least(a: arb, b: arb) -> arb:
+    return a if a < b else b
+
+
+def lemma9_scan(T: Truth, at: Place) -> Iterator[Sides]:
+    x, *_ = _scan(T, at)
+    yield Sides("upper", x.exp(), _least(arb(T.M - 1), (T.M - 1) * x))
+
+
+def lemma9_scan_rederived(T: Truth, at: Place) -> Iterator[Sides]:
+    x, *_ = _scan(T, at)
+    yield Sides("upper", x.exp(), arb(T.M - 1))
+
+
+def lemma9_snap(T: Truth, at: Place) -> Iterator[Sides]:
+    x, *_ = _scan(T, at)
+    yield Sides("lower", x.exp(), _greatest(arb(T.M - 1), (T.M - 1) * x))
+
+
+def theorem1_b_rederived(T: Truth, at: Place) -> Iterator[Sides]:
+    _, speed, y = _scan(T, at)
+    yield Sides("upper", speed, y)
+
+
+def _pair(T: Truth, at: Place) -> tuple[int, int] | None:
+    names = [c.next for c in T.problem.classes]
+    found = at.label.split(", ")
+    return (names.index(found[0]), names.index(found[1])) if len(found) == 2 and set(found) <= set(names) else None
+
+
+def _largest(T: Truth) -> arb:
+    return arb(max(abs(x) for x in T.problem.eigenvalues))
+
+
+def lemma13(T: Truth, at: Place) -> Iterator[Sides]:
+    if pair := _pair(T, at):
+        yield Sides("upper", T.problem.E[pair[0]][pair[1]], _largest(T))
+
+
+def lemma14(T: Truth, at: Place) -> Iterator[Sides]:
+    if pair := _pair(T, at):
+        found = T.problem.E_prime[pair[0]][pair[1]]
+        yield Sides("equal", found, found)
+
+
+def lemma15(T: Truth, at: Place) -> Iterator[Sides]:
+    found = re.fullmatch(r"largest eigenvalue of E', lambda = (\S+)", at.label)
+    if found and abs(float(found[1]) - float(_largest(T))) < 1e-5 * float(_largest(T)):
+        sizes = [abs(x / (1 + x)) for x in T.problem.eigenvalues]
+        yield Sides("upper", arb(max(sizes)), _largest(T) / (1 - _largest(T)))
+
+
+def lemma16(T: Truth, at: Place) -> Iterator[Sides]:
+    names = [c.next for c in T.problem.classes]
+    if at.label in names:
+        n = names.index(at.label)
+        yield Sides("upper", T.problem.E_prime[n][n], arb(0))
+
+
+def lemma17(T: Truth, at: Place) -> Iterator[Sides]:
+    if pair := _pair(T, at):
+        i, j = pair
+        off = abs(T.problem.E_prime[i][j] - T.problem.E[i][j])
+        yield Sides("upper", off, _largest(T) ** 2 / (1 - _largest(T)))
+
+
+def lemma12(T: Truth, at: Place) -> Iterator[Sides]:
+    """Eq. 66; chances have no step."""
+    if at.position is not None:
+        found = growth.h_star(int(at.t), T.M, T.eta_Y)[0]
+        yield Sides("equal", (T.M - 1) * found / T.M, (T.M - 1) * growth.h_logit(at.t, T.M, T.eta_Y) / T.M)
+
+
+def remark1(T: Truth, at: Place) -> Iterator[Sides]:
+    """Rows of SGD, classes in turn, from softmax over K next tokens and the M - K others; and eq. 43."""
+    told = re.fullmatch(r"w_n at (its own|another class's|no class's) next token, N = (\d+)", at.label)
+    if not told or int(told[2]) > MOST_ROUNDS:
+        return
+    K, M, N = min(T.K, 12), T.M, int(told[2])
+    rho = T.problem.E[1][0]
+    W = [[arb(0)] * (K + 1) for _ in range(K)]
+    for step in range(N):
+        n = step % K
+        powers = [(x - W[n][n]).exp() * (M - K if j == K else 1) for j, x in enumerate(W[n])]
+        total = sum(powers, arb(0))
+        for j in range(K + 1):
+            alpha = powers[j] / total / (M - K if j == K and M > K else 1)
+            change = ball(T.eta_Y) * ((j == n) - alpha)
+            for k in range(K):
+                W[k][j] += change if k == n else rho * change
+    column = {"its own": 0, "another class's": 1, "no class's": K}[told[1]]
+    h = growth.h_star(N // K, M, T.eta_Y)[0] / M
+    yield Sides("equal", W[0][column], (M - 1 if column == 0 else -1) * (1 - rho) * h)
+
+
+def _weights(T: Truth, n: int, rows: list[arb]) -> list[arb]:
+    """Y (e_n - alpha_n) in terms of f_1 .. f_K, rows h_k (M e_k - 1) of W = F^T Y."""
+    M, K = T.M, T.K
+    share = growth.share(M * rows[n], M)
+    errors = [[rows[k] * share * M * ((M if k == n else 0) - 1)] for k in range(K)]
+    return [row[0] for row in T.problem.gram.solve(arb_mat(errors)).tolist()]
+
+
+def any_t(T: Truth, at: Place) -> Iterator[Sides]:
+    names = [c.next for c in T.problem.classes]
+    told = re.fullmatch(r"(.*?) where (.*)", at.label)
+    if not told:
+        return
+    drawn = dict(re.findall(r"(\S+) was drawn (\d+) times", told[2]))
+    rows = [growth.h_star(int(drawn.get(name, 0)), T.M, T.eta_Y)[0] / T.M for name in names]
+    n = names.index(told[1])
+    weights = _weights(T, n, rows)
+    xi = weights[n] - sum((weights[k] * T.problem.gram[n, k] for k in range(T.K)), arb(0))
+    yield Sides("lower", xi, arb(0))
+
+
+def _z_dot(T: Truth, at: Place) -> arb | None:
+    token, _, query = at.label.rpartition(" under ")
+    found = T.value("z-dot", (int(at.t), query, token)) if (query, token) in T.flow.place else None
+    return None if found is None else found * ball(T.settings.lr_z)
+
+
+def gaining(T: Truth, at: Place) -> Iterator[Sides]:
+    found = _z_dot(T, at)
+    if found is not None:
+        yield Sides("lower", found, arb(0))
+
+
+def losing(T: Truth, at: Place) -> Iterator[Sides]:
+    found = _z_dot(T, at)
+    if found is not None:
+        yield Sides("upper", found, arb(0))
+
+
+def eq_12(T: Truth, at: Place) -> Iterator[Sides]:
+    token, _, name = at.label.rpartition(" of ")
+    names = [c.next for c in T.problem.classes]
+    t = int(at.t)
+    state, rates = T.state(t), T.rates(t)
+    if name not in names or state is None or rates is None:
+        return
+    n = names.index(name)
+    c = T.problem.classes[n]
+    i = T.flow.place[c.query, token]
+    z, B = state[i], state[len(T.flow.pairs) + n]
+    f = unit({l: ball(p) for l, p in c.P.items()})[token]  # noqa: E741
+    yield Sides("upper", 2 * z, 2 * B)
+    yield Sides("lower", 2 * z, 2 * f * f * B)
+    now, unit_of = unit(T.flow.attention(state)[n]), ball(T.settings.lr_z) * growth.gamma(T.logit(t), T.M)
+    mean = sum((x * x * rates[0][T.flow.place[c.query, l]] for l, x in now.items()), arb(0))  # noqa: E741
+    yield Sides("lower", unit_of * rates[0][i], arb(0))
+    yield Sides("lower", unit_of * (rates[0][i] - mean), arb(0))
+
+
+def eq_11(T: Truth, at: Place) -> Iterator[Sides]:
+    told = re.fullmatch(r"(.*) over (.*) of (.*)", at.label)
+    if not told:
+        return
+    names = [c.next for c in T.problem.classes]
+    state = T.state(int(at.t))
+    if state is None:
+        return
+    c = T.problem.classes[names.index(told[3])]
+    z, other = (state[T.flow.place[c.query, l]] for l in told.groups()[:2])  # noqa: E741
+    squared = (ball(c.P[told[1]]) / ball(c.P[told[2]])) ** 2
+    yield Sides("equal", squared * (2 * (z - other)).exp() - 1, (squared - 1) * (2 * z).exp())
+
+
+def _start(T: Truth, *, printed: bool) -> arb:
+    return -T.inverse_C0.log() / 4 if printed else arb(0)
+
+
+def closed_form(*, printed: bool) -> Entries:
+    def entries(T: Truth, at: Place) -> Iterator[Sides]:
+        B = T.B_of_eq_13(at.t)
+        yield Sides("equal", B, B + _start(T, printed=printed))
+
+    return entries
+
+
+def _piece(T: Truth, rows: arb) -> arb:
+    factor = 2 * T.K * (arb(T.M - 1) / T.M) ** 2 * ball(T.settings.lr_z) / ball(T.eta_Y)
+    return (factor * rows * rows * T.inverse_C0).log1p() / 4
+
+
+def scanning(*, printed: bool) -> Entries:
+    def entries(T: Truth, at: Place) -> Iterator[Sides]:
+        y, B, start = _scan(T, at)[2], T.B_of_eq_13(at.t), _start(T, printed=printed)
+        yield Sides("lower", B, start + _piece(T, y - y.expm1() / T.M))
+        yield Sides("upper", B, start + _piece(T, y))
+
+    return entries
+
+
+def snapping(*, printed: bool) -> Entries:
+    def entries(T: Truth, at: Place) -> Iterator[Sides]:
+        y, B, start = _scan(T, at)[2], T.B_of_eq_13(at.t), _start(T, printed=printed)
+        yield Sides("lower", B, start + _piece(T, (T.M * y / 2).log()))
+        yield Sides("upper", B, start + _piece(T, (T.M * y).log()))
+
+    return entries
+
+
+def weaker(*, printed: bool) -> Entries:
+    """Eq. 10 at Z = 0 over eq. 13, overlaps divided by the position and M times its square: z-dot, and xi's mean."""
+
+    def entries(T: Truth, at: Place) -> Iterator[Sides]:
+        [common], times, K = T.problem.common, ball(at.t), T.K
+        M = int((T.M * times * times).ceil().unique_fmpz() or 0)
+        F = []
+        for c in T.problem.classes:
+            f = unit({l: ball(p) for l, p in c.P.items()})  # noqa: E741
+            square = f[common] ** 2
+            left = ((1 - square / times) / (1 - square)).sqrt()
+            F.append({l: x / times.sqrt() if l == common else x * left for l, x in f.items()})  # noqa: E741
+        e = [[F[n][common] * F[k][common] if k != n else arb(1) for k in range(K)] for n in range(K)]
+        v = [[arb(M * ((M if k == n else 0) - 1)) / (M - 1) ** 2 for n in range(K)] for k in range(K)]
+        weights = arb_mat(e).solve(arb_mat(v)).tolist()
+        mean = sum((e[n][k] ** 2 for n in range(K) for k in range(K) if k != n), arb(0)) / (K * (K - 1))
+        xi = [weights[n][n] - v[n][n] for n in range(K)]
+        # f_n^T of the others' part is -xi_n; a common token's own part of it is that part over f_n
+        z_dot = sum((-(1 - F[n][common] ** 2) * xi[n] for n in range(K)), arb(0))
+        yield Sides("limit", z_dot / mean / (-K if printed else -K * (K - 1)), arb(1))
+        yield Sides("limit", sum(xi, arb(0)) / K / mean / (K if printed else K - 1), arb(1))
+
+    return entries
+
+
+A2 = ("wide_vocabulary", "small_overlap", "spread_overlap")
+UNIFORM = ("uniform_classes",)
+R = (*A2, *UNIFORM, "large_vocabulary")
+ONE_COMMON = (*UNIFORM, "single_common", "single_query")
+PATH = (no_M(4), no_inverse)
+
+STATEMENTS: dict[str, Statement] = {
+    "snap.lemma1": Statement(),
+    "snap.lemma2": Statement(),
+    "snap.lemma18": Statement(),
+    "snap.lemma3": Statement(silent=(no_inverse,)),
+    "snap.lemma5": Statement(silent=(no_M(2), no_inverse)),
+    "snap.remark1": Statement((*UNIFORM, "equal_overlaps"), (one_class, no_M(2), no_inverse), orthogonal, remark1),
+    "snap.remark1.rederived": Statement((*UNIFORM, "equal_overlaps"), (one_class, no_M(2), no_inverse)),
+    "snap.lemma6": Statement(silent=(no_M(2),), entries=lemma6),
+    "snap.lemma7.gap": Statement(silent=(no_M(2),), entries=lemma7_gap),
+    "snap.lemma7.limit": Statement(silent=(no_M(2),), entries=lemma7_limit),
+    "snap.remark2": Statement(silent=(no_M(2),), true=never),
+    "snap.remark2.rederived": Statement(silent=(no_M(2),), entries=remark2),
+    "snap.lemma8": Statement(silent=(no_M(2),), true=enough_tokens, entries=lemma8),
+    "snap.lemma8.rederived": Statement(silent=(no_M(4),), entries=lemma8),
+    "snap.lemma9.scan": Statement(("large_vocabulary",), (outside_range_R,), never, lemma9_scan),
+    "snap.lemma9.snap": Statement(("large_vocabulary",), (outside_range_R,), entries=lemma9_snap),
+    "snap.lemma9.scan.rederived": Statement(silent=(no_M(5),), entries=lemma9_scan_rederived),
+    "snap.theorem1.b": Statement(R, (outside_range_R,), never),
+    "snap.theorem1.b.rederived": Statement(silent=(no_M(5),), entries=theorem1_b_rederived),
+    "snap.lemma10": Statement(true=never),
+    "snap.lemma10.rederived": Statement(),
+    "snap.lemma11": Statement(UNIFORM, (one_class, no_M(4))),
+    "snap.lemma12": Statement(UNIFORM, (one_class, no_M(2), no_inverse), unknown, lemma12),
+    "snap.lemma12.rederived": Statement(UNIFORM, (one_class, no_M(2), no_inverse)),
+    "snap.theorem5": Statement((*A2, *UNIFORM), true=small_rate),
+    "snap.theorem5.rederived": Statement(UNIFORM, (no_M(2), no_inverse)),
+    "snap.corollary1": Statement(R, (outside_range_R,)),
+    "snap.lemma13": Statement(silent=(one_class,), entries=lemma13),
+    "snap.lemma14": Statement(("overlap_below_one",), entries=lemma14),
+    "snap.lemma15": Statement(("overlap_below_one",), entries=lemma15),
+    "snap.lemma16": Statement(A2, entries=lemma16),
+    "snap.lemma17": Statement(silent=(largest_from_one_on,), true=no_eigenvalue_minus_one, entries=lemma17),
+    "snap.lemma17.rederived": Statement(("overlap_below_one",), entries=lemma17),
+    "snap.theorem1.form": Statement(R, (outside_range_R,), visible_sign),
+    "snap.theorem1.form.rederived": Statement(R, (outside_range_R,)),
+    "snap.theorem1.a": Statement(R, (outside_range_R,), if_late),
+    "snap.theorem1.a.any-t": Statement(R, (outside_range_R,), no_negative_beside, any_t),
+    "snap.lemma4": Statement(R, (outside_range_R,), never),
+    "snap.lemma4.rederived": Statement(R, (outside_range_R,)),
+    "snap.theorem2.distinct": Statement((*A2, *UNIFORM), (*PATH, nothing_distinct), unknown, gaining),
+    "snap.theorem2.common": Statement(
+        (*A2, *UNIFORM, "single_common", "distinct_beside_common"), PATH, unknown, losing
+    ),
+    "snap.corollary2": Statement(
+        (*A2, *UNIFORM, "single_query", "symmetric_classes", "shared_common"), (*PATH, nothing_common), unknown, losing
+    ),
+    "snap.corollary2.any-classes": Statement((*A2, *UNIFORM), (*PATH, nothing_common), unknown, losing),
+    "snap.theorem3.gain": Statement(UNIFORM, (*PATH, no_two_distinct), entries=eq_11),
+    "snap.theorem3.gain.sgd": Statement(silent=(no_two_distinct,), true=unknown),
+    "snap.theorem3.growth": Statement((*A2, *UNIFORM, "dominant_distinct"), (*PATH, nothing_dominates), unknown, eq_12),
+    "snap.eq13": Statement(ONE_COMMON, (no_M(5), bare, no_inverse), never, weaker(printed=True)),
+    "snap.eq13.rederived": Statement(ONE_COMMON, (no_M(5), bare, no_inverse), entries=weaker(printed=False)),
+    "snap.theorem4.closed-form": Statement(ONE_COMMON, (no_M(5),), start_at_one, closed_form(printed=True)),
+    "snap.theorem4.closed-form.rederived": Statement(ONE_COMMON, (no_M(5),), entries=closed_form(printed=False)),
+    "snap.theorem4.scan": Statement(ONE_COMMON, (no_M(5),), start_at_one, scanning(printed=True)),
+    "snap.theorem4.scan.rederived": Statement(ONE_COMMON, (no_M(5),), entries=scanning(printed=False)),
+    "snap.theorem4.snap": Statement(ONE_COMMON, (no_M(5),), start_at_one, snapping(printed=True)),
+    "snap.theorem4.snap.rederived": Statement(ONE_COMMON, (no_M(5),), entries=snapping(printed=False)),
+    "snap.fig6.direction": Statement(silent=(not_syn_medium,), true=unknown),
+    "snap.theorem4.rates": Statement(ONE_COMMON, (no_M(5),)),
+}

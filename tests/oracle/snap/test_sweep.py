@@ -1,0 +1,204 @@
+"""The sweep: a few random audits on every run of the tests, and lies planted in the rows and numbers of a real one."""
+
+import dataclasses
+import random
+from collections.abc import Iterator
+from fractions import Fraction
+from math import ceil, floor
+from pathlib import Path
+from typing import Any
+
+import flint
+import pytest
+
+from marginaudit.reports.snap.ledger import CLAIMS
+from tests.oracle.snap import sweep
+from tests.oracle.snap.assumptions import assumptions
+from tests.oracle.snap.audited import Audited, audited
+from tests.oracle.snap.chances import missed
+from tests.oracle.snap.checking import NARROWEST, WIDEST, assumption_faults, check, number_faults, row_faults, truth
+from tests.oracle.snap.numbers import BITS, Truth
+from tests.oracle.snap.problem import Problem, ball
+from tests.oracle.snap.random_classes import Settings, random_audit, random_document
+from tests.oracle.snap.statements import STATEMENTS
+from tests.oracle.sweep import HARMLESS
+
+FIRST, AUDITS = 7000, 4
+LONGEST = 50
+"""Steps here; the sweep has long runs too."""
+
+EXAMPLE = {
+    "name": "example",
+    "M": 5000,
+    "classes": [
+        {"next": "n0", "query": "q", "probabilities": {"a": 0.5, "b": 0.2, "the": 0.3}},
+        {"next": "n1", "query": "q", "probabilities": {"c": 0.45, "d": 0.2, "the": 0.35}},
+    ],
+}
+
+SETTINGS = Settings(0.5, 0.05, 10**6, (1, 30, 60, 200, 10**6), 3, 0)
+
+
+def test_every_claim_is_known_with_what_it_assumes() -> None:
+    assert {name: set(one.needs) for name, one in STATEMENTS.items()} == {
+        name: set(claim.assumptions) for name, claim in CLAIMS.items()
+    }
+
+
+@pytest.mark.parametrize("seed", range(FIRST, FIRST + AUDITS))
+def test_a_random_audit_is_right(seed: int) -> None:
+    document, settings = random_audit(seed)
+    steps = min(settings.steps, LONGEST)
+    short = dataclasses.replace(settings, steps=steps, at=tuple({1, steps}), seeds=min(settings.seeds, 3))
+    found = check(document, audited(document, short))
+    assert [(claim, one) for claim, one in found if one.kind not in HARMLESS] == []
+
+
+@pytest.fixture(scope="module")
+def example() -> Audited:
+    audit = audited(EXAMPLE, SETTINGS)
+    assert [(claim, one) for claim, one in check(EXAMPLE, audit) if one.kind not in HARMLESS] == []
+    return audit
+
+
+@pytest.fixture(scope="module")
+def true(example: Audited) -> Truth:
+    return truth(example)
+
+
+@pytest.fixture(autouse=True)
+def _bits() -> Iterator[None]:
+    with flint.ctx.workprec(BITS):
+        yield
+
+
+def lies_found(true: Truth, audit: Audited, claim: str, **changes: Any) -> set[str]:
+    """Kinds of what is found wrong with a claim's row once it is changed."""
+    row = dict(audit.rows[claim]) | changes
+    return {found.kind for found in row_faults(claim, row, true, assumptions(true.problem))}
+
+
+NOT_REFUTED = {
+    "snap.theorem2.distinct",
+    "snap.theorem2.common",
+    "snap.corollary2.any-classes",
+    "snap.theorem3.growth",
+    "snap.theorem3.gain.sgd",
+    "snap.lemma12",
+}
+"""What depends on how far it is looked: their sides alone are compared."""
+
+
+@pytest.mark.parametrize("claim", sorted(STATEMENTS))
+def test_a_verdict_turned_around_is_noticed(true: Truth, example: Audited, claim: str) -> None:
+    verdict = example.rows[claim]["verdict"]
+    assert lies_found(true, example, claim, verdict="broken") == {"broken"}
+    if verdict == "not-applicable":
+        assert "verdict" in lies_found(true, example, claim, verdict="holds")
+        return
+    if claim != "snap.theorem3.growth":  # of which classes it speaks is not looked at
+        assert "verdict" in lies_found(true, example, claim, verdict="not-applicable", evidence="exact")
+    if verdict != "inconclusive" and claim not in NOT_REFUTED:
+        other = {"holds": "violated", "violated": "holds"}[verdict]
+        assert lies_found(true, example, claim, verdict=other) & {"verdict", "number"}
+
+
+SHOWN = [
+    "snap.lemma6",
+    "snap.lemma7.gap",
+    "snap.lemma8",
+    "snap.lemma9.scan.rederived",
+    "snap.lemma9.snap",
+    "snap.lemma12",
+    "snap.lemma13",
+    "snap.lemma14",
+    "snap.lemma15",
+    "snap.lemma16",
+    "snap.lemma17",
+    "snap.theorem1.a.any-t",
+    "snap.theorem1.b.rederived",
+    "snap.theorem2.common",
+    "snap.theorem2.distinct",
+    "snap.corollary2.any-classes",
+    "snap.theorem3.gain",
+    "snap.theorem3.growth",
+    "snap.eq13",
+    "snap.eq13.rederived",
+    "snap.theorem4.closed-form",
+    "snap.theorem4.closed-form.rederived",
+    "snap.theorem4.scan.rederived",
+    "snap.theorem4.snap",
+    "snap.theorem4.snap.rederived",
+]
+"""Claims whose measured value is known here."""
+
+
+@pytest.mark.parametrize("claim", SHOWN)
+def test_a_number_that_is_off_is_noticed(true: Truth, example: Audited, claim: str) -> None:
+    row = example.rows[claim]
+    off = row["measured"] * (1 + 1e-6)
+    slack = None if row["slack"] is None else row["bound"] / off
+    assert lies_found(true, example, claim, measured=off, slack=slack) == {"number"}
+
+
+def test_a_slack_that_is_no_quotient_is_noticed(true: Truth, example: Audited) -> None:
+    assert lies_found(true, example, "snap.lemma13", slack=2.0) == {"number"}
+
+
+@pytest.mark.parametrize(("claim", "evidence"), [("snap.lemma6", "exact"), ("snap.lemma3", "float64")])
+def test_other_evidence_than_there_is_is_noticed(true: Truth, example: Audited, claim: str, evidence: str) -> None:
+    assert lies_found(true, example, claim, evidence=evidence) == {"evidence"}
+    assert lies_found(true, example, claim, informative_from=3) == {"number"}
+
+
+def test_assumptions_are_compared(true: Truth, example: Audited) -> None:
+    lie = dataclasses.replace(example, assumptions={**example.assumptions, "small_overlap": False})
+    assert [name for name, _ in assumption_faults(assumptions(true.problem), lie)] == ["small_overlap"]
+
+
+def test_a_number_beyond_its_bar_and_a_bar_beyond_use_are_noticed(true: Truth, example: Audited) -> None:
+    seen = {one.what: one for one in example.numbers if one.value}
+    assert list(number_faults(true, tuple(seen.values()))) == []
+    for what, one in seen.items():
+        off = dataclasses.replace(one, value=one.value + 3 * one.error + 1e-3 * abs(one.value))
+        wide = dataclasses.replace(one, error=one.error * 1e9 + 1e-3 * one.scale)
+        narrow = dataclasses.replace(one, error=0.4e-12 * abs(one.value))
+        assert what not in NARROWEST or [name for name, _ in number_faults(true, (narrow,))] == [what]
+        for lie in (off, wide) if what in WIDEST else (off,):
+            assert [name for name, _ in number_faults(true, (lie,))] == [what]
+
+
+def test_a_tail_is_the_sum_of_its_terms() -> None:
+    p, N, room = ball(3) / 10, 12, 1.5
+    chance = sum(
+        (
+            flint.arb(flint.fmpz.bin_uiui(N, k)) * p**k * (1 - p) ** (N - k)
+            for k in range(N + 1)
+            if not ceil(3.6 - room) <= k <= floor(3.6 + room)
+        ),
+        flint.arb(0),
+    )
+    found = missed(N, Fraction(3, 10), Fraction(36, 10), flint.arb(room))
+    assert abs(found - chance) < 1e-30
+
+
+def test_the_command_reports_and_fails(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, example: Audited
+) -> None:
+    monkeypatch.setattr(sweep, "random_audit", lambda seed: (EXAMPLE, SETTINGS))
+    monkeypatch.setattr(sweep, "audited", lambda document, settings: example)
+    assert sweep.main(["--audits", "1", "--keep", str(tmp_path)]) == 0
+    assert f"1 audits, {len(CLAIMS)} verdicts" in capsys.readouterr().out
+    lie = {**example.rows, "snap.lemma6": {**example.rows["snap.lemma6"], "verdict": "violated"}}
+    monkeypatch.setattr(sweep, "audited", lambda *_: dataclasses.replace(example, rows=lie))
+    assert sweep.main(["--audits", "1"]) == 1
+    assert "verdict: snap.lemma6: violated" in capsys.readouterr().out
+
+
+def test_random_documents_meet_and_break_every_assumption() -> None:
+    found = [assumptions(Problem(random_document(random.Random(seed)))) for seed in range(150)]
+    for name in found[0]:
+        holding = [one[name] for one in found]
+        assert 0 < holding.count(True) < len(found), name
+        assert holding.count(False) > 0, name
+    assert sum(all(one[name] for name in STATEMENTS["snap.theorem1.a"].needs) for one in found) > 20
