@@ -128,6 +128,7 @@ def test_what_error_bars_hide_a_proof_decides() -> None:
     found = by_proof(PAPER, LEDGER["sharp.lemma6"], example(), INCONCLUSIVE)
     assert (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.PROVED)
     assert found.detail.endswith("By itself the measurement is inconclusive: Seen.")
+    assert (found.measured, found.slack, found.worst_step) == (None, None, None), "they are those of error bars"
 
 
 def test_of_what_was_not_run_no_proof_speaks() -> None:
