@@ -68,7 +68,9 @@ def _holding(claim: Claim, run: BaseRun[Any], implication: Implication, measured
         return replace(measured, verdict=Verdict.HOLDS, evidence=Evidence.PROVED, detail=detail, **hidden)
     if measured.evidence is Evidence.EXACT:
         return measured
-    return replace(measured, evidence=Evidence.PROVED, detail=f"{follows} Measured: {measured.detail}")
+    return replace(
+        measured, evidence=Evidence.PROVED, detail=f"{follows} Measured, {measured.evidence}: {measured.detail}"
+    )
 
 
 def _refuted(implication: Implication, measured: Finding) -> Finding:

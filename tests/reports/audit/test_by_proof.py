@@ -82,7 +82,7 @@ def test_what_a_proved_statement_says_is_proved_and_the_measurement_stays_beside
     found = by_proof(PAPER, LEDGER["sharp.lemma6"], example(), MEASURED)
     assert (found.verdict, found.evidence, found.measured) == (Verdict.HOLDS, Evidence.PROVED, 1.0)
     assert "docs/proofs.md#5-sharplemma6" in found.detail
-    assert found.detail.endswith("Measured: Seen.")
+    assert found.detail.endswith("Measured, float64: Seen.")
 
 
 def test_what_follows_names_both_statements() -> None:
