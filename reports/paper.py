@@ -15,6 +15,8 @@ from marginaudit.reports.sweeps import Sweeps
 from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hypothesis.strategies import SearchStrategy
     from matplotlib.figure import Figure
 
@@ -54,11 +56,14 @@ class Picture:
         What its file's name ends with.
     caption : str
     draw : from a run and its findings by claim to the figure; None where the run has nothing to draw
+    claim : str
+        The id of the claim beside which it stands; "" where it stands among the plots.
     """
 
     suffix: str
     caption: str
     draw: "Callable[[Any, Mapping[str, Finding]], Figure | None]"
+    claim: str = ""
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,8 @@ class Paper:
         Of `--paper`, and what its claims' ids begin with unless they have another prefix.
     source : str
         Where it is published.
+    bibtex : str
+        Its BibTeX entry; "" for one that holds its source alone.
     kind : Kind
     config : type
         A dataclass of settings; every field has a default, and those with ``metadata`` are options of commands.
@@ -131,6 +138,10 @@ class Paper:
     reliances : tuple of Reliance
         What the source derives from claims that are refuted.
     figures : the paper's own, by name
+    on_text : of its figures those that can be drawn of a text, by name: from a file, or None for the paper's own, and a
+        function that is told the part that is done, to the figure
+    illustrations : by a figure's name, the id of the claim beside which a report has it
+        It is drawn where the claim applies to a dataset of the audit.
     tables, pictures : what the report has of every dataset
     package : str
         Where its data lie: ``templates/sections.html`` for the page, ``counterexamples/`` and ``sweeps/``; "" for none.
@@ -142,12 +153,13 @@ class Paper:
     Raises
     ------
     ValueError
-        A claim assumes what is no predicate of the kind, or is about another paper; or an implication is to no claim,
-        or from one that is not proved.
+        A claim assumes what is no predicate of the kind, or is about another paper; an implication is to no claim, or
+        from one that is not proved; or a figure or claim of an illustration is not there.
     """
 
     name: str
     source: str
+    bibtex: str = ""
     kind: Kind[Any]
     config: Any
     audited: Any
@@ -162,6 +174,8 @@ class Paper:
     implications: tuple[Implication, ...] = ()
     reliances: tuple[Reliance, ...] = ()
     figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
+    on_text: "Mapping[str, Callable[[Path | None, Callable[[float], None]], Figure]]" = field(default_factory=dict)
+    illustrations: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()
     package: str = ""
@@ -175,6 +189,11 @@ class Paper:
                 got = f"the assumption {', '.join(unknown)}" if unknown else f"the paper {claim.paper}"
                 expected = f"one of {', '.join(self.kind.assumptions)}" if unknown else self.name
                 raise ValueError(f"claim {claim.id}: got {got}, expected {expected}")
+        known = {claim.id for claim in self.claims}
+        for name, beside in self.illustrations.items():
+            if name not in self.figures or beside not in known:
+                got = f"the claim {beside}" if name in self.figures else f"the figure {name}"
+                raise ValueError(f"illustration {name}: got {got}, expected one of the paper's own")
         own = tuple(claim if claim.paper else replace(claim, paper=self.name) for claim in self.claims)
         object.__setattr__(self, "claims", own)
         proved = {claim.id for claim in own if claim.standing.status is Status.PROVED}

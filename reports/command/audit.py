@@ -13,10 +13,12 @@ from marginaudit.reports.audit.ledger import chosen
 from marginaudit.reports.audit.sources import cases_of, load
 from marginaudit.reports.command.arguments import CHOSEN, CLAIMS, DATASETS, JSON, ledger, matching, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
+from marginaudit.reports.command.description import described, only_description
 from marginaudit.reports.command.options import FilePath, Seconds, configs, settings_options
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.page.exports import FORMATS
 from marginaudit.reports.page.replacement import refusing, replacing
 from marginaudit.reports.page.write import files_of_report, write_report
 from marginaudit.reports.verdict import Verdict
@@ -29,10 +31,19 @@ PAPERS = papers()
 @click.option("--out", default="audit-report", type=FilePath(), show_default=True, help="Folder to write.")
 @click.option("--fail-on", type=OneOf(["violated"]), help="Exit with status 1 if a claim is violated.")
 @click.option(
+    "--export",
+    "exports",
+    type=OneOf(FORMATS),
+    multiple=True,
+    metavar="FORMAT",
+    help="Also write the tables as latex (with references.bib), markdown or parquet, or the figures as pdf. May be "
+    "given again.",
+)
+@click.option(
     "--paper",
+    "name",
     type=OneOf([*(paper.name for paper in PAPERS), "all"]),
-    default="all",
-    show_default=True,
+    show_default="all",
     help="The claims and built-in cases of one paper only: "
     + ", ".join(f"{paper.name} is {paper.source}" for paper in PAPERS)
     + ".",
@@ -52,7 +63,8 @@ def audit(
     datasets: tuple[str, ...],
     out: Path,
     fail_on: str | None,
-    paper: str,
+    exports: tuple[str, ...],
+    name: str | None,
     patterns: tuple[str, ...],
     claims_file: Path | None,
     claim_timeout: float,
@@ -61,9 +73,15 @@ def audit(
 ) -> int:
     """Audit every claim on every DATASET and write a report.
 
-    Without a DATASET it audits the built-in cases.
+    Without a DATASET it audits the built-in cases. A DATASET that ends in .toml is an audit's description; options go
+    before what it says.
     """
-    audited = chosen(PAPERS, paper)
+    if (path := only_description(datasets)) is not None:
+        found = described(path, PAPERS, FORMATS)
+        datasets, name, claims_file = found.datasets, name or found.paper, claims_file or found.claims_file
+        patterns, exports = patterns or found.claims, exports or found.exports
+        given = {key: found.settings.get(key) if value in (None, False) else value for key, value in given.items()}
+    audited = chosen(PAPERS, name or "all")
     claims = matching(patterns, ledger(claims_file, audited))
     spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
     loaded = [load(name, audited) for name in datasets] if datasets else cases_of(spoken_of, tell)
@@ -71,8 +89,8 @@ def audit(
     if patterns and not any(source.paper.judges(claim) for source in sources for claim in claims):
         kinds = ", ".join(dict.fromkeys(source.paper.kind.name for source in sources))
         raise InputError("--claim", got=f"no claim about {kinds}", expected="one about a DATASET")
-    found = configs("audit", tuple({source.paper.name: source.paper for source in sources}.values()), PAPERS, given)
-    steps = [source.paper.steps(found[source.paper.name]) for source in sources]
+    config = configs("audit", tuple({source.paper.name: source.paper for source in sources}.values()), PAPERS, given)
+    steps = [source.paper.steps(config[source.paper.name]) for source in sources]
     started = {source.dataset.name: sum(steps[:i]) for i, source in enumerate(sources)}
     length = {source.dataset.name: count for source, count in zip(sources, steps, strict=True)}
     with replacing(out, files_of_report) as folder, progress_bar(total=sum(steps)) as bar:
@@ -81,9 +99,9 @@ def audit(
             bar.say(f"{dataset}: {what}")
             return lambda done: bar.reach(started[dataset] + min(done, length[dataset]))
 
-        result = run_audit(sources, claims, found, progress, claim_timeout)
+        result = run_audit(sources, claims, config, progress, claim_timeout)
         with refusing(out):
-            write_report(result, folder, bar.say)
+            write_report(result, folder, bar.say, exports)
     report = out / "report.html"
     document = result.as_document()
     if as_json:

@@ -27,14 +27,16 @@ if TYPE_CHECKING:
 @click.argument("name", metavar="NAME")
 @click.option("--out", type=FilePath(), help="File to write: .svg, .pdf or .png.  [default: NAME.svg]")
 @click.option("--from", "source", type=FilePath(), help="Folder of a sweep to draw, which is not run then.")
+@click.option("--text", type=FilePath(), help="Text in UTF-8 to draw it of.  [default: one that ships]")
 @JSON
-def figure(name: str, out: Path | None, source: Path | None, as_json: bool) -> int:
+def figure(name: str, out: Path | None, source: Path | None, text: Path | None, as_json: bool) -> int:
     """Draw one of the papers' figures, or `statements`, which follow from which; `list` names them.
 
     The figure of a sweep comes with the table of its cells.
     """
     figures = {figure: draw for paper in papers() for figure, draw in paper.figures.items()}
     figures[STATEMENTS] = lambda: statements_figure(papers())
+    on_text = {figure: draw for paper in papers() for figure, draw in paper.on_text.items()}
     swept = built_in(papers())
     names = [*figures, *swept]
     if name == "list":
@@ -50,12 +52,22 @@ def figure(name: str, out: Path | None, source: Path | None, as_json: bool) -> i
         )
     if source is not None and name not in swept:
         raise InputError("--from", got=f"the figure {name}", expected=f"a sweep's: {', '.join(swept)}")
+    if text is not None and name not in on_text:
+        raise InputError("--text", got=f"the figure {name}", expected=f"one of a text: {', '.join(on_text)}")
     path = out or Path(f"{name}.svg")
     if path.suffix.lower() not in FORMATS:
         got, expected = f"the ending {shown(path.suffix)}", f"one of {', '.join(FORMATS)}"
         raise InputError(f"--out {shown_path(path)}", got=got, expected=expected)
     check_writable(path, "--out")
-    found, cells = (figures[name](), []) if name in figures else _of_sweep(name, source)
+    cells: Rows = []
+    if name in on_text:
+        with progress_bar(total=1.0) as bar:
+            bar.say(name)
+            found = on_text[name](text, bar.reach)
+    elif name in figures:
+        found = figures[name]()
+    else:
+        found, cells = _of_sweep(name, source)
     drawn = rendered(found, path.suffix.lower())
     with writing(path, "--out"):
         write_whole(path, drawn)

@@ -14,7 +14,7 @@ from marginaudit.reports.ntp.claims import (
     theorem2,
     theorem3,
 )
-from marginaudit.reports.ntp.sharper import margins, rate, stage2
+from marginaudit.reports.ntp.sharper import margins, rate, squared, stage2
 from marginaudit.reports.ntp.standings import STANDINGS
 from marginaudit.reports.standing import OPEN
 
@@ -33,6 +33,7 @@ CLAIMS = Ledger(
         margins,
         stage2,
         rate,
+        squared,
     )
     for claim in module.CLAIMS
 )

@@ -31,9 +31,19 @@ def _of_training(draw: Draw) -> "Callable[[Run, Mapping[str, Finding]], Figure |
     return lambda run, findings: draw(run, findings) if run.trainable else None
 
 
+BIBTEX = """@misc{huang2024nonasymptotic,
+  title = {Non-asymptotic Convergence of Training Transformers for Next-token Prediction},
+  author = {Huang, Ruiquan and Liang, Yingbin and Yang, Jing},
+  year = {2024},
+  eprint = {2409.17335},
+  archivePrefix = {arXiv},
+}
+"""
+
 PAPER = Paper(
     name="ntp",
     source="arXiv 2409.17335",
+    bibtex=BIBTEX,
     kind=SENTENCES,
     config=Config,
     audited=Config(steps2=None),

@@ -24,8 +24,12 @@ MOST_LINES = 100
 WORST_FIRST = [verdict.value for verdict in Verdict]
 
 
-def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str, bytes]]) -> str:
-    """The HTML of a report; ``pictures`` are SVG files, each with what it shows.
+Pictures = Sequence[tuple[str, bytes]]
+"""SVG files, each with what it shows."""
+
+
+def page(audit: Audit, document: Mapping[str, Any], pictures: Pictures, beside: Mapping[str, Pictures]) -> str:
+    """The HTML of a report; ``beside`` are the pictures that stand beside claims, by id.
 
     Every text from a dataset is escaped, and its control characters are written out.
     """
@@ -65,6 +69,7 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
             else paper.kind.in_words(known),
             "mathml": Markup(_mathml(claim.formula)),
             "rows": by_claim[claim.id],
+            "pictures": _inline(beside.get(claim.id, ())),
             "cells": [cells.get((claim.id, id(run))) for run in audit.runs],
         }
         for claim, paper in _claims(audit.rows)
@@ -99,7 +104,7 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Sequence[tuple[str
             if (violated := [row for row in claim["rows"] if row["verdict"] == Verdict.VIOLATED])
         ],
         colours={name.value: colour for colours in (VERDICTS, STANDINGS) for name, colour in colours.items()},
-        pictures=[(printable(name), Markup(_svg(picture))) for name, picture in pictures],
+        pictures=_inline(pictures),
         statements=panels(audit.papers),
         links=LINKS,
         line_colours=LINES,
@@ -133,6 +138,12 @@ def _mathml(formula: str) -> str:
     from latex2mathml.converter import convert
 
     return convert(formula, display="block")
+
+
+def _inline(pictures: Pictures) -> list[tuple[str, Any]]:
+    from markupsafe import Markup
+
+    return [(printable(name), Markup(_svg(picture))) for name, picture in pictures]
 
 
 def _svg(picture: bytes) -> str:

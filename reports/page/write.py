@@ -1,15 +1,21 @@
 """Writing an audit's folder: the page, the data behind it, trajectories and figures."""
 
 import json
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marginaudit.reports.audit.auditing import Audit
+from marginaudit.reports.page.exports import exported
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
 from marginaudit.reports.page.formats import csv_table
 from marginaudit.reports.page.html import page
 from marginaudit.reports.plots.measured import rendered
+from marginaudit.reports.verdict import Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 VERDICT_COLUMNS = (
     "claim",
@@ -26,12 +32,12 @@ VERDICT_COLUMNS = (
 )
 
 
-def write_report(audit: Audit, folder: Path, progress: Callable[[str], None]) -> None:
+def write_report(audit: Audit, folder: Path, progress: Callable[[str], None], exports: Collection[str] = ()) -> None:
     """Write report.html, report.json, verdicts.csv, tables/, figures/ and trajectories/ into a folder.
 
-    report.json names all files of the report.
+    report.json names all files of the report. ``exports`` are `marginaudit.reports.page.exports.FORMATS`.
     """
-    for name, content in _files(audit, progress).items():
+    for name, content in _files(audit, progress, exports).items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
@@ -47,9 +53,10 @@ def files_of_report(folder: Path) -> frozenset[str] | None:
         return None
 
 
-def _files(audit: Audit, progress: Callable[[str], None]) -> dict[str, str | bytes]:
+def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[str]) -> dict[str, str | bytes]:
     files: dict[str, str | bytes] = {}
-    pictures = []
+    pictures: list[tuple[str, bytes]] = []
+    beside: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
     stems = _stems(audit)
     for source, run in zip(audit.sources, audit.runs, strict=True):
         paper, name = source.paper, run.dataset.name
@@ -60,10 +67,19 @@ def _files(audit: Audit, progress: Callable[[str], None]) -> dict[str, str | byt
             figure = picture.draw(run, findings)
             if figure is None:
                 continue
-            svg, pdf = rendered(figure, ".svg"), rendered(figure, ".pdf")
-            pictures.append((f"{name}: {picture.caption}", svg))
-            files |= {f"figures/{stem}{picture.suffix}.svg": svg, f"figures/{stem}{picture.suffix}.pdf": pdf}
+            found = _drawn(figure, exports)
+            (beside[picture.claim] if picture.claim else pictures).append((f"{name}: {picture.caption}", found[".svg"]))
+            files |= {f"figures/{stem}{picture.suffix}{ending}": content for ending, content in found.items()}
         files |= {f"trajectories/{stem}-{part}.csv": csv_text(*rows) for part, rows in paper.records(run).items()}
+
+    applied = {row.claim.id for row in audit.rows if row.finding.verdict is not Verdict.NOT_APPLICABLE}
+    for paper in audit.papers:
+        for name, claim in paper.illustrations.items():
+            if claim in applied:
+                progress(f"figure {name}")
+                found = _drawn(paper.figures[name](), exports)
+                beside[claim].append((name, found[".svg"]))
+                files |= {f"figures/{name}{ending}": content for ending, content in found.items()}
 
     document = audit.as_document()
     rows = [[row[column] for column in VERDICT_COLUMNS] for row in document["verdicts"]]
@@ -73,15 +89,21 @@ def _files(audit: Audit, progress: Callable[[str], None]) -> dict[str, str | byt
         for table in paper.tables:
             records = [(data["name"], table.records(data[table.name])) for data in of_paper]
             files[f"tables/{table.name}.csv"] = csv_table(table.columns, records)
-    files["report.html"] = page(audit, document, pictures)
+    files |= exported(audit.papers, document, exports, VERDICT_COLUMNS)
+    files["report.html"] = page(audit, document, pictures, beside)
     document["files"] = sorted([*files, "report.json"])
     files["report.json"] = json_text(document, indent=2)
     return files
 
 
+def _drawn(figure: "Figure", exports: Collection[str]) -> dict[str, bytes]:
+    """The figure as the page shows it and as it is asked for, by file name's ending."""
+    return {ending: rendered(figure, ending) for ending in (".svg", *([".pdf"] if "pdf" in exports else []))}
+
+
 def _stems(audit: Audit) -> dict[str, str]:
-    """A file name for each dataset, a number appended where two names give one."""
-    taken: set[str] = set()
+    """A file name for each dataset, a number appended where two names give one, or one is an illustration's."""
+    taken = {name.lower() for paper in audit.papers for name in paper.illustrations}
     stems = {}
     for run in audit.runs:
         stem, number = file_stem(run.dataset.name), 1

@@ -15,6 +15,7 @@ from marginaudit.reports.snap.claims import (
     growth,
     overlaps,
     rows,
+    sparsity,
     speed,
     transition,
 )
@@ -35,6 +36,7 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
     fates.CLAIMS,
     gains.CLAIMS,
     transition.CLAIMS,
+    sparsity.CLAIMS,
 )
 
 CLAIMS = Ledger(replace(claim, standing=STANDINGS.get(claim.id, OPEN)) for claims in MODULES for claim in claims)

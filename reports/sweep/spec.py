@@ -1,22 +1,20 @@
 """A sweep as its TOML file says it, checked before anything runs."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from marginaudit.orders import InputError, file_content, printable, shown, shown_path
-from marginaudit.orders.reading import utf_8_text
+from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import COUNT, SEED
 from marginaudit.reports.sweep.values import values_of
 from marginaudit.reports.sweeps import Sweeps
+from marginaudit.reports.toml_document import TomlDocument, toml_text
 
 MOST_RUNS = 10**6
 
@@ -117,8 +115,7 @@ def find_spec(name: str, papers: Sequence[Paper]) -> Spec:
     path = Path(name)
     if path.suffix.lower() != ".toml":
         raise InputError(shown(name), got="no built-in sweep", expected=f"a .toml file, or one of {', '.join(own)}")
-    where = shown_path(path)
-    text = utf_8_text(file_content(path, "a TOML file that says what to run"), where)
+    text, where = toml_text(path, "a TOML file that says what to run")
     return read_spec(text, printable(path.stem), where, path.parent, papers)
 
 
@@ -130,16 +127,13 @@ def read_spec(text: str, name: str, where: str, folder: Path, papers: Sequence[P
     InputError
         One line: the file, the key, what was got, what is expected.
     """
-    try:
-        document = tomllib.loads(text, parse_float=Decimal)
-    except (ValueError, RecursionError) as error:
-        raise InputError(where, got=printable(str(error)) or "too deep a nesting", expected="TOML") from None
-    return _Reader(document, where, folder, papers).spec(name, text)
+    return _Reader(text, where, folder, papers).spec(name, text)
 
 
-class _Reader:
-    def __init__(self, document: Mapping[str, Any], where: str, folder: Path, papers: Sequence[Paper]) -> None:
-        self.document, self.where, self.folder = document, where, folder
+class _Reader(TomlDocument):
+    def __init__(self, text: str, where: str, folder: Path, papers: Sequence[Paper]) -> None:
+        super().__init__(text, where)
+        self.folder = folder
         self.papers = {paper.name: paper for paper in papers if paper.sweeps is not None}
         self.cell: list[str] = []
 
@@ -181,10 +175,8 @@ class _Reader:
         )
 
     def read(self, paper: Paper, names: Any) -> tuple[Made, ...]:
-        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-            self.fail("data.files", shown(names), "a list of datasets: paths, or names of built-in cases")
         found: dict[str, Made] = {}
-        for name in names:
+        for name in self.texts("data.files", names, "a list of datasets: paths, or names of built-in cases"):
             source = load(name if name in paper.kind.cases else str(self.folder / name), [paper])
             own = source.dataset.name
             if own in found:
@@ -217,9 +209,7 @@ class _Reader:
         return tuple(range(count))
 
     def keep(self, sweeps: Sweeps) -> tuple[str, ...]:
-        patterns = self.document.get("keep", ["*"])
-        if not isinstance(patterns, list) or not patterns or not all(isinstance(glob, str) for glob in patterns):
-            self.fail("keep", shown(patterns), "a list of results, such as 'ntp.*:verdict'")
+        patterns = self.texts("keep", self.document.get("keep", ["*"]), "a list of results, such as 'ntp.*:verdict'")
         for glob in patterns:
             if not any(fnmatchcase(name, glob) for name in sweeps.results):
                 self.fail("keep", f"{shown(glob)}, which is no result", _few(list(sweeps.results)))
@@ -243,17 +233,6 @@ class _Reader:
             self.fail("figure", f"x, panel, line for {_few(shown_by)}", f"them for {_few(self.cell)}, each once")
         return Layout(**{key: printable(value) if key == "title" else value for key, value in table.items()})
 
-    def table(self, key: str) -> Mapping[str, Any]:
-        found = self.document.get(key)
-        if not isinstance(found, dict):
-            self.fail(key, "nothing" if found is None else shown(found), f"a table [{key}]")
-        return found
-
-    def known_keys(self, table: Mapping[str, Any], place: str, known: Sequence[str]) -> None:
-        for key in table:
-            if key not in known:
-                self.fail(place or "its keys", f"the key {shown(key)}", f"one of {', '.join(known)}")
-
     def product(self, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
         """The combinations, the last name's values side by side."""
         size = 1
@@ -262,9 +241,6 @@ class _Reader:
         if size > MOST_RUNS:
             raise InputError(self.where, got=f"{size} combinations", expected=f"at most {MOST_RUNS} runs")
         return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-
-    def fail(self, key: str, got: str, expected: str) -> NoReturn:
-        raise InputError(f"{self.where}: {key}", got=got, expected=expected)
 
 
 def _few(names: Sequence[str]) -> str:

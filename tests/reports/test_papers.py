@@ -4,8 +4,9 @@ import html
 import json
 import re
 import textwrap
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from marginaudit.reports.paper import Paper
 from marginaudit.reports.plain import finite
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.settings import settings_of
+from marginaudit.reports.sweep.spec import Spec, find_spec, read_spec
+from marginaudit.reports.sweep.sweeping import cells_in_memory
 from marginaudit.reports.verdict import Verdict
 from tests.command_line import Command, dataset_file, strict_json
 from tests.third_paper.installed import forget_papers, install
@@ -276,6 +279,92 @@ class TestSettings:
         assert {field.name for field in fields(paper.config())} >= set(settings_of(paper.config))
 
 
+SWEPT: dict[str, tuple[str, dict[str, int], dict[str, list[Any]], list[str]]] = {
+    "ntp": (
+        "free",
+        {"V": 5, "N": 8, "L": 3},
+        {"steps1": [20], "steps2": [20], "lr2": [0.1, 0.2]},
+        ["ntp.theorem1.norm:verdict", "ntp.theorem1.norm:slack"],
+    ),
+    "snap": ("syn-medium", {"num_last": 1}, {"updates": [2], "lr_z": [0.5, 2.0]}, ["loss", "entropy"]),
+    "third": ("counting", {"N": 3}, {"rate": [0.25, 0.5]}, ["end"]),
+}
+"""Of each paper a generator with its parameters, settings, and results to keep."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestSweeps:
+    """What a paper says of sweeps is so."""
+
+    def test_every_generator_and_setting_is_checked_and_every_result_is_a_number_or_a_word(self, name: str) -> None:
+        paper = paper_named(name)
+        sweeps = paper.sweeps
+        assert sweeps is not None
+        assert sweeps.settings
+        assert sweeps.together >= 1
+        assert set(sweeps.results.values()) <= {float, str}
+        for generator, made in sweeps.generators.items():
+            for parameter in made.parameters:
+                others = {other: 1 for other in made.parameters if other != parameter}
+                with pytest.raises(InputError, match=rf"{parameter}: got '\?', expected "):
+                    spec_of(name, generator, others | {parameter: "?"}, {})
+        for setting, known in sweeps.settings.items():
+            with pytest.raises(InputError, match=rf"{setting}: got '\?', expected {re.escape(known.values.expected)}"):
+                spec_of(name, SWEPT[name][0], SWEPT[name][1], {setting: "?"})
+
+    def test_data_depend_on_parameters_and_seed_alone(self, name: str) -> None:
+        paper = paper_named(name)
+        assert paper.sweeps is not None
+        generator, parameters, _, _ = SWEPT[name]
+        one, again = (paper.sweeps.generators[generator].make(**parameters, seed=3) for _ in range(2))
+        assert isinstance(one, paper.kind.data)
+        assert paper.kind.to_document(one) == paper.kind.to_document(again)
+
+    def test_a_configs_results_are_the_same_whatever_configs_stand_beside_it(self, name: str) -> None:
+        paper = paper_named(name)
+        assert paper.sweeps is not None
+        generator, parameters, settings, keep = SWEPT[name]
+        data = paper.sweeps.generators[generator].make(**parameters, seed=3)
+        configs = [
+            replace(paper.sweeps.config, **dict(zip(settings, values, strict=True)))
+            for values in product(*settings.values())
+        ]
+        together = paper.sweeps.rows(data, configs, 3, keep)
+        assert together == [paper.sweeps.rows(data, [config], 3, keep)[0] for config in configs]
+        assert together[::-1] == paper.sweeps.rows(data, configs[::-1], 3, keep)
+        assert together[0] != together[1]
+        for row in together:
+            for result in keep:
+                assert row[result] is None or isinstance(row[result], paper.sweeps.results[result])
+
+    def test_a_spec_of_it_is_computed(self, name: str) -> None:
+        generator, parameters, settings, keep = SWEPT[name]
+        spec = spec_of(name, generator, parameters, settings, keep=keep, seeds=2)
+        done: list[int] = []
+        cells = cells_in_memory(spec, done.append)
+        assert done[-1] == spec.runs == 4
+        assert len(cells) == 2
+        assert all(cell["seeds"] == 2 for cell in cells)
+        [varied] = (setting for setting, values in settings.items() if len(values) > 1)
+        assert [cell[varied] for cell in cells] == settings[varied]
+
+    def test_built_in_ones_keep_what_there_is(self, name: str) -> None:
+        paper = paper_named(name)
+        assert paper.sweeps is not None
+        for spec in paper.sweeps.specs:
+            found = find_spec(spec, papers())
+            assert found.paper is paper
+            assert set(found.keep) <= set(paper.sweeps.results)
+            assert found.layout is not None
+
+
+def spec_of(name: str, generator: str, parameters: Mapping[str, Any], settings: Mapping[str, Any], **more: Any) -> Spec:
+    lines = [f"paper = {json.dumps(name)}", *(f"{key} = {json.dumps(value)}" for key, value in more.items())]
+    for table, values in (("data", {"generator": generator, **parameters}), ("settings", settings)):
+        lines += [f"[{table}]", *(f"{key} = {json.dumps(value)}" for key, value in values.items())]
+    return read_spec("\n".join(lines), "mine", "mine.toml", Path(), papers())
+
+
 @pytest.mark.parametrize(
     ("name", "figure"),
     [("third", "third-1"), *(pytest.param(name, None, marks=pytest.mark.slow) for name in BUILT_IN)],
@@ -314,6 +403,40 @@ def test_the_page_says_the_facts_of_a_paper_without_sections(command: Command) -
     assert "N 3; mean 3; rate 0.5" in page
     assert "<svg" in page
     assert Path("audit-report/trajectories/three-numbers-descent.csv").read_text().startswith("step,w\n1,1.5")
+
+
+def test_a_figure_stands_beside_the_claim_that_it_illustrates(command: Command) -> None:
+    command.json("audit", "three-numbers")
+    page = Path("audit-report/report.html").read_text(encoding="utf-8")
+    article = page[page.index('<article class="claim" id="third.below-largest">') :]
+    assert re.search(r"<figure[^>]*><svg.*</svg>\s*<figcaption[^>]*>third-1</figcaption>", article, re.DOTALL)
+    assert "third-1" not in page[: -len(article)]
+    drawn = Path("audit-report/figures/third-1.svg").read_bytes()
+    assert drawn == rendered(paper_named("third").figures["third-1"](), ".svg")
+    assert "figures/third-1.svg" in json.loads(Path("audit-report/report.json").read_text())["files"]
+
+
+def test_a_figure_is_not_drawn_where_its_claim_does_not_apply(command: Command, tmp_path: Path) -> None:
+    command.json("audit", str(dataset_file(tmp_path, {"numbers": [-1, 2]})))
+    assert not Path("audit-report/figures/third-1.svg").exists()
+    assert "third-1" not in Path("audit-report/report.html").read_text(encoding="utf-8")
+
+
+def test_a_dataset_of_a_figures_name_is_written_beside_it(command: Command, tmp_path: Path) -> None:
+    command.json("audit", str(dataset_file(tmp_path, {"name": "Third-1", "numbers": [1, 2]})))
+    names = sorted(path.name for path in Path("audit-report/figures").glob("*.svg"))
+    assert [name.lower() for name in names] == ["third-1-2.svg", "third-1.svg"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "got"),
+    [({"third-2": "third.below-largest"}, "the figure third-2"), ({"third-1": "third.above"}, "the claim third.above")],
+)
+def test_an_illustration_is_a_figure_beside_a_claim(wrong: dict[str, str], got: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"illustration {next(iter(wrong))}: got {got}, expected one of the paper's own"
+    ):
+        replace(paper_named("third"), illustrations=wrong)
 
 
 def test_contributing_walks_through_the_third_paper() -> None:

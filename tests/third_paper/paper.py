@@ -1,6 +1,6 @@
 """A third paper, a few lines long: descent on the mean of (w - x)^2/2 over numbers x, from w = 0."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -14,7 +14,8 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.paper import Paper, Picture, Space, Table, Trained
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.series import series
-from marginaudit.reports.settings import Values, check, setting
+from marginaudit.reports.settings import COUNT, Values, check, setting
+from marginaudit.reports.sweeps import Generator, Result, Sweeps
 from tests.third_paper.numbers import NUMBERS, Numbers, classified
 
 if TYPE_CHECKING:
@@ -118,6 +119,22 @@ SPACE = Space(
     runs={False: [(MeanConfig(), MeanConfig())], True: [(MeanConfig(), MeanConfig())]},
 )
 
+
+def counting(N: int, seed: int) -> Numbers:
+    return Numbers("counting", tuple(map(float, range(seed, seed + N))))
+
+
+def rows(data: Numbers, configs: Sequence[MeanConfig], seed: int, keep: Sequence[str]) -> list[dict[str, Result]]:
+    return [{"end": MeanRun(data, config).w[-1]} for config in configs]
+
+
+SWEEPS = Sweeps(
+    config=MeanConfig(),
+    generators={"counting": Generator({"N": COUNT}, counting)},
+    results={"end": float},
+    rows=rows,
+)
+
 PAPER = Paper(
     name="third",
     source="a page of this test suite",
@@ -132,7 +149,9 @@ PAPER = Paper(
     classified=classified,
     claims=(BELOW_LARGEST,),
     figures={"third-1": lambda: line(MeanRun(NUMBERS.cases["three-numbers"]()))},
+    illustrations={"third-1": "third.below-largest"},
     tables=(MEANS,),
     pictures=(Picture("", "descent", lambda run, findings: line(run)),),
     space=SPACE,
+    sweeps=SWEEPS,
 )

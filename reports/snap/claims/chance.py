@@ -57,8 +57,10 @@ def drawn(run: ClassRun, law: Law) -> Drawn:
     return Drawn(steps, largest(at.theta), Approximation(np.abs(at.sigma.value[..., 0]), at.sigma.error[..., 0]))
 
 
-def ranks(seeds: int, delta: float) -> tuple[int, int]:
+def ranks(seeds: int, delta: float, doubt: float = DOUBT) -> tuple[int, int]:
     """How many of the largest values to leave above a lower and an upper bound on the (1-delta)-quantile.
+
+    Each is wrong with a probability of at most ``doubt``.
 
     The probability of a value from the quantile on is at least delta, so that x seeds or fewer have one with a
     probability of at most P(Binomial(n, delta) <= x); that of a value above it is at most delta. Where so many seeds
@@ -70,8 +72,8 @@ def ranks(seeds: int, delta: float) -> tuple[int, int]:
     (2, -1)
     """
     above = np.arange(seeds + 1)
-    most = np.flatnonzero(scipy.stats.binom.cdf(above, seeds, delta) <= DOUBT)
-    least = np.flatnonzero(scipy.stats.binom.sf(above - 1, seeds, delta) <= DOUBT)
+    most = np.flatnonzero(scipy.stats.binom.cdf(above, seeds, delta) <= doubt)
+    least = np.flatnonzero(scipy.stats.binom.sf(above - 1, seeds, delta) <= doubt)
     return int(least[0]) - 1 if len(least) else seeds, int(most[-1]) if len(most) else -1
 
 

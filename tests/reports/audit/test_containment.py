@@ -512,6 +512,16 @@ def test_without_a_timer_none_is_left(alarm: list[float]) -> None:
     assert signal.getsignal(signal.SIGALRM) is handler
 
 
+def test_a_signal_that_was_under_way_when_the_block_ended_is_not_heard(alarm: list[float]) -> None:
+    with time_limit(0.05):
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        late = signal.getsignal(signal.SIGALRM)
+    time.sleep(0.06)
+    assert callable(late)
+    late(signal.SIGALRM, None)
+    assert alarm == []
+
+
 def test_in_another_thread_there_is_no_limit() -> None:
     found: list[Finding] = []
     handed_out = HandedOut(Run(CASES["example-1"](), Config(steps1=2, steps2=2)))

@@ -10,7 +10,10 @@ from marginaudit.reports.audit import outside
 from tests.command_line import Command, strict_json
 from tests.third_paper.installed import forget_papers, install
 
-THIRD = "from dataclasses import replace\nfrom tests.third_paper.paper import PAPER as THIRD\n"
+THIRD = (
+    "from dataclasses import replace\nfrom tests.third_paper.paper import PAPER\n"
+    "THIRD = replace(PAPER, illustrations={})\n"
+)
 
 SETTING = THIRD + (
     "from dataclasses import dataclass\nfrom marginaudit.reports.settings import SEED, setting\n"

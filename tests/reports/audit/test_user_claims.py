@@ -124,6 +124,17 @@ NOT_PREFIX_CLOSED = {
 }
 
 
+def test_what_says_nothing_of_its_evidence_is_float64() -> None:
+    """And a value is not taken for a logarithm, nor a limit for a positive one."""
+    measured = Series(np.array([2.0]), np.array([0.0]))
+    found = claim(Bounded(lambda _: measured, upper=lambda *_: np.array([3.0]))).judge(short())
+    assert (found.evidence, found.measured, found.slack) == (Evidence.FLOAT64, 2.0, 1.5)
+    assert decided(Finding(Verdict.HOLDS)).judge(short()).evidence is Evidence.FLOAT64
+    settled = series(np.full(1000, 2.0), step=np.arange(1, 1001))
+    limit = Limit(lambda _: settled, predicted=lambda _: 1.0, regime=lambda _: 1.0)
+    assert claim(limit).judge(short()).verdict is Verdict.VIOLATED
+
+
 def test_claims_of_a_file_are_audited_beside_the_built_in_ones(
     command: Command, monkeypatch: pytest.MonkeyPatch, own_folder: Path
 ) -> None:

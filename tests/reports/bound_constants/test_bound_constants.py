@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 import textwrap
@@ -125,6 +126,7 @@ def test_the_first_run_fails_with_the_way_to_keep_and_then_passes(project: Proje
     project.found(constant=0.5, informative_from=10**40, repeats_within=1e-6, evidence="certified")
     out = project.run(UPDATE, subprocess=True, passed=1)
     assert "test_mine.bounds.json, test_it / mine / example-1: kept: holds, slack, constant, informative_step" in out
+    assert re.search("^=+ bound constants =+$", out, re.MULTILINE)
     entry = project.entry()
     assert set(entry["versions"]) >= {"marginaudit", "python", "numpy", "scipy"}
     del entry["versions"]
@@ -552,6 +554,15 @@ def test_a_bar_that_reaches_zero_leaves_the_slack_unguarded() -> None:
 def test_zero_and_whole_numbers_of_any_size_compare(old: float, new: float, worse: bool) -> None:
     assert Constant(old, "smaller", 0.01).is_worse(Constant(new, "smaller", 0.01)) is worse
     assert "worse" in Constant(0.0, "smaller", 0.01).change(Constant(1.0, "smaller", 0.01))
+
+
+@pytest.mark.parametrize("better", ["larger", "smaller"])
+def test_without_a_tolerance_the_same_number_is_the_same(better: Literal["larger", "smaller"]) -> None:
+    for value in (0.0, 4.0, 10**40):
+        old = Constant(value, better, 0.0)
+        assert not old.is_worse(old)
+        assert not old.is_better(old)
+        assert old.is_worse(Constant(4.1, better, 0.0)) is not old.is_better(Constant(4.1, better, 0.0))
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ def test_a_piped_table_is_wide_and_plain(capsys: pytest.CaptureFixture[str]) -> 
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].strip() == "A [b]title"
     assert lines[1].split() == ["name", "value"]
+    assert lines[1].startswith("name ")
     assert lines[2].split() == ["w" * 150, "0.5"]
     assert max(len(line) for line in lines) == 200
     assert "".join(line.split()[0] for line in lines[3:5]) == "v" * 250
@@ -54,6 +55,7 @@ def test_only_the_long_columns_of_a_grid_are_broken(capsys: pytest.CaptureFixtur
     assert first.split()[:2] == ["s" * 30, "long"]
     assert first.endswith(" 7")
     assert len(first) == len(header)
+    assert header.startswith("of ")
     assert " ".join(" ".join(rest).split()).endswith(f"long end {note}")
     assert rest[-1] == ""
 
@@ -68,6 +70,7 @@ def test_progress_is_for_a_terminal_alone(capsys: pytest.CaptureFixture[str], mo
     assert capsys.readouterr() == ("", "")
     terminal = io.StringIO()
     monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", terminal)
     with progress_bar(4) as bar:
         bar.say("under [b]way")
@@ -75,6 +78,7 @@ def test_progress_is_for_a_terminal_alone(capsys: pytest.CaptureFixture[str], mo
         bar.progress.refresh()
     assert "under [b]way" in terminal.getvalue()
     assert "75 %" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\x1b[2K")  # the line is gone in the end
 
 
 @pytest.mark.parametrize("move", ["say", "reach"])

@@ -151,7 +151,8 @@ def test_what_is_said_of_a_hunt(command: Command, own_folder: Path) -> None:
     first, second, *files = printed(command, *hunted)
     assert first.startswith(f"counterexample to planted: V {len(data['next_token'])}, N ")
     said = re.search(r" \(tried (\d+) datasets of up to (.*)\)\.$", first)
-    assert said is not None and said[2] == sizes
+    assert said is not None
+    assert said[2] == sizes
     assert abs(int(said[1]) - found["tried"]) <= found["tried"] / 2  # the time ends the last look for a smaller one
     assert second == found["detail"]
     assert files == ["dataset: planted.json", "certificate: planted.certificate.json"]

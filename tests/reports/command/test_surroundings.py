@@ -119,6 +119,16 @@ def test_settings_of_this_process_are_not_used_and_are_kept() -> None:
     assert "MATPLOTLIBRC" not in os.environ
 
 
+def test_a_later_figure_leaves_the_working_folder_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other threads of the process have the same one."""
+
+    def moved(_: object) -> None:
+        raise AssertionError("the working folder was changed")
+
+    monkeypatch.setattr(os, "chdir", moved)
+    assert styled(lambda: Figure(figsize=(2, 2)))().get_figwidth() == 2
+
+
 @pytest.mark.parametrize(
     "environment",
     [

@@ -43,6 +43,14 @@ def test_one_step_is_too_few_and_two_are_enough() -> None:
     assert HiddenConstant(lambda _: pair, one).judge(run()).verdict is HOLDS
 
 
+@pytest.mark.parametrize("middle", [2, 10])
+def test_the_step_in_the_middle_is_fitted(middle: int) -> None:
+    three = series([1.0, 3.0, 5.0], radius=0, step=np.array([1, middle, middle**2]))
+    found = HiddenConstant(lambda _: three, one).judge(run())
+    assert found.verdict is HOLDS
+    assert f" Fitted to t <= {middle} with a factor 2 of room: 6;" in found.detail
+
+
 def test_the_fitted_constant_has_a_factor_2_of_room() -> None:
     assert judged(np.where(EARLY, 1.0, 1.99)).verdict is HOLDS
     assert judged(np.where(EARLY, 1.0, 2.0)).verdict is HOLDS
@@ -121,6 +129,8 @@ def test_a_constant_that_slows_down_is_not_refuted() -> None:
     assert path(2.0, 2.0 * 0.92).verdict is VIOLATED
     assert path(2.0, 2.0 * 0.88).verdict is OPEN
     assert path(-1.0, 5.0).verdict is VIOLATED
+    assert judged(np.where(EARLY, 1.0, 20.2)).verdict is VIOLATED
+    assert judged(np.where(EARLY, 1.0, 19.8)).verdict is OPEN
 
 
 def test_a_step_that_leaves_no_constant() -> None:

@@ -98,6 +98,15 @@ def test_each_decade_brings_the_limit_nearer_beyond_error_bars() -> None:
     zero_in_the_end = np.where(STEP < 100, 1 / STEP, 0.0)
     assert off(zero_in_the_end, radius=1e-6) is HOLDS
     assert off(2.0**-14 + 0 * STEP, radius=2.0**-14) is HOLDS
+    assert off(0 * STEP, radius=1e-4) is HOLDS
+    assert off(0 * STEP, radius=np.nextafter(1e-4, 1)) is OPEN
+
+
+def test_a_decade_that_brings_it_nearer_by_half_a_percent_brings_it_no_nearer() -> None:
+    """0.034 and 0.03383: what is left after half a percent, in float64 too."""
+    for second, verdict in ((1.03383, OPEN), (1.03382, HOLDS)):
+        value = np.where(STEP < 10, 1.034, np.where(STEP < 100, second, 1 + 0.1 / STEP))
+        assert judged(value, 1.0).verdict is verdict
 
 
 def decades(first: int) -> Any:
@@ -128,6 +137,7 @@ def test_three_entries_of_each_half_of_the_last_decade_show_that_it_settled() ->
 def test_what_settled_elsewhere_wavers_by_less_than_half_its_room() -> None:
     one = np.where(STEP == 200, 1.0, 0.0)
     assert off(1 + 0.49 * one) is VIOLATED
+    assert off(1 + 0.5 * one) is VIOLATED
     assert off(1 + 0.51 * one) is OPEN
     assert off(1 + 0.1 * one, radius=0.5) is VIOLATED
     assert off(1 + 0.3 * one, radius=0.5) is OPEN
@@ -137,6 +147,7 @@ def test_what_settled_elsewhere_wavers_by_less_than_half_its_room() -> None:
 def test_the_second_half_of_the_last_decade_is_no_nearer() -> None:
     for nearer, verdict in ((0.996, VIOLATED), (0.994, OPEN)):
         assert off(np.where(STEP <= 316, 1.0, nearer)) is verdict
+    assert judged(np.where(STEP <= 316, 0.0, 0.005), 1.0).verdict is VIOLATED
     assert off(np.where(STEP <= 250, 1.0, 0.994)) is OPEN
     assert off(np.where(STEP <= 200, 1.0, 0.994)) is VIOLATED
 
@@ -156,6 +167,7 @@ def vanishing(before: float, after: float, **change: Any) -> Verdict:
 
 def test_a_positive_limit_vanishes_if_a_fifth_is_left_after_a_decade() -> None:
     assert vanishing(1.0, 0.19) is VIOLATED
+    assert vanishing(1.0, 0.2) is OPEN
     assert vanishing(1.0, 0.21) is OPEN
     assert vanishing(1.0, 0.19, radius=0.02) is OPEN
     assert vanishing(-1.0, -2.0) is OPEN
@@ -177,6 +189,7 @@ def test_a_cycle_turns_back_in_four_of_five_steps() -> None:
     assert cycle([1.0] * 11, "+-+-+-+----").verdict is OPEN
     assert cycle([1.0] * 10, "+-+-+-+-+-").verdict is VIOLATED
     assert cycle([1.0] * 9, "+-+-+-+-+").verdict is OPEN
+    assert cycle([1.0, 0.0] * 6, "+-" * 6).verdict is OPEN
 
 
 def test_a_cycle_is_beyond_error_bars_and_no_smaller_in_the_end() -> None:
@@ -187,6 +200,7 @@ def test_a_cycle_is_beyond_error_bars_and_no_smaller_in_the_end() -> None:
     one[0] = 0.6
     assert cycle([1.0] * 12, turns, radius=one).verdict is OPEN
     assert cycle([1.0] * 12, turns, base=98.0).verdict is VIOLATED
+    assert cycle([1.0] * 12, turns, base=99.0).verdict is OPEN
     assert cycle([1.0] * 12, turns, base=100.0).verdict is OPEN
     assert cycle([1.0] * 12, turns, base=-100.5).verdict is OPEN
     assert cycle([1.0] * 6 + [0.996] * 6, turns).verdict is VIOLATED

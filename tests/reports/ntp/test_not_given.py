@@ -1,6 +1,7 @@
 """A solution, steps or a scale that is not there is named, before numpy fails on it."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from marginaudit.margins.errors import NotExact
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.margins.ntp.solution import Infeasible
 from marginaudit.orders.ntp import CASES, broken
+from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
 from marginaudit.reports.judgements.bounded import Threshold
 from marginaudit.reports.ntp import Config, Run
@@ -106,3 +108,25 @@ def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(mo
         constant = rate._constant(again)
         assert (constant.value.tolist() == [0.5 * 9, 0.25 * 100]) is enclosed
         assert (constant.radius.tolist() == [0.1 * 9, 0.2 * 100]) is enclosed
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.25])
+def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate, "no_direction_kq", lambda _: None)
+
+    def reason(distance: float) -> str | None:
+        stage = SimpleNamespace(
+            step=np.array([0, 1, 2]),
+            one_minus_cos=np.array([np.nan, 0.0, gap]),
+            distance=np.array([np.nan, 0.0, distance]),
+            distance_error=np.full(3, 0.1),
+        )
+        run: Any = SimpleNamespace(training=SimpleNamespace(stage2=stage))
+        return rate._nothing_to_approach(run)
+
+    if gap:
+        assert reason(0.5) is None
+        with pytest.raises(BeyondTheRun, match="as far as float64 shows"):
+            reason(0.1)
+    else:
+        assert reason(0.5) == "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."

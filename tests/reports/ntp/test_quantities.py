@@ -157,6 +157,12 @@ def test_the_loss_is_not_known_without_a_common_margin() -> None:
     assert plain.step.tolist() == [2, 3, 4, 5]
 
 
+def test_a_logarithm_is_off_by_the_rounding_of_a_few_dozen_operations() -> None:
+    """Each rounds by half an EPS at most; the 1.4e-14 is on many pages of the docs."""
+    found = quantities._log_rounding(np.array([0.0, 1.0, -3.0]))
+    assert [f"{bar:.1e}" for bar in found] == ["1.4e-14", "1.4e-14", "4.3e-14"]
+
+
 def test_scores_of_long_tokens_are_off_by_more() -> None:
     data = replace(PAIR, embedding=np.diag([1.0, 3.0]))
     on = Run(data, Config(steps1=5, steps2=4))

@@ -76,6 +76,22 @@ def test_records_of_the_longer_stage_and_of_both_ends() -> None:
     assert at.trained.stage2.step.tolist() == [2, 4]
 
 
+def test_of_many_pairs_fewer_steps_are_recorded_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sentences of 2 and 3 different tokens are 5 scores a step."""
+    samples = (Sample(("b", "a"), "a"), Sample(("a", "b", "c", "b"), "b"))
+    data = Dataset("five", ("a", "b", "c"), samples, (1, 1), next_token={"a": "b", "b": "a", "c": "c"})
+
+    def one_by_one(scores: int) -> int:
+        monkeypatch.setattr("marginaudit.reports.ntp.run.MOST_SCORES", scores)
+        step = Run(data, Config(steps1=3000, steps2=2)).trained.stage1.step
+        return int(np.argmin(np.diff(step) == 1))
+
+    assert one_by_one(5 * 700) == 700
+    assert one_by_one(5 * 700 + 4) == 700
+    assert one_by_one(5 * 99) == 100
+    assert one_by_one(5 * 5000) == 2000
+
+
 def test_the_run_of_another_length_shares_what_does_not_depend_on_it() -> None:
     on = example()
     kq, norm = on.kq, on.norm_kq
@@ -108,6 +124,8 @@ def test_stage_1_goes_on_by_its_closed_form_where_that_is_proved() -> None:
     assert turned.stage1_steps is turned.training.stage1
     alone = Run(Dataset.from_sentences("alone", ["aa"]), Config(steps1=3, steps2=0))
     assert alone.stage1.step[-1] == 3
+    two = Dataset("two", ("a", "b"), (Sample(("b", "a"), "a"),), (1,), next_token={"a": "b", "b": "a"})
+    assert Run(two, Config(steps1=3, steps2=0)).stage1.step[-1] == 10**18
 
 
 def test_what_is_enclosed_and_why_not() -> None:

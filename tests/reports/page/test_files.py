@@ -37,6 +37,12 @@ def test_what_a_killed_program_left_is_removed(tmp_path: Path) -> None:
     assert names(tmp_path) == sorted([*others, "a.json"])
 
 
+def test_folders_above_a_file_are_made(tmp_path: Path) -> None:
+    for _ in range(2):
+        write_whole(tmp_path / "deep" / "er" / "a.json", "new")
+    assert (tmp_path / "deep" / "er" / "a.json").read_text() == "new"
+
+
 def test_what_another_program_is_writing_stays(tmp_path: Path) -> None:
     under_way = tmp_path / ".a.json.abcdefgh.part"
     under_way.touch()
@@ -47,6 +53,15 @@ def test_what_another_program_is_writing_stays(tmp_path: Path) -> None:
     os.close(lock)
     write_whole(tmp_path / "a.json", "newer")
     assert names(tmp_path) == ["a.json"]
+
+
+def test_a_lock_that_another_has_leaves_no_file_open(tmp_path: Path) -> None:
+    held = lock_of(tmp_path, wait=False)
+    assert held is not None
+    before = os.listdir("/proc/self/fd")  # noqa: PTH208
+    assert lock_of(tmp_path, wait=False) is None
+    assert os.listdir("/proc/self/fd") == before  # noqa: PTH208
+    os.close(held)
 
 
 def test_a_file_under_way_is_locked_until_it_is_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,6 +96,16 @@ def test_new_folders_and_links_to_folders(folder: Path) -> None:
     assert (folder.parent / "link").is_symlink()
 
 
+def test_a_new_folder_has_the_umasks_rights_and_the_umask_stays(folder: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        replace(folder.parent / "new")
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(before)
+    assert (folder.parent / "new").stat().st_mode & 0o777 == 0o750
+
+
 def test_no_other_program_swaps_while_it_is_looked_whether_there_is_a_report(folder: Path) -> None:
     locked: list[bool] = []
 

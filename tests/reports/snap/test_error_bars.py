@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import comb, log
+from types import SimpleNamespace
 from typing import Any
 
 import flint
@@ -21,14 +22,21 @@ from marginaudit.reports.snap.claims import (
     backpropagated,
     concentration,
     decoder,
+    derivation,
+    fates,
+    gains,
     growth,
     overlaps,
     rows,
     speed,
+    transition,
 )
 from marginaudit.reports.snap.claims.chance import largest, quantile, ranks
+from marginaudit.reports.snap.claims.moving import common_pairs, distinct_pairs, moving
+from marginaudit.reports.snap.claims.transition import SLOWER
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Evidence
+from marginaudit.training.snap.attention import follow_common
 from marginaudit.training.snap.limit import (
     Approximation,
     class_counts,
@@ -189,6 +197,84 @@ def test_bars_of_speed() -> None:
     bars_are(along, along.value * (np.array(bars) + FORMULA_ROUNDING))
     start = speed.constants_at_start(at)
     bars_are(start, 4 * FORMULA_ROUNDING * start.value)
+
+
+def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is integrated each value has the solver's error, here a hundredth of it."""
+    at = run("snap-single")
+    integrated = follow_common
+
+    def coarse(*arguments: Any) -> Any:
+        B = integrated(*arguments).B
+        return SimpleNamespace(B=Approximation(B.value, 0.01 * B.value))
+
+    monkeypatch.setattr(transition, "follow_common", coarse)
+    at = on(at.dataset)
+    B = transition.along(at, transition.slow_times(at))
+    bars_are(B, 0.01 * B.value)
+    chi = transition.exponent(at)
+    bars_are(chi, np.exp(2 * 1.01 * B.value) - np.exp(2 * B.value))
+    for slower in (False, True):
+        at_t_0 = transition.at_transition(at, slower=slower)
+        bars_are(at_t_0, 0.01 * at_t_0.value)
+    times = tuple(transition.common_times(at).tolist())
+    whole, part = (np.concatenate([coarse(*common(at, times, of)).B.value for of in ofs]) for ofs in ((1, 1), SLOWER))
+    difference = transition.larger(at, lambda of: of, lambda of: of, 1)
+    np.testing.assert_allclose(difference.value, whole - part, rtol=1e-9)
+    bars_are(difference, 0.01 * (whole + part))
+    fastest = transition.transitions(at)
+    bars_are(fastest, 2e-4 * fastest.value)
+    slowest = transition.scan_constants(at)
+    bars_are(slowest, 4 * FORMULA_ROUNDING * slowest.value)
+
+
+def test_bars_of_eq_13_and_its_closed_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of ln(C0 + 4 Gamma)/4 the bar is that of Gamma over C0 + 4 Gamma."""
+    at = on(run("snap-single").dataset)
+    half = Approximation(np.full(len(transition.WEAKER), 3.0), np.full(len(transition.WEAKER), 0.5))
+    monkeypatch.setattr(transition, "weaker", lambda _: (half, half))
+    bars_are(transition.against(at, 1, -2.0), 0.25 + 1.5 * FORMULA_ROUNDING)
+    Gamma = Approximation(np.full(len(at.steps), 3.0), np.full(len(at.steps), 0.5))
+    monkeypatch.setattr(transition, "turned", lambda *_: Gamma)
+    for printed in (False, True):
+        bars_are(transition.closed_form(at, printed=printed), 0.5 / (transition.C0(at) + 4 * 3))
+
+
+def common(at: ClassRun, times: Any, of: float) -> tuple[Any, ...]:
+    return times, transition.C0(at), at.K, at.M, of * at.eta_Y, of * at.eta_Z
+
+
+def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where z and rates are known to a hundredth, and B to 0.5."""
+    at = on(run("snap-single").dataset)
+    seen = moving(at)
+
+    def rough(found: Approximation) -> Approximation:
+        return Approximation(found.value, 0.01 * np.abs(found.value))
+
+    B = Approximation(seen.path.B.value, np.full_like(seen.path.B.value, 0.5))
+    path = replace(seen.path, z=rough(seen.path.z), B=B)
+    rates = tuple(replace(found, z_dot=rough(found.z_dot)) for found in seen.found)
+    for module in (fates, gains):
+        monkeypatch.setattr(module, "moving", lambda _: replace(seen, path=path, found=rates))
+    for pairs, sign in ((distinct_pairs, 1), (common_pairs, -1)):
+        gained = fates.extreme(at, pairs, sign)
+        bars_are(gained, 0.01 * np.abs(gained.value))
+    exponents = gains._gather(at, "exponent")
+    bars_are(exponents, 0.01 * np.abs(exponents.value) + 2 * 0.5)
+    speeds = gains._gather(at, "z")
+    bars_are(speeds, 0.01 * np.abs(speeds.value))
+
+
+def test_bars_of_the_derivation_of_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = on(run("snap-single").dataset)
+    monkeypatch.setattr(derivation, "rounded", lambda x: (float(x.mid()), 0.25))
+    bars_are(derivation.steps_of_sgd(at), 0.25)
+    monkeypatch.setattr(
+        derivation, "rates", lambda *_: SimpleNamespace(z_dot=Approximation(np.array([2.0]), np.array([0.5])))
+    )
+    bars_are(derivation.of_eq_10(at), 0.5 * at.eta_Z)
+    bars_are(derivation._scaled(at, 3.0), 1.5 * at.eta_Z)
 
 
 def test_bars_of_overlaps() -> None:

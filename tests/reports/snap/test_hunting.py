@@ -187,6 +187,18 @@ def test_each_way_to_make_classes_smaller() -> None:
     assert [[0.62, 0.38], halves] in plain
 
 
+def test_rounded_probabilities_are_none_of_them_zero() -> None:
+    """The largest takes what is left of 1, as long as something is."""
+    steep = SequenceClasses("steep", 9, (SequenceClass("n", "q", {"x": 0.0046, "y": 0.9908, "z": 0.0046}),))
+    found = {tuple(data.classes[0].probabilities.values()) for data in smaller(steep) if len(data.contextual) == 3}
+    assert found - {(0.0046, 0.9908, 0.0046)} == {(0.1, 0.8, 0.1), (0.01, 0.98, 0.01), (0.005, 0.99, 0.005)}
+    eleven = {name: (0.1003 if name == "a" else 0.08997) for name in "abcdefghijk"}
+    flat = SequenceClasses.from_weights("flat", None, [("n", "q", eleven)])
+    found = {tuple(data.classes[0].probabilities.values()) for data in smaller(flat) if len(data.contextual) == 11}
+    assert (0.1, *[0.09] * 10) in found
+    assert all(min(values) > 0 for values in found)
+
+
 def test_names_become_few_where_all_of_them_are_in_the_vocabulary() -> None:
     named = replace(START, M=7, weights=None)
     assert len(named.tokens) == 8

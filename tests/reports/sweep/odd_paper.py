@@ -70,6 +70,7 @@ PAPER = replace(
     name="odd",
     claims=(),
     figures={},
+    illustrations={},
     tables=(),
     sweeps=Sweeps(
         config=OddConfig(),

@@ -53,11 +53,22 @@ def test_points_are_means_and_bars_deviations() -> None:
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["N = 1", "N = 4"]
     for axis, more in zip(figure.axes, (0, 1), strict=True):
         assert (axis.get_xscale(), axis.get_xlabel()) == ("log", "rate")
+        assert [text.get_text() for text in axis.get_xticklabels()] == ["0.5", "1", "5"]
+        assert axis.get_xticks(minor=True).tolist() == []
         for N in (1, 4):
             x, y, lengths = bars(axis)[f"N = {N}"]
             assert x == [0.5, 1, 5]
             assert y == [rate * N + more + 0.5 for rate in (0.5, 1, 5)]
             assert lengths == pytest.approx([0.5**0.5] * 3)  # of s and s + 1
+
+
+def test_panels_share_their_axes() -> None:
+    spec = odd_spec(TEXT + FIGURE)
+    assert spec.layout is not None
+    cells = cell_rows(spec, runs(spec, lambda c, seed: c["rate"] + seed))
+    fewer = [cell for cell in cells if cell["what"] == "well" or cell["rate"] == 1]
+    well, slow = picture(spec, spec.layout, fewer).axes
+    assert (slow.get_xlim(), slow.get_ylim()) == (well.get_xlim(), well.get_ylim())
 
 
 def test_words_stand_side_by_side_and_near_numbers_on_a_plain_axis() -> None:
@@ -69,6 +80,9 @@ def test_words_stand_side_by_side_and_near_numbers_on_a_plain_axis() -> None:
     assert list(line) == [[0, 1], [5, 5], [0, 0]]
     near = [cell for cell in cells if (cell["what"], cell["N"]) == ("well", 1) and cell["rate"] < 5]
     assert picture(spec, Layout("rate", "end"), near).axes[0].get_xscale() == "linear"
+    for far, scale in (((1, 7.9), "linear"), ((1, 8), "log"), ((0, 8), "linear"), ((-1, 8), "linear")):
+        two = [{**cell, "rate": x} for cell, x in zip(near, far, strict=True)]
+        assert picture(spec, Layout("rate", "end"), two).axes[0].get_xscale() == scale
 
 
 def test_a_cell_without_a_value_is_left_out() -> None:

@@ -1,4 +1,4 @@
-"""The gradient of one sample after another, and the optimizers, compiled.
+"""The gradient of a batch, and the optimizers, compiled.
 
 Sums are added in one fixed order, whatever the processor: the same samples give the same bits.
 """
@@ -7,32 +7,103 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.training.jit import compiled
-from marginaudit.training.snap.sgd.samples import Classes, Samples
-
-LANES = 8
-"""Separate sums, which the processor has under way at the same time."""
+from marginaudit.training.snap.sgd.arithmetic import add_product, added, exponentiate, largest, transposed
+from marginaudit.training.snap.sgd.samples import Classes, Integers, Samples
 
 FIRST_MOMENT, SECOND_MOMENT, EPSILON = 0.9, 0.999, 1e-8
 """Of Adam, arXiv 1412.6980."""
 
 
 @compiled
-def inner(left: Floats, right: Floats) -> float:
-    """The inner product of two vectors."""
-    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = 0.0
-    whole = len(left) // LANES * LANES
-    for j in range(0, whole, LANES):
-        s0 += left[j] * right[j]
-        s1 += left[j + 1] * right[j + 1]
-        s2 += left[j + 2] * right[j + 2]
-        s3 += left[j + 3] * right[j + 3]
-        s4 += left[j + 4] * right[j + 4]
-        s5 += left[j + 5] * right[j + 5]
-        s6 += left[j + 6] * right[j + 6]
-        s7 += left[j + 7] * right[j + 7]
-    for j in range(whole, len(left)):
-        s0 += left[j] * right[j]
-    return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+def members(number: Integers, start: int, stop: int, n: int) -> Integers:
+    """The samples of class n among samples ``start`` to ``stop``."""
+    found = np.empty(stop - start, dtype=np.int64)
+    size = 0
+    for s in range(start, stop):
+        if number[s] == n:
+            found[size] = s
+            size += 1
+    return found[:size]
+
+
+@compiled
+def rows(matrix: Floats, chosen: Integers) -> Floats:
+    """Some rows of a matrix."""
+    found = np.empty((len(chosen), matrix.shape[1]))
+    for i in range(len(chosen)):
+        for j in range(matrix.shape[1]):
+            found[i, j] = matrix[chosen[i], j]
+    return found
+
+
+@compiled
+def copied(source: Floats, target: Floats) -> None:
+    """Copy a matrix."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            target[i, j] = source[i, j]
+
+
+@compiled
+def attend(counts: Integers, chosen: Integers, tokens: Integers, Z: Floats) -> tuple[Floats, Floats, Floats]:
+    """Attention b of samples to the tokens of their class, f = b/|X^T b|, and the norms |X^T b|.
+
+    Parameters
+    ----------
+    counts : (all samples, most tokens of a class) array
+    chosen : (samples,) array
+    tokens : (tokens,) array
+    Z : (contextual,) array
+        The row of their query.
+    """
+    weights = np.empty((len(chosen), len(tokens)))
+    for s in range(len(chosen)):
+        count = counts[chosen[s]]
+        top = -np.inf
+        for i in range(len(tokens)):
+            if count[i] > 0:
+                top = max(top, Z[tokens[i]])
+        for i in range(len(tokens)):
+            weights[s, i] = Z[tokens[i]] - top if count[i] > 0 else 0.0
+    exponentiate(weights.ravel())
+    f, norm = np.empty(weights.shape), np.empty(len(chosen))
+    for s in range(len(chosen)):
+        count = counts[chosen[s]]
+        total = 0.0
+        for i in range(len(tokens)):
+            weights[s, i] *= count[i]
+            total += weights[s, i]
+        square = 0.0
+        for i in range(len(tokens)):
+            weights[s, i] /= total
+            square += weights[s, i] * weights[s, i]
+        norm[s] = np.sqrt(square)
+        for i in range(len(tokens)):
+            f[s, i] = weights[s, i] / norm[s]
+    return weights, f, norm
+
+
+@compiled
+def losses(logits: Floats, label: int, share: float) -> float:
+    """The sum of the samples' cross-entropies; ``logits``, (samples, M), become its derivative times ``share``."""
+    asked_for = np.empty(len(logits))
+    for s in range(len(logits)):
+        row = logits[s]
+        top = largest(row)
+        for j in range(len(row)):
+            row[j] -= top
+        asked_for[s] = row[label]
+    exponentiate(logits.ravel())
+    loss = 0.0
+    for s in range(len(logits)):
+        row = logits[s]
+        total = added(row)
+        loss += np.log(total) - asked_for[s]
+        over = share / total
+        for j in range(len(row)):
+            row[j] *= over
+        row[label] -= share
+    return loss
 
 
 @compiled
@@ -43,68 +114,41 @@ def gradients(
 
     With u = X^T b, f = u/|u|, alpha = softmax(Y^T f) and g = alpha - e_n, the gradient of one sample's loss is f g^T
     for Y, and for Z's row of its query diag(b) (I - 1 b^T) (I - f f^T) Y g / |u|, in terms of tokens instead of
-    positions.
+    positions. The samples of a class have their tokens in common, and make matrices.
 
     Source: arXiv 2305.16380, eq. 3 (Lemma 1), descending.
     """
-    label, query, first, token, _ = classes
-    number, counts = samples
-    of_Y[:] = 0.0
-    of_Z[:] = 0.0
-    g = np.empty(Y.shape[1])
-    f, attention, pulled = np.empty(counts.shape[1]), np.empty(counts.shape[1]), np.empty(counts.shape[1])
+    of_Y.fill(0.0)
+    of_Z.fill(0.0)
     loss = 0.0
-    for s in range(start, stop):
-        n = number[s]
-        tokens, asked = token[first[n] : first[n + 1]], query[n]
-        size = len(tokens)
-        top = -np.inf
+    for n in range(len(classes.label)):
+        chosen = members(samples.number, start, stop, n)
+        if not len(chosen):
+            continue
+        tokens = classes.token[classes.first[n] : classes.first[n + 1]]
+        asked, size = classes.query[n], len(tokens)
+        attention, f, norm = attend(samples.counts, chosen, tokens, Z[asked])
+        own = rows(Y, tokens)
+        g = np.zeros((len(chosen), Y.shape[1]))
+        add_product(f, own, g)
+        loss += losses(g, classes.label[n], 1 / (stop - start))
+        pulled = np.zeros(f.shape)
+        add_product(g, transposed(own), pulled)
+        pushed = np.zeros(own.shape)
+        add_product(transposed(f), g, pushed)
         for i in range(size):
-            if counts[s, i] > 0:
-                top = max(top, Z[asked, tokens[i]])
-        total = 0.0
-        for i in range(size):
-            attention[i] = counts[s, i] * np.exp(Z[asked, tokens[i]] - top) if counts[s, i] > 0 else 0.0
-            total += attention[i]
-        square = 0.0
-        for i in range(size):
-            attention[i] /= total
-            square += attention[i] * attention[i]
-        norm = np.sqrt(square)
-        g[:] = 0.0
-        for i in range(size):
-            f[i] = attention[i] / norm
-            row, weight = Y[tokens[i]], f[i]
-            for j in range(len(g)):
-                g[j] += weight * row[j]
-        top = -np.inf
-        for j in range(len(g)):
-            top = g[j] if g[j] > top else top
-        asked_for = g[label[n]] - top
-        total = 0.0
-        for j in range(len(g)):
-            g[j] = np.exp(g[j] - top)
-            total += g[j]
-        loss += np.log(total) - asked_for
-        over = 1 / total
-        for j in range(len(g)):
-            g[j] *= over
-        g[label[n]] -= 1.0
-        along = 0.0
-        for i in range(size):
-            row, into, weight = Y[tokens[i]], of_Y[tokens[i]], f[i]
-            pulled[i] = inner(row, g)
-            along += weight * pulled[i]
-            for j in range(len(g)):
-                into[j] += weight * g[j]
-        mean = 0.0
-        for i in range(size):
-            pulled[i] = (pulled[i] - along * f[i]) / norm
-            mean += attention[i] * pulled[i]
-        for i in range(size):
-            of_Z[asked, tokens[i]] += attention[i] * (pulled[i] - mean)
-    of_Y /= stop - start
-    of_Z /= stop - start
+            for j in range(Y.shape[1]):
+                of_Y[tokens[i], j] += pushed[i, j]
+        for s in range(len(chosen)):
+            along = 0.0
+            for i in range(size):
+                along += f[s, i] * pulled[s, i]
+            mean = 0.0
+            for i in range(size):
+                pulled[s, i] = (pulled[s, i] - along * f[s, i]) / norm[s]
+                mean += attention[s, i] * pulled[s, i]
+            for i in range(size):
+                of_Z[asked, tokens[i]] += attention[s, i] * (pulled[s, i] - mean)
     return loss / (stop - start)
 
 
@@ -152,7 +196,7 @@ def follow(
     """
     of_Y, of_Z = np.empty_like(Y), np.empty_like(Z)
     moments_Y, moments_Z = np.zeros((2, *Y.shape)), np.zeros((2, *Z.shape))
-    path[0] = Z
+    copied(Z, path[0])
     for t in range(len(loss)):
         loss[t] = gradients(classes, samples, t * batch, (t + 1) * batch, Y, Z, of_Y, of_Z)
         if momentum < 0:
@@ -161,4 +205,4 @@ def follow(
         else:
             descend(Y, of_Y, moments_Y[0], lr_y, momentum)
             descend(Z, of_Z, moments_Z[0], lr_z, momentum)
-        path[t + 1] = Z
+        copied(Z, path[t + 1])

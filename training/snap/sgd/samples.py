@@ -7,8 +7,15 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training.jit import compiled
 
 Integers = NDArray[np.int64]
+
+PER_BINOMIAL = 16
+"""Tokens that are drawn one by one in the time of one binomial count."""
+
+DRAWN_AT_ONCE = 2**18
+"""Tokens whose random numbers are held at once."""
 
 
 class Classes(NamedTuple):
@@ -72,5 +79,46 @@ def drawn(classes: Classes, frequency: Floats, samples: int, length: int, rng: n
     for n, size in enumerate(sizes.tolist()):
         members = np.flatnonzero(number == n)
         probability = classes.probability[classes.first[n] : classes.first[n + 1]]
-        count[members, :size] = rng.multinomial(length, probability / probability.sum(), size=len(members))
+        probability = probability / probability.sum()
+        if length > PER_BINOMIAL * size:
+            count[members, :size] = rng.multinomial(length, probability, size=len(members))
+            continue
+        own, tokens = urns(probability)
+        for some in np.array_split(members, len(members) * length // DRAWN_AT_ONCE + 1):
+            tally(rng.random((len(some), length)), own, tokens, count, some)
     return Samples(number, count)
+
+
+def urns(probability: Floats) -> tuple[Floats, Integers]:
+    """For each token's urn, the share of it that is the token's own, and the pair of tokens in it: the other one first.
+
+    A token is drawn by an urn, all of which are alike, and a place in it: Walker's alias method.
+
+    >>> own, tokens = urns(np.array([0.5, 0.25, 0.25]))
+    >>> own.tolist(), tokens.tolist()
+    ([1.0, 0.75, 0.75], [[0, 0], [0, 1], [0, 2]])
+    """
+    own, other = len(probability) * probability, np.arange(len(probability))
+    small, large = np.flatnonzero(own < 1).tolist(), np.flatnonzero(own >= 1).tolist()
+    while small and large:
+        poor, rich = small.pop(), large[-1]
+        other[poor] = rich
+        own[rich] -= 1 - own[poor]
+        if own[rich] < 1:
+            small.append(large.pop())
+    own[small + large] = 1.0  # but for rounding
+    return own, np.stack([other, np.arange(len(probability))], axis=1)
+
+
+@compiled
+def tally(uniform: Floats, own: Floats, tokens: Integers, count: Integers, rows: Integers) -> None:
+    """Add to those rows of ``count`` the tokens that numbers between 0 and 1 choose, shape (rows, tokens drawn).
+
+    Without a branch, of which a processor would guess every other one wrong.
+    """
+    for s in range(len(rows)):
+        into = count[rows[s]]
+        for t in range(uniform.shape[1]):
+            place = uniform[s, t] * len(own)
+            urn = np.int64(place)
+            into[tokens[urn, np.int64(place - urn < own[urn])]] += 1

@@ -127,6 +127,7 @@ FALSE_TWINS: dict[str, Callable[[Claim], Claim]] = {
     "sharp.single-optimum": one_apart,
     "sharp.rate": double_rate,
     "sharp.rate.any-step": double_rate,
+    "sharp.theorem1.squared": bounded(upper=lambda _, t: 100 / t**2),
 }
 
 FOUND_FALSE = {"ntp.theorem2.floor", "ntp.theorem3.prediction", "ntp.theorem3.prediction.rederived"}
@@ -138,6 +139,7 @@ LONG = {
     "ntp.theorem3.order.rederived": 50_000,
     "sharp.rate": 10**9,
     "sharp.rate.any-step": 10**9,
+    "sharp.theorem1.squared": 10**9,
 }
 """Steps of stage 2 that a statement about late steps needs."""
 

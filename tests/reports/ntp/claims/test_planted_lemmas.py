@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, Literal
 
 import flint
 import numpy as np
@@ -177,3 +177,12 @@ def test_the_planted_procedures_are_the_claims_own() -> None:
         assert isinstance(judgement, Decided)
         assert isinstance(judgement.decide, partial)
         assert judgement.decide.func is decide
+
+
+@pytest.mark.parametrize(("side", "margin"), [("lower", 1.0), ("upper", 2.0)])
+def test_corollary_1_is_about_the_margin_nearest_to_its_bound(
+    side: Literal["lower", "upper"], margin: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lemmas_stage1, "_margins", lambda *_: np.array([1.5, 1.0, 2.0]))
+    found = decide_corollary1(Run(CASES["example-1"](), Config(steps1=5, steps2=2)), side, 4, 3)
+    assert found.measured == margin

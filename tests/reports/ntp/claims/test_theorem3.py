@@ -1,15 +1,17 @@
 """Theorem 3's gaps and predictions on small runs, from score matrices and a softmax written out."""
 
 from functools import cache
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import CASES, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.judgements import HiddenConstant
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims.theorem3 import paper_length
+from marginaudit.reports.ntp.claims.theorem3 import decide_prediction, paper_length
 from marginaudit.reports.ntp.claims.theorem3_sentences import in_words, put_through, right_from
 from marginaudit.reports.ntp.quantities import score_error
 
@@ -88,3 +90,28 @@ def test_the_words_name_each_length_and_what_was_put_through() -> None:
     assert f"all {tried.count} of up to {tried.longest} tokens" in text
     assert f"{tried.right} are answered n(x_0), with probability at least {tried.least:.4g}." in text
     assert text.endswith("neither is preferred at any t: their scores are both 0.")
+
+
+def test_where_every_token_is_compared_there_is_no_order_to_speak_of() -> None:
+    data = Dataset("two", ("a", "b"), (Sample(("b", "a"), "a"),), (1,), next_token={"a": "b", "b": "a"})
+    [order] = data.orders.values()
+    assert (order.optimal, order.non_optimal, order.non_comparable) == (("b",), ("a",), ())
+    for name in ("ntp.theorem3.order", "ntp.theorem3.order.rederived"):
+        found = LEDGER[name].judge(Run(data, Config(steps1=5, steps2=5)))
+        assert (found.verdict, found.detail) == (
+            Verdict.NOT_APPLICABLE,
+            "No query relates two tokens and leaves one non-comparable.",
+        )
+
+
+def test_scores_that_float64_cannot_hold_predict_nothing() -> None:
+    scores = np.array([[0.0, np.inf], [1.0, 2.0]])
+    stage = SimpleNamespace(step=np.array([0, 7]), score_matrix=lambda record, V: scores)
+    on: Any = SimpleNamespace(
+        training=SimpleNamespace(stage2=stage), config=Config(steps1=5), dataset=SimpleNamespace(V=2)
+    )
+    found = decide_prediction(on, 1)
+    assert (found.verdict, found.detail) == (
+        Verdict.INCONCLUSIVE,
+        "The trained scores are no finite numbers at t = 7, T = 5.",
+    )

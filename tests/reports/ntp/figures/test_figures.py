@@ -9,11 +9,12 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from marginaudit.reports.ntp.figures.direction import direction_figure
-from marginaudit.reports.ntp.figures.measured import PANELS, against_bounds
+from marginaudit.reports.ntp.figures.direction import _mark_the_papers_length, direction_figure
+from marginaudit.reports.ntp.figures.measured import PANELS, against_bounds, ntp_2
 from marginaudit.reports.plots.measured import draw_curve, one_legend, six_panels
 from marginaudit.reports.plots.plotting import plot_settings
 from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
@@ -117,6 +118,43 @@ def test_the_papers_length_and_how_each_stretch_was_obtained() -> None:
     assert texts(short)["true steps"] == pytest.approx((10, 1))
     one = drawn({}, records=2)
     assert one.get_xlim() == (1, 10)
+    for last, marked in ((900.0, 0), (901.0, 1)):
+        axis = Figure().subplots()
+        _mark_the_papers_length(axis, last)
+        assert (len(axis.texts), len(axis.lines)) == (marked, marked)
+
+
+def test_the_direction_figure_can_be_read() -> None:
+    """Texts of the size of print, on the paper, and lines that are seen; what is vacuous has a hatched ground."""
+    axis: Any = drawn(
+        {
+            "ntp.theorem1.direction": bound([80.0, 20.0, 1.9, 0.5, 0.1], 96),
+            "sharp.theorem1": bound([8.0, 4.0, 1.5, 0.2, 0.05], 50),
+        }
+    )
+    renderer = FigureCanvasAgg(axis.figure).get_renderer()  # type: ignore[no-untyped-call]
+    paper, frame = axis.figure.bbox, axis.get_window_extent(renderer)
+    for text in axis.texts:
+        box = text.get_window_extent(renderer)
+        assert 7 <= text.get_fontsize() <= 9
+        assert (paper.x0 < box.x0, box.x1 < paper.x1, paper.y0 < box.y0, box.y1 < paper.y1) == (True,) * 4
+        if text.get_text() in ("true steps", "gradient flow"):
+            assert frame.y1 < box.y0 < frame.y1 + text.get_fontsize() * 2
+        if text.get_text().startswith(("measured", "Theorem", "sharp")):
+            assert frame.x1 < box.x0 < frame.x1 + 20
+            assert text.get_color() in (MEASURED, BOUND, SHARPER)
+    title = axis.get_window_extent(renderer).y1
+    assert all(text.get_window_extent(renderer).y1 < paper.y1 for text in (axis.title, axis._left_title))
+    assert title < axis._left_title.get_window_extent(renderer).y0
+    assert (axis.get_xlabel(), axis.get_ylabel()) == ("step $t$", r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$")
+    assert all(0.5 < line.get_linewidth() < 8 for line in axis.lines)
+    [hatched] = axis.patches
+    assert (hatched.get_y(), hatched.get_y() + hatched.get_height()) == pytest.approx((2.0, 80 * 30))
+    assert (hatched.get_hatch(), hatched.get_linewidth()) == ("////", 0)
+    order = {to_hex(str(line.get_color())): line.get_zorder() for line in axis.lines if len(line.get_xdata()) > 2}
+    assert order[LAW] > order[MEASURED] > max(order[BOUND], order[SHARPER])
+    assert frame.width > 0.75 * paper.width
+    assert frame.height > 0.75 * paper.height
 
 
 def test_without_a_direction_nothing_is_drawn() -> None:
@@ -182,6 +220,32 @@ def test_six_panels_show_the_claims_curves_or_the_run() -> None:
     assert {(axis.get_xscale(), axis.get_xlabel()) for axis in figure.axes} == {("log", "step $t$")}
     assert {axis.xaxis.get_major_formatter()(1000.0) for axis in figure.axes} == {"10³"}
     assert figure.get_suptitle() == "n: measured against bound"
+
+
+def test_figure_2_is_on_linear_axes_with_the_infimum_of_each_loss() -> None:
+    """One-hot attention puts each next token eta0 T/||W*_ov|| before V - 1 others; ||W*_ov||^2 = V (1 - 1/V)."""
+    V, steps = 20, 900
+    figure = ntp_2()
+    assert [axis.get_title("left") for axis in figure.axes] == [title for title, *_ in PANELS]
+    assert {(axis.get_xscale(), axis.get_yscale(), axis.get_xlabel()) for axis in figure.axes} == {
+        ("linear", "linear", "step $t$")
+    }
+    ahead = 0.2 / math.sqrt(V) * steps / math.sqrt(V - 1)
+    floors = {0: 0.0, 3: math.log1p((V - 1) * math.exp(-ahead))}
+    for number, axis in enumerate(figure.axes):
+        [(step, measured)] = lines(axis, MEASURED)
+        assert step == list(range(steps + 1))
+        floor = lines(axis, REFERENCE)
+        assert len(floor) == (number in floors)
+        if floor:
+            [(_, (value, _))] = floor
+            assert value == pytest.approx(floors[number], rel=1e-9, abs=1e-15)
+            assert value < min(measured)
+        last = {2: 0.2 / math.sqrt(V) * steps, 5: 0.05 / math.sqrt(V) * steps}.get(number)
+        assert last is None or measured[-1] == pytest.approx(last, rel=0.01, abs=0.01)
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["measured", "infimum"]
+    assert figure.get_suptitle() == "Figure 2 of arXiv 2409.17335, on the dataset section-7"
 
 
 def test_panels_neither_overlap_nor_leave_the_figure() -> None:

@@ -402,7 +402,9 @@ def test_a_numerical_solution_comes_with_its_radius() -> None:
     assert only["trained"] == pytest.approx({x: E[i] @ W @ E[2] for i, x in enumerate("abq")}, rel=1e-12, abs=0)
 
 
-@pytest.mark.parametrize(("radius", "holds"), [(1e-10, True), (0.9e-9, True), (1.1e-9, None), (0.1, None)])
+@pytest.mark.parametrize(
+    ("radius", "holds"), [(1e-10, True), (1e-9, True), (math.nextafter(1e-9, 1), None), (1.1e-9, None), (0.1, None)]
+)
 def test_wide_error_bars_leave_it_open(radius: float, holds: bool | None) -> None:
     run = Run(dataset_from_document(COUNTED), Config(steps1=2, steps2=9))
     run.__dict__["kq"] = inexact(run.kq, weight_radius=radius)

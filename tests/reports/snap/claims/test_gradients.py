@@ -74,6 +74,14 @@ def test_all_entries_and_all_rows_sums_are_compared() -> None:
     assert {at.scale for at in drawn(run("snap-single"))} == {0, 1, 3}
 
 
+@pytest.mark.parametrize("case", NAMES)
+def test_one_or_two_answers_are_wrong(case: str) -> None:
+    """A sequence without any has the likelihood 1 and the gradient 0; each one more is a row and a column of both."""
+    answers = set(run(case).dataset.next_tokens)
+    for at in drawn(run(case)):
+        assert 1 <= len(answers.intersection(at.vocabulary) - {at.vocabulary[at.following]}) <= 2
+
+
 def test_without_the_projection_eq_3_is_another_formula(monkeypatch: pytest.MonkeyPatch) -> None:
     """X^T diag(b) X for the softmax's X^T (diag(b) - b b^T) X is right only behind P-perp."""
     right = gradients.printed

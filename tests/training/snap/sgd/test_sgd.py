@@ -5,11 +5,13 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from marginaudit.orders.snap import CASES, SequenceClasses, syn_medium, syn_small
 from marginaudit.training.snap.sgd import Recipe, attention, entropy_of_distinct, train_sampled
-from marginaudit.training.snap.sgd.kernel import adapt, descend, gradients, inner
-from marginaudit.training.snap.sgd.samples import Samples, classes_of, drawn
+from marginaudit.training.snap.sgd.kernel import adapt, descend, gradients
+from marginaudit.training.snap.sgd.samples import PER_BINOMIAL, Samples, classes_of, drawn, tally, urns
 
 SMALL = SequenceClasses.from_weights(
     "small",
@@ -130,13 +132,6 @@ def test_a_token_that_a_sample_lacks_may_have_any_score() -> None:
     assert of_Z[0, row] == 0
 
 
-@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 23, 64])
-def test_inner_products_of_any_length(size: int) -> None:
-    rng = np.random.default_rng(size)
-    left, right = rng.normal(size=(2, size))
-    assert inner(left, right) == pytest.approx(float(left @ right), rel=0, abs=1e-14)
-
-
 def by_hand(recipe: Recipe, data: SequenceClasses, lr_y: float, lr_z: float, seed: int) -> tuple[Any, Any, Any]:
     """All updates in NumPy, the optimizers as PyTorch documents them, gradients of the compiled function."""
     rng = np.random.default_rng(seed)
@@ -218,12 +213,14 @@ def test_starts() -> None:
         assert start.min() < -0.8 * data.M**-0.5
 
 
-def test_samples_follow_their_law() -> None:
-    """Within five standard deviations, for every class, token and pair of tokens."""
+@pytest.mark.parametrize("length", [7, 127])
+def test_samples_follow_their_law(length: int) -> None:
+    """Within five standard deviations, for every class, token and pair of tokens; drawn in both ways."""
     data = CASES["snap-single"]()
     classes = classes_of(data)
-    size, length = 40_000, 7
+    size = 40_000
     frequency = np.array([0.8, 0.2])
+    assert (length > PER_BINOMIAL * 3) == (length == 127)
     samples = drawn(classes, frequency, size, length, np.random.default_rng(0))
     assert (samples.counts.sum(axis=1) == length).all()
     for n, share in enumerate(frequency.tolist()):
@@ -234,6 +231,36 @@ def test_samples_follow_their_law() -> None:
         np.testing.assert_allclose(of_class.mean(axis=0), length * P, atol=5 * np.sqrt(length / 4 / len(of_class)))
         np.testing.assert_allclose(np.cov(of_class.T), expected, atol=20 * length / np.sqrt(len(of_class)))
         np.testing.assert_allclose(np.cov(of_class.T), expected, rtol=0, atol=0.1 * np.abs(expected).max())
+
+
+def test_random_numbers_are_drawn_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pieces of a class are its samples in their order, so that their size changes nothing."""
+    classes, frequency = classes_of(SMALL), np.array([0.2, 0.3, 0.5])
+    whole = drawn(classes, frequency, 200, 10, np.random.default_rng(0))
+    monkeypatch.setattr("marginaudit.training.snap.sgd.samples.DRAWN_AT_ONCE", 37)
+    pieces = drawn(classes, frequency, 200, 10, np.random.default_rng(0))
+    np.testing.assert_array_equal(pieces.counts, whole.counts)
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=1, max_size=30))
+def test_urns_have_the_probabilities(weights: list[float]) -> None:
+    p = np.array(weights) / sum(weights)
+    own, tokens = urns(p)
+    assert (own >= 0).all()
+    assert (own <= 1).all()
+    drawn_by = np.zeros(len(p))
+    for (other, token), share in zip(tokens.tolist(), own.tolist(), strict=True):
+        drawn_by[token] += share / len(p)
+        drawn_by[other] += (1 - share) / len(p)
+    np.testing.assert_allclose(drawn_by, p, rtol=0, atol=1e-15)
+
+
+def test_a_number_chooses_an_urn_and_a_token_in_it() -> None:
+    own, tokens = np.array([1.0, 0.75, 0.25]), np.array([[2, 0], [0, 1], [1, 2]])
+    count = np.zeros((3, 3), dtype=np.int64)
+    numbers = np.array([[0.0, 0.333], [0.34, 0.6], [0.7, 0.9999]])
+    tally(numbers, own, tokens, count, np.array([2, 0, 1]))
+    assert count.tolist() == [[1, 1, 0], [0, 1, 1], [2, 0, 0]]
 
 
 def test_tokens_and_queries_are_found_by_name() -> None:

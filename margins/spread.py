@@ -1,0 +1,90 @@
+"""The dual solution of a hard-margin problem whose least multiplier is as large as can be.
+
+Constraints are edges x_winner - x_loser >= 1 of a graph, multipliers a flow on the tight ones whose divergence is the
+solution. How far the gradient may drift from its limit depends on the least multiplier of a flow that is positive on
+every edge that can carry one, and a vertex of the dual solutions, which is what solvers find, is 0 on many.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy  # its subpackages load when first used
+from numpy.typing import NDArray
+
+from marginaudit.margins.errors import SolverFailure
+from marginaudit.margins.exact import components
+from marginaudit.margins.rows import Indices
+
+Floats = NDArray[np.float64]
+
+FEASIBILITY = 1e-10
+"""What the solver may be off by at a node; what it is off by is computed from its answer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Multipliers on edges, with what they are off by.
+
+    Attributes
+    ----------
+    multiplier : (edges,) array
+    residual : float
+        Euclidean length of the solution less the multipliers' divergence.
+    """
+
+    multiplier: Floats
+    residual: float
+
+
+def spread(winner: Indices, loser: Indices, solution: Floats) -> Spread:
+    """The multipliers on these edges with the largest least one, part by part of the graph.
+
+    Parameters
+    ----------
+    winner, loser : (edges,) integer arrays
+        The ends of the edges that carry a positive multiplier in some dual solution (`support`).
+    solution : (nodes,) array
+        The multipliers' divergence: at each node those of edges that it wins less those of edges that it loses.
+
+    Raises
+    ------
+    SolverFailure
+        The linear program has no solution for the solver.
+
+    >>> over, under = np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3])  # two tokens that both beat two
+    >>> spread(over, under, np.array([0.5, 0.5, -0.5, -0.5])).multiplier.tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    nodes, multiplier = len(solution), np.zeros(len(winner))
+    part = components(winner, loser, nodes)[winner]
+    order = np.argsort(part, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
+        token, ends = np.unique(np.concatenate([winner[rows], loser[rows]]), return_inverse=True)
+        multiplier[rows] = _spread_in(ends[: len(rows)], ends[len(rows) :], solution[token])
+    divergence = np.bincount(winner, multiplier, nodes) - np.bincount(loser, multiplier, nodes)
+    return Spread(multiplier, float(np.linalg.norm(solution - divergence)))
+
+
+def _spread_in(winner: Indices, loser: Indices, solution: Floats) -> Floats:
+    """The same for a connected graph: maximise s subject to divergence = solution, every multiplier >= s."""
+    edges, nodes = len(winner), len(solution)
+    if edges == nodes - 1 and (len(set(winner.tolist())) == 1 or len(set(loser.tolist())) == 1):
+        outer = loser if len(set(winner.tolist())) == 1 else winner
+        return np.abs(solution[outer])  # a star: each edge carries what its outer end takes or gives
+    balance = np.bincount(winner, minlength=nodes) - np.bincount(loser, minlength=nodes)
+    # the unknowns are by how much each multiplier exceeds the least one, and that one
+    entries = np.concatenate([np.ones(edges), -np.ones(edges), balance])
+    row = np.concatenate([winner, loser, np.arange(nodes)])
+    column = np.concatenate([np.tile(np.arange(edges), 2), np.full(nodes, edges)])
+    matrix = scipy.sparse.csr_array((entries, (row, column)), shape=(nodes, edges + 1))
+    found = scipy.optimize.linprog(  # type: ignore[call-overload]  # its stubs know no sparse matrix
+        np.append(np.zeros(edges), -1.0),
+        A_eq=matrix,
+        b_eq=solution,
+        bounds=[(0, None)] * edges + [(None, None)],
+        method="highs",
+        options={"primal_feasibility_tolerance": FEASIBILITY, "dual_feasibility_tolerance": FEASIBILITY},
+    )
+    if found.x is None:
+        raise SolverFailure(f"the dual solution with the largest least multiplier: {found.message}")
+    return np.asarray(found.x[:-1] + found.x[-1])

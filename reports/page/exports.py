@@ -1,0 +1,113 @@
+"""What an audit writes for a paper of its reader's: tables for LaTeX, Markdown and pandas, and what to cite."""
+
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from marginaudit.reports.grid import NONE, Grid, brief
+from marginaudit.reports.page.formats import latex, markdown
+from marginaudit.reports.paper import Paper, Table
+
+FORMATS = ("latex", "markdown", "parquet", "pdf")
+"""What `--export` takes: pdf is about figures, the others about tables."""
+
+WRITERS = {"latex": (latex, "tex"), "markdown": (markdown, "md")}
+
+COLUMNS = ("claim", "verdict", "evidence", "measured", "bound", "slack", "informative_from")
+
+NAMES = frozenset(range(3))
+
+TOOL = """@software{{marginaudit,
+  title = {{marginaudit: numerical audits of theorems on how transformers train}},
+  version = {{{version}}},
+}}
+"""
+
+
+def exported(
+    papers: Sequence[Paper], document: Mapping[str, Any], formats: Iterable[str], columns: Sequence[str]
+) -> dict[str, str | bytes]:
+    """The verdicts and every table of a report in these formats, by file name; with LaTeX also references.bib.
+
+    ``document`` is that of the report, ``columns`` are those of verdicts.csv.
+    """
+    files: dict[str, str | bytes] = {}
+    tables = list(_tables(papers, document))
+    for form in formats:
+        if form == "parquet":
+            files["tables/verdicts.parquet"] = _parquet(columns, document["verdicts"])
+            for table, found in tables:
+                records = [{"dataset": name, **record} for name, data in found for record in table.records(data)]
+                files[f"tables/{table.name}.parquet"] = _parquet(table.columns, records)
+        elif form in WRITERS:
+            write, ending = WRITERS[form]
+            files[f"tables/verdicts.{ending}"] = write(list(_verdicts(document)))
+            for table, found in tables:
+                files[f"tables/{table.name}.{ending}"] = write(
+                    [g for name, data in found for g in table.grids(name, data)]
+                )
+        if form == "latex":
+            files["tables/references.bib"] = references(papers)
+    return files
+
+
+def references(papers: Sequence[Paper]) -> str:
+    """BibTeX entries of what was audited and of this program."""
+    entries = [paper.bibtex or f"@misc{{{paper.name},\n  note = {{{paper.source}}},\n}}\n" for paper in papers]
+    return "\n".join([*entries, TOOL.format(version=version("marginaudit"))])
+
+
+def _tables(papers: Sequence[Paper], document: Mapping[str, Any]) -> Iterator[tuple[Table, list[tuple[str, Any]]]]:
+    """Every table with its data, by dataset."""
+    for paper in papers:
+        own = [data for data in document["datasets"] if data["paper"] == paper.name]
+        for table in paper.tables:
+            yield table, [(data["name"], data[table.name]) for data in own]
+
+
+def _verdicts(document: Mapping[str, Any]) -> Iterator[Grid]:
+    """The verdicts on each dataset."""
+    for data in document["datasets"]:
+        rows = [row for row in document["verdicts"] if row["dataset"] == data["name"]]
+        yield Grid(
+            f"Verdicts on {data['name']}",
+            tuple(name.replace("_", " ") for name in COLUMNS),
+            tuple(tuple(_cell(row[name]) for name in COLUMNS) for row in rows),
+            (),
+            words=NAMES,
+        )
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else NONE if value is None else brief(value)
+
+
+def _parquet(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> bytes:
+    """Records as a Parquet file: a column of numbers as float64, of flags as bool, any other as text.
+
+    Lists and mappings are JSON texts, as in the CSV files.
+    """
+    from pandas import DataFrame
+
+    frame = DataFrame({name: _column([record.get(name) for record in records]) for name in columns})
+    buffer = io.BytesIO()
+    frame.to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+def _column(values: list[Any]) -> Any:
+    from pandas import Series
+
+    known = [value for value in values if value is not None]
+    if known and all(isinstance(value, bool) for value in known):
+        return Series(values, dtype="boolean")
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
+        return Series([math.nan if value is None else float(value) for value in values], dtype="float64")
+    return Series([None if value is None else _text(value) for value in values], dtype="string")
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str(value)

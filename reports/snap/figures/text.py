@@ -1,0 +1,153 @@
+"""Figures 7 and 10 of arXiv 2305.16380: attention of a one-layer transformer on text.
+
+The source trains on WikiText; here it is any text, and without one the beginning of a book that ships.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from marginaudit.orders import InputError, printable, shown_path
+from marginaudit.orders.snap.running_text import RunningText, alice, read_running_text
+from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.style import FIGURE, MEASURED, REFERENCE
+from marginaudit.training.snap.text import TextRecipe, attention, train_on_text
+from marginaudit.training.snap.text.train import halves, windows_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+RECIPE = TextRecipe()
+
+ETA = 5.0
+"""The step size of figure 7."""
+
+ETAS = (0.5, 1.0, 2.0, 5.0, 10.0)
+"""Those of figure 10, which the text does not print."""
+
+SEEDS = 5
+"""Of figure 10, as in the source."""
+
+EVERY = 10
+"""Updates between two looks at attention, figure 7."""
+
+SHOWN = (0, 100, 200, 400)
+"""Updates after which figure 7 shows patterns."""
+
+WINDOWS = 24
+"""Held-out windows that it shows, one after the other."""
+
+Reach = Callable[[float], None]
+"""Takes the part that is done."""
+
+
+def no_progress(done: float) -> None:
+    """Take the part that is done, and say nothing."""
+
+
+def text_of(path: Path | None) -> RunningText:
+    """The text of a file, or the one that ships.
+
+    Raises
+    ------
+    InputError
+        There is no such text, or it is too short.
+    """
+    if path is None:
+        return alice()
+    found = read_running_text(path)
+    if len(found.tokens) < RECIPE.least:
+        raise InputError(shown_path(path), got=f"{len(found.tokens)} words", expected=f"at least {RECIPE.least}")
+    return found
+
+
+def _title(text: RunningText, more: str) -> str:
+    name = printable(text.name).replace("$", r"\$")
+    return (
+        f"{name}: {len(text.tokens)} words, M = {len(text.vocabulary)}; d = {RECIPE.d}, T = {RECIPE.T}, "
+        f"batch {RECIPE.batch}, {more}"
+    )
+
+
+def _uniform(axis: "Axes") -> None:
+    """The entropy of equal attention, which is the most."""
+    axis.axhline(np.log(RECIPE.T - 1), color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="equal attention")
+    axis.set_ylabel("entropy of attention, nats")
+    axis.set_ylim(bottom=0)
+    axis.legend()
+
+
+@styled
+def snap_7(path: Path | None = None, reach: Reach = no_progress) -> "Figure":
+    """Attention over training: patterns on held-out windows, and their mean entropy."""
+    from matplotlib.figure import Figure
+
+    text, done = text_of(path), iter(range(1, RECIPE.updates + 1))
+    at = range(0, RECIPE.updates + 1, EVERY)
+    found = train_on_text(
+        text.tokens, len(text.vocabulary), RECIPE, ETA, 0, at, lambda: reach(next(done) / RECIPE.updates)
+    )
+    windows = windows_of(halves(text.tokens, RECIPE)[1], RECIPE.T)[0][:WINDOWS]
+    figure = Figure(figsize=(9, 5.4), layout="constrained")
+    parts: Any = figure.subfigures(2, 1, height_ratios=(1.25, 1))
+    upper, lower = parts
+    for number, (axis, update) in enumerate(zip(upper.subplots(1, len(SHOWN), sharey=True), SHOWN, strict=True)):
+        pattern = attention(found.parameters[update // EVERY], windows)
+        back = RECIPE.T - 1
+        edges = (-back - 0.5, -0.5, len(windows) + 0.5, 0.5)
+        axis.imshow(pattern, aspect="auto", interpolation="nearest", cmap="Blues", vmin=0, vmax=1, extent=edges)
+        axis.grid(visible=False)
+        axis.set_title(f"{update} updates")
+        axis.set_xticks([-back, -back // 2, -1])
+        axis.set_xlabel("token before the query")
+        axis.set_ylabel("" if number else "held-out window")
+    axis = lower.subplots()
+    axis.plot(found.update, found.entropy, color=MEASURED, label="held-out windows")
+    axis.set_xlabel("update")
+    _uniform(axis)
+    title = _title(text, rf"SGD, $\eta$ = {ETA:g}, seed 0")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=FIGURE["font.size"] + 1)
+    return figure
+
+
+@styled
+def snap_10(path: Path | None = None, reach: Reach = no_progress) -> "Figure":
+    """Entropy of attention after training against the step size."""
+    from matplotlib.figure import Figure
+
+    text = text_of(path)
+    total, done = RECIPE.updates * SEEDS * len(ETAS), iter(range(1, RECIPE.updates * SEEDS * len(ETAS) + 1))
+    entropy = np.array(
+        [
+            [
+                train_on_text(
+                    text.tokens,
+                    len(text.vocabulary),
+                    RECIPE,
+                    eta,
+                    seed,
+                    (RECIPE.updates,),
+                    lambda: reach(next(done) / total),
+                ).entropy[-1]
+                for seed in range(SEEDS)
+            ]
+            for eta in ETAS
+        ]
+    )
+    figure = Figure(figsize=(7.5, 4.2), layout="constrained")
+    axis = figure.subplots()
+    spread = entropy.std(axis=1, ddof=1)
+    axis.errorbar(
+        ETAS, entropy.mean(axis=1), yerr=spread, color=MEASURED, marker="o", ms=4, capsize=3, label="mean, 1 sd"
+    )
+    axis.set_xscale("log")
+    axis.set_xticks(ETAS, [f"{eta:g}" for eta in ETAS])
+    axis.set_xticks([], minor=True)
+    axis.set_xlabel(r"step size $\eta$")
+    _uniform(axis)
+    title = _title(text, f"SGD, {RECIPE.updates} updates, {SEEDS} seeds")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=FIGURE["font.size"] + 1)
+    return figure

@@ -1,0 +1,160 @@
+"""`marginaudit audit SPEC.toml`: a file that says what the arguments would."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.command_line import SHORT, SVOP, Command, dataset_file
+
+CLAIMS = """from marginaudit.reports import Claim, exact_series
+from marginaudit.reports.judgements import Equal
+one = lambda run: exact_series([1])
+CLAIMS = [Claim(id="mine.one", source="here", statement="1 = 1", formula="1=1", assumptions=(), paper="ntp",
+                judgement=Equal(measure=one, expected=one))]
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def described(folder: Path, text: str) -> Path:
+    (folder / "sub").mkdir(exist_ok=True)
+    dataset_file(folder / "sub", SVOP, "svop.json")
+    (folder / "sub" / "claims.py").write_text(CLAIMS, encoding="utf-8")
+    path = folder / "sub" / "audit.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def same(left: Any, right: Any) -> bool:
+    """Two reports in all but what is said of where the datasets are from."""
+    for document in (left, right):
+        for data in document["datasets"]:
+            del data["origin"]
+    return bool(left == right)
+
+
+def test_it_is_the_command_that_it_describes(command: Command, own_folder: Path) -> None:
+    path = described(
+        own_folder,
+        'datasets = ["svop.json", "example-1"]\n'
+        'paper = "ntp"\n'
+        'claims = ["ntp.theorem1.*", "mine.*"]\n'
+        'claims_file = "claims.py"\n'
+        "[settings]\n"
+        "steps1 = 3e1\n"
+        "steps2 = 20\n"
+        "lr2 = 0.125\n"
+        "at = [9, 1, 20]\n"
+        "certify = true\n",
+    )
+    written = command.json("audit", path, "--out", "described")
+    options = ("--steps1", 30, "--steps2", 20, "--lr2", 0.125, "--at", "1,9,20", "--certify")
+    chosen = ("--paper", "ntp", "--claim", "ntp.theorem1.*", "--claim", "mine.*", "--claims", "sub/claims.py")
+    typed = command.json("audit", "sub/svop.json", "example-1", *chosen, *options, "--out", "typed")
+    assert written["config"]["ntp"] == {
+        "steps1": 30,
+        "steps2": 20,
+        "lr1": None,
+        "lr2": 0.125,
+        "at": [1, 9, 20],
+        "optimizer": "ngd",
+        "certify": 900,
+    }
+    assert {row["claim"] for row in written["verdicts"]} == {
+        "ntp.theorem1.norm",
+        "ntp.theorem1.direction",
+        "mine.one",
+    }
+    assert same(written, typed)
+
+
+def test_options_go_before_what_it_says(command: Command, own_folder: Path) -> None:
+    path = described(
+        own_folder,
+        'datasets = ["example-1"]\npaper = "snap"\nclaims = ["ntp.lemma6"]\nclaims_file = "none.py"\n'
+        "[settings]\nsteps1 = 5\nsteps2 = 7\nat = 3\ncertify = 4\n",
+    )
+    given = (
+        "--paper",
+        "ntp",
+        "--claim",
+        "sharp.prop2",
+        "--claims",
+        "sub/claims.py",
+        "--steps2",
+        11,
+        "--certify-steps",
+        6,
+    )
+    found = command.json("audit", path, *given)
+    config = found["config"]["ntp"]
+    assert (config["steps1"], config["steps2"], config["at"], config["certify"]) == (5, 11, [3], 6)
+    assert {row["claim"] for row in found["verdicts"]} == {"sharp.prop2"}
+
+
+def test_what_it_leaves_out_is_as_without_it(command: Command, own_folder: Path) -> None:
+    path = described(own_folder, 'claims = ["ntp.example1"]\n[settings]\ncertify = false\n')
+    found = command.json("audit", path, *SHORT)
+    assert found["config"]["ntp"]["certify"] == 0
+    assert [data["name"] for data in found["datasets"]] == ["example-1", "section-7", "free-20"]
+
+
+def test_its_exports_are_written(command: Command, own_folder: Path) -> None:
+    path = described(own_folder, 'datasets = ["svop.json"]\nclaims = ["ntp.lemma6"]\nexports = ["markdown"]\n')
+    assert command("audit", path, *SHORT, "--out", "out").status == 0
+    assert (own_folder / "out" / "tables" / "verdicts.md").is_file()
+    assert command("audit", path, *SHORT, "--export", "parquet", "--out", "out").status == 0
+    tables = {entry.name for entry in (own_folder / "out" / "tables").iterdir()}
+    assert "verdicts.parquet" in tables
+    assert "verdicts.md" not in tables
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("claims = [", "sub/audit.toml: got "),
+        ("data = []", "sub/audit.toml: its keys: got the key 'data', expected one of datasets, paper, claims, "),
+        ("datasets = []", "sub/audit.toml: datasets: got [], expected a list of paths, or names of built-in cases"),
+        ('datasets = "a"', "sub/audit.toml: datasets: got 'a', expected a list of paths"),
+        ('datasets = ["none.json"]', "sub/none.json: got No such file or directory"),
+        ("claims = [1]", "sub/audit.toml: claims: got [1], expected a list of ids of claims"),
+        ('claims = ["ntp.none"]', "--claim 'ntp.none': got no claim of that id"),
+        ('paper = "third"', "sub/audit.toml: paper: got 'third', expected one of ntp, snap, all"),
+        ("paper = 1", "sub/audit.toml: paper: got 1, expected one of ntp"),
+        ("claims_file = 1", "sub/audit.toml: claims_file: got 1, expected a path"),
+        ('claims_file = ""', "sub/audit.toml: claims_file: got '', expected a path"),
+        ('exports = ["word"]', "sub/audit.toml: exports: got 'word', expected one of latex, markdown, parquet, pdf"),
+        ("settings = 1", "sub/audit.toml: settings: got 1, expected a table [settings]"),
+        ("[settings]\nstep = 1", "sub/audit.toml: settings: got the key 'step', expected one of steps1, "),
+        ("[settings]\nsteps1 = -1", "sub/audit.toml: settings.steps1: got -1, expected a whole number from 0 to 1e18"),
+        ("[settings]\nsteps1 = [1, 2]", "sub/audit.toml: settings.steps1: got [1, 2], expected a whole number"),
+        ('[settings]\nat = ["x"]', "sub/audit.toml: settings.at: got 'x', expected a whole number"),
+        ('[settings]\noptimizer = "adam"', "sub/audit.toml: settings.optimizer: got 'adam', expected one of ngd, gd"),
+        ("[settings]\nlr_y = true", "sub/audit.toml: settings.lr_y: got True, expected a positive number"),
+        ('datasets = ["example-1"]\n[settings]\nlr_y = 0.5', "--lr-y: got sentences"),
+    ],
+)
+def test_what_is_wrong_with_it_is_said_in_one_line(command: Command, own_folder: Path, text: str, line: str) -> None:
+    described(own_folder, text)
+    assert command.refused("audit", "sub/audit.toml").startswith(line)
+    assert not (own_folder / "audit-report").exists()
+
+
+def test_it_stands_alone_and_has_to_be_there(command: Command, own_folder: Path) -> None:
+    described(own_folder, "")
+    beside = command.refused("audit", "sub/audit.toml", "example-1")
+    assert beside == "'sub/audit.toml': got another DATASET beside it, expected an audit's description alone"
+    assert command.refused("audit", "none.toml").startswith(
+        "none.toml: got No such file or directory, expected a TOML file"
+    )
+
+
+def test_the_example_is_a_description(command: Command) -> None:
+    example = Path(__file__).parents[3] / "examples" / "audit.toml"
+    found = command.json("audit", example, "--steps2", "20", "--claim", "sharp.prop2")
+    assert [data["name"] for data in found["datasets"]] == ["example-1", "section-7"]

@@ -1,0 +1,97 @@
+"""Tables for papers: every verdict and every table, in each format, and what to cite."""
+
+import math
+import tomllib
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.command.cli import main
+from marginaudit.reports.page.exports import exported, references
+from marginaudit.reports.page.write import VERDICT_COLUMNS
+from tests.command_line import SVOP, dataset_file, strict_json
+from tests.third_paper.paper import PAPER as THIRD
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("exports")
+    data = dataset_file(found, SVOP, "s_v.json")
+    formats = [argument for form in ("latex", "markdown", "parquet", "pdf") for argument in ("--export", form)]
+    with pytest.raises(SystemExit) as ended:
+        main(
+            ["audit", str(data), "example-1", "--steps1", "30", "--steps2", "30", *formats, "--out", str(found / "out")]
+        )
+    assert ended.value.code == 0
+    return found / "out"
+
+
+def test_the_files(folder: Path) -> None:
+    files = strict_json((folder / "report.json").read_text(encoding="utf-8"))["files"]
+    names = [f"{table}.{ending}" for table in ("verdicts", "direction", "proposition2") for ending in ("tex", "md")]
+    parquet = [f"{table}.parquet" for table in ("verdicts", "direction", "proposition2")]
+    assert {f"tables/{name}" for name in (*names, *parquet, "references.bib")} < set(files)
+    assert all((folder / name).is_file() for name in files)
+    assert (folder / "figures" / "example-1.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_without_formats_there_are_none() -> None:
+    document: dict[str, list[object]] = {"datasets": [], "verdicts": []}
+    assert exported(PAPERS, document, (), VERDICT_COLUMNS) == {}
+    assert exported(PAPERS, document, ("pdf",), VERDICT_COLUMNS) == {}
+
+
+def test_the_verdicts_as_parquet_are_those_of_the_report(folder: Path) -> None:
+    rows = strict_json((folder / "report.json").read_text(encoding="utf-8"))["verdicts"]
+    frame = pd.read_parquet(folder / "tables" / "verdicts.parquet")
+    assert tuple(frame.columns) == VERDICT_COLUMNS
+    assert list(frame["verdict"]) == [row["verdict"] for row in rows]
+    for column in ("measured", "slack", "worst_step", "first_violation", "informative_from"):
+        assert frame[column].dtype == "float64"
+        for found, row in zip(frame[column], rows, strict=True):
+            assert math.isnan(found) if row[column] is None else found == float(row[column])
+
+
+def test_tables_as_parquet_keep_fractions_flags_and_lists(folder: Path) -> None:
+    frame = pd.read_parquet(folder / "tables" / "proposition2.parquet")
+    row = frame[(frame["dataset"] == "example-1") & (frame["query"] == "O")].iloc[0]
+    assert (row["predicted_optimal"], row["optimal"], bool(row["holds"])) == ("2/3", '["O"]', True)
+    assert frame["holds"].dtype == "boolean"
+    assert set(frame["dataset"]) == {"svop", "example-1"}
+
+
+def test_the_verdicts_for_latex_and_markdown_say_what_the_report_says(folder: Path) -> None:
+    rows = strict_json((folder / "report.json").read_text(encoding="utf-8"))["verdicts"]
+    tex = (folder / "tables" / "verdicts.tex").read_text(encoding="utf-8")
+    text = (folder / "tables" / "verdicts.md").read_text(encoding="utf-8")
+    tables, titled = tex.split(r"\begin{table}")[1:], text.split("**Verdicts on ")[1:]
+    for number, name in enumerate(("svop", "example-1")):
+        own = [row for row in rows if row["dataset"] == name]
+        assert f"Verdicts on {name}." in tables[number]
+        assert titled[number].startswith(name)
+        lines = [line.split(" & ")[:3] for line in tables[number].splitlines() if line.startswith(("ntp.", "sharp."))]
+        assert lines == [[row["claim"], row["verdict"], row["evidence"]] for row in own]
+        cells = [line.split(" | ") for line in titled[number].splitlines() if line.startswith(("| ntp.", "| sharp."))]
+        assert [line[1] for line in cells] == [row["verdict"] for row in own]
+        measured = [line[3] for line in cells]
+        assert measured == ["–" if row["measured"] is None else f"{row['measured']:.4g}" for row in own]
+
+
+def test_what_to_cite() -> None:
+    found = references([*PAPERS, THIRD])
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    for needed in ("eprint = {2409.17335}", "eprint = {2305.16380}", THIRD.source, f"version = {{{version}}}"):
+        assert needed in found
+    assert found.count("\n}\n") == len(PAPERS) + 2
+    assert found.count("{") == found.count("}")
+
+
+def test_the_citation_file_is_of_this_version() -> None:
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    assert f"version: {version}\n" in text
+    assert text.startswith("cff-version: 1.2.0\n")

@@ -1,0 +1,64 @@
+"""Why statements on SGD say nothing of a run: the reason is the run's own, in words."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.snap.claims import gains, growth, moving, rows, speed, transition
+from marginaudit.reports.snap.run import ClassRun
+from tests.reports.snap.twins import on
+
+APART = SequenceClasses.from_weights("apart", 9, [("m", "q", {"a": 1}), ("n", "q", {"b": 1})])
+INSIDE = SequenceClasses.from_weights("inside", 90, [("m", "q", {"a": 1, "x": 1}), ("n", "q", {"x": 1})])
+LARGE = SequenceClasses.from_weights("large", 100_000, [("m", "q", {"a": 1, "b": 2, "x": 1}), ("n", "q", {"x": 1})])
+SAME = SequenceClasses.from_weights("same", 90, [("m", "q", {"a": 1}), ("n", "q", {"a": 1})])
+
+
+def alone(M: int) -> SequenceClasses:
+    return SequenceClasses.from_weights("alone", M, [("q", "q", {"q": 1.0})])
+
+
+def single(**settings: Any) -> ClassRun:
+    return on(CASES["snap-single"](), **settings)
+
+
+@pytest.mark.parametrize(
+    ("why", "run", "said"),
+    [
+        (growth.no_others, on(alone(1)), "M is below 2, and h is not defined."),
+        (growth.no_others, on(alone(2)), None),
+        (rows.one, on(alone(90)), "There is one class, and no overlap of two."),
+        (rows.one, single(), None),
+        (speed.beyond_steps, on(alone(4)), "M is below 5."),
+        (speed.beyond_steps, on(alone(5)), None),
+        (moving.no_path, on(alone(3)), "M is below 4, and there is no t_0."),
+        (moving.no_path, on(SAME), "The classes' attention is linearly dependent: there is no E'."),
+        (moving.no_path, single(), None),
+        (transition.no_overlap, on(APART), "No two classes share a token: there is no rho_0."),
+        (transition.no_weaker, on(APART), "No two classes share a token: there is no rho_0."),
+        (transition.no_weaker, on(INSIDE), "Class n has no distinct token: overlaps cannot be made weaker."),
+        (transition.no_weaker, single(), None),
+    ],
+)
+def test_the_reason(why: Callable[[ClassRun], str | None], run: ClassRun, said: str | None) -> None:
+    assert why(run) == said
+
+
+@pytest.mark.parametrize(
+    ("why", "run", "said"),
+    [
+        (growth.not_defined, single(lr_y=501.0), "exp(M h*) leaves float64 in the first step"),
+        (growth.not_defined, single(at=(), steps=0), "no step from 1 on was recorded"),
+        (growth._no_step_near, single(at=(10**7,), steps=10**7), "no step up to 1000000 was recorded"),
+        (lambda _: growth.largest_lag(1000, 1e-18), single(), "ln M/eta_Y is beyond "),
+        (speed.beyond_steps, single(lr_y=1e-17), "the scan ends at t = 1.7e+18, beyond 1e+18 steps"),
+        (gains.along_sgd, on(LARGE), "a class's tokens times M = 300000 are beyond 200000"),
+    ],
+)
+def test_what_is_beyond_the_run(why: Callable[[ClassRun], Any], run: ClassRun, said: str) -> None:
+    with pytest.raises(BeyondTheRun) as refused:
+        why(run)
+    assert said in str(refused.value)

@@ -1,0 +1,112 @@
+"""Parts whose workers die, by a pool that does what a test says: how often, with whom, and what is told of it."""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marginaudit.reports.sweep import local
+
+
+class Pools:
+    """Stands for the pools: each part's worker dies so often, and a pool is of no use after a death.
+
+    Attributes
+    ----------
+    sizes : list of int
+        Of the pools that were begun.
+    tried : Counter
+        How often each part was.
+    """
+
+    def __init__(self, deaths: Mapping[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.deaths, self.tried, self.open = deaths, Counter[str](), 0
+        self.sizes: list[int] = []
+        monkeypatch.setattr(local, "_workers", self._workers)
+        monkeypatch.setattr(local, "_submitted", self._submitted)
+
+    @contextmanager
+    def _workers(self, jobs: int) -> Iterator[dict[str, bool]]:
+        self.sizes.append(jobs)
+        self.open += 1
+        yield {"broken": False}
+        self.open -= 1
+
+    def _submitted(self, pool: dict[str, bool], part: str, folder: Path) -> "Future[str]":
+        assert folder == Path("parts")
+        self.tried[part] += 1
+        pool["broken"] |= self.tried[part] <= self.deaths.get(part, 0)
+        future: Future[str] = Future()
+        if pool["broken"]:
+            future.set_exception(BrokenProcessPool())
+        else:
+            future.set_result(part)
+        return future
+
+
+def ended(parts: str, jobs: int) -> dict[Any, bool]:
+    found: Any = list(local.on_this_machine(list(parts), Path("parts"), jobs))  # type: ignore[arg-type]
+    assert len(found) == len(parts)
+    return dict(found)
+
+
+@pytest.mark.parametrize(("deaths", "written", "tried"), [(0, True, 1), (1, True, 2), (2, True, 3), (3, False, 3)])
+def test_a_part_may_lose_two_workers(deaths: int, written: bool, tried: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pools = Pools({"b": deaths}, monkeypatch)
+    assert ended("abc", 1) == {"a": True, "b": written, "c": True}
+    assert pools.tried == {"a": 1, "b": tried, "c": 1}
+    assert pools.open == 0
+
+
+def test_what_was_under_way_with_it_is_taken_up_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    pools = Pools({"b": 9}, monkeypatch)
+    assert ended("abcde", 3) == {"a": True, "b": False, "c": True, "d": True, "e": True}
+    assert pools.tried["b"] == 3
+    assert max(pools.tried[part] for part in "acde") == 2
+    assert set(pools.sizes[1:-1]) == {1}
+    assert pools.sizes[0] == 3
+
+
+def test_no_more_workers_than_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    pools = Pools({}, monkeypatch)
+    assert ended("ab", 8) == {"a": True, "b": True}
+    assert pools.sizes == [2]
+    assert ended("", 8) == {}
+    assert pools.sizes == [2]
+
+
+def test_an_error_of_a_part_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> "Future[str]":
+        future: Future[str] = Future()
+        future.set_exception(OSError("no room"))
+        return future
+
+    Pools({}, monkeypatch)
+    monkeypatch.setattr(local, "_submitted", failing)
+    with pytest.raises(OSError, match="no room"):
+        ended("ab", 1)
+
+
+@pytest.mark.parametrize("client_is_there", [True, False])
+def test_a_worker_ends_with_its_client(client_is_there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "WATCH_SECONDS", 0.01)
+    worker = os.fork()
+    if worker == 0:
+        local._leave_with(os.getppid() if client_is_there else -1)
+        time.sleep(0.5 if client_is_there else 60)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]) == (0 if client_is_there else 1)
+
+
+def test_workers_end_with_their_block_whatever_they_do() -> None:
+    with local._workers(1) as pool:
+        assert pool.submit(os.getpid).result() != os.getpid()
+        asleep = pool.submit(time.sleep, 30)
+    assert asleep.cancelled() or asleep.exception() is not None

@@ -1,0 +1,120 @@
+"""SGD of that transformer on windows of a text."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from marginaudit.orders.arrays import Floats
+from marginaudit.training.snap.text.model import Integers, Parameters, attention, gradients, initial
+
+
+@dataclass(frozen=True)
+class TextRecipe:
+    """How it is trained; but for ``longest`` our choice.
+
+    Attributes
+    ----------
+    d : int
+        Width of the embedding.
+    T : int
+        Tokens of a window, its query the last one.
+    batch, updates : int
+    longest : float
+        A longer gradient is cut to this norm, as in the settings that the authors published.
+    held_out : float
+        The part of the text, its end, on which attention is looked at.
+    """
+
+    d: int = 16
+    T: int = 13
+    batch: int = 32
+    updates: int = 400
+    longest: float = 0.5
+    held_out: float = 0.2
+
+    @property
+    def least(self) -> int:
+        """Tokens that a text needs for both parts to have a window and what follows it."""
+        return int(np.ceil((self.T + 1) / min(self.held_out, 1 - self.held_out))) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedOnText:
+    """A run.
+
+    Attributes
+    ----------
+    update : (records,) array
+    entropy : (records,) array
+        Of b, in nats, the mean over held-out windows; at most ln(T - 1).
+    loss : (records,) array
+        Mean cross-entropy of held-out windows, in nats.
+    parameters : tuple of Parameters, at the records
+    """
+
+    update: Integers
+    entropy: Floats
+    loss: Floats
+    parameters: tuple[Parameters, ...]
+
+
+def windows_of(tokens: Integers, T: int) -> tuple[Integers, Integers]:
+    """All windows of T tokens, and the token that follows each."""
+    every = np.lib.stride_tricks.sliding_window_view(tokens, T + 1)
+    return every[:, :-1], every[:, -1]
+
+
+def halves(tokens: Integers, recipe: TextRecipe) -> tuple[Integers, Integers]:
+    """What is trained on and what is held out."""
+    cut = len(tokens) - int(np.floor(len(tokens) * recipe.held_out))
+    return tokens[:cut], tokens[cut:]
+
+
+def entropy_of(b: Floats) -> float:
+    """The mean entropy of distributions, in nats."""
+    return float(-(b * np.log(np.where(b > 0, b, 1.0))).sum(axis=1).mean())
+
+
+def train_on_text(
+    tokens: Integers,
+    M: int,
+    recipe: TextRecipe,
+    eta: float,
+    seed: int,
+    at: Sequence[int],
+    progress: Callable[[], None] = lambda: None,
+) -> TrainedOnText:
+    """One step size for all parameters.
+
+    Parameters
+    ----------
+    tokens : (tokens,) array
+        Numbers below M, at least `TextRecipe.least` of them.
+    M : int
+    recipe : TextRecipe
+    eta : float
+    seed : int
+        Of the start and of the batches.
+    at : updates at which attention is looked at, ascending, the last one being the last update
+    progress : called after each update
+    """
+    rng = np.random.default_rng(seed)
+    now = initial(M, recipe.d, rng)
+    known, held_out = halves(tokens, recipe)
+    windows, following = windows_of(known, recipe.T)
+    shown, next_shown = windows_of(held_out, recipe.T)
+    entropy, loss, kept = [], [], []
+    for update in range(recipe.updates + 1):
+        if update in at:
+            entropy.append(entropy_of(attention(now, shown)))
+            loss.append(gradients(now, shown, next_shown)[0])
+            kept.append(now)
+        if update < recipe.updates:
+            chosen = rng.integers(len(windows), size=recipe.batch)
+            _, slope = gradients(now, windows[chosen], following[chosen])
+            size = np.sqrt(sum(float((part**2).sum()) for part in slope))
+            step = eta * min(1.0, recipe.longest / size) if size else 0.0
+            now = Parameters(*(part - step * part_slope for part, part_slope in zip(now, slope, strict=True)))
+            progress()
+    return TrainedOnText(np.array(at), np.array(entropy), np.array(loss), tuple(kept))
