@@ -22,14 +22,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch.nn.functional import cross_entropy
 
 from marginaudit.orders.snap import SequenceClasses, syn_medium
 from marginaudit.training.snap.sgd import Recipe, attention, train_sampled
 from marginaudit.training.snap.sgd.kernel import follow
 from marginaudit.training.snap.sgd.samples import Samples, classes_of
+
+try:
+    import torch
+    from torch.nn.functional import cross_entropy
+except ModuleNotFoundError:
+    raise SystemExit("got no PyTorch to compare with, expected it: pip install 'marginaudit[bench]'") from None
 
 RATES = [(ratio * lr_z, lr_z) for lr_z in (0.5, 1.0, 2.0, 3.0) for ratio in (1.0, 2.0, 5.0, 10.0)]
 SIZES = (1, 3, 5, 10)

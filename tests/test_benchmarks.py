@@ -125,3 +125,11 @@ def test_syn_medium_in_pytorch_finds_what_the_kernel_does() -> None:
     assert (cells["num_last"], cells["M"]) == ("1", "33")
     ratio = float(cells["PyTorch, s"]) / float(cells["alone, s"])
     assert float(cells["PyTorch / alone"]) == pytest.approx(ratio, rel=0.02, abs=0.6)  # of rounded numbers
+
+
+@pytest.mark.parametrize("absent", ["torch", "torch.nn.functional"])
+def test_without_pytorch_the_benchmark_says_what_to_install(absent: str) -> None:
+    blocked = f"import runpy, sys; sys.modules[{absent!r}] = None; runpy.run_path({str(BENCHMARKS / 'scan_snap.py')!r})"
+    ended = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True, check=False)
+    expected = "got no PyTorch to compare with, expected it: pip install 'marginaudit[bench]'\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", expected)

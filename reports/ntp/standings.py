@@ -124,5 +124,6 @@ STANDINGS: Mapping[str, Standing] = {
         settings={"lr2": 5.0},
         weakest=SHORT_STEPS.format(source="sharp.rate"),
     ),
+    "sharp.theorem1.squared": proved(SHARP + "11-sharptheorem1squared", "sharp.lemma6", "sharp.theorem1", hunted=830),
 }
 """By id; a claim that is not here is open."""

@@ -174,5 +174,8 @@ STANDINGS: Mapping[str, Standing] = {
         "why SGD of finite steps and sequences should do so: it is seen, not derived", hunted=0
     ),
     "snap.theorem4.rates": unsettled("vocabularies of 5 to 14 tokens; from M = 15 on it is proved", hunted=2),
+    "snap.fig6.direction": unsettled(
+        "the mean of SGD's entropy after 100 updates; it is read off an experiment", hunted=0
+    ),
 }
 """By id; a claim that is not here is open."""

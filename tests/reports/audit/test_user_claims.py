@@ -24,11 +24,11 @@ from marginaudit.reports.audit import outside
 from marginaudit.reports.audit.ledger import PAPERS, about, chosen
 from marginaudit.reports.audit.user_claims import GROUP, all_claims
 from marginaudit.reports.checked import Unreportable, checked
-from marginaudit.reports.claim import NOT_STATED, Judgement
+from marginaudit.reports.claim import NOT_STATED, Judgement, ProofCondition
 from marginaudit.reports.judgements import Bounded, Decided, Limit
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.verdict import Curve
+from marginaudit.reports.verdict import Curve, not_applicable
 from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json
 from tests.papers import audit_only, with_claims
 
@@ -467,6 +467,14 @@ def test_a_claim_that_needs_what_it_does_not_assume_says_so() -> None:
     assert "Not assumed by the claim, and failing here: collocation" in found.detail
     assert replace(needy, assumptions=("collocation",)).judge(short(data)).verdict is Verdict.NOT_APPLICABLE
     assert "Not assumed" not in claim(Decided(lambda _: 1 / 0, "test")).judge(short()).detail  # type: ignore[arg-type, return-value]
+
+
+def test_what_the_proof_uses_is_said_of_what_is_judged() -> None:
+    condition = ProofCondition("2 = 2", lambda _: True)
+    held = decided(Finding(Verdict.HOLDS, detail="So."), proof_uses=(condition,)).judge(short())
+    assert held.detail.startswith("So. The proof also uses 2 = 2: met by this run")
+    absent = decided(not_applicable("Nothing of it."), proof_uses=(condition,)).judge(short())
+    assert absent.detail == "Nothing of it."
 
 
 def test_no_assumptions_are_stated_by_an_empty_tuple() -> None:

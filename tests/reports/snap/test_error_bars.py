@@ -347,6 +347,7 @@ def test_bars_of_theorem_5(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bars_of_quantiles_over_seeds() -> None:
     """Values 0 to 1999, and of the larger ones an error of 3: 35 and 7 of them are above the bounds at 0.01."""
     assert ranks(2000, 0.01) == (35, 7)
+    assert ranks(12, 0.5, 2.0**-12) == (11, 0)  # all of twelve on one side of a median: 2^-12
     value = np.random.default_rng(0).permutation(2000).astype(float)
     error = np.where(value < 1000, 1.0, 3.0)
     found = quantile(Approximation(value[:, None], error[:, None]), np.array([4]), 0.01)

@@ -58,6 +58,7 @@ FIGURE = '[figure]\nx = "rate"\ny = "end"\nline = "N"\n'
         (("seeds = 3", "seeds = [1, -1]"), "odd.toml: seeds: got -1, expected a whole number from 0"),
         (("seeds = 3", "keep = 'end'"), "odd.toml: keep: got 'end', expected a list of results"),
         (("seeds = 3", "keep = []"), "odd.toml: keep: got [], expected a list of results"),
+        (("seeds = 3", "keep = ['end', 3]"), "odd.toml: keep: got ['end', 3], expected a list of results"),
         (("seeds = 3", "keep = ['no*']"), "odd.toml: keep: got 'no*', which is no result, expected one of end, word"),
         (("[data]", "[nope]"), "odd.toml: its keys: got the key 'nope'"),
         (("generator = \"counting\"", ""), "odd.toml: data.generator: got None, expected files, or one of counting"),
@@ -67,6 +68,7 @@ FIGURE = '[figure]\nx = "rate"\ny = "end"\nline = "N"\n'
         (("N = [1, 4]", "N = 1\nM = 2"), "odd.toml: data: got the key 'M', expected one of generator, N"),
         (("N = [1, 4]", "N = 1\nfiles = []"), "odd.toml: data: got the key 'generator', expected one of files"),
         (('generator = "counting"\nN = [1, 4]', "files = []"), "odd.toml: data.files: got [], expected a list of"),
+        (('generator = "counting"\nN = [1, 4]', "files = ['x', 1]"), "odd.toml: data.files: got ['x', 1], expected a"),
         (('generator = "counting"\nN = [1, 4]', "files = ['x.json']"), "x.json: got No such file"),
         (
             ('generator = "counting"\nN = [1, 4]', "files = ['three-numbers', 'three-numbers']"),
