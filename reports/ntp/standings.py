@@ -117,7 +117,6 @@ STANDINGS: Mapping[str, Standing] = {
         weakest=SHORT_STEPS.format(source="sharp.floor"),
     ),
     "sharp.rate": proved(SHARP + "9-sharprate", "sharp.lemma6", "sharp.theorem1", hunted=16),
-    "sharp.theorem1.squared": proved(SHARP + "11-sharptheorem1squared", "sharp.lemma6", "sharp.theorem1", hunted=830),
     "sharp.rate.any-step": refuted(
         SHARP + "96-what-is-not-proved-and-what-is-false",
         hunted=21,

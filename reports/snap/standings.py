@@ -170,9 +170,6 @@ STANDINGS: Mapping[str, Standing] = {
         )
         for part, lemma in (("scan", "snap.lemma9.scan.rederived"), ("snap", "snap.theorem1.b.rederived"))
     },
-    "snap.fig6.direction": unsettled(
-        "why SGD of finite steps and sequences should do so: it is seen, not derived", hunted=0
-    ),
     "snap.theorem4.rates": unsettled("vocabularies of 5 to 14 tokens; from M = 15 on it is proved", hunted=2),
     "snap.fig6.direction": unsettled(
         "the mean of SGD's entropy after 100 updates; it is read off an experiment", hunted=0
