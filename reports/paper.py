@@ -153,8 +153,8 @@ class Paper:
     Raises
     ------
     ValueError
-        A claim assumes what is no predicate of the kind, or is about another paper; a figure or claim of an
-        illustration is not there; or an implication is to no claim, or from one that is not proved.
+        A claim assumes what is no predicate of the kind, or is about another paper; an implication is to no claim, or
+        from one that is not proved; or a figure or claim of an illustration is not there.
     """
 
     name: str

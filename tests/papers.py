@@ -12,7 +12,7 @@ def with_claims(*beginnings: str, name: str = "ntp") -> Paper:
     """A paper that has only the claims whose ids begin so, and draws nothing."""
     claims = tuple(replace(claim, paper=name) for claim in PAPER.claims if claim.id.startswith(beginnings))
     assert claims
-    return replace(PAPER, name=name, claims=claims, pictures=())
+    return replace(PAPER, name=name, claims=claims, implications=(), reliances=(), pictures=())
 
 
 def audit_only(monkeypatch: pytest.MonkeyPatch, *beginnings: str) -> None:

@@ -63,15 +63,14 @@ def _holding(claim: Claim, run: BaseRun[Any], implication: Implication, measured
     if measured.verdict is Verdict.INCONCLUSIVE:
         if not _speaks(claim, run):
             return measured
-        return replace(
-            measured,
-            verdict=Verdict.HOLDS,
-            evidence=Evidence.PROVED,
-            detail=f"{follows} By itself the measurement is inconclusive: {measured.detail}",
-        )
+        detail = f"{follows} By itself the measurement is inconclusive: {measured.detail}"
+        hidden = dict.fromkeys(("measured", "bound", "slack", "constant", "repeats_within", "worst_step"))
+        return replace(measured, verdict=Verdict.HOLDS, evidence=Evidence.PROVED, detail=detail, **hidden)
     if measured.evidence is Evidence.EXACT:
         return measured
-    return replace(measured, evidence=Evidence.PROVED, detail=f"{follows} Measured: {measured.detail}")
+    return replace(
+        measured, evidence=Evidence.PROVED, detail=f"{follows} Measured, {measured.evidence}: {measured.detail}"
+    )
 
 
 def _refuted(implication: Implication, measured: Finding) -> Finding:

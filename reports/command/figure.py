@@ -35,8 +35,8 @@ def figure(name: str, out: Path | None, source: Path | None, text: Path | None, 
     The figure of a sweep comes with the table of its cells.
     """
     figures = {figure: draw for paper in papers() for figure, draw in paper.figures.items()}
-    on_text = {figure: draw for paper in papers() for figure, draw in paper.on_text.items()}
     figures[STATEMENTS] = lambda: statements_figure(papers())
+    on_text = {figure: draw for paper in papers() for figure, draw in paper.on_text.items()}
     swept = built_in(papers())
     names = [*figures, *swept]
     if name == "list":

@@ -25,7 +25,8 @@ class Link(StrEnum):
 def graph(papers: Iterable[Paper]) -> "nx.DiGraph[str]":
     """Every claim of the papers as a node with ``status``; each arc has its ``link`` and ``words``.
 
-    Words are the condition of an implication, or what remains where the first is refuted.
+    Words are the condition of an implication, or what remains where the first is refuted. What rests on a statement of
+    none of the papers has no arc from it.
     """
     found: nx.DiGraph[str] = nx.DiGraph()
     for paper in papers:
@@ -40,6 +41,7 @@ def graph(papers: Iterable[Paper]) -> "nx.DiGraph[str]":
         for reliance in paper.reliances:
             arcs = ((reliance.refuted, relied) for relied in reliance.relied)
             found.add_edges_from(arcs, link=Link.PRINTED, words=reliance.remains)
+    found.remove_nodes_from([name for name in found if "status" not in found.nodes[name]])
     return found
 
 

@@ -53,7 +53,7 @@ def statements_figure(papers: Sequence[Paper]) -> "Figure":
 
 
 def _count(found: "nx.DiGraph[str]", status: Status) -> int:
-    return sum(one is status for _, one in found.nodes(data="status"))
+    return sum(found.nodes[name]["status"] is status for name in found)
 
 
 def _panel(axis: "Axes", whole: "nx.DiGraph[str]", linked: "nx.DiGraph[str]", order: list[list[str]]) -> None:

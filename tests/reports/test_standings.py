@@ -48,7 +48,11 @@ def test_each_standing_says_what_it_has_to(name: str) -> None:
 
 @pytest.mark.parametrize("name", LEDGER)
 def test_so_many_datasets_were_hunted(name: str) -> None:
-    cell = json.loads((ROOT / "docs" / "ablation" / f"{name}.json").read_text(encoding="utf-8"))
+    path = ROOT / "docs" / "ablation" / f"{name}.json"
+    if not path.exists():
+        assert standing(name).hunted == 0
+        return
+    cell = json.loads(path.read_text(encoding="utf-8"))
     assert standing(name).hunted == cell["tried"]
     assert dict(standing(name).settings) == (cell.get("settings", {}) if cell["found"] else {})
 

@@ -82,7 +82,7 @@ def test_what_a_proved_statement_says_is_proved_and_the_measurement_stays_beside
     found = by_proof(PAPER, LEDGER["sharp.lemma6"], example(), MEASURED)
     assert (found.verdict, found.evidence, found.measured) == (Verdict.HOLDS, Evidence.PROVED, 1.0)
     assert "docs/proofs.md#5-sharplemma6" in found.detail
-    assert found.detail.endswith("Measured: Seen.")
+    assert found.detail.endswith("Measured, float64: Seen.")
 
 
 def test_what_follows_names_both_statements() -> None:
@@ -128,6 +128,7 @@ def test_what_error_bars_hide_a_proof_decides() -> None:
     found = by_proof(PAPER, LEDGER["sharp.lemma6"], example(), INCONCLUSIVE)
     assert (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.PROVED)
     assert found.detail.endswith("By itself the measurement is inconclusive: Seen.")
+    assert (found.measured, found.slack, found.worst_step) == (None, None, None), "they are those of error bars"
 
 
 def test_of_what_was_not_run_no_proof_speaks() -> None:

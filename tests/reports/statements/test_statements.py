@@ -21,6 +21,7 @@ from tests.command_line import Command
 from tests.pages import ROOT
 
 WHOLE = graph(PAPERS)
+STATUS = {name: WHOLE.nodes[name]["status"] for name in WHOLE}
 
 
 def docs() -> ModuleType:
@@ -33,7 +34,7 @@ def docs() -> ModuleType:
 
 
 def test_every_statement_is_in_the_graph_with_its_standing() -> None:
-    assert dict(WHOLE.nodes(data="status")) == {name: claim.standing.status for name, claim in LEDGER.items()}
+    assert {name: claim.standing.status for name, claim in LEDGER.items()} == STATUS
 
 
 def test_no_proof_goes_round_in_a_circle() -> None:
@@ -42,17 +43,17 @@ def test_no_proof_goes_round_in_a_circle() -> None:
 
 
 def test_only_what_is_proved_bears_on_another_statement() -> None:
-    status = dict(WHOLE.nodes(data="status"))
-    for source, target, link in WHOLE.edges(data="link"):
-        assert (status[source] is Status.PROVED) == (link is not Link.PRINTED)
+    for source, target in WHOLE.edges:
+        link = WHOLE.edges[source, target]["link"]
+        assert (STATUS[source] is Status.PROVED) == (link is not Link.PRINTED)
         if link is Link.PRINTED:
-            assert status[source] is Status.REFUTED
+            assert STATUS[source] is Status.REFUTED
         if link is Link.PROVES:
-            assert status[target] is Status.PROVED
+            assert STATUS[target] is Status.PROVED
         if link is Link.REFUTES:
-            assert status[target] is Status.REFUTED
+            assert STATUS[target] is Status.REFUTED
         if link is Link.IMPLIES:
-            assert status[target] is not Status.PROVED
+            assert STATUS[target] is not Status.PROVED
 
 
 def test_arcs_say_under_what() -> None:
@@ -149,3 +150,10 @@ def test_a_paper_of_which_nothing_is_known_has_no_panel() -> None:
     ntp = PAPERS[0]
     unknown = tuple(replace(claim, standing=replace(claim.standing, status=Status.OPEN)) for claim in ntp.claims)
     assert panels([replace(ntp, claims=unknown, implications=(), reliances=())]) == []
+
+
+def test_what_another_paper_proves_has_no_arc_here() -> None:
+    ntp = PAPERS[0]
+    alone = [claim for claim in ntp.claims if claim.id == "ntp.lemma6"]
+    found = graph([replace(ntp, claims=tuple(alone), implications=(), reliances=())])
+    assert (list(found), list(found.edges)) == (["ntp.lemma6"], [])
