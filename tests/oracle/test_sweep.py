@@ -169,7 +169,7 @@ def test_the_command_reports_and_fails(
     monkeypatch.setattr("tests.oracle.sweep.random_audit", lambda seed: (EXAMPLE, SETTINGS))
     monkeypatch.setattr("tests.oracle.sweep.audited", lambda document, settings: example)
     assert main(["--audits", "1", "--keep", str(tmp_path)]) == 0
-    assert "1 audits, 43 verdicts" in capsys.readouterr().out
+    assert "1 audits, 44 verdicts" in capsys.readouterr().out
     lie = dict(example.rows) | {"ntp.lemma3": dict(example.rows["ntp.lemma3"]) | {"verdict": "violated"}}
     monkeypatch.setattr("tests.oracle.sweep.audited", lambda *_: dataclasses.replace(example, rows=lie))
     assert main(["--audits", "1", "--keep", str(tmp_path)]) == 0  # taken from the folder

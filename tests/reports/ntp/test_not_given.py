@@ -1,6 +1,7 @@
 """A solution, steps or a scale that is not there is named, before numpy fails on it."""
 
 from dataclasses import replace
+from inspect import unwrap
 from types import SimpleNamespace
 from typing import Any
 
@@ -88,7 +89,7 @@ def test_without_steps_a_number_or_a_common_scale(judgement: Any, said: str) -> 
 def test_growth_without_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concentration, "alone", lambda _: (stepless(_), stepless(_)))
     with pytest.raises(ValueError, match="no steps"):
-        concentration.growth_of_steps.__wrapped__(None)
+        unwrap(concentration.growth_of_steps)(None)
 
 
 def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,7 @@ def test_the_rows(report: Report) -> None:
             assert isinstance(row[name], kind), (row["claim"], name, row[name])
             assert not isinstance(row[name], bool)
         assert row["verdict"] in {verdict.value for verdict in Verdict} - {"broken"}, row
-        assert row["evidence"] in ("exact", "certified", "float64")
+        assert row["evidence"] in ("exact", "certified", "proved", "float64")
         assert row["detail"]
         for name in ("worst_step", "first_violation", "informative_from"):
             assert row[name] is None or row[name] >= 0
@@ -256,7 +256,7 @@ def test_the_page(report: Report) -> None:
     assert len(page.ids) == len(set(page.ids))
     assert {link[1:] for link in page.own_links} <= set(page.ids)
     assert page.count["math"] == len(PAPER.claims)
-    assert page.count["svg"] == 4
+    assert page.count["svg"] == 4 + 1  # two of each dataset that trains, and the graph of statements
     assert page.count["article"] == len(PAPER.claims)
     shown = " ".join(" ".join(page.text).split())
     for claim in PAPER.claims:
