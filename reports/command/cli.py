@@ -22,7 +22,7 @@ EVERY_PAPERS = {
     "table": "Print the table NAME of every DATASET.",
     "hunt": "Look for a small dataset that violates a claim.",
     "sweep": "Run a grid of settings and seeds.",
-    "figure": "Draw one of the papers' figures; `list` names them.",
+    "figure": "Draw one of the papers' figures, or `statements`, which follow from which; `list` names them.",
     "claims": "List the claims of the ledger, or show one.",
     "compare": "Say what changed from the audit OLD to the audit NEW.",
 }

@@ -58,6 +58,10 @@ def check(document: Mapping[str, Any], audit: Audited) -> list[Found]:
         return [*assumption_faults(known, audit), *rows, *number_faults(T, audit.numbers)]
 
 
+BY_PROOF_ALONE = "By itself the measurement is inconclusive"
+"""Said of a row whose numbers decide nothing."""
+
+
 def truth(audit: Audited) -> Truth:
     """What was audited, for the oracle, to be used at its precision."""
     asked: set[int] = {number.of[0] for number in audit.numbers if number.what in OF_STATES}
@@ -108,7 +112,7 @@ def row_faults(
         yield Disagreement("verdict", f"violated, and the statement is proved: {row['detail'][:200]}")
     elif verdict != "violated" and true is False:
         yield Disagreement("verdict", f"{verdict}, and the statement is false: {row['detail'][:200]}")
-    else:
+    elif BY_PROOF_ALONE not in row["detail"]:
         at = place(row)
         yield from _sides(row, at.bar, [one for one in statement.entries(T, at) if one.known])
 
@@ -139,6 +143,8 @@ def _evidence(claim: str, row: Mapping[str, Any]) -> Iterator[Disagreement]:
     }.get(verdict, ("certified",) if claim in CERTIFIED else ("float64",))
     if claim == EXACTLY_VIOLATED and verdict == "violated":
         right = ("exact", "float64")
+    if verdict in ("holds", "violated"):
+        right = (*right, "proved")  # whether it is true is judged apart
     if evidence not in right:
         yield Disagreement("evidence", f"{verdict} with evidence {evidence}")
     if row["informative_from"] is not None:  # no bound of the paper's has a largest value to be informative below

@@ -576,4 +576,4 @@ def test_a_constant_that_is_none_is_refused(fields: tuple[Any, Any, Any]) -> Non
 def test_verdicts_are_listed_worst_first() -> None:
     assert VERDICTS[0] is Verdict.VIOLATED
     assert VERDICTS[-1] is Verdict.HOLDS
-    assert Evidence("exact") is next(iter(Evidence))
+    assert Evidence("proved") is next(iter(Evidence))

@@ -27,7 +27,10 @@ def svop(own_folder: Path) -> Path:
         (["n\x1b[31m\n"], [r"command 'n\x1b[31m\n': got no such command"]),
         (["x" * 999], [f"command '{'x' * 57} …: got no such command"]),
         (["--nope"], ["option '--nope': got no such option, expected one of --version, --help"]),
-        (["audit", "--nope"], ["option '--nope': got no such option, expected one of --out, --fail-on, --paper, "]),
+        (
+            ["audit", "--nope"],
+            ["option '--nope': got no such option, expected one of --out, --fail-on, --export, --paper, "],
+        ),
         (["train", "example-1", "--" + "y" * 999], [f"option '--{'y' * 55} …: got no such option, expected one of "]),
         (["train", "example-1", "-x"], ["option '-x': got no such option, expected one of --steps1, --steps2, "]),
         (

@@ -210,7 +210,7 @@ def test_the_page(command: Command, tmp_path: Path) -> None:
         ({"verdicts": [3]}, "/verdicts/0: got 3, expected a verdict"),
         ({"verdicts": [ROWS[0], ROWS[0]]}, "/verdicts/1: got 'a.upper' on 'one' again, expected it once"),
         (changed(1, verdict="true"), "/verdicts/1/verdict: got 'true', expected violated, broken"),
-        (changed(1, evidence=None), "/verdicts/1/evidence: got None, expected exact, certified, float64"),
+        (changed(1, evidence=None), "/verdicts/1/evidence: got None, expected proved, exact, certified, float64"),
         (changed(1, claim=4), "/verdicts/1/claim: got 4, expected a text"),
         (changed(2, dataset=None), "/verdicts/2/dataset: got None, expected a text"),
         (changed(0, slack="4"), "/verdicts/0/slack: got '4', expected a number or null"),

@@ -93,7 +93,9 @@ def test_a_bar_is_relative_to_the_largest_so_far() -> None:
     found = follow(data, np.geomspace(1e-9, 1e6, 200))
     for part in (found.z, found.B):
         largest = np.maximum.accumulate(np.abs(part.value), axis=0)
-        np.testing.assert_allclose(part.error, part.error[-1, 0] / largest[-1, 0] * largest, rtol=1e-12)
+        common = part.error[-1, 0] / largest[-1, 0] * largest
+        assert (part.error >= common * (1 - 1e-12)).all()
+        np.testing.assert_allclose(part.error, common, rtol=1e-5)  # what steps from zero are off by comes on top
         assert 1e-13 < part.error[-1, 0] / largest[-1, 0] < 1e-10
 
 
