@@ -65,12 +65,21 @@ def _holding(claim: Claim, run: BaseRun[Any], implication: Implication, measured
             return measured
         detail = f"{follows} By itself the measurement is inconclusive: {measured.detail}"
         hidden = dict.fromkeys(("measured", "bound", "slack", "constant", "repeats_within", "worst_step"))
-        return replace(measured, verdict=Verdict.HOLDS, evidence=Evidence.PROVED, detail=detail, **hidden)
+        verdict = Verdict.VACUOUS if _beyond_reach(measured) else Verdict.HOLDS
+        return replace(measured, verdict=verdict, evidence=Evidence.PROVED, detail=detail, **hidden)
     if measured.evidence is Evidence.EXACT:
         return measured
     return replace(
         measured, evidence=Evidence.PROVED, detail=f"{follows} Measured, {measured.evidence}: {measured.detail}"
     )
+
+
+def _beyond_reach(measured: Finding) -> bool:
+    """Whether the bound exceeds what the quantity can reach at all, wherever it was looked."""
+    curve = measured.curve
+    if curve is None or curve.upper is None or curve.vacuous_above is None:
+        return False
+    return all(bound >= curve.vacuous_above for bound in curve.upper)
 
 
 def _refuted(implication: Implication, measured: Finding) -> Finding:

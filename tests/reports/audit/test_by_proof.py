@@ -32,7 +32,7 @@ from marginaudit.reports.paper import Paper
 from marginaudit.reports.snap.paper import PAPER as SNAP
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.standing import proved
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 from tests.pages import ROOT, anchors
 
 MEASURED = Finding(Verdict.HOLDS, Evidence.FLOAT64, measured=1.0, detail="Seen.")
@@ -128,6 +128,23 @@ def test_what_error_bars_hide_a_proof_decides() -> None:
     found = by_proof(PAPER, LEDGER["sharp.lemma6"], example(), INCONCLUSIVE)
     assert (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.PROVED)
     assert found.detail.endswith("By itself the measurement is inconclusive: Seen.")
+
+
+@pytest.mark.parametrize(
+    ("upper", "largest", "verdict"),
+    [
+        ([2.5, 2.0], 2.0, Verdict.VACUOUS),
+        ([2.5, 1.9], 2.0, Verdict.HOLDS),
+        ([2.5, 2.0], None, Verdict.HOLDS),
+        (None, 2.0, Verdict.HOLDS),
+    ],
+)
+def test_what_is_proved_is_vacuous_where_every_bound_is_beyond_reach(
+    upper: list[float] | None, largest: float | None, verdict: Verdict
+) -> None:
+    hidden = replace(INCONCLUSIVE, curve=Curve([1, 2], [0.1, 0.1], upper=upper, vacuous_above=largest))
+    found = by_proof(PAPER, LEDGER["sharp.theorem1"], example(), hidden)
+    assert (found.verdict, found.evidence) == (verdict, Evidence.PROVED)
     assert (found.measured, found.slack, found.worst_step) == (None, None, None), "they are those of error bars"
 
 
