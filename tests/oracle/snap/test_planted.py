@@ -59,13 +59,13 @@ def flipped(compare: Any) -> Any:
 PLANTED = {
     "a constant of h*": (f"{FOUND}limit.recursion", "take", faster_steps, ("error bar", "M h*(t)")),
     "a constant of gamma": (f"{FOUND}limit.speed", "speed", another_square, ("error bar", "gamma")),
-    "a constant of E'": (f"{FOUND}limit.overlap", "overlap", other_inverse, ("verdict", "snap.lemma14")),
+    "a constant of E'": (f"{FOUND}limit.overlap", "overlap", other_inverse, ("broken", "snap.lemma14")),
     "half a bar of eq. 10": (f"{FOUND}attention.solver", "solved", halved, ("error bar", "z")),
     "a comparison": (
         "marginaudit.reports.judgements.compare",
         "compare_upper",
         flipped,
-        ("verdict", "snap.lemma9.scan.rederived"),
+        ("broken", "snap.lemma10.rederived"),
     ),
 }
 

@@ -105,8 +105,12 @@ def test_nothing_is_found_where_nothing_is_wrong(claim: str) -> None:
     assert found.largest["K"] > 2
 
 
+NOT_DRAWN = {"snap.fig6.direction"}
+"""About Syn-Medium alone, which no hunt draws."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("claim", sorted(set(CLAIMS) - set(FOUND_FALSE) - set(FOUND_FALSE_LATER)))
+@pytest.mark.parametrize("claim", sorted(set(CLAIMS) - set(FOUND_FALSE) - set(FOUND_FALSE_LATER) - NOT_DRAWN))
 def test_no_true_claim_is_found_violated(claim: str) -> None:
     found = hunt(CLAIMS[claim], PAPER, seconds=6, seed=7)
     assert found.dataset is None, found
