@@ -15,7 +15,7 @@ saturates, u = c on all tokens, and flow/(k+m) are the multipliers.
 The answer does not rest on this argument: :func:`verify` checks the optimality conditions in integers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -200,6 +200,19 @@ def components(tail: Indices, head: Indices, size: int) -> Indices:
     """The part of an undirected graph that each of its nodes is in, shape (size,)."""
     graph = scipy.sparse.coo_array((np.ones(len(tail), dtype=np.int8), (tail, head)), shape=(size, size))
     return np.asarray(scipy.sparse.csgraph.connected_components(graph, directed=False)[1], dtype=np.int64)
+
+
+def parts(tail: Indices, head: Indices, size: int) -> Iterator[tuple[Indices, Indices, Indices, Indices]]:
+    """The parts of an undirected graph that have edges: those edges, the nodes, and the edges' ends among these.
+
+    >>> [(rows.tolist(), nodes.tolist()) for rows, nodes, _, _ in parts(np.array([0, 2, 0]), np.array([1, 3, 4]), 6)]
+    [([0, 2], [0, 1, 4]), ([1], [2, 3])]
+    """
+    part = components(tail, head, size)[tail]
+    order = np.argsort(part, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
+        nodes, ends = np.unique(np.concatenate([tail[rows], head[rows]]), return_inverse=True)
+        yield rows, nodes, ends[: len(rows)], ends[len(rows) :]
 
 
 def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, rows: Indices) -> tuple[Indices, Indices]:

@@ -12,7 +12,7 @@ import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
 from marginaudit.margins.errors import SolverFailure
-from marginaudit.margins.exact import components
+from marginaudit.margins.exact import parts
 from marginaudit.margins.rows import Indices
 
 Floats = NDArray[np.float64]
@@ -56,19 +56,21 @@ def spread(winner: Indices, loser: Indices, solution: Floats) -> Spread:
     [0.25, 0.25, 0.25, 0.25]
     """
     nodes, multiplier = len(solution), np.zeros(len(winner))
-    part = components(winner, loser, nodes)[winner]
-    order = np.argsort(part, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
-        token, ends = np.unique(np.concatenate([winner[rows], loser[rows]]), return_inverse=True)
-        multiplier[rows] = _spread_in(ends[: len(rows)], ends[len(rows) :], solution[token])
+    for rows, tokens, over, under in parts(winner, loser, nodes):
+        multiplier[rows] = _spread_in(over, under, solution[tokens])
     divergence = np.bincount(winner, multiplier, nodes) - np.bincount(loser, multiplier, nodes)
     return Spread(multiplier, float(np.linalg.norm(solution - divergence)))
+
+
+def is_star(tail: Indices, head: Indices, nodes: int) -> bool:
+    """Whether a connected graph's edges all begin, or all end, at one node, and each of the others has one."""
+    return len(tail) == nodes - 1 and 1 in (len(set(tail.tolist())), len(set(head.tolist())))
 
 
 def _spread_in(winner: Indices, loser: Indices, solution: Floats) -> Floats:
     """The same for a connected graph: maximise s subject to divergence = solution, every multiplier >= s."""
     edges, nodes = len(winner), len(solution)
-    if edges == nodes - 1 and (len(set(winner.tolist())) == 1 or len(set(loser.tolist())) == 1):
+    if is_star(winner, loser, nodes):
         outer = loser if len(set(winner.tolist())) == 1 else winner
         return np.abs(solution[outer])  # a star: each edge carries what its outer end takes or gives
     balance = np.bincount(winner, minlength=nodes) - np.bincount(loser, minlength=nodes)

@@ -11,8 +11,8 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
-from marginaudit.margins.exact import components
-from marginaudit.margins.spread import spread
+from marginaudit.margins.exact import parts
+from marginaudit.margins.spread import is_star, spread
 from marginaudit.margins.support import Support, support
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import BeyondTheRun, Claim
@@ -97,12 +97,9 @@ def least_stretch(winner: NDArray[np.int64], loser: NDArray[np.int64], nodes: in
     >>> round(least_stretch(np.array([0, 0]), np.array([1, 2]), 3), 12)  # a star
     1.0
     """
-    part, least = components(winner, loser, nodes), np.inf
-    for number in np.unique(part[winner]).tolist():
-        rows = part[winner] == number
-        token, ends = np.unique(np.concatenate([winner[rows], loser[rows]]), return_inverse=True)
-        tails, heads = ends[: rows.sum()], ends[rows.sum() :]
-        if len(token) > 2 and len(token) == rows.sum() + 1 and 1 in (len(set(tails)), len(set(heads))):
+    least = np.inf
+    for _, token, tails, heads in parts(winner, loser, nodes):
+        if len(token) > 2 and is_star(tails, heads, len(token)):
             least = min(least, 1.0)  # a star's eigenvalues are 0, 1 and the number of its nodes
             continue
         graph = scipy.sparse.coo_array((np.ones(len(tails)), (tails, heads)), shape=(len(token), len(token)))
