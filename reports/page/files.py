@@ -27,12 +27,27 @@ def write_whole(path: Path, content: str | bytes) -> None:
     What programs that were killed left of it is removed, where the file system has locks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = content.encode("utf-8") if isinstance(content, str) else content
     _sweep(path)
+    replace_whole(path, content.encode("utf-8") if isinstance(content, str) else content)
+
+
+def replace_whole(path: Path, data: bytes, *, read_back: bool = False) -> None:
+    """Write under a temporary name beside the file, then rename; if asked, once it is on the disk and read back.
+
+    Raises
+    ------
+    OSError
+        It cannot be written, or is not on the disk what it was.
+    """
     handle, temporary, lock = _temporary_beside(path)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
+            if read_back:
+                file.flush()
+                os.fsync(file.fileno())
+        if read_back and temporary.read_bytes() != data:
+            raise OSError(None, "other bytes than were written", str(path))
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
@@ -61,12 +76,17 @@ def _sweep(path: Path) -> None:
     """Remove the file's temporaries on which no program has a lock."""
     if not os.access(path.parent, os.R_OK):
         return
-    for temporary in path.parent.iterdir():
-        if re.fullmatch(rf"{re.escape(f'.{path.name}.')}\w{{8}}{re.escape(PART)}", temporary.name):
-            lock = lock_of(temporary, wait=False)
-            if lock is not None:
-                temporary.unlink(missing_ok=True)
-                os.close(lock)
+    own = re.compile(rf"{re.escape(f'.{path.name}.')}\w{{8}}{re.escape(PART)}")
+    remove_unlocked(temporary for temporary in path.parent.iterdir() if own.fullmatch(temporary.name))
+
+
+def remove_unlocked(temporaries: Iterable[Path]) -> None:
+    """Remove temporary files but those that a program is writing."""
+    for temporary in temporaries:
+        lock = lock_of(temporary, wait=False)
+        if lock is not None:
+            temporary.unlink(missing_ok=True)
+            os.close(lock)
 
 
 def check_writable(path: Path) -> None:

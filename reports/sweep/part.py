@@ -1,8 +1,6 @@
 """A part of a sweep: a few runs on one dataset and seed, computed together and kept in one file."""
 
 import json
-import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from marginaudit.orders import InputError, shown_path
-from marginaudit.reports.page.files import json_text
-from marginaudit.reports.page.locks import lock_of, locked
+from marginaudit.reports.page.files import PART, json_text, remove_unlocked, replace_whole
+from marginaudit.reports.page.locks import locked
 from marginaudit.reports.sweep.identity import digest
 from marginaudit.reports.sweep.spec import Spec
-
-TEMPORARY = ".part"
 
 Outcome = Mapping[str, Any]
 """Of one run: ``status`` done, failed or killed, ``message``, and ``results`` by name where it is done."""
@@ -104,7 +100,8 @@ def write_part(folder: Path, key: str, outcomes: Sequence[Outcome]) -> Path:
             list(outcomes) if before is None else [_kept(*pair, path) for pair in zip(before, outcomes, strict=True)]
         )
         if after != before:
-            _replace(path, json_text({"key": key, "runs": after, "sum": digest(after)}).encode("utf-8"))
+            content = json_text({"key": key, "runs": after, "sum": digest(after)})
+            replace_whole(path, content.encode("utf-8"), read_back=True)
     return path
 
 
@@ -121,30 +118,6 @@ def _kept(old: Outcome, new: Outcome, path: Path) -> Outcome:
     return old
 
 
-def _replace(path: Path, content: bytes) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=TEMPORARY)
-    temporary = Path(name)
-    lock = lock_of(temporary, wait=True)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if temporary.read_bytes() != content:
-            raise OSError(None, "other bytes than were written", str(path))
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    finally:
-        if lock is not None:
-            os.close(lock)
-
-
 def remove_leftovers(folder: Path) -> None:
     """Remove the temporary files of workers that ended while they wrote."""
-    for path in folder.glob(f".*{TEMPORARY}"):
-        lock = lock_of(path, wait=False)
-        if lock is not None:
-            path.unlink(missing_ok=True)
-            os.close(lock)
+    remove_unlocked(folder.glob(f".*{PART}"))
