@@ -1,14 +1,13 @@
 """What an audit writes for a paper of its reader's: tables for LaTeX, Markdown and pandas, and what to cite."""
 
 import io
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
 from marginaudit.reports.grid import NONE, Grid, brief
-from marginaudit.reports.page.formats import latex, markdown
+from marginaudit.reports.page.formats import flat, latex, markdown
 from marginaudit.reports.paper import Paper, Table
 
 FORMATS = ("latex", "markdown", "parquet", "pdf")
@@ -35,7 +34,7 @@ def exported(
     ``document`` is that of the report, ``columns`` are those of verdicts.csv.
     """
     files: dict[str, str | bytes] = {}
-    tables = list(_tables(papers, document))
+    tables = list(tables_of(papers, document))
     for form in formats:
         if form == "parquet":
             files["tables/verdicts.parquet"] = _parquet(columns, document["verdicts"])
@@ -60,7 +59,7 @@ def references(papers: Sequence[Paper]) -> str:
     return "\n".join([*entries, TOOL.format(version=version("marginaudit"))])
 
 
-def _tables(papers: Sequence[Paper], document: Mapping[str, Any]) -> Iterator[tuple[Table, list[tuple[str, Any]]]]:
+def tables_of(papers: Sequence[Paper], document: Mapping[str, Any]) -> Iterator[tuple[Table, list[tuple[str, Any]]]]:
     """Every table with its data, by dataset."""
     for paper in papers:
         own = [data for data in document["datasets"] if data["paper"] == paper.name]
@@ -106,8 +105,4 @@ def _column(values: list[Any]) -> Any:
         return Series(values, dtype="boolean")
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
         return Series([math.nan if value is None else float(value) for value in values], dtype="float64")
-    return Series([None if value is None else _text(value) for value in values], dtype="string")
-
-
-def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else str(value)
+    return Series([None if value is None else str(flat(value)) for value in values], dtype="string")

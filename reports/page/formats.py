@@ -13,10 +13,11 @@ from marginaudit.reports.page.files import csv_text
 def csv_table(columns: Sequence[str], tables: Iterable[tuple[str, Iterable[Mapping[str, Any]]]]) -> str:
     """One CSV file of a table of all datasets, given as (dataset, records); lists and mappings as JSON texts."""
     records = [{"dataset": dataset, **record} for dataset, found in tables for record in found]
-    return csv_text(columns, [[_flat(record.get(column)) for column in columns] for record in records])
+    return csv_text(columns, [[flat(record.get(column)) for column in columns] for record in records])
 
 
-def _flat(value: Any) -> Any:
+def flat(value: Any) -> Any:
+    """A value as a cell of a file: lists and mappings as JSON texts, flags as words of JSON."""
     if isinstance(value, bool):
         return str(value).lower()
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.reports.audit.auditing import Audit
-from marginaudit.reports.page.exports import exported
+from marginaudit.reports.page.exports import exported, tables_of
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
 from marginaudit.reports.page.formats import csv_table
 from marginaudit.reports.page.html import page
@@ -84,11 +84,9 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     document = audit.as_document()
     rows = [[row[column] for column in VERDICT_COLUMNS] for row in document["verdicts"]]
     files["verdicts.csv"] = csv_text(VERDICT_COLUMNS, rows)
-    for paper in audit.papers:
-        of_paper = [data for data in document["datasets"] if data["paper"] == paper.name]
-        for table in paper.tables:
-            records = [(data["name"], table.records(data[table.name])) for data in of_paper]
-            files[f"tables/{table.name}.csv"] = csv_table(table.columns, records)
+    for table, of_datasets in tables_of(audit.papers, document):
+        records = [(name, table.records(data)) for name, data in of_datasets]
+        files[f"tables/{table.name}.csv"] = csv_table(table.columns, records)
     files |= exported(audit.papers, document, exports, VERDICT_COLUMNS)
     files["report.html"] = page(audit, document, pictures, beside)
     document["files"] = sorted([*files, "report.json"])
