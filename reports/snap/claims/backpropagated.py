@@ -18,6 +18,7 @@ from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series, rounded, series
 from marginaudit.reports.snap.claims.ball_descent import BITS, ball, gradients
 from marginaudit.reports.snap.claims.conditions import RANGE_R, THEOREM_5, late_steps, outside_range_r, ratios
+from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training.snap.limit import (
@@ -277,7 +278,7 @@ def few_steps(run: ClassRun) -> NDArray[np.int64]:
 def one_class(run: ClassRun) -> NDArray[np.int64]:
     """The counts where every one of the recorded steps fell on one class, shape (vectors, classes)."""
     steps = np.unique(run.steps)
-    chosen = steps[np.rint(np.linspace(0, len(steps) - 1, min(len(steps), RECORDS))).astype(int)]
+    chosen = steps[evenly(len(steps), RECORDS)]
     return np.asarray(chosen[:, np.newaxis, np.newaxis] * np.eye(run.K, dtype=np.int64)).reshape(-1, run.K)
 
 

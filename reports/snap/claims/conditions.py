@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit.level import LARGEST_RATE
 
@@ -49,5 +50,5 @@ def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
     late = np.unique(run.steps[run.steps >= least])
     if not len(late):
         raise BeyondTheRun(f"the statement speaks from t = {MUCH_GREATER} K^2 = {least} on, and no such t is recorded")
-    chosen = np.rint(np.linspace(0, len(late) - 1, min(most, len(late)))).astype(np.int64)
+    chosen = evenly(len(late), most)
     return np.asarray(late[chosen], dtype=np.int64)

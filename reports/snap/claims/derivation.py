@@ -15,6 +15,7 @@ from marginaudit.reports.snap.claims.backpropagated import ASSUMPTIONS
 from marginaudit.reports.snap.claims.ball_descent import BITS, ball, gradients
 from marginaudit.reports.snap.claims.conditions import late_steps, outside_range_r
 from marginaudit.reports.snap.claims.moving import no_path
+from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.attention import descend_both, features, rates, scan_end, snap_start
 from marginaudit.training.snap.limit import (
@@ -71,7 +72,7 @@ def places(run: ClassRun) -> list[Place]:
     most = max(1, min(STEPS, ENTRIES // (run.K**2 * len(run.dataset.contextual))))
     late = late_steps(run, len(run.steps))
     near = late[late <= TAKEN] if late[0] <= TAKEN else late[:1]
-    steps = np.unique(near[np.rint(np.linspace(0, len(near) - 1, most)).astype(int)])
+    steps = np.unique(near[evenly(len(near), most)])
     counts = class_counts(steps.tolist(), run.dataset.frequencies, min(SEEDS, run.config.seeds), run.config.seed)
     logits, found = run.path.logits, []
     for record, t in enumerate(steps.tolist()):

@@ -13,6 +13,7 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.claims.backpropagated import ABOVE_ZERO
 from marginaudit.reports.snap.claims.conditions import THEOREM_5
 from marginaudit.reports.snap.claims.moving import EQ_10, kept, moving, no_path
+from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.attention import Logits
 from marginaudit.training.snap.limit import Approximation
@@ -50,7 +51,7 @@ def token_pairs(run: ClassRun) -> list[tuple[int, str, str]]:
         for other in own[c.next]
         if l != other
     ]
-    chosen = np.unique(np.rint(np.linspace(0, len(found) - 1, min(len(found), MOST_PAIRS))).astype(int))
+    chosen = evenly(len(found), MOST_PAIRS)
     return [found[i] for i in chosen] if found else []
 
 
@@ -98,7 +99,7 @@ def both_sides(run: ClassRun, logits: Logits, z: Approximation, step: NDArray[np
 @once_a_run
 def along_the_flow(run: ClassRun) -> tuple[Series, Series]:
     """Both sides of eq. 11 along eq. 10."""
-    chosen = np.unique(np.rint(np.linspace(0, len(run.steps) - 1, min(COMPARED, len(run.steps)))).astype(int))
+    chosen = evenly(len(run.steps), COMPARED)
     none = np.zeros((1, len(run.path.logits.names)))
     z = Approximation(np.vstack([none, run.path.z.value[chosen]]), np.vstack([none, run.path.z.error[chosen]]))
     return both_sides(run, run.path.logits, z, np.concatenate([[0], run.steps[chosen]]))

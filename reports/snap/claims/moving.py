@@ -11,6 +11,7 @@ from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.snap.claims.growth import not_defined
+from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.attention import Path, Rates, mean_counts, rates, scan_end, snap_start
 from marginaudit.training.snap.attention.solver import NotIntegrated
@@ -90,8 +91,7 @@ def moving(run: ClassRun) -> Moving:
         On its way the classes' attention becomes linearly dependent, as far as float64 can tell.
     """
     one = len(run.path.logits.names) + run.K**2 * len(run.dataset.contextual)
-    most = int(min(RECORDS, max(2, ENTRIES // one), len(run.steps)))
-    record = np.unique(np.rint(np.linspace(0, len(run.steps) - 1, most)).astype(np.int64))
+    record = evenly(len(run.steps), min(RECORDS, max(2, ENTRIES // one)))
     path = Path(run.path.logits, run.path.z[record], run.path.B[record])
     found = []
     for i, t in enumerate(run.steps[record]):
