@@ -93,7 +93,8 @@ def test_the_pytorch_form_is_stage_2(dataset: Dataset, embedded: bool) -> None:
         loss = pytorch.looked_up_loss(samples, torch.from_numpy(trained.B))
     W_kq = pytorch.stage2(loss, V, lr, steps).numpy()
     np.testing.assert_allclose(E @ W_kq @ E.T, trained.S, atol=1e-12)
-    assert float(loss(torch.from_numpy(W_kq))) == pytest.approx(trained.stage2.loss[-1], rel=1e-12, abs=0)
+    rounding = 1e-15  # of the difference of logits of about 12 that PyTorch takes
+    assert float(loss(torch.from_numpy(W_kq))) == pytest.approx(trained.stage2.loss[-1], rel=1e-12, abs=rounding)
 
 
 @pytest.mark.slow
@@ -119,12 +120,13 @@ def test_syn_medium_in_pytorch_finds_what_the_kernel_does() -> None:
     pytest.importorskip("torch")
     scan_snap, data, recipe = load("scan_snap"), syn_medium(2), Recipe(updates=6, batch=16)
     scan_snap.require_agreement(data, recipe, (4.0, 2.0))
-    with pytest.raises(SystemExit, match=r"syn-medium-2: losses differ by .* relative, attention by "):
+    with pytest.raises(SystemExit, match=r"syn-medium-2, by_autograd: losses differ by .* relative, attention by "):
         scan_snap.require_agreement(data, recipe, (4.0, 2.0), shifted=0.01)
     cells = dict(zip(scan_snap.TITLES, scan_snap.compare(1, Recipe(updates=2, batch=4)), strict=True))
     assert (cells["num_last"], cells["M"]) == ("1", "33")
-    ratio = float(cells["PyTorch, s"]) / float(cells["alone, s"])
-    assert float(cells["PyTorch / alone"]) == pytest.approx(ratio, rel=0.02, abs=0.6)  # of rounded numbers
+    for way in ("published", "lean"):
+        ratio = float(cells[f"{way}, s"]) / float(cells["alone, s"])
+        assert float(cells[f"{way} / alone"]) == pytest.approx(ratio, rel=0.02, abs=0.6)  # of rounded numbers
 
 
 @pytest.mark.parametrize("absent", ["torch", "torch.nn.functional"])
