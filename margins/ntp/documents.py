@@ -3,7 +3,10 @@
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from marginaudit.margins.errors import NotExact
+from marginaudit.margins.exact import confused_pairs
 from marginaudit.margins.ntp.cycle import Cycle
 from marginaudit.margins.ntp.solution import Exact, Infeasible, MaxMargin
 from marginaudit.margins.ntp.verify import FORMAT
@@ -52,12 +55,16 @@ def _kq(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
     if not isinstance(solution, Exact):
         raise NotExact("kq: the solution is a float64 one, and a certificate needs an exact one")
     names, rows = dataset.vocabulary, dataset.relations
+    confused = {names[q] for q in (confused_pairs(rows, dataset.V) // dataset.V).tolist()}
+    found = solution.multipliers_exact
+    positive = np.flatnonzero(found.numerator)
+    values = np.stack([found.numerator[positive], found.denominator[positive]], axis=1)
+    few, which = np.unique(values, axis=0, return_inverse=True)  # reducing a fraction is slow
+    text = [_text(Fraction(*pair)) for pair in few.tolist()]
+    pairs = (array[positive].tolist() for array in (rows.query, rows.winner, rows.loser))
     multipliers: dict[str, list[list[str]]] = {}
-    for row in range(len(rows)):
-        value = solution.multipliers_exact.fraction(row)
-        if value:
-            entry = [names[rows.winner[row]], names[rows.loser[row]], _text(value)]
-            multipliers.setdefault(names[rows.query[row]], []).append(entry)
+    for query, winner, loser, value in zip(*pairs, which.ravel().tolist(), strict=True):
+        multipliers.setdefault(names[query], []).append([names[winner], names[loser], text[value]])
     return {
         "status": "optimal",
         "norm_squared": _text(solution.norm_squared_exact),
@@ -69,7 +76,7 @@ def _kq(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
         "closed_form": {
             query: {"holds": form.holds, "S": list(form.witness or ())}
             for query, form in solution.closed_form.items()
-            if not dataset.orders[query].confused
+            if query not in confused
         },
     }
 
