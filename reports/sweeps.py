@@ -1,6 +1,6 @@
 """How a paper takes part in sweeps: what can be varied, and how settings of it become results."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +8,21 @@ from marginaudit.reports.settings import STEP_LIST, Setting, Values, settings_of
 
 Result = float | str | None
 """A number, a word, or None where there is none."""
+
+AUDITED: Mapping[str, type[float] | type[str]] = {
+    "verdict": str,
+    "evidence": str,
+    "side": str,
+    "constant": float,
+    "slack": float,
+    "informative_from": float,
+}
+"""What a sweep keeps of a claim's finding."""
+
+
+def audit_results(claims: Iterable[str]) -> dict[str, type[float] | type[str]]:
+    """The results of a sweep that audits: ``CLAIM:verdict`` and so on."""
+    return {f"{claim}:{word}": kind for claim in claims for word, kind in AUDITED.items()}
 
 
 @dataclass(frozen=True)
@@ -34,7 +49,8 @@ class Sweeps:
     generators : by name
     results : whether each result is a number or a word, by name
     rows : from a dataset, configs, a seed and names of results to the results of each config
-        A config's results are the same whatever configs stand beside it.
+        A config's results are the same whatever configs stand beside it. None for an audit of the kept claims, whose
+        results are those of `audit_results`, under `config` as the paper's settings.
     together : int
         So many configs of one dataset and seed are computed at once, where that is faster than one by one.
     specs : names of the built-in ones, files ``sweeps/NAME.toml`` of the paper's package
@@ -43,7 +59,7 @@ class Sweeps:
     config: Any
     generators: Mapping[str, Generator]
     results: Mapping[str, type[float] | type[str]]
-    rows: Callable[[Any, Sequence[Any], int, Sequence[str]], list[dict[str, Result]]]
+    rows: Callable[[Any, Sequence[Any], int, Sequence[str]], list[dict[str, Result]]] | None = None
     together: int = 1
     specs: tuple[str, ...] = field(default=())
 

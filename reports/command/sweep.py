@@ -17,9 +17,13 @@ from marginaudit.reports.sweep.folder import Folder
 from marginaudit.reports.sweep.part import Outcome
 from marginaudit.reports.sweep.spec import built_in, find_spec
 from marginaudit.reports.sweep.sweeping import compute_missing, seconds_of, write_tables
+from marginaudit.reports.verdict import Verdict
 
 MOST_TOLD = 20
 """Failed runs that are listed."""
+
+MOST_COLUMNS = 12
+"""Of cells that are printed; where there are more, how often each verdict was found is."""
 
 
 class Jobs(click.ParamType[int]):
@@ -99,11 +103,16 @@ def sweep(
         raise InputError(
             f"--retry-failed {folder.path}", got=f"{counts['missing']} runs that never ran", expected="none"
         )
-    cells, files = write_tables(folder)
+    cells, statements, files = write_tables(folder)
     if as_json:
-        print_json({"runs": counts, "cells": cells, "files": [str(path) for path in files]})
+        told = {"statements": statements} if statements else {}
+        print_json({"runs": counts, "cells": cells, **told, "files": [str(path) for path in files]})
         return 0
-    print_table(found.name, list(cells[0]), [list(row.values()) for row in cells])
+    if len(cells[0]) > MOST_COLUMNS and statements:
+        shown = ["claim", *(verdict for verdict in Verdict if any(row[verdict] for row in statements))]
+        print_table(found.name, shown, [[row[name] for name in shown] for row in statements])
+    else:
+        print_table(found.name, list(cells[0]), [list(row.values()) for row in cells])
     _print_counts(folder, as_json)
     for path in files:
         print_line(str(path))

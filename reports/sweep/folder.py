@@ -16,7 +16,7 @@ from marginaudit.reports.sweep.work import paper_module
 
 ABOUT, SPEC, PARTS = "sweep.json", "spec.toml", "parts"
 
-MADE = ("runs.parquet", "runs.csv", "cells.csv", "figure.svg", "figure.pdf")
+MADE = ("runs.parquet", "runs.csv", "cells.csv", "statements.csv", "sweep.html", "figure.svg", "figure.pdf")
 """What is made of the parts."""
 
 

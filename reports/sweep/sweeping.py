@@ -14,9 +14,11 @@ from marginaudit.reports.sweep.folder import Folder
 from marginaudit.reports.sweep.identity import digest, identity, versions
 from marginaudit.reports.sweep.local import on_this_machine
 from marginaudit.reports.sweep.merge import Rows, cell_rows, csv_of, parquet_of, run_rows
+from marginaudit.reports.sweep.page import page
 from marginaudit.reports.sweep.part import Outcome, Part, parts_of, write_part
 from marginaudit.reports.sweep.picture import picture
 from marginaudit.reports.sweep.spec import Spec
+from marginaudit.reports.sweep.statements import statement_rows
 from marginaudit.reports.sweep.work import Refused, outcomes, paper_module
 
 Progress = Callable[[int], None]
@@ -53,8 +55,8 @@ def compute_missing(folder: Folder, todo: Sequence[Part], jobs: int, scheduler: 
         raise InputError(where_, got=got, expected=expected) from None
 
 
-def write_tables(folder: Folder) -> tuple[Rows, list[Path]]:
-    """Make the tables and the figure of all parts, none of which is missing: the cells, and the files."""
+def write_tables(folder: Folder) -> tuple[Rows, Rows, list[Path]]:
+    """Make the tables, the page and the figure of all parts, none of which is missing: cells, statements, files."""
     found = {key: outcomes or () for key, outcomes in folder.outcomes().items()}
     runs = run_rows(folder.spec, folder.all, found)
     cells = cell_rows(folder.spec, runs)
@@ -68,13 +70,19 @@ def write_tables(folder: Folder) -> tuple[Rows, list[Path]]:
         "runs.csv": csv_of(told),
         "cells.csv": csv_of(cells),
     }
+    svg = None
     if folder.spec.layout is not None:
         figure = picture(folder.spec, folder.spec.layout, cells)
-        files |= {"figure.svg": rendered(figure, ".svg"), "figure.pdf": rendered(figure, ".pdf")}
+        svg = rendered(figure, ".svg")
+        files |= {"figure.svg": svg, "figure.pdf": rendered(figure, ".pdf")}
+    statements = statement_rows(folder.spec, runs)
+    if statements:
+        files["statements.csv"] = csv_of(statements)
+        files["sweep.html"] = page(folder.spec, statements, runs, svg)
     with refusing(folder.path):
         for name, content in files.items():
             write_whole(folder.path / name, content)
-    return cells, [folder.path / name for name in files]
+    return cells, statements, [folder.path / name for name in files]
 
 
 def cells_in_memory(spec: Spec, progress: Progress) -> Rows:

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import cache
@@ -15,6 +15,7 @@ from marginaudit.orders import InputError
 from marginaudit.reports.audit.ledger import all_papers
 from marginaudit.reports.audit.outside import error_in_words
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.sweep.audits import audited
 from marginaudit.reports.sweep.identity import digest, identity
 from marginaudit.reports.sweep.part import Outcome, read_part, write_part
 from marginaudit.reports.sweeps import Result, Sweeps
@@ -75,12 +76,19 @@ def _outcomes(paper: Paper, sweeps: Sweeps, work: Mapping[str, Any]) -> list[Out
         else:
             data = paper.kind.from_document(work["document"], "a part", work["columns"]["dataset"])
         configs = [replace(sweeps.config, **chosen) for chosen in settings]
-        rows = sweeps.rows(data, configs, work["seed"], keep)
+        rows = rows_of(paper, sweeps)(data, configs, work["seed"], keep)
         return [_done(row, sweeps, keep) for _, row in zip(settings, rows, strict=True)]
     except Exception as error:
         if len(settings) == 1:
             return [{"status": "failed", "message": error_in_words(error), "results": {}}]
         return [outcome for one in settings for outcome in _outcomes(paper, sweeps, {**work, "settings": [one]})]
+
+
+def rows_of(
+    paper: Paper, sweeps: Sweeps
+) -> Callable[[Any, Sequence[Any], int, Sequence[str]], list[dict[str, Result]]]:
+    """How the paper's runs become results: its own way, or by an audit."""
+    return sweeps.rows or (lambda data, configs, _, keep: audited(paper, data, configs, keep))
 
 
 def _done(row: Mapping[str, Result], sweeps: Sweeps, keep: Sequence[str]) -> Outcome:
@@ -108,4 +116,5 @@ def _paper(name: str) -> tuple[Paper, Sweeps]:
 
 def paper_module(paper: Paper) -> str:
     """The module by which a paper computes its sweeps."""
-    return paper.sweeps.rows.__module__ if paper.sweeps is not None else paper.run.__module__
+    rows = None if paper.sweeps is None else paper.sweeps.rows
+    return (rows or paper.run).__module__

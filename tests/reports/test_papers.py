@@ -26,6 +26,7 @@ from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.settings import settings_of
 from marginaudit.reports.sweep.spec import Spec, find_spec, read_spec
 from marginaudit.reports.sweep.sweeping import cells_in_memory
+from marginaudit.reports.sweep.work import rows_of
 from marginaudit.reports.verdict import Verdict
 from tests.command_line import Command, dataset_file, strict_json
 from tests.third_paper.installed import forget_papers, install
@@ -329,9 +330,10 @@ class TestSweeps:
             replace(paper.sweeps.config, **dict(zip(settings, values, strict=True)))
             for values in product(*settings.values())
         ]
-        together = paper.sweeps.rows(data, configs, 3, keep)
-        assert together == [paper.sweeps.rows(data, [config], 3, keep)[0] for config in configs]
-        assert together[::-1] == paper.sweeps.rows(data, configs[::-1], 3, keep)
+        rows = rows_of(paper, paper.sweeps)
+        together = rows(data, configs, 3, keep)
+        assert together == [rows(data, [config], 3, keep)[0] for config in configs]
+        assert together[::-1] == rows(data, configs[::-1], 3, keep)
         assert together[0] != together[1]
         for row in together:
             for result in keep:

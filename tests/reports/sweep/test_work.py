@@ -15,6 +15,7 @@ from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.sweeps import SWEEPS as NTP
 from marginaudit.reports.snap.sampled import SWEEPS as SNAP
 from marginaudit.reports.snap.sampled import SampledConfig
+from marginaudit.reports.snap.sampled import rows as sampled
 from marginaudit.reports.sweep.identity import digest, identity
 from marginaudit.reports.sweep.part import Part, parts_of, read_part
 from marginaudit.reports.sweep.spec import read_spec
@@ -124,7 +125,7 @@ class TestSnap:
             Recipe(updates=4, momentum=0.5),
         ]
         rates = [(1.0, 2.0), (3.0, 1.0), (3.0, 1.0)]
-        found = SNAP.rows(data, configs, 5, ["entropy", "loss"])
+        found = sampled(data, configs, 5, ["entropy", "loss"])
         for row, recipe, pair in zip(found, recipes, rates, strict=True):
             trained = train_sampled(data, recipe, [pair], 5)
             entropies = []
@@ -134,8 +135,8 @@ class TestSnap:
                 entropies.append(-np.sum(own * np.log(own)))
             assert row["entropy"] == pytest.approx(np.mean(entropies), rel=1e-13, abs=0)
             assert row["loss"] == trained.loss[0, -1]
-        assert SNAP.rows(data, configs[1:2], 5, ["entropy", "loss"]) == found[1:2]
-        assert "entropy" not in SNAP.rows(data, configs[:1], 5, ["loss"])[0]
+        assert sampled(data, configs[1:2], 5, ["entropy", "loss"]) == found[1:2]
+        assert "entropy" not in sampled(data, configs[:1], 5, ["loss"])[0]
 
     def test_generators_and_defaults(self) -> None:
         assert SampledConfig().recipe == Recipe()
@@ -153,23 +154,16 @@ class TestSnap:
 class TestNtp:
     """The first paper's sweeps are audits."""
 
-    def test_verdicts_constants_and_slacks(self) -> None:
-        data = free_dataset(V=4, N=8, L=3, seed=2)
-        config = Config(steps1=20, steps2=50, lr2=0.07)
-        keep = ["ntp.prop1.loss:constant", "ntp.prop1.loss:verdict", "ntp.theorem1.direction:slack"]
-        (row,) = NTP.rows(data, [config], 0, keep)
-        run = Run(data, config)
-        loss, direction = CLAIMS["ntp.prop1.loss"].judge(run), CLAIMS["ntp.theorem1.direction"].judge(run)
-        assert [row[name] for name in keep] == [loss.constant, loss.verdict, direction.slack]
-        assert None not in row.values() or loss.slack is None
-        assert not any(name.startswith("ntp.prop2") for name in row)
-
     def test_generators_and_results(self) -> None:
         for name, made in (("free", free_dataset), ("prefix-closed", prefix_closed_dataset)):
             found = NTP.generators[name].make(V=5, N=10, L=4, seed=3)
             assert found.samples == made(V=5, N=10, L=4, seed=3).samples
         assert {name.partition(":")[0] for name in NTP.results} == set(CLAIMS)
-        assert {name for name, kind in NTP.results.items() if kind is str} == {f"{claim}:verdict" for claim in CLAIMS}
+        words = {"verdict", "evidence", "side"}
+        assert {name for name, kind in NTP.results.items() if kind is str} == {
+            f"{c}:{w}" for c in CLAIMS for w in words
+        }
+        assert NTP.results["ntp.lemma2:slack"] is NTP.results["ntp.lemma2:informative_from"] is float
 
     def test_a_document_keeps_the_dataset(self) -> None:
         paper = next(paper for paper in papers() if paper.name == "ntp")

@@ -1,0 +1,163 @@
+"""What a sweep of audits says of each statement."""
+
+import csv
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from marginaudit.orders.ntp import free_dataset
+from marginaudit.reports.audit.by_proof import by_proof
+from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.ntp.run import Config, Run
+from marginaudit.reports.sweep.audits import audited
+from marginaudit.reports.sweep.page import page
+from marginaudit.reports.sweep.spec import Spec
+from marginaudit.reports.sweep.statements import statement_rows
+from tests.command_line import Command
+
+WORDS = ("verdict", "side", "constant", "slack")
+
+
+def spec(*keep: str, text: str = "") -> Spec:
+    return cast(Spec, SimpleNamespace(keep=keep, cell=("V",), name="corpus", text=text))
+
+
+def runs(claim: str, **columns: list[Any]) -> list[dict[str, Any]]:
+    count = len(next(iter(columns.values())))
+    return [
+        {"V": 4 + i // 2, "seed": i % 2, "status": "done"}
+        | {f"{claim}:{word}": values[i] for word, values in columns.items()}
+        for i in range(count)
+    ]
+
+
+def row(claim: str, **columns: list[Any]) -> dict[str, Any]:
+    (found,) = statement_rows(spec(*(f"{claim}:{word}" for word in WORDS)), runs(claim, **columns))
+    return found
+
+
+class TestCounts:
+    def test_each_verdict_is_counted_and_the_first_of_the_worst_named(self) -> None:
+        found = row("a", verdict=["holds", "vacuous", "violated", "holds", "violated", "inconclusive"])
+        assert {name: found[name] for name in ("audits", "holds", "vacuous", "violated", "inconclusive", "broken")} == {
+            "audits": 6,
+            "holds": 2,
+            "vacuous": 1,
+            "violated": 2,
+            "inconclusive": 1,
+            "broken": 0,
+        }
+        assert (found["worst"], found["worst in"]) == ("violated", "V = 5, seed = 0")
+
+    def test_a_run_that_failed_is_no_audit(self) -> None:
+        made = runs("a", verdict=["violated", "holds"])
+        made[0] |= {"status": "failed", "a:verdict": None}
+        (found,) = statement_rows(spec("a:verdict"), made)
+        assert (found["audits"], found["violated"], found["worst"]) == (1, 0, "holds")
+
+    def test_nothing_is_said_where_no_run_is_done(self) -> None:
+        (found,) = statement_rows(spec("a:verdict"), [{"V": 4, "seed": 0, "status": "killed", "a:verdict": None}])
+        assert (found["audits"], found["worst"], found["worst in"]) == (0, None, None)
+
+    def test_claims_whose_verdicts_are_not_kept_have_no_row(self) -> None:
+        assert statement_rows(spec("a:slack"), runs("a", slack=[1.0])) == []
+
+
+VALUES = [float(k) for k in range(1, 41)]
+
+
+class TestNumbers:
+    @pytest.mark.parametrize(
+        ("side", "word", "worst", "but", "place"),
+        [
+            ("upper", "constant", 40.0, 39.0, "V = 23, seed = 1"),
+            ("lower", "constant", 1.0, 2.0, "V = 4, seed = 0"),
+            ("upper", "slack", 1.0, 2.0, "V = 4, seed = 0"),
+            ("lower", "slack", 40.0, 39.0, "V = 23, seed = 1"),
+        ],
+    )
+    def test_which_is_worst(self, side: str, word: str, worst: float, but: float, place: str) -> None:
+        found = row("a", verdict=["holds"] * 40, side=[side] * 40, **{word: VALUES})
+        assert (found[f"{word} worst"], found[f"{word} worst in"], found[f"{word} median"]) == (worst, place, 20.5)
+        assert found[f"{word} worst but 5%"] == but
+        worse = [v for v in VALUES if (v > but) == (worst == 40.0) and v != but]
+        assert len(worse) <= 0.05 * len(VALUES)
+        other = "slack" if word == "constant" else "constant"
+        assert found[f"{other} worst"] is None
+
+    def test_bounds_on_both_sides_have_no_worst(self) -> None:
+        found = row("a", verdict=["holds"] * 2, side=["upper", "lower"], slack=[2.0, 0.1])
+        assert found["slack worst"] is None
+
+    def test_audits_without_the_number_are_left_out(self) -> None:
+        found = row("a", verdict=["holds"] * 3, side=["upper", None, "upper"], slack=[3.0, None, 2.0])
+        assert (found["slack worst"], found["slack worst in"], found["slack median"]) == (2.0, "V = 5, seed = 0", 2.5)
+
+
+def test_a_run_is_an_audit() -> None:
+    data, configs = free_dataset(V=4, N=8, L=3, seed=2), [Config(steps1=9, steps2=9), Config(steps1=20, steps2=50)]
+    keep = ["ntp.prop1.loss:constant", "ntp.theorem1.direction:verdict"]
+    found = audited(PAPER, data, configs, keep)
+    for config, results in zip(configs, found, strict=True):
+        run = Run(data, config)
+        claims = {claim.id: claim for claim in PAPER.claims}
+        loss, direction = (
+            by_proof(PAPER, claims[name], run, claims[name].judge(run))
+            for name in ("ntp.prop1.loss", "ntp.theorem1.direction")
+        )
+        assert results["ntp.prop1.loss:constant"] == loss.constant is not None
+        assert results["ntp.theorem1.direction:verdict"] == direction.verdict
+        assert results["ntp.theorem1.direction:evidence"] == "proved"  # as `by_proof` has it, not float64
+        assert {name.partition(":")[0] for name in results} == {"ntp.prop1.loss", "ntp.theorem1.direction"}
+
+
+def test_the_page_ranks_escapes_and_names_what_was_run() -> None:
+    keep = [f"{claim}:{word}" for claim in ("a", "<b>") for word in WORDS]
+    made = [
+        {**one, **two}
+        for one, two in zip(
+            runs("a", verdict=["holds"], side=["upper"], slack=[2.5]), runs("<b>", verdict=["violated"]), strict=True
+        )
+    ]
+    rows = statement_rows(spec(*keep), made)
+    html = page(spec(*keep, text="# <i>"), rows, made, b"<?xml?><svg><g/></svg>")
+    assert "1 of 1 audits done. 1 of 2 statements fail in at least one of them." in html
+    assert html.index("&lt;b&gt;") < html.index('<td class="id">a</td>')
+    assert "<b>" not in html
+    assert "# &lt;i&gt;" in html
+    assert "<figure><svg><g/></svg></figure>" in html
+    assert '<td>slack</td><td class="n">2.5</td>' in html
+    assert "<figure>" not in page(spec(*keep), rows, made, None)
+
+
+SPEC = """
+paper = "ntp"
+seeds = 2
+keep = ["ntp.theorem*:verdict", "ntp.theorem*:side", "ntp.theorem*:slack"]
+[data]
+generator = "free"
+V = [4, 5]
+N = 8
+L = 3
+[settings]
+steps1 = 9
+steps2 = 9
+"""
+
+
+@pytest.mark.slow
+def test_a_sweep_of_audits_writes_statements(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "small.toml"
+    path.write_text(SPEC, encoding="utf-8")
+    answer = json.loads(command("sweep", str(path), "--out", "out", "--jobs", "1", "--json").out)
+    with Path("out/statements.csv").open(encoding="utf-8", newline="") as file:
+        written = list(csv.DictReader(file))
+    assert [one["claim"] for one in written] == [one["claim"] for one in answer["statements"]]
+    (floor,) = (one for one in answer["statements"] if one["claim"] == "ntp.theorem2.floor")
+    assert (floor["violated"], floor["worst in"]) == (4, "V = 4, seed = 0")
+    assert "ntp.theorem2.floor" in Path("out/sweep.html").read_text(encoding="utf-8")
+    printed = command("sweep", str(path), "--out", "out", "--jobs", "1").out
+    assert printed.splitlines()[1].split()[:2] == ["claim", "violated"]
