@@ -6,7 +6,10 @@ from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
+
+from marginaudit import reports
 
 sys.path.append(str(Path(__file__).parent))
 
@@ -26,6 +29,8 @@ myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4  # as GitHub makes them, so that one link serves here and there
 
 autodoc_member_order = "bysource"
+for name in reports.__all__:  # they load when first asked for, and autodoc looks among what is loaded
+    setattr(reports, name, getattr(reports, name))
 autodoc_typehints = "none"  # the docstrings say types and shapes in words
 numpydoc_show_class_members = False
 
@@ -38,6 +43,7 @@ html_show_copyright = False
 def setup(app: Sphinx) -> None:
     """Sphinx calls this."""
     app.connect("autodoc-process-docstring", as_numpydoc_reads, priority=400)  # before numpydoc, at 500
+    app.connect("doctree-read", keep_github_anchors)
 
 
 def as_numpydoc_reads(*event: Any) -> None:
@@ -47,3 +53,10 @@ def as_numpydoc_reads(*event: Any) -> None:
     lines[:first] = [re.sub(r"(`[^`]*`)|\|", lambda found: found[1] or r"\|", line) for line in lines[:first]]
     if first < len(lines) and any(set(line) == {"-"} for line in lines):
         lines[first:first] = ["Examples", "--------"]
+
+
+def keep_github_anchors(app: Sphinx, tree: nodes.document) -> None:
+    """Give each section also the anchor that it has on GitHub, which is how claims name their proofs."""
+    for section in tree.findall(nodes.section):
+        if section.get("slug", "") not in ("", *section["ids"]):
+            section["ids"].append(section["slug"])

@@ -21,8 +21,8 @@ HEADER = """# Findings
 
 How each printed statement stands for every dataset that meets its assumptions: proved, refuted, or open. A refuted one
 is shown with the smallest counterexample found, the weakest added assumption known under which it is true, and what
-is true in its place. `marginaudit claims ID` tells all that is known of a statement, `marginaudit audit FILE` shows that
-a counterexample violates it, and [Trust](trust.md) says what each kind of evidence rests on.
+is true in its place. `marginaudit claims ID` tells all that is known of a statement, `marginaudit audit FILE` shows
+that a counterexample violates it, and [Trust](trust.md) says what each kind of evidence rests on.
 
 To cite a finding, give its id and the version, as in "marginaudit {version}, finding ntp.theorem2.floor". Ids are part
 of the interface: they stay. `marginaudit audit --export latex` writes a `references.bib` with the papers' entries and
