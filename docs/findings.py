@@ -54,7 +54,7 @@ def _refuted(paper: Paper, claim: Claim) -> str:
     words, known = claim.source_words, claim.standing
     lines = [f"### `{claim.id}` is false\n"]
     if words.quotation:
-        lines.append(f"> {_plain(words.quotation)}\n>\n> {_plain(words.place)}\n")
+        lines.append(f"> “{_plain(words.quotation)}”\n>\n> {_plain(words.place)}\n")
     lines.append(f"```math\n{claim.formula}\n```\n\n{_plain(claim.statement)}\n")
     if words.corrects:
         lines.append(f"* **Beside** `{words.corrects}`: {_plain(words.reading)}")

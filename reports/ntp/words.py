@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from marginaudit.reports.source_words import SourceWords, corrected, quoted
 
 COROLLARY_1 = quoted(
-    "appendix C.1, Corollary 1, and after it",
-    "for simplicity, we further assume that .. for all .. because .. for large enough iteration",
+    "appendix C.1, Corollary 1",
+    "Under the settings in Proposition .. let",
     "The power of ||W*_ov|| in the least T is 5 as far as it is legible. (A, 3A) is open at both ends, and every "
     "token x "
     "and every other label i is meant.",
