@@ -11,7 +11,7 @@ STRICT := --config-settings editable_mode=strict
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: FORCE audit clean fuzz help install lint mutants test types
+.PHONY: FORCE audit clean docs fuzz help install lint mutants test types
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1@/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -22,6 +22,10 @@ audit: $(VENV)/.audit-installed ## run the audit; says at its end where the repo
 
 test: install ## run all tests and doctests but the slow ones
 	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+
+docs: install ## build the pages of docs/ into docs/_build; a warning, a broken link among them, is an error
+	@$(BIN)/sphinx-build --quiet --nitpicky --fail-on-warning --keep-going docs docs/_build
+	@echo "docs/_build/index.html"
 
 fuzz: install ## put damaged files and options to every command, for minutes; SEED= repeats a run
 	@echo "seed $(SEED)"
@@ -40,7 +44,7 @@ mutants: install ## make small mistakes in the code and say which the tests miss
 	@$(BIN)/python -m tests.mutation $(ARGS)
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build *.egg-info audit-report .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build *.egg-info audit-report docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find $(PACKAGES) tests -name __pycache__ -prune -exec rm -rf {} +
 
 # A strict editable install is a tree of links under build/, which shows no new file until the next

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from marginaudit.orders import printable, shortened, shown
 from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.run import BaseRun
+from marginaudit.reports.source_words import UNQUOTED, SourceWords
 from marginaudit.reports.standing import OPEN, Standing
 from marginaudit.reports.time_limit import TimeIsUp
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
@@ -23,7 +24,7 @@ NOT_STATED = ("not stated",)
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What a claim's id looks like: it is part of file names."""
 
-EXPECTED: dict[type, str] = {str: "text", tuple: "a tuple of names", Standing: "a Standing"}
+EXPECTED: dict[type, str] = {str: "text", tuple: "a tuple of names", Standing: "a Standing", SourceWords: "SourceWords"}
 """What stands for these types in an error's message."""
 
 LONGEST_MESSAGE = 2000
@@ -38,6 +39,7 @@ FIELDS: dict[str, type] = {
     "paper": str,
     "assumptions": tuple,
     "standing": Standing,
+    "source_words": SourceWords,
 }
 """Types that are checked when a claim is made, so that a report can hold it."""
 
@@ -95,6 +97,8 @@ class Claim:
         The name of the paper that it is about; "" for any whose datasets have its assumptions.
     standing : Standing
         What is known of it for every dataset: open unless said otherwise.
+    source_words : SourceWords
+        What the source says word for word, where, and how it was read; nothing unless said otherwise.
 
     Raises
     ------
@@ -113,6 +117,7 @@ class Claim:
     instead: str = ""
     paper: str = ""
     standing: Standing = OPEN
+    source_words: SourceWords = UNQUOTED
 
     def __post_init__(self) -> None:
         for name, expected in FIELDS.items():

@@ -6,6 +6,7 @@ import math
 import re
 import textwrap
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
@@ -20,6 +21,7 @@ from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.standing import Status
 
 DOCS = Path(__file__).parents[1] / "docs"
 CELLS = sorted(path for path in (DOCS / "ablation").glob("*.json") if not path.name.endswith(".dataset.json"))
@@ -99,6 +101,16 @@ def test_how_a_constant_grows() -> None:
     module = script("constants")
     assert module.growth({V: [1.0, 3.0 * V**1.5] for V in module.VOCABULARIES}) == pytest.approx(1.5)
     assert math.isnan(module.growth({V: [0.0] for V in module.VOCABULARIES}))
+
+
+def test_the_findings_are_those_of_the_ledger() -> None:
+    module = script("findings")
+    page = (DOCS / "findings.md").read_text(encoding="utf-8")
+    assert page == module.page()
+    for claim in LEDGER.values():
+        assert (f"### `{claim.id}` is false" in page) == (claim.standing.status is Status.REFUTED)
+        assert (f"* `{claim.id}`: open is" in page) == (claim.standing.status is Status.OPEN)
+    assert f"marginaudit {version('marginaudit')}" in page
 
 
 def python_blocks(page: str) -> list[str]:

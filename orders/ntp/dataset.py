@@ -44,8 +44,8 @@ class Sample:
 class Dataset:
     """Distinct samples with their multiplicities, over one vocabulary.
 
-    Datasets are made by :func:`marginaudit.orders.read_dataset`, from a document of the same form by
-    :func:`marginaudit.orders.dataset_from_document`, or here from sentences that are already valid.
+    Datasets are made by :func:`marginaudit.orders.ntp.read_dataset`, from a document of the same form by
+    :func:`marginaudit.orders.ntp.dataset_from_document`, or here from sentences that are already valid.
 
     Attributes
     ----------

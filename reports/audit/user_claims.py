@@ -4,8 +4,10 @@ Both name them in one way: ``CLAIMS``, an iterable of `Claim`. Claims that a mod
 that it may hold some that others are made from. A package says where its CLAIMS are by an entry point.
 """
 
+import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from html import unescape
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -81,7 +83,7 @@ def _accepted(found: object, where: str, taken: set[str], papers: Collection[Pap
     ------
     InputError
         It has no claim or something else in it, a claim's id is taken, it assumes what no paper's datasets have, or
-        its formula is no LaTeX.
+        the page cannot show its formula.
     """
     if not isinstance(found, tuple):
         got = "no CLAIMS" if found is None else f"{shown(found)} as CLAIMS"
@@ -118,8 +120,13 @@ def _check_assumptions(claim: Claim, where: str, papers: Collection[Paper]) -> N
 def _check_formula(claim: Claim, where: str) -> None:
     from latex2mathml.converter import convert
 
+    place, got = f"{where}: claim {claim.id}", f"the formula {shown(claim.formula)}"
     try:
-        convert(claim.formula)
+        text = unescape(re.sub("<[^>]*>", " ", convert(claim.formula)))
     except Exception as error:
-        got = f"the formula {shown(claim.formula)} ({error_in_words(error)})"
-        raise InputError(f"{where}: claim {claim.id}", got=got, expected="LaTeX") from None
+        raise InputError(place, got=f"{got} ({error_in_words(error)})", expected="LaTeX") from None
+    if raw := re.search(r"\\([A-Za-z]+|.)", text):
+        expected = "commands that latex2mathml knows"
+        raise InputError(place, got=f"{got}, whose {raw[0]} stays as it is", expected=expected)
+    if not claim.formula.replace("\n", "").isprintable():
+        raise InputError(place, got=f"{got}, which has control characters", expected='a raw string, r".."')

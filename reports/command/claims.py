@@ -37,11 +37,15 @@ def claims(claim: str | None, claims_file: Path | None, as_json: bool) -> int:
 def _entry(claim: "Claim") -> dict[str, Any]:
     from marginaudit.reports.counterexample import counterexample_shown
 
-    known = claim.standing
+    known, words = claim.standing, claim.source_words
     paper = next((paper for paper in papers() if paper.has(claim)), None)
     return {
         "id": claim.id,
         "source": claim.source,
+        "quotation": words.quotation or None,
+        "place": words.place or None,
+        "reading": words.reading or None,
+        "corrects": words.corrects or None,
         "kind": claim.judgement.kind,
         "statement": claim.statement,
         "formula": claim.formula,

@@ -16,10 +16,12 @@ from marginaudit.reports.ntp.claims import (
 )
 from marginaudit.reports.ntp.sharper import margins, rate, squared, stage2
 from marginaudit.reports.ntp.standings import STANDINGS
+from marginaudit.reports.ntp.words import WORDS
+from marginaudit.reports.source_words import UNQUOTED
 from marginaudit.reports.standing import OPEN
 
 CLAIMS = Ledger(
-    replace(claim, standing=STANDINGS.get(claim.id, OPEN))
+    replace(claim, standing=STANDINGS.get(claim.id, OPEN), source_words=WORDS.get(claim.id, UNQUOTED))
     for module in (
         gradients,
         proposition1,

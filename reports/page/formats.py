@@ -47,7 +47,24 @@ def _markdown_text(text: str) -> str:
 
 
 def latex(grids: Sequence[Grid]) -> str:
-    """Tables of LaTeX with the rules of its package booktabs, each with its title as the caption."""
+    r"""Tables of LaTeX with the rules of its package booktabs, each with its title as caption and as label.
+
+    >>> table = Grid("Verdicts on my_data", ("claim", "slack"), (("a", "2"),), (), words=frozenset({0}))
+    >>> print(latex([table]))
+    \begin{table}
+    \centering
+    \caption{Verdicts on my\_data.}
+    \label{tab:verdicts-on-my-data}
+    \begin{tabular}{lr}
+    \toprule
+    claim & slack \\
+    \midrule
+    a & $2$ \\
+    \bottomrule
+    \end{tabular}
+    \end{table}
+    <BLANKLINE>
+    """
     return "\n".join(_latex(grid) for grid in grids)
 
 
@@ -64,6 +81,7 @@ def _latex(grid: Grid) -> str:
         position_float="centering",
         column_format="".join("l" if name in words else "r" for name in grid.header),
         caption=" ".join(_latex_text(f"{text.rstrip('.')}.") for text in (grid.title, *grid.notes)),
+        label=f"tab:{re.sub('[^a-z0-9]+', '-', grid.title.lower()).strip('-')}",
     )
 
 

@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
@@ -63,6 +64,7 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Pictures, beside: 
             "statement": claim.statement,
             "instead": claim.instead,
             "standing": claim.standing,
+            "words": _visible(asdict(claim.source_words)),
             "counterexample": counterexample_shown(paper, claim) if paper.has(claim) else None,
             "smallest": None
             if (known := smallest_counterexample(paper, claim)) is None

@@ -20,6 +20,8 @@ from marginaudit.reports.snap.claims import (
     transition,
 )
 from marginaudit.reports.snap.standings import STANDINGS
+from marginaudit.reports.snap.words import WORDS
+from marginaudit.reports.source_words import UNQUOTED
 from marginaudit.reports.standing import OPEN
 
 MODULES: tuple[tuple[Claim, ...], ...] = (
@@ -39,4 +41,8 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
     sparsity.CLAIMS,
 )
 
-CLAIMS = Ledger(replace(claim, standing=STANDINGS.get(claim.id, OPEN)) for claims in MODULES for claim in claims)
+CLAIMS = Ledger(
+    replace(claim, standing=STANDINGS.get(claim.id, OPEN), source_words=WORDS.get(claim.id, UNQUOTED))
+    for claims in MODULES
+    for claim in claims
+)

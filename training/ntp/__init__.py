@@ -1,7 +1,7 @@
 """Losses, closed-form gradients and Algorithm 1 of arXiv 2409.17335.
 
 `train` runs both stages; a :class:`Training` holds a record per stage and the final weights.
-:mod:`marginaudit.training.ntp.model.losses` is the textbook form in embedding space, for any weights.
+``marginaudit.training.ntp.model.losses`` is the textbook form in embedding space, for any weights.
 """
 
 from marginaudit.training.ntp.algorithm1 import train

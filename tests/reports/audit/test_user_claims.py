@@ -237,6 +237,14 @@ BAD_FILES = {
         FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula='')]",
         "mine.py: claim a: got the formula '' (NoAvailableTokensError), expected LaTeX",
     ),
+    "raw command": (
+        FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula=r'x\\quid y')]",
+        r"whose \quid stays as it is, expected commands that latex2mathml knows",
+    ),
+    "no raw string": (
+        FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula='\\theta')]",
+        "control characters, expected a raw string",
+    ),
     "built-in": (
         FILE + "CLAIMS = [claim('b', print), claim('ntp.example1', print)]",
         "mine.py: claim ntp.example1: got an id that another claim has, expected one of its own",

@@ -645,6 +645,7 @@ def test_latex() -> None:
         r"\begin{table}",
         r"\centering",
         r"\caption{t\_1 \& {[}x]. a note.}",
+        r"\label{tab:t-1-x}",
         r"\begin{tabular}{lr}",
         r"\toprule",
         r"q\_ & n \\",
@@ -655,7 +656,7 @@ def test_latex() -> None:
         r"\end{tabular}",
         r"\end{table}",
     ]
-    assert latex([replace(GRID, rows=(("~^%#{}\x1b", "1e18"),))]).splitlines()[7] == (
+    assert latex([replace(GRID, rows=(("~^%#{}\x1b", "1e18"),))]).splitlines()[8] == (
         r"\textasciitilde{}\textasciicircum{}\%\#\{\}\textbackslash{}x1b & $10^{18}$ \\"
     )
 

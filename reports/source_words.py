@@ -1,0 +1,65 @@
+"""What the source says word for word, where, and how it was read."""
+
+from dataclasses import dataclass, fields
+
+from marginaudit.orders import shown
+
+MOST_WORDS = 25
+"""Words of a quotation, at most: enough to find the place by, and no more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceWords:
+    """A printed statement in the source's own words, or what a statement of this project corrects.
+
+    Attributes
+    ----------
+    quotation : str
+        At most `MOST_WORDS` words; formulas in plain symbols, " .. " where something is left out.
+    place : str
+        Where it stands: section, theorem, equation. Neither text that was read says its version or its pages.
+    reading : str
+        What was taken where the words leave a choice; "" where they leave none.
+    corrects : str
+        The id of the printed statement that a re-derived or sharper one corrects, sharpens or varies; "" for a
+        printed one.
+
+    Raises
+    ------
+    ValueError
+        A field is no text, the quotation is too long, or it has no place.
+    """
+
+    quotation: str = ""
+    place: str = ""
+    reading: str = ""
+    corrects: str = ""
+
+    def __post_init__(self) -> None:
+        for name in (field.name for field in fields(self)):
+            value = getattr(self, name)
+            if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" for character in value):
+                raise ValueError(f"source_words: got {shown(value)} as {name}, expected text that UTF-8 has")
+        words = len(self.quotation.split())
+        if words > MOST_WORDS:
+            raise ValueError(f"source_words: got a quotation of {words} words, expected at most {MOST_WORDS}")
+        if self.quotation and not self.place:
+            raise ValueError(f"source_words: got no place of {shown(self.quotation)}, expected one")
+
+    def __bool__(self) -> bool:
+        """Whether anything is said."""
+        return any(getattr(self, field.name) for field in fields(self))
+
+
+UNQUOTED = SourceWords()
+"""Of a claim whose source is not quoted."""
+
+
+def quoted(place: str, quotation: str, reading: str = "") -> SourceWords:
+    """Of a printed statement."""
+    return SourceWords(quotation=quotation, place=place, reading=reading)
+
+
+def corrected(claim: str, reading: str = "") -> SourceWords:
+    """Of a statement of this project: the printed one, by id, and what is other."""
+    return SourceWords(corrects=claim, reading=reading)

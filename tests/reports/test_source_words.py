@@ -1,0 +1,87 @@
+"""What the source says word for word: each printed statement has it, and each of this project's names a printed one."""
+
+import html
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marginaudit.reports import LEDGER
+from marginaudit.reports.source_words import MOST_WORDS, SourceWords, corrected, quoted
+from tests.command_line import Command
+
+OWN = {"snap.corollary2.any-classes", "snap.theorem3.gain.sgd"}
+"""Variants of printed statements whose names do not tell it."""
+
+
+def printed(name: str) -> bool:
+    return not (name.endswith(".rederived") or name.startswith("sharp.") or name in OWN)
+
+
+@pytest.mark.parametrize("name", LEDGER)
+def test_a_printed_statement_is_quoted_with_its_place_and_another_names_a_printed_one(name: str) -> None:
+    words = LEDGER[name].source_words
+    if printed(name):
+        assert words.quotation
+        assert words.place
+        assert not words.corrects
+        assert len(words.quotation.split()) <= MOST_WORDS
+    else:
+        assert printed(words.corrects)
+        assert words.corrects in LEDGER
+        assert words.reading
+        assert not words.quotation
+    assert all(text == " ".join(text.split()) for text in (words.quotation, words.place, words.reading))
+
+
+def test_every_entry_of_the_tables_is_about_a_claim() -> None:
+    from marginaudit.reports.ntp.words import WORDS as NTP
+    from marginaudit.reports.snap.words import WORDS as SNAP
+
+    assert {name: claim.source_words for name, claim in LEDGER.items()} == {**NTP, **SNAP}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            {"quotation": "word " * (MOST_WORDS + 1), "place": "here"},
+            "of 26 words, expected at most 25",
+        ),
+        ({"quotation": "It is so."}, "got no place of 'It is so.', expected one"),
+        ({"reading": 3}, "got 3 as reading, expected text"),
+        ({"place": "\ud800"}, "as place, expected text that UTF-8 has"),
+    ],
+)
+def test_what_no_report_can_hold_is_refused(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SourceWords(**fields)
+
+
+def test_so_many_words_are_not_too_many() -> None:
+    assert len(quoted("here", "word " * MOST_WORDS).quotation.split()) == MOST_WORDS
+
+
+def test_a_claim_of_ones_own_need_not_quote_and_says_what_its_words_have_to_be() -> None:
+    claim = replace(LEDGER["ntp.lemma6"], source_words=SourceWords())
+    assert not claim.source_words
+    assert corrected("ntp.lemma6")
+    with pytest.raises(ValueError, match=r"claim ntp.lemma6: got 'so' as source_words, expected SourceWords"):
+        replace(claim, source_words="so")  # type: ignore[arg-type]
+
+
+def test_the_command_and_the_page_tell_them(command: Command, tmp_path: Path) -> None:
+    listed = {entry["id"]: entry for entry in command.json("claims")}
+    for name, claim in LEDGER.items():
+        words = claim.source_words
+        told = tuple(listed[name][key] for key in ("quotation", "place", "reading", "corrects"))
+        assert told == tuple(text or None for text in (words.quotation, words.place, words.reading, words.corrects))
+    out = str(tmp_path / "report")
+    assert command("audit", "example-1", "--steps1", "3", "--steps2", "3", "--out", out).status == 0
+    page = html.unescape((tmp_path / "report" / "report.html").read_text(encoding="utf-8"))
+    for name in ("ntp.theorem3.prediction", "ntp.lemma7", "sharp.lemma6"):
+        words = LEDGER[name].source_words
+        for text in (words.quotation, words.place, words.reading):
+            assert text in page
+    assert 'beside, <a class="mono" href="#ntp.lemma6">ntp.lemma6</a>: sqrt 2' in page

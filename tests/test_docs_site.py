@@ -1,0 +1,59 @@
+"""The site that `make docs` builds: no warning, formulas without raw commands, and the anchors that claims name."""
+
+import html
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from marginaudit.reports import LEDGER
+from tests.pages import ROOT
+
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    build = ["sphinx", "--quiet", "--nitpicky", "--fail-on-warning", "--keep-going", str(DOCS), str(folder)]
+    done = subprocess.run([sys.executable, "-m", *build], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder
+
+
+def test_every_page_is_in_the_table_of_contents_once() -> None:
+    listed = re.findall(r"^[\w/-]+$", (DOCS / "index.md").read_text(encoding="utf-8"), re.M)
+    found = [path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*.md") if "_build" not in path.parts]
+    assert sorted(listed) == sorted({path.as_posix() for path in found} - {"index"})
+
+
+@pytest.mark.slow
+def test_each_proof_is_where_its_claim_says(site: Path) -> None:
+    for claim in LEDGER.values():
+        if claim.standing.proof:
+            page, _, anchor = claim.standing.proof.partition("#")
+            text = (site / Path(page).with_suffix(".html").name).read_text(encoding="utf-8")
+            assert f'id="{anchor}"' in text
+
+
+@pytest.mark.slow
+def test_formulas_are_mathml_and_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    proofs = (site / "proofs.html").read_text(encoding="utf-8")
+    formulas = re.findall("<math.*?</math>", proofs, re.S)
+    assert len(formulas) > 400
+    assert [found for found in formulas if "\\" in html.unescape(re.sub("<[^>]*>", "", found))] == []
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not re.search(r"<(?:script|img|iframe)[^>]*src=\"(?:https?:)?//", text), page
+        assert not re.search(r"<link[^>]*href=\"(?:https?:)?//", text), page
+
+
+@pytest.mark.slow
+def test_the_reference_has_what_the_readmes_example_imports(site: Path) -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in (site / "api").glob("*.html"))
+    imports = re.findall(r"^from (marginaudit\.[\w.]+) import (.*)$", (ROOT / "README.md").read_text("utf-8"), re.M)
+    names = [f"{module}.{name}" for module, named in imports for name in named.split(", ")]
+    assert len(names) > 3
+    assert [name for name in names if f'id="{name}"' not in pages] == []
