@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.margins.ntp import Infeasible
+from marginaudit.margins.ntp import Exact, Infeasible
 from marginaudit.orders.ntp import Dataset, gram_deviation
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
@@ -459,6 +460,18 @@ def sharp_allowed(run: Run, norm: Floats) -> Floats:
     return np.full_like(norm, run.norm_kq * logarithm)
 
 
+def largest_lead(run: Run) -> float:
+    """1 - 1/(sqrt2 ||W*||): cos(d, W) is at most 1, and cos(d, W*) at least the rest, as in `sharp.lemma6`.
+
+    Written as (2 ||W*||^2 - 1) / (sqrt2 ||W*|| (sqrt2 ||W*|| + 1)), which is 0 where there is one relation, and not
+    what rounding leaves of 1 - 1: bounds of steps that are long enough are smaller.
+    """
+    solution = run.kq.optimal()
+    square = 2 * (solution.norm_squared_exact if isinstance(solution, Exact) else Fraction(solution.norm_squared))
+    root = math.sqrt(square)
+    return float(square - 1) / (root * (root + 1))
+
+
 def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] | None) -> Finding:
     """<d, W> <= (||W|| + a_t ||W||) <d, What>, d = -grad Loss, from the threshold on.
 
@@ -468,8 +481,7 @@ def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] 
     bounded = Bounded(
         measure=partial(_lead, allowed=allowed),
         upper=lambda run, t: allowed(run, _norm_at(run, t)) / _norm_at(run, t) * _cos_at(run, t),
-        # cos(d, W) <= 1, and cos(d, W*) >= 1 / (sqrt2 ||W*||) as in `sharp.lemma6`
-        largest=lambda run: 1 - 1 / (np.sqrt(2) * run.norm_kq),
+        largest=largest_lead,
     )
     stage = run.training.stage2
     lost = (stage.step >= 1) & ~_moving(run)

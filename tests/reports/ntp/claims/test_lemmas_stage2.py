@@ -117,6 +117,22 @@ def test_a_gradient_that_rounding_hides_decides_nothing() -> None:
         assert (found.verdict, found.detail) == (Verdict.INCONCLUSIVE, "From t = 4 on rounding hides the gradient.")
 
 
+@pytest.mark.parametrize(("tokens", "relations"), [("oq", 1), ("oaq", 2)])
+def test_every_bound_on_a_lead_is_vacuous_where_there_is_one_relation(tokens: str, relations: int) -> None:
+    """With one relation W and W* lie on one ray, both cosines are the same, and any bound above 0 says nothing."""
+    following = dict(zip("oaq", "aqo", strict=True))
+    on = Run(
+        Dataset("steps", tuple("oaq"), (Sample(tuple(tokens), "a"),), (1,), next_token=following),
+        Config(steps1=7, lr1=20.0, steps2=150, lr2=3e14),
+    )
+    assert len(on.dataset.relations) == relations
+    reach = 1 - 1 / math.sqrt(2 * float(on.kq.exact().norm_squared_exact))
+    assert lemmas.largest_lead(on) == pytest.approx(reach, rel=1e-14, abs=1e-15)
+    assert (lemmas.largest_lead(on) == 0) == (relations == 1)
+    found = LEDGER["sharp.lemma7"].judge(on)
+    assert found.informative_from == (None if relations == 1 else 1)
+
+
 def test_the_bars_of_lemma_4_hold_rounding_and_the_gram_matrix() -> None:
     data = CASES["example-1"]()
     sides = lemma4_sides(Run(data))
