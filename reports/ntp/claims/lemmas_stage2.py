@@ -472,6 +472,24 @@ def largest_lead(run: Run) -> float:
     return float(square - 1) / (root * (root + 1))
 
 
+def _lost(run: Run, allowed: Allowed, start: float, first: int) -> Finding:
+    """From a first record on float64 has no gradient; the bound may say nothing whatever it is.
+
+    ||W|| <= t eta, and cos(d, W*) >= 1/(sqrt2 ||W*||), so the bound is at least what these make of it.
+    """
+    detail = f"From t = {int(run.training.stage2.step[first])} on rounding hides the gradient."
+    t = np.array([t for t in run.training.stage2.step if t >= max(1.0, start)], dtype=float)
+    farthest = t * run.eta
+    least = series(allowed(run, farthest) / farthest / (math.sqrt(2) * run.norm_kq))
+    if len(t) and (least.lower >= largest_lead(run)).all():
+        return Finding(
+            Verdict.VACUOUS,
+            detail=f"{detail} The bound is beyond reach whatever it is: ||W|| is at most t eta, and the descent "
+            "direction's cosine with W*_kq at least 1/(sqrt2 ||W*_kq||).",
+        )
+    return Finding(Verdict.INCONCLUSIVE, detail=detail)
+
+
 def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] | None) -> Finding:
     """<d, W> <= (||W|| + a_t ||W||) <d, What>, d = -grad Loss, from the threshold on.
 
@@ -486,8 +504,7 @@ def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] 
     stage = run.training.stage2
     lost = (stage.step >= 1) & ~_moving(run)
     if lost.any():
-        t = int(stage.step[np.argmax(lost)])
-        return Finding(Verdict.INCONCLUSIVE, detail=f"From t = {t} on rounding hides the gradient.")
+        return _lost(run, allowed, start=1.0 if threshold is None else threshold(run), first=int(np.argmax(lost)))
     every = bounded.judge(run)
     if threshold is None:
         return every
