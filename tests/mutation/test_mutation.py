@@ -131,6 +131,7 @@ def test_the_tests_of_a_module_begin_with_its_own() -> None:
 def test_the_tests_that_call_a_command_are_near_to_its_module() -> None:
     tests = covering_tests(ROOT, "reports/ntp/commands/verify.py")
     assert "tests/reports/command/test_commands.py" in tests[:4]
+    assert covering_tests(ROOT, "reports/command/sweep.py")[1] == "tests/reports/sweep/test_sweep.py"
     assert tests.index("tests/reports/command/test_surroundings.py") < tests.index("tests/reports/ntp/test_run.py")
 
 

@@ -215,6 +215,7 @@ def covering_tests(root: Path, module: str) -> list[str]:
     above = [path.relative_to(root) for path in sorted((root / "tests").glob("test_*.py"))]
     mirrored = [path for path in tests if path.name == own and room.is_relative_to(path.parent)]
     near = [path for path in tests if path not in mirrored and importing.search((root / path).read_text("utf-8"))]
+    near.sort(key=lambda path: path.name != own)
     rest = [path for path in tests if path not in mirrored and path not in near]
     rest.sort(key=lambda path: beside.search((root / path).read_text("utf-8")) is None)
     last = [path for path in above if importing.search((root / path).read_text("utf-8"))]
