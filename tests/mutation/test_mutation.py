@@ -128,6 +128,13 @@ def test_the_tests_of_a_module_begin_with_its_own() -> None:
     assert limit.index(near) < limit.index(far)
 
 
+def test_the_tests_that_call_a_command_are_near_to_its_module() -> None:
+    tests = covering_tests(ROOT, "reports/ntp/commands/verify.py")
+    assert "tests/reports/command/test_commands.py" in tests[:4]
+    assert covering_tests(ROOT, "reports/command/sweep.py")[1] == "tests/reports/sweep/test_sweep.py"
+    assert tests.index("tests/reports/command/test_surroundings.py") < tests.index("tests/reports/ntp/test_run.py")
+
+
 def test_a_file_of_another_room_with_the_same_name_is_not_the_module_s_own() -> None:
     tests = covering_tests(ROOT, "orders/snap/generate.py")
     assert tests[:2] == ["tests/orders/snap/test_generate.py", "marginaudit.orders"]

@@ -131,9 +131,14 @@ def _answered(row: Mapping[str, Any], e: Experiment, steps: list[int]) -> Iterat
             yield Disagreement("evidence", f"{said[0]}, and it is {true}")
     since = re.search(r"answered n\(x_0\) from step: ([^.]*)\.", row["detail"])
     if since and steps[-1] < len(e.states):
-        for length, step in re.findall(r"(\d+): (\w+)", since[1])[:3]:
+        for length, step, earlier in re.findall(r"(\d+): (\w+)( or earlier)?", since[1])[:3]:
             found = theorem3_statements.answered_from(e, steps, int(length))
-            if step not in ("open", "never" if found is None else str(found)):
+            known = (
+                found is not None and found <= int(step)
+                if earlier
+                else step == ("never" if found is None else str(found))
+            )
+            if step != "open" and not known:
                 yield Disagreement("evidence", f"{length} tokens answered from {step}, and it is {found}")
 
 

@@ -100,8 +100,11 @@ def _break(rng: random.Random, document: dict[str, Any], tokens: list[str]) -> N
         rng.choice(document["samples"])["next"] = rng.choice(tokens)
     if rng.random() < 0.02:
         del document["next_token"][rng.choice(tokens)]
-    # no explicit n(x) against a sample [x] -> y: that is an input error
-    single = {s["tokens"][0]: s["next"] for s in document.get("samples", []) if len(s["tokens"]) == 1}
+    # no explicit n(x), and no other sample [x] -> z, against a sample [x] -> y: that is an input error
+    alone = [sample for sample in document.get("samples", []) if len(sample["tokens"]) == 1]
+    single = {sample["tokens"][0]: sample["next"] for sample in alone}
+    for sample in alone:
+        sample["next"] = single[sample["tokens"][0]]
     single |= {s[0]: s[1] for s in document.get("sentences", [])}
     for x, y in document["next_token"].items():
         if single.get(x, y) != y:

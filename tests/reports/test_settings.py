@@ -14,7 +14,6 @@ from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.command.options import configs, dashed
 from marginaudit.reports.ntp import Config
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import settings_of
 from tests.command_line import SVOP, Command, dataset_file
 
@@ -23,6 +22,7 @@ BAD: dict[str, tuple[Any, ...]] = {
     "size": (0, 0.0, -1.0, 0.9e-100, 1.1e100, math.inf, -math.inf, math.nan, True, "0.1", 1j),
     "step list": (5, "5", [5], (5, -1), (5, 10**18 + 1), (5, 2.0), (True,), ("5",), ((5,),)),
     "choice": ("NGD", "", 1, ["ngd"]),
+    "share": (-5e-324, -1.0, 1.0, math.nan, 0, True, "0.5"),
     "count": (0, -1, 10**6 + 1, 2.0, True, "2"),
     "number": (-1, 2**63 + 1, 2.0, True, "2"),
 }
@@ -32,32 +32,34 @@ GOOD: dict[str, tuple[Any, ...]] = {
     "steps": (0, 10**18, np.int64(7)),
     "size": (1e-100, 1e100, 1, np.float64(0.5)),
     "step list": ((), (0, 1, 900), (np.int64(3),)),
-    "choice": ("ngd", "gd"),
+    "share": (0.0, 0.5, math.nextafter(1.0, 0.0)),
     "count": (1, 10**6, np.int64(2)),
     "number": (0, 2**63),
 }
 
 
+CONFIGS = dict.fromkeys(
+    [paper.config for paper in PAPERS] + [type(paper.sweeps.config) for paper in PAPERS if paper.sweeps]
+)
 SETTINGS = [
-    pytest.param(paper, name, id=f"{paper.name}-{name}") for paper in PAPERS for name in settings_of(paper.config)
+    pytest.param(config, name, id=f"{config.__name__}-{name}") for config in CONFIGS for name in settings_of(config)
 ]
 
 
-@pytest.mark.parametrize(("paper", "name"), SETTINGS)
-def test_a_config_refuses_bad_values(paper: Paper, name: str) -> None:
-    known = settings_of(paper.config)[name]
+@pytest.mark.parametrize(("config", "name"), SETTINGS)
+def test_a_config_refuses_bad_values(config: type, name: str) -> None:
+    known = settings_of(config)[name]
     for value in (*BAD[known.values.name], *(() if known.none else (None,))):
         with pytest.raises(InputError) as refused:
-            paper.config(**{name: value})
-        place = f"{paper.config.__name__}.{name}"
-        assert str(refused.value) == f"{place}: got {shown(value)}, expected {known.values.expected}"
+            config(**{name: value})
+        assert str(refused.value) == f"{config.__name__}.{name}: got {shown(value)}, expected {known.values.expected}"
 
 
-@pytest.mark.parametrize(("paper", "name"), SETTINGS)
-def test_a_config_takes_the_ends_of_each_range(paper: Paper, name: str) -> None:
-    known = settings_of(paper.config)[name]
-    for value in (*GOOD[known.values.name], *((None,) if known.none else ())):
-        assert getattr(paper.config(**{name: value}), name) == value
+@pytest.mark.parametrize(("config", "name"), SETTINGS)
+def test_a_config_takes_the_ends_of_each_range(config: type, name: str) -> None:
+    known = settings_of(config)[name]
+    for value in (*(known.values.choices or GOOD[known.values.name]), *((None,) if known.none else ())):
+        assert getattr(config(**{name: value}), name) == value
 
 
 def test_a_recorded_step_lies_in_one_of_the_stages() -> None:

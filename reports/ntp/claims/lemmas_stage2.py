@@ -3,13 +3,14 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.margins.ntp import Infeasible
+from marginaudit.margins.ntp import Exact, Infeasible
 from marginaudit.orders.ntp import Dataset, gram_deviation
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
@@ -459,6 +460,36 @@ def sharp_allowed(run: Run, norm: Floats) -> Floats:
     return np.full_like(norm, run.norm_kq * logarithm)
 
 
+def largest_lead(run: Run) -> float:
+    """1 - 1/(sqrt2 ||W*||): cos(d, W) is at most 1, and cos(d, W*) at least the rest, as in `sharp.lemma6`.
+
+    Written as (2 ||W*||^2 - 1) / (sqrt2 ||W*|| (sqrt2 ||W*|| + 1)), which is 0 where there is one relation, and not
+    what rounding leaves of 1 - 1: bounds of steps that are long enough are smaller.
+    """
+    solution = run.kq.optimal()
+    square = 2 * (solution.norm_squared_exact if isinstance(solution, Exact) else Fraction(solution.norm_squared))
+    root = math.sqrt(square)
+    return float(square - 1) / (root * (root + 1))
+
+
+def _lost(run: Run, allowed: Allowed, start: float, first: int) -> Finding:
+    """From a first record on float64 has no gradient; the bound may say nothing whatever it is.
+
+    ||W|| <= t eta, and cos(d, W*) >= 1/(sqrt2 ||W*||), so the bound is at least what these make of it.
+    """
+    detail = f"From t = {int(run.training.stage2.step[first])} on rounding hides the gradient."
+    t = np.array([t for t in run.training.stage2.step if t >= max(1.0, start)], dtype=float)
+    farthest = t * run.eta
+    least = series(allowed(run, farthest) / farthest / (math.sqrt(2) * run.norm_kq))
+    if len(t) and (least.lower >= largest_lead(run)).all():
+        return Finding(
+            Verdict.VACUOUS,
+            detail=f"{detail} The bound is beyond reach whatever it is: ||W|| is at most t eta, and the descent "
+            "direction's cosine with W*_kq at least 1/(sqrt2 ||W*_kq||).",
+        )
+    return Finding(Verdict.INCONCLUSIVE, detail=detail)
+
+
 def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] | None) -> Finding:
     """<d, W> <= (||W|| + a_t ||W||) <d, What>, d = -grad Loss, from the threshold on.
 
@@ -468,14 +499,12 @@ def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] 
     bounded = Bounded(
         measure=partial(_lead, allowed=allowed),
         upper=lambda run, t: allowed(run, _norm_at(run, t)) / _norm_at(run, t) * _cos_at(run, t),
-        # cos(d, W) <= 1, and cos(d, W*) >= 1 / (sqrt2 ||W*||) as in `sharp.lemma6`
-        largest=lambda run: 1 - 1 / (np.sqrt(2) * run.norm_kq),
+        largest=largest_lead,
     )
     stage = run.training.stage2
     lost = (stage.step >= 1) & ~_moving(run)
     if lost.any():
-        t = int(stage.step[np.argmax(lost)])
-        return Finding(Verdict.INCONCLUSIVE, detail=f"From t = {t} on rounding hides the gradient.")
+        return _lost(run, allowed, start=1.0 if threshold is None else threshold(run), first=int(np.argmax(lost)))
     every = bounded.judge(run)
     if threshold is None:
         return every

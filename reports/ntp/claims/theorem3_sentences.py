@@ -226,8 +226,8 @@ def right_from(run: Run, length: int) -> int | str:
 
     All margins of W_ov are one A, so the answer is n of the token with the most attention: x_0 wins when
     s_0 - s_x > log c, by more than the error of scores, for the most copies c of each non-optimal x that a sentence of
-    that length holds. "never" where one is surely answered otherwise at the last record, "open" where the error of
-    scores leaves that open.
+    that length holds. "or earlier" where the error of scores leaves the record before open, "never" where a sentence is
+    surely answered otherwise at the last record, "open" where the error of scores leaves that open.
     """
     step, error = run.training.stage2.step, score_error(run)
     room = np.full(len(step), np.inf)
@@ -237,7 +237,8 @@ def right_from(run: Run, length: int) -> int | str:
     unsure = np.flatnonzero(room <= error)
     first = int(unsure[-1]) + 1 if len(unsure) else 0
     if first < len(step):
-        return int(step[first])
+        earlier = first > 0 and room[first - 1] > -error[first - 1]
+        return f"{step[first]} or earlier" if earlier else int(step[first])
     return "open" if room[-1] > -error[-1] else "never"
 
 

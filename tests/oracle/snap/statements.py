@@ -419,7 +419,7 @@ def weaker(*, printed: bool) -> Entries:
         M = int((T.M * times * times).ceil().unique_fmpz() or 0)
         F = []
         for c in T.problem.classes:
-            f = unit({l: ball(p) for l, p in c.P.items()})  # noqa: E741
+            f = {common: arb(0)} | unit({l: ball(p) for l, p in c.P.items()})  # noqa: E741
             square = f[common] ** 2
             left = ((1 - square / times) / (1 - square)).sqrt()
             F.append({l: x / times.sqrt() if l == common else x * left for l, x in f.items()})  # noqa: E741

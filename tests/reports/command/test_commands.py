@@ -101,6 +101,13 @@ def test_what_is_no_certificate(command: Command, svop: Path, content: bytes) ->
     assert command("verify", "nope.json", "proof.json").status == 2
 
 
+def test_a_certificate_that_is_not_there_is_told_with_what_would_be_one(command: Command, svop: Path) -> None:
+    line = command.refused("verify", svop, "nope.json")
+    assert (
+        line == "nope.json: got No such file or directory, expected a certificate, as `solve --certificate` writes it"
+    )
+
+
 # hunt
 
 

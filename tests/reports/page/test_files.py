@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from marginaudit.reports.page import files
 from marginaudit.reports.page.files import check_writable, write_whole
 from marginaudit.reports.page.locks import lock_of
 
@@ -96,6 +97,36 @@ def test_a_temporary_that_was_taken_for_a_left_one_is_made_again(
     write_whole(tmp_path / "a.json", "new")
     assert len(made) == 2
     assert (tmp_path / "a.json").read_text() == "new"
+
+
+def test_a_left_temporary_that_another_program_removes_first_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = tmp_path / ".a.json.abcdefgh.part"
+    left.touch()
+
+    def swept_by_another(path: Path, *, wait: bool) -> int | None:
+        lock = lock_of(path, wait=wait)
+        if path == left:
+            path.unlink()
+        return lock
+
+    monkeypatch.setattr(files, "lock_of", swept_by_another)
+    write_whole(tmp_path / "a.json", "new")
+    assert names(tmp_path) == ["a.json"]
+
+
+def test_a_temporary_that_is_gone_does_not_hide_why_writing_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def removed(temporary: Path, target: Path) -> None:
+        temporary.unlink()
+        raise OSError(28, f"no room for {target.name}")
+
+    monkeypatch.setattr(Path, "replace", removed)
+    with pytest.raises(OSError, match=r"no room for a\.json"):
+        write_whole(tmp_path / "a.json", "new")
+    assert names(tmp_path) == []
 
 
 def test_a_folder_that_cannot_be_listed_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

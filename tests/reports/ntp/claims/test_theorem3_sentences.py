@@ -94,6 +94,26 @@ def test_right_from_is_the_first_step_with_all_answers_right(run: Run, length: i
 
 
 @pytest.mark.parametrize(
+    ("before", "error", "expected"),
+    [
+        (0.1, 0.05, 1),
+        (0.1, 0.11, "3 or earlier"),
+        (-0.1, 0.11, "3 or earlier"),
+        (-0.1, 0.09, 3),
+        (0.0, 0.0, 3),
+    ],
+)
+def test_right_from_says_where_an_earlier_step_is_open(
+    monkeypatch: pytest.MonkeyPatch, before: float, error: float, expected: int | str
+) -> None:
+    run = Run(CASES["example-1"](), Config(steps1=3, steps2=3, at=(1, 2, 3)))
+    leads = np.array([before, before, 1.0]) + np.log([[3], [2]])
+    monkeypatch.setattr(theorem3_sentences, "least_leads", lambda run: leads)
+    monkeypatch.setattr(theorem3_sentences, "score_error", lambda run: np.full(3, error))
+    assert right_from(run, 4) == expected
+
+
+@pytest.mark.parametrize(
     ("last", "error", "expected"),
     [
         (0.1, 0.0, 3),
