@@ -110,14 +110,19 @@ def _matched(samples: Samples, winner: Mask) -> Indices:
 
 def dataset_of(part: Part, samples: Samples, vocabulary: Sequence[Token], name: str) -> Dataset:
     """The part as a dataset over the tokens that it uses; n, where no sample says it, is any injective map."""
-    sentences = [(samples.tokens_of(s), int(samples.next[s])) for s in np.flatnonzero(part.kept).tolist()]
-    used = sorted({x for tokens, following in sentences for x in (*tokens, following)})
-    said = {int(part.source[y]): y for y in sorted({following for _, following in sentences})}
-    free = iter([y for y in used if y not in said.values()])
+    chosen = np.flatnonzero(part.kept).tolist()
+    following = samples.next[part.kept]
+    present = samples.token[np.repeat(part.kept, samples.size)]
+    used = np.union1d(present, following).tolist()
+    said = {int(part.source[y]): y for y in np.unique(following).tolist()}
+    free = iter(sorted(set(used) - set(said.values())))
     return Dataset(
         name=name,
         vocabulary=tuple(vocabulary[x] for x in used),
-        samples=tuple(Sample(tuple(vocabulary[x] for x in tokens), vocabulary[y]) for tokens, y in sentences),
+        samples=tuple(
+            Sample(tuple(vocabulary[x] for x in samples.tokens_of(s)), vocabulary[y])
+            for s, y in zip(chosen, following.tolist(), strict=True)
+        ),
         counts=tuple(samples.count[part.kept].tolist()),
         next_token={vocabulary[x]: vocabulary[said[x] if x in said else next(free)] for x in used},
     )
