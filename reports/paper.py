@@ -129,6 +129,7 @@ class Paper:
     train : from a dataset, a config, a progress callback, a function for remarks and the dataset's origin to the answer
         of `marginaudit train`
     classified : from a dataset and its `Kind.describe` to tables (title, header, rows) for `marginaudit classify`
+    remark : from a dataset and its origin to what an audit says of it in one line before it starts; "" for nothing
     commands : modules of the commands that only this paper has, by name
         Those of the built-in papers are listed beside them, so that `--help` imports no paper.
     claims : tuple of Claim
@@ -169,6 +170,7 @@ class Paper:
     records: Callable[[Any], Mapping[str, Rows]] = lambda _: {}
     train: Callable[[Any, Any, Progress, Callable[[str], None], str], Trained]
     classified: Callable[[Any, dict[str, Any]], Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]]
+    remark: Callable[[Any, str], str] = lambda dataset, origin: ""
     commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
     implications: tuple[Implication, ...] = ()

@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1
 from tests.command_contract import kept, own_folder
 from tests.command_line import SVOP
 from tests.strategies import HOSTILE, damaged, damaged_documents, documents, json_values
@@ -26,6 +27,7 @@ WORDS = ["", "-", "--", "nope", "list", "all", "ntp", "snap", "kq", "exact", "cv
 SHORT_STEPS = st.sampled_from(["0", "1", "2", "5"])
 OPTIONS = {
     "classify": ["--json"],
+    "realize": ["--json", "--unit", "--column", "--prose", "--max-vocabulary", "--max-length", "--majority", "--table"],
     "solve": ["--json", "--method", "--only", "--certificate"],
     "train": ["--json", "--lr1", "--lr2", "--at", "--optimizer"],
     "audit": [
@@ -41,6 +43,11 @@ OPTIONS = {
     ],
 }
 GOOD = {
+    "--unit": ["word", "char", "id"],
+    "--column": ["text", "a"],
+    "--max-vocabulary": ["2", "3", "1000"],
+    "--max-length": ["1", "2", "32"],
+    "--table": ["table.csv"],
     "--method": ["auto", "exact", "cvxpy"],
     "--only": ["ov", "kq"],
     "--certificate": ["proof.json"],
@@ -52,7 +59,7 @@ GOOD = {
     "--paper": ["ntp", "all"],
     "--fail-on": ["violated"],
 }
-FLAGS = ("--json", "--certify")
+FLAGS = ("--json", "--certify", "--prose", "--majority")
 
 
 @st.composite
@@ -118,6 +125,33 @@ def test_any_file_to_train_on(file: tuple[str, bytes], arguments: list[str]) -> 
         assert kept("train", file[0], *arguments) == answer
 
 
+@st.composite
+def texts(draw: st.DrawFn) -> tuple[str, bytes]:
+    """The name of a text's file and its bytes."""
+    name = draw(st.sampled_from(["d.txt", "d.csv", "d.jsonl", "a\x1b[31m\n.txt", "d.json"]))
+    lines = draw(st.lists(st.text('ab12 ,"#.\r\x85\u2028\ufeff\x00', max_size=8), max_size=6))
+    if name == "d.csv":
+        lines = ["text,a", *(f'{line},"{line}"' if draw(st.booleans()) else f"{line}," for line in lines)]
+    if name == "d.jsonl":
+        key = st.sampled_from(["text", "a"])
+        lines = [json.dumps({draw(key): draw(st.sampled_from([line, list(line), 1]))}) for line in lines]
+    content = "\n".join(lines).encode()
+    return name, content + draw(st.sampled_from([b"", b"", b"\xff", b"\na b a\nb a b"]))
+
+
+@FAST
+@given(texts(), options("realize", wild=True))
+def test_any_text_to_realize(file: tuple[str, bytes], arguments: list[str]) -> None:
+    with own_folder() as folder:
+        (folder / file[0]).write_bytes(file[1])
+        answer = kept("realize", file[0], *arguments, "--out", "part.json")
+        assert (folder / "part.json").exists() == (answer.status == 0)
+        if answer.status == 0:
+            assert kept("realize", file[0], *arguments, "--out", "part.json") == answer
+            found = kept("classify", "part.json", "--json")
+            assert all(json.loads(found.out)["assumptions"][name]["holds"] for name in ASSUMPTION_1)
+
+
 @SLOW
 @example(TINY_FILE, ["--optimizer", "gd", "--lr1", "0.1", "--lr2", "1e-100", *ONE_STEP])
 @example(TINY_FILE, ["--optimizer", "gd", "--lr1", "1e-100", "--lr2", "1e-100", *ONE_STEP])
@@ -177,7 +211,9 @@ def test_any_certificate(pair: tuple[Any, Any], other: tuple[str, bytes], which:
 
 @FAST
 @given(
-    st.sampled_from(["classify", "solve", "train", "audit", "verify", "hunt", "figure", "claims", "table", "nope", ""]),
+    st.sampled_from(
+        ["classify", "solve", "train", "audit", "verify", "hunt", "figure", "claims", "table", "realize", "nope", ""]
+    ),
     st.lists(
         st.sampled_from([*WORDS, *NUMBERS, "--json", "--out", "--seed", "--seconds", "--without", "--claims"]),
         max_size=4,

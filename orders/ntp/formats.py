@@ -17,6 +17,9 @@ from marginaudit.orders.text import shown
 KEYS = ("name", "vocabulary", "sentences", "samples", "next_token", "embedding")
 SAMPLE_KEYS = ("tokens", "next", "count")
 
+COMMENT = "#"
+"""Starts a line of a text file that is none of its sentences."""
+
 LARGEST_ENTRY = 1e50
 """Of an embedding; float64 holds fourth powers of its entries and of their inverses, with room for sums and steps."""
 
@@ -37,7 +40,7 @@ def dataset_from_text(text: str, where: str = "dataset", name: str = "dataset") 
     sentences = []
     for number, line in enumerate(StringIO(text, newline=None), start=1):
         words = line.split()
-        if not words or words[0].startswith("#"):
+        if not words or words[0].startswith(COMMENT):
             continue
         if len(words) < 2:
             raise InputError(f"{where}: line {number}", got="a sentence of 1 token", expected="at least 2")

@@ -12,6 +12,14 @@ COMMANDS = {
         "marginaudit.reports.ntp.commands.verify",
         "Check a CERTIFICATE that `solve --certificate` wrote.",
     ),
+    "realize": (
+        "marginaudit.reports.ntp.commands.realize",
+        "Find the largest part of a text that meets Assumption 1, and how far the rest is from it.",
+    ),
+    "relax": (
+        "marginaudit.reports.ntp.commands.relax",
+        "Judge the statements on tokens that are not orthonormal, and say at which coherence each breaks.",
+    ),
 }
 """Modules that have a command of that name, and what it does."""
 

@@ -90,6 +90,9 @@ def audit(
         kinds = ", ".join(dict.fromkeys(source.paper.kind.name for source in sources))
         raise InputError("--claim", got=f"no claim about {kinds}", expected="one about a DATASET")
     config = configs("audit", tuple({source.paper.name: source.paper for source in sources}.values()), PAPERS, given)
+    for source in sources:
+        if remark := source.paper.remark(source.dataset, source.origin):
+            tell(remark)
     steps = [source.paper.steps(config[source.paper.name]) for source in sources]
     started = {source.dataset.name: sum(steps[:i]) for i, source in enumerate(sources)}
     length = {source.dataset.name: count for source, count in zip(sources, steps, strict=True)}

@@ -12,6 +12,7 @@ from marginaudit.reports.ntp.figures.measured import against_bounds
 from marginaudit.reports.ntp.hunting.space import SPACE
 from marginaudit.reports.ntp.implications import IMPLICATIONS
 from marginaudit.reports.ntp.ledger import CLAIMS
+from marginaudit.reports.ntp.realizable import far_from_realizable
 from marginaudit.reports.ntp.reliances import RELIANCES
 from marginaudit.reports.ntp.run import Config, Run, true_steps
 from marginaudit.reports.ntp.sweeps import SWEEPS
@@ -53,6 +54,7 @@ PAPER = Paper(
     records=records,
     train=train,
     classified=classified,
+    remark=far_from_realizable,
     claims=tuple(CLAIMS.values()),
     implications=IMPLICATIONS,
     reliances=RELIANCES,

@@ -240,7 +240,7 @@ def kernel_modules(root: Path) -> set[str]:
     for path in (path for package in PACKAGES for path in (root / package).rglob("*.py")):
         imports = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ImportFrom)]
         names = [node.module for node in imports if node.module is not None]
-        if any(name.partition(".")[0] == "numba" or name == "marginaudit.training.jit" for name in names):
+        if any(name.partition(".")[0] == "numba" or name == "marginaudit.orders.jit" for name in names):
             found.add(str(path.relative_to(root)))
             found |= {
                 name.removeprefix("marginaudit.").replace(".", "/") + ".py" for name in names if "marginaudit" in name

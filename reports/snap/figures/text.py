@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marginaudit.orders import InputError, printable, shown_path
-from marginaudit.orders.snap.running_text import RunningText, alice, read_running_text
+from marginaudit.orders.running_text import RunningText, alice, read_running_text
 from marginaudit.reports.plots.plotting import styled
 from marginaudit.reports.plots.style import FIGURE, MEASURED, REFERENCE
 from marginaudit.training.snap.text import TextRecipe, attention, train_on_text

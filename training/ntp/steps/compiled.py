@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from marginaudit.training.jit import compiled, compiled_contracted
+from marginaudit.orders.jit import compiled, compiled_contracted
 from marginaudit.training.ntp.model.edges import Edges
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN, ONE_HOT

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
-from marginaudit.training.jit import compiled
+from marginaudit.orders.jit import compiled
 from marginaudit.training.snap.limit.level import require_setting
 from marginaudit.training.snap.limit.overlap import Overlap
 

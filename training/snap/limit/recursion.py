@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
-from marginaudit.training.jit import compiled
+from marginaudit.orders.jit import compiled
 from marginaudit.training.snap.limit.approximation import Approximation
 from marginaudit.training.snap.limit.continuous import continuous, solve
 from marginaudit.training.snap.limit.level import Level, require_setting

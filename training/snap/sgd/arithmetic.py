@@ -6,7 +6,7 @@ Sums are added in one fixed order and no function of the system is called, so th
 import numpy as np
 
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.jit import compiled
+from marginaudit.orders.jit import compiled
 
 AT_ONCE = 4
 """Rows of a matrix that are added to a sum in one pass over it."""

@@ -6,7 +6,7 @@ Sums are added in one fixed order, whatever the processor: the same samples give
 import numpy as np
 
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.jit import compiled
+from marginaudit.orders.jit import compiled
 from marginaudit.training.snap.sgd.arithmetic import add_product, added, exponentiate, largest, transposed
 from marginaudit.training.snap.sgd.samples import Classes, Integers, Samples
 

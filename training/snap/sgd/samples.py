@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import Floats
+from marginaudit.orders.jit import compiled
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.training.jit import compiled
 
 Integers = NDArray[np.int64]
 

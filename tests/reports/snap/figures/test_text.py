@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap.running_text import alice, running_text
+from marginaudit.orders.running_text import alice, running_text
 from marginaudit.reports.snap.figures import text as figures
 from marginaudit.reports.snap.figures.text import snap_7, snap_10
 from marginaudit.training.snap.text import TextRecipe, attention, train_on_text

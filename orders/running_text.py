@@ -20,6 +20,9 @@ MOST_WORDS = 300
 
 OTHER = "<unk>"
 
+ALICE = files("marginaudit.orders") / "texts" / "alice.txt"
+"""The text that ships."""
+
 
 @dataclass(frozen=True, eq=False)
 class RunningText:
@@ -66,5 +69,4 @@ def read_running_text(path: Path) -> RunningText:
 
 def alice() -> RunningText:
     """The beginning of Lewis Carroll, Alice's Adventures in Wonderland (1865), chapter I: in the public domain."""
-    text = files("marginaudit.orders.snap") / "texts" / "alice.txt"
-    return running_text("Alice in Wonderland, its beginning", text.read_text(encoding="utf-8"))
+    return running_text("Alice in Wonderland, its beginning", ALICE.read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from marginaudit.orders import InputError
-from marginaudit.orders.snap.running_text import MOST_WORDS, OTHER, alice, read_running_text, running_text
+from marginaudit.orders.running_text import MOST_WORDS, OTHER, alice, read_running_text, running_text
 
 
 def test_words_are_runs_of_letters_and_digits_and_what_an_apostrophe_joins() -> None:

@@ -1,0 +1,60 @@
+"""Embeddings that are not orthonormal, on a dial from one-hot tokens, and how far from orthonormal they are."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.ntp.dataset import Dataset
+
+Floats = NDArray[np.float64]
+
+
+def unit(tokens: int, dimension: int, seed: int) -> Floats:
+    """Random unit vectors, shape (tokens, dimension): uniform on the sphere."""
+    drawn = gaussian(tokens, dimension, seed)
+    drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+    return drawn
+
+
+def gaussian(tokens: int, dimension: int, seed: int) -> Floats:
+    """Vectors of independent normal entries with mean 0 and variance 1/dimension."""
+    return np.random.default_rng(seed).normal(scale=dimension**-0.5, size=(tokens, dimension))
+
+
+KINDS: Mapping[str, Callable[[int, int, int], Floats]] = {"unit": unit, "gaussian": gaussian}
+"""Random embeddings, by name."""
+
+
+def between(end: Floats, share: float) -> Floats:
+    """(1 - share) I + share E in the larger of V and d dimensions, E the end of the dial, shape (V, d).
+
+    >>> between(np.array([[1.0], [1.0]]), 0.5)
+    array([[1. , 0. ],
+           [0.5, 0.5]])
+    """
+    V, d = end.shape
+    embedding = (1 - share) * np.eye(V, max(V, d))
+    embedding[:, :d] += share * end
+    return embedding
+
+
+def embedded(dataset: Dataset, embedding: Floats) -> Dataset:
+    """The dataset with these embeddings."""
+    return replace(dataset, embedding=embedding)
+
+
+def coherence(embedding: Floats) -> float:
+    """The largest |cos| between two tokens; 0 for one token, and for one whose embedding is 0 no cos counts.
+
+    >>> coherence(np.array([[1.0, 0.0], [3.0, 4.0]]))
+    0.6
+    """
+    largest = np.abs(embedding).max(axis=1, keepdims=True)
+    scaled = embedding / np.where(largest > 0, largest, 1)
+    norms = np.linalg.norm(scaled, axis=1, keepdims=True)
+    directions = scaled / np.where(norms > 0, norms, 1)
+    cosines = np.abs(directions @ directions.T)
+    np.fill_diagonal(cosines, 0)
+    return float(cosines.max())

@@ -1,0 +1,128 @@
+"""The largest part of a text that meets Assumption 1: what is found, and how much there can be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter, itemgetter
+
+import numpy as np
+
+from marginaudit.orders.ntp.dataset import Dataset, Sample
+from marginaudit.orders.ntp.realize.collocation import best_matching, pair_weights
+from marginaudit.orders.ntp.realize.program import program, relaxed, solved
+from marginaudit.orders.ntp.realize.samples import Samples
+from marginaudit.orders.ntp.realize.winners import Mask, allowed, ascend, kept
+from marginaudit.orders.reading import Token
+from marginaudit.orders.relations import Indices
+
+EXACT = 1_500
+"""Places (distinct tokens, added up over samples) of the largest integer program that is solved."""
+
+RELAXED = 6_000
+"""Those of the largest linear relaxation."""
+
+NODES = 50
+"""Of branch and bound; so many nodes, and no clock, so that the answer is the same on every machine."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Samples that together meet Assumption 1.
+
+    Attributes
+    ----------
+    kept : (samples,)
+        Which they are.
+    source : (tokens,)
+        The token x with n(x) = y for each y, where the part says one.
+    fits : int
+        How many samples fit one collocation at most.
+    lower : int
+        How many they are, repetitions counted.
+    upper : int
+        No part has more.
+    method : str
+        How both were found.
+    """
+
+    kept: Mask
+    source: Indices
+    fits: int
+    lower: int
+    upper: int
+    method: str
+
+
+def largest_part(samples: Samples) -> Part:
+    """The largest part found, and a bound.
+
+    From two starts, the collocation that most samples fit and the one of next tokens right after the query, n and the
+    winners of every query are improved in turn. The bound is how many samples fit a collocation. Up to `RELAXED`
+    places the integer program's linear relaxation gives another start and bound, and up to `EXACT` branch and bound.
+    """
+    source, fits = best_matching(pair_weights(samples, samples.eligible))
+    upper, by = fits, "matching"
+    follower = samples.token == np.repeat(samples.query, samples.size)
+    ends = [
+        _improved(samples, source, np.zeros(len(samples.token), dtype=np.bool_)),
+        _improved(samples, _matched(samples, follower), follower),
+    ]
+    if len(samples.token) <= RELAXED and max(ends, key=_lower).lower < upper:
+        written = program(samples)
+        values, most = relaxed(written)
+        upper, by = min((upper, by), (most, "linear relaxation"), key=itemgetter(0))
+        ends.append(_improved(samples, written.source(values), written.winner(values)))
+        if len(samples.token) <= EXACT and max(ends, key=_lower).lower < upper:
+            found, most = solved(written, NODES)
+            upper, by = min((upper, by), (most, "branch and bound"), key=itemgetter(0))
+            if found is not None:
+                ends.append(_improved(samples, written.source(found), written.winner(found)))
+    best = max(ends, key=_lower)
+    how = "exact" if best.lower == upper else "alternating maximisation"
+    return Part(best.kept, best.source, fits, best.lower, upper, f"{how}; bound by {by}")
+
+
+@dataclass(frozen=True, eq=False)
+class _End:
+    kept: Mask
+    source: Indices
+    lower: int
+
+
+_lower = attrgetter("lower")
+
+
+def _improved(samples: Samples, source: Indices, winner: Mask) -> _End:
+    """What winners for fixed n, and n for fixed winners, end in when neither keeps more."""
+    lower = -1
+    while True:
+        winner = ascend(samples, source, winner)
+        stays = kept(samples, source, winner)
+        value = int(samples.count[stays].sum())
+        if value <= lower:
+            return _End(stays, source, value)
+        lower, source = value, _matched(samples, winner)
+
+
+def _matched(samples: Samples, winner: Mask) -> Indices:
+    """The best n for fixed winners."""
+    return best_matching(pair_weights(samples, allowed(samples, winner)))[0]
+
+
+def dataset_of(part: Part, samples: Samples, vocabulary: Sequence[Token], name: str) -> Dataset:
+    """The part as a dataset over the tokens that it uses; n, where no sample says it, is any injective map."""
+    chosen = np.flatnonzero(part.kept).tolist()
+    following = samples.next[part.kept]
+    present = samples.token[np.repeat(part.kept, samples.size)]
+    used = np.union1d(present, following).tolist()
+    said = {int(part.source[y]): y for y in np.unique(following).tolist()}
+    free = iter(sorted(set(used) - set(said.values())))
+    return Dataset(
+        name=name,
+        vocabulary=tuple(vocabulary[x] for x in used),
+        samples=tuple(
+            Sample(tuple(vocabulary[x] for x in samples.tokens_of(s)), vocabulary[y])
+            for s, y in zip(chosen, following.tolist(), strict=True)
+        ),
+        counts=tuple(samples.count[part.kept].tolist()),
+        next_token={vocabulary[x]: vocabulary[said[x] if x in said else next(free)] for x in used},
+    )

@@ -1,0 +1,145 @@
+"""Sentences of a text file, of a column of a CSV file, or of a field of JSON lines."""
+
+import csv
+import re
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from marginaudit.orders.errors import InputError
+from marginaudit.orders.lines import Reach, lines, no_progress
+from marginaudit.orders.ntp.formats import COMMENT
+from marginaudit.orders.reading import Reader, Token, json_kind, parsed_json
+from marginaudit.orders.running_text import WORD
+from marginaudit.orders.text import shown, shown_path
+
+UNITS = ("word", "char", "id")
+"""What a token is: what stands between white space, a character, or a whole number."""
+
+ENDINGS = (".txt", ".csv", ".jsonl", ".ndjson")
+
+COLUMN = "text"
+"""The column or field that is read unless another is named."""
+
+SENTENCE_END = re.compile(r"[.!?]+(?=[\"'”’)\]]*(?:\s|$))")
+"""In running text; an abbreviation's full stop is taken for one."""
+
+Line: TypeAlias = tuple[str, str | list[Token]]
+"""Where it is, and its text, or its tokens where they are given one by one."""
+
+
+def read_sentences(
+    path: Path, *, unit: str = "word", column: str | None = None, prose: bool = False, reach: Reach = no_progress
+) -> Iterator[list[Token]]:
+    """The sentences of a file, one at a time.
+
+    A line of a ``.txt`` file is a sentence, ``#`` starts a comment line, as in `dataset_from_text`; so are the lines of
+    a cell of a ``.csv`` file and of a string of a ``.jsonl`` file, an array of which is one sentence. In ``prose``
+    sentences end with . ! ? or an empty line, and consist of words in lower case.
+
+    Raises
+    ------
+    InputError
+        Naming the line, what was got and what is expected.
+    """
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        got = f"the ending {shown(path.suffix)}"
+        raise InputError(shown_path(path), got=got, expected=f"one of {', '.join(ENDINGS)}")
+    if ending == ".txt":
+        if column is not None:
+            got = f"the column {shown(column)}"
+            raise InputError(shown_path(path), got=got, expected="none, for a .txt file")
+        found = _of_text(path, reach)
+    else:
+        found = (_of_table if ending == ".csv" else _of_json_lines)(path, column or COLUMN, reach)
+    for place, line in _in_prose(found) if prose else found:
+        if isinstance(line, list):
+            yield line
+        elif line.strip() and not line.lstrip().startswith(COMMENT):
+            yield _tokens(line.strip(), unit, place)
+
+
+def _tokens(line: str, unit: str, place: str) -> list[Token]:
+    if unit == "char":
+        return list(line)
+    words = line.split()
+    if unit == "id":
+        for word in words:
+            if not word.isdecimal():
+                raise InputError(place, got=shown(word), expected="ids: whole numbers from 0 on, between white space")
+    return words
+
+
+def _of_text(path: Path, reach: Reach) -> Iterator[Line]:
+    for number, line in lines(path, "a text file", reach):
+        yield f"{shown_path(path)}: line {number}", line
+
+
+def _of_table(path: Path, column: str, reach: Reach) -> Iterator[Line]:
+    where = shown_path(path)
+    rows = csv.reader((f"{line}\n" for _, line in lines(path, "a CSV file", reach)), strict=True)
+    try:
+        header = next(rows, [])
+        if column not in header:
+            got, expected = f"the columns {shown(header)}", f"one named {shown(column)}"
+            raise InputError(f"{where}: line 1", got=got, expected=expected)
+        at = header.index(column)
+        for row in rows:
+            if len(row) <= at:
+                expected = f"at least {at + 1}, up to column {shown(column)}"
+                raise InputError(f"{where}: line {rows.line_num}", got=f"a row of {len(row)} cells", expected=expected)
+            yield from _lines_of(f"{where}: line {rows.line_num}", row[at])
+    except csv.Error as error:
+        raise InputError(f"{where}: line {rows.line_num}", got=f"no CSV ({error})", expected="CSV (RFC 4180)") from None
+
+
+def _of_json_lines(path: Path, field: str, reach: Reach) -> Iterator[Line]:
+    for number, line in lines(path, "a file of JSON lines", reach):
+        if line.strip():
+            place = f"{shown_path(path)}: line {number}"
+            value = _field(parsed_json(line, place), field, place)
+            if isinstance(value, list):
+                yield place, value
+            else:
+                yield from _lines_of(place, value)
+
+
+def _field(document: Any, field: str, place: str) -> str | list[Token]:
+    if not isinstance(document, dict) or field not in document:
+        got = f"an object without the key {shown(field)}" if isinstance(document, dict) else json_kind(document)
+        raise InputError(place, got=got, expected=f"an object with the key {shown(field)}")
+    value, reader = document[field], Reader(place)
+    if isinstance(value, list):
+        return [str(x) if type(x) is int else reader.token(x, f"/{field}/{i}") for i, x in enumerate(value)]
+    if not isinstance(value, str):
+        raise InputError(f"{place}: /{field}", got=json_kind(value), expected="a string, or an array of tokens")
+    return reader.token(value, f"/{field}")
+
+
+def _lines_of(place: str, text: str) -> Iterator[Line]:
+    """The lines of a text of its own, and an empty one after them."""
+    for line in StringIO(text, newline=None):
+        yield place, line.removesuffix("\n")
+    yield place, ""
+
+
+def _in_prose(found: Iterator[Line]) -> Iterator[Line]:
+    """A sentence a line, in lower case, its words between blanks."""
+    parts: list[str] = []
+    place = ""
+    for place, line in found:
+        if isinstance(line, list):
+            yield place, line
+            continue
+        *ends, rest = SENTENCE_END.split(line)
+        for end in ends if line.strip() else [""]:
+            yield place, _words(" ".join([*parts, end]))
+            parts = []
+        parts.append(rest)
+    yield place, _words(" ".join(parts))
+
+
+def _words(text: str) -> str:
+    return " ".join(WORD.findall(text.lower()))

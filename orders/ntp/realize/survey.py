@@ -1,0 +1,133 @@
+"""How far a text is from Assumption 1, in numbers, and how these change with its size."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from marginaudit.orders.ntp.realize.collocation import NONE, best_matching, pair_weights
+from marginaudit.orders.ntp.realize.part import Part, largest_part
+from marginaudit.orders.ntp.realize.samples import Samples, samples_of
+from marginaudit.orders.ntp.realize.winners import answered
+from marginaudit.orders.ntp.realize.words import Text
+from marginaudit.orders.ntp.relations import Encoded, relations
+from marginaudit.orders.relations import Indices, Relations
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What a text has of Assumption 1.
+
+    Attributes
+    ----------
+    tokens : int
+        V.
+    samples, distinct : int
+        Samples with and without repetitions.
+    one_next, several_next : int
+        Tokens x for which length-1 samples [x] -> n(x), from which the source reads n, say one next token, and several.
+    fits : int
+        The most samples that fit one collocation: an injective n with n(x) = y for a token x of the sentence.
+        Of several that so many fit, n is one that has the most in common with the part's.
+    queries, well_ordered, unconfused : int
+        Queries that head a relation, by such an n; those whose relations make a strict partial order; those without
+        confused tokens.
+    confused : int
+        Tokens that are confused under some query.
+    part : Part
+        The largest part found that meets Assumption 1.
+    """
+
+    tokens: int
+    samples: int
+    distinct: int
+    one_next: int
+    several_next: int
+    fits: int
+    queries: int
+    well_ordered: int
+    unconfused: int
+    confused: int
+    part: Part
+
+
+def survey(samples: Samples) -> Survey:
+    """The numbers of some samples."""
+    part = largest_part(samples)
+    source = _closest_to(part, samples)
+    found = _relations(samples, source)
+    V = samples.vocabulary_size
+    wins, loses = (np.unique(found.query * V + end) for end in (found.winner, found.loser))
+    said = np.unique(samples.query[samples.length == 1], return_counts=True)[1]
+    both = np.intersect1d(wins, loses, assume_unique=True)
+    queries = len(np.unique(found.query))
+    return Survey(
+        tokens=V,
+        samples=samples.total,
+        distinct=len(samples),
+        one_next=int((said == 1).sum()),
+        several_next=int((said > 1).sum()),
+        fits=part.fits,
+        queries=queries,
+        well_ordered=queries - len(_in_cycles(found, V)),
+        unconfused=queries - len(np.unique(both // V)),
+        confused=len(np.unique(both % V)),
+        part=part,
+    )
+
+
+def _closest_to(part: Part, samples: Samples) -> Indices:
+    """A collocation that most samples fit, given backwards; of all these one that agrees most with the part's."""
+    V = samples.vocabulary_size
+    y = np.flatnonzero(part.source != NONE)
+    agrees = coo_array((np.ones(len(y), dtype=np.int64), (part.source[y], y)), shape=(V, V)).tocsr()
+    return best_matching((V + 1) * pair_weights(samples, samples.eligible) + agrees)[0]
+
+
+def _relations(samples: Samples, source: Indices) -> Relations:
+    """Definition 1 by the collocation that is given backwards; a sample that it does not fit makes no relation."""
+    place = answered(samples, source)
+    fits = np.flatnonzero(place != NONE)
+    size = samples.size[fits]
+    owner = np.repeat(np.arange(len(fits)), size)
+    at = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size) + np.repeat(samples.start[fits], size)
+    encoded = Encoded(
+        token=samples.token[at].astype(np.int64),
+        owner=owner,
+        query=samples.query[fits],
+        next=samples.next[fits],
+        optimal=at == place[fits][owner],
+        vocabulary_size=samples.vocabulary_size,
+    )
+    return relations(encoded)
+
+
+def _in_cycles(found: Relations, V: int) -> Indices:
+    """Queries some of whose tokens beat one another in a circle: a strongly connected component of two or more."""
+    names, node = np.unique(
+        np.concatenate([found.query * V + end for end in (found.winner, found.loser)]), return_inverse=True
+    )
+    winner, loser = np.split(node, 2)
+    graph = coo_array((np.ones(len(winner), dtype=np.int8), (winner, loser)), shape=(len(names), len(names)))
+    component = connected_components(graph, connection="strong")[1]
+    return np.unique(names[np.bincount(component)[component] > 1] // V)
+
+
+def surveys(text: Text, *, majority: bool = False) -> Iterator[tuple[str, int, Survey]]:
+    """What was varied, its value, and the numbers: halves of vocabulary, sample length and number of sentences.
+
+    Each goes down from the whole text's own, the other two as they are.
+    """
+    whole = survey(samples_of(text, majority=majority))
+    for varied, largest, least, restricted in (
+        ("vocabulary", len(text.vocabulary), 4, text.of_vocabulary),
+        ("length", text.longest, 2, text.up_to_length),
+        ("sentences", text.sentences, 4, text.of_sentences),
+    ):
+        yield varied, largest, whole
+        value = largest // 2
+        while value >= least:
+            yield varied, value, survey(samples_of(restricted(value), majority=majority))
+            value //= 2

@@ -1,0 +1,146 @@
+"""Which samples can stand together under each query, for a given collocation.
+
+Without confused tokens a query's tokens split into winners and others, and the samples that fit are those of which
+exactly one token is a winner, the one that the next token answers. Any such split gives samples that meet Assumption 1,
+and queries do not meddle with one another.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.jit import compiled
+from marginaudit.orders.ntp.realize.collocation import NONE
+from marginaudit.orders.ntp.realize.samples import Samples
+from marginaudit.orders.relations import Indices
+
+Mask = NDArray[np.bool_]
+
+
+def answered(samples: Samples, source: Indices) -> Indices:
+    """The place of the token x with n(x) = y in each sample; `NONE` where none is there or it is not eligible."""
+    found: Indices = _answered(samples.start, samples.token, samples.eligible, samples.next, source)
+    return found
+
+
+def kept(samples: Samples, source: Indices, winner: Mask) -> Mask:
+    """The samples that meet Assumption 1 together, where the tokens at the marked places win under their query."""
+    place = answered(samples, source)
+    alone = np.add.reduceat(winner, samples.start[:-1], dtype=np.int64) == 1
+    fits: Mask = place != NONE
+    fits &= (samples.size == 1) | (alone & winner[place])
+    return fits
+
+
+def allowed(samples: Samples, winner: Mask) -> Mask:
+    """Places that the next token could answer beside these winners."""
+    number = np.add.reduceat(winner, samples.start[:-1], dtype=np.int64)
+    free = np.repeat(samples.size == 1, samples.size)
+    found: Mask = samples.eligible & (free | (winner & np.repeat(number == 1, samples.size)))
+    return found
+
+
+def ascend(samples: Samples, source: Indices, winner: Mask) -> Mask:
+    """Winners of every query that keep at least as many samples as the given ones.
+
+    Tokens are taken in and out one at a time while that keeps more, from three starts: the given winners, none, and the
+    query alone. Of the three ends each query gets the best.
+    """
+    found: Mask = _ascend(
+        samples.vocabulary_size,
+        samples.query_start,
+        samples.query,
+        samples.count,
+        samples.start,
+        samples.token,
+        answered(samples, source),
+        winner,
+    )
+    return found
+
+
+@compiled
+def _answered(start: Indices, token: Any, eligible: Mask, following: Indices, source: Indices) -> Indices:
+    place = np.full(len(following), -1, dtype=np.int64)
+    for s in range(len(following)):
+        for i in range(start[s], start[s + 1]):
+            if token[i] == source[following[s]] and eligible[i]:
+                place[s] = i
+    return place
+
+
+@compiled
+def _ascend(
+    V: int,
+    query_start: Indices,
+    query: Indices,
+    count: Indices,
+    start: Indices,
+    token: Any,
+    place: Indices,
+    winner: Mask,
+) -> Mask:
+    best = np.zeros(len(token), dtype=np.bool_)
+    weight = np.zeros(V, dtype=np.int64)  # of samples that a token could win
+    degree = np.zeros(V + 1, dtype=np.int64)
+    given = np.zeros(V, dtype=np.bool_)
+    for block in range(len(query_start) - 1):
+        lo, hi = query_start[block], query_start[block + 1]
+        q = query[lo]
+        weight[:] = 0
+        degree[:] = 0
+        for s in range(lo, hi):
+            if place[s] >= 0 and start[s + 1] - start[s] > 1:
+                weight[token[place[s]]] += count[s]
+                for i in range(start[s], start[s + 1]):
+                    degree[token[i] + 1] += 1
+        ends = np.cumsum(degree)
+        holders = np.empty(ends[V], dtype=np.int64)
+        filled = ends[:V].copy()
+        for s in range(lo, hi):
+            if place[s] >= 0 and start[s + 1] - start[s] > 1:
+                for i in range(start[s], start[s + 1]):
+                    holders[filled[token[i]]] = s
+                    filled[token[i]] += 1
+        could_win = np.flatnonzero(weight)
+        could_win = could_win[np.argsort(-weight[could_win], kind="mergesort")]
+        given[:] = False
+        for i in range(start[lo], start[hi]):
+            given[token[i]] |= winner[i] and weight[token[i]] > 0
+
+        most = -1
+        kept_best = given
+        for attempt in range(3):
+            wins = given.copy() if attempt == 0 else np.zeros(V, dtype=np.bool_)
+            if attempt == 2:
+                wins[q] = weight[q] > 0
+            inside = np.zeros(hi - lo, dtype=np.int64)  # winners of each sample
+            for x in np.flatnonzero(wins):
+                for s in holders[ends[x] : ends[x + 1]]:
+                    inside[s - lo] += 1
+            better = True
+            while better:
+                better = False
+                for x in could_win:
+                    gain = 0
+                    for s in holders[ends[x] : ends[x + 1]]:
+                        w, others = token[place[s]], inside[s - lo] - wins[x]
+                        without = others == 1 and w != x and wins[w]
+                        within = others == 0 and w == x
+                        gain += count[s] * (int(within) - int(without))
+                    if (gain < 0) if wins[x] else (gain > 0):
+                        better = True
+                        step = -1 if wins[x] else 1
+                        wins[x] = not wins[x]
+                        for s in holders[ends[x] : ends[x + 1]]:
+                            inside[s - lo] += step
+            value = 0
+            for s in range(lo, hi):
+                if place[s] >= 0 and start[s + 1] - start[s] > 1 and inside[s - lo] == 1 and wins[token[place[s]]]:
+                    value += count[s]
+            if value > most:
+                most, kept_best = value, wins
+        for i in range(start[lo], start[hi]):
+            best[i] = kept_best[token[i]]
+    return best

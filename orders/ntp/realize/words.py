@@ -1,0 +1,108 @@
+"""A text as numbers: its sentences, and a vocabulary of its most frequent tokens."""
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.errors import InputError
+from marginaudit.orders.reading import Token
+from marginaudit.orders.running_text import OTHER
+
+Indices32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """Sentences of at least two tokens.
+
+    Attributes
+    ----------
+    name : str
+    vocabulary : tuple of V tokens, in order of first use
+    token : (positions,)
+        Positions in the vocabulary, sentences one after the other.
+    start : (sentences + 1,)
+        Where each sentence starts; the last one ends at the last entry.
+    """
+
+    name: str
+    vocabulary: tuple[Token, ...]
+    token: Indices32
+    start: NDArray[np.int64]
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences there are."""
+        return len(self.start) - 1
+
+    @property
+    def longest(self) -> int:
+        """Length of the longest sample, the next token not counted."""
+        return int(np.diff(self.start).max()) - 1
+
+    def of_sentences(self, first: int) -> "Text":
+        """The first sentences alone."""
+        start = self.start[: first + 1]
+        return _in_use(replace(self, token=self.token[: start[-1]], start=start))
+
+    def up_to_length(self, longest: int) -> "Text":
+        """Without samples of more tokens.
+
+        >>> text = numbered("x", ["abcd", "ab"]).up_to_length(2)
+        >>> text.token.tolist(), text.start.tolist()
+        ([0, 1, 2, 0, 1], [0, 3, 5])
+        """
+        length = np.diff(self.start)
+        kept = np.arange(len(self.token)) - np.repeat(self.start[:-1], length) <= longest
+        start = np.concatenate(([0], np.cumsum(np.minimum(length, longest + 1))))
+        return _in_use(replace(self, token=self.token[kept], start=start))
+
+    def of_vocabulary(self, size: int) -> "Text":
+        """The most frequent ``size - 1`` tokens told apart, the others one token, `OTHER`; itself where it has no more.
+
+        >>> numbered("x", ["abac"]).of_vocabulary(2).vocabulary
+        ('a', '<unk>')
+        """
+        if len(self.vocabulary) <= size:
+            return self
+        names = self.vocabulary
+        frequency = np.bincount(self.token, minlength=len(names))
+        if OTHER in names:
+            frequency[names.index(OTHER)] = 0
+        known = np.sort(np.argsort(-frequency, kind="stable")[: size - 1])
+        number = np.full(len(names), size - 1, dtype=np.int32)
+        number[known] = np.arange(size - 1)
+        return replace(self, vocabulary=(*(names[i] for i in known), OTHER), token=number[self.token])
+
+
+def numbered(name: str, sentences: Iterable[Sequence[Token]], longest: int | None = None) -> Text:
+    """The text of sentences, without samples longer than ``longest``.
+
+    Sentences of fewer than two tokens have no sample and are left out.
+
+    Raises
+    ------
+    InputError
+        No sentence is left.
+    """
+    numbers: dict[Token, int] = {}
+    token, start = array("i"), array("q", [0])
+    for sentence in sentences:
+        words = sentence if longest is None else sentence[: longest + 1]
+        if len(words) > 1:
+            token.extend([numbers.setdefault(word, len(numbers)) for word in words])
+            start.append(len(token))
+    if len(start) == 1:
+        raise InputError(name, got="no sentence of at least 2 tokens", expected="a sentence a line")
+    return Text(name, tuple(numbers), np.frombuffer(token, dtype=np.int32), np.frombuffer(start, dtype=np.int64))
+
+
+def _in_use(text: Text) -> Text:
+    """With a vocabulary of the tokens that occur."""
+    used = np.bincount(text.token, minlength=len(text.vocabulary)) > 0
+    number = (np.cumsum(used) - 1).astype(np.int32)
+    names = tuple(name for name, there in zip(text.vocabulary, used, strict=True) if there)
+    return replace(text, vocabulary=names, token=number[text.token])

@@ -1,0 +1,148 @@
+"""`marginaudit realize`."""
+
+import shlex
+from contextlib import ExitStack
+from importlib.resources import as_file
+from pathlib import Path
+from typing import Any
+
+import click
+
+from marginaudit.orders import InputError, printable, shown, shown_path
+from marginaudit.orders.ntp import dataset_to_document
+from marginaudit.orders.ntp.realize import (
+    UNITS,
+    Text,
+    dataset_of,
+    numbered,
+    read_sentences,
+    samples_of,
+    survey,
+    surveys,
+)
+from marginaudit.orders.running_text import ALICE
+from marginaudit.reports.command.arguments import JSON
+from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
+from marginaudit.reports.command.options import FilePath, Parsed
+from marginaudit.reports.command.output import check_writable, print_json, write_json, writing
+from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.ntp.figures.realizable import realizable_figure
+from marginaudit.reports.ntp.realizable import SIZES, answer, sizes
+from marginaudit.reports.page.files import csv_text, write_whole
+from marginaudit.reports.plain import finite
+from marginaudit.reports.plots.measured import FORMATS, rendered
+from marginaudit.reports.settings import Values, is_whole
+
+MOST = 10**9
+
+AT_LEAST_2 = Values("count", "a whole number from 2 on", lambda value: is_whole(value, 2, MOST), int)
+AT_LEAST_1 = Values("count", "a whole number from 1 on", lambda value: is_whole(value, 1, MOST), int)
+
+
+@click.command()
+@click.argument("file", metavar="FILE")
+@click.option("--unit", type=OneOf(UNITS), default="word", show_default=True, help="What a token is.")
+@click.option("--column", help="Column of a .csv file, or key of .jsonl objects.  [default: text]")
+@click.option("--prose", is_flag=True, help="Sentences end with . ! ? or an empty line; words are lower-cased.")
+@click.option(
+    "--max-vocabulary",
+    type=Parsed(AT_LEAST_2),
+    default=1000,
+    show_default=True,
+    help="Tell so many tokens apart: the most frequent ones, and <unk> for all others.",
+)
+@click.option(
+    "--max-length", type=Parsed(AT_LEAST_1), default=32, show_default=True, help="Leave out samples of more tokens."
+)
+@click.option("--majority", is_flag=True, help="Keep only samples that also meet Assumption 3.")
+@click.option("--out", type=FilePath(), help="Dataset file to write.  [default: FILE's stem, .realizable.json]")
+@click.option("--table", type=FilePath(), help="CSV file: the same for smaller vocabularies, lengths and beginnings.")
+@click.option("--plot", type=FilePath(), help="Figure of that table: .svg, .pdf or .png.")
+@JSON
+def realize(
+    file: str,
+    unit: str,
+    column: str | None,
+    prose: bool,
+    max_vocabulary: int,
+    max_length: int,
+    majority: bool,
+    out: Path | None,
+    table: Path | None,
+    plot: Path | None,
+    as_json: bool,
+) -> int:
+    """Find the largest part of a text that meets Assumption 1, and how far the rest is from it.
+
+    FILE is a .txt file with a sentence a line, a .csv or .jsonl file with texts in a column, or `alice`, prose that
+    ships.
+    """
+    out = out or Path(f"{Path(file).stem}.realizable.json")
+    _check_outputs(out, table, plot)
+    with ExitStack() as stack, progress_bar(total=1.0) as bar:
+        shipped = file == "alice"
+        path = stack.enter_context(as_file(ALICE)) if shipped else Path(file)
+        bar.say(f"reading {path.name}")
+        sentences = read_sentences(path, unit=unit, column=column, prose=prose or shipped, reach=bar.reach)
+        text = numbered(printable(path.stem), sentences, max_length).of_vocabulary(max_vocabulary)
+        bar.say("looking for the largest part")
+        samples = samples_of(text, majority=majority)
+        found = survey(samples)
+        part = dataset_of(found.part, samples, text.vocabulary, f"{text.name}-realizable")
+        rows = _rows(text, bar, majority=majority) if table or plot else []
+    write_json(out, dataset_to_document(part), "--out")
+    command = f"marginaudit audit {shlex.quote(str(out))}"
+    document = answer(found) | {"sentences": text.sentences, "longest": text.longest}
+    document["realizable"] |= {"tokens": part.V, "distinct": part.N, "dataset": str(out), "audit": command}
+    if rows:
+        document["sizes"] = rows
+    if table is not None:
+        with writing(table, "--table"):
+            write_whole(table, csv_text(SIZES, [list(row.values()) for row in rows]))
+    if plot is not None:
+        with writing(plot, "--plot"):
+            write_whole(plot, rendered(realizable_figure(text.name, rows), plot.suffix.lower()))
+    if as_json:
+        print_json(finite(document))
+        return 0
+    _print(text, document, rows)
+    print_line(f"dataset: {out}")
+    print_line(f"both solutions, training and the claims on it: {command}")
+    return 0
+
+
+def _check_outputs(out: Path, table: Path | None, plot: Path | None) -> None:
+    for path, option, endings in ((out, "--out", (".json",)), (table, "--table", (".csv",)), (plot, "--plot", FORMATS)):
+        if path is not None:
+            if path.suffix.lower() not in endings:
+                got = f"the ending {shown(path.suffix)}"
+                raise InputError(f"{option} {shown_path(path)}", got=got, expected=" or ".join(endings))
+            check_writable(path, option)
+
+
+def _rows(text: Text, bar: Bar, *, majority: bool) -> list[dict[str, Any]]:
+    rows = []
+    for varied, value, found in surveys(text, majority=majority):
+        rows += sizes([(varied, value, found)])
+        bar.say(f"{varied} {value}: done")
+    return rows
+
+
+def _print(text: Text, document: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    part, samples = document["realizable"], document["samples"]
+    print_table(
+        f"{text.name}: {text.sentences} sentences",
+        ("", "", "of"),
+        [
+            ("samples that fit one collocation", round(document["collocation_share"] * samples), samples),
+            ("queries with well-ordered relations", document["well_ordered"], document["queries"]),
+            ("queries without confused tokens", document["unconfused"], document["queries"]),
+            ("tokens confused under some query", document["confused"], document["tokens"]),
+            ("first words with one next token", document["length_1"]["one"], sum(document["length_1"].values())),
+            ("samples in the largest part found", part["lower"], samples),
+            ("samples in any part, at most", part["upper"], samples),
+        ],
+    )
+    print_line(f"largest part: {part['method']}")
+    if rows:
+        print_table("For smaller vocabularies, samples and texts", SIZES, [list(row.values()) for row in rows])

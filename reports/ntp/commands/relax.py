@@ -1,0 +1,141 @@
+"""`marginaudit relax`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from marginaudit.orders import InputError, shown, shown_path
+from marginaudit.orders.ntp import Dataset
+from marginaudit.orders.ntp.embed import KINDS
+from marginaudit.reports.command.arguments import CHOSEN, DATASET, JSON, matching
+from marginaudit.reports.command.console import print_table, progress_bar
+from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options
+from marginaudit.reports.command.output import check_writable, print_json, writing
+from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.ntp.commands.datasets import load_trainable
+from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
+from marginaudit.reports.ntp.ledger import CLAIMS
+from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.ntp.relaxed import SHARES, Arm, Seen, seen_on, statement
+from marginaudit.reports.ntp.run import Config
+from marginaudit.reports.page.files import csv_text, write_whole
+from marginaudit.reports.plots.measured import FORMATS, rendered
+from marginaudit.reports.settings import Values, is_whole
+
+MOST = 1000
+
+COUNT = Values("count", f"a whole number from 1 to {MOST}", lambda value: is_whole(value, 1, MOST), int)
+
+DIMENSIONS = Values(
+    "d,d,..",
+    f"whole numbers from 1 to {MOST} with commas between",
+    lambda value: all(is_whole(d, 1, MOST) for d in value),
+    lambda text: tuple(dict.fromkeys(int(d) for d in text.split(","))),
+)
+
+ROW = (
+    "kind",
+    "dimension",
+    "seed",
+    "share",
+    "coherence",
+    "ov",
+    "kq",
+    "kq_radius",
+    "stage2_error",
+    "stage2_bar",
+    "stage2_slack",
+)
+"""What a reader sees of each embedding."""
+
+SHOWN = ("claim", "one_hot", "coherence", "without_violation", "kind", "dimension", "seed", "broken_on", "ends")
+
+
+@click.command()
+@DATASET
+@click.option(
+    "--kind",
+    "kinds",
+    type=OneOf(list(KINDS)),
+    multiple=True,
+    help="Random unit vectors, or normal entries. May be given again.  [default: unit]",
+)
+@click.option("--dims", type=Parsed(DIMENSIONS), help="Dimensions of the random embeddings.  [default: V/2, V and 4V]")
+@click.option("--seeds", type=Parsed(COUNT), default=2, show_default=True, help="How many of each.")
+@click.option("--table", type=FilePath(), help="CSV file of every embedding looked at.")
+@click.option("--plot", type=FilePath(), help="Figure of direction error and slack: .svg, .pdf or .png.")
+@CHOSEN
+@settings_options("train", [PAPER])
+@JSON
+def relax(
+    dataset: str,
+    kinds: tuple[str, ...],
+    dims: tuple[int, ...] | None,
+    seeds: int,
+    table: Path | None,
+    plot: Path | None,
+    patterns: tuple[str, ...],
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Judge the statements without Assumption 2, on a dial from one-hot tokens to other embeddings.
+
+    The ends of the dial are random embeddings, and the DATASET's own where it has one.
+    """
+    for path, option, endings in ((table, "--table", (".csv",)), (plot, "--plot", FORMATS)):
+        if path is not None:
+            if path.suffix.lower() not in endings:
+                got = f"the ending {shown(path.suffix)}"
+                raise InputError(f"{option} {shown_path(path)}", got=got, expected=" or ".join(endings))
+            check_writable(path, option)
+    claims = matching(patterns, CLAIMS)
+    config = configs("train", [PAPER], [PAPER], given)
+    arms = arms_of(load_trainable(dataset), kinds or ("unit",), dims, seeds, config[PAPER.name])
+    rows: list[dict[str, Any]] = []
+    seen: dict[str, list[Seen]] = {claim.id: [] for claim in claims}
+    with progress_bar(total=len(arms) * len(claims)) as bar:
+        for number, arm in enumerate(arms):
+            arm_name = f"{arm.kind} embedding, d = {arm.dimension}"
+            bar.say(arm_name)
+            rows += [arm.row(share) for share in (0.0, *SHARES)]
+            for done, claim in enumerate(claims):
+                bar.say(f"{arm_name}: {claim.id}")
+                seen[claim.id].append(seen_on(arm, claim))
+                bar.reach(number * len(claims) + done + 1)
+            arm.forget()
+    statements = [statement(claim, seen[claim.id]) for claim in claims]
+    name = arms[0].dataset.name
+    if table is not None:
+        with writing(table, "--table"):
+            write_whole(table, csv_text(list(rows[0]), [list(row.values()) for row in rows]))
+    if plot is not None:
+        with writing(plot, "--plot"):
+            write_whole(plot, rendered(relaxed_figure(name, rows), plot.suffix.lower()))
+    if as_json:
+        print_json({"dataset": name, "rows": rows, "statements": statements})
+        return 0
+    print_table(f"{name}: without orthonormal tokens", ROW, [[row[column] for column in ROW] for row in rows])
+    print_table(
+        "The smallest coherence at which each statement was seen violated",
+        [column.replace("_", " ") for column in SHOWN],
+        [[_cell(found[column]) for column in SHOWN] for found in statements],
+    )
+    return 0
+
+
+def arms_of(
+    dataset: Dataset, kinds: tuple[str, ...], dims: tuple[int, ...] | None, seeds: int, config: Config
+) -> list[Arm]:
+    """An arm for each kind, dimension and seed, and one for the dataset's own embedding."""
+    V = dataset.V
+    chosen = dims or tuple(dict.fromkeys((max(1, V // 2), V, 4 * V)))
+    given = dataset.embedding
+    arms = [] if given is None else [Arm(dataset, "given", given.shape[1], None, given, config)]
+    for kind in kinds:
+        arms += [Arm(dataset, kind, d, seed, KINDS[kind](V, d, seed), config) for d in chosen for seed in range(seeds)]
+    return arms
+
+
+def _cell(value: Any) -> Any:
+    return ", ".join(f"{count} {verdict}" for verdict, count in value.items()) if isinstance(value, dict) else value

@@ -1,0 +1,66 @@
+"""What is said of a text and of the largest part of it that meets Assumption 1."""
+
+import shlex
+from collections.abc import Iterable
+from typing import Any
+
+from marginaudit.orders.ntp import Dataset, check_assumption
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1
+from marginaudit.orders.ntp.realize import Survey, largest_part, samples_of_dataset
+
+SIZES = (
+    "varied",
+    "value",
+    "tokens",
+    "samples",
+    "distinct",
+    "collocation_share",
+    "queries",
+    "well_ordered",
+    "unconfused",
+    "confused",
+    "lower",
+    "upper",
+    "method",
+)
+"""Columns of the table of a text's restrictions."""
+
+
+def answer(found: Survey) -> dict[str, Any]:
+    """The numbers of a text, or of a part of it, as JSON has them."""
+    return {
+        "tokens": found.tokens,
+        "samples": found.samples,
+        "distinct": found.distinct,
+        "length_1": {"one": found.one_next, "several": found.several_next},
+        "collocation_share": found.fits / found.samples,
+        "queries": found.queries,
+        "well_ordered": found.well_ordered,
+        "unconfused": found.unconfused,
+        "confused": found.confused,
+        "realizable": {"lower": found.part.lower, "upper": found.part.upper, "method": found.part.method},
+    }
+
+
+def sizes(found: Iterable[tuple[str, int, Survey]]) -> list[dict[str, Any]]:
+    """A row a restriction of the text: what was varied, its value, and the numbers."""
+    rows = []
+    for varied, value, restricted in found:
+        numbers = answer(restricted)
+        numbers |= numbers.pop("realizable")
+        rows.append({"varied": varied, "value": value} | {name: numbers[name] for name in SIZES[2:]})
+    return rows
+
+
+def far_from_realizable(dataset: Dataset, origin: str) -> str:
+    """Why most statements do not apply to a text, how much of it they do apply to, and how to get that part."""
+    if not origin.lower().endswith(".txt"):
+        return ""
+    failed = [name for name in ASSUMPTION_1 if not check_assumption(dataset, name).holds]
+    if not failed:
+        return ""
+    part = largest_part(samples_of_dataset(dataset))
+    at_most = "" if part.lower == part.upper else f" (at most {part.upper})"
+    why = f"most statements do not apply, as Assumption 1 fails ({', '.join(failed)})"
+    command = f"`marginaudit realize {shlex.quote(origin)}`"
+    return f"{origin}: {why}; {command} finds {part.lower}{at_most} of {sum(dataset.counts)} samples that meet it"

@@ -1,0 +1,191 @@
+"""The largest realizable part against all subsets of samples and all injective maps, by plain loops."""
+
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+from marginaudit.orders.ntp import Dataset, check_assumptions
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
+from marginaudit.orders.ntp.realize import (
+    collocation,
+    dataset_of,
+    largest_part,
+    numbered,
+    part,
+    samples_of,
+    samples_of_dataset,
+    survey,
+    surveys,
+)
+from marginaudit.orders.ntp.realize.collocation import NONE, best_matching, pair_weights
+from marginaudit.orders.ntp.realize.program import SCALE, program, proved_bound, relaxed, solved
+from marginaudit.orders.ntp.realize.winners import ascend, kept
+from tests.strategies import free_datasets, realizable_datasets
+
+LINES = st.lists(st.text("abcd", min_size=2, max_size=5), min_size=1, max_size=3)
+MAJORITY = st.booleans()
+
+
+def meet(samples: list[tuple[str, str]], n: dict[str, str], *, majority: bool) -> bool:
+    """Assumption 1, and 3 where asked for, of samples and an injective n, as they are written."""
+    beats = set()
+    for sentence, following in samples:
+        optimal = [x for x in sentence if n[x] == following]
+        if not optimal or (majority and any(sentence.count(x) > len(optimal) for x in sentence if n[x] != following)):
+            return False
+        beats |= {(sentence[-1], x, z) for x in optimal for z in sentence if n[z] != following}
+    winners, losers = {(q, x) for q, x, _ in beats}, {(q, z) for q, _, z in beats}
+    return not winners & losers
+
+
+def largest(lines: list[str], *, majority: bool) -> tuple[int, int]:
+    """How many samples there are in the largest part, and how many fit one n, by trying everything."""
+    counts = Counter((line[:i], line[i]) for line in lines for i in range(1, len(line)))
+    tokens = sorted(set("".join(lines)))
+    best = fits = 0
+    for images in permutations(tokens):
+        n = dict(zip(tokens, images, strict=True))
+        alone = [sample for sample in counts if meet([sample], n, majority=majority)]
+        fits = max(fits, sum(counts[sample] for sample in alone))
+        for chosen in range(2 ** len(alone)):
+            some = [sample for i, sample in enumerate(alone) if chosen >> i & 1]
+            size = sum(counts[sample] for sample in some)
+            if size > best and meet(some, n, majority=majority):
+                best = size
+    return best, fits
+
+
+@given(LINES, MAJORITY)
+def test_a_small_text_exactly(lines: list[str], majority: bool) -> None:
+    found = survey(samples_of(numbered("x", lines), majority=majority))
+    best, fits = largest(lines, majority=majority)
+    assert (found.part.lower, found.part.upper, found.fits) == (best, best, fits)
+    assert found.part.method.startswith("exact; ")
+
+
+@given(LINES, MAJORITY)
+def test_without_the_program_the_exact_number_lies_between(lines: list[str], majority: bool) -> None:
+    samples = samples_of(numbered("x", lines), majority=majority)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(part, "RELAXED", -1)
+        found = largest_part(samples)
+    assert 0 < found.lower <= largest(lines, majority=majority)[0] <= found.upper
+    assert found.method.endswith("; bound by matching")
+
+
+@given(st.one_of(free_datasets(), realizable_datasets(), LINES.map(lambda x: Dataset.from_sentences("x", x))), MAJORITY)
+def test_every_part_meets_the_assumptions_and_is_of_the_samples(data: Dataset, majority: bool) -> None:
+    samples = samples_of_dataset(data, majority=majority)
+    found = largest_part(samples)
+    written = dataset_of(found, samples, data.vocabulary, "part")
+    assumptions = check_assumptions(written)
+    for name in ASSUMPTION_1 + (ASSUMPTION_3 if majority else ()):
+        assert assumptions[name].holds, name
+    counts = dict(zip(data.samples, data.counts, strict=True))
+    assert all(counts[s] == count for s, count in zip(written.samples, written.counts, strict=True))
+    assert sum(written.counts) == found.lower <= found.upper <= sum(data.counts)
+    used = {x for s in written.samples for x in (*s.tokens, s.next)}
+    assert set(written.vocabulary) == used
+
+
+@given(realizable_datasets())
+def test_all_of_what_is_realizable(data: Dataset) -> None:
+    found = survey(samples_of_dataset(data))
+    assert found.part.lower == found.part.upper == found.samples == found.fits == sum(data.counts)
+    assert (found.confused, found.queries, found.well_ordered) == (0, found.unconfused, found.queries)
+    assert found.queries == len(data.orders)
+
+
+@given(LINES, st.lists(st.integers(0, 3), min_size=60, max_size=60))
+def test_any_multipliers_bound_the_optimum(lines: list[str], multipliers: list[int]) -> None:
+    written = program(samples_of(numbered("x", lines)))
+    best = largest(lines, majority=False)[0]
+    some = np.resize(np.array(multipliers), len(written.b)) * (SCALE // 3 + 1)
+    assert proved_bound(written, some) >= best
+    assert proved_bound(written, 0 * some) == written.weight.sum()
+    values, bound = relaxed(written)
+    assert best <= bound <= written.weight @ values + 1e-6
+    assert np.max(written.A @ values - written.b) < 1e-6
+
+
+@given(LINES)
+def test_branch_and_bound_alone(lines: list[str]) -> None:
+    samples = samples_of(numbered("x", lines))
+    written = program(samples)
+    values, bound = solved(written, 1000)
+    assert values is not None
+    stays = kept(samples, written.source(values), written.winner(values))
+    assert samples.count[stays].sum() == bound == largest(lines, majority=False)[0]
+
+
+@given(LINES, st.integers(0, 2**32))
+def test_winners_only_get_better(lines: list[str], seed: int) -> None:
+    samples = samples_of(numbered("x", lines))
+    random = np.random.default_rng(seed)
+    V = samples.vocabulary_size
+    source = random.permutation(V)
+    win = random.random((V, V)) < 0.4
+    winner = win[np.repeat(samples.query, samples.size), samples.token]
+    query = samples.token == np.repeat(samples.query, samples.size)
+    better = ascend(samples, source, winner)
+    ends = [samples.count[kept(samples, source, by)].sum() for by in (better, winner, query, np.zeros_like(winner))]
+    assert ends[0] == max(ends)
+    for block in range(len(samples.query_start) - 1):
+        here = slice(samples.start[samples.query_start[block]], samples.start[samples.query_start[block + 1]])
+        assert all(len(set(better[here][samples.token[here] == x])) <= 1 for x in range(V))
+
+
+@given(st.lists(st.integers(0, 4), min_size=9, max_size=9))
+def test_the_best_matching(weights: list[int]) -> None:
+    weight = np.reshape(weights, (3, 3))
+    source, value = best_matching(csr_array(weight))
+    matched = [(x, y) for y, x in enumerate(source) if x != NONE]
+    assert len({x for x, _ in matched}) == len(matched)
+    assert sum(weight[pair] for pair in matched) == value
+    assert value == max(sum(weight[x, y] for x, y in enumerate(images)) for images in permutations(range(3)))
+    assert all(weight[pair] for pair in matched)
+
+
+@given(LINES)
+def test_pairs_are_counted_in_pieces(lines: list[str]) -> None:
+    text = numbered("x", lines)
+    samples = samples_of(text)
+    V = len(text.vocabulary)
+    expected = np.zeros((V, V), dtype=int)
+    for line in lines:
+        for i in range(1, len(line)):
+            for x in set(line[:i]):
+                expected[text.vocabulary.index(x), text.vocabulary.index(line[i])] += 1
+    with pytest.MonkeyPatch.context() as patch:
+        for pieces in (1, 3, 10**6):
+            patch.setattr(collocation, "PLACES_AT_ONCE", pieces)
+            np.testing.assert_array_equal(pair_weights(samples, samples.eligible).todense(), expected)
+
+
+def test_numbers_of_a_small_text() -> None:
+    """Most samples fit n(a) = b, n(b) = a: under b, a and b then beat each other; c says two next tokens."""
+    lines = ["ab", "ab", "ba", "ba", "abb", "baa", "bab", "aba", "ca", "cb"]
+    found = survey(samples_of(numbered("x", lines)))
+    assert (found.tokens, found.samples, found.distinct) == (3, 14, 8)
+    assert (found.one_next, found.several_next) == (2, 1)
+    assert found.fits == 12
+    assert (found.queries, found.well_ordered, found.unconfused, found.confused) == (2, 0, 0, 2)
+    assert found.part.lower == found.part.upper == 10
+
+
+def test_restrictions_go_down_by_halves() -> None:
+    text = numbered("x", ["abcdefgh", "hgf", "ab", "cd", "ef", "gh", "ha", "bc"])
+    found = [(varied, value, s.tokens, s.samples) for varied, value, s in surveys(text)]
+    assert found == [
+        ("vocabulary", 8, 8, 15),
+        ("vocabulary", 4, 4, 15),
+        ("length", 7, 8, 15),
+        ("length", 3, 8, 11),
+        ("sentences", 8, 8, 15),
+        ("sentences", 4, 8, 11),
+    ]
