@@ -4,7 +4,7 @@ ARGS ?=
 SEED := $(shell date +%s)
 
 PACKAGES := margins orders reports training
-MODULES := $(addprefix marginaudit.,$(PACKAGES))
+FOLDERS := package $(PACKAGES)
 BIN := $(VENV)/bin
 PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install -qq --no-input
 STRICT := --config-settings editable_mode=strict
@@ -37,7 +37,7 @@ lint: install ## check style, formatting, and who imports whom
 	@$(BIN)/lint-imports --no-cache --no-logo
 
 types: install ## check the types of the packages and the tests
-	@$(BIN)/mypy $(addprefix -p ,$(MODULES))
+	@$(BIN)/mypy -p marginaudit
 	@$(BIN)/mypy tests
 
 mutants: install ## make small mistakes in the code and say which the tests miss; ARGS="training --sample 60 --seed 1"
@@ -45,7 +45,7 @@ mutants: install ## make small mistakes in the code and say which the tests miss
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build *.egg-info audit-report docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find $(PACKAGES) tests -name __pycache__ -prune -exec rm -rf {} +
+	find $(FOLDERS) tests -name __pycache__ -prune -exec rm -rf {} +
 
 # A strict editable install is a tree of links under build/, which shows no new file until the next
 # install, so this one is never skipped. It needs no network: .dev-installed brought what it builds with.
@@ -72,5 +72,5 @@ $(BIN)/pip:
 # links, which all environments share, so that removing build/ leads to a new install.
 build/.files: FORCE
 	@mkdir -p build
-	@find $(PACKAGES) -name __pycache__ -prune -o -type f -print | LC_ALL=C sort > $@.new
+	@find $(FOLDERS) -name __pycache__ -prune -o -type f -print | LC_ALL=C sort > $@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi

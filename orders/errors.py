@@ -1,5 +1,7 @@
 """How bad input is refused."""
 
+from functools import partial
+
 
 class InputError(ValueError):
     """Bad input, told in one line: where, what was got, what was expected.
@@ -11,3 +13,7 @@ class InputError(ValueError):
     def __init__(self, where: str, *, got: str, expected: str) -> None:
         super().__init__(f"{where}: got {got}, expected {expected}")
         self.where, self.got, self.expected = where, got, expected
+
+    def __reduce__(self) -> tuple[partial["InputError"], tuple[str]]:
+        """Go to another process as it is."""
+        return partial(InputError, got=self.got, expected=self.expected), (self.where,)

@@ -1,4 +1,8 @@
-"""Reports: claims, the rules that judge them, the audit and what it writes."""
+"""Reports: claims, the rules that judge them, the audit and what it writes.
+
+Whoever writes a claim finds here what it is made of: `Claim`, the `Series` that it measures, and the judgements. What
+is measured of a run is in the paper's room, such as `marginaudit.reports.ntp.quantities`.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -8,21 +12,33 @@ if TYPE_CHECKING:
     from marginaudit.reports.audit.ledger import LEDGER
     from marginaudit.reports.audit.sources import Source
     from marginaudit.reports.claim import Claim, Ledger, ProofCondition
+    from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit, Parts, Threshold
+    from marginaudit.reports.python import Report
+    from marginaudit.reports.run import once_a_run
     from marginaudit.reports.series import Series, exact_series
     from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 __all__ = [
     "LEDGER",
     "Audit",
+    "Bounded",
     "Claim",
+    "Decided",
+    "Equal",
     "Evidence",
     "Finding",
+    "HiddenConstant",
     "Ledger",
+    "Limit",
+    "Parts",
     "ProofCondition",
+    "Report",
     "Series",
     "Source",
+    "Threshold",
     "Verdict",
     "exact_series",
+    "once_a_run",
 ]
 
 _HOME = {
@@ -30,6 +46,9 @@ _HOME = {
     "audit.sources": ("Source",),
     "audit.ledger": ("LEDGER",),
     "claim": ("Claim", "Ledger", "ProofCondition"),
+    "judgements": ("Bounded", "Decided", "Equal", "HiddenConstant", "Limit", "Parts", "Threshold"),
+    "python": ("Report",),
+    "run": ("once_a_run",),
     "series": ("Series", "exact_series"),
     "verdict": ("Evidence", "Finding", "Verdict"),
 }

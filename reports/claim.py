@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from marginaudit.orders import printable, shortened, shown
+from marginaudit.orders.notebook import html_table
 from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.source_words import UNQUOTED, SourceWords
@@ -261,3 +262,7 @@ class Ledger(Mapping[str, Claim]):
 
     def __len__(self) -> int:
         return len(self._claims)
+
+    def _repr_html_(self) -> str:
+        rows = [(claim.id, claim.standing.status, claim.statement) for claim in self.values()]
+        return html_table(f"{len(self)} claims", ("claim", "for every dataset", "statement"), rows)

@@ -1,10 +1,12 @@
 """One dataset under audit: everything that a claim may measure, computed once and when first asked for."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar
 
 from marginaudit.orders import Assumption, Data, Kind
+from marginaudit.orders.notebook import html_table
 
 D = TypeVar("D", bound=Data)
 
@@ -66,6 +68,13 @@ class BaseRun(Generic[D]):
     def reservation(self, assumptions: Sequence[str]) -> str:
         """What has to stand beside a verdict under these assumptions, all of which hold; "" for nothing."""
         return ""
+
+    def _repr_html_(self) -> str:
+        """The dataset, the settings, and which assumptions hold."""
+        config = getattr(self, "config", None)
+        settings = [(one.name, getattr(config, one.name)) for one in fields(config)] if is_dataclass(config) else []
+        holds = [(f"assumption {name}", "holds" if one.holds else "fails") for name, one in self.assumptions.items()]
+        return html_table(f"{type(self).__name__} of {self.dataset.name}", (), [*settings, *holds])
 
     def prepare(self) -> None:
         """Compute what takes long, before copies of the run are handed out."""

@@ -23,7 +23,7 @@ class Series:
     Attributes
     ----------
     value : (entries,) array of floats, or of Fractions (dtype object) where exact
-    radius : (entries,) array
+    radius : (entries,) array, or one number for all entries
         Error bar: the true value lies in [value - radius, value + radius]; where it is infinite, anywhere.
     step : (entries,) array or None
         The position of each entry on the clock.
@@ -39,10 +39,13 @@ class Series:
     ------
     ValueError
         A value is NaN, or an error bar is NaN or negative.
+
+    >>> Series(np.array([1.0, 2.0]), 0.5).upper.tolist()
+    [1.5, 2.5]
     """
 
     value: NDArray[Any]
-    radius: NDArray[Any]
+    radius: Any
     step: NDArray[Any] | None = None
     label: tuple[str, ...] = ()
     log: bool = False
@@ -50,6 +53,7 @@ class Series:
     clock: str = "t"
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", np.broadcast_to(self.radius, np.shape(self.value)))
         _refuse(np.isnan(self.value.astype(float)), "entry {} is not a number")
         _refuse(np.isnan(self.radius.astype(float)), "the error bar of entry {} is not a number")
         _refuse(self.radius.astype(float) < 0, "the error bar of entry {} is negative")

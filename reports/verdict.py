@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from marginaudit.orders.notebook import html_table
+
 
 class Verdict(StrEnum):
     """The outcomes, worst first."""
@@ -86,6 +88,10 @@ class Finding:
     detail: str = ""
     witness: Mapping[str, Any] | None = None
     curve: Curve | None = field(default=None, repr=False)
+
+    def _repr_html_(self) -> str:
+        shown = {name: value for name, value in vars(self).items() if value not in (None, "") and name != "curve"}
+        return html_table("", (), shown.items())
 
 
 def not_applicable(detail: str, witness: Mapping[str, Any] | None = None) -> Finding:

@@ -1,7 +1,32 @@
-"""Hypothesis: the same examples on every run of the tests, many and other ones for `make fuzz`; no clock."""
+"""Hypothesis: the same examples on every run of the tests, many and other ones for `make fuzz`; no clock.
 
+Audits run in one process unless a test says otherwise, and no test finds what another one's audit has kept.
+"""
+
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("marginaudit", deadline=None, derandomize=True, max_examples=40)
 settings.register_profile("fuzz", deadline=None, max_examples=1000, database=None)
 settings.load_profile("marginaudit")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Audit in this process, and keep its parts in a folder that goes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOKY_MAX_CPU_COUNT", "1")
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Begin without parts of an earlier audit."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / f"cache-{next(_NUMBER)}"))
+
+
+_NUMBER = count()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.errors import InputError
+from marginaudit.orders.notebook import html_table
 from marginaudit.orders.ntp.collocation import Collocation
 from marginaudit.orders.ntp.partial_order import QueryOrder, query_orders
 from marginaudit.orders.ntp.relations import Encoded, relations
@@ -171,6 +172,11 @@ class Dataset:
     def orders(self) -> dict[Token, QueryOrder]:
         """The partial order of every query that heads a relation."""
         return query_orders(self.relations, self.vocabulary)
+
+    def _repr_html_(self) -> str:
+        rows = [(" ".join(s.tokens), s.next, n) for s, n in zip(self.samples, self.counts, strict=True)]
+        title = f"{self.name}: {self.V} tokens, {self.N} samples"
+        return html_table(title, ("sample", "next token", "count"), rows)
 
 
 def require_countable(counts: Iterable[int], where: str) -> None:

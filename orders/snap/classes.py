@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 
 from marginaudit.orders.arrays import Floats, read_only
+from marginaudit.orders.notebook import html_table
 from marginaudit.orders.reading import Token
 from marginaudit.orders.snap.overlap import AttentionOverlap, overlap_of
 
@@ -125,6 +126,11 @@ class SequenceClasses:
         """P(n), shape (classes,), read-only."""
         weights = self.weights or (1.0,) * self.K
         return read_only(np.array(weights) / math.fsum(weights))
+
+    def _repr_html_(self) -> str:
+        rows = [(one.next, one.query, len(one.support)) for one in self.classes]
+        title = f"{self.name}: {self.K} classes, {self.M} tokens"
+        return html_table(title, ("next token", "query", "contextual tokens"), rows)
 
 
 def named_tokens(classes: Iterable[SequenceClass]) -> tuple[Token, ...]:

@@ -3,6 +3,7 @@
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from importlib.metadata import version
 from itertools import count
 from typing import Any
@@ -14,6 +15,7 @@ from marginaudit.reports.audit.ledger import about
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import smallest_counterexample
+from marginaudit.reports.one_thread import one_thread
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plain import finite
 from marginaudit.reports.run import BaseRun
@@ -27,14 +29,17 @@ CLAIM_TIMEOUT = 600.0
 
 Notice = Callable[[str], None]
 
+Progress = Callable[[str, str], Callable[[int], None]]
+"""Takes a dataset's name and what is under way; the function that it returns takes the training steps done."""
+
 
 @dataclass(frozen=True)
 class Row:
-    """One verdict: a claim on a dataset."""
+    """One verdict: a claim on a dataset, which is named."""
 
     claim: Claim
     paper: Paper
-    run: BaseRun[Any]
+    dataset: str
     finding: Finding
 
     def as_document(self) -> dict[str, Any]:
@@ -42,7 +47,7 @@ class Row:
         found = self.finding
         return {
             "claim": self.claim.id,
-            "dataset": self.run.dataset.name,
+            "dataset": self.dataset,
             "verdict": found.verdict.value,
             "evidence": found.evidence.value,
             "measured": finite(found.measured),
@@ -69,21 +74,97 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Drawn:
+    """A picture of a dataset, drawn.
+
+    Attributes
+    ----------
+    suffix, caption, claim : str
+        As the paper's `Picture` has them.
+    files : its bytes by the ending of a file's name
+    """
+
+    suffix: str
+    caption: str
+    claim: str
+    files: Mapping[str, bytes]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a report shows of a dataset beside its verdicts.
+
+    Attributes
+    ----------
+    pictures : tuple of Drawn
+    records : texts of CSV files by the names of what they record
+    """
+
+    pictures: tuple[Drawn, ...]
+    records: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Audited:
+    """One dataset and what was found on it.
+
+    Attributes
+    ----------
+    source : Source
+    findings : by claim's id, in the ledger's order
+    document : what the report says of the dataset: plain data
+    run : BaseRun or None
+        What measured them; None where that was in another process, or earlier.
+    shown : Shown or None
+        None where it has not been drawn: there is a run to draw.
+    """
+
+    source: Source
+    findings: Mapping[str, Finding]
+    document: Mapping[str, Any]
+    run: BaseRun[Any] | None = None
+    shown: Shown | None = None
+
+    @property
+    def name(self) -> str:
+        """The dataset's name, which no other has."""
+        return str(self.source.dataset.name)
+
+
+@dataclass(frozen=True)
 class Audit:
     """All verdicts on all datasets.
 
     Attributes
     ----------
-    sources : the datasets with their origins
-    runs : one run a dataset
-    rows : one verdict per dataset and claim, datasets and claims in the order given
+    claims : those that were audited
     configs : how training was run, by paper
+    audited : one for each dataset, in the order given
     """
 
-    sources: tuple[Source, ...]
-    runs: tuple[BaseRun[Any], ...]
-    rows: tuple[Row, ...]
+    claims: tuple[Claim, ...]
     configs: Mapping[str, Any]
+    audited: tuple[Audited, ...]
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The datasets with their origins."""
+        return tuple(one.source for one in self.audited)
+
+    @property
+    def runs(self) -> tuple[BaseRun[Any] | None, ...]:
+        """What was run of each dataset; None where it was run in another process."""
+        return tuple(one.run for one in self.audited)
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """One verdict per dataset and claim, datasets and claims in the order given."""
+        known = {claim.id: claim for claim in self.claims}
+        return tuple(
+            Row(known[name], one.source.paper, one.name, finding)
+            for one in self.audited
+            for name, finding in one.findings.items()
+        )
 
     @property
     def papers(self) -> tuple[Paper, ...]:
@@ -101,15 +182,15 @@ class Audit:
         return {
             "marginaudit": version("marginaudit"),
             "environment": environment(),
-            "config": {
-                paper.name: {
-                    field.name: finite(getattr(self.configs[paper.name], field.name)) for field in fields(paper.config)
-                }
-                for paper in self.papers
-            },
-            "datasets": [dataset_document(source, run) for source, run in zip(self.sources, self.runs, strict=True)],
+            "config": {paper.name: config_document(paper, self.configs[paper.name]) for paper in self.papers},
+            "datasets": [dict(one.document) for one in self.audited],
             "verdicts": [row.as_document() for row in self.rows],
         }
+
+
+def config_document(paper: Paper, config: Any) -> dict[str, Any]:
+    """The settings of a run as plain data."""
+    return {field.name: finite(getattr(config, field.name)) for field in fields(paper.config)}
 
 
 def environment() -> dict[str, str]:
@@ -121,32 +202,41 @@ def audit(
     sources: Sequence[Source],
     claims: Iterable[Claim],
     configs: Mapping[str, Any],
-    progress: Callable[[str, str], Callable[[int], None]],
+    progress: Progress,
     claim_timeout: float = CLAIM_TIMEOUT,
 ) -> Audit:
-    """Judge every dataset by each of the claims that are about its kind.
+    """Judge every dataset by each of the claims that are about its kind, in this process.
 
-    Claims that are not built in work on a copy of the data, for ``claim_timeout`` seconds at most (`containment`).
-    ``configs`` holds how each paper's runs are made, by its name. ``progress`` is told what is under way (the
-    dataset's name, and a claim's id or "training") and returns a function that takes the number of training steps
-    done on that dataset.
+    ``configs`` holds how each paper's runs are made, by its name.
     """
     ledger = tuple(claims)
-    runs, rows = [], []
-    for source in sources:
-        paper, name = source.paper, source.dataset.name
-        run = paper.run(source.dataset, configs[paper.name], progress(name, "training"))
-        runs.append(run)
+    found = (audited(source, ledger, configs[source.paper.name], progress, claim_timeout) for source in sources)
+    return Audit(ledger, configs, tuple(found))
+
+
+def audited(
+    source: Source, claims: Sequence[Claim], config: Any, progress: Progress, claim_timeout: float = CLAIM_TIMEOUT
+) -> Audited:
+    """Judge a dataset by each of the claims that are about its kind, on one thread.
+
+    Claims that are not built in work on a copy of the data, for ``claim_timeout`` seconds at most (`containment`).
+    ``progress`` is told what is under way (the dataset's name, and a claim's id or "training") and returns a function
+    that takes the number of training steps done on that dataset.
+    """
+    paper, name = source.paper, source.dataset.name
+    with one_thread():
+        run = paper.run(source.dataset, config, progress(name, "training"))
+        findings: dict[str, Finding] = {}
         handed_out = None
-        for claim in about(paper, ledger):
+        for claim in about(paper, claims):
             progress(name, claim.id)
             if paper.has(claim):
                 finding = by_proof(paper, claim, run, claim.judge(run))
             else:
                 handed_out = handed_out or HandedOut(run)
                 finding = judge(claim, handed_out, claim_timeout)
-            rows.append(Row(claim, paper, run, _with_the_smallest(paper, claim, finding)))
-    return Audit(tuple(sources), tuple(runs), tuple(rows), configs)
+            findings[claim.id] = _with_the_smallest(paper, claim, finding)
+        return Audited(source, findings, dataset_document(source, run), run)
 
 
 def _counterexample(paper: Paper, claim: Claim, finding: Finding) -> Any | None:

@@ -12,6 +12,8 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
+from cloudpickle import register_pickle_by_value
+
 from marginaudit.orders import InputError, file_content, shown, shown_path
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.outside import Notice, error_in_words, failures_in_one_line, place_of
@@ -60,6 +62,7 @@ def _claims_of_file(file: Path) -> object:
     module = ModuleType(f"claims_of_{file.stem}")
     module.__file__ = str(file)
     sys.modules[module.__name__] = module  # where dataclasses look names of annotations up
+    register_pickle_by_value(module)  # which other processes cannot import
     if (folder := str(file.resolve().parent)) not in sys.path:
         sys.path.append(folder)
     with failures_in_one_line(where, str(file)):

@@ -1,6 +1,7 @@
 """`marginaudit audit`."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -8,19 +9,20 @@ import click
 
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
-from marginaudit.reports.audit.auditing import audit as run_audit
 from marginaudit.reports.audit.ledger import chosen
 from marginaudit.reports.audit.sources import cases_of, load
 from marginaudit.reports.command.arguments import CHOSEN, CLAIMS, DATASETS, JSON, ledger, matching, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.description import described, only_description
-from marginaudit.reports.command.options import FilePath, Seconds, configs, settings_options
+from marginaudit.reports.command.options import FilePath, Jobs, Seconds, configs, cores, settings_options
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.page.exports import FORMATS
 from marginaudit.reports.page.replacement import refusing, replacing
 from marginaudit.reports.page.write import files_of_report, write_report
+from marginaudit.reports.parts.auditing import audit_in_parts
+from marginaudit.reports.parts.kept import default_folder
 from marginaudit.reports.verdict import Verdict
 
 PAPERS = papers()
@@ -57,6 +59,10 @@ PAPERS = papers()
     show_default=True,
     help="Seconds that a claim of your own may take on a dataset; then it is broken.",
 )
+@click.option(
+    "--jobs", type=Jobs(), help="Datasets that are judged at a time, in as many processes.  [default: one a core]"
+)
+@click.option("--fresh", is_flag=True, help="Audit anew what was audited before.")
 @settings_options("audit", PAPERS)
 @JSON
 def audit(
@@ -68,13 +74,16 @@ def audit(
     patterns: tuple[str, ...],
     claims_file: Path | None,
     claim_timeout: float,
+    jobs: int | None,
+    fresh: bool,
     as_json: bool,
     **given: Any,
 ) -> int:
     """Audit every claim on every DATASET and write a report.
 
     Without a DATASET it audits the built-in cases. A DATASET that ends in .toml is an audit's description; options go
-    before what it says.
+    before what it says. What was audited before with the same data, settings, versions and code is not
+    audited again; it is kept in ~/.cache/marginaudit (XDG_CACHE_HOME).
     """
     if (path := only_description(datasets)) is not None:
         found = described(path, PAPERS, FORMATS)
@@ -94,15 +103,34 @@ def audit(
         if remark := source.paper.remark(source.dataset, source.origin):
             tell(remark)
     steps = [source.paper.steps(config[source.paper.name]) for source in sources]
-    started = {source.dataset.name: sum(steps[:i]) for i, source in enumerate(sources)}
+    reached = dict.fromkeys((source.dataset.name for source in sources), 0)
     length = {source.dataset.name: count for source, count in zip(sources, steps, strict=True)}
     with replacing(out, files_of_report) as folder, progress_bar(total=sum(steps)) as bar:
 
+        def reach(dataset: str, steps: int) -> None:
+            reached[dataset] = min(steps, length[dataset])
+            bar.reach(sum(reached.values()))
+
         def progress(dataset: str, what: str) -> Callable[[int], None]:
             bar.say(f"{dataset}: {what}")
-            return lambda done: bar.reach(started[dataset] + min(done, length[dataset]))
+            return partial(reach, dataset)
 
-        result = run_audit(sources, claims, config, progress, claim_timeout)
+        def done(dataset: str, how: str) -> None:
+            bar.say(f"{dataset}: {how}")
+            reach(dataset, length[dataset])
+
+        result = audit_in_parts(
+            sources,
+            claims,
+            config,
+            jobs=jobs or cores(),
+            progress=progress,
+            done=done,
+            exports=exports,
+            claim_timeout=claim_timeout,
+            keep_in=default_folder(),
+            fresh=fresh,
+        )
         with refusing(out):
             write_report(result, folder, bar.say, exports)
     report = out / "report.html"

@@ -95,6 +95,26 @@ class Seed(click.ParamType[int]):
             self.fail(f"got {shown(value)}, expected a whole number of at most 4300 digits", param, ctx)
 
 
+class Jobs(click.ParamType[int]):
+    """A number of processes."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Parse the number; fail in one line."""
+        if not str(value).isascii() or not str(value).isdigit() or not 1 <= int(str(value)[:5]) <= 1024:
+            self.fail(f"got {shown(value)}, expected a whole number from 1 to 1024", param, ctx)
+        return int(value)
+
+
+def cores() -> int:
+    """Processors that this process may use; LOKY_MAX_CPU_COUNT may lower it."""
+    from loky import cpu_count
+
+    found: int = cpu_count()
+    return found
+
+
 class Seconds(StepSize):
     """A positive, finite number of seconds."""
 

@@ -1,6 +1,5 @@
 """`marginaudit sweep`."""
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ import click
 from marginaudit.orders import InputError
 from marginaudit.reports.command.arguments import JSON, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
-from marginaudit.reports.command.options import FilePath
+from marginaudit.reports.command.options import FilePath, Jobs, cores
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.sweep.folder import Folder
 from marginaudit.reports.sweep.part import Outcome
@@ -24,18 +23,6 @@ MOST_TOLD = 20
 
 MOST_COLUMNS = 12
 """Of cells that are printed; where there are more, how often each verdict was found is."""
-
-
-class Jobs(click.ParamType[int]):
-    """A number of processes."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Parse the number; fail in one line."""
-        if not str(value).isascii() or not str(value).isdigit() or not 1 <= int(str(value)[:5]) <= 1024:
-            self.fail(f"got {value!r}, expected a whole number from 1 to 1024", param, ctx)
-        return int(value)
 
 
 @click.command()
@@ -78,7 +65,7 @@ def sweep(
     _refuse_together({"--jobs": jobs is not None, "--scheduler": scheduler is not None})
     found = find_spec(spec, known)
     folder = Folder(out or Path(f"sweep-{found.name}"), found, fresh=fresh)
-    processes = jobs or os.cpu_count() or 1
+    processes = jobs or cores()
     if status:
         _print_counts(folder, as_json)
         return 0

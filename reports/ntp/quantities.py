@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import Exact, Infeasible
+from marginaudit.orders import Token
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
@@ -127,6 +128,32 @@ def score_error(run: Run) -> Floats:
     size = stage.along * np.abs(stage.reference).max(initial=0.0) + np.abs(stage.rest).max(axis=1, initial=0.0)
     error = 2 * longest_token(run) ** 2 * state_error(stage) + EPS * (16 * size + 64)
     return np.where(stage.step == 0, 0.0, error)
+
+
+def attention(run: Run, sample: int, token: Token) -> Series:
+    """The attention that all places of a token get in a sample together, at each record of stage 2.
+
+    Where differences of scores are off by e, so is the log of its ratio to the rest, and attention itself by e/4 at
+    most; `EPS` is for the sums.
+
+    Parameters
+    ----------
+    sample : int
+        Its number among the dataset's samples.
+
+    >>> from marginaudit.orders.ntp import CASES
+    >>> from marginaudit.reports.ntp import Config
+    >>> attention(Run(CASES["example-1"](), Config(steps2=1)), 2, "S").value[0]  # of S V O, at the start
+    0.3333333333333333
+    """
+    data, stage = run.dataset, run.training.stage2
+    bag = data.samples[sample].bag
+    query = data.index[data.samples[sample].query]
+    scores = np.array([stage.score(data.index[x], query) for x in bag])
+    weights = np.array(list(bag.values()))[:, np.newaxis] * np.exp(scores - scores.max(axis=0))
+    value = weights[list(bag).index(token)] / weights.sum(axis=0) if token in bag else np.zeros(len(stage))
+    radius = np.minimum(score_error(run) / 4, 1.0) + EPS * (16 + len(bag))
+    return series(value, radius=radius, step=stage.step)
 
 
 def direction(stage: StageRecord, reference_radius: float, first: int) -> Series:

@@ -50,7 +50,7 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Pictures, beside: 
     )
     environment.filters |= {"number": number, "compact": _compact, "pretty": _pretty, "norm": _norm}
     rows = [_visible(row.as_document()) for row in audit.rows]
-    cells = {(row.claim.id, id(row.run)): shown for row, shown in zip(audit.rows, rows, strict=True)}
+    cells = {(row.claim.id, row.dataset): shown for row, shown in zip(audit.rows, rows, strict=True)}
     by_claim: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         by_claim.setdefault(row["claim"], []).append(row)
@@ -72,7 +72,7 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Pictures, beside: 
             "mathml": Markup(_mathml(claim.formula)),
             "rows": by_claim[claim.id],
             "pictures": _inline(beside.get(claim.id, ())),
-            "cells": [cells.get((claim.id, id(run))) for run in audit.runs],
+            "cells": [cells.get((claim.id, one.name)) for one in audit.audited],
         }
         for claim, paper in _claims(audit.rows)
     ]

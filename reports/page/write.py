@@ -4,18 +4,15 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.page.exports import exported, tables_of
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
 from marginaudit.reports.page.formats import csv_table
 from marginaudit.reports.page.html import page
-from marginaudit.reports.plots.measured import rendered
+from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.verdict import Verdict
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 VERDICT_COLUMNS = (
     "claim",
@@ -58,26 +55,21 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     pictures: list[tuple[str, bytes]] = []
     beside: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
     stems = _stems(audit)
-    for source, run in zip(audit.sources, audit.runs, strict=True):
-        paper, name = source.paper, run.dataset.name
-        stem = stems[name]
-        progress(f"{name}: figures")
-        findings = {row.claim.id: row.finding for row in audit.rows if row.run is run}
-        for picture in paper.pictures:
-            figure = picture.draw(run, findings)
-            if figure is None:
-                continue
-            found = _drawn(figure, exports)
-            (beside[picture.claim] if picture.claim else pictures).append((f"{name}: {picture.caption}", found[".svg"]))
-            files |= {f"figures/{stem}{picture.suffix}{ending}": content for ending, content in found.items()}
-        files |= {f"trajectories/{stem}-{part}.csv": csv_text(*rows) for part, rows in paper.records(run).items()}
+    for one in audit.audited:
+        shown = one.shown or drawn(one, exports, progress)
+        stem = stems[one.name]
+        for picture in shown.pictures:
+            of_page = (f"{one.name}: {picture.caption}", picture.files[".svg"])
+            (beside[picture.claim] if picture.claim else pictures).append(of_page)
+            files |= {f"figures/{stem}{picture.suffix}{ending}": content for ending, content in picture.files.items()}
+        files |= {f"trajectories/{stem}-{part}.csv": text for part, text in shown.records.items()}
 
     applied = {row.claim.id for row in audit.rows if row.finding.verdict is not Verdict.NOT_APPLICABLE}
     for paper in audit.papers:
         for name, claim in paper.illustrations.items():
             if claim in applied:
                 progress(f"figure {name}")
-                found = _drawn(paper.figures[name](), exports)
+                found = rendered_as(paper.figures[name](), exports)
                 beside[claim].append((name, found[".svg"]))
                 files |= {f"figures/{name}{ending}": content for ending, content in found.items()}
 
@@ -94,19 +86,14 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     return files
 
 
-def _drawn(figure: "Figure", exports: Collection[str]) -> dict[str, bytes]:
-    """The figure as the page shows it and as it is asked for, by file name's ending."""
-    return {ending: rendered(figure, ending) for ending in (".svg", *([".pdf"] if "pdf" in exports else []))}
-
-
 def _stems(audit: Audit) -> dict[str, str]:
     """A file name for each dataset, a number appended where two names give one, or one is an illustration's."""
     taken = {name.lower() for paper in audit.papers for name in paper.illustrations}
     stems = {}
-    for run in audit.runs:
-        stem, number = file_stem(run.dataset.name), 1
+    for one in audit.audited:
+        stem, number = file_stem(one.name), 1
         while (stem if number == 1 else f"{stem}-{number}").lower() in taken:
             number += 1
-        stems[run.dataset.name] = stem if number == 1 else f"{stem}-{number}"
-        taken.add(stems[run.dataset.name].lower())
+        stems[one.name] = stem if number == 1 else f"{stem}-{number}"
+        taken.add(stems[one.name].lower())
     return stems

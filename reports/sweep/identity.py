@@ -22,7 +22,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def code(module: str) -> dict[str, str]:
-    """SHA-256 of this program's modules and of those in the folder of a paper's module, by path."""
+    """SHA-256 of this program's files and of those in the folder of a paper's module, by path."""
     found = {}
     for name in (*PACKAGES, module):
         if name == module and name.startswith("marginaudit."):
@@ -31,9 +31,10 @@ def code(module: str) -> dict[str, str]:
         if file is None:
             continue
         folder = Path(file).parent
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted(folder.rglob("*")):
             place = f"{folder.name}/{path.relative_to(folder).as_posix()}"
-            found[place] = hashlib.sha256(path.read_bytes()).hexdigest()
+            if path.is_file() and "__pycache__" not in path.parts:
+                found[place] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
 
 

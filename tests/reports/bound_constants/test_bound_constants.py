@@ -391,7 +391,7 @@ def test_it_audits_what_the_audit_audits(project: Project) -> None:
         for name in ("ntp.theorem1.direction", "ntp.theorem3.order"):
             entry = project.entry("test_it", name, data.name)
             run = Run(data, config)
-            row = Row(LEDGER[name], PAPER, run, LEDGER[name].judge(run)).as_document()
+            row = Row(LEDGER[name], PAPER, run.dataset.name, LEDGER[name].judge(run)).as_document()
             constants = {key: constant["value"] for key, constant in entry["constants"].items()}
             expected = {"slack": row["slack"], "constant": row["constant"], "informative_step": row["informative_from"]}
             assert constants == {key: value for key, value in expected.items() if value is not None}

@@ -221,10 +221,10 @@ def test_a_report_that_cannot_be_written(command: Command, svop: Path, out: str)
 def test_an_unwritable_folder_is_refused_before_the_audit_runs(
     command: Command, svop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run(*_: object) -> None:
+    def run(*_: object, **__: object) -> None:
         raise AssertionError("the audit ran")
 
-    monkeypatch.setattr("marginaudit.reports.command.audit.run_audit", run)
+    monkeypatch.setattr("marginaudit.reports.command.audit.audit_in_parts", run)
     (svop.parent / "file").write_text("mine")
     assert "file: got Not a directory, expected a folder to write" in command.refused("audit", svop, "--out", "file")
     (svop.parent / "folder").mkdir()

@@ -52,9 +52,8 @@ def test_an_audit(command: Command, told: dict[str, list[Any]], monkeypatch: pyt
     module = import_module("marginaudit.reports.command.audit")
     monkeypatch.setattr(module, "ledger", lambda *_: {claim: LEDGER[claim] for claim in claims})
     assert command("audit", *TWO, *SHORT, "--out", "report").status == 0
-    judging = [f"{name}: {what}" for name in TWO for what in ("training", *claims)]
-    assert told["say"][: len(judging)] == judging
-    assert told["say"][len(judging) :] == [f"{name}: figures" for name in TWO]
+    steps = ("training", *claims, "figures", "audited")
+    assert told["say"] == [f"{name}: {what}" for name in TWO for what in steps]
     assert told["total"] == [120]
     assert told["reach"] == sorted(told["reach"])
     assert {30, 60, 90, 120} <= set(told["reach"])

@@ -94,8 +94,8 @@ def test_the_files_of_a_report_are_those_that_it_names(tmp_path: Path) -> None:
 
 def test_names_that_give_one_file_name_get_numbers() -> None:
     names = ("a b", "A-b", "a-b-2", "a/b", "c", "fig 1")
-    runs = [SimpleNamespace(dataset=SimpleNamespace(name=name)) for name in names]
-    audit: Any = SimpleNamespace(runs=runs, papers=[SimpleNamespace(illustrations={"fig-1": "claim"})])
+    audited = [SimpleNamespace(name=name) for name in names]
+    audit: Any = SimpleNamespace(audited=audited, papers=[SimpleNamespace(illustrations={"fig-1": "claim"})])
     assert list(_stems(audit).values()) == ["a-b", "A-b-2", "a-b-2-2", "a-b-3", "c", "fig-1-2"]
 
 

@@ -6,13 +6,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.command_line import Command
+from tests.reports.processes import DEADLINE, alive, children, until
 from tests.reports.sweep.specs import ODD, written
 
 GRID = """
@@ -30,8 +30,6 @@ y = "end"
 line = "N"
 """
 PARTS = 16
-
-DEADLINE = 200.0
 
 TOLD = Path("told.txt")
 
@@ -61,30 +59,8 @@ def begun() -> Iterator[Begun]:
         process.wait()
 
 
-def until(true: Callable[[], bool]) -> None:
-    start = time.monotonic()
-    while not true():
-        assert time.monotonic() - start < DEADLINE
-        time.sleep(0.02)
-
-
 def parts(folder: str) -> list[Path]:
     return list(Path(folder, "parts").glob("*.json"))
-
-
-def children(process: int) -> list[int]:
-    """The processes that a process has begun, and those that they have."""
-    listed = Path(f"/proc/{process}/task/{process}/children")
-    found = [int(child) for child in listed.read_text().split()] if listed.exists() else []
-    return found + [grandchild for child in found for grandchild in children(child)]
-
-
-def alive(process: int) -> bool:
-    status = Path(f"/proc/{process}/stat")
-    try:
-        return status.read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_one_process_and_two_write_the_same_bytes(command: Command) -> None:

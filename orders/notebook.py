@@ -1,0 +1,38 @@
+"""What a notebook shows of an object: a small table, every text in it escaped."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+from marginaudit.orders.text import printable, shortened
+
+MOST_ROWS = 60
+"""Rows that a notebook shows."""
+
+LONGEST_CELL = 200
+"""Characters of a cell."""
+
+
+def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table in HTML, for ``_repr_html_``; of more than `MOST_ROWS` rows the first ones and how many there are.
+
+    >>> html_table("a<b", ("x",), [(0.12345,), (None,)])
+    '<table><caption>a&lt;b</caption><tr><th>x</th></tr><tr><td>0.1235</td></tr><tr><td></td></tr></table>'
+    """
+    lines = list(rows)
+    found = [f"<caption>{_text(title)}</caption>"] if title else []
+    if header:
+        found.append(_row("th", header))
+    found += [_row("td", line) for line in lines[:MOST_ROWS]]
+    if len(lines) > MOST_ROWS:
+        found.append(_row("td", [f"and {len(lines) - MOST_ROWS} more"]))
+    return f"<table>{''.join(found)}</table>"
+
+
+def _row(tag: str, cells: Sequence[Any]) -> str:
+    return "<tr>" + "".join(f"<{tag}>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+
+def _text(value: Any) -> str:
+    text = "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    return escape(shortened(printable(text), LONGEST_CELL))

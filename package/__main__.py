@@ -1,0 +1,5 @@
+"""``python -m marginaudit``."""
+
+from marginaudit.reports.command.start import main
+
+main()

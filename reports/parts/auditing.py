@@ -1,0 +1,100 @@
+"""An audit whose datasets are judged in several processes, but for those of which there is a part that was kept."""
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+from marginaudit.orders import InputError, printable
+from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, Progress
+from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.parts import kept
+from marginaudit.reports.parts.part import Found, Part, compute, compute_packed, packed
+from marginaudit.reports.workers import submitted, workers
+
+Done = Callable[[str, str], None]
+"""Is told of each dataset that is through: its name, and how it was come by."""
+
+
+def audit_in_parts(
+    sources: Sequence[Source],
+    claims: Sequence[Claim],
+    configs: Mapping[str, Any],
+    *,
+    jobs: int,
+    progress: Progress,
+    done: Done,
+    exports: Sequence[str] = (),
+    claim_timeout: float = CLAIM_TIMEOUT,
+    keep_in: Path | None = None,
+    fresh: bool = False,
+) -> Audit:
+    """Judge every dataset, ``jobs`` at a time, with the result of `audit` to the last digit, ready to be written.
+
+    Parameters
+    ----------
+    progress : told what is under way, of datasets that are judged in this process
+    keep_in : where parts are kept; None to keep none
+    fresh : whether no part that was kept before is used
+
+    Raises
+    ------
+    InputError
+        A process ended at its work.
+    """
+    ledger = tuple(claims)
+    parts = {
+        source.dataset.name: Part(source, ledger, configs[source.paper.name], tuple(exports), claim_timeout)
+        for source in sources
+    }
+    keys = {name: None if keep_in is None else kept.key_of(part) for name, part in parts.items()}
+    found: dict[str, Found] = {}
+    for name, key in keys.items():
+        if keep_in is not None and key is not None and not fresh and (one := kept.read(keep_in, key, parts[name])):
+            found[name] = one
+            done(name, "as it was audited before (--fresh audits it anew)")
+    for name, one in _computed({name: part for name, part in parts.items() if name not in found}, jobs, progress):
+        found[name] = one
+        if keep_in is not None and (key := keys[name]) is not None:
+            kept.write(keep_in, key, one)
+        done(name, "audited")
+    return Audit(ledger, configs, tuple(found[source.dataset.name].of(source) for source in sources))
+
+
+def _computed(parts: Mapping[str, Part], jobs: int, progress: Progress) -> Iterator[tuple[str, Found]]:
+    """What is found of each part, in the order in which they are through."""
+    sent = _packed(parts) if min(jobs, len(parts)) > 1 else {}
+    if sent:
+        with workers(min(jobs, len(sent))) as pool:
+            running: dict[Future[Found], str] = {}
+            try:
+                for name, data in sent.items():
+                    running[submitted(pool, compute_packed, data)] = name
+                for future in as_completed(running):
+                    yield running[future], future.result()
+                    running.pop(future)
+            except BrokenProcessPool:
+                raise _died(list(running.values())) from None
+    for name, part in parts.items():
+        if name not in sent:
+            yield name, compute(part, progress)
+
+
+def _packed(parts: Mapping[str, Part]) -> dict[str, bytes]:
+    """Those that can be sent to other processes."""
+    found = {}
+    for name, part in parts.items():
+        try:
+            found[name] = packed(part)
+        except (pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
+            continue
+    return found
+
+
+def _died(names: Sequence[str]) -> InputError:
+    where = printable(", ".join(names[:3])) + (f" or {len(names) - 3} more" if len(names) > 3 else "")
+    got = "a process that was ended at its work, by the system or by a claim's code"
+    return InputError(f"the audit of {where}", got=got, expected="one that ends by itself; --jobs 1 needs less memory")

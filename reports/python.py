@@ -1,0 +1,214 @@
+"""The audit from Python."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from marginaudit.orders import InputError, shown
+from marginaudit.orders.notebook import html_table
+from marginaudit.reports.audit import auditing
+from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, distinct_names
+from marginaudit.reports.audit.ledger import all_papers, paper_of
+from marginaudit.reports.audit.sources import Source, cases_of, load
+from marginaudit.reports.audit.user_claims import all_claims
+from marginaudit.reports.claim import Claim, Ledger
+from marginaudit.reports.page.replacement import replacing
+from marginaudit.reports.page.write import files_of_report, write_report
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.parts.auditing import audit_in_parts
+from marginaudit.reports.settings import settings_of
+from marginaudit.reports.verdict import Finding, Verdict
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+COLUMNS = (
+    "claim",
+    "dataset",
+    "verdict",
+    "evidence",
+    "measured",
+    "bound",
+    "slack",
+    "constant",
+    "worst_step",
+    "first_violation",
+    "informative_from",
+    "detail",
+)
+"""Of `Report.to_dataframe`, as report.json names them."""
+
+
+class Report(Audit):
+    """What `audit` returns: verdicts on datasets."""
+
+    def verdict(self, claim: str, dataset: str | None = None) -> Finding:
+        """The verdict on a claim, with its numbers.
+
+        Parameters
+        ----------
+        claim : its id
+        dataset : its name; may be left out where there is one
+
+        Raises
+        ------
+        KeyError
+            There is no such claim or dataset, or no verdict of that claim on that dataset.
+        """
+        names = [one.name for one in self.audited]
+        if dataset is None and len(names) > 1:
+            raise KeyError(f"got no dataset, expected one of {', '.join(names)}")
+        if dataset is not None and dataset not in names:
+            raise KeyError(f"dataset {shown(dataset)}: expected one of {', '.join(names)}")
+        findings = self.audited[0 if dataset is None else names.index(dataset)].findings
+        if claim not in findings:
+            near = get_close_matches(claim, findings, n=3)
+            such_as = f", such as {', '.join(near)}" if near else ""
+            raise KeyError(f"claim {shown(claim)}: expected one that was audited{such_as}")
+        return findings[claim]
+
+    def to_dataframe(self) -> "DataFrame":
+        """The verdicts, a row each, with the columns `COLUMNS`."""
+        from pandas import DataFrame
+
+        rows = [row.as_document() for row in self.rows]
+        return DataFrame([[row[column] for column in COLUMNS] for row in rows], columns=list(COLUMNS))
+
+    def save(self, folder: str | PathLike[str], exports: Sequence[str] = ()) -> Path:
+        """Write the report into a folder, as ``marginaudit audit --out`` does, and return the path of its page.
+
+        Parameters
+        ----------
+        exports : of "latex", "markdown", "parquet" and "pdf"
+
+        Raises
+        ------
+        InputError
+            The folder cannot be written to, or holds files but no report.
+        """
+        with replacing(Path(folder), files_of_report) as new:
+            write_report(self, new, lambda _: None, exports)
+        return Path(folder) / "report.html"
+
+    def _repr_html_(self) -> str:
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
+        names = [one.name for one in self.audited]
+        found: dict[str, dict[str, Verdict]] = {}
+        for row in sorted(self.rows, key=lambda row: list(Verdict).index(row.finding.verdict)):
+            found.setdefault(row.claim.id, {})[row.dataset] = row.finding.verdict
+        rows = [(claim, *(verdicts.get(name) for name in names)) for claim, verdicts in found.items()]
+        return html_table(f"{len(self.rows)} verdicts: {counts}", ("claim", *names), rows)
+
+
+def audit(
+    data: Any = None,
+    claims: str | Claim | Iterable[str | Claim] | None = None,
+    config: Any = None,
+    *,
+    jobs: int = 1,
+    claim_timeout: float = CLAIM_TIMEOUT,
+) -> Report:
+    """Judge datasets by the statements of their papers, as ``marginaudit audit`` does.
+
+    Parameters
+    ----------
+    data : a dataset, the path of a file, the name of a built-in case, or an iterable of these
+        None for the built-in cases of the papers that the claims are about.
+    claims : ids, patterns such as ``"ntp.theorem2.*"``, and `Claim` objects of your own
+        None for all that are built in or installed.
+    config : settings by name such as ``{"steps2": 2000}``, or a paper's config such as `marginaudit.reports.ntp.Config`
+        Settings that are left out are those of ``marginaudit audit``.
+    jobs : int
+        Datasets judged at a time; with more than one, in other processes, and the report has no runs.
+    claim_timeout : float
+        Seconds that a claim of your own may take on a dataset.
+
+    Raises
+    ------
+    InputError
+        One line: what was got, what is expected.
+
+    >>> report = audit("example-1", claims="ntp.prop2.*", config={"steps2": 10})
+    >>> report.verdict("ntp.prop2.closed-form").verdict
+    <Verdict.HOLDS: 'holds'>
+    """
+    papers = all_papers(lambda _: None)
+    chosen = _claims(claims, papers)
+    if data is None:
+        found = cases_of([paper for paper in papers if any(map(paper.judges, chosen))], lambda _: None)
+    else:
+        several = isinstance(data, Iterable) and not isinstance(data, str | PathLike)
+        found = [_source(one, papers) for one in (data if several else [data])]
+    sources = distinct_names(found, lambda _: None)
+    configs = _configs(config, {source.paper.name: source.paper for source in sources})
+    if jobs > 1:
+        done = audit_in_parts(
+            sources, chosen, configs, jobs=jobs, progress=_quiet, done=lambda *_: None, claim_timeout=claim_timeout
+        )
+    else:
+        done = auditing.audit(sources, chosen, configs, _quiet, claim_timeout)
+    return Report(done.claims, done.configs, done.audited)
+
+
+def _quiet(_dataset: str, _what: str) -> Any:
+    return lambda _steps: None
+
+
+def _source(data: Any, papers: Sequence[Paper]) -> Source:
+    if isinstance(data, str | PathLike):
+        return load(str(data), papers)
+    return Source(data, paper_of(data, papers), str(data.name))
+
+
+def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence[Paper]) -> list[Claim]:
+    known = all_claims(papers, None, lambda _: None)
+    if wanted is None:
+        return list(known.values())
+    found: dict[str, Claim] = {}
+    for one in [wanted] if isinstance(wanted, str | Claim) else wanted:
+        if isinstance(one, Claim):
+            if one.id in known and known[one.id] is not one:
+                raise InputError(f"claim {one.id}", got="an id that another claim has", expected="one of its own")
+            found[one.id] = one
+            continue
+        matching = {name: claim for name, claim in known.items() if fnmatchcase(name, one)}
+        if not matching:
+            near = get_close_matches(one, known, n=3)
+            raise InputError(
+                f"claim {shown(one)}",
+                got="no claim of that id",
+                expected="an id or a pattern" + (f", such as {', '.join(near)}" if near else ""),
+            )
+        found |= matching
+    return list(Ledger(found.values()).values())
+
+
+def _configs(config: Any, papers: Mapping[str, Paper]) -> dict[str, Any]:
+    """The config of each paper.
+
+    Raises
+    ------
+    InputError
+        It is a config of none of them, or sets what none of them has.
+    """
+    if config is None:
+        return {name: paper.audited for name, paper in papers.items()}
+    if isinstance(config, Mapping):
+        for key in config:
+            if not any(key in settings_of(paper.config) for paper in papers.values()):
+                names = dict.fromkeys(name for paper in papers.values() for name in settings_of(paper.config))
+                raise InputError(f"config {shown(key)}", got="no setting of that name", expected=", ".join(names))
+        return {
+            name: replace(
+                paper.audited, **{key: value for key, value in config.items() if key in settings_of(paper.config)}
+            )
+            for name, paper in papers.items()
+        }
+    if not any(isinstance(config, paper.config) for paper in papers.values()):
+        expected = " or ".join(paper.config.__name__ for paper in papers.values())
+        raise InputError("config", got=shown(config), expected=f"settings by name, or a {expected}")
+    return {name: config if isinstance(config, paper.config) else paper.audited for name, paper in papers.items()}

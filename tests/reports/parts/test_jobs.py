@@ -1,0 +1,155 @@
+"""Audits in several processes: the same files to the last byte, whatever ends them leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from marginaudit.orders import InputError
+from marginaudit.reports.audit.ledger import LEDGER, PAPERS
+from marginaudit.reports.audit.sources import load
+from marginaudit.reports.ntp import Config
+from marginaudit.reports.parts.auditing import audit_in_parts
+from marginaudit.reports.parts.part import Part, compute, compute_packed, ignored, packed
+from tests.command_line import Command
+from tests.reports.processes import alive, children, until
+
+CLAIMS = """
+import os
+import signal
+import time
+from pathlib import Path
+
+from marginaudit.reports import Claim, Decided, Finding, Verdict
+
+KNOWN = []
+
+
+def judge(run):
+    KNOWN.append(run.dataset.name)
+    {code}
+    return Finding(Verdict.HOLDS, measured=float(len(KNOWN)), detail=run.dataset.name)
+
+
+COUNTS = Decided(judge, "a count")
+CLAIMS = (Claim(id="mine", source="m", statement="m", formula="m", assumptions=(), judgement=COUNTS),)
+"""
+SMALL = ("--steps1", "5", "--steps2", "5", "--claim", "mine", "--claim", "ntp.theorem1.*", "--claims", "mine.py")
+TWO = ("example-1", "section-7")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def files(folder: str) -> dict[str, bytes]:
+    found = [path for path in Path(folder).rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def written(code: str) -> None:
+    Path("mine.py").write_text(CLAIMS.format(code=code), encoding="utf-8")
+
+
+def test_a_part_comes_back_from_its_packing_as_it_was() -> None:
+    part = Part(load("example-1", PAPERS), (LEDGER["ntp.theorem1.norm"],), Config(steps1=5, steps2=5), (), 1.0)
+    found = compute_packed(packed(part))
+    again = compute(part, lambda *_: ignored)
+    assert found == again
+    assert all(finding.curve is None for finding in found.findings.values())
+
+
+def test_bad_input_is_the_same_in_another_process() -> None:
+    import pickle
+
+    error = InputError("a: b", got="c", expected="d")
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.where, again.got, again.expected) == (str(error), "a: b", "c", "d")
+
+
+@pytest.mark.slow
+def test_one_process_and_two_write_the_same_bytes(command: Command) -> None:
+    """With a claim of the user's, on both papers' datasets."""
+    written("pass")
+    data = (*TWO, "snap-single")
+    for jobs in (1, 2):
+        assert command("audit", *data, *SMALL, "--out", f"jobs-{jobs}", "--jobs", jobs).status == 0
+    one, two = files("jobs-1"), files("jobs-2")
+    assert b'"mine"' in one["report.json"]
+    # the claim counts how often it was asked: once more in a process that has judged another dataset
+    assert {name for name in one if one[name] != two.get(name)} <= {"report.json", "report.html", "verdicts.csv"}
+    assert one.keys() == two.keys()
+    written("del KNOWN[1:]")
+    for jobs in (1, 2):
+        assert command("audit", *data, *SMALL, "--out", f"jobs-{jobs}", "--jobs", jobs).status == 0
+    assert files("jobs-1") == files("jobs-2")
+
+
+@pytest.mark.slow
+def test_a_claim_that_ends_its_process_is_told_in_one_line(command: Command) -> None:
+    written("os._exit(3)")
+    told = command.refused("audit", *TWO, *SMALL, "--out", "report", "--jobs", "2")
+    assert told.startswith("the audit of ")
+    assert "a process that was ended at its work" in told
+    assert not Path("report").exists()
+    assert not list(Path().glob(".report*"))
+
+
+@pytest.mark.slow
+def test_a_claim_without_end_is_broken_in_another_process_too(command: Command) -> None:
+    written("time.sleep(60)")
+    rows = command.json("audit", *TWO, *SMALL, "--out", "report", "--jobs", "2", "--claim-timeout", "1")["verdicts"]
+    broken = [row for row in rows if row["claim"] == "mine"]
+    assert [row["verdict"] for row in broken] == ["broken", "broken"]
+    assert all("--claim-timeout" in row["detail"] for row in broken)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_outlives_the_audit(number: signal.Signals) -> None:
+    written("Path(f'{os.getpid()}.begun').touch(); time.sleep(60)")
+    arguments = ["audit", *TWO, *SMALL, "--out", "report", "--jobs", "2"]
+    process = subprocess.Popen([sys.executable, "-m", "marginaudit", *arguments], stderr=subprocess.PIPE, text=True)
+    try:
+        until(lambda: len(list(Path().glob("*.begun"))) == 2)
+        begun = children(process.pid)
+        assert len(begun) >= 2
+        process.send_signal(number)
+        _, told = process.communicate(timeout=100)
+        if number == signal.SIGINT:
+            assert process.returncode == 130
+            assert told.splitlines()[-1] == "marginaudit: interrupted"
+            assert not list(Path().glob(".report*"))
+        until(lambda: not any(map(alive, begun)))
+    finally:
+        process.kill()
+        process.wait()
+    assert not Path("report").exists()
+
+
+def test_what_cannot_be_sent_is_judged_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a claim that holds a lock."""
+    sources = [load(name, PAPERS) for name in TWO]
+    here = []
+
+    def packed(part: Part) -> bytes:
+        raise TypeError("cannot pickle '_thread.lock' object")
+
+    monkeypatch.setattr("marginaudit.reports.parts.auditing.packed", packed)
+    monkeypatch.setattr("marginaudit.reports.parts.auditing.compute", lambda part, _: here.append(os.getpid()))
+    with pytest.raises(AttributeError):  # of the None that stands for what was found
+        audit_in_parts(
+            sources,
+            [LEDGER["ntp.theorem1.norm"]],
+            {"ntp": Config(steps1=5, steps2=5)},
+            jobs=2,
+            progress=lambda *_: ignored,
+            done=lambda *_: None,
+        )
+    assert here == [os.getpid()] * 2
+    time.sleep(0)

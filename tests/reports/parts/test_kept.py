@@ -1,0 +1,199 @@
+"""Parts that are kept: used where nothing has changed, and never otherwise."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports.audit.ledger import LEDGER, PAPERS
+from marginaudit.reports.audit.sources import Source, load
+from marginaudit.reports.ntp import Config
+from marginaudit.reports.parts import kept
+from marginaudit.reports.parts.part import Found, Part, compute, ignored
+from marginaudit.reports.snap import ClassConfig
+from marginaudit.reports.sweep import identity
+from tests.command_line import SHORT, SVOP, Command, dataset_file
+
+CLAIMS = tuple(LEDGER[name] for name in ("ntp.theorem1.norm", "ntp.prop2.closed-form", "ntp.theorem2.floor"))
+AUDIT = ("audit", "data.json", "--claim", "ntp.prop*", *SHORT, "--out", "report")
+
+
+def part_of(**changes: Any) -> Part:
+    source = Source(CASES["example-1"](), PAPERS[0], "example-1")
+    return replace(Part(source, CLAIMS, Config(steps1=5, steps2=5), (), 1.0), **changes)
+
+
+@pytest.fixture(scope="module")
+def found() -> Found:
+    return compute(part_of(), lambda *_: ignored)
+
+
+def key(part: Part) -> str:
+    made = kept.key_of(part)
+    assert made is not None
+    return made
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path, found: Found) -> None:
+    kept.write(tmp_path, key(part_of()), found)
+    read = kept.read(tmp_path, key(part_of()), part_of())
+    assert read is not None
+    assert read.shown == found.shown
+    assert read.findings == found.findings
+    assert read.document == found.document
+    assert json.dumps(read.document) == json.dumps(found.document)
+    assert kept.read(tmp_path, key(part_of(claims=CLAIMS[:1])), part_of(claims=CLAIMS[:1])) is None
+
+
+@pytest.mark.parametrize("at", [0.0, 0.01, 0.5, 0.99])
+def test_a_damaged_part_is_none(tmp_path: Path, found: Found, at: float) -> None:
+    kept.write(tmp_path, key(part_of()), found)
+    [file] = tmp_path.iterdir()
+    data = bytearray(file.read_bytes())
+    data[int(at * len(data))] ^= 1
+    file.write_bytes(data)
+    assert kept.read(tmp_path, key(part_of()), part_of()) is None
+    file.write_bytes(data[: len(data) // 2])
+    assert kept.read(tmp_path, key(part_of()), part_of()) is None
+
+
+def test_a_part_under_another_name_is_none(tmp_path: Path, found: Found) -> None:
+    other = part_of(config=Config(steps1=5, steps2=6))
+    kept.write(tmp_path, key(part_of()), found)
+    [file] = tmp_path.iterdir()
+    file.rename(tmp_path / f"{key(other)}{file.suffix}")
+    assert kept.read(tmp_path, key(other), other) is None
+
+
+def test_a_whole_part_about_other_claims_is_none(tmp_path: Path, found: Found) -> None:
+    kept.write(tmp_path, key(part_of()), found)
+    assert kept.read(tmp_path, key(part_of()), part_of(claims=CLAIMS[:2])) is None
+    kept.write(tmp_path, key(part_of()), replace(found, document={"name": float("inf")}))  # written as null
+    assert kept.read(tmp_path, key(part_of()), part_of()) is not None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda part: replace(part, config=replace(part.config, lr2=0.1)),
+        lambda part: replace(part, claims=part.claims[:2]),
+        lambda part: replace(part, claims=part.claims[::-1]),
+        lambda part: replace(part, exports=("pdf",)),
+        lambda part: replace(part, source=replace(part.source, origin="other")),
+        lambda part: replace(part, source=replace(part.source, sha256="0")),
+        lambda part: replace(part, source=replace(part.source, dataset=replace(part.source.dataset, name="x"))),
+        lambda part: replace(part, source=replace(part.source, dataset=CASES["section-7"]())),
+    ],
+    ids=["setting", "claims", "order of claims", "exports", "origin", "bytes", "name", "data"],
+)
+def test_whatever_changes_has_another_key(change: Callable[[Part], Part]) -> None:
+    assert key(change(part_of())) != key(part_of())
+
+
+def test_papers_have_keys_of_their_own() -> None:
+    snap = Part(load("snap-single", PAPERS), PAPERS[1].claims, ClassConfig(), (), 1.0)
+    assert key(snap) != key(part_of())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda known: known["versions"].update(numpy="0"), lambda known: known["code"].update({"orders/text.py": "0"})],
+    ids=["version", "code"],
+)
+def test_other_versions_and_code_have_another_key(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[dict[str, dict[str, str]]], None]
+) -> None:
+    before = key(part_of())
+    known = {name: dict(value) for name, value in identity.identity(PAPERS[0].run.__module__).items()}
+    assert "reports/ntp/counterexamples/ntp.theorem2.floor.json" in known["code"]
+    change(known)
+    monkeypatch.setattr(kept, "identity", lambda _: known)
+    assert key(part_of()) != before
+
+
+def test_what_claims_from_outside_have_judged_is_not_kept() -> None:
+    mine = replace(LEDGER["ntp.theorem1.norm"], id="mine")
+    assert kept.key_of(part_of(claims=(*CLAIMS, mine))) is None
+    about_others = replace(mine, paper="snap", assumptions=("symmetric_classes",))
+    assert kept.key_of(part_of(claims=(*CLAIMS, about_others))) == key(part_of())
+
+
+def test_the_oldest_parts_go(tmp_path: Path, found: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST_KEPT", 2)
+    for number in range(4):
+        kept.write(tmp_path, f"{number}", found)
+    (tmp_path / "mine.txt").write_text("kept")
+    kept.write(tmp_path, "4", found)
+    names = {path.stem for path in tmp_path.iterdir()}
+    assert {"4", "mine"} <= names
+    assert len(names) == 3
+
+
+def test_where_parts_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for given in ("", "relative"):  # as the XDG has it, such a path is ignored
+        monkeypatch.setenv("XDG_CACHE_HOME", given)
+        assert kept.default_folder() == tmp_path / ".cache/marginaudit/parts"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
+    assert kept.default_folder() == tmp_path / "elsewhere/marginaudit/parts"
+
+
+def test_a_folder_that_cannot_be_made_keeps_nothing(tmp_path: Path, found: Found) -> None:
+    (tmp_path / "file").touch()
+    kept.write(tmp_path / "file" / "folder", "key", found)
+    assert kept.read(tmp_path / "file" / "folder", "key", part_of()) is None
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """The names of the datasets that are judged."""
+    monkeypatch.chdir(tmp_path)
+    dataset_file(tmp_path, SVOP)
+    module, names = import_module("marginaudit.reports.parts.auditing"), []
+
+    def counted(part: Part, progress: Any) -> Found:
+        names.append(part.source.dataset.name)
+        return compute(part, progress)
+
+    monkeypatch.setattr(module, "compute", counted)
+    return names
+
+
+def test_a_repeated_audit_judges_nothing(command: Command, computed: list[str]) -> None:
+    assert command(*AUDIT).status == 0
+    Path("report").rename("first")
+    assert command(*AUDIT).status == 0
+    assert computed == ["svop"]
+    files = {path.relative_to("first") for path in Path("first").rglob("*") if path.is_file()}
+    assert files == {path.relative_to("report") for path in Path("report").rglob("*") if path.is_file()}
+    assert all(Path("first", file).read_bytes() == Path("report", file).read_bytes() for file in files)
+    assert command(*AUDIT, "--fresh").status == 0
+    assert computed == ["svop", "svop"]
+
+
+def test_a_changed_dataset_is_judged_anew(command: Command, computed: list[str], tmp_path: Path) -> None:
+    assert command(*AUDIT).status == 0
+    dataset_file(tmp_path, SVOP | {"sentences": [*SVOP["sentences"], list("SVP")]})
+    assert command(*AUDIT).status == 0
+    assert computed == ["svop", "svop"]
+    assert command(*AUDIT, "--export", "pdf").status == 0
+    assert computed == ["svop"] * 3
+    assert list(Path("report/figures").glob("*.pdf"))
+
+
+def test_an_interrupted_audit_goes_on(command: Command, computed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("marginaudit.reports.command.audit")
+    drawing = module.write_report
+    monkeypatch.setattr(module, "write_report", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    assert command(*AUDIT).status == 130
+    assert not Path("report").exists()
+    monkeypatch.setattr(module, "write_report", drawing)
+    assert command(*AUDIT).status == 0
+    assert computed == ["svop"]
+    shutil.rmtree("report")

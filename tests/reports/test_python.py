@@ -1,0 +1,237 @@
+"""The audit from Python: plain arguments, and a result with its tables and files."""
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import marginaudit
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document
+from marginaudit.orders.snap import CASES as CLASS_CASES
+from marginaudit.reports import LEDGER, Claim, Finding, Ledger, Series, Verdict
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.quantities import attention
+from marginaudit.reports.python import COLUMNS, Report, audit
+from marginaudit.reports.snap import ClassConfig
+from tests.command_line import SHORT, SVOP, Command, dataset_file
+
+ROOT = Path(__file__).parents[2]
+QUICK = {"steps1": 30, "steps2": 30}
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return audit(["example-1", CASES["section-7"]()], claims=["ntp.prop1.*", "ntp.theorem2.floor"], config=QUICK)
+
+
+def test_it_says_what_the_command_says(command: Command, report: Report, tmp_path: Path) -> None:
+    arguments = ["--claim", "ntp.prop1.*", "--claim", "ntp.theorem2.floor", *SHORT]
+    told = command.json("audit", "example-1", "section-7", *arguments, "--out", tmp_path / "report")
+    assert report.as_document() == told
+    page = report.save(tmp_path / "saved")
+    assert page == tmp_path / "saved" / "report.html"
+    names = {path.relative_to(tmp_path / "report") for path in (tmp_path / "report").rglob("*")}
+    assert names == {path.relative_to(tmp_path / "saved") for path in (tmp_path / "saved").rglob("*")}
+    for name in names:
+        if (tmp_path / "report" / name).is_file():
+            assert (tmp_path / "report" / name).read_bytes() == (tmp_path / "saved" / name).read_bytes(), name
+
+
+def test_the_default_is_the_commands() -> None:
+    claim = "ntp.prop2.closed-form"
+    both, claims = ["example-1", "snap-single"], [claim, "snap.lemma1"]
+    farthest = ClassConfig(steps=10**18)
+    assert list(audit("example-1", claims=claim).configs.values()) == [Config(steps2=None)]
+    own = audit(both, claims=claims, config=Config(steps2=7))
+    assert own.configs == {"ntp": Config(steps2=7), "snap": farthest}
+    named = audit(both, claims=claims, config={"steps2": 7, "lr_y": 2.0})
+    assert named.configs == {"ntp": Config(steps2=7), "snap": replace(farthest, lr_y=2.0)}
+    assert [vars(run)["config"] for run in named.runs if run is not None] == list(named.configs.values())
+
+
+def test_a_path_and_no_data_at_all(tmp_path: Path) -> None:
+    path = dataset_file(tmp_path, SVOP)
+    for given in (path, str(path), [path]):
+        [source] = audit(given, claims="ntp.prop2.closed-form", config=QUICK).sources
+        assert (source.dataset.name, source.origin) == ("svop", str(path))
+    assert [one.name for one in audit(claims="ntp.prop2.closed-form", config=QUICK).audited] == list(CASES)
+
+
+def test_a_verdict_by_name(report: Report) -> None:
+    found = report.verdict("ntp.theorem2.floor", "section-7")
+    assert found.verdict is Verdict.VIOLATED
+    assert found == report.audited[1].findings["ntp.theorem2.floor"]
+    with pytest.raises(KeyError, match="got no dataset, expected one of example-1, section-7"):
+        report.verdict("ntp.theorem2.floor")
+    with pytest.raises(KeyError, match="'section': expected one of example-1, section-7"):
+        report.verdict("ntp.theorem2.floor", "section")
+    with pytest.raises(KeyError, match=r"such as ntp\.prop1\.norm"):
+        report.verdict("ntp.prop1.norms", "section-7")
+
+
+def test_a_table_of_all(report: Report) -> None:
+    frame = report.to_dataframe()
+    assert tuple(frame.columns) == COLUMNS
+    assert len(frame) == len(report.rows) == 8
+    for record, row in zip(frame.to_dict("records"), report.rows, strict=True):
+        assert (record["claim"], record["dataset"]) == (row.claim.id, row.dataset)
+        assert record["verdict"] == row.finding.verdict.value
+        assert record["slack"] == row.finding.slack or (np.isnan(record["slack"]) and row.finding.slack is None)
+
+
+def test_claims_of_ones_own(report: Report) -> None:
+    mine = replace(LEDGER["ntp.prop1.norm"], id="mine")
+    found = audit("example-1", claims=[mine, "ntp.prop1.norm"], config=QUICK)
+    assert [row.claim for row in found.rows] == [mine, LEDGER["ntp.prop1.norm"]]
+    assert found.verdict("mine").verdict is found.verdict("ntp.prop1.norm").verdict
+    assert [row.claim for row in audit("example-1", claims=mine, config=QUICK).rows] == [mine]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ({"data": "nowhere"}, "'nowhere': got no file of that name, expected "),
+        ({"data": 3}, "the dataset: got int, expected "),
+        ({"claims": "ntp.prop1.norms"}, "got no claim of that id, expected an id or a pattern, such as ntp.prop1.norm"),
+        (
+            {"claims": replace(LEDGER["ntp.lemma3"], id="ntp.lemma2")},
+            "claim ntp.lemma2: got an id that another claim has",
+        ),
+        ({"config": {"step2": 3}}, "config 'step2': got no setting of that name, expected steps1, steps2, "),
+        ({"config": {"steps2": -3}}, "Config.steps2: got -3, expected "),
+        ({"config": ClassConfig()}, "config: got ClassConfig("),
+    ],
+    ids=lambda value: str(value)[:20] if isinstance(value, Mapping) else "",
+)
+def test_bad_arguments_are_one_line(arguments: dict[str, Any], line: str) -> None:
+    with pytest.raises(InputError, match=re.escape(line)):
+        audit(**{"data": "example-1", **arguments})
+
+
+@pytest.mark.slow
+def test_in_several_processes_it_is_the_same(report: Report, tmp_path: Path) -> None:
+    claims = ["ntp.prop1.*", "ntp.theorem2.floor"]
+    found = audit(["example-1", CASES["section-7"]()], claims=claims, config=QUICK, jobs=2)
+    assert found.runs == (None, None)
+    assert found.as_document() == report.as_document()
+    found.save(tmp_path / "two")
+    report.save(tmp_path / "one")
+    assert (tmp_path / "one/report.html").read_bytes() == (tmp_path / "two/report.html").read_bytes()
+
+
+NASTY = dataset_from_document({"name": "<b>&", "sentences": [["<i>", "x"], ["x", "<i>"]]})
+
+
+@pytest.mark.parametrize(
+    ("shown", "texts"),
+    [
+        (NASTY, ["&lt;b&gt;&amp;: 2 tokens, 2 samples", "<td>&lt;i&gt;</td><td>x</td><td>1</td>"]),
+        (CLASS_CASES["snap-single"](), ["snap-single: 2 classes, 5000 tokens"]),
+        (Finding(Verdict.HOLDS, measured=0.123456, detail="<x"), ["<td>verdict</td><td>holds</td>", "0.1235", "&lt;x"]),
+        (LEDGER, [f"{len(LEDGER)} claims", "<td>ntp.lemma7</td><td>refuted</td>", f"and {len(LEDGER) - 60} more"]),
+        (
+            Run(NASTY, Config(steps2=5)),
+            ["Run of &lt;b&gt;", "<td>steps2</td><td>5</td>", "assumption prefix_closed"],
+        ),
+    ],
+    ids=["Dataset", "SequenceClasses", "Finding", "Ledger", "Run"],
+)
+def test_what_a_notebook_shows(shown: Any, texts: list[str]) -> None:
+    html = shown._repr_html_()
+    for text in texts:
+        assert text in html
+    assert set(re.findall("</?(.*?)>", html)) <= {"table", "caption", "tr", "th", "td"}
+
+
+def test_what_a_notebook_shows_of_a_report(report: Report) -> None:
+    html = report._repr_html_()
+    assert "8 verdicts: 2 violated, 6 holds" in html
+    assert html.index("ntp.theorem2.floor") < html.index("ntp.prop1.norm")  # worst first
+    assert "<td>ntp.theorem2.floor</td><td>violated</td><td>violated</td>" in html
+
+
+def test_one_error_bar_stands_for_all() -> None:
+    made = Series(np.array([1.0, 2.0]), 0.25)
+    assert made.lower.tolist() == [0.75, 1.75]
+    with pytest.raises(ValueError, match="error bar of entry 0 is negative"):
+        Series(np.array([1.0, 2.0]), -0.25)
+    with pytest.raises(ValueError, match="broadcast"):
+        Series(np.array([1.0, 2.0]), np.array([1.0, 1.0, 1.0]))
+
+
+def test_attention_is_a_softmax_over_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Place by place, the scores read off the matrix, not token by token."""
+    data = Dataset.from_sentences("x", [list("SVOP"), list("PPSVP"), list("VOP"), list("OPP")])
+    run = Run(data, Config(steps1=30, steps2=30))
+    for number, sample in enumerate(data.samples):
+        for record in (0, 7, 30):
+            matrix = run.training.stage2.score_matrix(record, data.V)
+            weights = np.exp([matrix[data.index[x], data.index[sample.query]] for x in sample.tokens])
+            for token in data.vocabulary:
+                found = attention(run, number, token)
+                expected = sum(w for w, x in zip(weights, sample.tokens, strict=True) if x == token) / sum(weights)
+                assert abs(found.value[record] - expected) <= found.radius[record] + 1e-15
+                assert found.radius[record] < 1e-9
+    lost = np.full(31, np.inf)
+    monkeypatch.setattr("marginaudit.reports.ntp.quantities.score_error", lambda _: lost)
+    assert (attention(run, 2, "S").radius >= 1).all()
+    monkeypatch.setattr("marginaudit.reports.ntp.quantities.score_error", lambda _: np.full(31, 1e-3))
+    assert attention(run, 2, "S").radius == pytest.approx(np.full(31, 2.5e-4), rel=1e-9, abs=0)
+
+
+def test_the_readme_runs(tmp_path: Path) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code = text.partition("## From Python")[2].partition("```python\n")[2].partition("```")[0]
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    first, second, slack, *table = done.stdout.splitlines()
+    assert (first, second) == ("True", "13/6")
+    assert float(slack) > 1
+    assert len(table) == 3
+    assert (tmp_path / "svop-report/report.html").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.ipynb")), ids=lambda path: path.stem)
+def test_notebooks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nbformat = import_module("nbformat")
+    client = import_module("nbclient").NotebookClient
+
+    monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    notebook = nbformat.read(path, as_version=4)
+    assert all(not cell.get("outputs") for cell in notebook.cells)
+    client(notebook, timeout=600, kernel_name="python3").execute(cwd=str(tmp_path))
+    shown = [
+        out for cell in notebook.cells for out in cell.get("outputs", ()) if out["output_type"] == "execute_result"
+    ]
+    assert len(shown) >= 6
+    assert sum("text/html" in out["data"] for out in shown) >= 5
+    assert any("image/png" in out["data"] for out in shown)
+
+
+def test_the_version_and_the_module() -> None:
+    assert marginaudit.__version__ == importlib.metadata.version("marginaudit")
+    done = subprocess.run([sys.executable, "-m", "marginaudit", "--version"], capture_output=True, text=True)
+    assert done.stdout == f"marginaudit {marginaudit.__version__}\n"
+    assert marginaudit.audit is audit
+    with pytest.raises(AttributeError, match="no attribute 'audits'"):
+        marginaudit.audits  # noqa: B018
+
+
+def test_what_an_authors_claim_is_made_of_is_in_one_place() -> None:
+    import marginaudit.reports as reports
+
+    for name in reports.__all__:
+        assert getattr(reports, name).__module__.startswith("marginaudit.reports") or name == "LEDGER"
+    assert isinstance(LEDGER, Ledger)
+    assert isinstance(LEDGER["ntp.lemma2"], Claim)
