@@ -13,6 +13,7 @@ from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.grid import Grid
+from marginaudit.reports.page import svg
 from marginaudit.reports.page.statements import LINKS, panels
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import LINES, STANDINGS, VERDICTS
@@ -145,12 +146,7 @@ def _mathml(formula: str) -> str:
 def _inline(pictures: Pictures) -> list[tuple[str, Any]]:
     from markupsafe import Markup
 
-    return [(printable(name), Markup(_svg(picture))) for name, picture in pictures]
-
-
-def _svg(picture: bytes) -> str:
-    text = picture.decode("utf-8")
-    return text[text.index("<svg") :]
+    return [(printable(name), Markup(svg.inline(picture))) for name, picture in pictures]
 
 
 def _visible(value: Any) -> Any:

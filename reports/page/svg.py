@@ -1,0 +1,62 @@
+"""SVG files of matplotlib as parts of the page: small, and in colours that follow the reader's light or dark."""
+
+import hashlib
+import re
+
+from marginaudit.reports.plots.style import BOUND, HATCH, LAW, MEASURED, REFERENCE, SHARPER
+
+THEMED = {
+    "#ffffff": "var(--ground)",
+    "#000000": "var(--ink)",
+    "#e5e7eb": "var(--line)",
+    MEASURED: "var(--measured)",
+    BOUND: "var(--bound)",
+    SHARPER: "var(--sharper)",
+    LAW: "var(--ink)",
+    REFERENCE: "var(--soft)",
+    HATCH: "var(--hatch)",
+}
+"""Colours of a figure, and the page's that stand for them."""
+
+NOT_NEEDED = "|".join(
+    (
+        r'(?<= )(?:version|width|height)="[0-9.]+(?:pt)?"(?=[^<>]* viewBox| xmlns| version)',
+        r' id="[a-z0-9.]+_[0-9]+"',
+        r' transform="rotate\(-?0 [^)]*\)"',
+        r"font-family: [^;\"]*;? ?",
+        r"; stroke-linejoin: [a-z]+",
+    )
+)
+"""What the page says once for all, or a browser does not need."""
+
+
+def inline(picture: bytes) -> str:
+    """The SVG element of a file; a digest of it goes before its ids, so that no other picture's are the same."""
+    salt = f"s{hashlib.sha256(picture).hexdigest()[:6]}"
+    text = picture.decode("utf-8")
+    text = text[text.index("<svg") :]
+    wide = re.search(r'width="([0-9.]+)pt"', text)
+    for left_out in (r"(?s)<metadata>.*?</metadata>", r"(?s)<!--.*?-->", r"<style[^>]*>[^<]*</style>"):
+        text = re.sub(left_out, "", text)
+    text = re.sub(r"<[^<>]*>", lambda tag: _tag(tag.group(), salt), text)
+    text = re.sub(r">\s+<", "><", text)
+    for _ in range(3):  # they are nested
+        text = re.sub(r"<g>((?:<(?:path|use|text)[^<>]*/>)*)</g>|<defs></defs>", r"\1", text)
+    width = "" if wide is None else f' style="width:{round(float(wide[1]) * 4 / 3)}px"'
+    return text.replace("<svg ", f"<svg{width} ", 1)
+
+
+def _tag(tag: str, salt: str) -> str:
+    tag = re.sub(NOT_NEEDED, "", re.sub(r"\s+", " ", tag))
+    tag = re.sub(r"(?<![#\w.])-?[0-9]+\.[0-9]+", lambda number: rounded(float(number.group())), tag)
+    tag = re.sub(r"#[0-9a-f]{6}\b", lambda colour: THEMED.get(colour.group(), colour.group()), tag)
+    return re.sub(r'( id="|href="#|url\(#)', lambda found: found.group() + salt, tag)
+
+
+def rounded(value: float) -> str:
+    """A coordinate in points with few digits.
+
+    >>> rounded(53.90734), rounded(-0.00001), rounded(0.123456), rounded(7.0)
+    ('53.91', '0', '0.1235', '7')
+    """
+    return f"{round(value, 2 if abs(value) >= 1 else 4) + 0:g}" if abs(value) < 1000 else f"{value:.1f}"
