@@ -49,11 +49,12 @@ def measure(command: str, path: str, small: str) -> None:
     """Print the processor's seconds of a run and the process's peak memory."""
     seconds = []
     with tempfile.TemporaryDirectory() as scratch:
-        end = ["--json"] if command == "train" else ["--out", f"{scratch}/report"]
-        run(command, small, *STEPS, *end)
+        steps = STEPS if command in {"train", "audit"} else ()
+        end = ["--fresh", "--jobs", "1", "--out", f"{scratch}/report"] if command == "audit" else ["--json"]
+        run(command, small, *steps, *end)
         for _ in range(REPEATS):
             start = time.process_time()
-            run(command, path, *STEPS, *end)
+            run(command, path, *steps, *end)
             seconds.append(time.process_time() - start)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(json.dumps({"seconds": statistics.median(seconds), "megabytes": peak}))

@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+import scipy
 
 from marginaudit.orders.ntp import Dataset, free_dataset
 from marginaudit.orders.snap import syn_medium
@@ -95,6 +96,27 @@ def test_the_pytorch_form_is_stage_2(dataset: Dataset, embedded: bool) -> None:
     np.testing.assert_allclose(E @ W_kq @ E.T, trained.S, atol=1e-12)
     rounding = 1e-15  # of the difference of logits of about 12 that PyTorch takes
     assert float(loss(torch.from_numpy(W_kq))) == pytest.approx(trained.stage2.loss[-1], rel=1e-12, abs=rounding)
+
+
+@pytest.mark.parametrize(("power", "right"), [(1.0, True), (1.19, True), (1.3, False)])
+def test_growth_faster_than_said_is_a_failure(
+    power: float, right: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    scale = load("scale")
+    monkeypatch.setattr(scale.audit, "written", lambda V, folder: (Path(f"{V}"), 20 * V, 100 * V))
+    monkeypatch.setattr(
+        scale.audit, "measured", lambda command, path, small: {"seconds": int(f"{path}") ** power, "megabytes": 80.0}
+    )
+    assert scale.compare((100, 200, 400)) is right
+    assert f"audit, s: relations^({power:.2f} ± 0.00), at most 1.2" in capsys.readouterr().out
+
+
+def test_the_standard_error_of_an_exponent_is_that_of_a_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    relations, seconds = [10, 30, 100, 500], [1.0, 3.5, 9.0, 60.0]
+    fit = scipy.stats.linregress(np.log(relations), np.log(seconds))
+    assert load("scale").exponent(relations, seconds) == pytest.approx((fit.slope, fit.stderr), rel=1e-12, abs=1e-15)
 
 
 @pytest.mark.slow

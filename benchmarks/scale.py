@@ -1,0 +1,67 @@
+"""How time and memory grow with the dataset: `classify`, `solve`, `train` and `audit`, in one run.
+
+Usage: python benchmarks/scale.py [V ...]
+
+The datasets and the way of measuring are those of benchmarks/audit.py: 20 samples a token of up to 32 tokens, seconds
+of the processor on one thread, the process's largest memory. An exponent p says that the quantity grows as the number
+of relations to the p: the least-squares slope between logarithms, with its standard error. It ends with status 1
+where an exponent is above `MOST` by more than two standard errors.
+"""
+
+import audit  # sets the number of threads before it is too late  # isort: skip
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+COMMANDS = ("classify", "solve", "train", "audit")
+SIZES = (100, 200, 400, 800)
+MOST = {"s": 1.2, "MB": 1.0}
+"""Of exponents: for a sort beside linear work, and for memory, of which a part is always there."""
+
+
+def exponent(relations: list[int], values: list[float]) -> tuple[float, float]:
+    """The slope of log(values) over log(relations), and its standard error.
+
+    >>> slope, error = exponent([1, 10, 100, 1000], [2.0, 20.0, 200.0, 2000.0])
+    >>> round(slope, 12), error < 1e-12
+    (1.0, True)
+    """
+    x, y = np.log(relations), np.log(values)
+    x -= x.mean()
+    slope = float(x @ y / (x @ x))
+    left = y - y.mean() - slope * x
+    return slope, float(np.sqrt(left @ left / max(1, len(x) - 2) / (x @ x)))
+
+
+def compare(sizes: tuple[int, ...]) -> bool:
+    """Print the table and the exponents; whether each is as it should be."""
+    columns = [f"{command}, {unit}" for unit in MOST for command in COMMANDS]
+    print("| V | N | relations | " + " | ".join(columns) + " |")
+    print("| ---: |" + " ---: |" * (2 + len(columns)))
+    relations: list[int] = []
+    found: dict[str, list[float]] = {column: [] for column in columns}
+    with tempfile.TemporaryDirectory() as folder:
+        small, *_ = audit.written(min(audit.SIZES), Path(folder))
+        for V in sizes:
+            path, samples, count = audit.written(V, Path(folder))
+            relations.append(count)
+            for command in COMMANDS:
+                one = audit.measured(command, path, small)
+                found[f"{command}, s"].append(one["seconds"])
+                found[f"{command}, MB"].append(one["megabytes"])
+            cells = [f"{found[column][-1]:.{2 if column.endswith('s') else 0}f}" for column in columns]
+            print(f"| {V} | {samples} | {count} | " + " | ".join(cells) + " |", flush=True)
+    right = True
+    for column in columns:
+        slope, error = exponent(relations, found[column])
+        most = MOST[column.rpartition(", ")[2]]
+        right &= slope - 2 * error <= most
+        print(f"{column}: relations^({slope:.2f} ± {error:.2f}), at most {most}")
+    return right
+
+
+if __name__ == "__main__":
+    sys.exit(0 if compare(tuple(int(size) for size in sys.argv[1:]) or SIZES) else 1)
