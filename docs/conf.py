@@ -9,6 +9,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
+import marginaudit
 from marginaudit import reports
 
 sys.path.append(str(Path(__file__).parent))
@@ -29,8 +30,9 @@ myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4  # as GitHub makes them, so that one link serves here and there
 
 autodoc_member_order = "bysource"
-for name in reports.__all__:  # they load when first asked for, and autodoc looks among what is loaded
-    setattr(reports, name, getattr(reports, name))
+for package in (marginaudit, reports):
+    for name in package.__all__:  # they load when first asked for, and autodoc looks among what is loaded
+        setattr(package, name, getattr(package, name))
 autodoc_typehints = "none"  # the docstrings say types and shapes in words
 numpydoc_show_class_members = False
 

@@ -46,10 +46,6 @@ class SourceWords:
         if self.quotation and not self.place:
             raise ValueError(f"source_words: got no place of {shown(self.quotation)}, expected one")
 
-    def __bool__(self) -> bool:
-        """Whether anything is said."""
-        return any(getattr(self, field.name) for field in fields(self))
-
 
 UNQUOTED = SourceWords()
 """Of a claim whose source is not quoted."""

@@ -20,7 +20,7 @@ IN_PYTHON = [ROOT / "docs" / name for name in ("bound-constants.md", "your-own-c
 
 
 def run(example: Example) -> None:
-    """A shell's output and errors; the block ends at the first command that fails."""
+    """A shell's output; the block ends at the first command that fails."""
     environment = os.environ | {
         "COLUMNS": "200",
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
@@ -28,12 +28,11 @@ def run(example: Example) -> None:
     done = subprocess.run(
         ["bash", "-e", "-c", example.parsed],
         env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
     example.namespace["out"] = done.stdout
 
 

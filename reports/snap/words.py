@@ -100,8 +100,7 @@ WORDS: Mapping[str, SourceWords] = {
     "snap.lemma11": quoted(
         "appendix D.4, Lemma 11, eqs. 61 and 62",
         "where sigma' > 0 is some constant such that",
-        f'{MUCH}: N >= 10 K^2, uniform classes (Remark 4). "Less than about" has one constant for every N, M, '
-        "eta_Y, K.",
+        f'{MUCH}: N >= 10 K^2, uniform classes (Remark 4). "Less than about" is one unknown constant for every N.',
     ),
     "snap.lemma12": quoted(
         "appendix D.4, Lemma 12, eqs. 66 to 69",

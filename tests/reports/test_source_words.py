@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from marginaudit.reports import LEDGER
-from marginaudit.reports.source_words import MOST_WORDS, SourceWords, corrected, quoted
+from marginaudit.reports.source_words import MOST_WORDS, UNQUOTED, SourceWords, corrected, quoted
 from tests.command_line import Command
 
 OWN = {"snap.corollary2.any-classes", "snap.theorem3.gain.sgd"}
@@ -65,8 +65,8 @@ def test_so_many_words_are_not_too_many() -> None:
 
 def test_a_claim_of_ones_own_need_not_quote_and_says_what_its_words_have_to_be() -> None:
     claim = replace(LEDGER["ntp.lemma6"], source_words=SourceWords())
-    assert not claim.source_words
-    assert corrected("ntp.lemma6")
+    assert claim.source_words == UNQUOTED
+    assert corrected("ntp.lemma6", "so").reading == "so"
     with pytest.raises(ValueError, match=r"claim ntp.lemma6: got 'so' as source_words, expected SourceWords"):
         replace(claim, source_words="so")  # type: ignore[arg-type]
 

@@ -8,11 +8,14 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from marginaudit.reports import workers
 from marginaudit.reports.sweep import local
+from marginaudit.reports.sweep.work import compute
 
 
 class Pools:
@@ -29,8 +32,8 @@ class Pools:
     def __init__(self, deaths: Mapping[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
         self.deaths, self.tried, self.open = deaths, Counter[str](), 0
         self.sizes: list[int] = []
-        monkeypatch.setattr(local, "_workers", self._workers)
-        monkeypatch.setattr(local, "_submitted", self._submitted)
+        monkeypatch.setattr(local, "workers", self._workers)
+        monkeypatch.setattr(local, "submitted", self._submitted)
 
     @contextmanager
     def _workers(self, jobs: int) -> Iterator[dict[str, bool]]:
@@ -39,8 +42,8 @@ class Pools:
         yield {"broken": False}
         self.open -= 1
 
-    def _submitted(self, pool: dict[str, bool], part: str, folder: Path) -> "Future[str]":
-        assert folder == Path("parts")
+    def _submitted(self, pool: dict[str, bool], function: object, work: str, part: str, folder: str) -> "Future[str]":
+        assert (function, work, folder) == (compute, f"work of {part}", "parts")
         self.tried[part] += 1
         pool["broken"] |= self.tried[part] <= self.deaths.get(part, 0)
         future: Future[str] = Future()
@@ -52,9 +55,10 @@ class Pools:
 
 
 def ended(parts: str, jobs: int) -> dict[Any, bool]:
-    found: Any = list(local.on_this_machine(list(parts), Path("parts"), jobs))  # type: ignore[arg-type]
+    some: Any = [SimpleNamespace(work=f"work of {part}", key=part) for part in parts]
+    found = list(local.on_this_machine(some, Path("parts"), jobs))
     assert len(found) == len(parts)
-    return dict(found)
+    return {part.key: written for part, written in found}
 
 
 @pytest.mark.parametrize(("deaths", "written", "tried"), [(0, True, 1), (1, True, 2), (2, True, 3), (3, False, 3)])
@@ -89,24 +93,24 @@ def test_an_error_of_a_part_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
         return future
 
     Pools({}, monkeypatch)
-    monkeypatch.setattr(local, "_submitted", failing)
+    monkeypatch.setattr(local, "submitted", failing)
     with pytest.raises(OSError, match="no room"):
         ended("ab", 1)
 
 
 @pytest.mark.parametrize("client_is_there", [True, False])
 def test_a_worker_ends_with_its_client(client_is_there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "WATCH_SECONDS", 0.01)
+    monkeypatch.setattr(workers, "WATCH_SECONDS", 0.01)
     worker = os.fork()
     if worker == 0:
-        local._leave_with(os.getppid() if client_is_there else -1)
+        workers._leave_with(os.getppid() if client_is_there else -1)
         time.sleep(0.5 if client_is_there else 60)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]) == (0 if client_is_there else 1)
 
 
 def test_workers_end_with_their_block_whatever_they_do() -> None:
-    with local._workers(1) as pool:
+    with workers.workers(1) as pool:
         assert pool.submit(os.getpid).result() != os.getpid()
         asleep = pool.submit(time.sleep, 30)
     assert asleep.cancelled() or asleep.exception() is not None
