@@ -81,7 +81,7 @@ def no_infimum(run: Run) -> str | None:
 
 def no_common_margin(run: Run) -> str | None:
     """Why stage 2 does not approach an infimum that has a closed form, or None."""
-    return no_direction_kq(run) or no_infimum(run)
+    return no_infimum(run) or no_direction_kq(run)
 
 
 def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:

@@ -102,7 +102,8 @@ def test_why_there_is_no_infimum() -> None:
     assert no_infimum(example(steps2=0)) is None
     assert no_common_margin(example()) is None
     skew = Run(SKEW, Config(steps1=5, steps2=5))
-    for reason in (no_infimum(skew), no_common_margin(skew)):
+    short = Run(SKEW, Config(steps1=5, steps2=0))
+    for reason in (no_infimum(skew), no_common_margin(skew), no_common_margin(short)):
         assert str(reason).startswith("The margins of W_ov^(T) are not one A")
     assert "W*_kq = 0" in str(no_infimum(Run(UNRELATED)))
     assert "W*_kq = 0" in str(no_common_margin(Run(UNRELATED)))
