@@ -143,7 +143,7 @@ def attention(run: Run, sample: int, token: Token) -> Series:
 
     >>> from marginaudit.orders.ntp import CASES
     >>> from marginaudit.reports.ntp import Config
-    >>> attention(Run(CASES["example-1"](), Config(steps2=1)), 2, "S").value[0]  # of S V O, at the start
+    >>> float(attention(Run(CASES["example-1"](), Config(steps2=1)), 2, "S").value[0])  # of S V O, at the start
     0.3333333333333333
     """
     data, stage = run.dataset, run.training.stage2
