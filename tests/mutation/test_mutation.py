@@ -192,7 +192,8 @@ def test_where(tmp_path):
     import os, resource, sys, tempfile
     from pathlib import Path
     from numba.core import config
-    assert Path(sys.modules["marginaudit.orders"].__file__).resolve().is_relative_to(Path.cwd())
+    for name in ("marginaudit", "marginaudit.orders"):
+        assert Path(sys.modules[name].__file__).resolve().is_relative_to(Path.cwd())
     assert config.CACHE_DIR == str(Path.cwd() / ".kernels")
     assert tempfile.gettempdir() == str(Path.cwd() / ".scratch")
     assert not tmp_path.is_relative_to(Path.cwd())  # whose pyproject.toml is not that of a test's own project
