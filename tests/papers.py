@@ -1,6 +1,8 @@
 """The first paper with less to judge and to draw, for tests of audits that need little."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -18,3 +20,9 @@ def with_claims(*beginnings: str, name: str = "ntp") -> Paper:
 def audit_only(monkeypatch: pytest.MonkeyPatch, *beginnings: str) -> None:
     """Let `marginaudit audit` judge those claims, and draw nothing."""
     monkeypatch.setattr("marginaudit.reports.command.audit.PAPERS", (with_claims(*beginnings),))
+
+
+def unmet(paper: Paper, target: str) -> Callable[[Any], str | None]:
+    """The condition of the one implication that decides a claim: why a run does not meet it, or None."""
+    [found] = [one for one in paper.implications if one.target == target]
+    return found.unmet

@@ -50,9 +50,11 @@ def rescaled(dataset: SequenceClasses, factor: float) -> SequenceClasses:
     common, changed = set(common_tokens(dataset)), []
     for own in _squares(dataset):
         taken = math.fsum(square for token, square in own.items() if token in common)
-        if factor * taken >= 1 or taken >= 1:
+        rest = math.fsum(square for token, square in own.items() if token not in common)
+        room = rest + (1 - factor) * taken  # rest may be less than the rounding of 1 - taken
+        if room <= 0 or rest == 0:
             raise ValueError(f"no overlap times {factor}: a class has too little on its distinct tokens")
-        left = (1 - factor * taken) / (1 - taken)
+        left = room / rest
         changed.append({token: square * (factor if token in common else left) for token, square in own.items()})
     return _of_squares(dataset, changed)
 

@@ -81,7 +81,7 @@ def no_infimum(run: Run) -> str | None:
 
 def no_common_margin(run: Run) -> str | None:
     """Why stage 2 does not approach an infimum that has a closed form, or None."""
-    return no_direction_kq(run) or no_infimum(run)
+    return no_infimum(run) or no_direction_kq(run)
 
 
 def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
@@ -143,7 +143,7 @@ def attention(run: Run, sample: int, token: Token) -> Series:
 
     >>> from marginaudit.orders.ntp import CASES
     >>> from marginaudit.reports.ntp import Config
-    >>> attention(Run(CASES["example-1"](), Config(steps2=1)), 2, "S").value[0]  # of S V O, at the start
+    >>> float(attention(Run(CASES["example-1"](), Config(steps2=1)), 2, "S").value[0])  # of S V O, at the start
     0.3333333333333333
     """
     data, stage = run.dataset, run.training.stage2

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import cast, get_args
+from types import SimpleNamespace
+from typing import Any, cast, get_args
 
 import numpy as np
 import pytest
+import scipy.sparse.csgraph
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -96,6 +98,18 @@ def test_a_cut_that_must_be_cut_again() -> None:
     check_exact_solution(dataset, solution)
     assert len({abs(v) for v in solution.weights_exact["z"].values()}) > 2
     assert solution.weights_exact["z"] == brute_force([(w, x) for _, w, x in kq_constraints(dataset)])
+
+
+def test_a_flow_that_is_not_a_maximum_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No edge is across its cut, and the same graph would be cut again without end."""
+    dataset = related({"z": [("a", "p"), ("b", "p"), ("b", "q")]})
+    monkeypatch.setattr(scipy.sparse.csgraph, "maximum_flow", nothing_sent)
+    with pytest.raises(CertificateError, match="not a maximum flow"):
+        solve_exactly(dataset.relations, dataset.V)
+
+
+def nothing_sent(network: Any, source: int, sink: int) -> SimpleNamespace:
+    return SimpleNamespace(flow=0 * network)
 
 
 @pytest.mark.parametrize("field", ["numerator", "flow", "denominator"])

@@ -135,6 +135,10 @@ def test_the_tests_that_call_a_command_are_near_to_its_module() -> None:
     assert tests.index("tests/reports/command/test_surroundings.py") < tests.index("tests/reports/ntp/test_run.py")
 
 
+def test_an_import_of_several_lines_is_one() -> None:
+    assert "tests/reports/snap/test_conditions.py" in covering_tests(ROOT, "reports/snap/claims/rows.py")[:3]
+
+
 def test_a_file_of_another_room_with_the_same_name_is_not_the_module_s_own() -> None:
     tests = covering_tests(ROOT, "orders/snap/generate.py")
     assert tests[:2] == ["tests/orders/snap/test_generate.py", "marginaudit.orders"]
@@ -188,7 +192,8 @@ def test_where(tmp_path):
     import os, resource, sys, tempfile
     from pathlib import Path
     from numba.core import config
-    assert Path(sys.modules["marginaudit.orders"].__file__).resolve().is_relative_to(Path.cwd())
+    for name in ("marginaudit", "marginaudit.orders"):
+        assert Path(sys.modules[name].__file__).resolve().is_relative_to(Path.cwd())
     assert config.CACHE_DIR == str(Path.cwd() / ".kernels")
     assert tempfile.gettempdir() == str(Path.cwd() / ".scratch")
     assert not tmp_path.is_relative_to(Path.cwd())  # whose pyproject.toml is not that of a test's own project

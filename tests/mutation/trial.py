@@ -68,8 +68,8 @@ class Outcome:
 class Tree:
     """A copy of the working tree that is imported in its stead.
 
-    An editable install shows the working tree as `marginaudit`, a namespace package. The copy has a folder of the
-    same name with links to its own packages, which comes first on PYTHONPATH.
+    An editable install shows the working tree as `marginaudit`. The copy has a folder of the same name with links to
+    its own packages, and to the files of `package/`, which comes first on PYTHONPATH.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ class Tree:
         names = folder / ".import" / "marginaudit"
         names.mkdir(parents=True)
         (folder / ".scratch").mkdir()
-        for package in PACKAGES:
-            if (folder / package).is_dir():
-                (names / package).symlink_to(folder / package)
+        for path in (*(folder / package for package in PACKAGES), *(folder / "package").glob("[!.]*.py")):
+            if path.exists():
+                (names / path.name).symlink_to(path)
         self.kernels = kernel_modules(folder)
 
     def test(self, test: str, limit: float | None = None, *, fresh_kernels: bool = False) -> Outcome:
@@ -200,9 +200,9 @@ def _seconds() -> float:
 def covering_tests(root: Path, module: str) -> list[str]:
     """What pytest is asked to run for a module: its own tests and doctests, then the package's.
 
-    Of the package's tests those that import the module, or call its command, come first, and then those that import
-    from its folder, each with the nearest rooms before others; of the tests above the packages only those that import
-    the module do run.
+    Of the package's tests those that import the module, or call its command, come first, those that name it most often
+    before others, and then those that import from its folder, each with the nearest rooms before others; of the tests
+    above the packages only those that import the module do run.
 
     >>> covering_tests(Path(), "margins/exact.py")[:2]
     ['tests/margins/test_exact.py', 'marginaudit.margins']
@@ -215,7 +215,8 @@ def covering_tests(root: Path, module: str) -> list[str]:
     above = [path.relative_to(root) for path in sorted((root / "tests").glob("test_*.py"))]
     mirrored = [path for path in tests if path.name == own and room.is_relative_to(path.parent)]
     near = [path for path in tests if path not in mirrored and importing.search((root / path).read_text("utf-8"))]
-    near.sort(key=lambda path: path.name != own)
+    named = re.compile(rf"\b{Path(module).stem}\b")
+    near.sort(key=lambda path: (path.name != own, -len(named.findall((root / path).read_text("utf-8")))))
     rest = [path for path in tests if path not in mirrored and path not in near]
     rest.sort(key=lambda path: beside.search((root / path).read_text("utf-8")) is None)
     last = [path for path in above if importing.search((root / path).read_text("utf-8"))]
@@ -229,7 +230,7 @@ def _imports_of(module: str) -> re.Pattern[str]:
     called = rf'|[(\[]\s*"{child}"' if parent.rpartition(".")[2] in ("command", "commands") else ""
     return re.compile(
         rf"^\s*(from {re.escape(name)} import|import {re.escape(name)}\b)"
-        rf"|^\s*from {re.escape(parent)} import .*\b{child}\b{called}",
+        rf"|^\s*from {re.escape(parent)} import (\([^)]*|.*)\b{child}\b{called}",
         re.MULTILINE,
     )
 

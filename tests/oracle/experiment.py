@@ -16,6 +16,8 @@ from tests.oracle.solutions import Solution, solve_kq, solve_ov
 BITS = 400
 FEWER_BITS = 280
 """Stage 2 counts as known as long as this precision leads to the same states."""
+MOST_BITS = 20_000
+"""Fewer than these are taken to tell a small number from 0."""
 
 AGREED = 2.0**-90
 """What counts as the same, relative."""
@@ -87,14 +89,19 @@ class Experiment:
             known += 1
         return precise[:known]
 
-    def _states(self, bits: int) -> list[State]:
+    def finer(self, t: int) -> tuple[int, State] | None:
+        """The bits that tell exp(-A) from 0, and the state at a step with them; None where they are too many."""
+        bits = BITS + int(float(6 * self.A)) if self.A is not None and self.A < MOST_BITS else MOST_BITS
+        return None if bits >= MOST_BITS else (bits, self._states(bits, t)[t])
+
+    def _states(self, bits: int, reach: int | None = None) -> list[State]:
         with flint.ctx.workprec(bits):
             if self.A is not None:
                 B = descent.common_margin(self.problem, self.A)
             else:
                 C = descent.stage1(self.problem, self.gram, self.settings.eta0, self.settings.steps1)[-1]
                 B = descent.logits(C, self.gram)
-            steps = min(self.settings.steps2, self.reach)
+            steps = min(self.settings.steps2, self.reach if reach is None else reach)
             return descent.stage2(self.problem, self.gram, B, self.A, self.settings.eta, steps)
 
     @cached_property

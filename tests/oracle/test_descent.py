@@ -17,6 +17,7 @@ from tests.oracle.late import late
 from tests.oracle.problem import Problem, problem
 from tests.oracle.stage1_statements import stage1_loss
 from tests.oracle.stage2_statements import one_minus_cos
+from tests.oracle.theorem3_statements import gap, resolved_gap
 
 EXAMPLE = {"sentences": [list(sentence) for sentence in ("SVOP", "VOP", "OPP", "PSV")]}
 UNEVEN = {
@@ -157,6 +158,29 @@ def test_unknown_where_fewer_bits_lead_elsewhere(monkeypatch: pytest.MonkeyPatch
     assert len(Experiment(problem(UNEVEN), settings, 40).states) == 41
     monkeypatch.setattr("tests.oracle.experiment.FEWER_BITS", 60)
     assert len(Experiment(problem(UNEVEN), settings, 40).states) < 41
+
+
+FAR = {
+    "next_token": {"a": "e", "b": "d", "c": "c", "d": "f", "e": "a", "f": "b"},
+    "samples": [
+        {"tokens": ["f", "f", "c"], "next": "b"},
+        {"tokens": ["e", "e", "f", "c", "d", "d"], "next": "a"},
+        {"tokens": ["b", "f", "a", "f", "b"], "next": "d", "count": 10**6},
+    ],
+}
+
+
+def test_a_gap_of_the_size_of_exp_minus_a_is_told_from_0() -> None:
+    """By 6 A more bits, where those are not too many."""
+    e = Experiment(problem(FAR), Settings(900, 1, 4.9, 0.025), 1)
+    assert gap(e, e.states[1]) == 0
+    found = resolved_gap(e, 1)
+    assert found is not None
+    with flint.ctx.workprec(4000):
+        assert float(found.log()) == pytest.approx(-674.4564, abs=1e-4)
+    assert resolved_gap(Experiment(e.problem, Settings(9000, 1, 4.9, 0.025), 1), 1) is None
+    near = Experiment(e.problem, Settings(9, 1, 4.9, 0.025), 1)
+    assert resolved_gap(near, 1) == gap(near, near.states[1]) != 0
 
 
 @pytest.mark.parametrize(("document", "eta"), [(EXAMPLE, 0.05), (HEIGHT_ONE, 0.6), (HEIGHT_ONE, 7.0)])

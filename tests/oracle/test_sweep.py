@@ -120,8 +120,16 @@ def test_what_is_said_of_short_sentences_is_compared(truth: Experiment, example:
     for lie in (
         detail.replace(f": {count} are answered", f": {int(count) - 1} are answered"),
         detail.replace(f"from step: 2: {since}", "from step: 2: never"),
+        detail.replace(f"from step: 2: {since}", f"from step: 2: {int(since) - 1} or earlier"),
     ):
         assert lie_found(truth, example, "ntp.theorem3.prediction.rederived", detail=lie) == {"evidence"}
+
+
+def test_a_first_step_that_error_bars_leave_open_is_no_lie(truth: Experiment, example: Audited) -> None:
+    detail = example.rows["ntp.theorem3.prediction.rederived"]["detail"]
+    later = re.sub(r"from step: 2: \d+", "from step: 2: 5 or earlier", detail)
+    assert later != detail
+    assert not lie_found(truth, example, "ntp.theorem3.prediction.rederived", detail=later)
 
 
 def test_a_longer_sentence_is_no_shortest_one(truth: Experiment, example: Audited) -> None:

@@ -6,7 +6,7 @@ from itertools import combinations_with_replacement
 
 import flint
 
-from tests.oracle.answer import EQUAL, Answer, Entry
+from tests.oracle.answer import Answer, Entry
 from tests.oracle.definitions import Order
 from tests.oracle.descent import State
 from tests.oracle.experiment import Experiment
@@ -21,6 +21,9 @@ TIE = flint.arb(2) ** -200
 
 LEAST = flint.arb(-(10**30)).exp()
 """Less than any positive gap: what stands for C > 0."""
+
+ROUNDING = 0.45
+"""Scores that agree in this part of the bits are equal."""
 
 Bag = tuple[str, ...]
 """A sentence up to the order of its tokens, the query last."""
@@ -41,7 +44,21 @@ def gap(e: Experiment, state: State) -> flint.arb:
 def _difference(large: flint.arb, small: flint.arb) -> flint.arb:
     """0 where it is rounding."""
     size = max(abs(large).mid(), abs(small).mid())
-    return flint.arb(0) if abs(large - small).mid() <= EQUAL * size else large - small
+    rounding = flint.arb(2) ** -int(ROUNDING * flint.ctx.prec)
+    return flint.arb(0) if abs(large - small).mid() <= rounding * size else large - small
+
+
+def resolved_gap(e: Experiment, t: int) -> flint.arb | None:
+    """The gap at a step; where it is 0, with more bits, as exp(-A) may be all of it, or None if that takes too many."""
+    found = gap(e, e.states[t])
+    if found != 0 or e.A is None:
+        return found
+    finer = e.finer(t)
+    if finer is None:
+        return None
+    bits, state = finer
+    with flint.ctx.workprec(bits):
+        return gap(e, state)
 
 
 def _silent(e: Experiment) -> str:
@@ -55,7 +72,8 @@ def order_(e: Experiment, steps: Iterable[int]) -> Answer:
     if reason := _silent(e):
         return Answer(silent=reason)
     known = [t for t in steps if 1 <= t < len(e.states)]
-    entries = [Entry(t, gap(e, e.states[t]) / t, LEAST, "lower") for t in known]
+    found = ((t, resolved_gap(e, t)) for t in known)
+    entries = [Entry(t, value / t, LEAST, "lower") for t, value in found if value is not None]
     nothing = not any(t >= 2 for t in steps)
     return Answer(parts={"": entries}, perhaps="no recorded step" if nothing else "", open_ended=True, numbers=False)
 

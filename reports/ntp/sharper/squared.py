@@ -20,7 +20,7 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.bounded import Steps, Threshold
 from marginaudit.reports.ntp import guarantees
 from marginaudit.reports.ntp.claims.lemmas_stage2 import no_stage2
-from marginaudit.reports.ntp.quantities import stage2_direction
+from marginaudit.reports.ntp.quantities import nothing_to_learn, stage2_direction
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.training.ntp.model.edges import MergedEdges, merged_edges, no_reduction, sentence_edges
@@ -171,9 +171,10 @@ def law(run: Run) -> Law:
 
 
 def _no_law(run: Run) -> str | None:
-    reason = no_stage2(run)
-    if reason is None and reduced(run).support.degenerate:
-        model = reduced(run)
+    if reason := nothing_to_learn(run, "and W_kq stays 0"):
+        return reason
+    model = reduced(run)
+    if model.support.degenerate:
         edge = int(np.flatnonzero(model.support.uncarried)[0])
         classes, words = run.training.classes, run.dataset.vocabulary
         a, j = int(model.merged.winner[edge]), int(model.merged.loser[edge])
@@ -181,7 +182,7 @@ def _no_law(run: Run) -> str | None:
             f"The tight constraint of ({words[classes.key[a]]!r}, {words[classes.key[j]]!r}) under query "
             f"{words[classes.pair_query[a]]!r} can carry no multiplier: 1 - cos falls like log^2 t/t^2 (sharp.rate)."
         )
-    return reason
+    return no_stage2(run)
 
 
 def _bound(run: Run, t: Steps) -> Steps:

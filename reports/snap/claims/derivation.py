@@ -17,7 +17,7 @@ from marginaudit.reports.snap.claims.conditions import late_steps, outside_range
 from marginaudit.reports.snap.claims.moving import no_path
 from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.training.snap.attention import descend_both, features, rates, scan_end, snap_start
+from marginaudit.training.snap.attention import NotIntegrated, descend_both, features, rates, scan_end, snap_start
 from marginaudit.training.snap.limit import (
     Approximation,
     Fluctuation,
@@ -142,7 +142,10 @@ def whole_runs(run: ClassRun) -> str:
     if marks[1] > LONGEST or len(run.path.logits.names) * RUNS > ENTRIES:
         return f"SGD was not followed to t_0 = {marks[1]}."
     slower = ClassRun(run.dataset, replace(run.config, lr_z=run.eta_Z / run.K, at=tuple(marks), steps=marks[1]))
-    expected = slower.path.z.value
+    try:
+        expected = slower.path.z.value
+    except NotIntegrated:
+        return "SGD was not followed: eq. 10 with eta_Z/K was not integrated."
     top = int(np.argmax(np.abs(expected[-1])))
     if not expected[:, top].all():
         return "No z moves along eq. 10."

@@ -110,6 +110,15 @@ def test_rescaled(factor: float) -> None:
         assert (scaled.name, scaled.M, scaled.tokens, scaled.queries) == (data.name, data.M, data.tokens, data.queries)
 
 
+def test_rescaled_where_distinct_tokens_are_less_than_rounding() -> None:
+    """Their squares are 1e-18 of the whole."""
+    data = SequenceClasses.from_weights("d", None, [("m", "q", {"a": 1e-9, "the": 1}), ("n", "q", {"b": 1, "the": 1})])
+    for factor in (1e-5, 0.5):
+        scaled = rescaled(data, factor)
+        assert pytest.approx(factor * data.overlap.E, rel=1e-12, abs=0) == scaled.overlap.E
+        assert scaled.classes[0].probabilities["a"] > 0.2
+
+
 def test_rescaled_keeps_frequencies() -> None:
     data = broken(single_common_dataset(K=3, M=6000, seed=0), "uniform_classes")
     assert rescaled(data, 0.5).weights == data.weights == (2, 1, 1)

@@ -290,3 +290,9 @@ def test_the_list_of_commands_says_what_each_one_says() -> None:
         assert command is not None
         assert (command.name, command.get_short_help_str(100)) == (name, does)
     assert cli.get_command(context, "nothing") is None
+
+
+def test_help_lists_each_command_with_what_it_does(command: Command) -> None:
+    said = " ".join(command("--help").out.split())
+    for name, (_, does) in COMMANDS.items():
+        assert f" {name} {does}" in said

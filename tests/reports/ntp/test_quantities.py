@@ -102,7 +102,8 @@ def test_why_there_is_no_infimum() -> None:
     assert no_infimum(example(steps2=0)) is None
     assert no_common_margin(example()) is None
     skew = Run(SKEW, Config(steps1=5, steps2=5))
-    for reason in (no_infimum(skew), no_common_margin(skew)):
+    short = Run(SKEW, Config(steps1=5, steps2=0))
+    for reason in (no_infimum(skew), no_common_margin(skew), no_common_margin(short)):
         assert str(reason).startswith("The margins of W_ov^(T) are not one A")
     assert "W*_kq = 0" in str(no_infimum(Run(UNRELATED)))
     assert "W*_kq = 0" in str(no_common_margin(Run(UNRELATED)))
@@ -245,3 +246,15 @@ def test_the_regime_of_few_rare_samples_begins_late() -> None:
     total = sum(rare.counts)
     expected = (np.log(total) - np.log(sum(on.dataset.counts) / min(on.dataset.counts))) * on.norm_kq / on.eta
     assert later == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("lr2", [1e-3, 0.1, 100.0])
+def test_when_a_run_shows_how_it_converges(lr2: float) -> None:
+    """||W*_kq||^2 is 13/6, pi_min 1/4, L_max 5; long steps are as many as a perceptron may need, ten times over."""
+    on = example(steps1=900, lr2=lr2)
+    data, square = on.dataset, 13 / 6
+    assert float(on.kq.exact().norm_squared_exact) == square
+    margin = 30 + np.log(data.L_max * len(data.counts)) + np.log1p(on.training.margin)
+    reached = margin * np.sqrt(square) / lr2
+    assert quantities.asymptotic_from(on) == pytest.approx(max(reached, 10 * square), rel=1e-14, abs=0)
+    assert (reached < 10 * square) == (lr2 == 100.0)

@@ -9,7 +9,7 @@ import pytest
 
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.command.cli import main
-from marginaudit.reports.page.exports import exported, references
+from marginaudit.reports.page.exports import _column, exported, references
 from marginaudit.reports.page.write import VERDICT_COLUMNS
 from tests.command_line import SVOP, dataset_file, strict_json
 from tests.third_paper.paper import PAPER as THIRD
@@ -64,6 +64,24 @@ def test_tables_as_parquet_keep_fractions_flags_and_lists(folder: Path) -> None:
     assert set(frame["dataset"]) == {"svop", "example-1"}
 
 
+@pytest.mark.parametrize(
+    ("values", "kind", "expected"),
+    [
+        ([True, None, False], "boolean", [True, None, False]),
+        ([1, None, 2.5], "float64", [1.0, None, 2.5]),
+        ([], "float64", []),
+        ([None, None], "float64", [None, None]),
+        ([1, "2/3", None], "string", ["1", "2/3", None]),
+        ([True, 1], "string", ["true", "1"]),
+        ([["a"], None, {"b": 1}], "string", ['["a"]', None, '{"b": 1}']),
+    ],
+)
+def test_what_a_column_s_values_make_of_it(values: list[object], kind: str, expected: list[object]) -> None:
+    found = _column(values)
+    assert found.dtype == kind
+    assert [None if pd.isna(value) else value for value in found] == expected
+
+
 def test_the_verdicts_for_latex_and_markdown_say_what_the_report_says(folder: Path) -> None:
     rows = strict_json((folder / "report.json").read_text(encoding="utf-8"))["verdicts"]
     tex = (folder / "tables" / "verdicts.tex").read_text(encoding="utf-8")
@@ -77,6 +95,8 @@ def test_the_verdicts_for_latex_and_markdown_say_what_the_report_says(folder: Pa
         assert lines == [[row["claim"], row["verdict"], row["evidence"]] for row in own]
         cells = [line.split(" | ") for line in titled[number].splitlines() if line.startswith(("| ntp.", "| sharp."))]
         assert [line[1] for line in cells] == [row["verdict"] for row in own]
+        assert r"\begin{tabular}{lllrrrr}" in tables[number]
+        assert "| --- | --- | --- | ---: | ---: | ---: | ---: |" in titled[number]
         measured = [line[3] for line in cells]
         assert measured == ["–" if row["measured"] is None else f"{row['measured']:.4g}" for row in own]
 

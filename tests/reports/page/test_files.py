@@ -1,6 +1,7 @@
 """A file is written whole, and what killed programs left of it goes with the next writing."""
 
 import os
+import stat
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 from marginaudit.reports.page import files
-from marginaudit.reports.page.files import check_writable, write_whole
+from marginaudit.reports.page.files import check_writable, replace_whole, write_whole
 from marginaudit.reports.page.locks import lock_of
 
 
@@ -42,6 +43,37 @@ def test_folders_above_a_file_are_made(tmp_path: Path) -> None:
     for _ in range(2):
         write_whole(tmp_path / "deep" / "er" / "a.json", "new")
     assert (tmp_path / "deep" / "er" / "a.json").read_text() == "new"
+
+
+def test_a_file_is_written_whole_with_the_umasks_rights(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "x.txt"
+    write_whole(path, "é")
+    write_whole(path, b"\xff")
+    assert path.read_bytes() == b"\xff"
+    plain = tmp_path / "plain"
+    plain.write_text("")
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="irectory"):
+        write_whole(tmp_path / "folder", "x")
+    assert [found.name for found in path.parent.iterdir()] == ["x.txt"]
+    assert sorted(found.name for found in tmp_path.iterdir()) == ["folder", "new", "plain"]
+
+
+def test_what_is_to_be_read_back_is_on_the_disk_before_it_takes_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: sizes.append(os.fstat(descriptor).st_size))
+    replace_whole(tmp_path / "a", b"12345", read_back=True)
+    assert (sizes, (tmp_path / "a").read_bytes()) == ([5], b"12345")
+    replace_whole(tmp_path / "a", b"1")
+    assert sizes == [5], "not asked"
+    monkeypatch.setattr(Path, "read_bytes", lambda path: b"other")
+    replace_whole(tmp_path / "a", b"67")
+    with pytest.raises(OSError, match="other bytes than were written"):
+        replace_whole(tmp_path / "a", b"890", read_back=True)
+    assert ((tmp_path / "a").read_text(), names(tmp_path)) == ("67", ["a"])
 
 
 def test_what_another_program_is_writing_stays(tmp_path: Path) -> None:

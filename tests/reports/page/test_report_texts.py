@@ -1,6 +1,5 @@
 """What the texts of a report hold, cell by cell, and how one file takes the place of another."""
 
-import stat
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +12,7 @@ from marginaudit.orders.ntp import CASES
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.page.files import check_writable, csv_text, file_stem, json_text, write_whole
+from marginaudit.reports.page.files import check_writable, csv_text, file_stem, json_text
 from marginaudit.reports.page.html import _norm, number
 from marginaudit.reports.page.write import _stems, files_of_report
 from marginaudit.reports.plain import finite
@@ -50,21 +49,6 @@ def test_file_stems() -> None:
         "dataset",
         "A_1.b",
     ]
-
-
-def test_a_file_is_written_whole_with_the_umasks_rights(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "x.txt"
-    write_whole(path, "é")
-    write_whole(path, b"\xff")
-    assert path.read_bytes() == b"\xff"
-    plain = tmp_path / "plain"
-    plain.write_text("")
-    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="irectory"):
-        write_whole(tmp_path / "folder", "x")
-    assert [found.name for found in path.parent.iterdir()] == ["x.txt"]
-    assert sorted(found.name for found in tmp_path.iterdir()) == ["folder", "new", "plain"]
 
 
 def test_whether_a_file_can_be_written_is_tried_before(tmp_path: Path) -> None:

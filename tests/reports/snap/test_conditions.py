@@ -337,6 +337,17 @@ def test_y_is_trained_for_ten_k_squared_steps_or_fewer(monkeypatch: pytest.Monke
     assert len(decoder.sequence(single())) == 17
 
 
+def test_h_star_leads_h_where_a_class_was_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = of_size(5000, K=3)
+    monkeypatch.setattr(decoder, "sequence", lambda run: np.array([0, 2, 2]))
+    star, h = (
+        found.h.value
+        for found in (h_star(np.array([1, 2]), 5000, 0.5).level, continuous(np.array([1.0, 2.0]), 5000, 0.5))
+    )
+    said = f"of eq. 26; the continuous h(N_n) is up to {(star / h - 1).max():.2g} of itself below h*(N_n)"
+    assert f"3 steps {said}" in decoder.leading(at)
+
+
 def test_what_theorem_5_leads_by_is_the_largest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoder, "sequence", lambda _: np.array([0] * 30 + [1]))
     leads = h_star([1, 30], 5000, 0.5).level.h.value / continuous([1.0, 30.0], 5000, 0.5).h.value - 1

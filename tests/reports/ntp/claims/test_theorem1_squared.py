@@ -328,6 +328,7 @@ def test_where_a_tight_constraint_carries_no_multiplier_it_says_nothing() -> Non
     found = CLAIM.judge(Run(idle_edge(), Config(steps2=900)))
     assert found.verdict is Verdict.NOT_APPLICABLE
     assert found.detail.startswith("The tight constraint of ('b', 'q') under query 'q' can carry no multiplier")
+    assert CLAIM.judge(Run(idle_edge(), Config(steps2=0))) == found, "of the data, however short the run"
 
 
 def test_a_step_beyond_float64_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:

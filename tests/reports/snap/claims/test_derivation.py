@@ -14,7 +14,7 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import derivation
 from marginaudit.reports.snap.claims.derivation import LEMMA4, LEMMA4_REDERIVED
-from marginaudit.training.snap.attention import Logits, rates
+from marginaudit.training.snap.attention import Logits, NotIntegrated, rates
 from marginaudit.training.snap.limit import Approximation, fluctuation
 from tests.reports.snap.twins import one_entry_off
 from tests.training.snap.dense import gradient, padded, sgd
@@ -118,3 +118,16 @@ def test_whole_runs_whose_attention_becomes_dependent(monkeypatch: pytest.Monkey
     monkeypatch.setattr(derivation, "descend_both", singular)
     assert "becomes linearly dependent" in derivation.whole_runs(run("snap-single"))
     assert derivation.LEMMA4_REDERIVED.judge(run("snap-single")).verdict is Verdict.HOLDS
+
+
+def test_whole_runs_beside_which_eq_10_is_not_integrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At so long steps of Z the solver may give up at eta_Z/K, and not at eta_Z."""
+    on = ClassRun(run("snap-single").dataset, ClassConfig(steps=10**18))
+    assert on.path is not None
+
+    def gives_up(*_: Any) -> Any:
+        raise NotIntegrated("not integrated")
+
+    monkeypatch.setattr("marginaudit.reports.snap.run.follow", gives_up)
+    assert derivation.whole_runs(on) == "SGD was not followed: eq. 10 with eta_Z/K was not integrated."
+    assert derivation.LEMMA4_REDERIVED.judge(on).verdict is Verdict.HOLDS

@@ -58,6 +58,11 @@ def test_entropy_against_the_step_size(monkeypatch: pytest.MonkeyPatch, tmp_path
         assert mean == pytest.approx(np.mean(each), rel=1e-12, abs=0)
         assert (bar[1, 1] - bar[0, 1]) / 2 == pytest.approx(np.std(each, ddof=1), rel=1e-9, abs=0)
     assert told == pytest.approx(np.arange(1, 1601) / 1600, rel=1e-15, abs=0)
+    assert (axis.get_xscale(), axis.get_xlabel()) == ("log", r"step size $\eta$")
+    assert ([label.get_text() for label in axis.get_xticklabels()], len(axis.get_xticks(minor=True))) == (
+        ["0.5", "2"],
+        0,
+    )
     assert "SGD, 400 updates, 2 seeds" in axis.figure.get_suptitle()
     assert r"cat\$: 156 words" in axis.figure.get_suptitle()
 

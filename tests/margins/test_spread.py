@@ -1,0 +1,71 @@
+"""The dual solution with the largest least multiplier: flows that are known, and stars without a linear program."""
+
+import numpy as np
+import pytest
+
+from marginaudit.margins.spread import is_star, spread
+
+
+@pytest.mark.parametrize(
+    ("edges", "star"),
+    [
+        ([(0, 1)], True),
+        ([(0, 1), (0, 2), (0, 3)], True),
+        ([(1, 0), (2, 0), (3, 0)], True),
+        ([(0, 2), (1, 2), (1, 3)], False),  # a tree with two centres
+        ([(0, 2), (0, 3), (1, 2), (1, 3)], False),
+        ([(0, 1), (0, 1)], False),  # an edge twice
+    ],
+)
+def test_stars(edges: list[tuple[int, int]], star: bool) -> None:
+    tail, head = np.array(edges).T
+    assert is_star(tail, head, int(max(tail.max(), head.max())) + 1) is star
+
+
+def divergence(winner: np.ndarray, loser: np.ndarray, flow: np.ndarray, nodes: int) -> np.ndarray:
+    found = np.zeros(nodes)
+    np.add.at(found, winner, flow)
+    np.subtract.at(found, loser, flow)
+    return found
+
+
+@pytest.mark.parametrize("inward", [False, True])
+def test_a_star_s_multipliers_are_its_solution_bit_by_bit(inward: bool) -> None:
+    """What a linear program gives is off by its tolerance."""
+    flow = np.random.default_rng(0).random(50)
+    centre, outer = np.zeros(50, dtype=np.int64), np.arange(1, 51)
+    winner, loser = (outer, centre) if inward else (centre, outer)
+    found = spread(winner, loser, divergence(winner, loser, flow, 51))
+    assert found.multiplier.tolist() == flow.tolist()
+    assert found.residual <= 1e-14
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_tree_carries_the_one_flow_that_there_is(seed: int) -> None:
+    """Beside a star, in one call: the parts are solved one by one."""
+    rng = np.random.default_rng(seed)
+    winner = np.array([0, 1, 1, 2, 2, 6, 6])
+    loser = np.array([3, 3, 4, 4, 5, 7, 8])
+    flow = rng.random(7) + 0.1
+    found = spread(winner, loser, divergence(winner, loser, flow, 9))
+    np.testing.assert_allclose(found.multiplier, flow, atol=1e-9)
+    assert found.residual < 1e-9
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_flow_has_a_larger_least_multiplier(seed: int) -> None:
+    """Two tokens that both beat two: all flows are one of them and a multiple of the cycle."""
+    winner, loser, cycle = np.array([0, 0, 1, 1]), np.array([2, 3, 2, 3]), np.array([1.0, -1.0, -1.0, 1.0])
+    flow = np.random.default_rng(seed).random(4)
+    solution = divergence(winner, loser, flow, 4)
+    least = max((flow + share * cycle).min() for share in np.linspace(-1, 1, 20_001))
+    found = spread(winner, loser, solution)
+    assert found.multiplier.min() == pytest.approx(least, abs=1e-4)
+    assert found.residual < 1e-9
+    np.testing.assert_allclose(divergence(winner, loser, found.multiplier, 4), solution, atol=1e-9)
+
+
+def test_the_residual_is_the_length_of_what_is_left() -> None:
+    """A divergence that sums to 0.3 and not to 0 along a star: its centre is off by as much."""
+    found = spread(np.array([0, 0]), np.array([1, 2]), np.array([1.3, -0.5, -0.5]))
+    assert found.residual == pytest.approx(0.3)

@@ -1,0 +1,88 @@
+"""The conditions under which what is proved decides other statements about sentences, each to its end."""
+
+import numpy as np
+import pytest
+from flint import arb
+
+from marginaudit.orders.ntp import Dataset, Sample
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.implications import (
+    Sizes,
+    above_the_sharp_direction,
+    above_the_sharp_lemma7,
+    beyond_lemma_10_1,
+    sizes,
+)
+from marginaudit.reports.ntp.paper import PAPER
+from tests.papers import unmet
+
+
+def uneven(most: int, lr2: float | None = None) -> Run:
+    """Two samples, one of them so many times as frequent."""
+    samples = (Sample(("a", "b"), "b"), Sample(("c", "d"), "d"))
+    following = dict(zip("abcd", "bcda", strict=True))
+    return Run(Dataset("uneven", tuple("abcd"), samples, (most, 1), following), Config(lr2=lr2))
+
+
+def rare(power: int) -> Sizes:
+    """The same with frequencies 10^power and 1, which no dataset holds."""
+    return Sizes(N=2, L=2, w=arb(1), eta=arb(0.025), rarity=arb(log_rarity(power)))
+
+
+@pytest.mark.parametrize("target", ["ntp.theorem1.direction", "ntp.lemma7", "ntp.theorem2.weight", "ntp.theorem2.loss"])
+def test_the_bounds_of_stage_2_follow_for_frequencies_that_a_dataset_may_have(target: str) -> None:
+    assert unmet(PAPER, target)(uneven(2**52)) is None
+
+
+def test_the_sizes_are_those_of_the_run() -> None:
+    found = sizes(uneven(10**6, lr2=0.5))
+    assert found is not None
+    assert (found.N, found.L, found.w == 1, found.eta == 0.5) == (2, 2, True, True)
+    assert float(found.rarity) == pytest.approx(log_rarity(6), abs=1e-12)
+
+
+def log_rarity(power: int) -> float:
+    """log(2 L^3/pi_min) of frequencies 10^power and 1."""
+    return float(np.log(16.0) + np.logaddexp(0, power * np.log(10.0)))
+
+
+@pytest.mark.parametrize("power", [0, 100, 1000, 5000, 5500, 6000, 7000, 10000])
+def test_theorem_1_follows_exactly_where_no_step_is_an_exception(power: int) -> None:
+    """b of sharp.theorem1 against max(printed, 2), step by step: w = 1, N = L = 2, eta = 0.025."""
+    t = np.geomspace(2, 1e12, 200_000)
+    eta, rarity = 0.025, log_rarity(power)
+    sharp = ((2 * rarity + eta) * (1 + np.log(t)) + np.sqrt(2) * eta) / (t * eta)
+    printed = 54 * 2 * 16 * np.log(t) ** 2 / (t * eta)
+    follows = bool((np.minimum(sharp, 2) <= printed).all())
+    assert (above_the_sharp_direction(rare(power)) is None) == follows
+    assert follows == (power < 6000)
+
+
+@pytest.mark.parametrize("power", [0, 100, 200, 300, 400])
+def test_lemma_7_follows_exactly_where_its_a_is_larger_beyond_the_threshold(power: int) -> None:
+    r = np.geomspace(4 * np.sqrt(2) * 2, 1e12, 1000)
+    follows = bool((log_rarity(power) <= 4 * 2 * 4 * (1 + np.log(4 * r))).all())
+    assert (above_the_sharp_lemma7(rare(power)) is None) == follows
+    assert follows == (power < 50)
+
+
+@pytest.mark.parametrize("power", [0, 1000, 10_000, 14_000, 16_000, 20_000])
+def test_theorem_2_follows_only_where_its_threshold_is_beyond_that_of_lemma_10_1(power: int) -> None:
+    """At each step beyond the threshold 16 w^2 b(t) <= 1."""
+    eta, rarity = 0.025, log_rarity(power)
+    t = np.geomspace(2, 1e14, 400_000)
+    t = t[t >= 1696 * 32 * np.log(t) ** 2 / eta]
+    sharp = ((2 * rarity + eta) * (1 + np.log(t)) + np.sqrt(2) * eta) / (t * eta)
+    follows = bool((16 * sharp <= 1).all())
+    said = beyond_lemma_10_1(rare(power), 1696) is None
+    assert said == follows == (power < 15_000)
+
+
+def test_theorem_2_at_steps_so_long_that_its_threshold_means_nothing_is_left_alone() -> None:
+    assert unmet(PAPER, "ntp.theorem2.loss")(uneven(1, lr2=1e5)) == "its threshold is not beyond e^2"
+
+
+def test_the_rate_follows_for_short_steps_alone() -> None:
+    at = unmet(PAPER, "sharp.rate.any-step")
+    assert at(uneven(1, lr2=0.25)) is None
+    assert "is longer than 1 / (4 ||W*_kq||)" in str(at(uneven(1, lr2=0.2500001)))
