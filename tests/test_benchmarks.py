@@ -157,3 +157,19 @@ def test_without_pytorch_the_benchmark_says_what_to_install(absent: str) -> None
     ended = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True, check=False)
     expected = "got no PyTorch to compare with, expected it: pip install 'marginaudit[bench]'\n"
     assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", expected)
+
+
+def test_texts_are_realized_at_the_asked_for_size(tmp_path: Path) -> None:
+    realize = load("realize")
+    realize.write_text(tmp_path / "text.txt", 0.002)
+    assert 2000 <= (tmp_path / "text.txt").stat().st_size < 3000
+    printed = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "realize.py"), "0.002"], capture_output=True, text=True, check=True
+    ).stdout
+    titles, _, cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in printed.splitlines())
+    row = dict(zip(titles, map(float, cells), strict=True))
+    lines = (tmp_path / "text.txt").read_text().splitlines()
+    assert row["samples"] == sum(min(len(line.split()) - 1, 32) for line in lines)
+    assert 0 < row["part"] <= row["at most"] <= row["collocation"] <= 1
+    assert row["seconds"] > 0
+    assert row["peak, MB"] > 50

@@ -212,7 +212,21 @@ def test_any_certificate(pair: tuple[Any, Any], other: tuple[str, bytes], which:
 @FAST
 @given(
     st.sampled_from(
-        ["classify", "solve", "train", "audit", "verify", "hunt", "figure", "claims", "table", "realize", "nope", ""]
+        [
+            "classify",
+            "solve",
+            "train",
+            "audit",
+            "verify",
+            "hunt",
+            "figure",
+            "claims",
+            "table",
+            "realize",
+            "relax",
+            "nope",
+            "",
+        ]
     ),
     st.lists(
         st.sampled_from([*WORDS, *NUMBERS, "--json", "--out", "--seed", "--seconds", "--without", "--claims"]),

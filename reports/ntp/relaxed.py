@@ -5,7 +5,7 @@ both max-margin problems are solved in embedding space, training is run, and eve
 assume orthonormal tokens.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,9 @@ from marginaudit.reports.verdict import Finding, Verdict
 
 SHARES = (1e-3, 1e-2, 0.1, 0.3, 1.0)
 """Places on an arm that are looked at first."""
+
+WIDE = 0.01
+"""Error bars beyond this, relative, call for an enclosure where one is asked for."""
 
 HALVINGS = 6
 """Of the stretch in which a statement starts to be violated."""
@@ -47,6 +50,9 @@ class Arm:
     end : (tokens, dimension) array
         The embedding at 1.
     config : Config
+    certify : bool
+        Directions whose error bars leave more than `WIDE` of them open are enclosed in ball arithmetic, where that
+        can be done.
     """
 
     dataset: Dataset
@@ -55,6 +61,7 @@ class Arm:
     seed: int | None
     end: Any
     config: Config
+    certify: bool = False
     _runs: dict[float, Run] = field(default_factory=dict)
     _findings: dict[tuple[float, str], Finding] = field(default_factory=dict)
 
@@ -99,8 +106,9 @@ class Arm:
                 f"{which}_norm": None if found is None else np.sqrt(found.norm_squared),
                 f"{which}_radius": None if found is None else found.direction_radius,
             }
-        for stage, claim in STAGES.items():
-            row |= {f"{stage}_{name}": value for name, value in _last(run, claim).items()}
+        last = {stage: _last(run, claim) for stage, claim in STAGES.items()}
+        row["certified"] = self.certify and any(wide(found) for found in last.values()) and _enclosed(run, last)
+        row |= {f"{stage}_{name}": value for stage, found in last.items() for name, value in found.items()}
         return {name: finite(value) for name, value in row.items()}
 
 
@@ -113,6 +121,34 @@ def _last(run: Run, claim: Claim) -> dict[str, float | None]:
     bound = judgement.upper(run, series.step[-1:].astype(float))
     value, bar = float(series.value[-1]), float(series.radius[-1])
     return {"error": value, "bar": bar, "slack": ratio(float(np.asarray(bound)[0]), value)}
+
+
+def wide(found: Mapping[str, float | None]) -> bool:
+    """Whether the error bar leaves much of a direction error open."""
+    error, bar = found["error"], found["bar"]
+    return error is not None and bar is not None and not bar <= WIDE * error
+
+
+def _enclosed(run: Run, last: Mapping[str, dict[str, float | None]]) -> bool:
+    """Whether both stages' last directions could be enclosed; they then stand in ``last``."""
+    from marginaudit.training.ntp.certified.embedded import last_distances
+    from marginaudit.training.ntp.certified.enclosure import NotEnclosable
+
+    config = run.config
+    try:
+        found = last_distances(
+            run.dataset, run.ov, run.kq, steps1=config.steps1, steps2=run.steps2, lr1=config.lr1, lr2=config.lr2
+        )
+    except NotEnclosable:
+        return False
+    for stage, distance in zip(last.values(), found, strict=True):
+        bound = (stage["slack"] or 0.0) * (stage["error"] or 0.0)
+        stage |= {
+            "error": distance.one_minus_cos,
+            "bar": distance.radius,
+            "slack": ratio(bound, distance.one_minus_cos),
+        }
+    return True
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from marginaudit.orders import InputError, printable, shown, shown_path
-from marginaudit.orders.ntp import dataset_to_document
+from marginaudit.orders.ntp import Dataset, dataset_to_document
 from marginaudit.orders.ntp.realize import (
     UNITS,
+    Survey,
     Text,
     dataset_of,
     numbered,
@@ -86,9 +87,7 @@ def realize(
         sentences = read_sentences(path, unit=unit, column=column, prose=prose or shipped, reach=bar.reach)
         text = numbered(printable(path.stem), sentences, max_length).of_vocabulary(max_vocabulary)
         bar.say("looking for the largest part")
-        samples = samples_of(text, majority=majority)
-        found = survey(samples)
-        part = dataset_of(found.part, samples, text.vocabulary, f"{text.name}-realizable")
+        found, part = _searched(text, majority=majority)
         rows = _rows(text, bar, majority=majority) if table or plot else []
     write_json(out, dataset_to_document(part), "--out")
     command = f"marginaudit audit {shlex.quote(str(out))}"
@@ -109,6 +108,13 @@ def realize(
     print_line(f"dataset: {out}")
     print_line(f"both solutions, training and the claims on it: {command}")
     return 0
+
+
+def _searched(text: Text, *, majority: bool) -> tuple[Survey, Dataset]:
+    """The numbers of a text, and its largest part."""
+    samples = samples_of(text, majority=majority)
+    found = survey(samples)
+    return found, dataset_of(found.part, samples, text.vocabulary, f"{text.name}-realizable")
 
 
 def _check_outputs(out: Path, table: Path | None, plot: Path | None) -> None:

@@ -1,5 +1,6 @@
 """`marginaudit relax`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ ROW = (
     "stage2_error",
     "stage2_bar",
     "stage2_slack",
+    "certified",
 )
 """What a reader sees of each embedding."""
 
@@ -65,6 +67,9 @@ SHOWN = ("claim", "one_hot", "coherence", "without_violation", "kind", "dimensio
 @click.option("--seeds", type=Parsed(COUNT), default=2, show_default=True, help="How many of each.")
 @click.option("--table", type=FilePath(), help="CSV file of every embedding looked at.")
 @click.option("--plot", type=FilePath(), help="Figure of direction error and slack: .svg, .pdf or .png.")
+@click.option(
+    "--enclose", is_flag=True, help="Where error bars of directions are wide, compute these in ball arithmetic."
+)
 @CHOSEN
 @settings_options("train", [PAPER])
 @JSON
@@ -75,6 +80,7 @@ def relax(
     seeds: int,
     table: Path | None,
     plot: Path | None,
+    enclose: bool,
     patterns: tuple[str, ...],
     as_json: bool,
     **given: Any,
@@ -92,6 +98,7 @@ def relax(
     claims = matching(patterns, CLAIMS)
     config = configs("train", [PAPER], [PAPER], given)
     arms = arms_of(load_trainable(dataset), kinds or ("unit",), dims, seeds, config[PAPER.name])
+    arms = [replace(arm, certify=enclose) for arm in arms]
     rows: list[dict[str, Any]] = []
     seen: dict[str, list[Seen]] = {claim.id: [] for claim in claims}
     with progress_bar(total=len(arms) * len(claims)) as bar:

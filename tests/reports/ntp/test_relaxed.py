@@ -1,6 +1,6 @@
 """Statements without orthonormal tokens: where they break, and what is said of each embedding."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,12 @@ import pytest
 from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset
 from marginaudit.orders.ntp.embed import between, coherence, embedded, unit
+from marginaudit.reports.ntp import relaxed
 from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.relaxed import HALVINGS, Arm, Seen, first_break, seen_on, statement
 from marginaudit.reports.ntp.run import Config, Run
 from marginaudit.reports.verdict import Finding, Verdict
+from marginaudit.training.ntp.certified import embedded as embedded_steps
 
 SHORT = Config(steps1=20, steps2=20)
 
@@ -127,3 +129,20 @@ def test_runs_are_dropped() -> None:
     assert whole.run(0.0) is first
     whole.forget()
     assert whole.run(0.0) is not first
+
+
+def test_wide_error_bars_are_replaced_by_an_enclosure(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = arm(d=4)
+    certified = replace(arm(d=4), certify=True)
+    assert certified.row(1.0)["certified"] is False
+    monkeypatch.setattr(relaxed, "WIDE", 0.0)
+    before, after = plain.row(1.0), certified.row(1.0)
+    assert (before["certified"], after["certified"]) == (False, True)
+    for stage in ("stage1", "stage2"):
+        error, bar = (after[f"{stage}_{name}"] for name in ("error", "bar"))
+        assert abs(error - before[f"{stage}_error"]) <= bar + before[f"{stage}_bar"]
+        assert 0 < bar < 1e-15
+        assert after[f"{stage}_slack"] == pytest.approx(before[f"{stage}_slack"], rel=1e-6, abs=0)
+    assert not relaxed.wide({"error": None, "bar": None})
+    monkeypatch.setattr(embedded_steps, "LARGEST", 1)
+    assert certified.row(1.0)["certified"] is False

@@ -1,0 +1,126 @@
+"""Both stages on embeddings that are not orthonormal, in balls: against mpmath, float64 and the reduced steps."""
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import CASES, Dataset
+from marginaudit.orders.ntp.embed import between, embedded, gaussian, unit
+from marginaudit.training.ntp import train
+from marginaudit.training.ntp.certified import embedded as module
+from marginaudit.training.ntp.certified.embedded import last_distances
+from marginaudit.training.ntp.certified.enclosure import NotEnclosable, enclose
+
+DATA = CASES["example-1"]()
+
+
+def by_mpmath(dataset: Dataset, steps1: int, steps2: int, eta0: float, eta: float) -> tuple[float, float]:
+    """1 - cos after both stages, position by position with 60 digits, against the float64 solutions."""
+    with mpmath.workdps(60):
+        E = mpmath.matrix(dataset.embeddings.tolist())
+        V, d = E.rows, E.cols
+        n = dataset.collocation.require_function()
+
+        def softmax(z: list[mpmath.mpf]) -> list[mpmath.mpf]:
+            weights = [mpmath.exp(value) for value in z]
+            return [weight / mpmath.fsum(weights) for weight in weights]
+
+        def stepped(W: mpmath.matrix, slope: mpmath.matrix, size: float) -> mpmath.matrix:
+            return W - slope * (mpmath.mpf(size) / mpmath.norm(slope))
+
+        W_ov = mpmath.zeros(V, d)
+        for _ in range(steps1):
+            slope = mpmath.zeros(V, d)
+            for x, token in enumerate(dataset.vocabulary):
+                residual = mpmath.matrix(softmax(list(W_ov * E[x, :].T)))
+                residual[dataset.index[n[token]]] -= 1
+                slope += residual * E[x, :]
+            W_ov = stepped(W_ov, slope, eta0)
+        W_kq = mpmath.zeros(d, d)
+        for _ in range(steps2):
+            slope = mpmath.zeros(d, d)
+            for sample, count in zip(dataset.samples, dataset.counts, strict=True):
+                X = mpmath.matrix([list(E[dataset.index[x], :]) for x in sample.tokens]).T
+                q = E[dataset.index[sample.query], :].T
+                phi = mpmath.matrix(softmax(list(X.T * W_kq * q)))
+                residual = mpmath.matrix(softmax(list(W_ov * X * phi)))
+                residual[dataset.index[sample.next]] -= 1
+                middle = mpmath.diag(list(phi)) - phi * phi.T
+                share = mpmath.mpf(count) / sum(dataset.counts)
+                slope += share * X * middle * X.T * W_ov.T * residual * q.T
+            W_kq = stepped(W_kq, slope, eta)
+
+        def apart(W: mpmath.matrix, reference: np.ndarray) -> float:
+            W_star = mpmath.matrix(reference.tolist())
+            return float(mpmath.norm(W / mpmath.norm(W) - W_star / mpmath.norm(W_star)) ** 2 / 2)
+
+        return (
+            apart(W_ov, solve_ov(dataset).optimal().matrix),
+            apart(W_kq, solve_kq(dataset).optimal().matrix),
+        )
+
+
+@pytest.mark.parametrize(("d", "share"), [(4, 1.0), (6, 0.3), (2, 0.9)])
+def test_a_few_steps_by_other_arithmetic(d: int, share: float) -> None:
+    data = embedded(DATA, between(gaussian(4, d, 2), share))
+    found = last_distances(data, solve_ov(data), solve_kq(data), steps1=6, steps2=5, lr1=0.5, lr2=0.25)
+    for distance, expected in zip(found, by_mpmath(data, 6, 5, 0.5, 0.25), strict=True):
+        assert abs(distance.one_minus_cos - expected) <= distance.radius + 4e-16 * expected
+        assert 0 < distance.radius < 1e-15
+
+
+def test_float64_is_within_its_bars() -> None:
+    data = embedded(DATA, between(unit(4, 4, 0), 0.1))
+    ov, kq = solve_ov(data), solve_kq(data)
+    found = last_distances(data, ov, kq, steps1=60, steps2=60)
+    trained = train(data, steps1=60, steps2=60, at=[60], ov_reference=ov, kq_reference=kq)
+    for distance, stage in zip(found, (trained.stage1, trained.stage2), strict=True):
+        away = abs(math.sqrt(2 * distance.one_minus_cos) - stage.distance[-1])
+        assert away <= stage.distance_error[-1] + distance.radius < 1e-8
+
+
+def test_orthonormal_tokens_are_enclosed_as_by_the_reduced_steps() -> None:
+    ov, kq = solve_ov(DATA), solve_kq(DATA)
+    first, second = last_distances(DATA, ov, kq, steps1=30, steps2=20)
+    assert 0 <= first.one_minus_cos <= first.radius < 1e-15
+    values, radii = enclose(DATA, kq, steps1=30, steps=20, at=[20]).columns["one_minus_cos"]
+    assert abs(second.one_minus_cos - values[0]) <= radii[0] + second.radius + 1e-17
+
+
+def test_what_the_reference_leaves_open_is_in_the_radius() -> None:
+    from dataclasses import replace
+
+    data = embedded(DATA, between(unit(4, 4, 0), 0.1))
+    ov, kq = solve_ov(data), solve_kq(data).optimal()
+    loose = replace(kq, direction_radius=1e-9)
+    distance = last_distances(data, ov, loose, steps1=5, steps2=5)[1]
+    apart = math.sqrt(2 * distance.one_minus_cos)
+    assert distance.radius == pytest.approx(apart * 1e-9, rel=1e-3, abs=0)
+
+
+def test_digits_are_doubled_until_they_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = embedded(DATA, between(unit(4, 4, 0), 1.0))
+    ov, kq = solve_ov(data), solve_kq(data)
+    many = last_distances(data, ov, kq, steps1=40, steps2=40, bits=1024)
+    few = last_distances(data, ov, kq, steps1=40, steps2=40, bits=8)
+    for one, other in zip(many, few, strict=True):
+        assert abs(one.one_minus_cos - other.one_minus_cos) <= one.radius + other.radius
+        assert other.radius < 1e-6 * other.one_minus_cos
+    monkeypatch.setattr(module, "MOST_BITS", 16)
+    with pytest.raises(NotEnclosable, match="16 bits are too few"):
+        last_distances(data, ov, kq, steps1=40, steps2=40, bits=8)
+
+
+def test_what_cannot_be_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
+    ov, kq = solve_ov(DATA), solve_kq(DATA)
+    with pytest.raises(NotEnclosable, match="a stage has no step"):
+        last_distances(DATA, ov, kq, steps1=3, steps2=0)
+    cycle = Dataset.from_sentences("x", ["ab", "ba", "abba"])
+    with pytest.raises(NotEnclosable, match="a problem has no solution"):
+        last_distances(cycle, solve_ov(cycle), solve_kq(cycle), steps1=3, steps2=3)
+    monkeypatch.setattr(module, "LARGEST", 10)
+    with pytest.raises(NotEnclosable, match="the dataset is large"):
+        last_distances(DATA, ov, kq, steps1=3, steps2=3)
