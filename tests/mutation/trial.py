@@ -68,8 +68,8 @@ class Outcome:
 class Tree:
     """A copy of the working tree that is imported in its stead.
 
-    An editable install shows the working tree as `marginaudit`, a namespace package. The copy has a folder of the
-    same name with links to its own packages, which comes first on PYTHONPATH.
+    An editable install shows the working tree as `marginaudit`. The copy has a folder of the same name with links to
+    its own packages and to the files of `package/`, which comes first on PYTHONPATH.
 
     Parameters
     ----------
@@ -91,6 +91,8 @@ class Tree:
         for package in PACKAGES:
             if (folder / package).is_dir():
                 (names / package).symlink_to(folder / package)
+        for file in (folder / "package").glob("*.*"):
+            (names / file.name).symlink_to(file)
         self.kernels = kernel_modules(folder)
 
     def test(self, test: str, limit: float | None = None, *, fresh_kernels: bool = False) -> Outcome:
