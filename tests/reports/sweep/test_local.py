@@ -1,7 +1,5 @@
 """Parts whose workers die, by a pool that does what a test says: how often, with whom, and what is told of it."""
 
-import os
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
@@ -29,7 +27,7 @@ class Pools:
     def __init__(self, deaths: Mapping[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
         self.deaths, self.tried, self.open = deaths, Counter[str](), 0
         self.sizes: list[int] = []
-        monkeypatch.setattr(local, "_workers", self._workers)
+        monkeypatch.setattr(local, "workers", self._workers)
         monkeypatch.setattr(local, "_submitted", self._submitted)
 
     @contextmanager
@@ -92,21 +90,3 @@ def test_an_error_of_a_part_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "_submitted", failing)
     with pytest.raises(OSError, match="no room"):
         ended("ab", 1)
-
-
-@pytest.mark.parametrize("client_is_there", [True, False])
-def test_a_worker_ends_with_its_client(client_is_there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "WATCH_SECONDS", 0.01)
-    worker = os.fork()
-    if worker == 0:
-        local._leave_with(os.getppid() if client_is_there else -1)
-        time.sleep(0.5 if client_is_there else 60)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]) == (0 if client_is_there else 1)
-
-
-def test_workers_end_with_their_block_whatever_they_do() -> None:
-    with local._workers(1) as pool:
-        assert pool.submit(os.getpid).result() != os.getpid()
-        asleep = pool.submit(time.sleep, 30)
-    assert asleep.cancelled() or asleep.exception() is not None
