@@ -32,6 +32,6 @@ def test_an_audit_is_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     with threadpool_limits(2):
         audit(CASES["example-1"](), claims=claim.id, config={"steps1": 5, "steps2": 5})
         assert seen == [{1}]
-        assert threads() == {2}
+        assert 2 in threads()
         with one_thread():
             assert threads() == {1}
