@@ -1,6 +1,7 @@
 """What an audit costs beside the training that it audits, on the same seeded datasets, in one run.
 
 Usage: python benchmarks/audit.py [V ...]
+       python benchmarks/audit.py default
 
 * train: the whole command `marginaudit train DATA --json`, less its start-up: reading, orders, both solutions, both
   stages, and writing the answer;
@@ -9,6 +10,9 @@ Usage: python benchmarks/audit.py [V ...]
 
 Both with `--steps1 50 --steps2 50`. Each is the median of several runs, in a process of its own and after one run on
 the smallest size, in seconds of the processor; the memory is the process's largest. One thread.
+
+`default` times `marginaudit audit`, start-up included, of each paper and of both, with one process and with two, and
+once more from the parts that are kept: seconds of the clock and of all processors. Say what else the machine did.
 """
 
 import os
@@ -97,8 +101,31 @@ def compare(sizes: tuple[int, ...]) -> None:
             )
 
 
+def timed(*arguments: str) -> str:
+    """Seconds of the clock, and of all processors, that a command takes from its start to its end."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([sys.executable, "-m", "marginaudit", "audit", *arguments], check=True, capture_output=True)
+    wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return f"{wall:.1f} ({after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime:.1f})"
+
+
+def default() -> None:
+    """Print the table of the default audits."""
+    print("| papers | --jobs 1, s (of processors) | --jobs 2 | again, from what is kept |")
+    print("| --- | ---: | ---: | ---: |")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"
+        for paper in ("ntp", "snap", "all"):
+            chosen = ("--paper", paper, "--out", f"{folder}/report")
+            timed(*chosen, "--fresh")  # kernels are compiled
+            cells = [timed(*chosen, "--fresh", "--jobs", jobs) for jobs in ("1", "2")]
+            print(f"| {paper} | {' | '.join(cells)} | {timed(*chosen)} |", flush=True)
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--measure"]:
         measure(*sys.argv[2:])
+    elif sys.argv[1:] == ["default"]:
+        default()
     else:
         compare(tuple(int(size) for size in sys.argv[1:]) or SIZES)

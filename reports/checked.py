@@ -2,7 +2,9 @@
 
 import json
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
+from typing import Any
 
 from marginaudit.reports.plain import finite
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
@@ -67,12 +69,12 @@ def _curve(curve: object) -> Curve:
     """Its columns as lists of one length."""
     if not isinstance(curve, Curve):
         raise Unreportable(f"returned {_kind(curve)} as curve, expected a Curve")
-    step = [_step("curve.step", value) for value in curve.step]
+    step = _plain(curve.step, int) or [_step("curve.step", value) for value in curve.step]
     plain = Curve(
         step=[t for t in step if t is not None],
-        measured=[_value("curve.measured", value) for value in curve.measured],
-        upper=None if curve.upper is None else [_value("curve.upper", value) for value in curve.upper],
-        lower=None if curve.lower is None else [_value("curve.lower", value) for value in curve.lower],
+        measured=_values("curve.measured", curve.measured),
+        upper=None if curve.upper is None else _values("curve.upper", curve.upper),
+        lower=None if curve.lower is None else _values("curve.lower", curve.lower),
         vacuous_above=_number("curve.vacuous_above", curve.vacuous_above),
         clock=curve.clock,
     )
@@ -83,6 +85,17 @@ def _curve(curve: object) -> Curve:
     if len(lengths) > 1:
         raise Unreportable("returned a curve whose columns have not one number a step")
     return plain
+
+
+def _plain(column: object, kind: type) -> list[Any] | None:
+    """A column that is what it has to be already: most are, and they are long."""
+    if type(column) is not list or set(map(type, column)) != {kind}:
+        return None
+    return list(column) if kind is float or max(map(abs, column)) <= FARTHEST_STEP else None
+
+
+def _values(name: str, column: Iterable[object]) -> list[float]:
+    return _plain(column, float) or [_value(name, value) for value in column]
 
 
 def _value(name: str, value: object) -> float:

@@ -141,6 +141,7 @@ class Paper:
     figures : the paper's own, by name
     on_text : of its figures those that can be drawn of a text, by name: from a file, or None for the paper's own, and a
         function that is told the part that is done, to the figure
+    of_dataset : figures of one dataset, by name: from the dataset to the figure
     illustrations : by a figure's name, the id of the claim beside which a report has it
         It is drawn where the claim applies to a dataset of the audit.
     tables, pictures : what the report has of every dataset
@@ -177,6 +178,7 @@ class Paper:
     reliances: tuple[Reliance, ...] = ()
     figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
     on_text: "Mapping[str, Callable[[Path | None, Callable[[float], None]], Figure]]" = field(default_factory=dict)
+    of_dataset: "Mapping[str, Callable[[Any], Figure]]" = field(default_factory=dict)
     illustrations: Mapping[str, str] = field(default_factory=dict)
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()

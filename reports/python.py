@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +12,10 @@ from marginaudit.orders.notebook import html_table
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, distinct_names
 from marginaudit.reports.audit.ledger import all_papers, paper_of
-from marginaudit.reports.audit.sources import Source, cases_of, load
+from marginaudit.reports.audit.sources import Source, cases_of, load, once_each
 from marginaudit.reports.audit.user_claims import all_claims
 from marginaudit.reports.claim import Claim, Ledger
+from marginaudit.reports.claim_ids import matching_ids
 from marginaudit.reports.page.replacement import replacing
 from marginaudit.reports.page.write import files_of_report, write_report
 from marginaudit.reports.paper import Paper
@@ -142,7 +142,7 @@ def audit(
         found = cases_of([paper for paper in papers if any(map(paper.judges, chosen))], lambda _: None)
     else:
         several = isinstance(data, Iterable) and not isinstance(data, str | PathLike)
-        found = [_source(one, papers) for one in (data if several else [data])]
+        found = [_source(one, papers) for one in once_each(data if several else [data])]
     sources = distinct_names(found, lambda _: None)
     configs = _configs(config, {source.paper.name: source.paper for source in sources})
     if jobs > 1:
@@ -175,15 +175,7 @@ def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence
                 raise InputError(f"claim {one.id}", got="an id that another claim has", expected="one of its own")
             found[one.id] = one
             continue
-        matching = {name: claim for name, claim in known.items() if fnmatchcase(name, one)}
-        if not matching:
-            near = get_close_matches(one, known, n=3)
-            raise InputError(
-                f"claim {shown(one)}",
-                got="no claim of that id",
-                expected="an id or a pattern" + (f", such as {', '.join(near)}" if near else ""),
-            )
-        found |= matching
+        found |= {name: known[name] for name in matching_ids(one, known, "claim")}
     return list(Ledger(found.values()).values())
 
 

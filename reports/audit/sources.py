@@ -2,14 +2,16 @@
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from marginaudit.orders import InputError, content_of, printable, read, shown
 from marginaudit.reports.audit.outside import Notice, failures_in_one_line
 from marginaudit.reports.paper import Paper
+
+N = TypeVar("N")
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,22 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
     kind, dataset = read(content, path, [paper.kind for paper in papers])
     paper = next(paper for paper in papers if paper.kind is kind)
     return Source(dataset, paper, printable(str(path)), hashlib.sha256(content).hexdigest())
+
+
+def once_each(names: Iterable[N]) -> list[N]:
+    """The names of cases and files, each file once however its path is written; what is no name stays as it is.
+
+    >>> once_each(["example-1", "a.json", "./a.json", "example-1"])
+    ['example-1', 'a.json']
+    """
+    found: dict[object, N] = {}
+    for name in names:
+        found.setdefault(_place(name), name)
+    return list(found.values())
+
+
+def _place(name: object) -> object:
+    return os.path.realpath(name) if isinstance(name, str | os.PathLike) else id(name)
 
 
 def cases_of(papers: Sequence[Paper], notice: Notice) -> list[Source]:

@@ -50,6 +50,18 @@ def all_claims(papers: Sequence[Paper], file: Path | None, notice: Notice) -> Le
     return Ledger(claims)
 
 
+def claims_of_file(file: Path, papers: Collection[Paper]) -> Ledger:
+    """The claims of a file alone.
+
+    Raises
+    ------
+    InputError
+        They cannot be had.
+    """
+    taken = {claim.id for paper in papers for claim in paper.claims}
+    return Ledger(_accepted(_claims_of_file(file), shown_path(file), taken, papers))
+
+
 def _claims_of_file(file: Path) -> object:
     """The CLAIMS of a Python file, which is run; modules that lie beside it can be imported.
 

@@ -1,8 +1,6 @@
 """Arguments and options that several commands have."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from marginaudit.orders import InputError, shown
+from marginaudit.reports.claim_ids import known_ids, matching_ids
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.streams import tell
 
@@ -28,6 +27,8 @@ CLAIMS = click.option(
     help="A Python file of claims of your own; it is run.",
 )
 
+ONLY_MINE = click.option("--only-mine", is_flag=True, help="Only the claims of --claims FILE.")
+
 CHOSEN = click.option(
     "--claim",
     "patterns",
@@ -35,6 +36,10 @@ CHOSEN = click.option(
     metavar="ID",
     help="Only the claim of this id, or those whose ids match, such as 'ntp.theorem2.*'. May be given again.",
 )
+
+
+MOST_NAMED = 5
+"""Claims that an error names."""
 
 
 @cache
@@ -52,17 +57,37 @@ def ledger(claims_file: Path | None, of: "tuple[Paper, ...] | None" = None) -> "
     return all_claims(papers() if of is None else of, claims_file, tell)
 
 
-def one_claim(name: str, known: "Ledger") -> "Claim":
-    """The claim of an id.
+def only_of(claims_file: Path | None) -> "Ledger":
+    """The claims of a file alone.
 
     Raises
     ------
     InputError
-        There is none.
+        There is no file, or its claims cannot be had.
     """
-    if name not in known:
-        raise InputError(f"claim {shown(name)}", got="no claim of that id", expected=_known_ids(name, known))
-    return known[name]
+    from marginaudit.reports.audit.user_claims import claims_of_file
+
+    if claims_file is None:
+        raise InputError("--only-mine", got="no claims of yours", expected="--claims FILE beside it")
+    return claims_of_file(claims_file, papers())
+
+
+def one_claim(name: str, known: "Ledger") -> "Claim":
+    """The claim of an id, or the one whose id begins with it.
+
+    Raises
+    ------
+    InputError
+        There is none, or several.
+    """
+    found = [name] if name in known else [known_id for known_id in known if name and known_id.startswith(name)]
+    if len(found) > 1:
+        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+        expected = f"one of {', '.join(found[:MOST_NAMED])}{more}"
+        raise InputError(f"claim {shown(name)}", got=f"the beginning of {len(found)} ids", expected=expected)
+    if not found:
+        raise InputError(f"claim {shown(name)}", got="no claim of that id", expected=known_ids(name, known))
+    return known[found[0]]
 
 
 def matching(patterns: Sequence[str], known: "Ledger") -> "list[Claim]":
@@ -73,13 +98,7 @@ def matching(patterns: Sequence[str], known: "Ledger") -> "list[Claim]":
     InputError
         A pattern matches none.
     """
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in known):
-            got = "no claim whose id matches" if set(pattern) & set("*?[") else "no claim of that id"
-            raise InputError(f"--claim {shown(pattern)}", got=got, expected=_known_ids(pattern, known))
-    return [claim for name, claim in known.items() if not patterns or any(fnmatchcase(name, p) for p in patterns)]
-
-
-def _known_ids(name: str, known: "Ledger") -> str:
-    near = get_close_matches(name, known, n=3)
-    return "an id that `marginaudit claims` lists" + (f", such as {', '.join(near)}" if near else "")
+    if not patterns:
+        return list(known.values())
+    wanted = {name for pattern in patterns for name in matching_ids(pattern, known, "--claim")}
+    return [claim for name, claim in known.items() if name in wanted]

@@ -10,8 +10,18 @@ import click
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
 from marginaudit.reports.audit.ledger import chosen
-from marginaudit.reports.audit.sources import cases_of, load
-from marginaudit.reports.command.arguments import CHOSEN, CLAIMS, DATASETS, JSON, ledger, matching, papers
+from marginaudit.reports.audit.sources import cases_of, load, once_each
+from marginaudit.reports.command.arguments import (
+    CHOSEN,
+    CLAIMS,
+    DATASETS,
+    JSON,
+    ONLY_MINE,
+    ledger,
+    matching,
+    only_of,
+    papers,
+)
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.description import described, only_description
 from marginaudit.reports.command.options import FilePath, Jobs, Seconds, configs, cores, settings_options
@@ -52,6 +62,7 @@ PAPERS = papers()
 )
 @CHOSEN
 @CLAIMS
+@ONLY_MINE
 @click.option(
     "--claim-timeout",
     type=Seconds(),
@@ -73,6 +84,7 @@ def audit(
     name: str | None,
     patterns: tuple[str, ...],
     claims_file: Path | None,
+    only_mine: bool,
     claim_timeout: float,
     jobs: int | None,
     fresh: bool,
@@ -91,13 +103,14 @@ def audit(
         patterns, exports = patterns or found.claims, exports or found.exports
         given = {key: found.settings.get(key) if value in (None, False) else value for key, value in given.items()}
     audited = chosen(PAPERS, name or "all")
-    claims = matching(patterns, ledger(claims_file, audited))
+    claims = matching(patterns, only_of(claims_file) if only_mine else ledger(claims_file, audited))
     spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
-    loaded = [load(name, audited) for name in datasets] if datasets else cases_of(spoken_of, tell)
+    loaded = [load(name, audited) for name in once_each(datasets)] if datasets else cases_of(spoken_of, tell)
     sources = distinct_names(loaded, tell)
-    if patterns and not any(source.paper.judges(claim) for source in sources for claim in claims):
+    if (patterns or only_mine) and not any(source.paper.judges(claim) for source in sources for claim in claims):
         kinds = ", ".join(dict.fromkeys(source.paper.kind.name for source in sources))
-        raise InputError("--claim", got=f"no claim about {kinds}", expected="one about a DATASET")
+        option = "--claim" if patterns else "--only-mine"
+        raise InputError(option, got=f"no claim about {kinds}", expected="one about a DATASET")
     config = configs("audit", tuple({source.paper.name: source.paper for source in sources}.values()), PAPERS, given)
     for source in sources:
         if remark := source.paper.remark(source.dataset, source.origin):
@@ -117,6 +130,8 @@ def audit(
 
         def done(dataset: str, how: str) -> None:
             bar.say(f"{dataset}: {how}")
+            if len(sources) > 1:
+                bar.log(f"{dataset}: {how}")
             reach(dataset, length[dataset])
 
         result = audit_in_parts(

@@ -27,7 +27,7 @@ def claims(claim: str | None, claims_file: Path | None, as_json: bool) -> int:
     if as_json:
         print_json(entries[0] if claim is not None else entries)
     elif claim is not None:
-        print_table(claim, ("", ""), [(key, _in_words(value)) for key, value in entries[0].items()])
+        print_table(entries[0]["id"], ("", ""), [(key, _in_words(value)) for key, value in entries[0].items()])
     else:
         rows = [(e["id"], e["statement"], e["standing"], e["source"], ", ".join(e["assumptions"])) for e in entries]
         print_table("Claims", ("id", "statement", "standing", "source", "assumptions"), rows)

@@ -6,7 +6,7 @@ import click
 
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import DATASET, JSON, papers
-from marginaudit.reports.command.console import print_table
+from marginaudit.reports.command.console import print_summary
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.plain import finite
 
@@ -25,7 +25,7 @@ def classify(dataset: str, as_json: bool) -> int:
         print_json(answer)
         return 0
     for title, header, rows in source.paper.classified(source.dataset, answer):
-        print_table(title, header, rows)
+        print_summary(title, header, rows)
     rows = [
         [
             name,
@@ -34,5 +34,5 @@ def classify(dataset: str, as_json: bool) -> int:
         ]
         for name, a in answer["assumptions"].items()
     ]
-    print_table("Assumptions", ("assumption", "", "witness"), rows)
+    print_summary("Assumptions", ("assumption", "", "witness"), rows)
     return 0

@@ -1,6 +1,7 @@
 """What the commands print for a person: tables on standard output, notes and progress on standard error."""
 
 import io
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,9 +13,9 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from marginaudit.orders import printable
+from marginaudit.orders import printable, shortened
 from marginaudit.reports.command.interrupts import raise_if_interrupted
-from marginaudit.reports.command.streams import standard_output
+from marginaudit.reports.command.streams import standard_output, tell
 from marginaudit.reports.page.html import number
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from marginaudit.reports.grid import Grid
 
 PIPED_WIDTH = 200
-"""Columns of a table that does not go to a terminal."""
+"""Columns of a table that does not go to a terminal, where COLUMNS does not say it."""
 
+
+MOST_ROWS, LONGEST_CELL = 60, 300
+"""Rows of a summary, and characters of a cell in it."""
 
 GRID_WIDTH = 80
 """Columns that a table of texts fits into."""
@@ -38,7 +42,8 @@ def _print(*what: Any, **how: Any) -> None:
     with standard_output() as output:
         if isinstance(output, io.TextIOWrapper):
             output.reconfigure(errors="backslashreplace")
-        Console(highlight=False, soft_wrap=False, width=None if output.isatty() else PIPED_WIDTH).print(*what, **how)
+        width = None if output.isatty() or os.environ.get("COLUMNS", "").isdecimal() else PIPED_WIDTH
+        Console(highlight=False, soft_wrap=False, width=width).print(*what, **how)
 
 
 def cell(value: Any) -> Text:
@@ -68,6 +73,14 @@ def print_grid(grid: "Grid") -> None:
     _print()
 
 
+def print_summary(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """One table with a title, of a long one the first rows, and of long texts the ends."""
+    short = [[shortened(cell, LONGEST_CELL) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    print_table(title, header, short[:MOST_ROWS])
+    if len(rows) > MOST_ROWS:
+        print_line(f"and {len(rows) - MOST_ROWS} rows more; --json has all of them.")
+
+
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """One table with a title."""
     table = Table(title=Text(printable(title)), title_justify="left", title_style="bold", box=None, pad_edge=False)
@@ -95,6 +108,11 @@ class Bar:
         """Name what is under way."""
         raise_if_interrupted()
         self.progress.update(self.task, description=printable(text))
+
+    def log(self, text: str) -> None:
+        """One line on standard error where no bar is shown."""
+        if self.progress.disable:
+            tell(text)
 
     def reach(self, done: float) -> None:
         """Say how much of the total is done."""

@@ -7,11 +7,12 @@ import click
 
 from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.audit.built_in import STATEMENTS
+from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import JSON, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_writable, print_json, writing
-from marginaudit.reports.page.files import write_whole
+from marginaudit.reports.page.files import file_stem, write_whole
 from marginaudit.reports.plots.measured import FORMATS, rendered
 from marginaudit.reports.statements.picture import statements_figure
 from marginaudit.reports.sweep.merge import Rows, read_cells
@@ -25,20 +26,26 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name", metavar="NAME")
-@click.option("--out", type=FilePath(), help="File to write: .svg, .pdf or .png.  [default: NAME.svg]")
+@click.argument("dataset", metavar="[DATASET]", required=False)
+@click.option(
+    "--out", type=FilePath(), help="File to write: .svg, .pdf or .png.  [default: NAME.svg, or NAME-DATASET.svg]"
+)
 @click.option("--from", "source", type=FilePath(), help="Folder of a sweep to draw, which is not run then.")
 @click.option("--text", type=FilePath(), help="Text in UTF-8 to draw it of.  [default: one that ships]")
 @JSON
-def figure(name: str, out: Path | None, source: Path | None, text: Path | None, as_json: bool) -> int:
+def figure(
+    name: str, dataset: str | None, out: Path | None, source: Path | None, text: Path | None, as_json: bool
+) -> int:
     """Draw one of the papers' figures, or `statements`, which follow from which; `list` names them.
 
-    The figure of a sweep comes with the table of its cells.
+    The figure of a sweep comes with the table of its cells, `orders` is that of a DATASET.
     """
     figures = {figure: draw for paper in papers() for figure, draw in paper.figures.items()}
     figures[STATEMENTS] = lambda: statements_figure(papers())
     on_text = {figure: draw for paper in papers() for figure, draw in paper.on_text.items()}
+    of_dataset = {figure: paper for paper in papers() for figure in paper.of_dataset}
     swept = built_in(papers())
-    names = [*figures, *swept]
+    names = [*figures, *of_dataset, *swept]
     if name == "list":
         if as_json:
             print_json({"figures": names})
@@ -50,11 +57,15 @@ def figure(name: str, out: Path | None, source: Path | None, text: Path | None, 
         raise InputError(
             f"figure {shown(name)}", got="no figure of that name", expected=f"list, or one of {', '.join(names)}"
         )
+    if (dataset is None) == (name in of_dataset):
+        got = f"the figure {name}" + (" and no DATASET" if dataset is None else f" and {shown(dataset)}")
+        raise InputError("DATASET", got=got, expected=f"one for {', '.join(of_dataset)} alone")
     if source is not None and name not in swept:
         raise InputError("--from", got=f"the figure {name}", expected=f"a sweep's: {', '.join(swept)}")
     if text is not None and name not in on_text:
         raise InputError("--text", got=f"the figure {name}", expected=f"one of a text: {', '.join(on_text)}")
-    path = out or Path(f"{name}.svg")
+    drawn_of = None if dataset is None else load(dataset, [of_dataset[name]]).dataset
+    path = out or Path(f"{name}.svg" if drawn_of is None else f"{name}-{file_stem(drawn_of.name)}.svg")
     if path.suffix.lower() not in FORMATS:
         got, expected = f"the ending {shown(path.suffix)}", f"one of {', '.join(FORMATS)}"
         raise InputError(f"--out {shown_path(path)}", got=got, expected=expected)
@@ -64,6 +75,8 @@ def figure(name: str, out: Path | None, source: Path | None, text: Path | None, 
         with progress_bar(total=1.0) as bar:
             bar.say(name)
             found = on_text[name](text, bar.reach)
+    elif name in of_dataset:
+        found = of_dataset[name].of_dataset[name](drawn_of)
     elif name in figures:
         found = figures[name]()
     else:

@@ -12,6 +12,7 @@ from marginaudit.reports.command.options import FilePath, Seconds, Seed, dashed
 from marginaudit.reports.command.output import check_writable, print_json, write_json
 from marginaudit.reports.hunt import hunt as run_hunt
 from marginaudit.reports.hunt import hunt_answer
+from marginaudit.reports.verdict import Verdict
 
 
 @click.command()
@@ -36,11 +37,12 @@ def hunt(
     The dataset meets the claim's assumptions, but for the one named by --without. Where the
     violation is an exact one, a certificate for `verify` is written beside the dataset.
     """
+    known = papers()
+    hunted = one_claim(claim, ledger(claims_file, known))
+    claim = hunted.id
     path = out or Path(f"{claim}.json")
     if path.suffix.lower() != ".json":
         raise InputError(f"--out {shown_path(path)}", got=f"the ending {shown(path.suffix)}", expected=".json")
-    known = papers()
-    hunted = one_claim(claim, ledger(claims_file, known))
     if hunted.assumptions == NOT_STATED:
         raise InputError(f"claim {claim}", got="assumptions that are not stated", expected="assumptions=() for none")
     check_writable(path, "--out")
@@ -65,6 +67,8 @@ def hunt(
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in found.verdicts.items()) or "none evaluated"
         exhausted = "; all datasets of the smallest sizes among them" if found.exhausted else ""
         print_line(f"no counterexample to {claim} in {tried}{exhausted} ({verdicts}).")
+        if not set(found.verdicts) & {Verdict.HOLDS, Verdict.VACUOUS}:
+            print_line("Nothing that was tried could decide it: this says nothing of whether it is true.")
     else:
         sizes = ", ".join(f"{name} {getattr(found.dataset, name)}" for name in found.largest)
         print_line(f"counterexample to {claim}: {sizes} (tried {tried}).")

@@ -22,7 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class StepCount(click.ParamType[int]):
     """A whole number of steps, also written 1e6."""
 
-    name = "steps"
+    name, expected = "steps", STEPS.expected
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Parse a step count; fail in one line."""
@@ -41,7 +41,7 @@ class Parsed(click.ParamType[Any]):
 
     def __init__(self, values: Values) -> None:
         self.values = values
-        self.name = values.name
+        self.name, self.expected = values.name, values.expected
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Parse the value; fail in one line."""
@@ -57,7 +57,7 @@ class Parsed(click.ParamType[Any]):
 class StepSize(click.ParamType[float]):
     """A positive step size, with room for its square in float64."""
 
-    name = "size"
+    name, expected = "size", STEP_SIZE.expected
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Parse a step size; fail in one line."""
@@ -73,7 +73,7 @@ class StepSize(click.ParamType[float]):
 class FilePath(click.ParamType[Path]):
     """A path to read from or to write to."""
 
-    name = "path"
+    name, expected = "path", "a path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
         """Refuse the empty path, which would be the working directory, and one that no file system takes."""
@@ -85,7 +85,7 @@ class FilePath(click.ParamType[Path]):
 class Seed(click.ParamType[int]):
     """A whole number."""
 
-    name = "number"
+    name, expected = "number", "a whole number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Parse a seed; fail in one line."""
@@ -118,7 +118,7 @@ def cores() -> int:
 class Seconds(StepSize):
     """A positive, finite number of seconds."""
 
-    name = "seconds"
+    name, expected = "seconds", "a positive number of seconds"
 
 
 class Steps(click.ParamType[tuple[int, ...]]):

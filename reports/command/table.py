@@ -7,7 +7,7 @@ import click
 
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import distinct_names
-from marginaudit.reports.audit.sources import cases_of, load
+from marginaudit.reports.audit.sources import cases_of, load, once_each
 from marginaudit.reports.command.arguments import DATASETS, JSON, papers
 from marginaudit.reports.command.console import print_grid, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
@@ -40,7 +40,7 @@ def table(name: str, datasets: tuple[str, ...], form: str | None, as_json: bool,
     if as_json and form is not None:
         raise InputError(f"--format {form}", got="--json beside it", expected="one of the two")
     paper, chosen = TABLES[name]
-    loaded = [load(dataset, [paper]) for dataset in datasets] if datasets else cases_of([paper], tell)
+    loaded = [load(dataset, [paper]) for dataset in once_each(datasets)] if datasets else cases_of([paper], tell)
     sources = distinct_names(loaded, tell)
     config = configs("table", [paper], PAPERS, given)[paper.name]
     steps = paper.steps(config)

@@ -35,7 +35,7 @@ def told(error: click.ClickException, group: click.Group) -> str:
             option = _option(error.option_name, group)
             if option.is_flag:
                 return _line(error.option_name, "a value", "none")
-            return _line(error.option_name, "no value", option.metavar or option.type.name.upper())
+            return _line(error.option_name, "no value", _values(option))
         case click.exceptions.MissingParameter(ctx=click.Context() as context, param=click.Parameter() as parameter):
             return _line(parameter.human_readable_name, "nothing", _usage(context))
         case click.BadParameter(param=click.Parameter() as parameter):
@@ -52,6 +52,13 @@ def _option(name: str, group: click.Group) -> click.Option:
     commands = [group.get_command(context, known) for known in _names(group)]
     options = (parameter for command in commands if command is not None for parameter in command.params)
     return next(option for option in options if isinstance(option, click.Option) and name in option.opts)
+
+
+def _values(option: click.Option) -> str:
+    """What an option's value may be."""
+    if isinstance(option.type, click.Choice):
+        return f"one of {', '.join(option.type.choices)}"
+    return str(getattr(option.type, "expected", option.metavar or option.type.name.upper()))
 
 
 def _names(group: click.Group) -> list[str]:

@@ -9,6 +9,7 @@ from marginaudit.reports.ntp.facts import facts, records
 from marginaudit.reports.ntp.figures.direction import direction_figure
 from marginaudit.reports.ntp.figures.gallery import FIGURES
 from marginaudit.reports.ntp.figures.measured import against_bounds
+from marginaudit.reports.ntp.figures.orders import orders_figure
 from marginaudit.reports.ntp.hunting.space import SPACE
 from marginaudit.reports.ntp.implications import IMPLICATIONS
 from marginaudit.reports.ntp.ledger import CLAIMS
@@ -59,6 +60,7 @@ PAPER = Paper(
     implications=IMPLICATIONS,
     reliances=RELIANCES,
     figures=FIGURES,
+    of_dataset={"orders": orders_figure},
     tables=TABLES,
     pictures=(
         Picture("-direction", "direction error of stage 2, measured and proved", _of_training(direction_figure)),

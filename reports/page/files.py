@@ -90,7 +90,7 @@ def remove_unlocked(temporaries: Iterable[Path]) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Make the folder of a file to write, and try whether there is room for a name in it.
+    """Try whether there is room for a file to write in its folder.
 
     Raises
     ------
@@ -99,7 +99,6 @@ def check_writable(path: Path) -> None:
     """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", suffix=PART):
         pass
 

@@ -6,6 +6,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
+from loky import ProcessPoolExecutor
+
 from marginaudit.reports.sweep.part import Part
 from marginaudit.reports.sweep.work import compute
 from marginaudit.reports.workers import submitted, workers
@@ -27,8 +29,7 @@ def on_this_machine(parts: Sequence[Part], folder: Path, jobs: int) -> Generator
             while waiting or running:
                 try:
                     while waiting and len(running) < jobs:
-                        part = waiting[0]
-                        running[submitted(pool, compute, part.work, part.key, str(folder))] = part
+                        running[_submitted(pool, waiting[0], folder)] = waiting[0]
                         waiting.popleft()
                     for ended in wait(running, return_when=FIRST_COMPLETED).done:
                         ended.result()
@@ -43,8 +44,12 @@ def _alone(part: Part, folder: Path) -> bool:
     for _ in range(MOST_DEATHS - 1):
         with workers(1) as pool:
             try:
-                submitted(pool, compute, part.work, part.key, str(folder)).result()
+                _submitted(pool, part, folder).result()
             except BrokenProcessPool:
                 continue
             return True
     return False
+
+
+def _submitted(pool: ProcessPoolExecutor, part: Part, folder: Path) -> "Future[str]":
+    return submitted(pool, compute, part.work, part.key, str(folder))

@@ -101,7 +101,7 @@ def test_claims_of_ones_own(report: Report) -> None:
     [
         ({"data": "nowhere"}, "'nowhere': got no file of that name, expected "),
         ({"data": 3}, "the dataset: got int, expected "),
-        ({"claims": "ntp.prop1.norms"}, "got no claim of that id, expected an id or a pattern, such as ntp.prop1.norm"),
+        ({"claims": "ntp.prop1.norms"}, "expected an id that `marginaudit claims` lists, such as ntp.prop1.norm"),
         (
             {"claims": replace(LEDGER["ntp.lemma3"], id="ntp.lemma2")},
             "claim ntp.lemma2: got an id that another claim has",

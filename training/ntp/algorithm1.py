@@ -25,7 +25,7 @@ from marginaudit.training.ntp.steps.ov import OV
 from marginaudit.training.ntp.steps.recording import row_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
-from marginaudit.training.ntp.trained import Asymptotics, Training
+from marginaudit.training.ntp.trained import Asymptotics, Reduced, Training
 from marginaudit.training.schedule import recorded_steps
 
 Optimizer: TypeAlias = Literal["ngd", "gd"]
@@ -128,6 +128,7 @@ def train(
         form="compiled" if second.reason == "" else "token space" if run.orthonormal else "embedding space",
         form_reason=second.reason,
         stopped=second.stopped,
+        reduced=second.reduced,
         asymptotics=second.asymptotics,
     )
 
@@ -196,6 +197,7 @@ class _Second(NamedTuple):
     classes: SampleClasses
     reason: str
     stopped: str
+    reduced: Reduced | None
     asymptotics: Asymptotics | None
 
 
@@ -252,7 +254,8 @@ def _second_stage(
         query=space.recorded_query,
     )
     weights = E.T @ S @ E if run.orthonormal else iterate.weights
-    return _Second(record, S, weights, classes, reason, stopped, asymptotics)
+    reduced = Reduced(kq.merged, exact) if isinstance(kq, ReducedKQ) and exact is not None else None
+    return _Second(record, S, weights, classes, reason, stopped, reduced, asymptotics)
 
 
 COLUMNS = (

@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from marginaudit.orders.ntp import Token
 from marginaudit.training.ntp.far.law import Law
 from marginaudit.training.ntp.model.classes import SampleClasses
+from marginaudit.training.ntp.model.edges import MergedEdges
+from marginaudit.training.ntp.model.reference import ExactReference
 from marginaudit.training.ntp.records import Floats, Stage1, Stage2
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """The reduced model of stage 2: merged edges, and the exact W*_kq on them."""
+
+    merged: MergedEdges
+    exact: ExactReference
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,8 @@ class Training:
         Why not compiled; "" where it was.
     stopped : str
         Why stage 2 ends before the last step that was asked for; "" where it does not.
+    reduced : Reduced or None
+        What stage 2 was computed on; None where there is no reduced model, or no exact W*_kq.
     asymptotics : Asymptotics or None
         None where W*_kq is not known exactly or the loss has no reduced model, and for plain descent.
     """
@@ -77,4 +89,5 @@ class Training:
     form: str
     form_reason: str
     stopped: str
+    reduced: Reduced | None
     asymptotics: Asymptotics | None

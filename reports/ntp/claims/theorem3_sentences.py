@@ -286,6 +286,7 @@ def put_through(run: Run, record: int) -> Tried:
     return Tried(tried, longest, right, unsure, least)
 
 
+@once_a_run
 def in_words(run: Run, record: int) -> str:
     """From which step which sentences are answered right, and what came out of those put through the model."""
     if np.isinf(score_error(run)[record]):

@@ -78,13 +78,17 @@ def reduced(run: Run) -> Model:
     BeyondTheRun
         The samples have no reduced model, or W*_kq is not known exactly.
     """
-    classes = run.training.classes
+    classes, known = run.training.classes, run.training.reduced
     if (reason := no_reduction(classes)) is not None:
         raise BeyondTheRun(reason)
-    merged = merged_edges(sentence_edges(classes, run.dataset.V), len(classes.key))
-    exact = exact_reference(run.dataset, classes, merged, run.kq)
-    if exact is None:
-        raise BeyondTheRun("W*_kq is not known exactly, so neither is which pairs carry a multiplier")
+    if known is not None:
+        merged, exact = known.merged, known.exact
+    else:  # training had no use for it
+        merged = merged_edges(sentence_edges(classes, run.dataset.V), len(classes.key))
+        found = exact_reference(run.dataset, classes, merged, run.kq)
+        if found is None:
+            raise BeyondTheRun("W*_kq is not known exactly, so neither is which pairs carry a multiplier")
+        exact = found
     return Model(merged, exact, support(merged.winner, merged.loser, exact.slack, exact.multiplier, len(exact.weight)))
 
 

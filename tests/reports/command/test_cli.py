@@ -159,7 +159,7 @@ def test_figure_formats(command: Command, own_folder: Path, monkeypatch: pytest.
     from matplotlib.figure import Figure
 
     monkeypatch.setattr("marginaudit.reports.ntp.figures.gallery.FIGURES", {"ntp-2": lambda: Figure(figsize=(1, 1))})
-    path = own_folder / "new" / f"f{ending}"
+    path = own_folder / f"f{ending}"
     assert command.json("figure", "ntp-2", "--out", path) == {"figure": "ntp-2", "file": str(path)}
     start = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}[ending.lower()]
     assert path.read_bytes().startswith(start)
@@ -184,7 +184,7 @@ def test_the_module_is_the_command() -> None:
 
 
 def test_piped_output_is_plain(svop: Path) -> None:
-    answer = process("train", svop, *SHORT, env=ENVIRONMENT | {"TERM": "xterm-256color", "COLUMNS": "40"})
+    answer = process("train", svop, *SHORT, env=ENVIRONMENT | {"TERM": "xterm-256color", "COLUMNS": "120"})
     assert (answer.returncode, answer.stderr) == (0, "")
     assert "\x1b" not in answer.stdout
     assert "\r" not in answer.stdout

@@ -203,7 +203,8 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_hunt(
     monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, **__: pytest.fail("it hunted"))
     (own_folder / "folder.json").mkdir()
     (own_folder / "file").touch()
-    for out, got in (("folder.json", "Is a directory"), ("file/a.json", "File exists"), ("x" * 300 + ".json", "File")):
+    long = "x" * 300 + ".json"
+    for out, got in (("folder.json", "Is a directory"), ("file/a.json", "Not a directory"), (long, "File")):
         line = command.refused("hunt", "ntp.theorem2.floor", "--out", out)
         assert line.startswith("--out ")
         assert f": got {got}" in line

@@ -18,12 +18,12 @@ TWO = ("example-1", "section-7")
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[Any]]:
     """What the bars are told."""
-    found: dict[str, list[Any]] = {"total": [], "say": [], "reach": []}
+    found: dict[str, list[Any]] = {"total": [], "say": [], "log": [], "reach": []}
 
     @contextmanager
     def bar(total: float) -> Iterator[Any]:
         found["total"].append(total)
-        yield SimpleNamespace(say=found["say"].append, reach=found["reach"].append)
+        yield SimpleNamespace(say=found["say"].append, log=found["log"].append, reach=found["reach"].append)
 
     for name in ("audit", "table", "train", "hunt"):
         monkeypatch.setattr(import_module(f"marginaudit.reports.command.{name}"), "progress_bar", bar)
@@ -54,6 +54,7 @@ def test_an_audit(command: Command, told: dict[str, list[Any]], monkeypatch: pyt
     assert command("audit", *TWO, *SHORT, "--out", "report").status == 0
     steps = ("training", *claims, "figures", "audited")
     assert told["say"] == [f"{name}: {what}" for name in TWO for what in steps]
+    assert told["log"] == [f"{name}: audited" for name in TWO]
     assert told["total"] == [120]
     assert told["reach"] == sorted(told["reach"])
     assert {30, 60, 90, 120} <= set(told["reach"])

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -114,21 +113,21 @@ def test_a_claim_without_end_is_broken_in_another_process_too(command: Command) 
 def test_no_process_outlives_the_audit(number: signal.Signals) -> None:
     written("Path(f'{os.getpid()}.begun').touch(); time.sleep(60)")
     arguments = ["audit", *TWO, *SMALL, "--out", "report", "--jobs", "2"]
-    process = subprocess.Popen([sys.executable, "-m", "marginaudit", *arguments], stderr=subprocess.PIPE, text=True)
-    try:
-        until(lambda: len(list(Path().glob("*.begun"))) == 2)
-        begun = children(process.pid)
-        assert len(begun) >= 2
-        process.send_signal(number)
-        _, told = process.communicate(timeout=100)
-        if number == signal.SIGINT:
-            assert process.returncode == 130
-            assert told.splitlines()[-1] == "marginaudit: interrupted"
-            assert not list(Path().glob(".report*"))
-        until(lambda: not any(map(alive, begun)))
-    finally:
-        process.kill()
-        process.wait()
+    command = [sys.executable, "-m", "marginaudit", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            until(lambda: len(list(Path().glob("*.begun"))) == 2)
+            begun = children(process.pid)
+            assert len(begun) >= 2
+            process.send_signal(number)
+            _, told = process.communicate(timeout=100)
+        finally:
+            process.kill()
+    if number == signal.SIGINT:
+        assert process.returncode == 130
+        assert told.splitlines()[-1] == "marginaudit: interrupted"
+        assert not list(Path().glob(".report*"))
+    until(lambda: not any(map(alive, begun)))
     assert not Path("report").exists()
 
 
@@ -152,4 +151,3 @@ def test_what_cannot_be_sent_is_judged_here(monkeypatch: pytest.MonkeyPatch) -> 
             done=lambda *_: None,
         )
     assert here == [os.getpid()] * 2
-    time.sleep(0)

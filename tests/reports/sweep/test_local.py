@@ -1,21 +1,16 @@
 """Parts whose workers die, by a pool that does what a test says: how often, with whom, and what is told of it."""
 
-import os
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from marginaudit.reports import workers
 from marginaudit.reports.sweep import local
-from marginaudit.reports.sweep.work import compute
 
 
 class Pools:
@@ -33,7 +28,7 @@ class Pools:
         self.deaths, self.tried, self.open = deaths, Counter[str](), 0
         self.sizes: list[int] = []
         monkeypatch.setattr(local, "workers", self._workers)
-        monkeypatch.setattr(local, "submitted", self._submitted)
+        monkeypatch.setattr(local, "_submitted", self._submitted)
 
     @contextmanager
     def _workers(self, jobs: int) -> Iterator[dict[str, bool]]:
@@ -42,8 +37,8 @@ class Pools:
         yield {"broken": False}
         self.open -= 1
 
-    def _submitted(self, pool: dict[str, bool], function: object, work: str, part: str, folder: str) -> "Future[str]":
-        assert (function, work, folder) == (compute, f"work of {part}", "parts")
+    def _submitted(self, pool: dict[str, bool], part: str, folder: Path) -> "Future[str]":
+        assert folder == Path("parts")
         self.tried[part] += 1
         pool["broken"] |= self.tried[part] <= self.deaths.get(part, 0)
         future: Future[str] = Future()
@@ -55,10 +50,9 @@ class Pools:
 
 
 def ended(parts: str, jobs: int) -> dict[Any, bool]:
-    some: Any = [SimpleNamespace(work=f"work of {part}", key=part) for part in parts]
-    found = list(local.on_this_machine(some, Path("parts"), jobs))
+    found: Any = list(local.on_this_machine(list(parts), Path("parts"), jobs))  # type: ignore[arg-type]
     assert len(found) == len(parts)
-    return {part.key: written for part, written in found}
+    return dict(found)
 
 
 @pytest.mark.parametrize(("deaths", "written", "tried"), [(0, True, 1), (1, True, 2), (2, True, 3), (3, False, 3)])
@@ -93,24 +87,6 @@ def test_an_error_of_a_part_ends_all(monkeypatch: pytest.MonkeyPatch) -> None:
         return future
 
     Pools({}, monkeypatch)
-    monkeypatch.setattr(local, "submitted", failing)
+    monkeypatch.setattr(local, "_submitted", failing)
     with pytest.raises(OSError, match="no room"):
         ended("ab", 1)
-
-
-@pytest.mark.parametrize("client_is_there", [True, False])
-def test_a_worker_ends_with_its_client(client_is_there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "WATCH_SECONDS", 0.01)
-    worker = os.fork()
-    if worker == 0:
-        workers._leave_with(os.getppid() if client_is_there else -1)
-        time.sleep(0.5 if client_is_there else 60)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]) == (0 if client_is_there else 1)
-
-
-def test_workers_end_with_their_block_whatever_they_do() -> None:
-    with workers.workers(1) as pool:
-        assert pool.submit(os.getpid).result() != os.getpid()
-        asleep = pool.submit(time.sleep, 30)
-    assert asleep.cancelled() or asleep.exception() is not None

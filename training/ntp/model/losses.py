@@ -87,10 +87,10 @@ def loss_gradient(dataset: Dataset, W_ov: Array, W_kq: Array) -> Array:
     X, phi, log_P = _forward(dataset, W_ov, W_kq)
     surplus = np.exp(log_P)
     surplus[_answers(dataset)] -= 1
-    pulled = W_ov.T @ surplus
+    pulled = [x.T @ back for x, back in zip(X, (W_ov.T @ surplus).T, strict=True)]
     terms = [
-        pi * (x @ ((np.diag(weight) - np.outer(weight, weight)) @ (x.T @ back)))
-        for pi, x, weight, back in zip(dataset.frequencies.tolist(), X, phi, pulled.T, strict=True)
+        pi * (x @ (weight * (back - weight @ back)))  # (diag(phi) - phi phi^T) back, without the matrix
+        for pi, x, weight, back in zip(dataset.frequencies.tolist(), X, phi, pulled, strict=True)
     ]
     return np.asarray(np.transpose(terms) @ np.array([x[:, -1] for x in X]))
 

@@ -343,3 +343,24 @@ def test_multipliers_lost_in_rounding_are_left_open(monkeypatch: pytest.MonkeyPa
     found = CLAIM.judge(Run(CASES["example-1"](), Config(steps2=1)))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "lost in rounding" in found.detail
+
+
+def test_the_reduced_model_is_the_one_of_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not made a second time, and it is what would have been made."""
+    run = Run(CASES["free-20"](), Config(steps1=30, steps2=30))
+    made = []
+    monkeypatch.setattr(squared, "exact_reference", lambda *_: made.append(1))
+    model = squared.reduced(run)
+    known = run.training.reduced
+    assert known is not None
+    assert model.merged is known.merged
+    assert model.exact is known.exact
+    assert made == []
+    monkeypatch.undo()
+    without = Run(CASES["free-20"](), Config(steps1=30, steps2=30))
+    without.__dict__["trained"] = replace(run.training, reduced=None)
+    again = squared.reduced(without)
+    assert again.exact is not model.exact
+    assert again.exact.norm_squared == model.exact.norm_squared
+    assert [*again.exact.slack] == [*model.exact.slack]
+    assert [*again.merged.winner] == [*model.merged.winner]

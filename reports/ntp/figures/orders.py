@@ -1,0 +1,233 @@
+"""The order of each query as a Hasse diagram."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import networkx as nx
+
+from marginaudit.orders import InputError, Token, Witness, printable, shortened
+from marginaudit.orders.ntp import Dataset, QueryOrder, check_assumption, check_assumptions
+from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.style import REFERENCE, STANDINGS, VERDICTS
+from marginaudit.reports.standing import Status
+from marginaudit.reports.verdict import Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Edge = tuple[Token, Token]
+
+MOST_PANELS = 24
+MOST_TOKENS = 24
+"""Of one panel: larger orders are not drawn."""
+
+MOST_BESIDE = 6
+"""Tokens of a layer in one row."""
+
+ACROSS = 4
+"""Panels beside each other."""
+
+WIDE, LAYER, AROUND = 3.4, 0.55, 0.75
+"""Inches of a panel's width, from a layer to the next, and of title and margins of a row."""
+
+LONGEST_TOKEN = 10
+"""Characters of a token that are drawn."""
+
+OPTIMAL, NON_OPTIMAL, CONFUSED = STANDINGS[Status.PROVED], REFERENCE, STANDINGS[Status.OPEN]
+WITNESS = VERDICTS[Verdict.VIOLATED]
+
+FILLED = {OPTIMAL: "#ecfdf3", NON_OPTIMAL: "#ffffff", CONFUSED: "#fffaeb"}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One order as it is drawn.
+
+    Attributes
+    ----------
+    order : QueryOrder
+    part : QueryOrder
+        Its relations between the tokens that are drawn: all, or of a large order those that break an assumption.
+    tokens, edges : sets
+        What breaks an assumption.
+    """
+
+    order: QueryOrder
+    part: QueryOrder
+    tokens: set[Token]
+    edges: set[Edge]
+
+
+@styled
+def orders_figure(dataset: Dataset) -> "Figure":
+    """A panel for each query: what beats what, as far as it does not follow, the winners on top.
+
+    What breaks an assumption on orders is red: a cycle, and a token that wins and loses with the relations in which
+    it does. Of many queries those that break one are drawn, and then the ones of the largest orders.
+
+    Raises
+    ------
+    InputError
+        No query has an order that can be drawn.
+    """
+    from matplotlib.figure import Figure
+
+    drawn = panels(dataset)
+    if not drawn:
+        got = f"{len(dataset.orders)} orders of more tokens" if dataset.orders else "no two tokens that are related"
+        expected = f"an order of {MOST_TOKENS} tokens or less"
+        raise InputError(f"figure orders of {printable(dataset.name)}", got=got, expected=expected)
+    across = min(ACROSS, len(drawn))
+    rows = [drawn[i : i + across] for i in range(0, len(drawn), across)]
+    heights = [AROUND + LAYER * max(len(lines(panel.part)) for panel in row) for row in rows]
+    tall = sum(heights) + 1.1
+    figure = Figure(figsize=(WIDE * across, tall))
+    axes = figure.subplots(len(rows), across, height_ratios=heights, squeeze=False)
+    figure.subplots_adjust(left=0.01, right=0.99, top=1 - 0.8 / tall, bottom=0.55 / tall, wspace=0.05, hspace=0.35)
+    for axis in axes.ravel():
+        axis.set_axis_off()
+    for axis, panel in zip(axes.ravel(), drawn, strict=False):
+        _draw(axis, panel)
+    figure.suptitle(_text(_title(dataset, len(drawn))), x=0.01, ha="left", fontsize=11)
+    _legend(figure)
+    return figure
+
+
+def panels(dataset: Dataset) -> list[Panel]:
+    """What is drawn, in the vocabulary's order."""
+    confusion = check_assumption(dataset, "no_confused_tokens").witness
+    found = []
+    for order in dataset.orders.values():
+        tokens, edges = witness(order, confusion)
+        kept = order.graph if len(order.graph) <= MOST_TOKENS else order.graph.subgraph(chain(*edges))
+        if kept:
+            found.append(Panel(order, replace(order, graph=kept), tokens, edges))
+    found.sort(key=lambda panel: (not panel.tokens, -panel.part.graph.number_of_edges()))
+    return sorted(found[:MOST_PANELS], key=lambda panel: dataset.index[panel.order.query])
+
+
+def hasse(order: QueryOrder) -> "nx.DiGraph[Token]":
+    """The relations that do not follow from others; of tokens on a cycle, all relations between them.
+
+    >>> beats = nx.DiGraph([("a", "b"), ("b", "c"), ("a", "c")])
+    >>> sorted(hasse(QueryOrder("q", ("a", "b", "c"), beats)).edges)
+    [('a', 'b'), ('b', 'c')]
+    """
+    parts = nx.condensation(order.graph)
+    part_of = parts.graph["mapping"]
+    kept = nx.transitive_reduction(parts).edges
+    found: nx.DiGraph[Token] = nx.DiGraph()
+    found.add_nodes_from(order.graph)
+    found.add_edges_from(
+        (a, b) for a, b in order.graph.edges if part_of[a] == part_of[b] or (part_of[a], part_of[b]) in kept
+    )
+    return found
+
+
+def layers(order: QueryOrder) -> list[list[Token]]:
+    """The tokens by the longest way to them from a winner, those of a cycle together.
+
+    In a layer they lie below the middle of what beats them, as far as there is room.
+    """
+    parts = nx.condensation(order.graph)
+    diagram = hasse(order)
+    found: list[list[Token]] = []
+    at: dict[Token, float] = {}
+    for generation in nx.topological_generations(parts):
+        members = {token for part in generation for token in parts.nodes[part]["members"]}
+        named = [token for token in order.vocabulary if token in members]
+        above = {token: [at[x] for x in diagram.predecessors(token) if x in at] for token in named}
+        named.sort(key=lambda token: sum(above[token]) / len(above[token]) if above[token] else 0.0)
+        at |= {token: (i + 0.5) / len(named) for i, token in enumerate(named)}
+        found.append(named)
+    return found
+
+
+def lines(order: QueryOrder) -> list[list[Token]]:
+    """The layers, each broken into rows of at most `MOST_BESIDE` tokens."""
+    return [layer[i : i + MOST_BESIDE] for layer in layers(order) for i in range(0, len(layer), MOST_BESIDE)]
+
+
+def witness(order: QueryOrder, confusion: Witness) -> tuple[set[Token], set[Edge]]:
+    """The tokens and relations by which the order breaks an assumption; the witness of confused tokens is given."""
+    cycle = order.cycle() or ()
+    edges = set(zip(cycle, (*cycle[1:], *cycle[:1]), strict=True))
+    tokens = set(cycle)
+    if confusion is not None and confusion["query"] == order.query:
+        token = confusion["token"]
+        tokens.add(token)
+        edges |= {(token, confusion["beats"]["token"]), (confusion["beaten_by"]["token"], token)}
+    return tokens, edges
+
+
+def _draw(axis: "Axes", panel: Panel) -> None:
+    order, tokens, edges = panel.order, panel.tokens, panel.edges
+    found = lines(panel.part)
+    at = {
+        token: ((i + 0.5) / len(line), -float(depth))
+        for depth, line in enumerate(found)
+        for i, token in enumerate(line)
+    }
+    axis.set_xlim(0, 1)
+    axis.set_ylim(0.5 - len(found), 0.5)
+    part = "" if panel.part.graph is order.graph else f", {len(panel.part.graph)} of {len(order.graph)} tokens"
+    axis.set_title(_text(f"under {_name(order.query)}{part}"), fontsize=9)
+    for edge in {*hasse(panel.part).edges, *edges}:
+        _arrow(axis, at, edge, red=edge in edges)
+    for token, (x, y) in at.items():
+        colour = OPTIMAL if token in order.optimal else CONFUSED if token in order.confused else NON_OPTIMAL
+        frame = {
+            "boxstyle": "round,pad=0.25",
+            "facecolor": FILLED[colour],
+            "edgecolor": WITNESS if token in tokens else colour,
+            "linewidth": 2.0 if token in tokens else 1.2,
+        }
+        axis.text(x, y, _text(_name(token)), ha="center", va="center", fontsize=7, bbox=frame, zorder=3)
+
+
+def _arrow(axis: "Axes", at: dict[Token, tuple[float, float]], edge: Edge, *, red: bool) -> None:
+    level = at[edge[0]][1] <= at[edge[1]][1]
+    axis.annotate(
+        "",
+        xy=at[edge[1]],
+        xytext=at[edge[0]],
+        arrowprops={
+            "arrowstyle": "-|>",
+            "color": WITNESS if red else REFERENCE,
+            "linewidth": 1.6 if red else 0.7,
+            "shrinkA": 8,
+            "shrinkB": 9,
+            "connectionstyle": f"arc3,rad={0.45 if level else 0}",
+        },
+        zorder=2 if red else 1,
+    )
+
+
+def _title(dataset: Dataset, drawn: int) -> str:
+    which = f"{drawn} of {len(dataset.orders)} queries" if drawn < len(dataset.orders) else "every query"
+    failing = [name for name, found in check_assumptions(dataset).items() if not found.holds]
+    return f"{dataset.name}: the order of {which}" + (f"; failing: {', '.join(failing)}" if failing else "")
+
+
+def _name(token: Token) -> str:
+    return shortened(printable(token), LONGEST_TOKEN)
+
+
+def _text(text: str) -> str:
+    return text.replace("$", r"\$")
+
+
+def _legend(figure: "Figure") -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    named: Sequence[tuple[str, str]] = ((OPTIMAL, "optimal"), (NON_OPTIMAL, "non-optimal"), (CONFUSED, "confused"))
+    handles = [
+        *(Patch(facecolor=FILLED[colour], edgecolor=colour, label=label) for colour, label in named),
+        Line2D([], [], color=REFERENCE, marker=">", markersize=4, label="beats"),
+        Line2D([], [], color=WITNESS, lw=1.6, label="breaks an assumption"),
+    ]
+    figure.legend(handles=handles, loc="lower center", ncols=3 if figure.get_figwidth() < 5 else 5, fontsize=8)

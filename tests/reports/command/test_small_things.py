@@ -1,0 +1,164 @@
+"""What a user meets: ids by their beginning, one's own claims alone, a file named twice, pipes, long texts."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from marginaudit.reports import LEDGER, Verdict
+from marginaudit.reports.audit.sources import once_each
+from marginaudit.reports.command.arguments import matching
+from marginaudit.reports.command.console import MOST_ROWS, print_table, progress_bar
+from tests.command_line import SHORT, SVOP, Command, dataset_file
+
+MINE = """
+from dataclasses import replace
+from marginaudit.reports import LEDGER
+
+CLAIMS = (replace(LEDGER["ntp.theorem1.norm"], id="mine.norm"), replace(LEDGER["ntp.lemma3"], id="mine.other"))
+"""
+AUDIT = ("audit", "data.json", *SHORT, "--out", "report")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    dataset_file(tmp_path, SVOP)
+    Path("mine.py").write_text(MINE, encoding="utf-8")
+
+
+def claims_of(document: Any) -> list[str]:
+    return [row["claim"] for row in document["verdicts"]]
+
+
+def test_only_ones_own_claims(command: Command) -> None:
+    assert claims_of(command.json(*AUDIT, "--claims", "mine.py", "--only-mine")) == ["mine.norm", "mine.other"]
+    chosen = command.json(*AUDIT, "--claims", "mine.py", "--only-mine", "--claim", "mine.n*")
+    assert claims_of(chosen) == ["mine.norm"]
+    line = command.refused(*AUDIT, "--only-mine")
+    assert line == "--only-mine: got no claims of yours, expected --claims FILE beside it"
+    line = command.refused(*AUDIT, "--claims", "mine.py", "--only-mine", "--claim", "ntp.lemma3")
+    assert "--claim 'ntp.lemma3': got no claim of that id" in line
+    Path("taken.py").write_text(MINE.replace("mine.other", "ntp.lemma3"), encoding="utf-8")
+    assert "ntp.lemma3: got an id that another claim has" in command.refused(
+        *AUDIT, "--claims", "taken.py", "--only-mine"
+    )
+    line = command.refused("audit", "snap-single", "--claims", "mine.py", "--only-mine", "--out", "report")
+    assert line.startswith("--only-mine: got no claim about ")
+
+
+def test_claims_by_the_beginning_of_their_ids(command: Command) -> None:
+    theorem = [name for name in LEDGER if name.startswith("ntp.theorem1.")]
+    assert [claim.id for claim in matching(["ntp.theorem1"], LEDGER)] == theorem
+    assert [claim.id for claim in matching(["ntp.lemma7"], LEDGER)] == ["ntp.lemma7"]
+    assert [claim.id for claim in matching(["ntp.theorem1", "ntp.lemma2"], LEDGER)][-1] == theorem[-1]
+    assert "no claim of that id" in command.refused("audit", "--claim", "ntp.theo", "--out", "report")
+    assert command.json("claims", "ntp.prop2.closed")["id"] == "ntp.prop2.closed-form"
+    assert command.json("claims", "ntp.lemma7")["id"] == "ntp.lemma7"
+    several = command.refused("claims", "ntp.prop1.")
+    assert several.startswith("claim 'ntp.prop1.': got the beginning of 3 ids, expected one of ntp.prop1.norm, ")
+    assert command.refused("claims", "ntp.").endswith(f" and {sum(n.startswith('ntp.') for n in LEDGER) - 5} more")
+    assert "such as ntp.lemma7" in command.refused("claims", "ntp.lema7")
+    assert "no claim of that id" in command.refused("claims", "")
+
+
+def test_a_hunt_writes_a_file_of_the_whole_id(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = command.json("hunt", "ntp.theorem2.floo", "--seconds", "20")
+    assert (found["claim"], found["dataset"]) == ("ntp.theorem2.floor", "ntp.theorem2.floor.json")
+    told = {"nothing": {}, "open": {Verdict.INCONCLUSIVE: 3}, "seen": {Verdict.HOLDS: 1, Verdict.BROKEN: 1}}
+    for name, verdicts in told.items():
+        nothing = SimpleNamespace(
+            claim="ntp.lemma3",
+            without=None,
+            dataset=None,
+            tried=3,
+            settings={},
+            verdicts=verdicts,
+            largest={"V": 2},
+            exhausted=False,
+            seconds=1.0,
+            finding=None,
+            certificate=lambda: None,
+        )
+        monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, found=nothing, **__: found)
+        out = command("hunt", "ntp.lemma3").out
+        assert out.startswith("no counterexample to ntp.lemma3")
+        assert ("Nothing that was tried could decide it" in out) == (name != "seen")
+
+
+def test_a_file_named_twice_is_one_dataset(command: Command) -> None:
+    arguments = ("--claim", "ntp.theorem1.norm", *SHORT, "--out", "report")
+    answer = command("audit", "data.json", "./data.json", str(Path("data.json").absolute()), *arguments, "--json")
+    assert [one["name"] for one in json.loads(answer.out)["datasets"]] == ["svop"]
+    assert "there is one already" not in answer.err
+    Path("copy.json").write_bytes(Path("data.json").read_bytes())
+    document = command.json("audit", "data.json", "copy.json", *arguments)
+    assert [one["name"] for one in document["datasets"]] == ["svop", "svop-2"]
+    assert list(command.json("table", "direction", "example-1", "example-1", *SHORT)) == list(
+        command.json("table", "direction", "example-1", *SHORT)
+    )
+    first, second = object(), object()
+    assert once_each(["b", first, "a", "b", second, first]) == ["b", first, "a", second]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("figure", "statements", "--out", "missing/f.svg"),
+        ("hunt", "ntp.theorem2.floor", "--out", "missing/f.json"),
+        ("solve", "data.json", "--certificate", "missing/c.json"),
+    ],
+)
+def test_a_missing_folder_is_told_before_anything_is_computed(command: Command, arguments: tuple[str, ...]) -> None:
+    line = command.refused(*arguments)
+    assert line.endswith(f"{arguments[-1]}: got No such file or directory, expected a file to write")
+    assert not Path("missing").exists()
+
+
+def test_a_piped_table_follows_columns(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for columns, width in (("60", 60), ("", 200), ("wide", 200)):
+        monkeypatch.setenv("COLUMNS", columns)
+        print_table("t", ["name"], [["w" * 300]])
+        assert max(map(len, capsys.readouterr().out.splitlines())) == width
+
+
+def test_a_log_stands_for_the_bar_where_there_is_no_terminal(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = command("audit", "data.json", "example-1", "--claim", "ntp.theorem1.norm", *SHORT, "--out", "report")
+    assert answer.err.splitlines() == ["svop: audited", "example-1: audited"]
+    again = command("audit", "data.json", "example-1", "--claim", "ntp.theorem1.norm", *SHORT, "--out", "report")
+    assert again.err.splitlines() == [
+        f"{name}: as it was audited before (--fresh audits it anew)" for name in ("svop", "example-1")
+    ]
+    with progress_bar(1) as bar:
+        bar.log("a\x1b line")
+        bar.progress.disable = False
+        bar.log("none beside a bar")
+        bar.progress.disable = True
+    assert capsys.readouterr().err == "a\\x1b line\n"
+
+
+def test_a_large_text_is_summarised(command: Command) -> None:
+    words = [f"w{i}" for i in range(3 * MOST_ROWS)]
+    dataset_file(Path(), SVOP | {"vocabulary": [*"SVOP", *words]}, "large.json")
+    out = command("classify", "large.json").out
+    assert f"and {2 * MOST_ROWS + 4} rows more; --json has all of them." in out
+    assert " … " in out
+    assert "w100" not in out
+    classes = command.json("classify", "large.json")["queries"]["S"]
+    assert len(classes["non_comparable"]) >= len(words)
+    assert "rows more" not in command("classify", "data.json").out
+
+
+def test_an_option_without_its_value_says_what_it_may_be(command: Command) -> None:
+    for option, expected in (
+        ("--fail-on", "one of violated"),
+        ("--steps1", "a whole number from 0 to 1e18, such as 900 or 1e6"),
+        ("--out", "a path"),
+        ("--claim-timeout", "a positive number of seconds"),
+        ("--export", "one of latex, markdown, parquet, pdf"),
+    ):
+        assert command.refused("audit", option) == f"{option}: got no value, expected {expected}"
