@@ -3,9 +3,8 @@
 from itertools import pairwise
 
 import numpy as np
+import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, eye_array, hstack
-from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from marginaudit.orders.ntp.realize.samples import Samples
 from marginaudit.orders.relations import Indices
@@ -17,10 +16,10 @@ NONE = -1
 """Stands for no token."""
 
 
-def pair_weights(samples: Samples, allowed: NDArray[np.bool_]) -> csr_array:
+def pair_weights(samples: Samples, allowed: NDArray[np.bool_]) -> "scipy.sparse.csr_array":
     """How many samples with next token y have x at a place that is allowed, shape (tokens x, next tokens y)."""
     V = samples.vocabulary_size
-    total = csr_array((V, V), dtype=np.int64)
+    total = scipy.sparse.csr_array((V, V), dtype=np.int64)
     ends = (
         np.searchsorted(samples.start, np.arange(PLACES_AT_ONCE, samples.start[-1], PLACES_AT_ONCE), side="right") - 1
     )
@@ -30,16 +29,16 @@ def pair_weights(samples: Samples, allowed: NDArray[np.bool_]) -> csr_array:
         following, count = (
             np.repeat(values[lo:hi], samples.size[lo:hi])[here] for values in (samples.next, samples.count)
         )
-        total = total + coo_array((count, (samples.token[places][here], following)), shape=(V, V)).tocsr()
+        total = total + scipy.sparse.coo_array((count, (samples.token[places][here], following)), shape=(V, V)).tocsr()
     return total
 
 
-def best_matching(weight: csr_array) -> tuple[Indices, int]:
+def best_matching(weight: "scipy.sparse.csr_array") -> tuple[Indices, int]:
     """An injective map from tokens to next tokens of the largest weight, and that weight.
 
     The map is given backwards: the token x with n(x) = y for each y, `NONE` where no weight is on y.
 
-    >>> best_matching(csr_array([[3, 2], [2, 0]]))
+    >>> best_matching(scipy.sparse.csr_array([[3, 2], [2, 0]]))
     (array([1, 0]), 4)
     """
     V = weight.shape[0]
@@ -47,8 +46,10 @@ def best_matching(weight: csr_array) -> tuple[Indices, int]:
     real = pairs.data > 0
     x, y = pairs.coords[0][real], pairs.coords[1][real]
     # A column of its own leaves a token unmatched; one more on every edge keeps these edges from being zeros.
-    edges = coo_array((pairs.data[real] + 1.0, (x, y)), shape=(V, V))
-    rows, columns = min_weight_full_bipartite_matching(hstack([edges, eye_array(V)], format="csr"), maximize=True)
+    edges = scipy.sparse.coo_array((pairs.data[real] + 1.0, (x, y)), shape=(V, V))
+    rows, columns = scipy.sparse.csgraph.min_weight_full_bipartite_matching(
+        scipy.sparse.hstack([edges, scipy.sparse.eye_array(V)], format="csr"), maximize=True
+    )
     matched = columns < V
     source = np.full(V, NONE, dtype=np.int64)
     source[columns[matched]] = rows[matched]

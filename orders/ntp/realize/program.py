@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
-from scipy.sparse import coo_array, csr_array
 
 from marginaudit.orders.ntp.realize.collocation import NONE, best_matching
 from marginaudit.orders.ntp.realize.samples import Samples
@@ -46,7 +45,7 @@ class Program:
         The variable o_qx of each place; `NONE` for samples of one distinct token.
     """
 
-    A: csr_array
+    A: "scipy.sparse.csr_array"
     b: Indices
     weight: Indices
     pairs: Indices
@@ -61,7 +60,7 @@ class Program:
     def source(self, values: NDArray[np.float64]) -> Indices:
         """The collocation, given backwards, on which values of the n_xy are largest."""
         size = np.rint(SCALE * values[: len(self.pairs)]).astype(np.int64)
-        return best_matching(csr_array((size, divmod(self.pairs, self.V)), shape=(self.V, self.V)))[0]
+        return best_matching(scipy.sparse.csr_array((size, divmod(self.pairs, self.V)), shape=(self.V, self.V)))[0]
 
     def winner(self, values: NDArray[np.float64]) -> Mask:
         """The places of winners, as values of the variables say."""
@@ -102,7 +101,7 @@ def program(samples: Samples) -> Program:
     row, variable, sign = (
         np.concatenate(parts) for parts in zip(*[(r, v, np.full(len(r), s)) for r, v, s in rows], strict=True)
     )
-    A = coo_array((sign, (row, variable)), shape=(sum(map(len, bound)), variables)).tocsr()
+    A = scipy.sparse.coo_array((sign, (row, variable)), shape=(sum(map(len, bound)), variables)).tocsr()
     weight = np.zeros(variables, dtype=np.int64)
     weight[k[can]] = samples.count[owner[can]]
     return Program(A, np.concatenate(bound), weight, pairs, wins, V)
@@ -120,7 +119,7 @@ def _others(samples: Samples, eligible: Indices, owner: Indices) -> tuple[Indice
 
 def relaxed(found: Program) -> tuple[NDArray[np.float64], int]:
     """Values that solve the linear relaxation, and how many samples can be kept at most, proved by its multipliers."""
-    solve: Any = linprog  # its stubs have no sparse matrix
+    solve: Any = scipy.optimize.linprog  # its stubs have no sparse matrix
     answer = solve(-found.weight, A_ub=found.A, b_ub=found.b, bounds=(0, 1))
     if answer.x is None:
         return np.zeros(len(found.weight)), int(found.weight.sum())
@@ -139,10 +138,10 @@ def proved_bound(found: Program, multipliers: Indices) -> int:
 
 def solved(found: Program, nodes: int) -> tuple[NDArray[np.float64] | None, int]:
     """The best values that branch and bound finds in so many nodes, None for none, and HiGHS's bound."""
-    answer: Any = milp(
+    answer: Any = scipy.optimize.milp(
         -found.weight,
-        constraints=LinearConstraint(found.A, ub=found.b),
-        bounds=Bounds(0, 1),
+        constraints=scipy.optimize.LinearConstraint(found.A, ub=found.b),
+        bounds=scipy.optimize.Bounds(0, 1),
         integrality=found.integers,
         options={"node_limit": nodes, "mip_rel_gap": 0},
     )

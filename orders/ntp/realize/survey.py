@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy  # its subpackages load when first used
 
 from marginaudit.orders.ntp.realize.collocation import NONE, best_matching, pair_weights
 from marginaudit.orders.ntp.realize.part import Part, largest_part
@@ -82,7 +81,7 @@ def _closest_to(part: Part, samples: Samples) -> Indices:
     """A collocation that most samples fit, given backwards; of all these one that agrees most with the part's."""
     V = samples.vocabulary_size
     y = np.flatnonzero(part.source != NONE)
-    agrees = coo_array((np.ones(len(y), dtype=np.int64), (part.source[y], y)), shape=(V, V)).tocsr()
+    agrees = scipy.sparse.coo_array((np.ones(len(y), dtype=np.int64), (part.source[y], y)), shape=(V, V)).tocsr()
     return best_matching((V + 1) * pair_weights(samples, samples.eligible) + agrees)[0]
 
 
@@ -110,8 +109,10 @@ def _in_cycles(found: Relations, V: int) -> Indices:
         np.concatenate([found.query * V + end for end in (found.winner, found.loser)]), return_inverse=True
     )
     winner, loser = np.split(node, 2)
-    graph = coo_array((np.ones(len(winner), dtype=np.int8), (winner, loser)), shape=(len(names), len(names)))
-    component = connected_components(graph, connection="strong")[1]
+    graph = scipy.sparse.coo_array(
+        (np.ones(len(winner), dtype=np.int8), (winner, loser)), shape=(len(names), len(names))
+    )
+    component = scipy.sparse.csgraph.connected_components(graph, connection="strong")[1]
     return np.unique(names[np.bincount(component)[component] > 1] // V)
 
 
