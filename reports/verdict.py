@@ -69,6 +69,8 @@ class Finding:
         Positions on the clock along which the statement was audited, integers where they are whole.
     detail : str
         In words: the failed assumption with its witness, the allowance, the worst entry, the cause.
+    room : tuple of float
+        Powers of ten between what was measured and its bound (`marginaudit.reports.audit.room`); an audit fills it in.
     witness : mapping or None
         The evidence against, as plain JSON data.
     curve : Curve or None
@@ -86,6 +88,7 @@ class Finding:
     first_violation: int | float | None = None
     informative_from: int | float | None = None
     detail: str = ""
+    room: tuple[float, ...] = ()
     witness: Mapping[str, Any] | None = None
     curve: Curve | None = field(default=None, repr=False)
 

@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib.metadata import version
 from itertools import count
@@ -12,6 +12,8 @@ from marginaudit.orders.assumption import as_document
 from marginaudit.reports.audit.by_proof import by_proof
 from marginaudit.reports.audit.containment import HandedOut, judge
 from marginaudit.reports.audit.ledger import about
+from marginaudit.reports.audit.made import made
+from marginaudit.reports.audit.room import room
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import smallest_counterexample
@@ -60,6 +62,7 @@ class Row:
             "constant": finite(found.constant),
             "side": found.side,
             "repeats_within": finite(found.repeats_within),
+            "room": list(found.room),
             "witness": finite(found.witness),
             "counterexample": self._counterexample_document,
             "kind": self.claim.judgement.kind,
@@ -140,11 +143,13 @@ class Audit:
     claims : those that were audited
     configs : how training was run, by paper
     audited : one for each dataset, in the order given
+    made : when, by which command, on what and by which commit
     """
 
     claims: tuple[Claim, ...]
     configs: Mapping[str, Any]
     audited: tuple[Audited, ...]
+    made: Mapping[str, Any] = field(default_factory=made)
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -181,6 +186,7 @@ class Audit:
         """The JSON of the report, files not included."""
         return {
             "marginaudit": version("marginaudit"),
+            "made": dict(self.made),
             "environment": environment(),
             "config": {paper.name: config_document(paper, self.configs[paper.name]) for paper in self.papers},
             "datasets": [dict(one.document) for one in self.audited],
@@ -190,7 +196,7 @@ class Audit:
 
 def config_document(paper: Paper, config: Any) -> dict[str, Any]:
     """The settings of a run as plain data."""
-    return {field.name: finite(getattr(config, field.name)) for field in fields(paper.config)}
+    return {known.name: finite(getattr(config, known.name)) for known in fields(paper.config)}
 
 
 def environment() -> dict[str, str]:
@@ -235,7 +241,7 @@ def audited(
             else:
                 handed_out = handed_out or HandedOut(run)
                 finding = judge(claim, handed_out, claim_timeout)
-            findings[claim.id] = _with_the_smallest(paper, claim, finding)
+            findings[claim.id] = replace(_with_the_smallest(paper, claim, finding), room=room(finding))
         return Audited(source, findings, dataset_document(source, run), run)
 
 

@@ -64,7 +64,9 @@ def _holding(claim: Claim, run: BaseRun[Any], implication: Implication, measured
         if not _speaks(claim, run):
             return measured
         detail = f"{follows} By itself the measurement is inconclusive: {measured.detail}"
-        hidden = dict.fromkeys(("measured", "bound", "slack", "constant", "repeats_within", "worst_step"))
+        hidden: dict[str, Any] = dict.fromkeys(
+            ("measured", "bound", "slack", "constant", "repeats_within", "worst_step")
+        )
         verdict = Verdict.VACUOUS if _beyond_reach(measured) else Verdict.HOLDS
         return replace(measured, verdict=verdict, evidence=Evidence.PROVED, detail=detail, **hidden)
     if measured.evidence is Evidence.EXACT:

@@ -1,6 +1,8 @@
 """`marginaudit audit`."""
 
+import shlex
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ import click
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
 from marginaudit.reports.audit.ledger import chosen
+from marginaudit.reports.audit.made import made
 from marginaudit.reports.audit.sources import cases_of, load, once_each
 from marginaudit.reports.command.arguments import (
     CHOSEN,
@@ -76,7 +79,10 @@ PAPERS = papers()
 @click.option("--fresh", is_flag=True, help="Audit anew what was audited before.")
 @settings_options("audit", PAPERS)
 @JSON
+@click.pass_obj
 def audit(
+    typed: list[str] | None,
+    /,
     datasets: tuple[str, ...],
     out: Path,
     fail_on: str | None,
@@ -146,6 +152,8 @@ def audit(
             keep_in=default_folder(),
             fresh=fresh,
         )
+        command = None if typed is None else shlex.join(["marginaudit", *typed])
+        result = replace(result, made=made(command, [file for file in (path, claims_file) if file is not None]))
         with refusing(out):
             write_report(result, folder, bar.say, exports)
     report = out / "report.html"

@@ -84,7 +84,8 @@ def _status(arguments: list[str] | None) -> int:
         open_streams()
         with interrupts_kept():
             try:
-                return int(cli.main(args=arguments, prog_name="marginaudit", standalone_mode=False))
+                typed = sys.argv[1:] if arguments is None else arguments
+                return int(cli.main(args=arguments, prog_name="marginaudit", standalone_mode=False, obj=typed))
             except click.exceptions.NoArgsIsHelpError as error:
                 with standard_output() as output:
                     output.write(f"{error.format_message()}\n")

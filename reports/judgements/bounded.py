@@ -150,18 +150,21 @@ class Bounded:
         followed = (outcomes == Outcome.UNSURE) & self._proved(run, steps, sides)
         outcomes[followed] = Outcome.TRUE
         rooms = np.array([_room(side, measured, bound) for side, bound in sides])
-        rooms[followed] = np.inf  # what is measured there says nothing
         ratios, reached = _log_ratios(measured, sides), _log_ratios(measured, sides, bars=2)
-        # beyond a slack of 1e16 all rooms are 1 in float64
-        at_side, at = np.unravel_index(np.lexsort((ratios.ravel(), rooms.ravel()))[0], rooms.shape)
-        side, bound = sides[int(at_side)]
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
-        vacuous = [bound.lower >= largest if side == "upper" else bound.upper <= smallest for side, bound in sides]
+        vacuous = np.array(
+            [bound.lower >= largest if side == "upper" else bound.upper <= smallest for side, bound in sides]
+        )
+        says_less = np.where(followed, 2, vacuous & (outcomes != Outcome.FALSE))
+        # beyond a slack of 1e16 all rooms are 1 in float64
+        at_side, at = np.unravel_index(np.lexsort((ratios.ravel(), rooms.ravel(), says_less.ravel()))[0], rooms.shape)
+        side, bound = sides[int(at_side)]
+        reached[says_less > says_less[at_side, at]] = np.inf
         worst = int(at)
         violated = (outcomes == Outcome.FALSE).any(axis=0)
         first = int(np.argmax(violated)) if violated.any() else None
         return Finding(
-            verdict=_verdict(outcomes, np.array(vacuous)),
+            verdict=_verdict(outcomes, vacuous),
             evidence=measured.evidence,
             measured=None if followed.all() else measured.shown(worst),
             bound=bound.shown(worst),
@@ -173,7 +176,9 @@ class Bounded:
             informative_from=self._informative_from(run, first_spoken, largest, smallest)
             if measured.clock == "t"
             else None,
-            detail=("" if followed.all() else _detail(measured, bound, worst, side)) + _by_proof(followed, measured),
+            detail=("" if followed.all() else _detail(measured, bound, worst, side))
+            + (" At no step of the run does a bound say anything." if vacuous.all() else "")
+            + _by_proof(followed, measured),
             curve=_curve(measured, dict(sides), largest),
         )
 

@@ -8,7 +8,7 @@ from marginaudit.reports.ntp.answers import classified
 from marginaudit.reports.ntp.facts import facts, records
 from marginaudit.reports.ntp.figures.direction import direction_figure
 from marginaudit.reports.ntp.figures.gallery import FIGURES
-from marginaudit.reports.ntp.figures.measured import against_bounds
+from marginaudit.reports.ntp.figures.measured import PANELS, panel
 from marginaudit.reports.ntp.figures.orders import orders_figure
 from marginaudit.reports.ntp.hunting.space import SPACE
 from marginaudit.reports.ntp.implications import IMPLICATIONS
@@ -63,8 +63,17 @@ PAPER = Paper(
     of_dataset={"orders": orders_figure},
     tables=TABLES,
     pictures=(
-        Picture("-direction", "direction error of stage 2, measured and proved", _of_training(direction_figure)),
-        Picture("", "measured against bound", _of_training(against_bounds)),
+        Picture(
+            "-direction",
+            "direction error of stage 2, measured and proved",
+            _of_training(direction_figure),
+            "ntp.theorem1.direction",
+        ),
+        *(
+            Picture(f"-{claim.removeprefix('ntp.')}", "measured against bound", _of_training(panel(number)), claim)
+            for number, (_, claim, _, _) in enumerate(PANELS)
+            if claim != "ntp.theorem1.direction"
+        ),
     ),
     package="marginaudit.reports.ntp",
     space=SPACE,

@@ -1,30 +1,44 @@
-"""The report as one self-contained page: no script, no network, mathematics as MathML, plots as SVG."""
+"""The report as one self-contained page: no network, formulas as MathML, plots as SVG, readable without its script."""
 
+import base64
+import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
+from urllib.parse import quote
 
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit, Row
-from marginaudit.reports.claim import Claim
+from marginaudit.reports.audit.room import inside
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.page import svg
+from marginaudit.reports.page.banners import banners
+from marginaudit.reports.page.headline import headline
+from marginaudit.reports.page.reproduce import command
 from marginaudit.reports.page.statements import LINKS, panels
+from marginaudit.reports.page.theorems import FORMS, PRINTED, form, grouped, theorem
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.plots.style import LINES, STANDINGS, VERDICTS
-from marginaudit.reports.standing import Status
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.plots.style import LINES, PAGE, STANDINGS, VERDICTS
+from marginaudit.reports.verdict import Evidence, Verdict
 
 MOST_LINES = 100
 """Lines of a table that the page shows."""
 
 WORST_FIRST = [verdict.value for verdict in Verdict]
 
+GLYPHS = {Evidence.PROVED: "∎", Evidence.EXACT: "=", Evidence.CERTIFIED: "⊂", Evidence.FLOAT64: "≈"}
+"""How the matrix shows the evidence."""
+
+SIGNS = {"upper": "≤", "lower": "≥"}
+"""Before a bound: the measured quantity's relation to it."""
+
+WIDEST_BESIDE_OTHERS = 600
+"""Pixels of a picture's width, up to which several stand side by side."""
 
 Pictures = Sequence[tuple[str, bytes]]
 """SVG files, each with what it shows."""
@@ -36,7 +50,6 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Pictures, beside: 
     Every text from a dataset is escaped, and its control characters are written out.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
-    from markupsafe import Markup
 
     environment = Environment(
         loader=ChoiceLoader(
@@ -48,65 +61,38 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Pictures, beside: 
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "compact": _compact, "pretty": _pretty, "norm": _norm}
-    rows = [_visible(row.as_document()) for row in audit.rows]
-    cells = {(row.claim.id, row.dataset): shown for row, shown in zip(audit.rows, rows, strict=True)}
-    by_claim: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        by_claim.setdefault(row["claim"], []).append(row)
-    claims: list[dict[str, Any]] = [
-        {
-            "id": claim.id,
-            "anchor": re.sub(r"[^A-Za-z0-9.-]+", "-", claim.id),
-            "source": claim.source,
-            "kind": claim.judgement.kind,
-            "assumptions": claim.assumptions,
-            "statement": claim.statement,
-            "instead": claim.instead,
-            "standing": claim.standing,
-            "words": _visible(asdict(claim.source_words)),
-            "counterexample": counterexample_shown(paper, claim) if paper.has(claim) else None,
-            "smallest": None
-            if (known := smallest_counterexample(paper, claim)) is None
-            else paper.kind.in_words(known),
-            "mathml": Markup(_mathml(claim.formula)),
-            "rows": by_claim[claim.id],
-            "pictures": _inline(beside.get(claim.id, ())),
-            "cells": [cells.get((claim.id, one.name)) for one in audit.audited],
-        }
-        for claim, paper in _claims(audit.rows)
-    ]
-    claims.sort(key=lambda claim: min(WORST_FIRST.index(row["verdict"]) for row in claim["rows"]))
+    environment.filters |= {
+        "number": number,
+        "compact": _compact,
+        "pretty": _pretty,
+        "norm": _norm,
+        "powers": powers,
+        "words": in_words,
+        "breakable": breakable,
+    }
+    claims = list(_claims(audit, document, beside))
+    script = (files("marginaudit.reports.page") / "templates" / "script.js").read_text(encoding="utf-8")
     return environment.get_template("report.html").render(
-        title="What the audit found",
+        script=_markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         version=document["marginaudit"],
+        made=_visible(document["made"]),
         environment=document["environment"],
         datasets=[_visible(data) for data in document["datasets"]],
-        papers=[
-            {
-                "name": paper.name,
-                "source": paper.source,
-                "config": document["config"][paper.name],
-                "sections": f"{paper.name}/sections.html" if _sections(paper) else "facts.html",
-                "datasets": (of_paper := [_visible(d) for d in document["datasets"] if d["paper"] == paper.name]),
-                "tables": [
-                    (table, [_grid(grid) for data in of_paper for grid in table.grids(data["name"], data[table.name])])
-                    for table in paper.tables
-                ],
-            }
-            for paper in audit.papers
-        ],
-        claims=claims,
+        papers=[_paper(paper, document, claims) for paper in audit.papers],
+        banners=[_visible(vars(banner)) for banner in banners(audit)],
+        headline=headline(claims),
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
-        standings=[(status.value, count) for status in Status if (count := _standing(claims, status))],
-        evidences=sorted(Counter(row["evidence"] for row in rows).items()),
-        violations=[
-            (claim, violated)
-            for claim in claims
-            if (violated := [row for row in claim["rows"] if row["verdict"] == Verdict.VIOLATED])
-        ],
+        forms=FORMS,
+        printed=PRINTED,
+        glyphs={evidence.value: glyph for evidence, glyph in GLYPHS.items()},
+        signs=SIGNS,
+        worst_first=WORST_FIRST,
+        evidences=sorted(Counter(row.finding.evidence.value for row in audit.rows).items()),
         colours={name.value: colour for colours in (VERDICTS, STANDINGS) for name, colour in colours.items()},
+        page_colours=PAGE,
         pictures=_inline(pictures),
         statements=panels(audit.papers),
         links=LINKS,
@@ -115,8 +101,81 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Pictures, beside: 
     )
 
 
-def _standing(claims: Sequence[Mapping[str, Any]], status: Status) -> int:
-    return sum(claim["standing"].status is status for claim in claims)
+def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What the page says of one paper: where it is, its data and tables, its claims by theorem, in its own order."""
+    own = [claim for claim in claims if claim["paper"] == paper.name]
+    datasets = [_visible(data) for data in document["datasets"] if data["paper"] == paper.name]
+    theorems = [
+        {"name": name, "anchor": f"{paper.name}:{_slug(name)}", "claims": of_theorem}
+        for name, of_theorem in grouped(own, "theorem")
+    ]
+    title = re.search(r"\btitle = \{(.*)\}", paper.bibtex)
+    number = re.search(r"arXiv ([0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?)", paper.source)
+    return {
+        "name": paper.name,
+        "source": paper.source,
+        "title": title[1] if title else paper.source,
+        "url": f"https://arxiv.org/abs/{number[1]}" if number else "",
+        "config": document["config"][paper.name],
+        "sections": f"{paper.name}/sections.html" if _sections(paper) else "facts.html",
+        "datasets": datasets,
+        "theorems": theorems,
+        "violated": [found for found in theorems if any(claim["violated"] for claim in found["claims"])],
+        "tables": [
+            (table, [_grid(grid) for data in datasets for grid in table.grids(data["name"], data[table.name])])
+            for table in paper.tables
+        ],
+    }
+
+
+def _claims(audit: Audit, document: Mapping[str, Any], beside: Mapping[str, Pictures]) -> Iterator[dict[str, Any]]:
+    """What the page says of each statement and of its rows, in the order of the ledgers."""
+    known = {row.claim.id: row.claim for row in audit.rows} | {c.id: c for paper in audit.papers for c in paper.claims}
+    origins = {one.name: one.source.origin for one in audit.audited}
+    claims_file = next((name for name in document["made"]["files"] if not name.lower().endswith(".toml")), None)
+    of_claim: dict[tuple[str, str], list[Row]] = {}
+    for row in audit.rows:
+        of_claim.setdefault((row.claim.id, row.paper.name), []).append(row)
+    for audited in of_claim.values():
+        claim, paper = audited[0].claim, audited[0].paper
+        rows = [
+            _row(row) | {"command": command(row, origins[row.dataset], audit.configs[paper.name], claims_file)}
+            for row in audited
+        ]
+        smallest = smallest_counterexample(paper, claim)
+        yield {
+            "id": claim.id,
+            "paper": paper.name,
+            "theorem": theorem(claim, known),
+            "form": form(claim, paper),
+            "source": claim.source,
+            "kind": claim.judgement.kind,
+            "assumptions": claim.assumptions,
+            "statement": claim.statement,
+            "words": _visible(asdict(claim.source_words)),
+            "instead": claim.instead,
+            "standing": claim.standing,
+            "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
+            "smallest": None if smallest is None else paper.kind.in_words(smallest),
+            "smallest_file": None if smallest is None else _data_url(paper.kind.to_document(smallest)),
+            "mathml": _markup(_mathml(claim.formula, claim.statement)),
+            "rows": rows,
+            "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED],
+            "pictures": _inline(beside.get(claim.id, ())),
+        }
+
+
+def _row(row: Row) -> dict[str, Any]:
+    shown: dict[str, Any] = _visible(row.as_document())
+    return shown | {"inside": inside(row.finding)}
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()
+
+
+def _data_url(document: Mapping[str, Any]) -> str:
+    return f"data:application/json,{quote(json.dumps(document, ensure_ascii=False))}"
 
 
 def _sections(paper: Paper) -> bool:
@@ -133,20 +192,26 @@ def _grid(grid: Grid) -> dict[str, Any]:
     return shown | {"rows": _visible(grid.rows[:MOST_LINES]), "words": grid.words, "long": grid.long}
 
 
-def _claims(rows: Sequence[Row]) -> list[tuple[Claim, Paper]]:
-    return list({row.claim.id: (row.claim, row.paper) for row in rows}.values())
-
-
-def _mathml(formula: str) -> str:
+def _mathml(formula: str, in_words: str = "") -> str:
+    """The formula as MathML, with the statement in words for who cannot see it."""
     from latex2mathml.converter import convert
+    from markupsafe import escape
 
-    return convert(formula, display="block")
+    return convert(formula, display="block").replace("<math ", f'<math alttext="{escape(in_words)}" ', 1)
 
 
-def _inline(pictures: Pictures) -> list[tuple[str, Any]]:
+def _markup(text: str) -> Any:
     from markupsafe import Markup
 
-    return [(printable(name), Markup(svg.inline(picture))) for name, picture in pictures]
+    return Markup(text)
+
+
+def _inline(pictures: Pictures) -> list[tuple[str, Any, bool]]:
+    """Each with what it shows, and whether it takes the whole width."""
+    return [
+        (printable(name), _markup(drawn := svg.inline(picture)), svg.width(drawn) > WIDEST_BESIDE_OTHERS)
+        for name, picture in pictures
+    ]
 
 
 def _visible(value: Any) -> Any:
@@ -170,6 +235,35 @@ def number(value: float | None) -> str:
     if isinstance(value, int) and abs(value) < 10_000_000:
         return str(value)
     return f"{value:.4g}"
+
+
+def powers(room: Sequence[float]) -> str:
+    """Powers of ten of room in a cell of the matrix.
+
+    >>> powers((0.04, 27.6)), powers((-0.2,)), powers(())
+    ('0.0 → 28', '−0.2', '')
+    """
+    return " → ".join(f"{round(x, 1 if abs(x) < 9.95 else None) + 0}".replace("-", "−") for x in room)
+
+
+def breakable(name: str) -> Any:
+    """An id that may go on in a new line after a dot or hyphen, and nowhere else.
+
+    >>> breakable("ntp.lemma4")
+    Markup('ntp.<wbr>lemma4')
+    """
+    from markupsafe import escape
+
+    return _markup(re.sub(r"([.-])", r"\1<wbr>", str(escape(name))))
+
+
+def in_words(count: int, one: str, many: str) -> str:
+    """A count with its noun or verb.
+
+    >>> in_words(1, "statement fails", "statements fail"), in_words(2, "is", "are")
+    ('1 statement fails', '2 are')
+    """
+    return f"{count} {one if count == 1 else many}"
 
 
 def _norm(solution: Mapping[str, Any] | None) -> str:

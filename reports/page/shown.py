@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], None]) -> Shown:
-    """The paper's pictures and records of a dataset.
+    """The paper's pictures, but those of claims that were not audited, and records of a dataset.
 
     Raises
     ------
@@ -25,6 +25,8 @@ def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], 
     progress(f"{audited.name}: figures")
     pictures = []
     for picture in paper.pictures:
+        if picture.claim and picture.claim not in audited.findings:
+            continue
         figure = picture.draw(run, audited.findings)
         if figure is not None:
             pictures.append(Drawn(picture.suffix, picture.caption, picture.claim, rendered_as(figure, exports)))

@@ -46,6 +46,16 @@ def inline(picture: bytes) -> str:
     return text.replace("<svg ", f"<svg{width} ", 1)
 
 
+def width(text: str) -> int:
+    """Pixels of such an element's width; 0 where the file had none.
+
+    >>> width('<svg style="width:403px" viewBox="0 0 302.4 208.8">')
+    403
+    """
+    found = re.match(r'<svg style="width:([0-9]+)px"', text)
+    return int(found[1]) if found else 0
+
+
 def _tag(tag: str, salt: str) -> str:
     tag = re.sub(NOT_NEEDED, "", re.sub(r"\s+", " ", tag))
     tag = re.sub(r"(?<![#\w.])-?[0-9]+\.[0-9]+", lambda number: rounded(float(number.group())), tag)

@@ -113,7 +113,9 @@ def _to_document(found: Found) -> dict[str, Any]:
 def _from_document(document: Mapping[str, Any]) -> Found:
     findings = {
         claim: Finding(
-            Verdict(found["verdict"]), Evidence(found["evidence"]), **{name: found[name] for name in NUMBERS}
+            Verdict(found["verdict"]),
+            Evidence(found["evidence"]),
+            **{name: found[name] for name in NUMBERS} | {"room": tuple(found["room"])},
         )
         for claim, found in document["findings"].items()
     }

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 FORMATS = (".svg", ".pdf", ".png")
 
+ON_WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+
+ROOM_FOR_WORDS = 1e3
+"""So many times what a quantity can reach the hatched ground above it goes up at least: words stand there."""
+
 ROUNDING_ONLY = 1e-28
 """A 1 - cos below this is the rounding of unit vectors in float64."""
 
@@ -38,10 +43,12 @@ def draw_curve(axis: "Axes", curve: Curve, since: str) -> None:
     measured = drawable(curve.measured)
     upper = None if curve.upper is None else drawable(curve.upper)
     lower = None if curve.lower is None else drawable(curve.lower)
-    shown = [values for values in (measured, upper, lower) if values is not None]
-    positive = np.concatenate([v[np.isfinite(v) & (v > 0)] for v in shown])
+    rounding = bool(np.isfinite(measured).any()) and np.nanmax(measured, initial=0) < ROUNDING_ONLY
+    shown = [values for values in (None if rounding else measured, upper, lower) if values is not None]
+    positive = np.concatenate([v[np.isfinite(v) & (v > 0)] for v in shown]) if shown else np.array([])
     if not len(positive):
-        axis.text(0.5, 0.5, "zero to rounding" if np.isfinite(measured).any() else "no direction", **_centred(axis))
+        axis.set_yticks([])
+        axis.text(0.5, 0.5, "zero to rounding" if rounding else "no direction", **_centred(axis))
         return
     powers_of_ten(axis.set_yscale, axis.yaxis)
     if positive.max() < 10 * positive.min():  # perhaps no power of ten between them
@@ -50,28 +57,31 @@ def draw_curve(axis: "Axes", curve: Curve, since: str) -> None:
     if positive.max() < 1.001 * positive.min():  # one value: matplotlib would zoom in on its rounding
         axis.set_ylim(positive.min() / 3, positive.max() * 3)
     marker = "o" if len(step) == 1 else None  # a line through one point shows nothing
-    axis.plot(step, measured, color=MEASURED, lw=1.8, marker=marker, label="measured", zorder=3)
+    if rounding:
+        axis.text(0.5, 0.25, "measured: zero to rounding", **_centred(axis))
+    else:
+        axis.plot(step, measured, color=MEASURED, lw=1.8, marker=marker, label="measured", zorder=3)
     if upper is not None:
-        axis.plot(step, upper, color=BOUND, lw=1.4, marker=marker, label="bound")
+        axis.plot(step, upper, color=BOUND, lw=1.4, marker=marker, label="≤ bound")
     if lower is not None:
-        axis.plot(step, lower, color=BOUND, lw=1.4, marker=marker, label="bound")
+        axis.plot(step, lower, color=BOUND, lw=1.4, ls=(0, (5, 2)), marker=marker, label="≥ bound")
     top = curve.vacuous_above
     if top is not None and upper is not None and not (upper <= top).all():
-        ceiling = np.nanmax(upper, initial=top * 2)
+        ceiling = max(np.nanmax(upper, initial=top * 2), top * ROOM_FOR_WORDS)
         axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
         axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
         axis.annotate(
             since,
             xy=(0.03, top),
             xycoords=axis.get_yaxis_transform(),
-            xytext=(0, -4),
+            xytext=(0, 4),
             textcoords="offset points",
-            va="top",
+            va="bottom",
             fontsize=7.5,
             color=BOUND,
+            bbox=ON_WHITE,
+            zorder=4,
         )
-    if np.nanmax(measured, initial=0) < ROUNDING_ONLY:
-        axis.text(0.5, 0.25, "measured: zero to rounding", **_centred(axis))
 
 
 def _centred(axis: "Axes") -> dict[str, Any]:

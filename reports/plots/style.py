@@ -26,6 +26,29 @@ STANDINGS = {Status.REFUTED: "#b42318", Status.OPEN: "#b54708", Status.PROVED: "
 LINES = {"proves": "#067647", "implies": "#1f4e79", "refutes": "#b42318", "printed": "#98a2b3"}
 """Of arcs between statements."""
 
+PAGE: dict[str, tuple[str, str]] = {
+    "ink": ("#101828", "#f2f4f7"),
+    "soft": ("#475467", "#a4acb9"),
+    "line": ("#e4e7ec", "#344054"),
+    "ground": ("#ffffff", "#101828"),
+    "panel": ("#f9fafb", "#1d2939"),
+    "measured": (MEASURED, "#84b6e8"),
+    "bound": (BOUND, "#f79009"),
+    "sharper": (SHARPER, "#2ed3b7"),
+    "hatch": (HATCH, "#7a4a24"),
+    "violated": (VERDICTS[Verdict.VIOLATED], "#f97066"),
+    "broken": (VERDICTS[Verdict.BROKEN], "#fda29b"),
+    "inconclusive": (VERDICTS[Verdict.INCONCLUSIVE], "#fdb022"),
+    "vacuous": (VERDICTS[Verdict.VACUOUS], "#bdb4fe"),
+    "not-applicable": (VERDICTS[Verdict.NOT_APPLICABLE], "#a4acb9"),
+    "holds": (VERDICTS[Verdict.HOLDS], "#47cd89"),
+    "refuted": (STANDINGS[Status.REFUTED], "#f97066"),
+    "open": (STANDINGS[Status.OPEN], "#fdb022"),
+    "proved": (STANDINGS[Status.PROVED], "#47cd89"),
+    "implies": (LINES["implies"], "#84b6e8"),
+}
+"""Colours of the page's text and lines, in the light and in the dark."""
+
 FIGURE: Any = {
     "font.size": 9,
     "axes.titlesize": 9.5,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from marginaudit.orders import printable
 from marginaudit.reports.ntp.run import PAPER_STEPS, Run
 from marginaudit.reports.plots.axes import drawable, power_of_ten, powers_of_ten
+from marginaudit.reports.plots.measured import ON_WHITE
 from marginaudit.reports.plots.plotting import styled
 from marginaudit.reports.plots.style import BOUND, HATCH, LAW, MEASURED, REFERENCE, SHARPER
 from marginaudit.reports.verdict import Finding
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
-
-ON_WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
 
 MOST = 2.0
 """1 - cos reaches no more."""

@@ -1,6 +1,6 @@
 """Figure 2 of arXiv 2409.17335: its six quantities, alone and against their bounds."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,16 +28,21 @@ PANELS = (
 )
 
 
-@styled
-def against_bounds(run: Run, findings: Mapping[str, Finding]) -> "Figure":
-    """Figure 2's six panels on logarithmic axes, each measured quantity against its bound.
+def panel(number: int) -> "Callable[[Run, Mapping[str, Finding]], Figure]":
+    """One of the panels on logarithmic axes, the measured quantity against its bound.
 
     The part of a bound above what the quantity can reach is vacuous: it is hatched, and the panel says
     from which step the bound is informative.
     """
-    figure, axes = six_panels(f"{printable(run.dataset.name)}: measured against bound")
-    for axis, (title, claim, stage, column) in zip(axes, PANELS, strict=True):
-        axis.set_title(title)
+    title, claim, stage, column = PANELS[number]
+
+    @styled
+    def draw(run: Run, findings: Mapping[str, Finding]) -> "Figure":
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(4.2, 2.9), layout="constrained")
+        axis = figure.subplots()
+        axis.set_title(f"{printable(run.dataset.name).replace('$', chr(92) + '$')}, {title[0].lower()}{title[1:]}")
         axis.set_xlabel("step $t$")
         powers_of_ten(axis.set_xscale, axis.xaxis)
         finding = findings.get(claim)
@@ -47,8 +52,11 @@ def against_bounds(run: Run, findings: Mapping[str, Finding]) -> "Figure":
             later = record.step >= 1
             curve = Curve(record.step[later].tolist(), getattr(record, column)[later].tolist())
         draw_curve(axis, curve, "" if finding is None else first_step(finding))
-    one_legend(figure, axes)
-    return figure
+        if axis.get_legend_handles_labels()[0]:
+            axis.legend()
+        return figure
+
+    return draw
 
 
 @styled

@@ -292,3 +292,27 @@ def test_the_detail_gives_relative_error_bars() -> None:
     assert "error bars 0.0e+00" in _detail(series([0.0], radius=0.5), series([0.0], radius=0.5), 0, "upper")
     logs = series([2.0], radius=0.125, log=True), series([-4.0], radius=0.375, log=True)
     assert "error bars 5.0e-01" in _detail(*logs, 0, "upper")
+
+
+def test_the_numbers_are_from_where_the_bound_says_something() -> None:
+    """1/t against 4/t - 1/t^2 has the least room at t = 1, where a bound of 3 says nothing of what is at most 1."""
+    claim = Bounded(measured(1 / STEP), lambda _, t: 4 / t - 1 / t**2, largest=1.0)
+    found = claim.judge(run())
+    assert (found.worst_step, found.informative_from) == (4, 4)
+    assert found.slack == pytest.approx(4 - 1 / 4, rel=1e-12, abs=0)
+    everywhere = replace(claim, largest=np.inf).judge(run())
+    assert (everywhere.worst_step, everywhere.slack) == (1, pytest.approx(3, rel=1e-12, abs=0))
+
+
+def test_where_no_bound_says_anything_the_detail_says_so() -> None:
+    claim = Bounded(measured(1 / STEP), lambda _, t: 4 / t**1.1, largest=1e-9)
+    found = claim.judge(run())
+    assert (found.verdict, found.worst_step) == (Verdict.VACUOUS, 1000)
+    assert "At no step of the run does a bound say anything." in found.detail
+    assert "At no step" not in replace(claim, largest=1.0).judge(run()).detail
+
+
+def test_what_breaks_a_bound_is_shown_even_where_it_is_beyond_reach() -> None:
+    claim = Bounded(measured(np.where(STEP == 5, 9.0, 0.1)), lambda _, t: 0 * t + np.where(t < 10, 5, 0.5), largest=1.0)
+    found = claim.judge(run())
+    assert (found.verdict, found.worst_step, found.measured) == (Verdict.VIOLATED, 5, 9.0)

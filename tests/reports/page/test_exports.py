@@ -36,7 +36,7 @@ def test_the_files(folder: Path) -> None:
     parquet = [f"{table}.parquet" for table in ("verdicts", "direction", "proposition2")]
     assert {f"tables/{name}" for name in (*names, *parquet, "references.bib")} < set(files)
     assert all((folder / name).is_file() for name in files)
-    assert (folder / "figures" / "example-1.pdf").read_bytes().startswith(b"%PDF")
+    assert (folder / "figures" / "example-1-prop1.loss.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_without_formats_there_are_none() -> None:

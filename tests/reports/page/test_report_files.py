@@ -1,6 +1,8 @@
 """What an audit writes: report.json, verdicts.csv, trajectories, figures and the page, twice the same."""
 
+import base64
 import csv
+import hashlib
 import io
 import math
 import os
@@ -19,6 +21,7 @@ from marginaudit.orders.ntp import ASSUMPTIONS
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.command.cli import main
 from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.page.theorems import theorem
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
 
 ROW = {
@@ -52,8 +55,11 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     documents = [SVOP, CYCLE, NO_FUNCTION, NO_FUNCTION | {"name": "svop"}]
     files = [dataset_file(folder, document, f"{i}.json") for i, document in enumerate(documents)]
     arguments = ["audit", *map(str, files), *SHORT]
-    with pytest.raises(SystemExit) as ended:
-        main([*arguments, "--out", str(folder / "first")])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments, "--out", "first"])
     assert ended.value.code == 0
     text = (folder / "first" / "report.json").read_text(encoding="utf-8")
     return Report(folder / "first", arguments, strict_json(text))
@@ -64,10 +70,12 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_two_runs_write_the_same_bytes(report: Report) -> None:
-    again = report.folder.parent / "again"
+    again = report.folder.parent / "again" / "first"
+    again.parent.mkdir()
     environment = os.environ | {"PYTHONHASHSEED": "12345", "TZ": "Asia/Tokyo", "LC_ALL": "C", "COLUMNS": "33"}
+    environment["SOURCE_DATE_EPOCH"] = "1700000000"
     subprocess.run(
-        [sys.executable, "-m", "marginaudit.reports", *report.arguments, "--out", str(again)],
+        [sys.executable, "-m", "marginaudit.reports", *report.arguments, "--out", "first"],
         check=True,
         cwd=again.parent,
         env=environment,
@@ -82,7 +90,8 @@ def test_two_runs_write_the_same_bytes(report: Report) -> None:
 def test_the_files(report: Report) -> None:
     stems = ["svop", "cycle"]
     expected = {"report.html", "report.json", "verdicts.csv", "tables/direction.csv", "tables/proposition2.csv"}
-    drawn = [stem + suffix for stem in stems for suffix in ("", "-direction")]
+    panels = ("prop1.loss", "prop1.direction", "prop1.norm", "theorem2.loss", "theorem1.norm")
+    drawn = [f"{stem}-{suffix}" for stem in stems for suffix in ("direction", *panels)]
     expected |= {f"figures/{name}.{ending}" for name in drawn for ending in ("svg",)}
     expected |= {f"trajectories/{stem}-{stage}.csv" for stem in stems for stage in ("stage1", "stage2")}
     assert set(contents(report.folder)) == expected
@@ -239,7 +248,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag, f"</{tag}> at {self.getpos()}"
 
     def handle_data(self, data: str) -> None:
-        if "svg" not in self.open and "style" not in self.open:
+        if not {"svg", "style", "script"} & set(self.open):
             self.text.append(data)
 
 
@@ -248,17 +257,20 @@ def test_the_page(report: Report) -> None:
     assert text.startswith("<!DOCTYPE html>")
     page = Page(text)
     assert page.open == []
-    assert not {"script", "iframe", "object", "embed", "link", "base", "form", "img"} & set(page.count)
+    assert page.count["script"] == 1
+    assert not {"iframe", "object", "embed", "link", "base", "img"} & set(page.count)
     assert not {name for name in page.attributes if name.startswith("on")}
     assert page.links
-    assert all(link.startswith("#") for link in page.links)
+    elsewhere = {link for link in page.links if not link.startswith("#")}
+    assert {link.split(",")[0] for link in elsewhere} == {"https://arxiv.org/abs/2409.17335", "data:application/json"}
     assert not re.search(r"@import|url\((?!['\"]?#)", text)
     assert len(page.ids) == len(set(page.ids))
-    assert {link[1:] for link in page.own_links} <= set(page.ids)
-    assert page.count["math"] == len(PAPER.claims)
-    assert page.count["svg"] == 4 + 1  # two of each dataset that trains, and the graph of statements
-    assert page.count["article"] == len(PAPER.claims)
-    shown = " ".join(" ".join(page.text).split())
+    assert {link[1:] for link in page.own_links if link.startswith("#")} <= set(page.ids)
+    failing = {row["claim"] for row in report.document["verdicts"] if row["verdict"] == "violated"}
+    assert page.count["math"] == len(PAPER.claims) + len(failing)
+    assert page.count["svg"] == 2 * 6 + 1  # six of each dataset that trains, and the graph of statements
+    assert page.count["article"] == len(PAPER.claims) + len({theorem(LEDGER[claim], LEDGER) for claim in failing})
+    shown = " ".join("".join(page.text).split())
     for claim in PAPER.claims:
         assert claim.id in shown
         assert claim.statement in shown
@@ -268,6 +280,14 @@ def test_the_page(report: Report) -> None:
     counts = Counter(row["verdict"] for row in report.document["verdicts"])
     for verdict, count in counts.items():
         assert f"{count} {verdict}" in shown
+
+
+def test_the_page_lets_nothing_run_or_load_but_its_own_script(report: Report) -> None:
+    text = (report.folder / "report.html").read_text(encoding="utf-8")
+    [script] = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
+    [policy] = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert policy == f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
 def test_what_an_earlier_report_left_is_removed_and_nothing_else(

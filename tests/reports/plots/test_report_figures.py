@@ -30,7 +30,7 @@ def labels(axis: Axes) -> list[str]:
     return [tick.label1.get_text() for tick in ticks if low <= tick.get_loc() <= high and tick.label1.get_text()]
 
 
-@pytest.mark.parametrize("value", [5.38, 0.1, 0.09999999999999999, 1.0, 1e-30, 1e150])
+@pytest.mark.parametrize("value", [5.38, 0.1, 0.09999999999999999, 1.0, 1e-27, 1e150])
 @pytest.mark.parametrize("length", [1, 3])
 def test_one_value(value: float, length: int) -> None:
     axis = drawn(Curve(list(range(1, length + 1)), [value * (1 + 2e-16 * i) for i in range(length)]))
@@ -53,9 +53,17 @@ def test_a_bound_out_of_reach(upper: list[float]) -> None:
     assert any("bound vacuous" in text.get_text() for text in axis.texts)
 
 
-@pytest.mark.parametrize("measured", [[5e-324, 1e-320], [0.0, 0.0]])
-def test_what_is_zero_to_rounding(measured: list[float]) -> None:
-    assert [text.get_text() for text in drawn(Curve([1, 2], measured)).texts] == ["zero to rounding"]
+@pytest.mark.parametrize("measured", [[5e-324, 1e-320], [0.0, 0.0], [9e-29, 1e-48]])
+def test_what_is_zero_to_rounding_has_no_axis(measured: list[float]) -> None:
+    axis = drawn(Curve([1, 2], measured))
+    assert [text.get_text() for text in axis.texts] == ["zero to rounding"]
+    assert (len(axis.lines), labels(axis)) == (0, [])
+
+
+def test_beside_a_bound_what_is_zero_to_rounding_does_not_stretch_the_axis() -> None:
+    axis = drawn(Curve([1, 2], [9e-29, 1e-48], [1.0, 0.1]))
+    assert axis.get_ylim()[0] > 0.01
+    assert [line.get_label() for line in axis.lines] == ["≤ bound"]
 
 
 @pytest.mark.parametrize("measured", [[], [math.nan], [math.inf]])
@@ -104,8 +112,11 @@ def test_what_is_drawn_can_be_read(curve: Curve) -> None:
     ceiling = [line.get_ydata()[0] for line in lines[REFERENCE]]
     for text, box in zip(axis.texts, boxes, strict=True):
         if "bound" in text.get_text():
-            below = axis.transData.transform((1, ceiling[0]))[1] - box.y1
-            assert 0 < below < text.get_fontsize()
+            above = box.y0 - axis.transData.transform((1, ceiling[0]))[1]
+            assert 0 < above < text.get_fontsize()
+            [hatched] = axis.patches
+            assert box.y1 < hatched.get_window_extent(renderer).y1
+            assert text.get_zorder() > max(others)
 
 
 COLOURS = (MEASURED, BOUND, REFERENCE)

@@ -14,7 +14,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from marginaudit.reports.ntp.figures.direction import _mark_the_papers_length, direction_figure
-from marginaudit.reports.ntp.figures.measured import PANELS, against_bounds, ntp_2
+from marginaudit.reports.ntp.figures.measured import PANELS, ntp_2
+from marginaudit.reports.ntp.figures.measured import panel as draw_panel
 from marginaudit.reports.plots.measured import draw_curve, one_legend, six_panels
 from marginaudit.reports.plots.plotting import plot_settings
 from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
@@ -175,7 +176,8 @@ def test_a_panel_draws_what_was_measured_and_its_bounds() -> None:
     axis = panel(Curve([1, 2], [3.0, 400.0], [5.0, 600.0], [1.0, 2.0]))
     assert lines(axis, MEASURED) == [([1, 2], [3.0, 400.0])]
     assert lines(axis, BOUND) == [([1, 2], [5.0, 600.0]), ([1, 2], [1.0, 2.0])]
-    assert [line.get_label() for line in axis.lines] == ["measured", "bound", "bound"]
+    assert [line.get_label() for line in axis.lines] == ["measured", "≤ bound", "≥ bound"]
+    assert [line.is_dashed() for line in axis.lines] == [False, False, True]
     assert (texts(axis), len(axis.patches)) == ({}, 0)
     assert axis.lines[0].get_marker() == "None"
 
@@ -184,14 +186,16 @@ def test_what_is_beyond_reach_is_hatched() -> None:
     axis = panel(Curve([1, 2], [0.1, 0.2], [8.0, 1.0], None, 2.0))
     assert lines(axis, REFERENCE) == [([0, 1], [2.0, 2.0])]
     [hatched] = axis.patches
-    assert (hatched.get_y(), hatched.get_y() + hatched.get_height()) == (2.0, 8.0)  # type: ignore[attr-defined]
+    assert (hatched.get_y(), hatched.get_y() + hatched.get_height()) == (2.0, 2000.0)  # type: ignore[attr-defined]
+    high = panel(Curve([1, 2], [0.1, 0.2], [8e4, 1.0], None, 2.0)).patches[0]
+    assert high.get_height() == 8e4 - 2  # type: ignore[attr-defined]
     assert texts(axis) == {"said": (0.03, 2.0)}
     within = panel(Curve([1, 2], [0.1, 0.2], [2.0, 1.0], None, 2.0))
     assert (len(within.patches), texts(within)) == (0, {})
     for curve in (Curve([1, 2], [0.1, 0.2], None, [0.01, 0.01], 2.0), Curve([1, 2], [0.1, 0.2], [9.0, 8.0])):
         assert len(panel(curve).patches) == 0
     gone = panel(Curve([1, 2], [0.1, 0.2], [math.inf, math.inf], None, 2.0))
-    assert gone.patches[0].get_height() == 2.0  # type: ignore[attr-defined]
+    assert gone.patches[0].get_height() == 1998.0  # type: ignore[attr-defined]
 
 
 def test_one_value_is_not_zoomed_into() -> None:
@@ -202,24 +206,25 @@ def test_one_value_is_not_zoomed_into() -> None:
     assert texts(panel(Curve([1, 2], [1e-9, 1e-32], [1.0, 0.5]))) == {}
 
 
-def test_six_panels_show_the_claims_curves_or_the_run() -> None:
+def test_a_panel_shows_the_claims_curve_or_the_run() -> None:
     column = {"step": np.array([0, 1, 5]), "loss": np.array([9.0, 3.0, 1.0])}
     columns = column | {"norm": np.array([0.0, 2.0, 4.0]), "one_minus_cos": np.array([NAN, 0.5, 0.25])}
     stage = SimpleNamespace(**columns)
-    run: Any = SimpleNamespace(dataset=SimpleNamespace(name="n"), trained=SimpleNamespace(stage1=stage, stage2=stage))
-    curve = Curve([2, 3], [7.0, 8.0], [9.0, 10.0])
-    figure = against_bounds(run, {"ntp.theorem1.norm": Finding(Verdict.HOLDS, informative_from=3, curve=curve)})
-    assert len(figure.axes) == 6
-    for axis, (title, claim, _, name) in zip(figure.axes, PANELS, strict=True):
-        assert axis.get_title("left") == title
+    run: Any = SimpleNamespace(dataset=SimpleNamespace(name="n$"), trained=SimpleNamespace(stage1=stage, stage2=stage))
+    curve = Curve([2, 3], [7.0, 8.0], [9.0, 10.0], [1.0, 2.0])
+    found = {"ntp.theorem1.norm": Finding(Verdict.HOLDS, informative_from=3, curve=curve)}
+    for number, (title, claim, _, name) in enumerate(PANELS):
+        figure = draw_panel(number)(run, found)
+        [axis] = figure.axes
+        assert axis.get_title("left").lower() == rf"n\$, {title}".lower()
         expected = ([2, 3], [7.0, 8.0]) if claim == "ntp.theorem1.norm" else ([1, 5], columns[name][1:].tolist())
         assert lines(axis, MEASURED) == [expected]
-    [legend] = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["measured", "bound"]
-    assert legend._ncols == 2  # type: ignore[attr-defined]
-    assert {(axis.get_xscale(), axis.get_xlabel()) for axis in figure.axes} == {("log", "step $t$")}
-    assert {axis.xaxis.get_major_formatter()(1000.0) for axis in figure.axes} == {"10³"}
-    assert figure.get_suptitle() == "n: measured against bound"
+        legend = axis.get_legend()
+        assert legend is not None
+        bounds = ["≤ bound", "≥ bound"] if claim == "ntp.theorem1.norm" else []
+        assert [text.get_text() for text in legend.get_texts()] == ["measured", *bounds]
+        assert (axis.get_xscale(), axis.get_xlabel()) == ("log", "step $t$")
+        assert axis.xaxis.get_major_formatter()(1000.0) == "10³"
 
 
 def test_figure_2_is_on_linear_axes_with_the_infimum_of_each_loss() -> None:

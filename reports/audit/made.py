@@ -1,0 +1,63 @@
+"""When, by which command, on what and by which state of this program an audit was made."""
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+from typing import Any
+
+from marginaudit.orders import printable
+
+
+def made(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, Any]:
+    """What a report says of its own making.
+
+    Parameters
+    ----------
+    command : as it was typed; None where there was none
+    files : what was read beside the datasets, for their hashes
+    """
+    return {
+        "date": _date(),
+        "command": None if command is None else printable(command),
+        "cpu": _cpu(),
+        "commit": _commit(),
+        "files": {printable(str(path)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files},
+    }
+
+
+def _date() -> str:
+    """Now, or the time that SOURCE_DATE_EPOCH holds (https://reproducible-builds.org/specs/source-date-epoch)."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
+    return now.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _cpu() -> str:
+    """The processor's name, else what kind it is."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine()
+
+
+def _commit() -> str | None:
+    """The commit that was installed, or is checked out where the program lies; None where neither is known."""
+    try:
+        installed = json.loads(distribution("marginaudit").read_text("direct_url.json") or "{}")
+        if "vcs_info" in installed:
+            return str(installed["vcs_info"]["commit_id"])
+        here = Path(__file__).resolve()
+        git = ["git", "-C", str(here.parent)]
+        for command in (["ls-files", "--error-unmatch", here.name], ["describe", "--always", "--dirty", "--exclude=*"]):
+            answer = subprocess.run([*git, *command], capture_output=True, check=True, text=True, timeout=10).stdout
+        return answer.strip() or None
+    except (PackageNotFoundError, OSError, ValueError, KeyError, TypeError, subprocess.SubprocessError):
+        return None

@@ -1,0 +1,49 @@
+"""What a reader sees of a row's numbers: those from where the statement speaks and its bound says something."""
+
+import math
+
+from marginaudit.reports.verdict import Curve, Finding
+
+
+def inside(finding: Finding) -> bool:
+    """Whether the row's numbers are from there; else the run has no such step, and its detail has what was measured."""
+    first, worst = finding.informative_from, finding.worst_step
+    return first is None or worst is None or worst >= first
+
+
+def room(finding: Finding) -> tuple[float, ...]:
+    """Powers of ten between what was measured and its bound, positive where the bound is kept.
+
+    Two of a bound along steps: where it first says something, and at the end. One of a bound that has a slack alone,
+    none of a statement that is no bound or has no slack.
+
+    >>> from marginaudit.reports.verdict import Verdict
+    >>> curve = Curve([1, 10, 100], [1e-3, 1e-4, 1e-5], upper=[9.0, 1.0, 1.0], vacuous_above=2.0)
+    >>> room(Finding(Verdict.HOLDS, side="upper", slack=1e4, worst_step=10, informative_from=5, curve=curve))
+    (4.0, 5.0)
+    """
+    if not inside(finding) or finding.side is None or finding.slack is None:
+        return ()
+    curve = finding.curve
+    if curve is not None and (curve.upper is not None or curve.lower is not None):
+        found = [powers for at in range(len(curve.step)) if (powers := _powers(finding, curve, at)) is not None]
+        return (found[0], found[-1]) if found else ()
+    if finding.slack <= 0:
+        return ()
+    return (math.log10(finding.slack) * (1 if finding.side == "upper" else -1),)
+
+
+def _powers(finding: Finding, curve: Curve, at: int) -> float | None:
+    """Between an entry and the nearer of its bounds; None where it does not speak, or there is no such power."""
+    measured = curve.measured[at]
+    pairs = []
+    if curve.upper is not None:
+        if curve.vacuous_above is not None and curve.upper[at] >= curve.vacuous_above:
+            return None
+        pairs.append((measured, curve.upper[at]))
+    if curve.lower is not None:
+        pairs.append((curve.lower[at], measured))
+    speaks = finding.informative_from is None or curve.step[at] >= finding.informative_from
+    if not speaks or any(not (0 < small < math.inf and 0 < large < math.inf) for small, large in pairs):
+        return None
+    return min(math.log10(large) - math.log10(small) for small, large in pairs)

@@ -1,0 +1,130 @@
+"""The report of both papers, opened in chromium: it runs without a fault, asks for nothing, filters, and prints."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from marginaudit.reports.command.cli import main
+from tests.reports.page.browser import missing, opened, printed, seen_at
+
+if TYPE_CHECKING:
+    from selenium.webdriver import Chrome
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.skipif(bool(missing()), reason=missing())]
+
+MOST_BYTES = 1_500_000
+
+MOST_PAGES = 25
+
+SHOWN = "return [...document.querySelectorAll('table.matrix tbody tr')].filter((row) => !row.hidden).map({})"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("default") / "report"
+    with pytest.raises(SystemExit) as ended:
+        main(["audit", "--out", str(folder)])
+    assert ended.value.code == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def driver(report: Path) -> "Iterator[Chrome]":
+    with opened(report / "report.html") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def verdicts(report: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((report / "report.json").read_text(encoding="utf-8"))["verdicts"]
+    return found
+
+
+def choose(driver: "Chrome", **wanted: str) -> list[str]:
+    """The statements that are shown with these filters."""
+    driver.execute_script("document.getElementById('filters').reset()")
+    for name, value in wanted.items():
+        driver.execute_script(
+            "const select = document.querySelector(`#filters [name=${arguments[0]}]`);"
+            "select.value = arguments[1];"
+            "select.dispatchEvent(new Event('input', {bubbles: true}));",
+            name,
+            value,
+        )
+    found: list[str] = driver.execute_script(SHOWN.format("(row) => row.querySelector('th').textContent"))
+    return found
+
+
+def test_it_is_small(report: Path) -> None:
+    assert (report / "report.html").stat().st_size <= MOST_BYTES
+
+
+def test_it_says_nothing_on_the_console_and_asks_nobody(driver: "Chrome") -> None:
+    assert driver.get_log("browser") == []  # type: ignore[no-untyped-call]
+    events = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]  # type: ignore[no-untyped-call]
+    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    assert {url.split(":")[0] for url in asked} <= {"file", "data"}
+    assert sum(url.startswith("file:") for url in asked) == 1
+
+
+def test_no_formula_shows_raw_latex(driver: "Chrome") -> None:
+    texts = driver.execute_script("return [...document.querySelectorAll('math')].map((math) => math.textContent)")
+    assert len(texts) > 100
+    assert [text for text in texts if "\\" in text or not text.strip()] == []
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"verdict": "violated"},
+        {"evidence": "float64"},
+        {"dataset": "section-7"},
+        {"verdict": "not-applicable", "dataset": "snap-single"},
+        {"verdict": "holds", "evidence": "exact", "dataset": "free-20"},
+        {"dataset": "example-1", "verdict": "inconclusive"},
+    ],
+)
+def test_filters_show_what_they_name(driver: "Chrome", verdicts: list[dict[str, Any]], wanted: dict[str, str]) -> None:
+    shown = choose(driver, **wanted)
+    assert set(shown) == {row["claim"] for row in verdicts if all(row[key] == value for key, value in wanted.items())}
+    assert len(shown) == len(set(shown))
+    assert (
+        driver.execute_script("return document.querySelector('#filters output').textContent") == f"{len(shown)} shown"
+    )
+
+
+def test_a_theorem_can_be_chosen(driver: "Chrome") -> None:
+    assert set(choose(driver, theorem="snap:lemma-10")) == {"snap.lemma10", "snap.lemma10.rederived"}
+
+
+def test_statements_can_be_ordered_and_come_back(driver: "Chrome", verdicts: list[dict[str, Any]]) -> None:
+    ledger = choose(driver, sort="order")
+    worst = choose(driver, sort="rank")
+    assert sorted(worst) == sorted(ledger)
+    assert worst != ledger
+    violated = {row["claim"] for row in verdicts if row["verdict"] == "violated"}
+    first = [claim for claim in worst if claim.startswith("snap.")]
+    assert set(first[: len(violated & set(first))]) == violated & set(first)
+    assert choose(driver, sort="order") == ledger
+
+
+def test_nothing_is_wider_than_a_phone(driver: "Chrome") -> None:
+    for width in (390, 768, 1280):
+        seen_at(driver, width)
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def test_the_dark_page_is_dark(driver: "Chrome") -> None:
+    for dark, ground in ((False, "rgb(255, 255, 255)"), (True, "rgb(16, 24, 40)")):
+        seen_at(driver, 1280, dark=dark)
+        assert driver.execute_script("return getComputedStyle(document.body).backgroundColor") == ground
+
+
+def test_it_prints_on_few_pages(driver: "Chrome") -> None:
+    seen_at(driver, 1280)
+    pages = re.findall(rb"/Type\s*/Page\b", printed(driver))
+    assert 5 < len(pages) <= MOST_PAGES

@@ -1,0 +1,198 @@
+"""What the page says of statements and rows: theorems, forms, counts, room, banners, and the commands of rows."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from marginaudit.reports.audit.auditing import Row
+from marginaudit.reports.audit.ledger import LEDGER, PAPERS
+from marginaudit.reports.audit.made import made
+from marginaudit.reports.audit.room import inside, room
+from marginaudit.reports.page.banners import banners, in_words
+from marginaudit.reports.page.headline import headline
+from marginaudit.reports.page.html import powers
+from marginaudit.reports.page.reproduce import command
+from marginaudit.reports.page.theorems import OWN, PRINTED, REDERIVED, SHARPER, VARIANT, form, theorem
+from marginaudit.reports.settings import settings_of
+from marginaudit.reports.source_words import UNQUOTED
+from marginaudit.reports.standing import Standing, Status
+from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
+
+NTP, SNAP = PAPERS
+
+
+@pytest.mark.parametrize(
+    ("claim", "name", "how"),
+    [
+        ("ntp.theorem2.floor", "Theorem 2", PRINTED),
+        ("ntp.theorem2.loss.rederived", "Theorem 2", REDERIVED),
+        ("sharp.theorem1", "Theorem 1", SHARPER),
+        ("ntp.gradient.ov", "Equation 5", PRINTED),
+        ("ntp.prop2.corollary", "Proposition 4", PRINTED),
+        ("snap.theorem4.closed-form.rederived", "Theorem 4", REDERIVED),  # its source names an equation alone
+        ("snap.eq13.rederived", "Equation 13", REDERIVED),
+        ("snap.theorem3.gain.sgd", "Theorem 3", VARIANT),
+        ("sharp.single-optimum", "Proposition 2", SHARPER),  # its source names no theorem
+        ("snap.fig6.direction", "Figure 6", PRINTED),
+    ],
+)
+def test_a_statement_belongs_to_a_theorem_in_some_form(claim: str, name: str, how: str) -> None:
+    paper = SNAP if claim.startswith("snap.") else NTP
+    assert (theorem(LEDGER[claim], LEDGER), form(LEDGER[claim], paper)) == (name, how)
+
+
+def test_a_statement_that_names_no_theorem_stands_under_its_source() -> None:
+    claim = replace(LEDGER["ntp.lemma4"], id="mine.first", source="a talk", source_words=UNQUOTED)
+    assert (theorem(claim, {}), form(claim, NTP)) == ("a talk", OWN)
+
+
+def entry(status: Status, *verdicts: Verdict) -> dict[str, Any]:
+    rows = [{"verdict": verdict} for verdict in verdicts]
+    return {
+        "standing": Standing(status=status, proof="x"),
+        "rows": rows,
+        "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED],
+    }
+
+
+def test_the_first_sentence_counts_each_statement_once() -> None:
+    claims = [
+        entry(Status.REFUTED, Verdict.VIOLATED, Verdict.VIOLATED),
+        entry(Status.REFUTED, Verdict.HOLDS, Verdict.VIOLATED),
+        entry(Status.REFUTED, Verdict.HOLDS),
+        entry(Status.PROVED, Verdict.HOLDS, Verdict.NOT_APPLICABLE),
+        entry(Status.PROVED, Verdict.HOLDS),
+        entry(Status.OPEN, Verdict.HOLDS),
+        entry(Status.OPEN, Verdict.BROKEN),
+    ]
+    assert headline(claims) == (
+        "2 of 7 statements fail on at least one dataset; 2 are proved for every t and every dataset that meets the "
+        "assumptions; 1 is refuted by other data than these; 1 is open; 1 is broken."
+    )
+    assert headline(claims[:1]) == "1 of 1 statement fails on at least one dataset."
+    assert headline(claims[5:6]) == "None of 1 statement fails on at least one dataset; 1 is open."
+
+
+def bounded(**change: Any) -> Finding:
+    curve = Curve([1, 10, 100, 1000], [1e-1, 1e-2, 1e-3, 1e-4], [50.0, 5.0, 1.0, 1.0], vacuous_above=2.0)
+    given: dict[str, Any] = {
+        "side": "upper",
+        "worst_step": 100,
+        "informative_from": 60,
+        "slack": 1e3,
+        "curve": curve,
+    } | change
+    return Finding(Verdict.HOLDS, **given)
+
+
+def test_room_is_where_the_bound_first_says_something_and_at_the_end() -> None:
+    assert room(bounded()) == pytest.approx((3, 4), rel=1e-12, abs=0)
+    assert room(bounded(informative_from=None)) == pytest.approx((3, 4), rel=1e-12, abs=0)  # 50 and 5 are vacuous
+    assert room(bounded(informative_from=200, worst_step=1000)) == pytest.approx((4, 4), rel=1e-12, abs=0)
+    lower = Curve([1, 2], [1.0, 1.0], None, [0.1, 10.0])
+    assert room(bounded(side="lower", informative_from=None, curve=lower)) == pytest.approx((1, -1), rel=1e-12, abs=0)
+    both = Curve([1, 2], [1.0, 1.0], [100.0, 10.0], [0.1, 1e-9])
+    assert room(bounded(informative_from=None, curve=both)) == pytest.approx((1, 1), rel=1e-12, abs=0)
+
+
+def test_no_room_is_said_of_what_is_no_bound_or_not_reached() -> None:
+    assert room(bounded(side=None)) == ()
+    assert room(bounded(worst_step=59)) == ()
+    assert not inside(bounded(worst_step=59))
+    assert inside(bounded(worst_step=60))
+    assert inside(bounded(worst_step=None))
+    assert inside(bounded(informative_from=None))
+    for values in ([0.0] * 4, [math.inf] * 4, [math.nan] * 4):
+        assert room(bounded(curve=Curve([70, 80, 90, 99], values, [1.0] * 4))) == ()
+
+
+def test_without_steps_the_slack_says_the_room() -> None:
+    alone: dict[str, Any] = {"curve": None, "informative_from": None, "worst_step": None}
+    assert room(bounded(**alone)) == pytest.approx((3,), rel=1e-12, abs=0)
+    assert room(bounded(**alone, side="lower", slack=0.01)) == pytest.approx((2,), rel=1e-12, abs=0)
+    for slack in (None, 0.0, -1.0):
+        assert room(bounded(**alone | {"slack": slack})) == ()
+
+
+def test_room_has_two_digits_and_no_negative_zero() -> None:
+    assert powers((-0.01, 9.94, 9.96)) == "0.0 → 9.9 → 10"
+    assert powers((-12.3,)) == "−12"
+
+
+def audited(failing: list[str], assumed: list[tuple[str, ...]], silent: int) -> Any:
+    """An audit of one dataset; the first statements are not applicable."""
+    judged = {name: {"holds": name not in failing, "witness": {"least": 3}} for name in SNAP.kind.assumptions}
+    claims = [replace(LEDGER["snap.lemma1"], id=f"{i}", assumptions=names) for i, names in enumerate(assumed)]
+    findings = {c.id: not_applicable("") if int(c.id) < silent else Finding(Verdict.HOLDS) for c in claims}
+    source = SimpleNamespace(paper=SNAP)
+    one = SimpleNamespace(name="d", source=source, document={"assumptions": judged}, findings=findings)
+    return SimpleNamespace(claims=claims, audited=[one])
+
+
+def test_a_banner_names_the_assumption_that_most_statements_lack() -> None:
+    wide, common = "wide_vocabulary", "single_common"
+    [banner] = banners(audited([wide, common], [(wide, common), (wide,), (common, wide), (), (wide,)], silent=3))
+    assert (banner.dataset, banner.assumption, banner.kept, banner.statements) == ("d", wide, 3, 5)
+    assert (banner.asks, banner.witness) == ("M >> K^2: M >= 10 K^2", {"least": 3})
+
+
+@pytest.mark.parametrize(
+    ("assumed", "silent"),
+    [
+        ([("wide_vocabulary",), (), (), ()], 1),  # one of four
+        ([("wide_vocabulary",), (), (), ()], 3),  # the other two for reasons of their own
+    ],
+)
+def test_no_banner_is_about_a_few_statements(assumed: list[tuple[str, ...]], silent: int) -> None:
+    assert banners(audited(["wide_vocabulary"], assumed, silent)) == []
+
+
+def test_every_assumption_says_in_words_what_it_asks() -> None:
+    for paper in PAPERS:
+        for name in paper.kind.assumptions:
+            words = in_words(paper, name)
+            assert 5 < len(words) < 160
+            assert "witness" not in words
+            assert "\n" not in words
+
+
+def row(claim: str) -> Row:
+    return Row(LEDGER[claim], NTP if claim.startswith("ntp.") else SNAP, "d", Finding(Verdict.HOLDS))
+
+
+def test_a_rows_command_has_the_settings_that_are_not_the_usual() -> None:
+    usual = NTP.audited
+    assert command(row("ntp.lemma4"), "section-7", usual, None) == "marginaudit audit section-7 --claim ntp.lemma4"
+    other = replace(usual, steps1=30, at=(1, 10), lr2=0.5, optimizer="gd")
+    assert command(row("ntp.lemma4"), "my data.json", other, "mine.py") == (
+        "marginaudit audit 'my data.json' --claim ntp.lemma4 --steps1 30 --lr2 0.5 --at 1,10 --optimizer gd"
+    )
+    mine = replace(row("ntp.lemma4"), claim=replace(LEDGER["ntp.lemma4"], id="mine.first"))
+    assert command(mine, "d.json", usual, "mine.py").endswith("--claim mine.first --claims mine.py")
+
+
+def test_a_switch_of_a_rows_command() -> None:
+    usual = settings_of(type(NTP.audited))["certify"].switched_on
+    for certify, options in ((usual, "--certify"), (usual + 1, f"--certify --certify-steps {usual + 1}")):
+        given = command(row("ntp.lemma4"), "d", replace(NTP.audited, certify=certify), None)
+        assert given == f"marginaudit audit d --claim ntp.lemma4 {options}"
+
+
+def test_how_a_report_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    claims = tmp_path / "mine.py"
+    claims.write_bytes(b"abc")
+    found = made("marginaudit audit \x1b[31m", [claims])
+    assert found["date"] == "2023-11-14T22:13:20Z"
+    assert found["command"] == r"marginaudit audit \x1b[31m"
+    digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, appendix B.1
+    assert found["files"] == {str(claims): digest}
+    assert found["cpu"]
+    assert found["commit"] is None or len(found["commit"]) >= 7
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    assert made()["date"] > "2026"
+    assert made()["command"] is None
