@@ -109,6 +109,7 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
         {"name": name, "anchor": f"{paper.name}:{_slug(name)}", "claims": of_theorem}
         for name, of_theorem in grouped(own, "theorem")
     ]
+    certificates = f"certificates-{paper.name}"
     title = re.search(r"\btitle = \{(.*)\}", paper.bibtex)
     number = re.search(r"arXiv ([0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?)", paper.source)
     return {
@@ -119,6 +120,7 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
         "config": document["config"][paper.name],
         "sections": f"{paper.name}/sections.html" if _sections(paper) else "facts.html",
         "datasets": datasets,
+        "certificates": f'id="{certificates}"' in _sections(paper) and certificates,
         "theorems": theorems,
         "violated": [found for found in theorems if any(claim["violated"] for claim in found["claims"])],
         "tables": [
@@ -178,9 +180,10 @@ def _data_url(document: Mapping[str, Any]) -> str:
     return f"data:application/json,{quote(json.dumps(document, ensure_ascii=False))}"
 
 
-def _sections(paper: Paper) -> bool:
-    """Whether the paper has sections of its own on the page; else the page says of its datasets what `facts` says."""
-    return bool(paper.package) and (files(paper.package) / "templates" / "sections.html").is_file()
+def _sections(paper: Paper) -> str:
+    """The template of the paper's own sections; "" where it has none: the page then shows its `facts`."""
+    template = files(paper.package) / "templates" / "sections.html" if paper.package else None
+    return template.read_text(encoding="utf-8") if template is not None and template.is_file() else ""
 
 
 def _grid(grid: Grid) -> dict[str, Any]:
@@ -197,7 +200,8 @@ def _mathml(formula: str, in_words: str = "") -> str:
     from latex2mathml.converter import convert
     from markupsafe import escape
 
-    return convert(formula, display="block").replace("<math ", f'<math alttext="{escape(in_words)}" ', 1)
+    text = re.sub(r"&#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), convert(formula, display="block"))
+    return text.replace("<math ", f'<math alttext="{escape(in_words)}" ', 1)
 
 
 def _markup(text: str) -> Any:

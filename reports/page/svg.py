@@ -58,6 +58,8 @@ def width(text: str) -> int:
 
 def _tag(tag: str, salt: str) -> str:
     tag = re.sub(NOT_NEEDED, "", re.sub(r"\s+", " ", tag))
+    if tag.startswith("<use "):  # what it shows has its stroke
+        tag = re.sub(r"stroke(-[a-z]+)?: [^;\"]*;? ?", "", tag).replace(' style=""', "")
     tag = re.sub(r"(?<![#\w.])-?[0-9]+\.[0-9]+", lambda number: rounded(float(number.group())), tag)
     tag = re.sub(r"#[0-9a-f]{6}\b", lambda colour: THEMED.get(colour.group(), colour.group()), tag)
     return re.sub(r'( id="|href="#|url\(#)', lambda found: found.group() + salt, tag)

@@ -38,7 +38,7 @@ ROW = {
     "detail": str,
 }
 CYCLE = {"name": "cycle", "sentences": [["a", "b", "b", "a"], ["b", "a"]]}
-VOID = {"meta", "br", "link", "img", "hr", "input"}
+VOID = {"meta", "br", "wbr", "link", "img", "hr", "input"}
 
 
 class Report(NamedTuple):
