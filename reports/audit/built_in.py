@@ -18,7 +18,7 @@ COMMANDS = {
     ),
     "relax": (
         "marginaudit.reports.ntp.commands.relax",
-        "Judge the statements on tokens that are not orthonormal, and say at which coherence each breaks.",
+        "Judge the statements without Assumption 2, on a dial from one-hot tokens to other embeddings.",
     ),
 }
 """Modules that have a command of that name, and what it does."""

@@ -10,6 +10,7 @@ def test_a_claim_that_says_nothing_of_its_evidence_has_the_weakest() -> None:
     assert said.pop("verdict") is Verdict.HOLDS
     assert said.pop("evidence") is list(Evidence)[-1] is Evidence.FLOAT64
     assert said.pop("detail") == ""
+    assert said.pop("room") == ()
     assert set(said.values()) == {None}
 
 

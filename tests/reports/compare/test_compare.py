@@ -187,7 +187,7 @@ def test_the_page(command: Command, tmp_path: Path) -> None:
         "marginaudit": "<i>",
         "verdicts": [row | {"dataset": name, "verdict": "broken"} for row in ROWS[:1]],
     }
-    old, new, out = written(tmp_path, "old", document), written(tmp_path, "new", worse), tmp_path / "some" / "page.html"
+    old, new, out = written(tmp_path, "old", document), written(tmp_path, "new", worse), tmp_path / "page.html"
     assert command("compare", str(old), str(new), "--out", str(out)).status == 0
     page = out.read_text(encoding="utf-8")
     assert "&lt;b&gt;&#34;&amp;\\x1b[0m" in page

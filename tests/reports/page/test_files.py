@@ -191,5 +191,7 @@ def test_without_locks_nothing_is_removed(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_trying_a_file_leaves_nothing(tmp_path: Path) -> None:
-    check_writable(tmp_path / "folder" / "a.json")
-    assert names(tmp_path / "folder") == []
+    check_writable(tmp_path / "a.json")
+    assert names(tmp_path) == []
+    with pytest.raises(FileNotFoundError):
+        check_writable(tmp_path / "folder" / "a.json")

@@ -52,6 +52,7 @@ def test_file_stems() -> None:
 
 
 def test_whether_a_file_can_be_written_is_tried_before(tmp_path: Path) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
     check_writable(tmp_path / "deep" / "er" / "x.txt")
     assert list((tmp_path / "deep" / "er").iterdir()) == []
     with pytest.raises(IsADirectoryError):
