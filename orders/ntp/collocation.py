@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from marginaudit.orders.reading import Token
 from marginaudit.orders.text import shown
@@ -27,7 +28,7 @@ class Collocation:
 
     values: Mapping[Token, tuple[Token, ...]]
 
-    @property
+    @cached_property
     def function(self) -> dict[Token, Token]:
         """n on the tokens where the data give exactly one value."""
         return {x: read[0] for x, read in self.values.items() if len(read) == 1}
@@ -44,6 +45,10 @@ class Collocation:
         CollocationError
             Some token has no next token, or two; the message names the first such token.
         """
+        return self._on_the_whole_vocabulary
+
+    @cached_property
+    def _on_the_whole_vocabulary(self) -> dict[Token, Token]:
         for x, read in self.values.items():
             if not read:
                 raise CollocationError(
