@@ -16,10 +16,11 @@ settings.load_profile("marginaudit")
 
 @pytest.fixture(autouse=True, scope="session")
 def one_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Audit in this process, keep its parts in a folder that goes, and print as wide as where no width is said."""
+    """Audit in this process, keep its parts in a folder that goes, print as wide as where no width is said; no clock."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOKY_MAX_CPU_COUNT", "1")
         patch.delenv("COLUMNS", raising=False)
+        patch.setenv("SOURCE_DATE_EPOCH", "0")
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
 
