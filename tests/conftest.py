@@ -16,7 +16,7 @@ settings.load_profile("marginaudit")
 
 @pytest.fixture(autouse=True, scope="session")
 def one_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Audit in this process, keep its parts in a folder that goes, print as wide as where no width is said; no clock."""
+    """Audit in this process, keep its parts in a folder that goes, print as wide as by default; without a clock."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOKY_MAX_CPU_COUNT", "1")
         patch.delenv("COLUMNS", raising=False)
