@@ -42,12 +42,14 @@ def replacing(folder: Path, owned: Owned) -> Iterator[Path]:
     """
     with refusing(folder):
         target = Path(os.path.realpath(folder))
-        if (got := _check(target)) is not None:
+        if (got := _against_writing_in(target.parent)) is not None:
             raise InputError(printable(str(folder)), got=got, expected=EXPECTED)
         target.parent.mkdir(parents=True, exist_ok=True)
         with locked(target.parent) as alone:  # while no other program has it half swapped
             if alone:
                 _sweep(target)
+            if (got := _against_replacing(target)) is not None:
+                raise InputError(printable(str(folder)), got=got, expected=EXPECTED)
             if target.exists() and owned(target) is None and any(target.iterdir()):
                 got = "a folder of files that are no report"
                 raise InputError(printable(str(folder)), got=got, expected=EXPECTED)
@@ -74,19 +76,32 @@ def refusing(folder: Path) -> Iterator[None]:
         raise InputError(printable(str(folder)), got=error.strerror or "an error", expected=EXPECTED) from None
 
 
-def _check(target: Path) -> str | None:
-    """What stands against a report there, or None."""
-    nearest = target
+def _against_writing_in(parent: Path) -> str | None:
+    """What stands against a new entry of this folder, which may be yet to make; None where nothing does."""
+    nearest = parent
     while not os.path.lexists(nearest) and nearest != nearest.parent:
         nearest = nearest.parent
-    if not nearest.is_dir():
-        return os.strerror(errno.ENOTDIR)
-    if not all(os.access(path, os.R_OK | os.W_OK | os.X_OK) for path in {nearest, target.parent} if path.exists()):
-        return os.strerror(errno.EACCES)
+    return _against_entering(nearest)
+
+
+def _against_replacing(target: Path) -> str | None:
+    """What stands against another folder in this one's place, or None; under the lock."""
+    if not os.path.lexists(target):
+        return None
+    if (got := _against_entering(target)) is not None:
+        return got
     if Path.cwd().is_relative_to(target):
         return "the working directory or one around it"
     if target.is_mount():
         return "a mount point"
+    return None
+
+
+def _against_entering(folder: Path) -> str | None:
+    if not folder.is_dir():
+        return os.strerror(errno.ENOTDIR)
+    if not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+        return os.strerror(errno.EACCES)
     return None
 
 

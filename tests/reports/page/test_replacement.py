@@ -12,7 +12,7 @@ import pytest
 
 from marginaudit.orders import InputError
 from marginaudit.reports.page.files import json_text
-from marginaudit.reports.page.locks import lock_of
+from marginaudit.reports.page.locks import lock_of, locked
 from marginaudit.reports.page.replacement import replacing
 from marginaudit.reports.page.write import files_of_report
 
@@ -116,6 +116,30 @@ def test_no_other_program_swaps_while_it_is_looked_whether_there_is_a_report(fol
     with replacing(folder, owned) as new:
         assert locked == [True]
         write(NEWER, new)
+
+
+def test_a_folder_that_is_half_swapped_is_waited_for(folder: Path) -> None:
+    """Its place may hold anything until the lock is free, so that what is there stands against nothing before."""
+    failed: list[BaseException] = []
+
+    def one() -> None:
+        try:
+            replace(folder)
+        except BaseException as error:
+            failed.append(error)
+
+    second = threading.Thread(target=one)
+    with locked(folder.parent):
+        away = folder.rename(folder.with_name("away"))
+        folder.write_text("no folder")
+        second.start()
+        second.join(0.3)
+        assert second.is_alive(), failed
+        folder.unlink()
+        away.rename(folder)
+    second.join()
+    assert not failed
+    assert contents(folder) == NEWER | MINE
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, ValueError])
