@@ -17,7 +17,7 @@ from marginaudit.reports.audit.user_claims import all_claims
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.claim_ids import matching_ids
 from marginaudit.reports.page.replacement import replacing
-from marginaudit.reports.page.write import files_of_report, write_report
+from marginaudit.reports.page.write import COLUMNS, files_of_report, write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts.auditing import audit_in_parts
 from marginaudit.reports.settings import settings_of
@@ -25,22 +25,6 @@ from marginaudit.reports.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-COLUMNS = (
-    "claim",
-    "dataset",
-    "verdict",
-    "evidence",
-    "measured",
-    "bound",
-    "slack",
-    "constant",
-    "worst_step",
-    "first_violation",
-    "informative_from",
-    "detail",
-)
-"""Of `Report.to_dataframe`, as report.json names them."""
 
 
 class Report(Audit):

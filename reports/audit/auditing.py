@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from marginaudit.orders.assumption import as_document
-from marginaudit.reports.audit.by_proof import by_proof
+from marginaudit.reports.audit.by_proof import judged
 from marginaudit.reports.audit.containment import HandedOut, judge
 from marginaudit.reports.audit.ledger import about
 from marginaudit.reports.audit.made import made
@@ -237,7 +237,7 @@ def audited(
         for claim in about(paper, claims):
             progress(name, claim.id)
             if paper.has(claim):
-                finding = by_proof(paper, claim, run, claim.judge(run))
+                finding = judged(paper, claim, run)
             else:
                 handed_out = handed_out or HandedOut(run)
                 finding = judge(claim, handed_out, claim_timeout)

@@ -15,6 +15,11 @@ FINAL = {Verdict.BROKEN, Verdict.NOT_APPLICABLE}
 """Verdicts that no proof changes: the statement says nothing of the dataset, or nothing was measured."""
 
 
+def judged(paper: Paper, claim: Claim, run: BaseRun[Any]) -> Finding:
+    """The verdict of a paper's own claim on a run: what is measured, and what is proved."""
+    return by_proof(paper, claim, run, claim.judge(run))
+
+
 def by_proof(paper: Paper, claim: Claim, run: BaseRun[Any], measured: Finding) -> Finding:
     """The finding with what follows from proved statements.
 

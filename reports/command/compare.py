@@ -4,11 +4,10 @@ from pathlib import Path
 
 import click
 
-from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.command.arguments import JSON
 from marginaudit.reports.command.console import print_line, print_table
 from marginaudit.reports.command.options import FilePath
-from marginaudit.reports.command.output import check_writable, print_json, writing
+from marginaudit.reports.command.output import check_output, print_json, writing
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.compare.changes import compare as compare_sides
 from marginaudit.reports.compare.page import page
@@ -29,9 +28,7 @@ def compare(old: Path, new: Path, out: Path | None, fail_on: str | None, as_json
     worse.
     """
     if out is not None:
-        if out.suffix.lower() != ".html":
-            raise InputError(f"--out {shown_path(out)}", got=f"the ending {shown(out.suffix)}", expected=".html")
-        check_writable(out, "--out")
+        check_output(out, "--out", ".html")
     found = compare_sides(read_side(old), read_side(new))
     if out is not None:
         from marginaudit.reports.page.files import write_whole

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from marginaudit.orders import InputError, shown, shown_path
+from marginaudit.orders import InputError, shown
 from marginaudit.reports.audit.built_in import STATEMENTS
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import JSON, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath
-from marginaudit.reports.command.output import check_writable, print_json, writing
-from marginaudit.reports.page.files import file_stem, write_whole
-from marginaudit.reports.plots.measured import FORMATS, rendered
+from marginaudit.reports.command.output import check_output, print_json, write_figure
+from marginaudit.reports.page.files import file_stem
+from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.statements.picture import statements_figure
 from marginaudit.reports.sweep.merge import Rows, read_cells
 from marginaudit.reports.sweep.picture import picture
@@ -66,10 +66,7 @@ def figure(
         raise InputError("--text", got=f"the figure {name}", expected=f"one of a text: {', '.join(on_text)}")
     drawn_of = None if dataset is None else load(dataset, [of_dataset[name]]).dataset
     path = out or Path(f"{name}.svg" if drawn_of is None else f"{name}-{file_stem(drawn_of.name)}.svg")
-    if path.suffix.lower() not in FORMATS:
-        got, expected = f"the ending {shown(path.suffix)}", f"one of {', '.join(FORMATS)}"
-        raise InputError(f"--out {shown_path(path)}", got=got, expected=expected)
-    check_writable(path, "--out")
+    check_output(path, "--out", *FORMATS)
     cells: Rows = []
     if name in on_text:
         with progress_bar(total=1.0) as bar:
@@ -81,9 +78,7 @@ def figure(
         found = figures[name]()
     else:
         found, cells = _of_sweep(name, source)
-    drawn = rendered(found, path.suffix.lower())
-    with writing(path, "--out"):
-        write_whole(path, drawn)
+    write_figure(path, found, "--out")
     if as_json:
         print_json({"figure": name, "file": str(path)} | ({"cells": cells} if cells else {}))
     else:

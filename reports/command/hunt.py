@@ -4,12 +4,12 @@ from pathlib import Path
 
 import click
 
-from marginaudit.orders import InputError, shown, shown_path
+from marginaudit.orders import InputError
 from marginaudit.reports.claim import NOT_STATED
 from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, one_claim, papers
 from marginaudit.reports.command.console import print_line, progress_bar
 from marginaudit.reports.command.options import FilePath, Seconds, Seed, dashed
-from marginaudit.reports.command.output import check_writable, print_json, write_json
+from marginaudit.reports.command.output import check_output, print_json, write_json
 from marginaudit.reports.hunt import hunt as run_hunt
 from marginaudit.reports.hunt import hunt_answer
 from marginaudit.reports.verdict import Verdict
@@ -41,11 +41,9 @@ def hunt(
     hunted = one_claim(claim, ledger(claims_file, known))
     claim = hunted.id
     path = out or Path(f"{claim}.json")
-    if path.suffix.lower() != ".json":
-        raise InputError(f"--out {shown_path(path)}", got=f"the ending {shown(path.suffix)}", expected=".json")
+    check_output(path, "--out", ".json")
     if hunted.assumptions == NOT_STATED:
         raise InputError(f"claim {claim}", got="assumptions that are not stated", expected="assumptions=() for none")
-    check_writable(path, "--out")
     with progress_bar(total=seconds) as bar:
         bar.say(f"hunting {claim}")
         paper = next(paper for paper in known if paper.judges(hunted))

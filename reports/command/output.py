@@ -2,13 +2,16 @@
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from marginaudit.orders import InputError, shown_path
+from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.command.streams import standard_output
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def write_json(path: Path, document: Any, option: str, indent: int | None = None) -> None:
@@ -19,12 +22,33 @@ def write_json(path: Path, document: Any, option: str, indent: int | None = None
         write_whole(path, json_text(document, indent=indent))
 
 
-def check_writable(path: Path, option: str) -> None:
-    """Refuse a file that cannot be written, before there is anything to write to it."""
+def check_output(path: Path, option: str, *endings: str) -> None:
+    """Refuse a file that cannot be written before there is anything to write, or with another ending than one given."""
     from marginaudit.reports.page.files import check_writable
 
+    if endings and path.suffix.lower() not in endings:
+        expected = endings[0] if len(endings) == 1 else f"one of {', '.join(endings)}"
+        raise InputError(f"{option} {shown_path(path)}", got=f"the ending {shown(path.suffix)}", expected=expected)
     with writing(path, option):
         check_writable(path)
+
+
+def write_figure(path: Path, figure: "Figure", option: str) -> None:
+    """A figure in the format of the file's ending, written whole or not at all."""
+    from marginaudit.reports.page.files import write_whole
+    from marginaudit.reports.plots.measured import rendered
+
+    drawn = rendered(figure, path.suffix.lower())
+    with writing(path, option):
+        write_whole(path, drawn)
+
+
+def write_table(path: Path, rows: Sequence[Mapping[str, Any]], option: str) -> None:
+    """A CSV file of rows with the same columns, written whole or not at all."""
+    from marginaudit.reports.page.files import csv_text, write_whole
+
+    with writing(path, option):
+        write_whole(path, csv_text(list(rows[0]), [list(row.values()) for row in rows]))
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from marginaudit.reports.page.html import page
 from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.verdict import Verdict
 
-VERDICT_COLUMNS = (
+COLUMNS = (
     "claim",
     "dataset",
     "verdict",
@@ -22,11 +22,16 @@ VERDICT_COLUMNS = (
     "measured",
     "bound",
     "slack",
+    "constant",
     "worst_step",
     "first_violation",
     "informative_from",
     "detail",
 )
+"""Of a table of verdicts in Python, as report.json names them."""
+
+VERDICT_COLUMNS = tuple(column for column in COLUMNS if column != "constant")
+"""Of verdicts.csv."""
 
 
 def write_report(audit: Audit, folder: Path, progress: Callable[[str], None], exports: Collection[str] = ()) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from marginaudit.reports.audit.auditing import Drawn, Shown, config_document
-from marginaudit.reports.page.files import replace_whole
+from marginaudit.reports.identity import digest, identity
+from marginaudit.reports.page.files import write_whole
 from marginaudit.reports.parts.part import Found, Part, has_own_claims, judged_by
 from marginaudit.reports.plain import finite
-from marginaudit.reports.sweep.identity import digest, identity
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 MOST_KEPT = 200
@@ -71,8 +71,7 @@ def write(folder: Path, key: str, found: Found) -> None:
     """Keep a part, where there is room for it."""
     content = zlib.compress(json.dumps(_to_document(found), allow_nan=False).encode())
     with suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        replace_whole(_path(folder, key), _checksum(key, content) + b"\n" + content)
+        write_whole(_path(folder, key), _checksum(key, content) + b"\n" + content)
         kept = sorted(folder.glob("*.part-of-audit"), key=lambda path: path.stat().st_mtime, reverse=True)
         for old in kept[MOST_KEPT:]:
             old.unlink(missing_ok=True)

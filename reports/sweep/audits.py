@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from marginaudit.reports.audit.by_proof import by_proof
+from marginaudit.reports.audit.by_proof import judged
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.sweeps import AUDITED, Result
 from marginaudit.reports.verdict import Finding
@@ -19,7 +19,7 @@ def audited(paper: Paper, data: Any, configs: Sequence[Any], keep: Sequence[str]
         run = paper.run(data, config, lambda _: None)
         row: dict[str, Result] = {}
         for claim in claims:
-            finding = by_proof(paper, claim, run, claim.judge(run))
+            finding = judged(paper, claim, run)
             row |= {f"{claim.id}:{word}": _plain(finding, word) for word in AUDITED}
         found.append(row)
     return found

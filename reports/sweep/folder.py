@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from marginaudit.orders import InputError, shown_path
+from marginaudit.reports.identity import difference, digest, identity
 from marginaudit.reports.page.files import json_text, write_whole
 from marginaudit.reports.page.replacement import refusing
-from marginaudit.reports.sweep.identity import difference, digest, identity
 from marginaudit.reports.sweep.part import Outcome, Part, parts_of, read_part, remove_leftovers
 from marginaudit.reports.sweep.spec import Spec
 from marginaudit.reports.sweep.work import paper_module

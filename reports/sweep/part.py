@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from marginaudit.orders import InputError, shown_path
+from marginaudit.reports.identity import digest
 from marginaudit.reports.page.files import PART, json_text, remove_unlocked, replace_whole
 from marginaudit.reports.page.locks import locked
-from marginaudit.reports.sweep.identity import digest
 from marginaudit.reports.sweep.spec import Spec
 
 Outcome = Mapping[str, Any]

@@ -6,12 +6,12 @@ from pathlib import Path
 from time import perf_counter
 
 from marginaudit.orders import InputError
+from marginaudit.reports.identity import digest, identity, versions
 from marginaudit.reports.page.files import write_whole
 from marginaudit.reports.page.replacement import refusing
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.sweep.cluster import on_cluster
 from marginaudit.reports.sweep.folder import Folder
-from marginaudit.reports.sweep.identity import digest, identity, versions
 from marginaudit.reports.sweep.local import on_this_machine
 from marginaudit.reports.sweep.merge import Rows, cell_rows, csv_of, parquet_of, run_rows
 from marginaudit.reports.sweep.page import page

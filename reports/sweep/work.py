@@ -14,9 +14,9 @@ from threadpoolctl import threadpool_limits
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.ledger import all_papers
 from marginaudit.reports.audit.outside import error_in_words
+from marginaudit.reports.identity import digest, identity
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.sweep.audits import audited
-from marginaudit.reports.sweep.identity import digest, identity
 from marginaudit.reports.sweep.part import Outcome, read_part, write_part
 from marginaudit.reports.sweeps import Result, Sweeps
 

@@ -20,7 +20,8 @@ from marginaudit.orders.snap import CASES as CLASS_CASES
 from marginaudit.reports import LEDGER, Claim, Finding, Ledger, Series, Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.quantities import attention
-from marginaudit.reports.python import COLUMNS, Report, audit
+from marginaudit.reports.page.write import COLUMNS
+from marginaudit.reports.python import Report, audit
 from marginaudit.reports.snap import ClassConfig
 from tests.command_line import SHORT, SVOP, Command, dataset_file
 

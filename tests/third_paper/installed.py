@@ -20,10 +20,10 @@ def install(folder: Path, value: str, monkeypatch: pytest.MonkeyPatch, name: str
     metadata.mkdir(parents=True)
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-paper\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(f"[{GROUP}]\n{name} = {value}\n")
-    monkeypatch.syspath_prepend(str(folder))
     package = import_module("marginaudit.reports.command")
-    for command in AT_IMPORT:
-        module = import_module(f"{package.__name__}.{command}")
+    without = {command: import_module(f"{package.__name__}.{command}") for command in AT_IMPORT}
+    monkeypatch.syspath_prepend(str(folder))
+    for command, module in without.items():
         monkeypatch.setattr(package, command, module)
         monkeypatch.delitem(sys.modules, module.__name__)
     forget_papers()

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from marginaudit.orders import InputError, printable, shown, shown_path
+from marginaudit.orders import printable
 from marginaudit.orders.ntp import Dataset, dataset_to_document
 from marginaudit.orders.ntp.realize import (
     UNITS,
@@ -25,13 +25,12 @@ from marginaudit.orders.running_text import ALICE
 from marginaudit.reports.command.arguments import JSON
 from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed
-from marginaudit.reports.command.output import check_writable, print_json, write_json, writing
+from marginaudit.reports.command.output import check_output, print_json, write_figure, write_json, write_table
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.ntp.figures.realizable import realizable_figure
 from marginaudit.reports.ntp.realizable import SIZES, answer, sizes
-from marginaudit.reports.page.files import csv_text, write_whole
 from marginaudit.reports.plain import finite
-from marginaudit.reports.plots.measured import FORMATS, rendered
+from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.settings import Values, is_whole
 
 MOST = 10**9
@@ -79,7 +78,11 @@ def realize(
     ships.
     """
     out = out or Path(f"{Path(file).stem}.realizable.json")
-    _check_outputs(out, table, plot)
+    check_output(out, "--out", ".json")
+    if table is not None:
+        check_output(table, "--table", ".csv")
+    if plot is not None:
+        check_output(plot, "--plot", *FORMATS)
     with ExitStack() as stack, progress_bar(total=1.0) as bar:
         shipped = file == "alice"
         path = stack.enter_context(as_file(ALICE)) if shipped else Path(file)
@@ -96,11 +99,9 @@ def realize(
     if rows:
         document["sizes"] = rows
     if table is not None:
-        with writing(table, "--table"):
-            write_whole(table, csv_text(SIZES, [list(row.values()) for row in rows]))
+        write_table(table, rows, "--table")
     if plot is not None:
-        with writing(plot, "--plot"):
-            write_whole(plot, rendered(realizable_figure(text.name, rows), plot.suffix.lower()))
+        write_figure(plot, realizable_figure(text.name, rows), "--plot")
     if as_json:
         print_json(finite(document))
         return 0
@@ -115,15 +116,6 @@ def _searched(text: Text, *, majority: bool) -> tuple[Survey, Dataset]:
     samples = samples_of(text, majority=majority)
     found = survey(samples)
     return found, dataset_of(found.part, samples, text.vocabulary, f"{text.name}-realizable")
-
-
-def _check_outputs(out: Path, table: Path | None, plot: Path | None) -> None:
-    for path, option, endings in ((out, "--out", (".json",)), (table, "--table", (".csv",)), (plot, "--plot", FORMATS)):
-        if path is not None:
-            if path.suffix.lower() not in endings:
-                got = f"the ending {shown(path.suffix)}"
-                raise InputError(f"{option} {shown_path(path)}", got=got, expected=" or ".join(endings))
-            check_writable(path, option)
 
 
 def _rows(text: Text, bar: Bar, *, majority: bool) -> list[dict[str, Any]]:

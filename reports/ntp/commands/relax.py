@@ -6,13 +6,12 @@ from typing import Any
 
 import click
 
-from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.orders.ntp import Dataset
 from marginaudit.orders.ntp.embed import KINDS
 from marginaudit.reports.command.arguments import CHOSEN, DATASET, JSON, matching
 from marginaudit.reports.command.console import print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options
-from marginaudit.reports.command.output import check_writable, print_json, writing
+from marginaudit.reports.command.output import check_output, print_json, write_figure, write_table
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.ntp.commands.datasets import load_trainable
 from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
@@ -20,8 +19,7 @@ from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.relaxed import SHARES, Arm, Seen, seen_on, statement
 from marginaudit.reports.ntp.run import Config
-from marginaudit.reports.page.files import csv_text, write_whole
-from marginaudit.reports.plots.measured import FORMATS, rendered
+from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.settings import Values, is_whole
 
 MOST = 1000
@@ -89,12 +87,10 @@ def relax(
 
     The ends of the dial are random embeddings, and the DATASET's own where it has one.
     """
-    for path, option, endings in ((table, "--table", (".csv",)), (plot, "--plot", FORMATS)):
-        if path is not None:
-            if path.suffix.lower() not in endings:
-                got = f"the ending {shown(path.suffix)}"
-                raise InputError(f"{option} {shown_path(path)}", got=got, expected=" or ".join(endings))
-            check_writable(path, option)
+    if table is not None:
+        check_output(table, "--table", ".csv")
+    if plot is not None:
+        check_output(plot, "--plot", *FORMATS)
     claims = matching(patterns, CLAIMS)
     config = configs("train", [PAPER], [PAPER], given)
     arms = arms_of(load_trainable(dataset), kinds or ("unit",), dims, seeds, config[PAPER.name])
@@ -114,11 +110,9 @@ def relax(
     statements = [statement(claim, seen[claim.id]) for claim in claims]
     name = arms[0].dataset.name
     if table is not None:
-        with writing(table, "--table"):
-            write_whole(table, csv_text(list(rows[0]), [list(row.values()) for row in rows]))
+        write_table(table, rows, "--table")
     if plot is not None:
-        with writing(plot, "--plot"):
-            write_whole(plot, rendered(relaxed_figure(name, rows), plot.suffix.lower()))
+        write_figure(plot, relaxed_figure(name, rows), "--plot")
     if as_json:
         print_json({"dataset": name, "rows": rows, "statements": statements})
         return 0

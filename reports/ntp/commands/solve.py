@@ -12,7 +12,7 @@ from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.command.arguments import DATASET, JSON
 from marginaudit.reports.command.console import print_line, print_table
 from marginaudit.reports.command.options import FilePath
-from marginaudit.reports.command.output import check_writable, print_json, write_json
+from marginaudit.reports.command.output import check_output, print_json, write_json
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.ntp.answers import solution_answer
 from marginaudit.reports.ntp.commands.datasets import load_trainable
@@ -39,7 +39,7 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
     """Solve the two hard-margin problems, with certificates."""
     data = load_trainable(dataset)
     if certificate is not None:
-        check_writable(certificate, "--certificate")
+        check_output(certificate, "--certificate")
     solvers: dict[Literal["ov", "kq"], Callable[..., Any]] = {"ov": solve_ov, "kq": solve_kq}
     try:
         solutions = {which: solver(data, method=method) for which, solver in solvers.items() if only in (None, which)}

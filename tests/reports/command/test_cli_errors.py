@@ -234,13 +234,14 @@ def test_an_unwritable_folder_is_refused_before_the_audit_runs(
         assert line.startswith(f"{out}: got the working directory or one around it, expected a folder to write")
     assert "/: got " in command.refused("audit", svop, "--out", "/")
     monkeypatch.setattr(Path, "is_mount", lambda _: True)
+    (svop.parent / "mount").mkdir()
     assert "../mount: got a mount point" in command.refused("audit", svop, "--out", "../mount")
     monkeypatch.setattr(Path, "is_mount", lambda _: False)
     name = "n" * 255
     assert f"{name}: got File name too long" in command.refused("audit", svop, "--out", name)
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert "new: got Permission denied" in command.refused("audit", svop, "--out", "new")
-    assert sorted(path.name for path in svop.parent.rglob("*")) == ["file", "folder", "svop.json"]
+    assert sorted(path.name for path in svop.parent.rglob("*")) == ["file", "folder", "mount", "svop.json"]
 
 
 def test_a_figure_that_cannot_be_written(command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

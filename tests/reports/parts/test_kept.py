@@ -17,7 +17,7 @@ from marginaudit.reports.ntp import Config
 from marginaudit.reports.parts import kept
 from marginaudit.reports.parts.part import Found, Part, compute, ignored
 from marginaudit.reports.snap import ClassConfig
-from marginaudit.reports.sweep import identity
+from marginaudit.reports import identity
 from tests.command_line import SHORT, SVOP, Command, dataset_file
 
 CLAIMS = tuple(LEDGER[name] for name in ("ntp.theorem1.norm", "ntp.prop2.closed-form", "ntp.theorem2.floor"))

@@ -11,7 +11,7 @@ from unittest.mock import patch
 import pytest
 
 from marginaudit.orders import InputError
-from marginaudit.reports.sweep.identity import difference, identity
+from marginaudit.reports.identity import difference, identity
 from marginaudit.reports.sweep.part import Outcome, Part, parts_of, path_of, read_part, remove_leftovers, write_part
 from tests.reports.sweep.specs import ODD, odd_spec
 

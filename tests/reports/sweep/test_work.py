@@ -10,13 +10,13 @@ import threadpoolctl
 from marginaudit.orders.ntp import free_dataset, prefix_closed_dataset
 from marginaudit.orders.snap import syn_medium, syn_small
 from marginaudit.reports.command.arguments import papers
+from marginaudit.reports.identity import digest, identity
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.sweeps import SWEEPS as NTP
 from marginaudit.reports.snap.sampled import SWEEPS as SNAP
 from marginaudit.reports.snap.sampled import SampledConfig
 from marginaudit.reports.snap.sampled import rows as sampled
-from marginaudit.reports.sweep.identity import digest, identity
 from marginaudit.reports.sweep.part import Part, parts_of, read_part
 from marginaudit.reports.sweep.spec import read_spec
 from marginaudit.reports.sweep.work import Refused, compute, outcomes, paper_module

@@ -1,0 +1,25 @@
+"""Pages beside the report: self-contained, a few tables without a script."""
+
+from typing import Any
+
+from marginaudit.orders import printable
+from marginaudit.reports.page.html import number
+
+
+def small_page(package: str, template: str, **values: Any) -> str:
+    """The HTML of a package's template, which extends ``small.html``.
+
+    Its filter ``shown`` writes numbers for reading; every text is escaped, and its control characters are written out.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    loader = ChoiceLoader([PackageLoader(package), PackageLoader("marginaudit.reports.page")])
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters["shown"] = _shown
+    return environment.get_template(template).render(values)
+
+
+def _shown(value: Any) -> str:
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return number(value)
+    return printable(str(value))
