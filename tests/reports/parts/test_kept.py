@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from marginaudit.orders.ntp import CASES
+from marginaudit.reports import identity
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source, load
 from marginaudit.reports.ntp import Config
 from marginaudit.reports.parts import kept
 from marginaudit.reports.parts.part import Found, Part, compute, ignored
 from marginaudit.reports.snap import ClassConfig
-from marginaudit.reports import identity
 from tests.command_line import SHORT, SVOP, Command, dataset_file
 
 CLAIMS = tuple(LEDGER[name] for name in ("ntp.theorem1.norm", "ntp.prop2.closed-form", "ntp.theorem2.floor"))
