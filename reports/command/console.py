@@ -16,7 +16,7 @@ from rich.text import Text
 from marginaudit.orders import printable, shortened
 from marginaudit.reports.command.interrupts import raise_if_interrupted
 from marginaudit.reports.command.streams import standard_output, tell
-from marginaudit.reports.page.html import number
+from marginaudit.reports.page.numbers import number
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 

@@ -19,6 +19,8 @@ from marginaudit.reports.grid import Grid
 from marginaudit.reports.page import svg
 from marginaudit.reports.page.banners import banners
 from marginaudit.reports.page.headline import headline
+from marginaudit.reports.page.numbers import number, powers
+from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import command
 from marginaudit.reports.page.statements import LINKS, panels
 from marginaudit.reports.page.theorems import FORMS, PRINTED, form, grouped, theorem
@@ -44,8 +46,14 @@ Pictures = Sequence[tuple[str, bytes]]
 """SVG files, each with what it shows."""
 
 
-def page(audit: Audit, document: Mapping[str, Any], pictures: Pictures, beside: Mapping[str, Pictures]) -> str:
-    """The HTML of a report; ``beside`` are the pictures that stand beside claims, by id.
+def page(
+    audit: Audit,
+    document: Mapping[str, Any],
+    pictures: Pictures,
+    beside: Mapping[str, Pictures],
+    proofs: Mapping[str, str],
+) -> str:
+    """The HTML of a report; ``beside`` are pictures that stand beside claims, by id, ``proofs`` pages that it links.
 
     Every text from a dataset is escaped, and its control characters are written out.
     """
@@ -71,6 +79,7 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Pictures, beside: 
         "powers": powers,
         "words": in_words,
         "breakable": breakable,
+        "with_links": with_links,
     }
     claims = list(_claims(audit, document, beside))
     script = (files("marginaudit.reports.page") / "templates" / "script.js").read_text(encoding="utf-8")
@@ -84,6 +93,7 @@ def page(audit: Audit, document: Mapping[str, Any], pictures: Pictures, beside: 
         papers=[_paper(paper, document, claims) for paper in audit.papers],
         banners=[_visible(vars(banner)) for banner in banners(audit)],
         headline=headline(claims),
+        proofs=proofs,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
         forms=FORMS,
         printed=PRINTED,
@@ -226,28 +236,6 @@ def _visible(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_visible(item) for item in value]
     return value
-
-
-def number(value: float | None) -> str:
-    """A number as a reader wants it: few digits, a dash for none.
-
-    >>> number(None), number(900), number(0.00123456), number(2.4e14)
-    ('–', '900', '0.001235', '2.4e+14')
-    """
-    if value is None:
-        return "–"
-    if isinstance(value, int) and abs(value) < 10_000_000:
-        return str(value)
-    return f"{value:.4g}"
-
-
-def powers(room: Sequence[float]) -> str:
-    """Powers of ten of room in a cell of the matrix.
-
-    >>> powers((0.04, 27.6)), powers((-0.2,)), powers(())
-    ('0.0 → 28', '−0.2', '')
-    """
-    return " → ".join(f"{round(x, 1 if abs(x) < 9.95 else None) + 0}".replace("-", "−") for x in room)
 
 
 def breakable(name: str) -> Any:

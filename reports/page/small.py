@@ -3,7 +3,7 @@
 from typing import Any
 
 from marginaudit.orders import printable
-from marginaudit.reports.page.html import number
+from marginaudit.reports.page.numbers import number
 
 
 def small_page(package: str, template: str, **values: Any) -> str:

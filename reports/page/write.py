@@ -11,6 +11,7 @@ from marginaudit.reports.page.exports import exported, tables_of
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
 from marginaudit.reports.page.formats import csv_table
 from marginaudit.reports.page.html import page
+from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.verdict import Verdict
 
@@ -35,7 +36,7 @@ VERDICT_COLUMNS = tuple(column for column in COLUMNS if column != "constant")
 
 
 def write_report(audit: Audit, folder: Path, progress: Callable[[str], None], exports: Collection[str] = ()) -> None:
-    """Write report.html, report.json, verdicts.csv, tables/, figures/ and trajectories/ into a folder.
+    """Write report.html, report.json, verdicts.csv, tables/, figures/, trajectories/ and proofs/ into a folder.
 
     report.json names all files of the report. ``exports`` are `marginaudit.reports.page.exports.FORMATS`.
     """
@@ -85,7 +86,9 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
         records = [(name, table.records(data)) for name, data in of_datasets]
         files[f"tables/{table.name}.csv"] = csv_table(table.columns, records)
     files |= exported(audit.papers, document, exports, VERDICT_COLUMNS)
-    files["report.html"] = page(audit, document, pictures, beside)
+    proofs = proof_pages(audit.papers)
+    files |= {f"proofs/{name}.html": text for name, text in proofs.items()}
+    files["report.html"] = page(audit, document, pictures, beside, proofs)
     document["files"] = sorted([*files, "report.json"])
     files["report.json"] = json_text(document, indent=2)
     return files

@@ -79,7 +79,7 @@ def test_one_audit_of_them_all(command: Command, tmp_path: Path, monkeypatch: py
     assert [data["name"] for data in found["datasets"]] == list(HOSTILE.values())
 
     for name in found["files"]:
-        assert re.fullmatch(r"(figures/|tables/|trajectories/)?[A-Za-z0-9][A-Za-z0-9._-]*", name)
+        assert re.fullmatch(r"(figures/|proofs/|tables/|trajectories/)?[A-Za-z0-9][A-Za-z0-9._-]*", name)
         assert (report / name).resolve().is_relative_to(report)
         assert len(Path(name).name) < 110
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*(path.name for path in files), "report"])

@@ -14,7 +14,7 @@ from marginaudit.reports.audit.made import made
 from marginaudit.reports.audit.room import inside, room
 from marginaudit.reports.page.banners import banners, in_words
 from marginaudit.reports.page.headline import headline
-from marginaudit.reports.page.html import powers
+from marginaudit.reports.page.numbers import powers
 from marginaudit.reports.page.reproduce import command
 from marginaudit.reports.page.theorems import OWN, PRINTED, REDERIVED, SHARPER, VARIANT, form, theorem
 from marginaudit.reports.settings import settings_of

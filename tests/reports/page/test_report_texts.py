@@ -13,7 +13,8 @@ from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import check_writable, csv_text, file_stem, json_text
-from marginaudit.reports.page.html import _norm, number
+from marginaudit.reports.page.html import _norm
+from marginaudit.reports.page.numbers import number
 from marginaudit.reports.page.write import _stems, files_of_report
 from marginaudit.reports.plain import finite
 from marginaudit.reports.plots.axes import between_powers, drawable, power_of_ten

@@ -1,0 +1,25 @@
+"""How reports write numbers."""
+
+from collections.abc import Sequence
+
+
+def number(value: float | None) -> str:
+    """A number as a reader wants it: few digits, a dash for none.
+
+    >>> number(None), number(900), number(0.00123456), number(2.4e14)
+    ('–', '900', '0.001235', '2.4e+14')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, int) and abs(value) < 10_000_000:
+        return str(value)
+    return f"{value:.4g}"
+
+
+def powers(room: Sequence[float]) -> str:
+    """Powers of ten of room in a cell of the matrix.
+
+    >>> powers((0.04, 27.6)), powers((-0.2,)), powers(())
+    ('0.0 → 28', '−0.2', '')
+    """
+    return " → ".join(f"{round(x, 1 if abs(x) < 9.95 else None) + 0}".replace("-", "−") for x in room)

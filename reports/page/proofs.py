@@ -1,0 +1,74 @@
+"""The pages of proofs that a report's statements rest on, beside the report, and links to them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from itertools import pairwise
+from typing import Any
+
+from marginaudit.reports.page.small import small_page
+from marginaudit.reports.paper import Paper
+
+PLACE = re.compile(r"docs/([\w-]+)\.md(#[\w-]+)?")
+"""A page and an anchor, as standings and implications name proofs: ``docs/proofs.md#5-sharplemma6``."""
+
+
+def proof_pages(papers: Sequence[Paper]) -> dict[str, str]:
+    """The HTML of each page in the folder ``proofs`` of the papers' packages, by name: ``proofs`` for ``proofs.md``."""
+    sources: dict[str, str] = {}
+    for paper in papers:
+        folder = files(paper.package) / "proofs" if paper.package else None
+        if folder is not None and folder.is_dir():
+            pages = [page for page in folder.iterdir() if page.name.endswith(".md")]
+            sources |= {page.name.removesuffix(".md"): page.read_text(encoding="utf-8") for page in pages}
+    return {name: _page(name, text) for name, text in sorted(sources.items())}
+
+
+def with_links(text: str, pages: Mapping[str, Any]) -> Any:
+    """The text, escaped, where each place of a proof is a link to the page beside the report, if there is one.
+
+    >>> with_links("By docs/proofs.md#5-x, or docs/other.md & more", {"proofs": ""})
+    Markup('By <a href="proofs/proofs.html#5-x">docs/proofs.md#5-x</a>, or docs/other.md &amp; more')
+    """
+    from markupsafe import Markup, escape
+
+    def link(found: re.Match[str]) -> str:
+        page, anchor = found[1], found[2] or ""
+        return f'<a href="proofs/{page}.html{anchor}">{found[0]}</a>' if page in pages else found[0]
+
+    return Markup(PLACE.sub(link, str(escape(text))))  # what is matched has nothing to escape
+
+
+def _page(name: str, text: str) -> str:
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+    from mdit_py_plugins.anchors import anchors_plugin
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+
+    markdown = MarkdownIt("commonmark").enable("table").use(anchors_plugin, max_level=4)
+    markdown.use(dollarmath_plugin, renderer=_formula)
+    markdown.add_render_rule("fence", _fence)
+    tokens = markdown.parse(text)
+    for token in (inside for block in tokens for inside in block.children or ()):
+        if "href" in token.attrs:
+            token.attrSet("href", re.sub(r"^([\w-]+)\.md(?=#|$)", r"\1.html", str(token.attrGet("href"))))
+    title = next((after.content for token, after in pairwise(tokens) if token.type == "heading_open"), name)
+    body = markdown.renderer.render(tokens, markdown.options, {})
+    return small_page("marginaudit.reports.page", "proofs.html", title=title, body=Markup(body))
+
+
+def _formula(formula: str, options: Mapping[str, Any]) -> str:
+    from latex2mathml.converter import convert
+
+    found: str = convert(formula, display="block" if options["display_mode"] else "inline")
+    return found
+
+
+def _fence(_: Any, tokens: Sequence[Any], index: int, *__: Any) -> str:
+    """A fence of GitHub's ``math`` is a formula on lines of its own; others are text."""
+    from markupsafe import escape
+
+    token = tokens[index]
+    if token.info.strip() == "math":
+        return f'<div class="scroll">{_formula(token.content, {"display_mode": True})}</div>\n'
+    return f"<pre>{escape(token.content)}</pre>\n"
