@@ -223,9 +223,31 @@ def test_7_3_how_common_tokens_of_symmetric_classes_move() -> None:
         assert moved == pytest.approx(-gamma * K * (K - 1) * beta * f**2 * (1 - e), rel=1e-9, abs=0)
 
 
-def test_7_6_fifteen_tokens_are_enough() -> None:
-    assert float(zeros(15)[1]) > 4
-    assert float(zeros(14)[1]) < 4
-    for M in (15, 100, 10**6):
-        x = np.linspace(float(zeros(M)[1]), 60, 200)[1:]
-        assert ((np.exp(x) + (M - 1) * x - 1) / (x * (np.exp(x) + M - 1)) < 0.5).all()
+def test_7_6_six_tokens_are_enough_and_five_are_not() -> None:
+    """The slope of ln x against ln y where y >= 2 x_1, and each number that steps 3 to 5 name."""
+
+    def p(x: float, M: int) -> float:
+        return float(mp.exp(x) + (M - 1) * x)
+
+    def f(x: float, M: int) -> float:
+        return float((x - 2) * mp.exp(x) - (M - 1) * x + 2)
+
+    for M in (6, 7, 8, 14, 100, 10**6):
+        x_1 = zeros(M)[1]
+        first = mp.findroot(
+            lambda x, M=M, x_1=x_1: mp.exp(x) + (M - 1) * x - 2 * M * x_1 - 1, (x_1, x_1 + 1), solver="anderson"
+        )
+        for x in np.linspace(float(first), 60, 200):
+            assert (p(x, M) - 1) / (x * (mp.exp(x) + M - 1)) < 0.5
+    assert float(zeros(8)[1]) > 3 > float(zeros(7)[1])
+    assert mp.exp(3) < 7 * 3
+    for M, least, end, before, room in ((7, 2.83, 3.09, 40.62, 7), (6, 2.54, 2.84, 31.48, 2)):
+        assert mp.exp(least) < (M - 1) * least
+        assert p(end, M) < before <= 2 * M * least + 1
+        assert f(end, M) > room
+    assert (2 - 1) * mp.exp(2) > 7 - 1  # f'
+    assert mp.exp(2.154) > 4 * 2.154
+    assert 2 * 5 * 2.154 + 1 <= 22.54 < p(2.53, 5)
+    assert f(2.53, 5) < -1
+    x = mp.findroot(lambda x: mp.exp(x) + 4 * x - 2 * 5 * zeros(5)[1] - 1, (2, 3), solver="anderson")
+    assert (p(x, 5) - 1) / (x * (mp.exp(x) + 4)) > 0.51

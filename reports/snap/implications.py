@@ -120,7 +120,7 @@ def no_offset(run: ClassRun) -> str | None:
 
 def small_vocabulary(run: ClassRun) -> str | None:
     """Why larger rates are not proved to slow B, or None."""
-    return None if run.M >= 15 else "M is below 15"
+    return None if run.M >= 6 else "M is below 6"
 
 
 def always(run: ClassRun) -> None:
@@ -245,8 +245,8 @@ TRUE = (
     Implication(
         sources=("snap.theorem4.closed-form.rederived", "snap.theorem1.b.rederived"),
         target="snap.theorem4.rates",
-        condition="M >= 15",
-        proof=PAGE + "76-snaptheorem4rates-for-m-at-least-15",
+        condition="M >= 6",
+        proof=PAGE + "76-snaptheorem4rates-for-m-at-least-6-and-not-for-5",
         unmet=small_vocabulary,
     ),
 )

@@ -170,7 +170,12 @@ STANDINGS: Mapping[str, Standing] = {
         )
         for part, lemma in (("scan", "snap.lemma9.scan.rederived"), ("snap", "snap.theorem1.b.rederived"))
     },
-    "snap.theorem4.rates": unsettled("vocabularies of 5 to 14 tokens; from M = 15 on it is proved", hunted=2),
+    "snap.theorem4.rates": refuted(
+        PAGE + "76-snaptheorem4rates-for-m-at-least-6-and-not-for-5",
+        "snap.theorem4.closed-form.rederived",
+        hunted=7,
+        weakest="M >= 6",
+    ),
     "snap.fig6.direction": unsettled(
         "the mean of SGD's entropy after 100 updates; it is read off an experiment", hunted=0
     ),

@@ -41,7 +41,7 @@ FARTHEST_LOG, MOST_LOG = 1e12, 1e98
 WEAKER = np.geomspace(1, 1e5, 61)
 """How many times weaker the overlaps are made to see what "approximately" comes to."""
 
-SLOWER = (0.5, 0.1)
+SLOWER = (0.9, 0.5, 0.1)
 """Parts of the step sizes that are compared with the whole ones."""
 
 NO_PART = 1e-4
@@ -456,24 +456,24 @@ def at_transition(run: ClassRun, *, slower: bool) -> Series:
     )
 
 
-def common_times(run: ClassRun) -> Floats:
-    """Times beyond t_0 at the smallest of the compared step sizes."""
-    return np.asarray(snap_start(run.K, run.M, min(SLOWER) * run.eta_Y) * AFTER)
-
-
-def compared(run: ClassRun, of_Y: Callable[[float], float], of_Z: Callable[[float], float]) -> Approximation:
-    """B beyond every t_0, at parts of the step sizes, one part after the other."""
-    times = tuple(common_times(run).tolist())
-    found = [growth(run, times, of_Y(part), of_Z(part)) for part in SLOWER]
-    return Approximation(np.concatenate([x.value for x in found]), np.concatenate([x.error for x in found]))
+def common_times(run: ClassRun, part: float) -> Floats:
+    """Times from the t_0 of a part of eta_Y on, which is the later one."""
+    return np.asarray(snap_start(run.K, run.M, part * run.eta_Y) * AFTER)
 
 
 def larger(run: ClassRun, of_Y: Callable[[float], float], of_Z: Callable[[float], float], sign: int) -> Series:
-    """B at the whole step sizes less that at parts of them, or the other way round; beyond every t_0."""
-    difference = (compared(run, lambda _: 1.0, lambda _: 1.0) - compared(run, of_Y, of_Z)) * float(sign)
-    times = common_times(run)
-    label = tuple(f"{part:g} of it" for part in SLOWER for _ in times)
-    return series(difference.value, radius=difference.error, step=np.tile(times, len(SLOWER)), label=label)
+    """B at the whole step sizes less that at parts of them, or the other way round; beyond the t_0 of both."""
+    times = [common_times(run, part) for part in SLOWER]
+    found = [
+        (growth(run, tuple(late.tolist())) - growth(run, tuple(late.tolist()), of_Y(part), of_Z(part))) * float(sign)
+        for part, late in zip(SLOWER, times, strict=True)
+    ]
+    return series(
+        np.concatenate([x.value for x in found]),
+        radius=np.concatenate([x.error for x in found]),
+        step=np.concatenate(times),
+        label=tuple(f"{part:g} of it" for part in SLOWER for _ in AFTER),
+    )
 
 
 def _positive(measure: Callable[[ClassRun], Series]) -> Bounded:

@@ -117,6 +117,11 @@ def enough_tokens(T: Truth) -> bool:
     return T.M >= 4
 
 
+def six_tokens(T: Truth) -> bool:
+    """docs/proofs-snap.md, section 7.6."""
+    return T.M >= 6
+
+
 def no_eigenvalue_minus_one(T: Truth) -> bool | None:
     """Lemma 17 as printed: the eigenvalue of largest absolute value is below 1, and there is an E'."""
     sizes = [abs(x) for x in T.problem.eigenvalues]
@@ -502,5 +507,5 @@ STATEMENTS: dict[str, Statement] = {
     "snap.theorem4.snap": Statement(ONE_COMMON, (no_M(5),), start_at_one, snapping(printed=True)),
     "snap.theorem4.snap.rederived": Statement(ONE_COMMON, (no_M(5),), entries=snapping(printed=False)),
     "snap.fig6.direction": Statement(silent=(not_syn_medium,), true=unknown),
-    "snap.theorem4.rates": Statement(ONE_COMMON, (no_M(5),)),
+    "snap.theorem4.rates": Statement(ONE_COMMON, (no_M(5),), six_tokens),
 }

@@ -217,8 +217,9 @@ def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
     for slower in (False, True):
         at_t_0 = transition.at_transition(at, slower=slower)
         bars_are(at_t_0, 0.01 * at_t_0.value)
-    times = tuple(transition.common_times(at).tolist())
-    whole, part = (np.concatenate([coarse(*common(at, times, of)).B.value for of in ofs]) for ofs in ((1, 1), SLOWER))
+    late = [(tuple(transition.common_times(at, part).tolist()), part) for part in SLOWER]
+    whole = np.concatenate([coarse(*common(at, times, 1)).B.value for times, _ in late])
+    part = np.concatenate([coarse(*common(at, times, of)).B.value for times, of in late])
     difference = transition.larger(at, lambda of: of, lambda of: of, 1)
     np.testing.assert_allclose(difference.value, whole - part, rtol=1e-9)
     bars_are(difference, 0.01 * (whole + part))

@@ -80,8 +80,8 @@ def test_an_offset_of_zero_contradicts_nothing() -> None:
 def test_the_other_conditions() -> None:
     assert unmet(SNAP, "snap.lemma8")(classes({"a": 1}, M=4)) is None
     assert unmet(SNAP, "snap.lemma8")(classes({"a": 1}, M=3)) == "M is below 4"
-    assert unmet(SNAP, "snap.theorem4.rates")(classes({"a": 1}, M=15)) is None
-    assert unmet(SNAP, "snap.theorem4.rates")(classes({"a": 1}, M=14)) == "M is below 15"
+    assert unmet(SNAP, "snap.theorem4.rates")(classes({"a": 1}, M=6)) is None
+    assert unmet(SNAP, "snap.theorem4.rates")(classes({"a": 1}, M=5)) == "M is below 6"
     at = unmet(SNAP, "snap.theorem5")
     assert at(ClassRun(PAIR.dataset, ClassConfig(lr_y=1.0))) is None
     assert at(ClassRun(PAIR.dataset, ClassConfig(lr_y=1.01))) == "eta_Y is above 1"

@@ -9,6 +9,7 @@ import latex2mathml.converter
 import mpmath
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset
 from marginaudit.reports import Claim, Verdict
@@ -300,3 +301,28 @@ def test_overlaps_whose_squares_underflow_are_not_judged() -> None:
     for claim in transition.CLAIMS:
         found = claim.judge(ClassRun(weak))
         assert (found.verdict, "their squares" in found.detail) == (OPEN, True), claim.id
+
+
+def test_five_tokens_are_too_few_for_smaller_step_sizes_to_gain_more() -> None:
+    """docs/proofs-snap.md, section 7.6; B = ln(1 + A x^2)/4, x by Lemma 6, at the t_0 of 0.9 eta_Y."""
+    pair = [("m", "q", {"a": 1.0}), ("n", "q", {"a": 1.0})]
+    claim = CLAIMS["theorem4.rates"]
+    five, six = (ClassRun(SequenceClasses.from_weights("few", M, pair)) for M in (5, 6))
+    found = claim.judge(five)
+    assert found.verdict is VIOLATED
+    assert "Smaller eta_Y: violated" in found.detail
+    assert claim.judge(six).verdict is HOLDS
+
+    def B(run: ClassRun, t: float, part: float) -> float:
+        y = part * run.eta_Y * t / run.K
+        x = brentq(lambda x: np.exp(x) + (run.M - 1) * x - run.M * y - 1, 0, 50, xtol=1e-15, rtol=1e-14)
+        A = 2 / transition.C0(run) * run.eta_Z / (part * run.eta_Y) * run.K * ((run.M - 1) / run.M) ** 2
+        return float(np.log1p(A * x**2) / 4)
+
+    for run in (five, six):
+        gained = transition.larger(run, lambda part: part, lambda _: 1.0, -1)
+        for share in (0.9, 0.5, 0.1):
+            first = [label == f"{share:g} of it" for label in gained.label].index(True)
+            t = snap_start(run.K, run.M, share * run.eta_Y)
+            assert gained.step[first] == t
+            assert gained.value[first] == pytest.approx(B(run, t, share) - B(run, t, 1.0), abs=2e-8)
