@@ -168,12 +168,6 @@ IMPLICATIONS = (
         )
         for suffix in ("", ".rederived")
     ),
-    Implication(
-        sources=DIRECTION,
-        target="ntp.example2",
-        condition="its tokens are orthonormal",
-        proof=PRINTED + "45-ntpexample2-for-orthonormal-tokens",
-    ),
     *(
         Implication(
             sources=(f"sharp.{name}",),

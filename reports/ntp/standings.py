@@ -102,7 +102,7 @@ STANDINGS: Mapping[str, Standing] = {
         for suffix in ("", ".rederived")
     },
     "ntp.example1": proved(PRINTED + "44-ntpexample1", hunted=0),
-    "ntp.example2": unsettled("embeddings that are not orthonormal; for orthonormal ones it is proved", hunted=0),
+    "ntp.example2": proved(PRINTED + "45-ntpexample2", hunted=0),
     "sharp.stage1": proved(SHARP + "1-sharpstage1", "ntp.gradient.ov", hunted=104),
     "sharp.prop2": proved(SHARP + "2-sharpprop2", hunted=1799),
     "sharp.single-optimum": proved(SHARP + "3-sharpsingle-optimum", hunted=1246),

@@ -176,7 +176,8 @@ WORDS: Mapping[str, SourceWords] = {
     "ntp.example2": quoted(
         "section 6, Example 2",
         "the next predicted token is .. The trained transformer will consistently predict",
-        "The predicted token is the most probable one, at the last step of the run: V after SP, P after OSP.",
+        "The predicted token is the most probable one, at the last step of the run: V after SP, P after OSP. The "
+        "trained transformer is that of Theorem 3, so Assumption 2 holds.",
     ),
     "sharp.stage1": corrected(
         "ntp.prop1.direction", "Stage 1 does not approach the direction of W*_ov: it is on it from the first step on."

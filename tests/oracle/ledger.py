@@ -24,7 +24,7 @@ STATEMENTS: dict[str, Statement] = (
 _NEEDS = {
     "ntp.gradient.kq": (),
     "ntp.example1": (),
-    "ntp.example2": (),
+    "ntp.example2": ("orthonormal",),
     "ntp.prop2.prefix-closed": (*TWO, "prefix_closed"),
     "sharp.single-optimum": (*ONE, "prefix_closed"),
     "sharp.stage1": ("collocation", "orthonormal"),

@@ -6,6 +6,7 @@ from itertools import permutations, product
 import numpy as np
 
 from marginaudit.orders.ntp import CASES, Token
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_2
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal
 from marginaudit.reports.ntp.quantities import moved_attention, no_direction_kq, score_error
@@ -112,7 +113,7 @@ EXAMPLE_2 = Claim(
     source="arXiv 2409.17335, Example 2",
     statement="After training on Example 1, SP is answered V and OSP is answered P.",
     formula=r"SP\mapsto V,\quad OSP\mapsto P",
-    assumptions=(),
+    assumptions=ASSUMPTION_2,
     judgement=Bounded(measure=_lead, lower=lambda _, t: 0 * t, smallest=float("-inf")),
     absent=lambda run: _not_the_example(run) or no_direction_kq(run),
 )
