@@ -1,4 +1,4 @@
-"""The steps and numbers of the proofs of printed statements: docs/proofs-ntp.md, sections 5 to 7 of proofs-snap.md."""
+"""Steps and numbers of the proofs of printed statements: docs/proofs.md, sections 12 to 16, proofs-snap.md, 5 to 7."""
 
 import math
 import re
@@ -20,7 +20,7 @@ from tests.pages import ROOT
 from tests.test_proofs_snap import lags, zeros
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star
 
-NTP = (ROOT / "docs" / "proofs-ntp.md").read_text(encoding="utf-8")
+NTP = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
 SNAP = (ROOT / "docs" / "proofs-snap.md").read_text(encoding="utf-8")
 
 
@@ -39,7 +39,7 @@ def number(page: str, place: str, pattern: str) -> float:
     return float(found)
 
 
-# proofs-ntp.md
+# proofs.md
 
 
 def test_3_3_what_the_rederived_lemma_7_leaves() -> None:
@@ -53,12 +53,12 @@ def test_3_3_what_the_rederived_lemma_7_leaves() -> None:
 
 
 def test_3_5_a_norm_of_1000_refutes_lemma_7() -> None:
-    norm = number(NTP, "3.5", r"is below \$0\.3\$ at \$(\d+)\$")
-    rho = 10 ** number(NTP, "3.5", r"rho=10\^\{(-\d)\}")
+    norm = number(NTP, "14.5", r"is below \$0\.3\$ at \$(\d+)\$")
+    rho = 10 ** number(NTP, "14.5", r"rho=10\^\{(-\d)\}")
     a = 32 * (1 + math.log(4 * norm)) / norm
     assert 0.29 < a < 0.3
     assert 1.3 < (1 + a) * (1 + rho) * math.sqrt(1 + rho**2) + 0.01 < 1.31 + 0.01 < math.sqrt(2)
-    assert f"{4 * 2 * 2**2}(1+" in section(NTP, "3.5"), "4 N L^2 w^2 of N = L = 2, w = 1"
+    assert f"{4 * 2 * 2**2}(1+" in section(NTP, "14.5"), "4 N L^2 w^2 of N = L = 2, w = 1"
 
 
 def one_sample() -> Dataset:
@@ -75,9 +75,9 @@ def test_4_2_the_first_step_raises_a_losing_token(A: float) -> None:
 
 
 def test_4_2_the_number_at_which_it_does() -> None:
-    least = number(NTP, "4.2", r"\$A\\gt(5\.\d+)\$")
+    least = number(NTP, "15.2", r"\$A\\gt(5\.\d+)\$")
     assert least - 0.01 < 4 * math.log(2 + math.sqrt(5)) < least
-    assert 900 * 0.1 / math.sqrt(3) > number(NTP, "4.2", r"sqrt3\\gt(\d+)") > 50
+    assert 900 * 0.1 / math.sqrt(3) > number(NTP, "15.2", r"sqrt3\\gt(\d+)") > 50
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -102,17 +102,17 @@ def test_4_1_and_4_5_scores_have_their_sign_from_the_first_step_on() -> None:
 
 
 def test_5_4_a_threshold_whose_factor_is_5_is_beyond_e_squared() -> None:
-    most = number(NTP, "5.4", r"t/\\ell\^2\\le(4\.2)")
+    most = number(NTP, "16.4", r"t/\\ell\^2\\le(4\.2)")
     t = np.geomspace(2, np.e**2, 1000)
-    assert 4.1 < (t / np.log(t) ** 2).max() <= most < number(NTP, "5.4", r"kappa\\ge(5)")
+    assert 4.1 < (t / np.log(t) ** 2).max() <= most < number(NTP, "16.4", r"kappa\\ge(5)")
     beyond = np.geomspace(np.e**2, 1e9, 1000)
     assert (np.diff(beyond / np.log(beyond) ** 2) > 0).all()
 
 
 def test_5_5_the_weights_of_theorem_2() -> None:
-    text = section(NTP, "5.5")
+    text = section(NTP, "16.5")
     assert 1 / (1 + math.exp(-1)) < 0.74
-    assert 864 * 32 * math.log(2) ** 2 / 8 > number(NTP, "5.5", r"eta/8\\gt(\d+)") > 1000
+    assert 864 * 32 * math.log(2) ** 2 / 8 > number(NTP, "16.5", r"eta/8\\gt(\d+)") > 1000
     assert r"864\cdot32" in text
 
 

@@ -10,7 +10,7 @@ from marginaudit.reports.implication import Implication
 from marginaudit.reports.ntp.quantities import long_step
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.sharper.margins import hall_condition
-from marginaudit.reports.ntp.standings import PRINTED, SHARP
+from marginaudit.reports.ntp.standings import PAGE
 from marginaudit.reports.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def of_sizes(condition: Callable[[Sizes], str | None]) -> Callable[[Run], str | 
 def above_the_sharp_direction(at: Sizes) -> str | None:
     """Why the printed bound of Theorem 1 is not that of `sharp.theorem1` or more wherever it says anything, or None.
 
-    docs/proofs-ntp.md, section 5.3: the quotient of the two falls, so that one step t_1 answers for all beyond. Before
+    docs/proofs.md, section 16.3: the quotient of the two falls, so that one step t_1 answers for all beyond. Before
     it the printed bound is at least 2 if it is at 2 and at t_1.
     """
     from flint import arb
@@ -137,14 +137,14 @@ IMPLICATIONS = (
         sources=("sharp.theorem1",),
         target="ntp.theorem1.direction",
         condition="its bound is below the printed one from some t_1 on, and before t_1 the printed one is above 2",
-        proof=PRINTED + "53-ntptheorem1direction-where-the-sharp-one-is-below-it",
+        proof=PAGE + "163-ntptheorem1direction-where-the-sharp-one-is-below-it",
         unmet=of_sizes(above_the_sharp_direction),
     ),
     Implication(
         sources=("sharp.lemma6", "sharp.lemma7"),
         target="ntp.lemma7",
         condition="its a_t is below the printed one at the least norm beyond the threshold, and so at every larger one",
-        proof=PRINTED + "34-ntplemma7-where-the-sharp-one-is-below-it",
+        proof=PAGE + "144-ntplemma7-where-the-sharp-one-is-below-it",
         unmet=of_sizes(above_the_sharp_lemma7),
     ),
     *(
@@ -152,7 +152,7 @@ IMPLICATIONS = (
             sources=(*DIRECTION, "sharp.stage1"),
             target=f"ntp.theorem2.{part}{suffix}",
             condition="16 ||W*_kq||^2 times its bound is at most 1 at the threshold for t, and so beyond",
-            proof=PRINTED + "54-theorem-2-where-its-thresholds-lie-beyond-that-of-lemma-101",
+            proof=PAGE + "164-theorem-2-where-its-thresholds-lie-beyond-that-of-lemma-101",
             unmet=of_sizes(partial(beyond_lemma_10_1, factor=factor)),
         )
         for part in ("weight", "loss")
@@ -163,7 +163,7 @@ IMPLICATIONS = (
             sources=DIRECTION,
             target=f"ntp.theorem3.order{suffix}",
             condition="Assumption 3 holds",
-            proof=PRINTED + "41-ntptheorem3order-under-assumption-3",
+            proof=PAGE + "151-ntptheorem3order-under-assumption-3",
             unmet=no_majority,
         )
         for suffix in ("", ".rederived")
@@ -173,7 +173,7 @@ IMPLICATIONS = (
             sources=(f"sharp.{name}",),
             target=f"sharp.{name}.any-step",
             condition="eta <= 1/(4 ||W*_kq||)",
-            proof=SHARP + place,
+            proof=PAGE + place,
             unmet=long,
         )
         for name, place in (("floor", "8-sharpfloor"), ("rate", "9-sharprate"))
@@ -183,7 +183,7 @@ IMPLICATIONS = (
             sources=("sharp.prop2",),
             target=f"ntp.prop2.{name}",
             condition=BEATEN,
-            proof=SHARP + "2-sharpprop2",
+            proof=PAGE + "2-sharpprop2",
             unmet=not_beaten_enough,
         )
         for name in ("closed-form", "corollary")
@@ -192,19 +192,19 @@ IMPLICATIONS = (
         Implication(
             sources=("sharp.stage1",),
             target=f"ntp.{name}{suffix}",
-            proof=PRINTED + place,
+            proof=PAGE + place,
             verdict=Verdict.VIOLATED,
         )
         for name, place in (
-            ("corollary1.upper", "27-ntpcorollary1upper-is-false"),
-            ("theorem3.prediction", "43-ntptheorem3prediction-is-false-wherever-it-speaks"),
+            ("corollary1.upper", "137-ntpcorollary1upper-is-false"),
+            ("theorem3.prediction", "153-ntptheorem3prediction-is-false-wherever-it-speaks"),
         )
         for suffix in ("", ".rederived")
     ),
     Implication(
         sources=("sharp.floor", "sharp.stage1"),
         target="ntp.theorem2.floor",
-        proof=PRINTED + "52-ntptheorem2floor-is-false",
+        proof=PAGE + "162-ntptheorem2floor-is-false",
         verdict=Verdict.VIOLATED,
     ),
 )

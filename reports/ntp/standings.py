@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from marginaudit.reports.standing import Standing, proved, refuted, unsettled
 
-SHARP = "docs/proofs.md#"
-PRINTED = "docs/proofs-ntp.md#"
+PAGE = "docs/proofs.md#"
 
 UNEVEN = (
     "V = 4, samples [a, b] -> n(a) of frequency 1 - eps and [c, d] -> n(c) of frequency eps, eps small enough: about "
@@ -20,45 +19,45 @@ SHORT_STEPS = "eta <= 1/(4 ||W*_kq||) ({source})"
 RARE = "whether a sample too rare to be learned by the threshold can add more to the loss than the bound leaves"
 
 STANDINGS: Mapping[str, Standing] = {
-    "ntp.gradient.ov": proved(PRINTED + "11-ntpgradientov", hunted=1138),
-    "ntp.gradient.kq": proved(PRINTED + "12-ntpgradientkq", hunted=1312),
-    "ntp.prop1.norm": proved(PRINTED + "21-ntpprop1norm", "sharp.stage1", hunted=178),
-    "ntp.prop1.direction": proved(PRINTED + "22-ntpprop1direction", "sharp.stage1", hunted=140),
-    "ntp.prop1.loss": proved(PRINTED + "23-ntpprop1loss", "sharp.stage1", hunted=165),
-    "ntp.lemma2": proved(PRINTED + "24-ntplemma2", "sharp.stage1", hunted=2),
-    "ntp.lemma3": proved(PRINTED + "25-ntplemma3", "sharp.stage1", hunted=4),
-    "ntp.corollary1.lower": proved(PRINTED + "26-ntpcorollary1lower", "sharp.stage1", hunted=7),
+    "ntp.gradient.ov": proved(PAGE + "121-ntpgradientov", hunted=1138),
+    "ntp.gradient.kq": proved(PAGE + "122-ntpgradientkq", hunted=1312),
+    "ntp.prop1.norm": proved(PAGE + "131-ntpprop1norm", "sharp.stage1", hunted=178),
+    "ntp.prop1.direction": proved(PAGE + "132-ntpprop1direction", "sharp.stage1", hunted=140),
+    "ntp.prop1.loss": proved(PAGE + "133-ntpprop1loss", "sharp.stage1", hunted=165),
+    "ntp.lemma2": proved(PAGE + "134-ntplemma2", "sharp.stage1", hunted=2),
+    "ntp.lemma3": proved(PAGE + "135-ntplemma3", "sharp.stage1", hunted=4),
+    "ntp.corollary1.lower": proved(PAGE + "136-ntpcorollary1lower", "sharp.stage1", hunted=7),
     "ntp.corollary1.upper": refuted(
-        PRINTED + "27-ntpcorollary1upper-is-false", "sharp.stage1", hunted=2, weakest=NO_REFUGE
+        PAGE + "137-ntpcorollary1upper-is-false", "sharp.stage1", hunted=2, weakest=NO_REFUGE
     ),
-    "ntp.corollary1.lower.rederived": proved(PRINTED + "26-ntpcorollary1lower", "sharp.stage1", hunted=7),
+    "ntp.corollary1.lower.rederived": proved(PAGE + "136-ntpcorollary1lower", "sharp.stage1", hunted=7),
     "ntp.corollary1.upper.rederived": refuted(
-        PRINTED + "27-ntpcorollary1upper-is-false", "sharp.stage1", hunted=2, weakest=NO_REFUGE
+        PAGE + "137-ntpcorollary1upper-is-false", "sharp.stage1", hunted=2, weakest=NO_REFUGE
     ),
-    "ntp.lemma4": proved(PRINTED + "13-ntplemma4", "ntp.gradient.kq", hunted=37),
-    "ntp.lemma5": proved(PRINTED + "31-ntplemma5", "ntp.lemma4", "sharp.stage1", hunted=9),
-    "ntp.lemma6": proved(PRINTED + "32-ntplemma6-and-ntptheorem1norm", "sharp.lemma6", hunted=5),
+    "ntp.lemma4": proved(PAGE + "123-ntplemma4", "ntp.gradient.kq", hunted=37),
+    "ntp.lemma5": proved(PAGE + "141-ntplemma5", "ntp.lemma4", "sharp.stage1", hunted=9),
+    "ntp.lemma6": proved(PAGE + "142-ntplemma6-and-ntptheorem1norm", "sharp.lemma6", hunted=5),
     "ntp.lemma7": refuted(
-        PRINTED + "35-ntplemma7-is-false-for-extremely-uneven-frequencies",
+        PAGE + "145-ntplemma7-is-false-for-extremely-uneven-frequencies",
         "sharp.lemma6",
         hunted=9,
         formula=UNEVEN.format(least="2000"),
         weakest=(
             "log(2 L_max^3/pi_min) <= 4 N L_max^2 ||W*_kq|| (1 + log(2 L_max r)) at r = 4 sqrt(2) L_max ||W*_kq||, the "
-            "least norm beyond the threshold (docs/proofs-ntp.md, section 3.4)"
+            "least norm beyond the threshold (docs/proofs.md, section 14.4)"
         ),
     ),
-    "ntp.lemma7.rederived": proved(PRINTED + "33-ntplemma7rederived", "sharp.lemma6", "sharp.lemma7", hunted=4),
-    "ntp.theorem1.norm": proved(PRINTED + "32-ntplemma6-and-ntptheorem1norm", "sharp.lemma6", hunted=146),
+    "ntp.lemma7.rederived": proved(PAGE + "143-ntplemma7rederived", "sharp.lemma6", "sharp.lemma7", hunted=4),
+    "ntp.theorem1.norm": proved(PAGE + "142-ntplemma6-and-ntptheorem1norm", "sharp.lemma6", hunted=146),
     "ntp.theorem1.direction": refuted(
-        SHARP + "10-what-follows-for-theorems-1-and-2-of-the-paper",
+        PAGE + "10-what-follows-for-theorems-1-and-2-of-the-paper",
         hunted=135,
         formula=UNEVEN.format(least="4000000"),
         weakest=EVEN.format(factor=5, corollary="corollary 10.3"),
     ),
     **{
         f"ntp.theorem2.weight{suffix}": refuted(
-            PRINTED + "55-ntptheorem2weight-is-false-for-extremely-uneven-frequencies",
+            PAGE + "165-ntptheorem2weight-is-false-for-extremely-uneven-frequencies",
             hunted=hunted,
             formula=UNEVEN.format(least="30000000"),
             weakest=EVEN.format(factor=230, corollary="corollary 10.2"),
@@ -68,61 +67,61 @@ STANDINGS: Mapping[str, Standing] = {
     "ntp.theorem2.loss": unsettled(RARE, hunted=5),
     "ntp.theorem2.loss.rederived": unsettled(RARE, hunted=5),
     "ntp.theorem2.floor": refuted(
-        PRINTED + "52-ntptheorem2floor-is-false", "sharp.floor", "sharp.stage1", hunted=1, weakest=NO_REFUGE
+        PAGE + "162-ntptheorem2floor-is-false", "sharp.floor", "sharp.stage1", hunted=1, weakest=NO_REFUGE
     ),
-    "ntp.theorem2.rate": proved(PRINTED + "51-ntptheorem2rate", "sharp.lemma6", "sharp.theorem1", hunted=1),
+    "ntp.theorem2.rate": proved(PAGE + "161-ntptheorem2rate", "sharp.lemma6", "sharp.theorem1", hunted=1),
     "ntp.prop2.closed-form": refuted(
-        SHARP + "2-sharpprop2", "sharp.prop2", hunted=1689, weakest=f"{ENOUGH_BEATEN}, which is also needed"
+        PAGE + "2-sharpprop2", "sharp.prop2", hunted=1689, weakest=f"{ENOUGH_BEATEN}, which is also needed"
     ),
     "ntp.prop2.corollary": refuted(
-        SHARP + "2-sharpprop2",
+        PAGE + "2-sharpprop2",
         "sharp.prop2",
         hunted=564,
         weakest=f"{ENOUGH_BEATEN} is enough; less may be",
     ),
     "ntp.prop2.prefix-closed": proved(
-        SHARP + "3-sharpsingle-optimum", "sharp.single-optimum", "sharp.prop2", hunted=887
+        PAGE + "3-sharpsingle-optimum", "sharp.single-optimum", "sharp.prop2", hunted=887
     ),
     "ntp.theorem3.order": refuted(
-        PRINTED + "42-ntptheorem3order-is-false-without-assumption-3",
+        PAGE + "152-ntptheorem3order-is-false-without-assumption-3",
         "ntp.lemma4",
         hunted=144,
-        weakest="Assumption 3, optimal_majority (docs/proofs-ntp.md, section 4.1)",
+        weakest="Assumption 3, optimal_majority (docs/proofs.md, section 15.1)",
     ),
     "ntp.theorem3.order.rederived": unsettled(
         "whether stage 2 converges in direction without Assumption 3; with it this is proved", hunted=15
     ),
     **{
         f"ntp.theorem3.prediction{suffix}": refuted(
-            PRINTED + "43-ntptheorem3prediction-is-false-wherever-it-speaks",
+            PAGE + "153-ntptheorem3prediction-is-false-wherever-it-speaks",
             "sharp.stage1",
             hunted=1,
             weakest="a limit to the length: fewer than exp(s_0 - s_x) copies of each other token at that t",
         )
         for suffix in ("", ".rederived")
     },
-    "ntp.example1": proved(PRINTED + "44-ntpexample1", hunted=0),
-    "ntp.example2": proved(PRINTED + "45-ntpexample2", hunted=0),
-    "sharp.stage1": proved(SHARP + "1-sharpstage1", "ntp.gradient.ov", hunted=104),
-    "sharp.prop2": proved(SHARP + "2-sharpprop2", hunted=1799),
-    "sharp.single-optimum": proved(SHARP + "3-sharpsingle-optimum", hunted=1246),
-    "sharp.lemma6": proved(SHARP + "5-sharplemma6", "ntp.lemma5", hunted=4),
-    "sharp.lemma7": proved(SHARP + "6-sharplemma7", "ntp.lemma5", hunted=10),
-    "sharp.theorem1": proved(SHARP + "7-sharptheorem1", "sharp.lemma6", "sharp.lemma7", hunted=6),
-    "sharp.floor": proved(SHARP + "8-sharpfloor", "sharp.stage1", "sharp.lemma6", "sharp.theorem1", hunted=23),
+    "ntp.example1": proved(PAGE + "154-ntpexample1", hunted=0),
+    "ntp.example2": proved(PAGE + "155-ntpexample2", hunted=0),
+    "sharp.stage1": proved(PAGE + "1-sharpstage1", "ntp.gradient.ov", hunted=104),
+    "sharp.prop2": proved(PAGE + "2-sharpprop2", hunted=1799),
+    "sharp.single-optimum": proved(PAGE + "3-sharpsingle-optimum", hunted=1246),
+    "sharp.lemma6": proved(PAGE + "5-sharplemma6", "ntp.lemma5", hunted=4),
+    "sharp.lemma7": proved(PAGE + "6-sharplemma7", "ntp.lemma5", hunted=10),
+    "sharp.theorem1": proved(PAGE + "7-sharptheorem1", "sharp.lemma6", "sharp.lemma7", hunted=6),
+    "sharp.floor": proved(PAGE + "8-sharpfloor", "sharp.stage1", "sharp.lemma6", "sharp.theorem1", hunted=23),
     "sharp.floor.any-step": refuted(
-        SHARP + "96-what-is-not-proved-and-what-is-false",
+        PAGE + "96-what-is-not-proved-and-what-is-false",
         hunted=29,
         settings={"lr2": 5.0},
         weakest=SHORT_STEPS.format(source="sharp.floor"),
     ),
-    "sharp.rate": proved(SHARP + "9-sharprate", "sharp.lemma6", "sharp.theorem1", hunted=16),
+    "sharp.rate": proved(PAGE + "9-sharprate", "sharp.lemma6", "sharp.theorem1", hunted=16),
     "sharp.rate.any-step": refuted(
-        SHARP + "96-what-is-not-proved-and-what-is-false",
+        PAGE + "96-what-is-not-proved-and-what-is-false",
         hunted=21,
         settings={"lr2": 5.0},
         weakest=SHORT_STEPS.format(source="sharp.rate"),
     ),
-    "sharp.theorem1.squared": proved(SHARP + "11-sharptheorem1squared", "sharp.lemma6", "sharp.theorem1", hunted=830),
+    "sharp.theorem1.squared": proved(PAGE + "11-sharptheorem1squared", "sharp.lemma6", "sharp.theorem1", hunted=830),
 }
 """By id; a claim that is not here is open."""

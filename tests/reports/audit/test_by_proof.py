@@ -77,7 +77,7 @@ def test_what_follows_names_both_statements() -> None:
     assert found.detail.startswith(
         "Follows from sharp.theorem1, as its bound is below the printed one from some t_1 on"
     )
-    assert "docs/proofs-ntp.md#53-" in found.detail
+    assert "docs/proofs.md#163-" in found.detail
 
 
 def test_a_measurement_that_violates_what_is_proved_is_broken_loudly() -> None:

@@ -94,7 +94,7 @@ def test_the_files(report: Report) -> None:
     drawn = [f"{stem}-{suffix}" for stem in stems for suffix in ("direction", *panels)]
     expected |= {f"figures/{name}.{ending}" for name in drawn for ending in ("svg",)}
     expected |= {f"trajectories/{stem}-{stage}.csv" for stem in stems for stage in ("stage1", "stage2")}
-    expected |= {"proofs/proofs.html", "proofs/proofs-ntp.html"}
+    expected |= {"proofs/proofs.html"}
     assert set(contents(report.folder)) == expected
     assert report.document["files"] == sorted(expected)
 
@@ -265,7 +265,7 @@ def test_the_page(report: Report) -> None:
     elsewhere = {link for link in page.links if not link.startswith("#")}
     beside = {link for link in elsewhere if link.split("#")[0] in report.document["files"]}
     elsewhere -= beside
-    assert {link.split("#")[0] for link in beside} == {"proofs/proofs.html", "proofs/proofs-ntp.html"}
+    assert {link.split("#")[0] for link in beside} == {"proofs/proofs.html"}
     assert {link.split(",")[0] for link in elsewhere} == {"https://arxiv.org/abs/2409.17335", "data:application/json"}
     assert not re.search(r"@import|url\((?!['\"]?#)", text)
     assert len(page.ids) == len(set(page.ids))
@@ -318,15 +318,8 @@ def test_what_an_earlier_report_left_is_removed_and_nothing_else(
     dataset_file(report, document, "report.json")
     assert command("audit", old, *SHORT, "--out", report).status == 0
     assert (tmp_path / "outside.txt").read_text() == "mine"
-    written = [
-        "proofs/proofs-ntp.html",
-        "proofs/proofs.html",
-        "report.html",
-        "report.json",
-        "tables/direction.csv",
-        "tables/proposition2.csv",
-        "verdicts.csv",
-    ]
+    written = ["proofs/proofs.html", "report.html", "report.json"]
+    written += ["tables/direction.csv", "tables/proposition2.csv", "verdicts.csv"]
     assert sorted(contents(report)) == ["figures/mine.svg", "notes.txt", *written]
     for text in ("[" * 10**5, "{}", '{"files": []}', "mine"):
         (report / "report.json").write_text(text)
