@@ -255,7 +255,8 @@ def lemma13(T: Truth, at: Place) -> Iterator[Sides]:
 def lemma14(T: Truth, at: Place) -> Iterator[Sides]:
     if pair := _pair(T, at):
         found = T.problem.E_prime[pair[0]][pair[1]]
-        yield Sides("equal", found, found)
+        largest = max(abs(float(x)) for row in T.problem.E_prime for x in row)
+        yield Sides("equal", found, found, largest)
 
 
 def lemma15(T: Truth, at: Place) -> Iterator[Sides]:
