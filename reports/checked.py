@@ -7,10 +7,8 @@ from numbers import Integral, Real
 from typing import Any
 
 from marginaudit.reports.plain import finite
+from marginaudit.reports.series import FARTHEST_STEP
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
-
-FARTHEST_STEP = 10**100
-"""Steps beyond it are written by no report."""
 
 
 class Unreportable(ValueError):  # noqa: N818  (names what the finding is)

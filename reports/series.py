@@ -12,6 +12,9 @@ from marginaudit.reports.verdict import Evidence
 if TYPE_CHECKING:
     import flint
 
+FARTHEST_STEP = 10**100
+"""Whole steps beyond it are written by no report."""
+
 FORMULA_ROUNDING = 64 * np.finfo(float).eps
 """Relative rounding of a closed formula of a few dozen operations in float64."""
 
@@ -108,6 +111,16 @@ def position(value: Any) -> int | float:
     (1000000000000000000, 0.5)
     """
     return int(value) if int(value) == value else float(value)
+
+
+def step_from(value: float) -> int | float:
+    """The first whole step from a position on; beyond `FARTHEST_STEP`, of which float64 knows the size alone, a float.
+
+    >>> step_from(2.5), step_from(3), step_from(2.5e101)
+    (3, 3, 2.5e+101)
+    """
+    whole = math.ceil(value)
+    return whole if whole <= FARTHEST_STEP else float(value)
 
 
 def series(

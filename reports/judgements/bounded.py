@@ -1,5 +1,6 @@
 """Statements that bound a quantity from above, from below, or from both sides."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -8,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.reports.judgements.compare import Outcome, compare_upper
-from marginaudit.reports.series import Series, series
+from marginaudit.reports.series import Series, series, step_from
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict, not_applicable
 
 Steps: TypeAlias = NDArray[np.float64]
@@ -88,7 +89,7 @@ class Bounded:
         if self.threshold is None:
             return self._judge_all(run, measured, self.first)
         start = self.threshold(run)
-        begins = max(self.first, int(np.ceil(start.position)))
+        begins = max(self.first, math.ceil(start.position))
         if measured.step is None:
             raise ValueError("a statement with a threshold needs a series with steps")
         reached = measured.step >= start.position
@@ -109,7 +110,7 @@ class Bounded:
             verdict=Verdict.HOLDS if proved else Verdict.INCONCLUSIVE,
             evidence=Evidence.FLOAT64 if proved else without.evidence,
             first_violation=None,
-            informative_from=int(np.ceil(start.position)),
+            informative_from=step_from(start.position),
             detail=(
                 f"The statement speaks from {start}; the run "
                 + (f"has {start.size} = {start.there:.10g} and " if start.size else "")
@@ -123,7 +124,8 @@ class Bounded:
         """Whether the guaranteed bound lies below the statement's from the threshold on, for sizes there and beyond."""
         if self.guaranteed is None or self.upper is None:
             return False
-        step = np.geomspace(np.ceil(start.position), 10.0**LAST_DECADE, 400)
+        first = float(math.ceil(start.position))
+        step = np.geomspace(first, max(10.0**LAST_DECADE, first * 10.0 ** (LAST_DECADE // 2)), 400)
         for factor in (1, 10, 1e6):
             larger = run if start.resized is None else start.resized(start.needed * factor)
             proved, stated = (

@@ -15,7 +15,7 @@ from marginaudit.margins.ntp import Optimal
 from marginaudit.orders.ntp import Dataset
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_2
 from marginaudit.orders.ntp.embed import between, coherence, embedded
-from marginaudit.reports.claim import Claim
+from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.ntp.claims import proposition1, theorem1
 from marginaudit.reports.ntp.run import Config, Run
 from marginaudit.reports.ntp.tables.direction import ratio
@@ -113,9 +113,13 @@ class Arm:
 
 
 def _last(run: Run, claim: Claim) -> dict[str, float | None]:
-    """1 - cos at the last step with its error bar, and how far the bound is above it."""
-    if claim.absent(run) is not None:
-        return dict.fromkeys(("error", "bar", "slack"))
+    """1 - cos at the last step with its error bar, and how far the bound is above it; None where there is none."""
+    nothing: dict[str, float | None] = dict.fromkeys(("error", "bar", "slack"))
+    try:
+        if claim.absent(run) is not None:
+            return nothing
+    except BeyondTheRun:
+        return nothing
     judgement: Any = claim.judgement
     series = judgement.measure(run)
     bound = judgement.upper(run, series.step[-1:].astype(float))

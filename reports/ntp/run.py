@@ -1,6 +1,6 @@
 """One dataset under audit: everything that a claim may measure, computed once and when first asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +13,7 @@ from marginaudit.margins.ntp import MaxMargin, solve_kq, solve_ov
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import SENTENCES, Dataset, gram_deviation
 from marginaudit.reports.audit.read_only import read_only
-from marginaudit.reports.claim import NotJudged
+from marginaudit.reports.claim import BeyondTheRun, NotJudged
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.settings import STEP_LIST, STEP_SIZE, STEPS, check, one_of, setting
 from marginaudit.training.ntp import Progress, Stage1, Training, train
@@ -104,6 +104,10 @@ class NotAlgorithm1(NotJudged):
     """A statement about Algorithm 1 was asked of another optimizer's run."""
 
 
+class NotSolved(BeyondTheRun, SolverFailure):
+    """The solver proves nothing of a max-margin problem, so that what speaks of its solution is not decided."""
+
+
 class Run(BaseRun[Dataset]):
     """A dataset, its two max-margin solutions and its two-stage training."""
 
@@ -155,13 +159,23 @@ class Run(BaseRun[Dataset]):
 
     @cached_property
     def ov(self) -> MaxMargin:
-        """W*_ov of eq. 2."""
-        return solve_ov(self.dataset)
+        """W*_ov of eq. 2.
+
+        Raises
+        ------
+        NotSolved
+        """
+        return _solution(solve_ov, self.dataset)
 
     @cached_property
     def kq(self) -> MaxMargin:
-        """W*_kq of eq. 3."""
-        return solve_kq(self.dataset)
+        """W*_kq of eq. 3.
+
+        Raises
+        ------
+        NotSolved
+        """
+        return _solution(solve_kq, self.dataset)
 
     @cached_property
     def norm_ov(self) -> float:
@@ -319,6 +333,13 @@ class Run(BaseRun[Dataset]):
             return self.ov if which == "ov" else self.kq
         except SolverFailure:
             return None
+
+
+def _solution(solve: Callable[[Dataset], MaxMargin], dataset: Dataset) -> MaxMargin:
+    try:
+        return solve(dataset)
+    except SolverFailure as failure:
+        raise NotSolved(str(failure)) from failure
 
 
 def true_steps(config: Config) -> int:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from marginaudit.reports import Finding, Verdict
-from marginaudit.reports.checked import FARTHEST_STEP, Unreportable, checked
+from marginaudit.reports.checked import Unreportable, checked
+from marginaudit.reports.series import FARTHEST_STEP
 from marginaudit.reports.verdict import Curve
 
 

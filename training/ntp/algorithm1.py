@@ -232,13 +232,10 @@ def _second_stage(
         iterate = _start(space, eta, unit, normalised=run.normalised)
         what = iterate.reference
         kq = CommonMargin(space, classes, V, what, A) if first.common else GeneralB(space, classes, V, what, first.B)
-    stopped, asymptotics = "", None
-    law = np.full(len(at), np.nan)
+    stopped, asymptotics, found = "", None, None
     if isinstance(kq, ReducedKQ) and exact is not None and run.normalised:
         rows, iterate, found, stopped = follow(kq, exact, iterate, steps2, at, run.progress, steps1)
         asymptotics = _asymptotics(dataset, kq, exact, found)
-        if found is not None:
-            law = found.one_minus_cos(at)
     else:
         rows = descend(Descent(kq), iterate, steps2, at, run.progress, steps1)
 
@@ -247,7 +244,7 @@ def _second_stage(
     S[space.recorded_key, space.recorded_query] = iterate.along * what + space.recorded(iterate.rest)
     record = Stage2(
         **_columns(rows, KQ_COLUMNS),
-        law=law[: len(rows)],
+        law=np.full(len(rows), np.nan) if found is None else found.one_minus_cos(at)[: len(rows)],
         rest=np.array([row["rest"] for row in rows]).reshape(-1, len(what)),
         reference=what,
         key=space.recorded_key,

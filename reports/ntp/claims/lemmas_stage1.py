@@ -15,7 +15,7 @@ from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp.claims.theorem2 import last_crossing
 from marginaudit.reports.ntp.quantities import margin_error, no_direction_ov, no_margin, state_error
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, series, step_from
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -141,12 +141,12 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
             at_T,
             verdict=at_T.verdict if start <= T else Verdict.INCONCLUSIVE,
             first_violation=T if start <= T and at_T.verdict is Verdict.VIOLATED else None,
-            informative_from=int(np.ceil(start)),
+            informative_from=step_from(start),
             detail=speaks,
         )
     square = run.ov.norm_squared_exact
     true = 16 * square > factor**2 if side == "lower" else 16 * square < factor**2
-    first = int(np.ceil(start))
+    first = step_from(start)
     return replace(
         at_T,
         verdict=Verdict.HOLDS if true else Verdict.VIOLATED,

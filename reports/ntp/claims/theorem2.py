@@ -24,7 +24,7 @@ from marginaudit.reports.ntp.quantities import (
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import Series, rounded, series
 from marginaudit.reports.verdict import Evidence
-from marginaudit.training.ntp.model.infimum import infimum_ball
+from marginaudit.training.ntp.model.infimum import log_infimum_ball
 
 if TYPE_CHECKING:
     import flint
@@ -178,7 +178,7 @@ def log_infimum(run: Run) -> Series:
     V = run.dataset.V
     with flint.ctx.workprec(256):
         margin = run.config.steps1 * flint.arb(run.eta0) / flint.arb(V - 1).sqrt()
-        return _enclosed(infimum_ball(V, margin).log())
+        return _enclosed(log_infimum_ball(V, margin))
 
 
 def log_printed_floor(run: Run) -> Series:

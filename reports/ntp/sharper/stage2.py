@@ -27,7 +27,7 @@ from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.sharper.rate import SHORT_STEPS, short_steps_only
 from marginaudit.reports.series import Series, rounded
 from marginaudit.reports.verdict import Evidence, Finding
-from marginaudit.training.ntp.model.infimum import infimum_ball
+from marginaudit.training.ntp.model.infimum import log_infimum_ball, log_softplus
 
 if TYPE_CHECKING:
     import flint
@@ -37,6 +37,8 @@ Floats: TypeAlias = NDArray[np.float64]
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
 BITS = 256
+"""Of numbers of size 1; for larger ones as many more as they have before the point."""
+
 MOST_CLASSES = 500
 """Of more classes of samples a random part stands for all."""
 
@@ -95,13 +97,14 @@ THEOREM1 = Claim(
 # sharp.floor
 
 Infimum: TypeAlias = "Callable[[int, flint.arb], flint.arb]"
-"""From V and A to the claimed infimum of a sample's loss."""
+"""From V and A to the logarithm of the claimed infimum of a sample's loss."""
 
 
 def log_losses(run: Run, scores: Floats, chosen: list[int]) -> "list[flint.arb]":
     """log of the loss of each chosen class (merged samples) at x^T W_kq q = scores, enclosed by ball arithmetic.
 
-    The loss is log sum_z exp(A (Phi_z - Phi_y)) over all V labels z, Phi_z the attention on tokens with label z.
+    The loss is log(1 + sum_z exp(A (Phi_z - Phi_y))) over the labels z other than y, Phi_z the attention on tokens with
+    label z. The largest exponent is taken out of the sum: A may be beyond what an exponential can hold.
 
     Parameters
     ----------
@@ -127,20 +130,24 @@ def log_losses(run: Run, scores: Floats, chosen: list[int]) -> "list[flint.arb]"
         total = sum(weight.values(), flint.arb(0))
         others = sum((weight[z] for z in weight if z != y), flint.arb(0)) / total
         # Phi_z - Phi_y = Phi_z + (the others' sum) - 1
-        rivals = [(A * (weight[z] / total + others - 1)).exp() for z in weight if z != y]
+        exponents = [A * (weight[z] / total + others - 1) for z in weight if z != y]
         absent = V - len(weight) - (y not in weight)
-        odds = sum(rivals, flint.arb(0)) + absent * (A * (others - 1)).exp()
-        losses.append(odds.log1p().log())
+        if absent:
+            exponents.append(flint.arb(absent).log() + A * (others - 1))
+        largest = max(exponents, key=lambda exponent: exponent.mid())
+        odds = sum(((exponent - largest).exp() for exponent in exponents), flint.arb(0))
+        losses.append(log_softplus(largest + odds.log()))
     return losses
 
 
 def _excess(run: Run, claimed: Infimum, scores: Floats, chosen: list[int]) -> tuple[list[float], list[float]]:
-    """log(loss / claimed infimum) of the chosen classes, with radii."""
+    """log(loss / claimed infimum) of the chosen classes, with radii: a difference of two numbers of the size of A."""
     import flint
 
-    log_claimed = claimed(run.dataset.V, flint.arb(run.training.margin)).log()
-    balls = [loss - log_claimed for loss in log_losses(run, scores, chosen)]
-    found = [rounded(ball) for ball in balls]
+    margin = run.training.margin
+    with flint.ctx.workprec(BITS + max(0, math.frexp(margin)[1])):
+        log_claimed = claimed(run.dataset.V, flint.arb(margin))
+        found = [rounded(loss - log_claimed) for loss in log_losses(run, scores, chosen)]
     return [value for value, _ in found], [radius for _, radius in found]
 
 
@@ -162,27 +169,21 @@ def _far_along_reference(run: Run, claimed: Infimum) -> Series:
     All margins of R W*_kq are at least R, so the other weights sum to less than L_max exp(-R), and the loss exceeds
     its infimum by less than a factor exp(2 A L_max exp(-R)).
     """
-    import flint
-
     far = 40 + math.log(1 + run.training.margin) + math.log(run.dataset.L_max)
     chosen = _chosen(run)
-    with flint.ctx.workprec(BITS):
-        values, radii = _excess(run, claimed, far * run.kq.optimal().scores, chosen)
+    values, radii = _excess(run, claimed, far * run.kq.optimal().scores, chosen)
     return Series(np.array(values), np.array(radii), label=_names(run, chosen), log=True, evidence=Evidence.CERTIFIED)
 
 
 def _at_random(run: Run, claimed: Infimum) -> Series:
     """log(loss / claimed infimum) at random scores."""
-    import flint
-
     rng, V, chosen = np.random.default_rng(2409_17335), run.dataset.V, _chosen(run)
     values: list[float] = []
     radii: list[float] = []
-    with flint.ctx.workprec(BITS):
-        for scale in RANDOM_SCALES:
-            found = _excess(run, claimed, scale * rng.standard_normal((V, V)), chosen)
-            values += found[0]
-            radii += found[1]
+    for scale in RANDOM_SCALES:
+        found = _excess(run, claimed, scale * rng.standard_normal((V, V)), chosen)
+        values += found[0]
+        radii += found[1]
     label = _names(run, chosen) * len(RANDOM_SCALES)
     return Series(np.array(values), np.array(radii), label=label, log=True, evidence=Evidence.CERTIFIED)
 
@@ -222,7 +223,8 @@ FLOOR = Claim(
     ),
     assumptions=ASSUMPTIONS,
     judgement=Decided(
-        partial(decide_floor, claimed=infimum_ball, rate=lambda run: run.eta / run.norm_kq), kind="infimum and limit"
+        partial(decide_floor, claimed=log_infimum_ball, rate=lambda run: run.eta / run.norm_kq),
+        kind="infimum and limit",
     ),
     absent=short_steps_only(no_common_margin),
 )

@@ -34,8 +34,8 @@ SECTION_8 = Recipe(updates=25)
 LARGEST = 200_000
 """Tokens of a class times M up to which that is run."""
 
-LARGEST_Z = 100.0
-"""Up to here exp(2 z) of two tokens is a float64, with the squares of their probabilities."""
+LARGEST_Z, LARGEST_RATIO = 100.0, 1e50
+"""Up to here exp(2 z) of two tokens is a float64, times the square of the ratio of their probabilities."""
 
 MOVED = 1e-10
 """Step sizes are changed by this part, more than all rounding, to see what a run's rounding can do."""
@@ -55,9 +55,17 @@ def token_pairs(run: ClassRun) -> list[tuple[int, str, str]]:
     return [found[i] for i in chosen] if found else []
 
 
-def ratio(run: ClassRun, n: int, l: str, other: str) -> float:  # noqa: E741
-    """(P(l|n)/P(l'|n))^2."""
+def squared_ratio(run: ClassRun, n: int, l: str, other: str) -> float:  # noqa: E741
+    """(P(l|n)/P(l'|n))^2.
+
+    Raises
+    ------
+    BeyondTheRun
+        The ratio is beyond `LARGEST_RATIO`.
+    """
     P = run.dataset.classes[n].probabilities
+    if P[l] > LARGEST_RATIO * P[other]:
+        raise BeyondTheRun(f"P({l}|n)/P({other}|n) is beyond {LARGEST_RATIO:g}, whose square float64 has no room for")
     return float((P[l] / P[other]) ** 2)
 
 
@@ -67,14 +75,14 @@ def both_sides(run: ClassRun, logits: Logits, z: Approximation, step: NDArray[np
     Raises
     ------
     BeyondTheRun
-        Powers of z leave float64.
+        Powers of z, or of a ratio of probabilities, leave float64.
     """
     if not np.abs(z.value).max(initial=0.0) + z.error.max(initial=0.0) < LARGEST_Z:
         raise BeyondTheRun(f"z leaves the numbers up to {LARGEST_Z:g}, of whose powers float64 has products")
     left, right, left_bar, right_bar, at, label = [], [], [], [], [], []
     for n, l, other in token_pairs(run):  # noqa: E741
         i, j = logits.position(n, l), logits.position(n, other)
-        squared = ratio(run, n, l, other)
+        squared = squared_ratio(run, n, l, other)
         gone = z - z[0]
         start = squared * np.exp(2 * (z.value[0, i] - z.value[0, j]))
         now = squared * np.exp(2 * (z.value[1:, i] - z.value[1:, j]))

@@ -24,11 +24,15 @@ DIGITS = 1e-11
 
 @dataclass(frozen=True)
 class Sides:
-    """Measured <= bound, >= bound, = bound, or tends to bound."""
+    """Measured <= bound, >= bound, = bound, or tends to bound.
+
+    ``scale`` is what error bars are relative to where that is more than both sides: a matrix's largest entry, say.
+    """
 
     relation: Literal["upper", "lower", "equal", "limit"]
     measured: arb
     bound: arb
+    scale: float = 0.0
 
     @property
     def known(self) -> bool:
@@ -48,8 +52,8 @@ class Sides:
         return float(part.lower()), float(part.upper())
 
     def fit(self, measured: float, bound: float, bar: float) -> bool:
-        """Whether numbers shown are these, with an error bar relative to the larger one."""
-        rounding = max(abs(measured), abs(bound)) * bar
+        """Whether numbers shown are these, with an error bar relative to the larger one, or to the scale."""
+        rounding = max(abs(measured), abs(bound), self.scale) * bar
         return near(self.measured, measured, rounding) and near(self.bound, bound, rounding)
 
     def __str__(self) -> str:

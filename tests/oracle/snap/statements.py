@@ -255,7 +255,8 @@ def lemma13(T: Truth, at: Place) -> Iterator[Sides]:
 def lemma14(T: Truth, at: Place) -> Iterator[Sides]:
     if pair := _pair(T, at):
         found = T.problem.E_prime[pair[0]][pair[1]]
-        yield Sides("equal", found, found)
+        largest = max(abs(float(x)) for row in T.problem.E_prime for x in row)
+        yield Sides("equal", found, found, largest)
 
 
 def lemma15(T: Truth, at: Place) -> Iterator[Sides]:
@@ -378,7 +379,9 @@ def eq_11(T: Truth, at: Place) -> Iterator[Sides]:
     c = T.problem.classes[names.index(told[3])]
     z, other = (state[T.flow.place[c.query, l]] for l in told.groups()[:2])  # noqa: E741
     squared = (ball(c.P[told[1]]) / ball(c.P[told[2]])) ** 2
-    yield Sides("equal", squared * (2 * (z - other)).exp() - 1, (squared - 1) * (2 * z).exp())
+    now, then = squared * (2 * (z - other)).exp() - 1, (squared - 1) * (2 * z).exp()
+    # both are differences from 1: where the tokens are alike, rounding of 1 is all that float64 leaves
+    yield Sides("equal", now, then, 1 + abs(float(now)) + abs(float(then)))
 
 
 def _start(T: Truth, *, printed: bool) -> arb:

@@ -54,6 +54,21 @@ def test_a_random_audit_is_right(seed: int) -> None:
     assert [(claim, one) for claim, one in found if one.kind not in HARMLESS] == []
 
 
+def test_entries_of_e_prime_are_compared_by_their_largest() -> None:
+    """Of overlaps 1e-18 the diagonal of E' is -3e-36, of which float64 leaves 1e-33, and no more than its bar says."""
+    rows = [{"c": 1e-9, f"d{n}": 1.0} for n in range(4)]
+    classes = [{"next": f"n{n}", "query": "q", "probabilities": row} for n, row in enumerate(rows)]
+    audit = audited({"name": "apart", "M": 107, "classes": classes}, Settings(0.5, 0.05, 1, None, 1, 0))
+    row = dict(audit.rows["snap.lemma14"])
+    T = truth(audit)
+    with flint.ctx.workprec(BITS):
+        known = assumptions(T.problem)
+        for bound, faults in ((1.6e-33, 0), (1.6e-30, 1)):
+            detail = "16 entries compared; largest relative difference 1.6e-15 (n1, n1), rounding allowance 2.0e-13."
+            lie = row | {"measured": -3e-36, "bound": bound, "slack": bound / -3e-36, "detail": detail}
+            assert len(list(row_faults("snap.lemma14", lie, T, known))) == faults
+
+
 @pytest.fixture(scope="module")
 def example() -> Audited:
     audit = audited(EXAMPLE, SETTINGS)

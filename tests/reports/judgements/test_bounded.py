@@ -59,6 +59,20 @@ def test_beyond_a_threshold_a_proof_is_looked_at_up_to_1e40() -> None:
     assert found.verdict is Verdict.HOLDS
 
 
+@pytest.mark.parametrize("start", [10**30, 10**60, 10**111, 1e111])
+def test_beyond_a_threshold_further_than_1e40_a_proof_is_looked_at_from_there_on(start: float) -> None:
+    def judged(gap_from: float) -> Any:
+        found, _ = beyond(
+            lambda _, t: -1.5 * t + np.where(t > gap_from * start, 3.0 * t, 0.0),
+            threshold=lambda on: Threshold(start, 10.5, on.config.steps1, "T", on.with_steps1),
+        )
+        return found
+
+    assert (judged(1e21).verdict, judged(1e19).verdict) == (Verdict.HOLDS, Verdict.INCONCLUSIVE)
+    assert judged(1e21).informative_from == (start if start <= 10**100 else float(start))
+    assert isinstance(judged(1e21).informative_from, int if start <= 10**100 else float)
+
+
 @pytest.mark.parametrize(
     "guaranteed",
     [

@@ -22,7 +22,7 @@ from marginaudit.reports.ntp.sharper import margins, rate, stage2
 from marginaudit.reports.ntp.tables import proposition2 as table
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.claims import concentration
-from marginaudit.training.ntp.model.infimum import infimum_ball
+from marginaudit.training.ntp.model.infimum import log_infimum_ball
 
 NOTHING = solve_kq(broken(CASES["example-1"](), "well_defined_orders"))
 INFEASIBLE = "the max-margin problem is infeasible"
@@ -43,7 +43,7 @@ def unsolved() -> Any:
         (lemmas_stage1._quotient, INFEASIBLE),
         (lemmas_stage2.lemma4_sides, INFEASIBLE),
         (proposition2._extremes, INFEASIBLE),
-        (lambda run: stage2._far_along_reference(run, infimum_ball), INFEASIBLE),
+        (lambda run: stage2._far_along_reference(run, log_infimum_ball), INFEASIBLE),
         (lambda run: proposition2._weights(run, [("S", "S")], ("",)), INFEASIBLE),
         (lambda run: table._solved(run, "S"), INFEASIBLE),
         (rate._asymptotics, "W*_kq is not known exactly"),

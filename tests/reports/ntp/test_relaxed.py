@@ -10,6 +10,7 @@ from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset
 from marginaudit.orders.ntp.embed import between, coherence, embedded, unit
 from marginaudit.reports.ntp import relaxed
+from marginaudit.reports.ntp.claims import theorem1
 from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.relaxed import HALVINGS, Arm, Seen, first_break, seen_on, statement
 from marginaudit.reports.ntp.run import Config, Run
@@ -93,6 +94,28 @@ def test_no_direction_where_a_problem_is_infeasible() -> None:
         None,
     )
     assert (found["seed"], found["dimension"], found["coherence"]) == (None, 1, 1.0)
+
+
+@pytest.mark.parametrize("apart", [1e-9, 1e-15])
+def test_no_direction_where_the_solver_proves_nothing(apart: float) -> None:
+    """Two tokens so nearly alike that W* is of the size of 1/apart."""
+    E = np.eye(4)
+    E[1] = [1, apart, 0, 0]
+    given = Arm(CASES["example-1"](), "given", 4, None, E, SHORT, certify=True)
+    found = given.row(1.0)
+    assert "not solved" in (found["ov"], found["kq"])
+    for which, stage in (("ov", "stage1"), ("kq", "stage2")):
+        if found[which] == "not solved":
+            assert found[f"{which}_norm"] is found[f"{stage}_error"] is found[f"{stage}_slack"] is None
+    assert not found["certified"]
+    verdict = given.judged(theorem1.DIRECTION, 1.0).verdict
+    assert verdict in (Verdict.INCONCLUSIVE, Verdict.HOLDS, Verdict.VACUOUS)
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_no_direction_where_stages_are_too_short(steps: int) -> None:
+    short = replace(arm(), config=Config(steps1=steps, steps2=steps))
+    assert [short.row(1.0)[name] for name in ("stage1_error", "stage2_bar", "stage2_slack")] == [None] * 3
 
 
 def test_statements_are_judged_without_assumption_2_alone() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from marginaudit.margins import SolverFailure
 from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
+from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp.run import Config, NotAlgorithm1, Run, dense_steps, true_steps
 from marginaudit.reports.run import once_a_run
 from marginaudit.training.ntp.algorithm1 import STAGE1_STEPS
@@ -159,6 +160,8 @@ def test_a_solver_that_fails_leaves_no_solution(monkeypatch: pytest.MonkeyPatch)
     on = example()
     assert on.solved("kq") is None
     assert on.solved("ov") is on.ov
+    found = LEDGER["ntp.lemma6"].judge(on)
+    assert (found.verdict, found.detail) == (Verdict.INCONCLUSIVE, "Not decided: no.")
 
 
 def test_what_does_not_exist_has_no_norm() -> None:

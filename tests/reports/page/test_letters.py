@@ -5,10 +5,11 @@ import io
 
 import pytest
 
-from marginaudit.reports.checked import FARTHEST_STEP, Unreportable, _step
+from marginaudit.reports.checked import Unreportable, _step
 from marginaudit.reports.grid import brief
 from marginaudit.reports.page import formats, html
 from marginaudit.reports.page.files import json_text
+from marginaudit.reports.series import FARTHEST_STEP
 
 
 def test_a_letter_stays_a_letter() -> None:

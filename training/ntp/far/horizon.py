@@ -30,7 +30,7 @@ SETTLED = 1e-9
 """A state settles the asymptotic law if what it leaves open is so small a part of the distance from W*'s line."""
 
 MOST_TRUE_STEPS = 10**7
-"""Where there is no fast-forward, stage 2 is followed by true steps, and no further than this."""
+"""Where there is no fast-forward, or attention is not yet one-hot, stage 2 takes so many true steps, and ends."""
 
 
 def no_fast_forward(dataset: Dataset, solution: MaxMargin | None, optimizer: str = "ngd") -> str | None:
@@ -98,23 +98,31 @@ def follow(
     """True steps to `SWITCH`, or on until attention is one-hot, and the gradient flow beyond.
 
     The rows say how they were obtained, and their ``error`` bounds what steps would have made different. Where
-    the flow fails, the records end with the true steps.
+    the flow fails, or attention is not one-hot after `MOST_TRUE_STEPS`, the last true step is the last record.
     """
     rows: list[Row] = []
     descent = Descent(problem)
+    most = min(steps, MOST_TRUE_STEPS)
     goal = min(steps, SWITCH)
     while True:
         wanted = [t for t in at[len(rows) :] if t <= goal]
         rows += descend(descent, iterate, goal, wanted, progress, done)
-        if goal == steps or iterate.moves < goal or one_hot(problem, iterate):
+        if goal == most or iterate.moves < goal or one_hot(problem, iterate):
             break
-        goal = min(steps, goal + goal // 2)
+        goal = min(most, goal + goal // 2)
     if iterate.moves < goal:  # rounding hides the gradient, and W stays where it is
         still = row(problem, iterate, goal)
         return Followed(rows + [{**still, "step": t} for t in at[len(rows) :]], iterate, None, "")
     states = [(goal, iterate.rest)] if one_hot(problem, iterate) else []
     if goal == steps:
         return Followed(rows, iterate, _law(problem, exact, iterate.lr, states), "")
+
+    def stopped(why: str) -> Followed:
+        last = [] if goal in at else [row(problem, iterate, goal)]
+        return Followed(rows + last, iterate, None, f"no fast-forward beyond step {goal}: {why}")
+
+    if not states:
+        return stopped(f"steps of {iterate.lr:.3g} have not made attention one-hot")
     from marginaudit.training.ntp.far.flow import FlowFailure, fast_forward
 
     later = at[len(rows) :]
@@ -124,7 +132,7 @@ def follow(
             problem.merged, exact, iterate.lr, goal, iterate.rest, reached, start_error=iterate.state_error
         )
     except FlowFailure as failure:
-        return Followed(rows, iterate, None, f"no fast-forward beyond step {goal}: {failure}")
+        return stopped(str(failure))
     for t, rest, error in zip(reached.tolist(), flow.rest, flow.error.tolist(), strict=True):
         states.append((t, rest))
         if t in set(later):

@@ -23,3 +23,29 @@ def infimum(V: int, A: ArrayLike) -> Floats:
 def infimum_ball(V: int, A: "flint.arb") -> "flint.arb":
     """In ball arithmetic."""
     return ((V - 1) * (-A).exp()).log1p()
+
+
+def log_infimum_ball(V: int, A: "flint.arb") -> "flint.arb":
+    """log of it in ball arithmetic, however large A is; V is at least 2.
+
+    >>> import flint
+    >>> float(log_infimum_ball(4, flint.arb(1e100)))
+    -1e+100
+    """
+    import flint
+
+    return log_softplus(flint.arb(V - 1).log() - A)
+
+
+def log_softplus(x: "flint.arb") -> "flint.arb":
+    """log log(1 + exp(x)) in ball arithmetic, also where exp(x) leaves its range.
+
+    log(1 + exp(x)) is x + log(1 + exp(-x)), and for exp(x) <= 1 it lies between exp(x - exp(x)) and exp(x).
+    """
+    import flint
+
+    if x < -flint.ctx.prec:
+        return x + flint.arb(0, x.exp().abs_upper())
+    if x > 0:
+        return (x + (-x).exp().log1p()).log()
+    return x.exp().log1p().log()

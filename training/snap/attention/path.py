@@ -1,15 +1,14 @@
 """Eq. 10 integrated: the logits z of every query, and B_n = eta_Z int xi_n of every class."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from marginaudit.orders.arrays import Floats
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.snap.attention.logits import Logits
-from marginaudit.training.snap.attention.solver import NotIntegrated, solved
+from marginaudit.training.snap.attention.solver import SAFETY, NotIntegrated, Rate, solved
 from marginaudit.training.snap.limit import Approximation, overlap
 
 LEAST, MOST = 1e-100, 1e50
@@ -41,7 +40,8 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
     them; theta and sigma are 0, which is what the mean counts t/K of the classes give. Beta is the one that the
     gradient has, eq. 88 with its sign mended. On this clock no rate stands in the equation.
 
-    The error bar is that of `solved`, and holds rounding of the turns.
+    The error bar is that of `solved`, and holds rounding of the turns, and that of E, which near dependent classes make
+    much of: see `_roundings`.
 
     Parameters
     ----------
@@ -70,19 +70,31 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
     pairs = len(logits.names)
     turn, size = _turning(logits), pairs + data.K
     pace = np.abs(turn(0.0, np.zeros(size))).max()
-    found = solved(turn, size, at, float(pace * asked[0]) if len(asked) else 1.0)
+    first = float(pace * asked[0]) if len(asked) else 1.0
+    found = solved(turn, size, at, first, _turning(logits, 1 + _roundings(data) / SAFETY))
     return Path(logits, found[:, :pairs], found[:, pairs:])
 
 
-def _turning(logits: Logits) -> Callable[[float, Floats], Floats]:
-    """From Gamma and z with B to their derivatives."""
+def _roundings(data: SequenceClasses) -> float:
+    """By what part each entry of E may seem to be off: its own rounding, and that of the solution for E'.
+
+    E has 2 n + 6 roundings of n tokens, as in `overlap_of`. Elimination solves for a matrix that is off by 3 K more, a
+    part of I + E. All entries larger by one part shift each eigenvalue of E by that part of itself, and so the one near
+    -1, 1 over whose distance from it is what rounding is multiplied by, as far as any such change can.
+    """
+    n = max(len(c.support) for c in data.classes)
+    return (2 * n + 6 + 3 * data.K) * UNIT_ROUNDOFF
+
+
+def _turning(logits: Logits, factor: float = 1.0) -> Rate:
+    """From Gamma and z with B to their derivatives, at the entries of E times ``factor``."""
     data, pairs = logits.data, len(logits.names)
     q_0, q_1 = -data.M / (data.M - 1.0) ** 2, data.M / (data.M - 1.0)
     own = np.arange(data.K)
 
     def turn(_: float, state: Floats) -> Floats:
         f = logits.attended(state[:pairs])
-        E = f @ f.T
+        E = factor * (f @ f.T)
         E[own, own] = 0.0
         try:
             E_prime = np.linalg.solve(np.eye(data.K) + E, E)

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset, prefix_closed_dataset
-from marginaudit.reports import Claim, Evidence, Finding, Verdict
+from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.judgements.parts import joined
 from marginaudit.reports.ntp import Config, Run
@@ -170,6 +170,24 @@ def test_corollary_1_without_orthonormal_tokens_is_measured_where_it_speaks(size
     found = claim.judge(Run(data, Config(steps1=4_000, lr1=0.5, steps2=0, at=(4_000,))))
     assert (found.verdict, found.evidence) == (verdict, Evidence.FLOAT64)
     assert found.first_violation == (4_000 if verdict is Verdict.VIOLATED else None)
+
+
+COROLLARY1 = tuple(f"ntp.corollary1.{side}{suffix}" for side in ("lower", "upper") for suffix in ("", ".rederived"))
+
+
+@pytest.mark.parametrize(("lr1", "lr2"), [(1e-100, 0.1), (0.1, 1e-13), (1e-100, 1e-100)])
+def test_thresholds_further_than_float64_counts_are_reported(lr1: float, lr2: float) -> None:
+    """The steps from which claims speak: more than int64 holds, or than 100 digits."""
+    on = run("example-1", steps1=9, steps2=9, lr1=lr1, lr2=lr2)
+    for claim in (*COROLLARY1, "ntp.theorem2.weight", "ntp.theorem2.loss", "ntp.lemma7", "sharp.theorem1.squared"):
+        found = LEDGER[claim].judge(on)
+        assert found.verdict is not Verdict.BROKEN, found.detail
+        if lr1 == 1e-100 and claim in COROLLARY1:
+            start = found.informative_from
+            assert start is not None
+            assert start * lr1 == pytest.approx(
+                384 * on.norm_ov ** (5 if "rederived" not in claim else 7) * np.log(8) * np.log(start), rel=1e-9, abs=0
+            )
 
 
 # Lemma 4

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import flint
 import numpy as np
 import pytest
 
@@ -16,7 +17,7 @@ from marginaudit.reports.ntp.claims.lemmas_stage2 import lemma4_sides, lemma5_we
 from marginaudit.reports.ntp.quantities import score_error, stage2_log_other_weight, state_error
 from marginaudit.reports.ntp.sharper.stage2 import _at_random, _far_along_reference
 from marginaudit.reports.series import FORMULA_ROUNDING
-from marginaudit.training.ntp.model.infimum import infimum_ball
+from marginaudit.training.ntp.model.infimum import log_infimum_ball
 
 EPS = float(np.finfo(float).eps)
 
@@ -198,9 +199,27 @@ def test_contests_are_each_optimal_token_against_each_other_one() -> None:
 
 def test_infima_are_compared_in_balls() -> None:
     on = run()
-    for found, entries in ((_far_along_reference(on, infimum_ball), 1), (_at_random(on, infimum_ball), 3)):
+    for found, entries in ((_far_along_reference(on, log_infimum_ball), 1), (_at_random(on, log_infimum_ball), 3)):
         assert (found.evidence, found.log) == (Evidence.CERTIFIED, True)
         assert len(found) == len(found.label) == entries * len(on.training.classes)
         assert (found.value > 0).all()
         assert (found.radius < 1e-15 * np.maximum(1, found.value)).all()
-    assert (_far_along_reference(on, infimum_ball).value < 1e-9).all()
+    assert (_far_along_reference(on, log_infimum_ball).value < 1e-9).all()
+
+
+@pytest.mark.parametrize("lr1", [1e30, 1e100])
+def test_infima_are_compared_where_exp_of_minus_A_has_no_digits(lr1: float) -> None:
+    on = Run(run().dataset, Config(steps1=30, steps2=6, lr1=lr1, lr2=0.3))
+    assert on.training.margin > lr1
+    for found in (_far_along_reference(on, log_infimum_ball), _at_random(on, log_infimum_ball)):
+        assert (found.value > 0).all()
+        assert (found.radius < 1e-15 * np.maximum(1, found.value)).all()
+    assert (_far_along_reference(on, log_infimum_ball).value < 1e-9).all()
+
+    def one_label_more(V: int, A: flint.arb) -> flint.arb:
+        return log_infimum_ball(V + 1, A)
+
+    assert (_far_along_reference(on, one_label_more).value < -0.1).all()
+    for name, verdict in (("ntp.theorem2.floor", Verdict.VIOLATED), ("sharp.floor.any-step", Verdict.INCONCLUSIVE)):
+        judged = LEDGER[name].judge(on)
+        assert judged.verdict is verdict, judged.detail

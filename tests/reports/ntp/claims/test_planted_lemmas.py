@@ -18,7 +18,7 @@ from marginaudit.reports.ntp.claims.lemmas_stage1 import decide_corollary1
 from marginaudit.reports.ntp.claims.lemmas_stage2 import LEMMA5_PARTS, LEMMA6_LOWER, LEMMA6_UPPER, decide_lemma7
 from marginaudit.reports.ntp.sharper import stage2 as sharp_stage2
 from marginaudit.reports.ntp.sharper.stage2 import decide_floor
-from marginaudit.training.ntp.model.infimum import infimum_ball
+from marginaudit.training.ntp.model.infimum import log_infimum_ball
 
 CLAIMS: dict[str, Claim] = {
     claim.id: claim for module in (lemmas_stage1, lemmas_stage2, sharp_stage2) for claim in module.CLAIMS
@@ -92,13 +92,13 @@ def lemma7_with(factor: float) -> Twin:
 
 
 def floor_of(labels: Callable[[int], int]) -> Callable[[int, flint.arb], flint.arb]:
-    return lambda V, A: infimum_ball(labels(V) + 1, A)
+    return lambda V, A: log_infimum_ball(labels(V) + 1, A)
 
 
 FLOOR_TWINS: tuple[Twin, ...] = (
     decided_with(claimed=floor_of(lambda V: V)),
     decided_with(claimed=floor_of(lambda V: V - 2)),
-    decided_with(claimed=lambda V, A: infimum_ball(V, A * (1 + 1e-9))),
+    decided_with(claimed=lambda V, A: log_infimum_ball(V, A * (1 + 1e-9))),
     decided_with(rate=lambda run: 2 * run.eta / run.norm_kq),
     decided_with(rate=lambda run: 1.0067 * run.eta / run.norm_kq),
 )

@@ -204,3 +204,13 @@ def test_powers_that_float64_has_not_are_not_compared(eta_Z: float) -> None:
         assert gains.SGD_GAIN.judge(at).verdict is Verdict.INCONCLUSIVE
     with pytest.raises(BeyondTheRun, match="z leaves"):
         gains.along_sgd(at)
+
+
+@pytest.mark.parametrize(("rare", "open_"), [(1e-300, True), (1.1e-50, False), (0.9e-50, True), (1e-160, True)])
+def test_ratios_whose_squares_float64_has_not_are_not_compared(rare: float, open_: bool) -> None:
+    data = SequenceClasses.from_weights("rare", 5000, [("m", "q", {"a": 1, "c": rare}), ("n", "q", {"b": 1})])
+    at = ClassRun(data, ClassConfig(steps=100))
+    with np.errstate(over="raise", invalid="raise"):
+        found = gains.GAIN.judge(at)
+    assert found.verdict is (OPEN if open_ else HOLDS), found.detail
+    assert ("beyond 1e+50" in found.detail) is open_

@@ -134,15 +134,30 @@ def test_a_flow_that_fails_ends_the_run_with_its_true_steps(early: None, monkeyp
         raise flow.FlowFailure("the solver gave up")
 
     monkeypatch.setattr(flow, "fast_forward", failing)
-    trained = run(FREE, 10**12, [5, 10**8, 10**12])
-    assert trained.stage2.step.tolist() == [5]
-    assert "the solver gave up" in trained.stopped
-    assert len(trained.stage2.law) == 1
+    for at in ([5, 10**8, 10**12], [5], [10**12], [5, 10_000]):
+        trained = run(FREE, 10**12, at)
+        assert trained.stage2.step.tolist() == sorted({t for t in at if t <= 10_000} | {10_000})
+        assert trained.stage2.method[-1] == "steps"
+        assert trained.stopped == "no fast-forward beyond step 10000: the solver gave up"
+        assert len(trained.stage2.law) == len(trained.stage2)
+    np.testing.assert_allclose(trained.S, run(FREE, 10_000, []).S, rtol=1e-12)
+
+
+def test_the_wait_for_one_hot_attention_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of 1e-9 would take 1e11 true steps."""
+    monkeypatch.setattr(horizon, "SWITCH", 100)
+    monkeypatch.setattr(horizon, "MOST_TRUE_STEPS", 400)
+    trained = run(FREE, 10**18, [300, 10**18], lr2=1e-9)
+    assert trained.stage2.step.tolist() == [300, 400]
+    assert trained.stopped == "no fast-forward beyond step 400: steps of 1e-09 have not made attention one-hot"
+    assert run(FREE, 400, [400], lr2=1e-9).stopped == ""
+    hot = run(FREE, 10**9, [10**9], lr2=1.0)
+    assert (hot.stopped, hot.stage2.step.tolist()) == ("", [10**9])
 
 
 def test_steps_too_long_for_the_flow_are_not_fast_forwarded(early: None) -> None:
     trained = run(FREE, 10**8, [10, 10**8], lr2=30.0)
-    assert trained.stage2.step.tolist() == [10]
+    assert trained.stage2.step.tolist() == [10, 10_000]
     assert trained.stopped.startswith("no fast-forward beyond step 10000: ")
     long = run(FREE, 10**8, [10, 10**8], lr2=3.0)
     assert long.stopped == ""

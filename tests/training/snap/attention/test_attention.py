@@ -358,3 +358,27 @@ def test_weak_overlaps_are_followed_to_their_size() -> None:
     q = 50 / 49 + 50 / 49**2
     assert found.B.value[0] == pytest.approx([(q * 1e-30 + 50 / 49**2) * 1e-30] * 2, rel=1e-9, abs=0)
     assert (found.B.error[0] < 1e-10 * found.B.value[0]).all()
+
+
+@pytest.mark.parametrize("closeness", [1e-2, 1e-3, 1e-4, 1e-5])
+def test_near_dependent_classes_have_the_rounding_of_their_overlap_in_their_bars(closeness: float) -> None:
+    """At a small Gamma, z = Gamma dz/dGamma(0), here with 60 digits: two runs of one rate share its rounding."""
+    rows = [{"a": 1.0, "b": closeness, "c": 3 * closeness}, {"a": 1.0, "b": closeness / 7, "c": closeness / 9}]
+    data = SequenceClasses.from_weights("near", 7, [(n, "q", row) for n, row in zip("mn", rows, strict=True)])
+    turn = 1e-60
+    found = follow(data, [turn])
+    with mpmath.workdps(60):
+        P = [[mpmath.mpf(c.probabilities[token]) for token in "abc"] for c in data.classes]
+        f = [mpmath.matrix(row) / mpmath.norm(mpmath.matrix(row)) for row in P]
+        e = (f[0].T * f[1])[0]
+        # beta of two classes, with E' = E (I + E)^{-1}
+        q_0, q_1 = -mpmath.mpf(7) / 36, mpmath.mpf(7) / 6
+        diagonal, off = -(e**2) / (1 - e**2), e / (1 - e**2)
+        beta = (q_1 - q_0) * off - q_0 * (1 - diagonal - off)
+        true = [sum(f[n][i] * beta * (f[n][i] * e - f[1 - n][i]) for n in range(2)) * turn for i in range(3)]
+        true_B = beta * e * turn
+        off_by = [float(abs(found.z.value[0, i] - true[i])) for i in range(3)]
+        off_by += [float(abs(found.B.value[0, n] - true_B)) for n in range(2)]
+    bars = [*found.z.error[0], *found.B.error[0]]
+    assert all(off <= bar for off, bar in zip(off_by, bars, strict=True))
+    assert bars[-1] <= 1e-10 / closeness**2 * 1e-3 * float(true_B) + 1e-11 * float(true_B)
