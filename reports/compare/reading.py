@@ -146,7 +146,8 @@ def _sweeps(file: Path, where: str) -> Side:
         found = read_sweeps(file)
     except DamagedFile as error:
         raise InputError(where, got=str(error), expected="a file of bound constants") from None
-    entries, settings = {}, {}
+    entries: dict[tuple[str, str], Entry] = {}
+    settings: dict[str, Any] = {}
     for test, kept in found.items():
         for (dataset, claim), entry in kept.swept.entries(kept.tolerance).items():
             entries[f"{test}: {dataset}", claim] = entry
