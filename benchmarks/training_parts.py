@@ -2,10 +2,10 @@
 
 Usage: python benchmarks/training_parts.py [V,N]
 
-An exponential, a look-up of the odds and a sum into the fluxes an edge; two divisions, a root of a third and two sums into
-the Hessian's bounds a class; and what a late step does: loops that the compiler turns into vector instructions where it
-can, on arrays that fit the nearest cache where the step's own do. A step takes no less than their sum. Seconds of the
-processor, on one thread; medians of rounds that take the parts in turn.
+An exponential, a look-up of the odds and a sum into the fluxes an edge; two divisions, a root of a third and two sums
+into the Hessian's bounds a class; and what a late step does: loops that the compiler turns into vector instructions
+where it can, on arrays that fit the nearest cache where the step's own do. Seconds of the processor, on one thread;
+medians of rounds that take the parts in turn.
 """
 
 import sys
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.jit import compiled, compiled_contracted
 from marginaudit.training.ntp.steps.compiled import BLOCK, CLASSES, Blocks, exp_of_small
-from training import ROUNDS, Stage2
+from training import ROUNDS, Stage2, Steps
 
 PASSES = 20
 
@@ -72,11 +72,20 @@ def summing(blocks: Blocks, values: Floats, flux: Floats, hessian: Floats) -> No
         first += blocks.count[b]
 
 
-def seconds(work: Callable[[], object]) -> float:
+def repeated(work: Callable[[], object]) -> Steps:
+    """The work so many times."""
+
+    def run(passes: int) -> None:
+        for _ in range(passes):
+            work()
+
+    return run
+
+
+def seconds(work: Steps) -> float:
     """Of the processor, a pass."""
     start = time.process_time()
-    for _ in range(PASSES):
-        work()
+    work(PASSES)
     return (time.process_time() - start) / PASSES
 
 
@@ -90,16 +99,16 @@ def compare(V: int, N: int) -> None:
     widest = max(BLOCK, int((blocks.size * blocks.count).max()))
     values, out = np.random.default_rng(0).uniform(size=widest), np.empty(widest)
     odds, flux, hessian = np.ones(len(stage.merged)), np.zeros(len(stage.merged)), np.zeros((V, 2))
-    parts: dict[str, Callable[[], object]] = {
-        "exponentials": lambda: exponentials(blocks, A, values, out),
-        "divisions and roots": lambda: divisions_and_roots(blocks, A, values, out),
-        "looking up odds": lambda: looking_up(blocks, odds, out),
-        "summing fluxes and bounds": lambda: summing(blocks, values, flux, hessian),
-        "a late step: all but the classes": lambda: stage.late(1),
+    parts: dict[str, Steps] = {
+        "exponentials": repeated(lambda: exponentials(blocks, A, values, out)),
+        "divisions and roots": repeated(lambda: divisions_and_roots(blocks, A, values, out)),
+        "looking up odds": repeated(lambda: looking_up(blocks, odds, out)),
+        "summing fluxes and bounds": repeated(lambda: summing(blocks, values, flux, hessian)),
+        "a late step: all but the classes": stage.late,
     }
-    whole = {"one pass over the arrays": lambda: stream(1), "a compiled step": lambda: stage.compiled(1)}
+    whole: dict[str, Steps] = {"one pass over the arrays": stream, "a compiled step": stage.compiled}
     for work in parts.values():
-        work()
+        work(1)
     spent: dict[str, list[float]] = {name: [] for name in (*whole, *parts)}
     for _ in range(ROUNDS):
         for name, work in (whole | parts).items():
