@@ -7,8 +7,8 @@ of the processor on one thread, the process's largest memory. An exponent p says
 of relations to the p: the least-squares slope between logarithms, with its standard error. It ends with status 1
 where an exponent is above `MOST` by more than two standard errors.
 
-With `sparse`, what makes no array of all pairs of tokens, at V = 10,000, N = 100,000: `classify`, and the exact W*_kq with
-Proposition 2's closed form for every query, each a whole process.
+With `sparse`, what makes no array of all pairs of tokens, at V = 10,000, N = 100,000: `classify`, and the exact W*_kq
+with Proposition 2's closed form for every query, each a whole process.
 """
 
 import audit  # sets the number of threads before it is too late  # isort: skip
