@@ -16,6 +16,8 @@ AUDITED: Mapping[str, type[float] | type[str]] = {
     "constant": float,
     "slack": float,
     "informative_from": float,
+    "measured": float,
+    "repeats_within": float,
 }
 """What a sweep keeps of a claim's finding."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,16 @@ from marginaudit.margins.method import Method, check_method
 from marginaudit.margins.ntp.constraints import kq_rows, require_exact
 from marginaudit.margins.ntp.cycle import Cycle, find_cycle
 from marginaudit.margins.ntp.proposition2 import compare, compare_exactly, decide
-from marginaudit.margins.ntp.solution import ClosedForm, Exact, MaxMargin, Multipliers, Optimal, infeasible, numerical
+from marginaudit.margins.ntp.solution import (
+    ClosedForm,
+    Exact,
+    Floats,
+    MaxMargin,
+    Multipliers,
+    Optimal,
+    infeasible,
+    numerical,
+)
 from marginaudit.margins.polish import polished
 from marginaudit.margins.quadratic import solve_quadratic
 from marginaudit.margins.rows import Matrix, Rows, gamma
@@ -119,17 +128,13 @@ def _taken(relations: Relations, chosen: NDArray[np.bool_]) -> Relations:
 
 def _exact_solution(dataset: Dataset, exact: ExactScores, forms: Mapping[Token, ClosedForm]) -> Exact:
     """The verified exact scores, as a solution."""
-    scores = np.zeros((dataset.V, dataset.V))
-    scores[exact.token, exact.query] = exact.numerator / exact.denominator
-    E = dataset.embedding
     norm_squared = exact.norm_squared
     value = float(norm_squared)
     nothing = value == 0
     return Exact(
         method="exact",
         closed_form=forms,
-        scores=scores,
-        matrix=scores if E is None else E.T @ scores @ E,
+        dense=partial(_dense, exact, dataset.V, dataset.embedding),
         certificate=Certificate(primal=value, dual=value, gap=0.0, max_violation=0.0),
         multipliers=exact.flow / exact.multiplier_denominator,
         direction_radius=np.nan if nothing else 0.0,
@@ -139,6 +144,13 @@ def _exact_solution(dataset: Dataset, exact: ExactScores, forms: Mapping[Token, 
         weights_exact=_weights(exact, dataset.vocabulary),
         multipliers_exact=Multipliers(numerator=exact.flow, denominator=exact.multiplier_denominator),
     )
+
+
+def _dense(exact: ExactScores, V: int, E: Floats | None) -> tuple[Floats, Floats]:
+    """The scores as an array, and the matrix."""
+    scores = np.zeros((V, V))
+    scores[exact.token, exact.query] = exact.numerator / exact.denominator
+    return scores, scores if E is None else E.T @ scores @ E
 
 
 def _weights(exact: ExactScores, vocabulary: tuple[Token, ...]) -> dict[Token, dict[Token, Fraction]]:

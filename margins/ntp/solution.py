@@ -1,9 +1,10 @@
 """What a hard-margin problem's solution consists of."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, final
+from functools import cached_property, partial
+from typing import ClassVar, Literal, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from marginaudit.margins.errors import NotExact
 from marginaudit.margins.farkas import Farkas
 from marginaudit.margins.ntp.cycle import Cycle
 from marginaudit.orders.ntp import Token
+
+Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +102,9 @@ class Optimal(MaxMargin):
 
     Attributes
     ----------
-    scores : (vocabulary, vocabulary) array
-        The solution in token space: kq [key x, query q] = x^T W q, ov [output token v, input token x] =
-        e_v^T W x.
-    matrix : array
-        W itself: kq (dimension, dimension), ov (vocabulary, dimension). The scores for one-hot tokens.
+    dense : callable
+        Makes ``scores`` and ``matrix`` when one of them is first asked for: at V = 10,000 each takes 800 MB. It can
+        be pickled.
     certificate : Certificate
     multipliers : (rows,)
         The dual solution lam >= 0 of the rows A w >= 1, of the problem min ||w||^2 / 2. The rows of W*_kq are
@@ -122,13 +123,29 @@ class Optimal(MaxMargin):
     """
 
     status = "optimal"
-    scores: NDArray[np.float64]
-    matrix: NDArray[np.float64]
+    dense: Callable[[], tuple[Floats, Floats]]
     certificate: Certificate
     multipliers: NDArray[np.float64]
     direction_radius: float
     weight_radius: float
     gram_deviation: float | None
+
+    @cached_property
+    def _arrays(self) -> tuple[Floats, Floats]:
+        return self.dense()
+
+    @property
+    def scores(self) -> Floats:
+        """The solution in token space, (vocabulary, vocabulary).
+
+        kq [key x, query q] = x^T W q, ov [output token v, input token x] = e_v^T W x.
+        """
+        return self._arrays[0]
+
+    @property
+    def matrix(self) -> Floats:
+        """W itself: kq (dimension, dimension), ov (vocabulary, dimension). The scores for one-hot tokens."""
+        return self._arrays[1]
 
     @property
     def norm_squared(self) -> float:
@@ -196,14 +213,18 @@ def numerical(
     return Optimal(
         method="cvxpy",
         closed_form=closed_form,
-        scores=scores,
-        matrix=matrix,
+        dense=partial(both, scores, matrix),
         certificate=found.certificate,
         multipliers=found.multipliers,
         direction_radius=found.direction_radius,
         weight_radius=found.weight_radius,
         gram_deviation=gram_deviation,
     )
+
+
+def both(scores: Floats, matrix: Floats) -> tuple[Floats, Floats]:
+    """Arrays that there are already; a partial call of it is a ``dense``."""
+    return scores, matrix
 
 
 def infeasible(proof: Cycle | Farkas, closed_form: Mapping[Token, ClosedForm]) -> Infeasible:

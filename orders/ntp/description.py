@@ -7,9 +7,16 @@ from marginaudit.orders.ntp.assumptions import check_assumptions
 from marginaudit.orders.ntp.dataset import Dataset
 from marginaudit.orders.text import printable
 
+MOST_NAMES = 10**7
+"""Tokens times queries up to which the tokens without a relation are listed."""
+
 
 def describe(dataset: Dataset) -> dict[str, Any]:
-    """Collocation, classes and relations per query, and every assumption with its witness."""
+    """Collocation, classes and relations per query, and every assumption with its witness.
+
+    The tokens that stand in no relation are nearly all of them: None where they would be more than `MOST_NAMES`.
+    """
+    listed = dataset.V * len(dataset.orders) <= MOST_NAMES
     return {
         "next_token": dataset.collocation.function,
         "queries": {
@@ -17,7 +24,7 @@ def describe(dataset: Dataset) -> dict[str, Any]:
                 "optimal": list(order.optimal),
                 "non_optimal": list(order.non_optimal),
                 "confused": list(order.confused),
-                "non_comparable": list(order.non_comparable),
+                "non_comparable": list(order.non_comparable) if listed else None,
                 "relations": [list(pair) for pair in order.relations],
             }
             for query, order in dataset.orders.items()

@@ -1,7 +1,7 @@
 """One partial order per query, held by networkx, and the four classes of tokens under it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
@@ -29,6 +29,8 @@ class QueryOrder:
     query: Token
     vocabulary: tuple[Token, ...]
     graph: "nx.DiGraph[Token]"
+    positions: Mapping[Token, int] | None = field(default=None, repr=False, compare=False)
+    """Of the tokens in the vocabulary, where they are known."""
 
     @cached_property
     def optimal(self) -> tuple[Token, ...]:
@@ -52,16 +54,17 @@ class QueryOrder:
 
     def _tokens(self, *, beats: bool, beaten: bool) -> tuple[Token, ...]:
         graph = self.graph
-        return tuple(
-            x
-            for x in self.vocabulary
-            if x in graph and bool(graph.out_degree(x)) == beats and bool(graph.in_degree(x)) == beaten
-        )
+        found = (x for x in graph if bool(graph.out_degree(x)) == beats and bool(graph.in_degree(x)) == beaten)
+        return tuple(sorted(found, key=self._position.__getitem__))
+
+    @cached_property
+    def _position(self) -> Mapping[Token, int]:
+        return self.positions or {x: i for i, x in enumerate(self.vocabulary)}
 
     @property
     def relations(self) -> list[tuple[Token, Token]]:
         """All pairs (winner, loser), in vocabulary order."""
-        position = {x: i for i, x in enumerate(self.vocabulary)}
+        position = self._position
         return sorted(self.graph.edges, key=lambda edge: (position[edge[0]], position[edge[1]]))
 
     def cycle(self) -> tuple[Token, ...] | None:
@@ -80,6 +83,7 @@ class QueryOrder:
 def query_orders(relations: Relations, vocabulary: Sequence[Token]) -> dict[Token, QueryOrder]:
     """The order of every query that heads at least one relation, queries in vocabulary order."""
     names = tuple(vocabulary)
+    positions = {x: i for i, x in enumerate(names)}
     orders: dict[Token, QueryOrder] = {}
     heads, starts = np.unique(relations.query, return_index=True)
     bounds = pairwise([*starts, len(relations)])
@@ -94,5 +98,5 @@ def query_orders(relations: Relations, vocabulary: Sequence[Token]) -> dict[Toke
                 strict=True,
             )
         )
-        orders[names[head]] = QueryOrder(query=names[head], vocabulary=names, graph=graph)
+        orders[names[head]] = QueryOrder(query=names[head], vocabulary=names, graph=graph, positions=positions)
     return orders

@@ -23,7 +23,7 @@ def made(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, An
     files : what was read beside the datasets, for their hashes
     """
     return {
-        "date": _date(),
+        "date": date(),
         "command": None if command is None else printable(command),
         "cpu": _cpu(),
         "commit": _commit(),
@@ -31,7 +31,7 @@ def made(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, An
     }
 
 
-def _date() -> str:
+def date() -> str:
     """Now, or the time that SOURCE_DATE_EPOCH holds (https://reproducible-builds.org/specs/source-date-epoch)."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
     now = datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)

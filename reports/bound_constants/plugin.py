@@ -6,6 +6,7 @@ the controller, and is written there when the session ends: one writer, whatever
 
 from collections.abc import Generator
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,16 +14,24 @@ import pytest
 
 if TYPE_CHECKING:
     from marginaudit.reports.bound_constants.entry import Entry
+    from marginaudit.reports.bound_constants.kept_sweep import KeptSweep
     from marginaudit.reports.bound_constants.store import Key
+    from marginaudit.reports.bound_constants.swept import Swept
     from marginaudit.reports.claim import Claim
     from marginaudit.reports.verdict import Finding
 
 Record = dict[str, Any]
-"""``key``, the document to keep or None, and ``notes``: plain data, as a report carries it between processes."""
+"""``key``, the document to keep or None, and ``notes``: plain data, as a report carries it between processes.
+
+A key is that of an entry, or file and test of a sweep.
+"""
 
 RECORDS = pytest.StashKey[list[Record]]()
 
 UPDATE = "pytest --update-bounds"
+
+MOST_TOLD = 20
+"""Moves of a sweep that a failure lists, and statements that moved."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -74,7 +83,7 @@ class BoundConstants:
         self._item: pytest.Item = request.node
         self._update = bool(request.config.getoption("--update-bounds"))
         self._reason: str | None = request.config.getoption("--reason")
-        self._asked: set[Key] = set()
+        self._asked: set[tuple[str, ...]] = set()
 
     def __call__(
         self,
@@ -118,7 +127,7 @@ class BoundConstants:
             raise pytest.fail.Exception(f"bound_constants: {error}", pytrace=False) from None
         finding = judged(audited, data, config)
         if finding.verdict is Verdict.BROKEN:
-            self._fail(key, "is broken", [finding.detail])
+            self._fail(key, _named(key), "is broken", [finding.detail])
         new = entry_of(finding, data, config, tolerance, seed)
         if self._update:
             self._keep(key, old, new, tolerance)
@@ -126,26 +135,73 @@ class BoundConstants:
             self._compare(key, old, new, tolerance)
         return finding
 
+    def check_sweep(self, table: "str | PathLike[str]", *, tolerance: float | None = None) -> list[dict[str, Any]]:
+        """Compare what a sweep of audits found with what is kept of it, run by run, and return it by statement.
+
+        Parameters
+        ----------
+        table : path
+            The folder of a `marginaudit sweep` that keeps verdicts, or its runs.csv.
+        tolerance : float or None
+            Up to this, relative, a number may differ; by default what the error bars allow, if the sweep kept
+            ``CLAIM:repeats_within``.
+
+        Raises
+        ------
+        pytest.fail.Exception
+            A dataset got worse or better, is gone or new; nothing is kept yet; or there is no such table.
+        """
+        from marginaudit.orders import InputError
+        from marginaudit.reports.bound_constants.store import SWEEPS_SUFFIX, DamagedFile, bounds_file, read_sweeps
+        from marginaudit.reports.bound_constants.swept import read_swept
+        from marginaudit.reports.verdict import Verdict
+
+        key = (str(bounds_file(self._item.path, SWEEPS_SUFFIX)), self._test)
+        self._ask(key, "a sweep", "one sweep a test")
+        try:
+            new = read_swept(Path(table))
+            old = read_sweeps(Path(key[0])).get(self._test)
+        except (InputError, DamagedFile) as error:
+            raise pytest.fail.Exception(f"bound_constants: {error}", pytrace=False) from None
+        found = new.entries(tolerance)
+        if broken := [
+            f"{claim} on {name}" for (name, claim), entry in found.items() if entry.verdict is Verdict.BROKEN
+        ]:
+            self._fail(key, "a sweep", "has what is broken", broken[:MOST_TOLD])
+        if self._update:
+            self._keep_sweep(key, old, new, tolerance)
+        else:
+            self._compare_sweep(key, old, new, tolerance)
+        return new.statements
+
+    @property
+    def _test(self) -> str:
+        """The test's name in its file, with its class and parameters."""
+        inside = [node.name for node in self._item.listchain() if not isinstance(node, pytest.Collector)]
+        classes = [node.name for node in self._item.listchain() if isinstance(node, pytest.Class)]
+        return "::".join(classes + inside)
+
     def _key(self, claim: str, dataset: str) -> "Key":
         from marginaudit.reports.bound_constants.store import Key, bounds_file
 
-        inside = [node.name for node in self._item.listchain() if not isinstance(node, pytest.Collector)]
-        classes = [node.name for node in self._item.listchain() if isinstance(node, pytest.Class)]
-        key = Key(str(bounds_file(self._item.path)), "::".join(classes + inside), claim, dataset)
-        if key in self._asked:
-            self._fail(key, "is asked for twice in one test", ["expected datasets of different names, or two tests"])
-        self._asked.add(key)
+        key = Key(str(bounds_file(self._item.path)), self._test, claim, dataset)
+        self._ask(key, f"{claim} on {dataset}", "datasets of different names, or two tests")
         return key
+
+    def _ask(self, key: tuple[str, ...], what: str, expected: str) -> None:
+        if key in self._asked:
+            self._fail(key, what, "is asked for twice in one test", [f"expected {expected}"])
+        self._asked.add(key)
 
     def _compare(self, key: "Key", old: "Entry | None", new: "Entry", tolerance: float | None) -> None:
         from marginaudit.reports.bound_constants.entry import better, other_terms, worse
 
         if old is None:
-            self._fail(key, "has nothing kept", [f"to keep what was measured: {UPDATE}"])
+            self._fail(key, _named(key), "has nothing kept", [f"to keep what was measured: {UPDATE}"])
         if terms := other_terms(old, new, tolerance):
-            self._fail(key, "is not what was kept", [*terms, f"to keep what is measured now: {UPDATE}"])
+            self._fail(key, _named(key), "is not what was kept", [*terms, f"to keep what is measured now: {UPDATE}"])
         if lines := worse(old, new):
-            self._fail(key, "got worse", [*lines, f"to accept it: {UPDATE} --reason TEXT"])
+            self._fail(key, _named(key), "got worse", [*lines, f"to accept it: {UPDATE} --reason TEXT"])
         self._record(key, None, [f"{line}; {UPDATE} keeps it" for line in better(old, new)])
 
     def _keep(self, key: "Key", old: "Entry | None", new: "Entry", tolerance: float | None) -> None:
@@ -157,7 +213,7 @@ class BoundConstants:
         kept = updated(old, new, tolerance)
         lines = loosened(old, kept)
         if lines and self._reason is None:
-            self._fail(key, "would be loosened", [*lines, f"to accept it: {UPDATE} --reason TEXT"])
+            self._fail(key, _named(key), "would be loosened", [*lines, f"to accept it: {UPDATE} --reason TEXT"])
         if lines:
             kept = replace(kept, history=(*old.history, {"reason": self._reason, "loosened": lines}))
             self._record(key, kept, [f"loosened: {line}" for line in lines])
@@ -166,13 +222,49 @@ class BoundConstants:
         else:
             self._record(key, kept, better(old, kept) or ["updated"])
 
-    def _record(self, key: "Key", kept: "Entry | None", notes: list[str]) -> None:
+    def _compare_sweep(
+        self, key: tuple[str, str], old: "KeptSweep | None", new: "Swept", tolerance: float | None
+    ) -> None:
+        from marginaudit.reports.bound_constants.moves import NEED_REASON, moves, summary_moves
+
+        if old is None:
+            self._fail(key, "a sweep", "has nothing kept", [f"to keep what was measured: {UPDATE}"])
+        if terms := old.other_terms(new, tolerance):
+            self._fail(key, "a sweep", "is not what was kept", [*terms, f"to keep what is measured now: {UPDATE}"])
+        if moved := moves(old.swept, new, tolerance):
+            reason = " --reason TEXT" if any(move.direction in NEED_REASON for move in moved) else ""
+            lines = _told(list(map(str, moved))) + _told(list(summary_moves(old.swept, new)))
+            self._fail(key, "a sweep", "moved", [*lines, f"to accept it: {UPDATE}{reason}"])
+        self._record(key, None, [])
+
+    def _keep_sweep(self, key: tuple[str, str], old: "KeptSweep | None", new: "Swept", tolerance: float | None) -> None:
+        from marginaudit.reports.audit.made import date
+        from marginaudit.reports.bound_constants.kept_sweep import first_kept
+        from marginaudit.reports.bound_constants.moves import NEED_REASON, moves
+
+        if old is None:
+            runs = f"kept: {len(new.runs)} runs, {len(new.claims)} statements"
+            self._record(key, first_kept(new, tolerance, date()), [runs])
+            return
+        moved, terms = moves(old.swept, new, old.tolerance), old.other_terms(new, tolerance)
+        lines = [str(move) for move in moved if move.direction in NEED_REASON]
+        if tolerance != old.tolerance:
+            lines.append(f"tolerance: {old.tolerance} -> {tolerance}")
+        if lines and self._reason is None:
+            self._fail(key, "a sweep", "would be loosened", [*_told(lines), f"to accept it: {UPDATE} --reason TEXT"])
+        if not moved and not terms and old.swept.keep == new.keep:
+            self._record(key, None, [])
+            return
+        kept = old.updated(new, tolerance, moved, date(), self._reason if lines else None)
+        self._record(key, kept, _told(list(map(str, moved))) or ["updated"])
+
+    def _record(self, key: tuple[str, ...], kept: "Entry | KeptSweep | None", notes: list[str]) -> None:
         document = None if kept is None else kept.as_document()
         self._item.stash.setdefault(RECORDS, []).append({"key": list(key), "document": document, "notes": notes})
 
-    def _fail(self, key: "Key", what: str, lines: list[str]) -> NoReturn:
-        head = f"bound_constants: {key.claim} on {key.dataset} {what}"
-        where = f"in {_short(key.file, self._item.config)}, {' / '.join(key[1:])}"
+    def _fail(self, key: tuple[str, ...], name: str, what: str, lines: list[str]) -> NoReturn:
+        head = f"bound_constants: {name} {what}"
+        where = f"in {_short(key[0], self._item.config)}, {' / '.join(key[1:])}"
         self._record(key, None, [])
         pytest.fail("\n  ".join([head, *lines, where]), pytrace=False)
 
@@ -199,19 +291,19 @@ class Keeper:
         """Write; a file that cannot be written fails the session."""
         if not self._records and not self._update:
             return
-        from marginaudit.reports.bound_constants.store import DamagedFile, Key, files_of, keys_in, write_entries
+        from marginaudit.reports.bound_constants.store import DamagedFile, all_keys, write_all
 
-        asked = {Key(*record["key"]): record for record in self._records}
+        asked = {tuple(record["key"]): record for record in self._records}
         for key, record in sorted(asked.items()):
             self._notes += [f"{self._where(key)}: {note}" for note in record["notes"]]
         if not self._update:
             return
         try:
-            write_entries({key: record["document"] for key, record in asked.items() if record["document"] is not None})
+            write_all({key: record["document"] for key, record in asked.items() if record["document"] is not None})
         except (DamagedFile, OSError) as error:
             self._notes.append(f"not written: {error}")
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
-        for key in keys_in(files_of(self._modules)):
+        for key in all_keys(self._modules):
             if key not in asked:
                 self._notes.append(f"{self._where(key)}: not asked for in this run; remove it if its test is gone")
 
@@ -222,8 +314,17 @@ class Keeper:
             for note in self._notes:
                 terminalreporter.line(note)
 
-    def _where(self, key: "Key") -> str:
-        return f"{_short(key.file, self._config)}, {' / '.join(key[1:])}"
+    def _where(self, key: tuple[str, ...]) -> str:
+        return f"{_short(key[0], self._config)}, {' / '.join(key[1:])}"
+
+
+def _named(key: "Key") -> str:
+    return f"{key.claim} on {key.dataset}"
+
+
+def _told(lines: list[str]) -> list[str]:
+    """The first of them, and how many more there are."""
+    return lines if len(lines) <= MOST_TOLD else [*lines[:MOST_TOLD], f".. and {len(lines) - MOST_TOLD} more"]
 
 
 def _short(file: str, config: pytest.Config) -> str:

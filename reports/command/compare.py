@@ -23,7 +23,8 @@ from marginaudit.reports.compare.reading import read_side
 def compare(old: Path, new: Path, out: Path | None, fail_on: str | None, as_json: bool) -> int:
     """Say what changed from the audit OLD to the audit NEW.
 
-    Each is a folder that `audit` wrote, its report.json, or a .bounds.json file of the pytest fixture bound_constants.
+    Each is a folder that `audit` wrote, its report.json, a folder that `sweep` wrote of audits, its runs.csv, or a
+    .bounds.json or .sweeps.json file of the pytest fixture bound_constants.
     A number has changed where it is off by more than the error bars of OLD allow. A row that is gone is named and not
     worse.
     """

@@ -1,4 +1,4 @@
-"""What is compared: the report of an audit, or a file of bound constants."""
+"""What is compared: the report of an audit, a sweep of audits, or a file of bound constants."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,16 @@ from marginaudit.orders import InputError, file_content, shown, shown_path
 from marginaudit.orders.reading import parsed_json, utf_8_text
 from marginaudit.reports.bound_constants.constant import constants_of
 from marginaudit.reports.bound_constants.entry import Entry
-from marginaudit.reports.bound_constants.store import SUFFIX, DamagedFile, keys_in, read_bounds, read_entry
+from marginaudit.reports.bound_constants.store import (
+    SUFFIX,
+    SWEEPS_SUFFIX,
+    DamagedFile,
+    keys_in,
+    read_bounds,
+    read_entry,
+    read_sweeps,
+)
+from marginaudit.reports.bound_constants.swept import RUNS, read_swept
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 NUMBERS = ("measured", "slack", "informative_from", "constant", "repeats_within")
@@ -40,15 +49,20 @@ class Side:
 
 
 def read_side(path: Path) -> Side:
-    """The audit in a folder, in its report.json, or in a ``.bounds.json`` file.
+    """The audit in a folder, in its report.json, or what a file of bound constants or of a sweep's runs has.
 
     Raises
     ------
     InputError
         It is none; names the file and the place in it.
     """
+    if path.suffix == ".csv" or (path / RUNS).exists():
+        swept = read_swept(path)
+        return Side(shown_path(path), swept.entries(None), {**swept.settings, "versions": swept.versions})
     file = path / "report.json" if path.is_dir() else path
     where = shown_path(file)
+    if file.name.endswith(SWEEPS_SUFFIX):
+        return _sweeps(file, where)
     if file.name.endswith(SUFFIX):
         return _store(file, where)
     document = parsed_json(utf_8_text(file_content(file, REPORT), where), where)
@@ -125,3 +139,18 @@ def _store(file: Path, where: str) -> Side:
         settings |= {f"{name}: {part}": value for part, value in {**entry.config, "seed": entry.seed}.items()}
         settings |= {f"{name}: {part}": value for part, value in entry.versions.items()}
     return Side(where, {(f"{key.test}: {key.dataset}", key.claim): entry for key, entry in found.items()}, settings)
+
+
+def _sweeps(file: Path, where: str) -> Side:
+    try:
+        found = read_sweeps(file)
+    except DamagedFile as error:
+        raise InputError(where, got=str(error), expected="a file of bound constants") from None
+    entries: dict[tuple[str, str], Entry] = {}
+    settings: dict[str, Any] = {}
+    for test, kept in found.items():
+        for (dataset, claim), entry in kept.swept.entries(kept.tolerance).items():
+            entries[f"{test}: {dataset}", claim] = entry
+        made = {**kept.swept.settings, "versions": kept.swept.versions}
+        settings |= {f"{test}: {name}": value for name, value in made.items()}
+    return Side(where, entries, settings)

@@ -30,7 +30,7 @@ def solution_answer(which: Literal["ov", "kq"], dataset: Dataset, solution: MaxM
     """One max-margin problem: status, weights, exact weights where there are any, certificate."""
     answer: dict[str, Any] = dict.fromkeys(ANSWERED) | solution_summary(solution)
     if isinstance(solution, Optimal):
-        answer["weights"] = _weights(dataset, solution)
+        answer["weights"] = _exact_weights(dataset, solution) if which == "kq" else _weights(dataset, solution)
         answer["certificate"] = asdict(solution.certificate)
         answer["gram_deviation"] = solution.gram_deviation
         answer["note"] = solution.note
@@ -56,7 +56,8 @@ def classified(dataset: Dataset, answer: dict[str, Any]) -> list[tuple[str, Sequ
     collocation: list[Sequence[Any]] = [(x, "–" if y is None else y) for x, y in pairs]
     classes = ("optimal", "non_optimal", "confused", "non_comparable")
     rows: list[Sequence[Any]] = [
-        [query, *(" ".join(found[c]) for c in classes)] for query, found in answer["queries"].items()
+        [query, *("all others" if found[name] is None else " ".join(found[name]) for name in classes)]
+        for query, found in answer["queries"].items()
     ]
     return [
         (f"{dataset.name}: collocation", ("token", "next token"), collocation),
@@ -72,6 +73,18 @@ def solution_summary(solution: MaxMargin | None) -> dict[str, Any]:
         "norm_squared": finite(solution.norm_squared) if isinstance(solution, Optimal) else None,
         "norm_squared_exact": str(solution.norm_squared_exact) if isinstance(solution, Exact) else None,
         "direction_radius": finite(solution.direction_radius) if isinstance(solution, Optimal) else None,
+    }
+
+
+def _exact_weights(dataset: Dataset, solution: Optimal) -> dict[str, dict[str, float]]:
+    """As `_weights`, of an exact solution without its dense array."""
+    if not isinstance(solution, Exact):
+        return _weights(dataset, solution)
+    known = solution.weights_exact
+    return {
+        q: {x: float(known[q][x]) for x in sorted(known[q], key=dataset.index.__getitem__)}
+        for q in dataset.vocabulary
+        if q in known
     }
 
 

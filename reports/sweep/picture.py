@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 PANEL_WIDTH, HEIGHT = 2.9, 3.4
 MOST_IN_A_ROW = 4
 
+WIDE = 1000
+"""Means that differ by this factor, and are all positive, are drawn on a logarithmic scale."""
+
 
 @styled
 def picture(spec: Spec, layout: Layout, cells: Rows) -> "Figure":
@@ -35,6 +38,9 @@ def picture(spec: Spec, layout: Layout, cells: Rows) -> "Figure":
         axis.set_ylabel(layout.y if number % columns == 0 else "")
         if layout.panel:
             axis.set_title(f"{layout.panel} = {_brief(panel)}")
+    means = [mean for cell in cells if (mean := cell[mean_and_sd(spec, layout.y)[0]]) is not None]
+    if means and min(means) > 0 and max(means) >= WIDE * min(means):
+        axes[0].set_yscale("log")
     handles, labels = axes[0].get_legend_handles_labels()
     if layout.line:
         figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 8))

@@ -1,16 +1,18 @@
 """What a sweep of audits found of each statement: how often it fails, where first, and the worst numbers."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from marginaudit.reports.sweep.merge import Rows
-from marginaudit.reports.sweep.spec import Spec
 from marginaudit.reports.verdict import Verdict
 
 VERDICT, SIDE = ":verdict", ":side"
+
+Place: TypeAlias = Callable[[Mapping[str, Any]], str]
+"""Names a run."""
 
 NUMBERS = ("constant", "slack")
 
@@ -18,7 +20,7 @@ SHARE = 0.05
 """Of the audits: no more than these have a worse number than the one that is told."""
 
 
-def statement_rows(spec: Spec, runs: Rows) -> Rows:
+def statement_rows(keep: Sequence[str], runs: Rows, place: Place) -> Rows:
     """A row for each claim whose verdict was kept.
 
     How many audits gave each verdict, and the first run that gave the worst. Of constants and slacks, where they and
@@ -27,25 +29,25 @@ def statement_rows(spec: Spec, runs: Rows) -> Rows:
     upper bound the other way round. A claim with bounds on both sides has none.
     """
     done = [run for run in runs if run["status"] == "done"]
-    claims = [name.removesuffix(VERDICT) for name in spec.keep if name.endswith(VERDICT)]
-    return [_row(spec, done, claim) for claim in claims]
+    claims = [name.removesuffix(VERDICT) for name in keep if name.endswith(VERDICT)]
+    return [_row(done, claim, place) for claim in claims]
 
 
-def _row(spec: Spec, done: Rows, claim: str) -> dict[str, Any]:
+def _row(done: Rows, claim: str, place: Place) -> dict[str, Any]:
     counts = Counter(run[claim + VERDICT] for run in done)
     worst = next((verdict.value for verdict in Verdict if counts[verdict.value]), None)
     first = next((run for run in done if run[claim + VERDICT] == worst), None)
     row: dict[str, Any] = {"claim": claim, "audits": len(done)}
     row |= {verdict.value: counts[verdict.value] for verdict in Verdict}
-    row |= {"worst": worst, "worst in": _place(spec, first)}
+    row |= {"worst": worst, "worst in": None if first is None else place(first)}
     sides = {run.get(claim + SIDE) for run in done} - {None}
     for name in NUMBERS:
         known = [run for run in done if run.get(f"{claim}:{name}") is not None] if len(sides) == 1 else []
-        row |= _worst(spec, known, claim, name, largest=(name == "constant") == (sides == {"upper"}))
+        row |= _worst(known, claim, name, place, largest=(name == "constant") == (sides == {"upper"}))
     return row
 
 
-def _worst(spec: Spec, known: Rows, claim: str, name: str, *, largest: bool) -> dict[str, Any]:
+def _worst(known: Rows, claim: str, name: str, place: Place, *, largest: bool) -> dict[str, Any]:
     columns = [f"{name} worst", f"{name} worst in", f"{name} worst but 5%", f"{name} median"]
     if not known:
         return dict.fromkeys(columns)
@@ -53,13 +55,14 @@ def _worst(spec: Spec, known: Rows, claim: str, name: str, *, largest: bool) -> 
     at = int(values.argmax() if largest else values.argmin())
     level = 1 - SHARE if largest else SHARE
     share = np.quantile(values, level, method="higher" if largest else "lower")
-    found = (float(values[at]), _place(spec, known[at]), float(share), float(np.median(values)))
+    found = (float(values[at]), place(known[at]), float(share), float(np.median(values)))
     return dict(zip(columns, found, strict=True))
 
 
-def _place(spec: Spec, run: Mapping[str, Any] | None) -> str | None:
-    """The run by what was varied and its seed."""
-    if run is None:
-        return None
-    names: Sequence[str] = (*spec.cell, "seed")
-    return ", ".join(f"{name} = {run[name]}" for name in names)
+def placed(varied: Iterable[str], run: Mapping[str, Any]) -> str:
+    """A run by what was varied.
+
+    >>> placed(("V", "seed"), {"V": 4, "N": 16, "seed": 2})
+    'V = 4, seed = 2'
+    """
+    return ", ".join(f"{name} = {run[name]}" for name in varied)

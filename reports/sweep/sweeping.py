@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -18,7 +19,7 @@ from marginaudit.reports.sweep.page import page
 from marginaudit.reports.sweep.part import Outcome, Part, parts_of, write_part
 from marginaudit.reports.sweep.picture import picture
 from marginaudit.reports.sweep.spec import Spec
-from marginaudit.reports.sweep.statements import statement_rows
+from marginaudit.reports.sweep.statements import placed, statement_rows
 from marginaudit.reports.sweep.work import Refused, outcomes, paper_module
 
 Progress = Callable[[int], None]
@@ -75,7 +76,7 @@ def write_tables(folder: Folder) -> tuple[Rows, Rows, list[Path]]:
         figure = picture(folder.spec, folder.spec.layout, cells)
         svg = rendered(figure, ".svg")
         files |= {"figure.svg": svg, "figure.pdf": rendered(figure, ".pdf")}
-    statements = statement_rows(folder.spec, runs)
+    statements = statement_rows(folder.spec.keep, runs, partial(placed, (*folder.spec.cell, "seed")))
     if statements:
         files["statements.csv"] = csv_of(statements)
         files["sweep.html"] = page(folder.spec, statements, runs, svg)

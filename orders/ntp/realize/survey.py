@@ -1,12 +1,13 @@
 """How far a text is from Assumption 1, in numbers, and how these change with its size."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import scipy  # its subpackages load when first used
 
-from marginaudit.orders.ntp.realize.collocation import NONE, best_matching, pair_weights
+from marginaudit.orders.ntp.realize.collocation import NONE, PLACES_AT_ONCE, best_matching, pair_weights
 from marginaudit.orders.ntp.realize.part import Part, largest_part
 from marginaudit.orders.ntp.realize.samples import Samples, samples_of
 from marginaudit.orders.ntp.realize.winners import answered
@@ -86,9 +87,21 @@ def _closest_to(part: Part, samples: Samples) -> Indices:
 
 
 def _relations(samples: Samples, source: Indices) -> Relations:
-    """Definition 1 by the collocation that is given backwards; a sample that it does not fit makes no relation."""
+    """Definition 1 by the collocation that is given backwards; a sample that it does not fit makes no relation.
+
+    Query by query, as many together as have `PLACES_AT_ONCE` places, as memory holds several numbers for each place.
+    """
     place = answered(samples, source)
-    fits = np.flatnonzero(place != NONE)
+    ends = samples.start[samples.query_start]
+    pieces = np.searchsorted(ends, np.arange(PLACES_AT_ONCE, samples.start[-1], PLACES_AT_ONCE))
+    bounds = samples.query_start[np.unique([0, *pieces, len(ends) - 1])].tolist()
+    found = [_related(samples, lo + np.flatnonzero(place[lo:hi] != NONE), place) for lo, hi in pairwise(bounds)]
+    columns = ("query", "winner", "loser", "sample")
+    return Relations(**{name: np.concatenate([getattr(part, name) for part in found]) for name in columns})
+
+
+def _related(samples: Samples, fits: Indices, place: Indices) -> Relations:
+    """The relations of some samples, each with the number of a sample that makes it."""
     size = samples.size[fits]
     owner = np.repeat(np.arange(len(fits)), size)
     at = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size) + np.repeat(samples.start[fits], size)
@@ -100,7 +113,8 @@ def _relations(samples: Samples, source: Indices) -> Relations:
         optimal=at == place[fits][owner],
         vocabulary_size=samples.vocabulary_size,
     )
-    return relations(encoded)
+    found = relations(encoded)
+    return replace(found, sample=fits[found.sample])
 
 
 def _in_cycles(found: Relations, V: int) -> Indices:

@@ -92,10 +92,12 @@ def realize(
         bar.say("looking for the largest part")
         found, part = _searched(text, majority=majority)
         rows = _rows(text, bar, majority=majority) if table or plot else []
-    write_json(out, dataset_to_document(part), "--out")
+    written, size = dataset_to_document(part), {"tokens": part.V, "distinct": part.N}
+    del part  # as large as what is written of it
+    write_json(out, written, "--out")
     command = f"marginaudit audit {shlex.quote(str(out))}"
     document = answer(found) | {"sentences": text.sentences, "longest": text.longest}
-    document["realizable"] |= {"tokens": part.V, "distinct": part.N, "dataset": str(out), "audit": command}
+    document["realizable"] |= {**size, "dataset": str(out), "audit": command}
     if rows:
         document["sizes"] = rows
     if table is not None:

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 
 from marginaudit.margins import CertificateError, NotExact
 from marginaudit.margins.method import Method
-from marginaudit.margins.ntp import solve_ov
+from marginaudit.margins.ntp import ov, solve_ov
 from marginaudit.margins.ntp.ov import _verify
+from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, CollocationError, Dataset, Sample, broken
 from tests.margins.restated import combine, distance_bounds, dot, exact_rows, ov_constraints
 from tests.strategies import realizable_datasets
@@ -109,6 +110,13 @@ def test_refusals() -> None:
         solve_ov(broken(CASES["example-1"](), "orthonormal"), method="exact")
     with pytest.raises(CollocationError):
         solve_ov(broken(CASES["example-1"](), "collocation"))
+
+
+def test_more_tokens_than_a_dense_array_is_made_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ov, "MOST_TOKENS", 3)
+    assert solve_ov(constant_n()).optimal().scores.shape == (3, 3)
+    with pytest.raises(InputError, match="4 tokens, 4 x 4 weights none of which is zero, expected at most 3 tokens"):
+        solve_ov(CASES["example-1"]())
 
 
 def test_a_planted_lie_is_refused() -> None:

@@ -1,9 +1,9 @@
-"""A small dataset in one line."""
+"""A small dataset in one line, and what `classify` answers of a large one."""
 
 import pytest
 
-from marginaudit.orders.ntp import Dataset
-from marginaudit.orders.ntp.description import in_words
+from marginaudit.orders.ntp import CASES, Dataset, description
+from marginaudit.orders.ntp.description import describe, in_words
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,17 @@ def test_in_words(sentences: list[str], expected: str) -> None:
 
 def test_one_token() -> None:
     assert in_words(Dataset.from_sentences("d", ["aa"])) == "1 token, 1 sample (a -> a; n(x) = x)"
+
+
+def test_tokens_without_a_relation_are_listed_up_to_a_number_of_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = CASES["section-7"]()
+    whole = describe(data)
+    names = data.V * len(data.orders)
+    monkeypatch.setattr(description, "MOST_NAMES", names)
+    assert describe(data) == whole
+    monkeypatch.setattr(description, "MOST_NAMES", names - 1)
+    short = describe(data)
+    for query, found in whole["queries"].items():
+        found["non_comparable"] = None
+        assert short["queries"][query] == found
+    assert short == whole

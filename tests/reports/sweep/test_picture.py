@@ -62,6 +62,14 @@ def test_points_are_means_and_bars_deviations() -> None:
             assert lengths == pytest.approx([0.5**0.5] * 3)  # of s and s + 1
 
 
+@pytest.mark.parametrize(("factor", "add", "scale"), [(999, 0, "linear"), (1000, 0, "log"), (10**9, -4, "linear")])
+def test_means_of_many_powers_of_ten_are_on_a_logarithmic_scale(factor: int, add: int, scale: str) -> None:
+    spec = odd_spec(TEXT + FIGURE)
+    assert spec.layout is not None
+    cells = cell_rows(spec, runs(spec, lambda c, seed: (factor if c["N"] == 4 else 1) + add))
+    assert {axis.get_yscale() for axis in picture(spec, spec.layout, cells).axes} == {scale}
+
+
 def test_panels_share_their_axes() -> None:
     spec = odd_spec(TEXT + FIGURE)
     assert spec.layout is not None

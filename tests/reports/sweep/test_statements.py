@@ -2,6 +2,7 @@
 
 import csv
 import json
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,14 +16,17 @@ from marginaudit.reports.ntp.run import Config, Run
 from marginaudit.reports.sweep.audits import audited
 from marginaudit.reports.sweep.page import page
 from marginaudit.reports.sweep.spec import Spec
-from marginaudit.reports.sweep.statements import statement_rows
+from marginaudit.reports.sweep.statements import placed, statement_rows
 from tests.command_line import Command
 
 WORDS = ("verdict", "side", "constant", "slack")
 
 
-def spec(*keep: str, text: str = "") -> Spec:
-    return cast(Spec, SimpleNamespace(keep=keep, cell=("V",), name="corpus", text=text))
+PLACE = partial(placed, ("V", "seed"))
+
+
+def spec(text: str = "") -> Spec:
+    return cast(Spec, SimpleNamespace(name="corpus", text=text))
 
 
 def runs(claim: str, **columns: list[Any]) -> list[dict[str, Any]]:
@@ -35,7 +39,7 @@ def runs(claim: str, **columns: list[Any]) -> list[dict[str, Any]]:
 
 
 def row(claim: str, **columns: list[Any]) -> dict[str, Any]:
-    (found,) = statement_rows(spec(*(f"{claim}:{word}" for word in WORDS)), runs(claim, **columns))
+    (found,) = statement_rows([f"{claim}:{word}" for word in WORDS], runs(claim, **columns), PLACE)
     return found
 
 
@@ -55,15 +59,15 @@ class TestCounts:
     def test_a_run_that_failed_is_no_audit(self) -> None:
         made = runs("a", verdict=["violated", "holds"])
         made[0] |= {"status": "failed", "a:verdict": None}
-        (found,) = statement_rows(spec("a:verdict"), made)
+        (found,) = statement_rows(["a:verdict"], made, PLACE)
         assert (found["audits"], found["violated"], found["worst"]) == (1, 0, "holds")
 
     def test_nothing_is_said_where_no_run_is_done(self) -> None:
-        (found,) = statement_rows(spec("a:verdict"), [{"V": 4, "seed": 0, "status": "killed", "a:verdict": None}])
+        (found,) = statement_rows(["a:verdict"], [{"V": 4, "seed": 0, "status": "killed", "a:verdict": None}], PLACE)
         assert (found["audits"], found["worst"], found["worst in"]) == (0, None, None)
 
     def test_claims_whose_verdicts_are_not_kept_have_no_row(self) -> None:
-        assert statement_rows(spec("a:slack"), runs("a", slack=[1.0])) == []
+        assert statement_rows(["a:slack"], runs("a", slack=[1.0]), PLACE) == []
 
 
 VALUES = [float(k) for k in range(1, 41)]
@@ -122,15 +126,15 @@ def test_the_page_ranks_escapes_and_names_what_was_run() -> None:
             runs("a", verdict=["holds"], side=["upper"], slack=[2.5]), runs("<b>", verdict=["violated"]), strict=True
         )
     ]
-    rows = statement_rows(spec(*keep), made)
-    html = page(spec(*keep, text="# <i>"), rows, made, b"<?xml?><svg><g/></svg>")
+    rows = statement_rows(keep, made, PLACE)
+    html = page(spec("# <i>"), rows, made, b"<?xml?><svg><g/></svg>")
     assert "1 of 1 audits done. 1 of 2 statements fail in at least one of them." in html
     assert html.index("&lt;b&gt;") < html.index('<td class="id">a</td>')
     assert "<b>" not in html
     assert "# &lt;i&gt;" in html
     assert "<figure><svg><g/></svg></figure>" in html
     assert '<td>slack</td><td class="n">2.5</td>' in html
-    assert "<figure>" not in page(spec(*keep), rows, made, None)
+    assert "<figure>" not in page(spec(), rows, made, None)
 
 
 SPEC = """

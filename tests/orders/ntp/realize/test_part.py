@@ -1,6 +1,7 @@
 """The largest realizable part against all subsets of samples and all injective maps, by plain loops."""
 
 from collections import Counter
+from importlib import import_module
 from itertools import permutations
 
 import numpy as np
@@ -27,6 +28,7 @@ from marginaudit.orders.ntp.realize.program import SCALE, program, proved_bound,
 from marginaudit.orders.ntp.realize.winners import ascend, kept
 from tests.strategies import free_datasets, realizable_datasets
 
+survey_module = import_module("marginaudit.orders.ntp.realize.survey")  # the package's own name is the function
 LINES = st.lists(st.text("abcd", min_size=2, max_size=5), min_size=1, max_size=3)
 MAJORITY = st.booleans()
 
@@ -165,6 +167,31 @@ def test_pairs_are_counted_in_pieces(lines: list[str]) -> None:
         for pieces in (1, 3, 10**6):
             patch.setattr(collocation, "PLACES_AT_ONCE", pieces)
             np.testing.assert_array_equal(pair_weights(samples, samples.eligible).todense(), expected)
+
+
+@given(LINES)
+def test_relations_are_found_in_pieces(lines: list[str]) -> None:
+    """Those of the dataset's samples that fit, by the definition's own code, whatever the pieces."""
+    text = numbered("x", lines)
+    samples = samples_of(text)
+    V = len(text.vocabulary)
+    source = np.roll(np.arange(V), 1)
+    expected = set()
+    for line in lines:
+        numbers = [text.vocabulary.index(x) for x in line]
+        for i in range(1, len(line)):
+            q, x = numbers[i - 1], source[numbers[i]]
+            if x in numbers[:i]:
+                expected |= {(q, x, other) for other in numbers[:i] if other != x}
+    with pytest.MonkeyPatch.context() as patch:
+        for pieces in (1, 3, 10**6):
+            patch.setattr(survey_module, "PLACES_AT_ONCE", pieces)
+            found = survey_module._relations(samples, source)
+            triples = list(zip(found.query.tolist(), found.winner.tolist(), found.loser.tolist(), strict=True))
+            assert triples == sorted(expected)
+            for (q, winner, loser), s in zip(triples, found.sample.tolist(), strict=True):
+                assert {winner, loser, q} <= set(samples.tokens_of(s))
+                assert source[samples.next[s]] == winner
 
 
 def test_numbers_of_a_small_text() -> None:

@@ -112,7 +112,7 @@ def test_lemma_2_allows_for_margins_of_the_reference_above_1() -> None:
     judgement, solution = CLAIMS["ntp.lemma2"].judgement, on.ov.optimal()
     assert isinstance(judgement, Bounded)
     true = judgement.measure(on).value / 3
-    on.__dict__["ov"] = replace(solution, scores=3 * solution.scores)
+    on.__dict__["ov"] = replace(solution, dense=lambda: (3 * solution.scores, solution.matrix))
     measured = judgement.measure(on)
     assert (measured.lower <= true).all()
     assert (true <= measured.upper).all()
