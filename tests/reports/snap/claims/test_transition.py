@@ -321,6 +321,7 @@ def test_five_tokens_are_too_few_for_smaller_step_sizes_to_gain_more() -> None:
 
     for run in (five, six):
         gained = transition.larger(run, lambda part: part, lambda _: 1.0, -1)
+        assert gained.step is not None
         for share in (0.9, 0.5, 0.1):
             first = [label == f"{share:g} of it" for label in gained.label].index(True)
             t = snap_start(run.K, run.M, share * run.eta_Y)
