@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from marginaudit.orders import printable, shortened, shown
+from marginaudit.orders import counted, printable, shortened, shown
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.run import BaseRun
@@ -265,4 +265,4 @@ class Ledger(Mapping[str, Claim]):
 
     def _repr_html_(self) -> str:
         rows = [(claim.id, claim.standing.status, claim.statement) for claim in self.values()]
-        return html_table(f"{len(self)} claims", ("claim", "for every dataset", "statement"), rows)
+        return html_table(counted(len(self), "claim"), ("claim", "for every dataset", "statement"), rows)

@@ -11,7 +11,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
 
-from marginaudit.orders import printable
+from marginaudit.orders import counted, printable
 from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.audit.room import inside
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
@@ -77,7 +77,7 @@ def page(
         "pretty": _pretty,
         "norm": _norm,
         "powers": powers,
-        "words": in_words,
+        "words": counted,
         "breakable": breakable,
         "with_links": with_links,
     }
@@ -201,7 +201,7 @@ def _grid(grid: Grid) -> dict[str, Any]:
     shown: dict[str, Any] = _visible({"title": grid.title, "header": grid.header, "notes": grid.notes})
     more = len(grid.rows) - MOST_LINES
     if more > 0:
-        shown["notes"].append(f"{more} more lines are in tables/*.csv.")
+        shown["notes"].append(f"{counted(more, 'more line is', 'more lines are')} in tables/*.csv.")
     return shown | {"rows": _visible(grid.rows[:MOST_LINES]), "words": grid.words, "long": grid.long}
 
 
@@ -247,15 +247,6 @@ def breakable(name: str) -> Any:
     from markupsafe import escape
 
     return _markup(re.sub(r"([.-])", r"\1<wbr>", str(escape(name))))
-
-
-def in_words(count: int, one: str, many: str) -> str:
-    """A count with its noun or verb.
-
-    >>> in_words(1, "statement fails", "statements fail"), in_words(2, "is", "are")
-    ('1 statement fails', '2 are')
-    """
-    return f"{count} {one if count == 1 else many}"
 
 
 def _norm(solution: Mapping[str, Any] | None) -> str:

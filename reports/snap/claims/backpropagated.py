@@ -12,6 +12,7 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
+from marginaudit.orders import counted
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal
 from marginaudit.reports.judgements.parts import Parts
@@ -236,7 +237,7 @@ XI_POSITIVE = Bounded(measure=seeds_least, lower=lambda _, t: np.full(len(t), AB
 def positive(run: ClassRun) -> Finding:
     """Theorem 1 (a) on every seed, and what that shows of the probability of an exception."""
     found, seeds = XI_POSITIVE.judge(run), _seeds(run)
-    seen = f"Over {seeds} seeds."
+    seen = f"Over {counted(seeds, 'seed')}."
     if found.verdict is Verdict.HOLDS:
         most = scipy.stats.binomtest(0, seeds, alternative="less").proportion_ci(LEVEL).high
         seen += (
@@ -290,7 +291,7 @@ def any_least(run: ClassRun) -> Series:
     found, least = least_xi(run, counts)
     names = run.dataset.next_tokens
     label = tuple(
-        f"{names[n]} where {', '.join(f'{names[k]} was drawn {row[k]} times' for k in np.flatnonzero(row))}"
+        f"{names[n]} where " + ", ".join(f"{names[k]} was drawn {counted(row[k], 'time')}" for k in np.flatnonzero(row))
         for n, row in zip(least, counts, strict=True)
     )
     return series(found.value, radius=found.error, step=counts.sum(axis=1), label=label)

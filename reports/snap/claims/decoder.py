@@ -11,6 +11,7 @@ from flint import arb, arb_mat
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, lambertw
 
+from marginaudit.orders import counted
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
@@ -229,8 +230,9 @@ def leading(run: ClassRun) -> str:
     star, h = fluctuation(counts, run.M, run.eta_Y).rows.h.value, continuous(counts, run.M, run.eta_Y).h.value
     lead = float(np.max(star[counts > 0] / h[counts > 0] - 1))
     return (
-        f"Y was trained for {int(counts.sum())} steps of eq. 26; the continuous h(N_n) is up to {lead:.2g} of itself "
-        f"below h*(N_n). Quantiles over seeds have bounds from the exact binomial law, each at level {1 - DOUBT:g}. "
+        f"Y was trained for {counted(int(counts.sum()), 'step')} of eq. 26; the continuous h(N_n) is up to {lead:.2g} "
+        "of itself below h*(N_n). Quantiles over seeds have bounds from the exact binomial law, each at level "
+        f"{1 - DOUBT:g}. "
         f"{ratios(run)}"
     )
 
