@@ -14,6 +14,7 @@ from urllib.parse import quote
 from marginaudit.orders import counted, printable
 from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.audit.room import inside
+from marginaudit.reports.claim import IN_DOLLARS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.page import svg
@@ -165,7 +166,7 @@ def _claims(audit: Audit, document: Mapping[str, Any], beside: Mapping[str, Pict
             "assumptions": claim.assumptions,
             "statement": claim.statement,
             "words": _visible(asdict(claim.source_words)),
-            "instead": claim.instead,
+            "instead": _markup(prose(claim.instead)),
             "standing": claim.standing,
             "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
             "smallest": None if smallest is None else paper.kind.in_words(smallest),
@@ -205,12 +206,26 @@ def _grid(grid: Grid) -> dict[str, Any]:
     return shown | {"rows": _visible(grid.rows[:MOST_LINES]), "words": grid.words, "long": grid.long}
 
 
-def _mathml(formula: str, in_words: str = "") -> str:
+def prose(text: str) -> str:
+    """A text as HTML, its formulas between dollar signs as MathML.
+
+    >>> prose("a < b")
+    'a &lt; b'
+    """
+    from markupsafe import escape
+
+    parts = IN_DOLLARS.split(text)  # texts and formulas in turn
+    return "".join(
+        _mathml(part, part, "inline") if i % 2 else str(escape(printable(part))) for i, part in enumerate(parts)
+    )
+
+
+def _mathml(formula: str, in_words: str = "", display: str = "block") -> str:
     """The formula as MathML, with the statement in words for who cannot see it."""
     from latex2mathml.converter import convert
     from markupsafe import escape
 
-    text = re.sub(r"&#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), convert(formula, display="block"))
+    text = re.sub(r"&#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), convert(formula, display=display))
     return text.replace("<math ", f'<math alttext="{escape(in_words)}" ', 1)
 
 

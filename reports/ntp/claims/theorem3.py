@@ -173,9 +173,9 @@ def _prediction(suffix: str, when: str, *, record: Callable[[Run], int]) -> Clai
         absent=_no_sentence,
         proof_uses=(MAJORITY,),
         instead=(
-            "at any t it is true of sentences with fewer than exp(s_0 - s_x) copies of each other token x, s the "
-            "scores under q; that number grows geometrically in t (ntp.theorem3.order.rederived). The detail says from "
-            "which step on which lengths are answered right."
+            "at any $t$ it is true of sentences with fewer than $e^{s_0-s_x}$ copies of each other token $x$, $s$ the "
+            "scores under $q$; that number grows geometrically in $t$ (ntp.theorem3.order.rederived). The detail says "
+            "from which step on which lengths are answered right."
         ),
     )
 

@@ -261,10 +261,10 @@ THEOREM5 = Claim(
         note=leading,
     ),
     instead=(
-        "With h* for h in W-bar it is true at every step size, with explicit constants: snap.theorem5.rederived "
-        "(docs/proofs-snap.md section 2.5). With h the largest theta_n is at least h*(N-bar)/h(N-bar) - 1, whatever is "
-        "drawn, and the printed order is true exactly as far as this is of that order: for eta_Y = O(1). At eta_Y = "
-        "100 and M = 5000 it is at least 1 up to N-bar = 10^16."
+        r"With $h^*$ for $h$ in $\bar W$ it is true at every step size, with explicit constants: "
+        r"snap.theorem5.rederived (docs/proofs-snap.md section 2.5). With $h$ the largest $\theta_n$ is at least "
+        r"$h^*(\bar N)/h(\bar N)-1$, whatever is drawn, and the printed order is true exactly as far as this is of "
+        r"that order: for $\eta_Y=O(1)$. At $\eta_Y=100$ and $M=5000$ it is at least 1 up to $\bar N=10^{16}$."
     ),
 )
 
