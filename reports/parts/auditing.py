@@ -4,6 +4,7 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from marginaudit.orders import InputError, printable
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, Progress
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.page.shown import rendered_as
 from marginaudit.reports.parts import kept
 from marginaudit.reports.parts.part import Found, Part, compute, compute_packed, packed
 from marginaudit.reports.workers import submitted, workers
@@ -61,7 +63,24 @@ def audit_in_parts(
         if keep_in is not None and (key := keys[name]) is not None:
             kept.write(keep_in, key, one)
         done(name, "audited")
-    return Audit(ledger, configs, tuple(found[source.dataset.name].of(source) for source in sources))
+    whole = Audit(ledger, configs, tuple(found[source.dataset.name].of(source) for source in sources))
+    return whole if keep_in is None else replace(whole, figures=_figures(whole, exports, progress, keep_in, fresh))
+
+
+def _figures(
+    audit: Audit, exports: Sequence[str], progress: Progress, keep_in: Path, fresh: bool
+) -> dict[str, Mapping[str, bytes]]:
+    """The papers' own figures that the report has: those that were kept, and those that are now."""
+    found: dict[str, Mapping[str, bytes]] = {}
+    for paper, name, _ in audit.illustrations:
+        key = kept.key_of_figure(paper, name, exports)
+        files = None if fresh else kept.read_figure(keep_in, key)
+        if files is None:
+            progress(f"figure {name}", "drawing")
+            files = rendered_as(paper.figures[name](), exports)
+            kept.write_figure(keep_in, key, files)
+        found[name] = files
+    return found
 
 
 def _computed(parts: Mapping[str, Part], jobs: int, progress: Progress) -> Iterator[tuple[str, Found]]:
