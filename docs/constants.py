@@ -98,11 +98,13 @@ def constants(dataset: Dataset) -> Constants:
     result = {
         claim: float("nan") if found[claim].constant is None else float(found[claim].constant) for claim in FITTED
     }
-    for claim, printed in PRINTED.items():
-        result[claim] = printed * largest_share(run, claim)
-    for claim in THRESHOLDS:
-        speaks = LEDGER[claim].judge(run).verdict is not Verdict.NOT_APPLICABLE
-        result[claim] = smallest_c0(run, claim) if speaks else float("nan")
+    for claim in (*PRINTED, *THRESHOLDS):
+        if LEDGER[claim].judge(run).verdict is Verdict.NOT_APPLICABLE:
+            result[claim] = float("nan")
+        elif claim in PRINTED:
+            result[claim] = PRINTED[claim] * largest_share(run, claim)
+        else:
+            result[claim] = smallest_c0(run, claim)
     return result
 
 

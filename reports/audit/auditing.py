@@ -145,6 +145,7 @@ class Audit:
     audited : one for each dataset, in the order given
     made : when, by which command, on what and by which commit
     figures : files of the papers' own figures by name, each by ending; of those that are drawn already
+    proofs : the papers' pages of proofs by name; None where they are not made yet
     """
 
     claims: tuple[Claim, ...]
@@ -152,6 +153,7 @@ class Audit:
     audited: tuple[Audited, ...]
     made: Mapping[str, Any] = field(default_factory=made)
     figures: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
+    proofs: Mapping[str, str] | None = None
 
     @property
     def sources(self) -> tuple[Source, ...]:

@@ -82,7 +82,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
         records = [(name, table.records(data)) for name, data in of_datasets]
         files[f"tables/{table.name}.csv"] = csv_table(table.columns, records)
     files |= exported(audit.papers, document, exports, VERDICT_COLUMNS)
-    proofs = proof_pages(audit.papers)
+    proofs = proof_pages(audit.papers) if audit.proofs is None else audit.proofs
     files |= {f"proofs/{name}.html": text for name, text in proofs.items()}
     files["report.html"] = page(audit, document, pictures, beside, proofs)
     document["files"] = sorted([*files, "report.json"])

@@ -12,7 +12,9 @@ from marginaudit.orders import InputError, printable
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, Progress
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.page.shown import rendered_as
+from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts import kept
 from marginaudit.reports.parts.part import Found, Part, compute, compute_packed, packed
 from marginaudit.reports.workers import submitted, workers
@@ -64,7 +66,20 @@ def audit_in_parts(
             kept.write(keep_in, key, one)
         done(name, "audited")
     whole = Audit(ledger, configs, tuple(found[source.dataset.name].of(source) for source in sources))
-    return whole if keep_in is None else replace(whole, figures=_figures(whole, exports, progress, keep_in, fresh))
+    if keep_in is None:
+        return whole
+    figures = _figures(whole, exports, progress, keep_in, fresh)
+    return replace(whole, figures=figures, proofs=_proofs(whole.papers, keep_in, fresh))
+
+
+def _proofs(papers: Sequence[Paper], keep_in: Path, fresh: bool) -> dict[str, str]:
+    """The papers' pages of proofs: those that were kept, or those that are now."""
+    key = kept.key_of_proofs(papers)
+    files = None if fresh else kept.read_files(keep_in, key)
+    if files is None:
+        files = {name: page.encode() for name, page in proof_pages(papers).items()}
+        kept.write_files(keep_in, key, files)
+    return {name: page.decode() for name, page in files.items()}
 
 
 def _figures(
@@ -74,11 +89,11 @@ def _figures(
     found: dict[str, Mapping[str, bytes]] = {}
     for paper, name, _ in audit.illustrations:
         key = kept.key_of_figure(paper, name, exports)
-        files = None if fresh else kept.read_figure(keep_in, key)
+        files = None if fresh else kept.read_files(keep_in, key)
         if files is None:
             progress(f"figure {name}", "drawing")
             files = rendered_as(paper.figures[name](), exports)
-            kept.write_figure(keep_in, key, files)
+            kept.write_files(keep_in, key, files)
         found[name] = files
     return found
 

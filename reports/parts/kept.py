@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from importlib.metadata import version
@@ -15,6 +15,7 @@ from typing import Any
 from marginaudit.reports.audit.auditing import Drawn, Shown, config_document
 from marginaudit.reports.identity import digest, identity
 from marginaudit.reports.page.files import write_whole
+from marginaudit.reports.page.proofs import proof_sources
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts.part import Found, Part, has_own_claims, judged_by
 from marginaudit.reports.plain import finite
@@ -25,6 +26,9 @@ DAMAGED = (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib
 
 MOST_KEPT = 200
 """Parts that are kept; of more the oldest go."""
+
+PAGE_MAKERS = ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
+"""What pages of proofs are made with."""
 
 NUMBERS = tuple(field.name for field in fields(Finding) if field.name not in ("verdict", "evidence", "curve"))
 
@@ -69,6 +73,19 @@ def key_of_figure(paper: Paper, name: str, exports: Collection[str]) -> str:
     )
 
 
+def key_of_proofs(papers: Sequence[Paper]) -> str:
+    """A hash of what the papers' pages of proofs are made of."""
+    return digest(
+        {
+            "proofs": proof_sources(papers),
+            "made by": {
+                name: version(name) for name in ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
+            },
+            "computed by": identity(__name__),
+        }
+    )
+
+
 def read(folder: Path, key: str, part: Part) -> Found | None:
     """A part that was kept; None where there is none, or none that is whole and about the part's claims."""
     with suppress(*DAMAGED):
@@ -83,16 +100,16 @@ def write(folder: Path, key: str, found: Found) -> None:
     _write(folder, key, _to_document(found))
 
 
-def read_figure(folder: Path, key: str) -> dict[str, bytes] | None:
-    """The files of a figure that was kept, by ending; None where there is none that is whole."""
+def read_files(folder: Path, key: str) -> dict[str, bytes] | None:
+    """Files that were kept, by name; None where there are none, or not all are whole."""
     with suppress(*DAMAGED):
         document = _read(folder, key)
         return None if document is None else _bytes(document)
     return None
 
 
-def write_figure(folder: Path, key: str, files: Mapping[str, bytes]) -> None:
-    """Keep a figure, where there is room for it."""
+def write_files(folder: Path, key: str, files: Mapping[str, bytes]) -> None:
+    """Keep files, where there is room for them."""
     _write(folder, key, _texts(files))
 
 

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +18,7 @@ from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source, load
 from marginaudit.reports.ntp import Config
 from marginaudit.reports.page.write import write_report
+from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts import kept
 from marginaudit.reports.parts.auditing import audit_in_parts
 from marginaudit.reports.parts.part import Found, Part, compute, ignored
@@ -259,7 +260,7 @@ def test_a_damaged_figure_is_drawn_again(tmp_path: Path) -> None:
     data = bytearray(file.read_bytes())
     data[-3] ^= 1
     file.write_bytes(data)
-    assert kept.read_figure(tmp_path, key) is None
+    assert kept.read_files(tmp_path, key) is None
     third_audit(tmp_path, drawn)
     assert len(drawn) == 2
 
@@ -271,3 +272,32 @@ def test_a_figure_of_other_code_has_another_key(monkeypatch: pytest.MonkeyPatch)
     assert kept.key_of_figure(PAPERS[1], "snap-3", ("latex",)) in keys
     monkeypatch.setattr(kept, "identity", lambda _: {"versions": {}, "code": {}})
     assert kept.key_of_figure(PAPERS[1], "snap-3", ()) not in keys
+
+
+def test_pages_of_proofs_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Sequence[Paper]] = []
+
+    def pages(papers: Sequence[Paper]) -> dict[str, str]:
+        made.append(papers)
+        return {"b": "β", "a": ""}
+
+    monkeypatch.setattr("marginaudit.reports.parts.auditing.proof_pages", pages)
+    assert [list((third_audit(tmp_path, []).proofs or {}).items()) for _ in range(2)] == [[("b", "β"), ("a", "")]] * 2
+    assert len(made) == 1
+    third_audit(tmp_path, [], fresh=True)
+    assert len(made) == 2
+    found = third_audit(tmp_path, [])
+    (tmp_path / "report").mkdir()
+    write_report(found, tmp_path / "report", lambda _: None)
+    assert (tmp_path / "report/proofs/b.html").read_text(encoding="utf-8") == "β"
+    assert third_audit(tmp_path, [], keep_in=None).proofs is None
+
+
+def test_other_proofs_have_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = kept.key_of_proofs(PAPERS)
+    assert before != kept.key_of_proofs(PAPERS[:1])
+    with monkeypatch.context() as changed:
+        changed.setattr(kept, "proof_sources", lambda _: {"proofs": "other"})
+        assert kept.key_of_proofs(PAPERS) != before
+    monkeypatch.setattr(kept, "identity", lambda _: {"versions": {}, "code": {}})
+    assert kept.key_of_proofs(PAPERS) != before
