@@ -18,6 +18,7 @@ VARYING = re.compile(
 """Of an f-string: what may be 1."""
 
 NEVER_ONE = {
+    "dataset.V",
     "len(CELLS)",
     "len(BELOW)",
     "len(cycle)",
