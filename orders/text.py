@@ -30,6 +30,15 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 2] + " …"
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """A count with its noun or verb.
+
+    >>> counted(1, "verdict"), counted(2, "verdict"), counted(1, "class", "classes"), counted(0, "is", "are")
+    ('1 verdict', '2 verdicts', '1 class', '0 are')
+    """
+    return f"{count} {one if count == 1 else many or f'{one}s'}"
+
+
 def shortened(text: str, most: int) -> str:
     """Text of at most so many characters and a gap, which a longer one has in its middle.
 

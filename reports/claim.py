@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from marginaudit.orders import printable, shortened, shown
+from marginaudit.orders import counted, printable, shortened, shown
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.run import BaseRun
@@ -21,6 +21,9 @@ from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
 NOT_STATED = ("not stated",)
 """The assumptions of a claim that does not state any; one that needs none says so by ``()``."""
+
+IN_DOLLARS = re.compile(r"\$([^$]+)\$")
+"""A formula in a text."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """What a claim's id looks like: it is part of file names."""
@@ -93,7 +96,8 @@ class Claim:
     absent : from a run to the reason why it has nothing of which the statement speaks, or None
     proof_uses : tuple of ProofCondition
     instead : str
-        What is true where the statement is violated, with what shows it; "" where nothing is known.
+        What is true where the statement is violated, with what shows it, its formulas in LaTeX between dollar signs;
+        "" where nothing is known.
     paper : str
         The name of the paper that it is about; "" for any whose datasets have its assumptions.
     standing : Standing
@@ -132,6 +136,11 @@ class Claim:
         judge, kind = (getattr(self.judgement, name, None) for name in ("judge", "kind"))
         if not (callable(judge) and isinstance(kind, str)):
             self._refuse(f"{shown(self.judgement)} as judgement", "one of marginaudit.reports.judgements")
+
+    @property
+    def formulas(self) -> tuple[str, ...]:
+        """All of its LaTeX: the statement, and what is in ``instead``."""
+        return (self.formula, *IN_DOLLARS.findall(self.instead))
 
     def _refuse(self, got: str, expected: str) -> None:
         raise ValueError(f"claim {printable(str(self.id))}: got {got}, expected {expected}")
@@ -265,4 +274,4 @@ class Ledger(Mapping[str, Claim]):
 
     def _repr_html_(self) -> str:
         rows = [(claim.id, claim.standing.status, claim.statement) for claim in self.values()]
-        return html_table(f"{len(self)} claims", ("claim", "for every dataset", "statement"), rows)
+        return html_table(counted(len(self), "claim"), ("claim", "for every dataset", "statement"), rows)

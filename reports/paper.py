@@ -120,8 +120,9 @@ class Paper:
         Its BibTeX entry; "" for one that holds its source alone.
     kind : Kind
     config : type
-        A dataclass of settings; every field has a default, and those with ``metadata`` are options of commands.
-    audited : the config by which an audit runs unless told otherwise
+        A dataclass of settings; every field has a default, by which an audit runs unless told otherwise, and those with
+        ``metadata`` are options of commands.
+    trained : the config by which `marginaudit train` runs unless told otherwise; None for ``config()``
     run : from a dataset, a config and a progress callback to its run
     steps : from a config to how many steps a run takes, for progress bars
     facts : from a run to what the report says of the dataset and of what was run on it: plain data
@@ -164,7 +165,7 @@ class Paper:
     bibtex: str = ""
     kind: Kind[Any]
     config: Any
-    audited: Any
+    trained: Any = None
     run: Callable[..., BaseRun[Any]]
     steps: Callable[[Any], int]
     facts: Callable[[Any], dict[str, Any]]

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marginaudit.orders import InputError, shown
+from marginaudit.orders import InputError, counted, shown
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, distinct_names
@@ -85,7 +85,7 @@ class Report(Audit):
         for row in sorted(self.rows, key=lambda row: list(Verdict).index(row.finding.verdict)):
             found.setdefault(row.claim.id, {})[row.dataset] = row.finding.verdict
         rows = [(claim, *(verdicts.get(name) for name in names)) for claim, verdicts in found.items()]
-        return html_table(f"{len(self.rows)} verdicts: {counts}", ("claim", *names), rows)
+        return html_table(f"{counted(len(self.rows), 'verdict')}: {counts}", ("claim", *names), rows)
 
 
 def audit(
@@ -172,7 +172,7 @@ def _configs(config: Any, papers: Mapping[str, Paper]) -> dict[str, Any]:
         It is a config of none of them, or sets what none of them has.
     """
     if config is None:
-        return {name: paper.audited for name, paper in papers.items()}
+        return {name: paper.config() for name, paper in papers.items()}
     if isinstance(config, Mapping):
         for key in config:
             if not any(key in settings_of(paper.config) for paper in papers.values()):
@@ -180,11 +180,11 @@ def _configs(config: Any, papers: Mapping[str, Paper]) -> dict[str, Any]:
                 raise InputError(f"config {shown(key)}", got="no setting of that name", expected=", ".join(names))
         return {
             name: replace(
-                paper.audited, **{key: value for key, value in config.items() if key in settings_of(paper.config)}
+                paper.config(), **{key: value for key, value in config.items() if key in settings_of(paper.config)}
             )
             for name, paper in papers.items()
         }
     if not any(isinstance(config, paper.config) for paper in papers.values()):
         expected = " or ".join(paper.config.__name__ for paper in papers.values())
         raise InputError("config", got=shown(config), expected=f"settings by name, or a {expected}")
-    return {name: config if isinstance(config, paper.config) else paper.audited for name, paper in papers.items()}
+    return {name: config if isinstance(config, paper.config) else paper.config() for name, paper in papers.items()}

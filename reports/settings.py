@@ -29,6 +29,7 @@ class Values:
     parse : from an option's text to the value, or a ValueError
     choices : tuple of str
         Where it is one of a few names.
+    kept : from an allowed value to the one that a config holds
     """
 
     name: str
@@ -36,15 +37,16 @@ class Values:
     allowed: Callable[[Any], bool]
     parse: Callable[[str], Any] = str
     choices: tuple[str, ...] = ()
+    kept: Callable[[Any], Any] = lambda value: value
 
 
 def is_step_count(value: Any) -> bool:
-    """Whether it is a whole number of steps.
+    """Whether it is a whole number of steps; a float may be one.
 
-    >>> is_step_count(900), is_step_count(True), is_step_count(-1)
-    (True, False, False)
+    >>> is_step_count(900), is_step_count(1e6), is_step_count(1.5), is_step_count(True), is_step_count(-1)
+    (True, True, False, False, False)
     """
-    return is_whole(value, 0, MOST_STEPS)
+    return is_whole(int(value) if isinstance(value, float) and value.is_integer() else value, 0, MOST_STEPS)
 
 
 def is_whole(value: Any, least: int, most: int) -> bool:
@@ -56,7 +58,7 @@ def is_whole(value: Any, least: int, most: int) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(least <= value <= most)
 
 
-STEPS = Values("steps", "a whole number from 0 to 1e18, such as 900 or 1e6", is_step_count)
+STEPS = Values("steps", "a whole number from 0 to 1e18, such as 900 or 1e6", is_step_count, kept=int)
 
 STEP_SIZE = Values(
     "size",
@@ -81,7 +83,8 @@ SEED = Values(
 STEP_LIST = Values(
     "step list",
     "whole numbers of steps",
-    lambda value: isinstance(value, tuple) and all(is_step_count(step) for step in value),
+    lambda value: isinstance(value, tuple | list) and all(is_step_count(step) for step in value),
+    kept=lambda value: tuple(map(int, value)),
 )
 
 
@@ -128,6 +131,8 @@ def settings_of(config: type) -> dict[str, Setting]:
 def check(config: Any) -> None:
     """Refuse a config with a value that a setting may not have; None where the setting says what it stands for.
 
+    The config then holds the values as they are kept: steps of 1e6 as a whole number.
+
     Raises
     ------
     InputError
@@ -139,3 +144,4 @@ def check(config: Any) -> None:
         if not known.values.allowed(value):
             place = f"{type(config).__name__}.{found.name}"
             raise InputError(place, got=shown(value), expected=known.values.expected)
+        object.__setattr__(config, found.name, known.values.kept(value))

@@ -84,6 +84,20 @@ def test_the_constants_of_the_page_are_those_of_its_datasets() -> None:
             assert math.isnan(value) or 0.99 * min(ends) <= value <= 1.01 * max(ends)
 
 
+def test_what_could_stand_in_place_of_a_constant_is_of_all_steps() -> None:
+    """A run that ends before the bound says anything has its worst step as slack."""
+    module, claim = script("constants"), LEDGER["ntp.theorem1.direction"]
+    early = Run(CASES["example-1"](), Config(steps2=900))
+    slack = claim.judge(early).slack
+    assert slack is not None
+    assert module.largest_share(early, claim.id) == pytest.approx(1 / slack, rel=1e-12, abs=0)
+    late = Run(CASES["example-1"]())
+    assert module.largest_share(late, claim.id) == pytest.approx(1 / slack, rel=1e-12, abs=0)
+    within = claim.judge(late).slack
+    assert within is not None
+    assert within > 1e6 * slack
+
+
 def test_the_smallest_c0_is_where_the_bound_fails_last(monkeypatch: pytest.MonkeyPatch) -> None:
     module = script("constants")
     run = Run(CASES["example-1"](), Config(steps1=30, steps2=1000))

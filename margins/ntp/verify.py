@@ -145,7 +145,7 @@ def verify_kq(stated: dict[str, Any], V: int, required: Relations) -> str:
     failing = [q for q, form in forms if not closed_form_holds(q, form, weight, required.get(q, set()))]
     counterexample = f"; Proposition 2's closed form fails under {failing}" if failing else ""
     constraints = sum(map(len, required.values()))
-    return f"kq: optimal, ||W*||^2 = {norm_squared}, {constraints} constraints{counterexample}"
+    return f"kq: optimal, ||W*||^2 = {norm_squared}, {constraints} constraint{'s' * (constraints != 1)}{counterexample}"
 
 
 def closed_form_holds(query: str, form: dict[str, Any], weight: Weights, edges: set[Edge]) -> bool:
@@ -241,7 +241,7 @@ def read_dataset(path: Path) -> Dataset:
 
     embedding = document.get("embedding")
     if embedding is not None:
-        expect(len(embedding) == len(vocabulary), "/embedding", len(embedding), f"{len(vocabulary)} rows, one a token")
+        expect(len(embedding) == len(vocabulary), "/embedding", len(embedding), f"{len(vocabulary)}, one row a token")
         for i, row in enumerate(embedding):
             expect(0 < len(row) == len(embedding[0]), f"/embedding/{i}", row, "as many numbers as in row 0, at least 1")
     return Dataset(vocabulary, {sample for _, sample in samples}, n, embedding or [])

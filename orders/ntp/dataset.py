@@ -17,7 +17,7 @@ from marginaudit.orders.ntp.partial_order import QueryOrder, query_orders
 from marginaudit.orders.ntp.relations import Encoded, relations
 from marginaudit.orders.reading import Token
 from marginaudit.orders.relations import Relations
-from marginaudit.orders.text import printable, shown
+from marginaudit.orders.text import counted, printable, shown
 
 MOST_SAMPLES = 2**53
 """Samples that a dataset may hold, repetitions counted: up to here float64 has every count, and 1/pi_min, exactly."""
@@ -175,7 +175,7 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         rows = [(" ".join(s.tokens), s.next, n) for s, n in zip(self.samples, self.counts, strict=True)]
-        title = f"{self.name}: {self.V} tokens, {self.N} samples"
+        title = f"{self.name}: {counted(self.V, 'token')}, {counted(self.N, 'sample')}"
         return html_table(title, ("sample", "next token", "count"), rows)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.ntp.dataset import Dataset, Sample, prefix_samples, require_countable
 from marginaudit.orders.reading import Reader, Token, json_kind, pointer_part
-from marginaudit.orders.text import shown
+from marginaudit.orders.text import counted, shown
 
 KEYS = ("name", "vocabulary", "sentences", "samples", "next_token", "embedding")
 SAMPLE_KEYS = ("tokens", "next", "count")
@@ -160,7 +160,7 @@ class _Reader(Reader):
         for i, sentence in enumerate(self.array(value, "/sentences", "sentences")):
             words = self.tokens(sentence, f"/sentences/{i}")
             if len(words) < 2:
-                got = f"a sentence of {len(words)} token{'' if len(words) == 1 else 's'}"
+                got = f"a sentence of {counted(len(words), 'token')}"
                 self.fail(f"/sentences/{i}", got=got, expected="at least 2 tokens")
             read.append(words)
         return read

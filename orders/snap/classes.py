@@ -12,6 +12,7 @@ from marginaudit.orders.arrays import Floats, read_only
 from marginaudit.orders.notebook import html_table
 from marginaudit.orders.reading import Token
 from marginaudit.orders.snap.overlap import AttentionOverlap, overlap_of
+from marginaudit.orders.text import counted
 
 ROUNDING_OF_A_SUM = 2.0**-52
 """How far from 1 the sum of numbers is that were divided by their sum: two unit roundoffs."""
@@ -129,7 +130,7 @@ class SequenceClasses:
 
     def _repr_html_(self) -> str:
         rows = [(one.next, one.query, len(one.support)) for one in self.classes]
-        title = f"{self.name}: {self.K} classes, {self.M} tokens"
+        title = f"{self.name}: {counted(self.K, 'class', 'classes')}, {counted(self.M, 'token')}"
         return html_table(title, ("next token", "query", "contextual tokens"), rows)
 
 

@@ -6,7 +6,7 @@ from marginaudit.orders.assumption import as_document
 from marginaudit.orders.snap.assumptions import check_assumptions
 from marginaudit.orders.snap.classes import SequenceClasses
 from marginaudit.orders.snap.graph import common_tokens, distinct_tokens
-from marginaudit.orders.text import printable
+from marginaudit.orders.text import counted, printable
 
 
 def describe(dataset: SequenceClasses) -> dict[str, Any]:
@@ -45,4 +45,4 @@ def in_words(dataset: SequenceClasses) -> str:
         f"{c.query} -> {c.next}: " + ", ".join(f"{token} {p:.6g}" for token, p in c.probabilities.items())
         for c in dataset.classes
     )
-    return printable(f"M = {dataset.M}, {dataset.K} class{'' if dataset.K == 1 else 'es'} ({classes})")
+    return printable(f"M = {dataset.M}, {counted(dataset.K, 'class', 'classes')} ({classes})")

@@ -6,7 +6,7 @@ from typing import Any
 
 from marginaudit.orders.reading import Reader, Token, json_kind, pointer_part
 from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses, named_tokens, normalized
-from marginaudit.orders.text import shown
+from marginaudit.orders.text import counted, shown
 
 KEYS = ("name", "M", "classes")
 CLASS_KEYS = ("next", "query", "probabilities", "frequency")
@@ -123,7 +123,7 @@ class _Reader(Reader):
     def check_size(self, classes: tuple[SequenceClass, ...]) -> None:
         contextual = len(set(chain.from_iterable(c.support for c in classes)))
         if len(classes) * contextual > MOST_ENTRIES:
-            got = f"{len(classes)} classes times {contextual} contextual tokens"
+            got = f"{counted(len(classes), 'class', 'classes')} times {counted(contextual, 'contextual token')}"
             self.fail("/classes", got=got, expected=f"a product of at most {MOST_ENTRIES}")
 
     def vocabulary_size(self, document: dict[str, Any], classes: tuple[SequenceClass, ...]) -> int:

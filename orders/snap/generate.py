@@ -10,6 +10,7 @@ import numpy as np
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.reading import Token
 from marginaudit.orders.snap.classes import SequenceClasses
+from marginaudit.orders.text import counted
 
 INSIDE = 0.02
 """The part of a range, on a logarithmic scale, that is left free at either end, so that rounding crosses neither."""
@@ -199,7 +200,7 @@ def _dataset(
     """Classes n1 .. nK of the queries q1 .., each of which has one."""
     K = len(weights)
     if not 1 <= queries <= K:
-        raise ValueError(f"{queries} queries for {K} classes")
+        raise ValueError(f"{queries} queries for {counted(K, 'class', 'classes')}")
     chosen = rng.permutation([*range(queries), *rng.integers(queries, size=K - queries)])
     classes = [(f"n{n + 1}", f"q{chosen[n] + 1}", weights[n]) for n in range(K)]
     return SequenceClasses.from_weights(name, M, classes)

@@ -144,12 +144,16 @@ class Audit:
     configs : how training was run, by paper
     audited : one for each dataset, in the order given
     made : when, by which command, on what and by which commit
+    figures : files of the papers' own figures by name, each by ending; of those that are drawn already
+    proofs : the papers' pages of proofs by name; None where they are not made yet
     """
 
     claims: tuple[Claim, ...]
     configs: Mapping[str, Any]
     audited: tuple[Audited, ...]
     made: Mapping[str, Any] = field(default_factory=made)
+    figures: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
+    proofs: Mapping[str, str] | None = None
 
     @property
     def sources(self) -> tuple[Source, ...]:
@@ -175,6 +179,17 @@ class Audit:
     def papers(self) -> tuple[Paper, ...]:
         """The papers of the datasets."""
         return tuple({source.paper.name: source.paper for source in self.sources}.values())
+
+    @property
+    def illustrations(self) -> list[tuple[Paper, str, str]]:
+        """Paper, figure and claim of every figure that stands beside a claim that applies to a dataset."""
+        applied = {row.claim.id for row in self.rows if row.finding.verdict is not Verdict.NOT_APPLICABLE}
+        return [
+            (paper, name, claim)
+            for paper in self.papers
+            for name, claim in paper.illustrations.items()
+            if claim in applied
+        ]
 
     @property
     def counts(self) -> dict[Verdict, int]:

@@ -113,7 +113,8 @@ def _accepted(found: object, where: str, taken: set[str], papers: Collection[Pap
             got = "an id that another claim has"
             raise InputError(f"{where}: claim {claim.id}", got=got, expected="one of its own")
         _check_assumptions(claim, where, papers)
-        _check_formula(claim, where)
+        for formula in claim.formulas:
+            _check_formula(formula, f"{where}: claim {claim.id}")
         claims[claim.id] = claim
     taken |= set(claims)
     return list(claims.values())
@@ -132,16 +133,16 @@ def _check_assumptions(claim: Claim, where: str, papers: Collection[Paper]) -> N
     raise InputError(place, got=got, expected=f"one of {', '.join(names)}" if unknown else "those of one")
 
 
-def _check_formula(claim: Claim, where: str) -> None:
+def _check_formula(formula: str, place: str) -> None:
     from latex2mathml.converter import convert
 
-    place, got = f"{where}: claim {claim.id}", f"the formula {shown(claim.formula)}"
+    got = f"the formula {shown(formula)}"
     try:
-        text = unescape(re.sub("<[^>]*>", " ", convert(claim.formula)))
+        text = unescape(re.sub("<[^>]*>", " ", convert(formula)))
     except Exception as error:
         raise InputError(place, got=f"{got} ({error_in_words(error)})", expected="LaTeX") from None
     if raw := re.search(r"\\([A-Za-z]+|.)", text):
         expected = "commands that latex2mathml knows"
         raise InputError(place, got=f"{got}, whose {raw[0]} stays as it is", expected=expected)
-    if not claim.formula.replace("\n", "").isprintable():
+    if not formula.replace("\n", "").isprintable():
         raise InputError(place, got=f"{got}, which has control characters", expected='a raw string, r".."')

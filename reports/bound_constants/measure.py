@@ -83,13 +83,13 @@ def _run(dataset: Any, config: Any) -> BaseRun[Any]:
 
 def judged(claim: Claim, dataset: Any, config: Any | None) -> Finding:
     """The verdict on the claim, as in `marginaudit audit`."""
-    return claim.judge(_run(dataset, config or paper_of(dataset, _papers()).audited))
+    return claim.judge(_run(dataset, config or paper_of(dataset, _papers()).config()))
 
 
 def entry_of(finding: Finding, dataset: Any, config: Any | None, tolerance: float | None, seed: int | None) -> Entry:
     """What is to be kept of a finding."""
-    audited = paper_of(dataset, _papers()).audited
-    asked = audited if config is None else config
+    usual = paper_of(dataset, _papers()).config()
+    asked = usual if config is None else config
     return Entry(
         verdict=finding.verdict,
         evidence=finding.evidence,
@@ -97,7 +97,7 @@ def entry_of(finding: Finding, dataset: Any, config: Any | None, tolerance: floa
         config={
             field.name: _plain(asked, field.name)
             for field in fields(asked)
-            if getattr(asked, field.name) != getattr(audited, field.name)
+            if getattr(asked, field.name) != getattr(usual, field.name)
         },
         seed=seed,
         versions={"marginaudit": version("marginaudit")} | environment(),

@@ -243,7 +243,8 @@ class BoundConstants:
         from marginaudit.reports.bound_constants.moves import NEED_REASON, moves
 
         if old is None:
-            runs = f"kept: {len(new.runs)} runs, {len(new.claims)} statements"
+            audits, claims = len(new.runs), len(new.claims)
+            runs = f"kept: {audits} run{'s' * (audits != 1)}, {claims} statement{'s' * (claims != 1)}"
             self._record(key, first_kept(new, tolerance, date()), [runs])
             return
         moved, terms = moves(old.swept, new, old.tolerance), old.other_terms(new, tolerance)

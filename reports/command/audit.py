@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from marginaudit.orders import InputError
+from marginaudit.orders import InputError, counted
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
 from marginaudit.reports.audit.ledger import chosen
 from marginaudit.reports.audit.made import made
@@ -166,6 +166,6 @@ def audit(
         rows = [[row[column] for column in header] for row in document["verdicts"]]
         print_table("Verdicts", [name.replace("_", " ") for name in header], rows)
         counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items())
-        print_line(f"{len(result.rows)} verdicts: {counts}.")
+        print_line(f"{counted(len(result.rows), 'verdict')}: {counts}.")
         print_line(f"report: {report}")
     return 1 if fail_on == "violated" and result.counts.get(Verdict.VIOLATED) else 0

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, one_claim, papers
-from marginaudit.reports.command.console import print_table
+from marginaudit.reports.command.console import print_table, print_texts
 from marginaudit.reports.command.output import print_json
+from marginaudit.reports.grid import NONE
 
 if TYPE_CHECKING:
     from marginaudit.reports.claim import Claim
@@ -27,7 +28,7 @@ def claims(claim: str | None, claims_file: Path | None, as_json: bool) -> int:
     if as_json:
         print_json(entries[0] if claim is not None else entries)
     elif claim is not None:
-        print_table(entries[0]["id"], ("", ""), [(key, _in_words(value)) for key, value in entries[0].items()])
+        print_texts(entries[0]["id"], {key: _in_words(value) for key, value in entries[0].items()})
     else:
         rows = [(e["id"], e["statement"], e["standing"], e["source"], ", ".join(e["assumptions"])) for e in entries]
         print_table("Claims", ("id", "statement", "standing", "source", "assumptions"), rows)
@@ -62,7 +63,9 @@ def _entry(claim: "Claim") -> dict[str, Any]:
     }
 
 
-def _in_words(value: Any) -> Any:
+def _in_words(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {number:g}" for name, number in value.items())
-    return ", ".join(value) if isinstance(value, list) else value
+        value = [f"{name} {number:g}" for name, number in value.items()]
+    if isinstance(value, list):
+        value = ", ".join(value)
+    return NONE if value in (None, "") else str(value)

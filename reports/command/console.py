@@ -3,9 +3,10 @@
 import io
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -13,7 +14,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from marginaudit.orders import printable, shortened
+from marginaudit.orders import counted, printable, shortened
 from marginaudit.reports.command.interrupts import raise_if_interrupted
 from marginaudit.reports.command.streams import standard_output, tell
 from marginaudit.reports.page.numbers import number
@@ -42,8 +43,13 @@ def _print(*what: Any, **how: Any) -> None:
     with standard_output() as output:
         if isinstance(output, io.TextIOWrapper):
             output.reconfigure(errors="backslashreplace")
-        width = None if output.isatty() or os.environ.get("COLUMNS", "").isdecimal() else PIPED_WIDTH
-        Console(highlight=False, soft_wrap=False, width=width).print(*what, **how)
+        Console(highlight=False, soft_wrap=False, width=_width(PIPED_WIDTH)).print(*what, **how)
+
+
+def _width(piped: int) -> int:
+    """Columns of the terminal, or those that COLUMNS says, or else so many."""
+    told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    return Console().width if told else piped
 
 
 def cell(value: Any) -> Text:
@@ -78,7 +84,7 @@ def print_summary(title: str, header: Sequence[str], rows: Sequence[Sequence[Any
     short = [[shortened(cell, LONGEST_CELL) if isinstance(cell, str) else cell for cell in row] for row in rows]
     print_table(title, header, short[:MOST_ROWS])
     if len(rows) > MOST_ROWS:
-        print_line(f"and {len(rows) - MOST_ROWS} rows more; --json has all of them.")
+        print_line(f"and {counted(len(rows) - MOST_ROWS, 'row')} more; --json has all of them.")
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -89,6 +95,18 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
     for row in rows:
         table.add_row(*[cell(value) for value in row])
     _print(table)
+    _print()
+
+
+def print_texts(title: str, texts: Mapping[str, str]) -> None:
+    """Named texts, each broken at its blanks alone, so that an id stays whole; in a pipe as wide as `GRID_WIDTH`."""
+    _print(Text(printable(title), style="bold"), soft_wrap=True)
+    left = max(map(len, texts)) + 2
+    room = max(_width(GRID_WIDTH) - left, 1)
+    for name, text in texts.items():
+        lines = wrap(printable(text), room, break_long_words=False, break_on_hyphens=False)
+        for i, line in enumerate(lines):
+            print_line(f"{'' if i else name:{left}}{line}")
     _print()
 
 

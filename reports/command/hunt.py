@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from marginaudit.orders import InputError
+from marginaudit.orders import InputError, counted
 from marginaudit.reports.claim import NOT_STATED
 from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, one_claim, papers
 from marginaudit.reports.command.console import print_line, progress_bar
@@ -60,7 +60,7 @@ def hunt(
         print_json(answer)
         return 0
     sizes = ", ".join(f"{name} {size}" for name, size in found.largest.items())
-    tried = f"{found.tried} datasets of up to {sizes}"
+    tried = f"{counted(found.tried, 'dataset')} of up to {sizes}"
     if found.dataset is None:
         verdicts = ", ".join(f"{count} {verdict}" for verdict, count in found.verdicts.items()) or "none evaluated"
         exhausted = "; all datasets of the smallest sizes among them" if found.exhausted else ""

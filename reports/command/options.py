@@ -178,8 +178,12 @@ def _options(command: str, name: str, owners: Sequence[tuple["Paper", Setting]])
 
 
 def _default(command: str, name: str, paper: "Paper") -> str:
-    value = getattr(paper.audited if command != "train" else paper.config(), name)
+    value = getattr(_usual(command, paper), name)
     return settings_of(paper.config)[name].none if value is None else str(value)
+
+
+def _usual(command: str, paper: "Paper") -> Any:
+    return paper.trained if command == "train" and paper.trained is not None else paper.config()
 
 
 def configs(
@@ -206,7 +210,7 @@ def configs(
             raise InputError(dashed(name), got=f"{kinds} to run", expected=f"a dataset of {owners} for this option")
     found = {}
     for paper in papers:
-        default = paper.config() if command == "train" else paper.audited
+        default = _usual(command, paper)
         own = {name: value for name, value in chosen.items() if name in settings_of(paper.config)}
         try:
             found[paper.name] = replace(default, **own)

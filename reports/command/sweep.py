@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from marginaudit.orders import InputError
+from marginaudit.orders import InputError, counted
 from marginaudit.reports.command.arguments import JSON, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Jobs, cores
@@ -88,7 +88,7 @@ def sweep(
     counts = _counts(folder.outcomes(), folder)
     if counts["missing"]:
         raise InputError(
-            f"--retry-failed {folder.path}", got=f"{counts['missing']} runs that never ran", expected="none"
+            f"--retry-failed {folder.path}", got=f"{counted(counts['missing'], 'run')} that never ran", expected="none"
         )
     cells, statements, files = write_tables(folder)
     if as_json:
@@ -130,7 +130,8 @@ def _print_counts(folder: Folder, as_json: bool) -> None:
     if as_json:
         print_json({"runs": counts, "not_done": failures})
         return
-    print_line(f"{folder.spec.runs} runs: {', '.join(f'{count} {name}' for name, count in counts.items() if count)}.")
+    ended = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    print_line(f"{counted(folder.spec.runs, 'run')}: {ended}.")
     for failure in failures[:MOST_TOLD]:
         print_line(f"{failure['status']}, seed {failure['seed']}: {failure['message']}")
     if len(failures) > MOST_TOLD:
@@ -142,6 +143,7 @@ def _print_plan(answer: Mapping[str, Any], as_json: bool) -> None:
         print_json(answer)
         return
     print_line(
-        f"{answer['to_run']} of {answer['runs']} runs to compute, in {answer['parts']} parts, to {answer['out']}."
+        f"{answer['to_run']} of {counted(answer['runs'], 'run')} to compute, in {counted(answer['parts'], 'part')}, "
+        f"to {answer['out']}."
     )
-    print_line(f"about {answer['seconds']:.0f} s on {answer['jobs']} processes.")
+    print_line(f"about {answer['seconds']:.0f} s on {counted(answer['jobs'], 'process', 'processes')}.")

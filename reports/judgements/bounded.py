@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marginaudit.orders import counted
 from marginaudit.reports.judgements.compare import Outcome, compare_upper
 from marginaudit.reports.series import Series, series, step_from
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict, not_applicable
@@ -325,8 +326,8 @@ def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
         return ""
     where = "" if measured.step is None else f", the first at {measured.clock} = {measured.at(int(np.argmax(entries)))}"
     return (
-        f" At {int(entries.sum())} of {len(measured)} entries{where}, error bars hide it; there it follows from what "
-        "is proved (docs/proofs.md), by formula."
+        f" At {int(entries.sum())} of {counted(len(measured), 'entry', 'entries')}{where}, error bars hide it; there "
+        "it follows from what is proved (docs/proofs.md), by formula."
     )
 
 

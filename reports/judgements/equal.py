@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.orders import counted
 from marginaudit.reports.judgements.compare import Outcome, compare_equal
 from marginaudit.reports.series import Series
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
@@ -60,7 +61,12 @@ class Equal:
         }
         measured, expected = left.shown(at), right.shown(at)
         differing = int((outcomes == Outcome.FALSE).sum())
-        counted = f"{differing} of {len(left)} entries differ" if differing else f"{len(left)} entries compared"
+        entries = counted(len(left), "entry", "entries")
+        compared = (
+            f"{differing} of {entries} {'differs' if differing == 1 else 'differ'}"
+            if differing
+            else f"{entries} compared"
+        )
         return Finding(
             verdict=verdicts[Outcome(int(outcomes.max()))],
             evidence=left.evidence if left.evidence == right.evidence else Finding(Verdict.HOLDS).evidence,
@@ -70,7 +76,7 @@ class Equal:
             worst_step=left.at(at),
             first_violation=None if first is None else left.at(first),
             detail=(
-                f"{counted}; largest {'difference of logarithms' if left.log else 'relative difference'} "
+                f"{compared}; largest {'difference of logarithms' if left.log else 'relative difference'} "
                 f"{float(relative.max()):.1e}"
                 f"{f' ({where})' if where else ''}, rounding allowance {bars / size[at] if size[at] else 0.0:.1e}. "
                 f"{self.note(run)}"

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.orders import counted
 from marginaudit.reports.judgements.bounded import Formula, part
 from marginaudit.reports.series import Series, position
 from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
@@ -113,9 +114,9 @@ class HiddenConstant:
             )
         fitted_on = np.log(step) <= (np.log(step[0]) + np.log(step[-1])) / 2
         if fitted_on.all() or not fitted_on.any():
+            few = counted(len(measured), "recorded step is", "recorded steps are")
             return Finding(
-                Verdict.INCONCLUSIVE,
-                detail=f"{len(measured)} recorded steps are too few to fit a constant on some and test it on others.",
+                Verdict.INCONCLUSIVE, detail=f"{few} too few to fit a constant on some and test it on others."
             )
         with np.errstate(over="ignore"):
             return self._tested(measured, shape, needed, fitted_on, in_regime=in_regime)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import Exact, Infeasible
-from marginaudit.orders import Token
+from marginaudit.orders import Token, counted
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
@@ -94,7 +94,7 @@ def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
     """
     steps = run.config.steps1 if stage == 1 else run.steps2
     if steps < first:
-        raise BeyondTheRun(f"stage {stage} has {steps} steps and the statement speaks from t = {first}")
+        raise BeyondTheRun(f"stage {stage} has {counted(steps, 'step')} and the statement speaks from t = {first}")
     if run.config.at is not None and not any(first <= t <= steps for t in run.config.at):
         raise BeyondTheRun(f"no step of stage {stage} from t = {first} on was recorded")
 

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable
 from typing import Any
 
+from marginaudit.orders import counted
 from marginaudit.orders.ntp import Dataset, check_assumption
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1
 from marginaudit.orders.ntp.realize import Survey, largest_part, samples_of_dataset
@@ -63,4 +64,5 @@ def far_from_realizable(dataset: Dataset, origin: str) -> str:
     at_most = "" if part.lower == part.upper else f" (at most {part.upper})"
     why = f"most statements do not apply, as Assumption 1 fails ({', '.join(failed)})"
     command = f"`marginaudit realize {shlex.quote(origin)}`"
-    return f"{origin}: {why}; {command} finds {part.lower}{at_most} of {sum(dataset.counts)} samples that meet it"
+    samples = counted(sum(dataset.counts), "sample")
+    return f"{origin}: {why}; {command} finds {part.lower}{at_most} of {samples} that meet it"

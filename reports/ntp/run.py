@@ -70,9 +70,7 @@ class Config:
     """
 
     steps1: int = setting(PAPER_STEPS, STEPS, "Steps of stage 1 (W_ov).")
-    steps2: int | None = setting(
-        PAPER_STEPS, STEPS, "Steps of stage 2 (W_kq).", none="1e18, or 900 without fast-forward"
-    )
+    steps2: int | None = setting(None, STEPS, "Steps of stage 2 (W_kq).", none="1e18, or 900 without fast-forward")
     lr1: float | None = setting(None, STEP_SIZE, "Step size of stage 1.", none="0.2/sqrt(V)")
     lr2: float | None = setting(None, STEP_SIZE, "Step size of stage 2.", none="0.05/sqrt(V)")
     at: tuple[int, ...] | None = setting(
@@ -299,7 +297,7 @@ class Run(BaseRun[Dataset]):
         steps = self.trained.stage2.step
         recorded = steps[steps <= self.config.certify].tolist()
         if not recorded:
-            return f"none of its first {self.config.certify} steps is recorded"
+            return f"no step up to {self.config.certify} is recorded"
         return self._enclose(min(self.steps2, self.config.certify), recorded)
 
     @cached_property

@@ -11,7 +11,7 @@ SIZES = {"V": COUNT, "N": COUNT, "L": COUNT}
 
 
 SWEEPS = Sweeps(
-    config=Config(steps2=None),
+    config=Config(),
     generators={
         "free": Generator(SIZES, lambda V, N, L, seed: free_dataset(V=V, N=N, L=L, seed=seed)),
         "prefix-closed": Generator(SIZES, lambda V, N, L, seed: prefix_closed_dataset(V=V, N=N, L=L, seed=seed)),

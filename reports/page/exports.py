@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 from marginaudit.reports.grid import NONE, Grid, brief
-from marginaudit.reports.page.formats import flat, latex, markdown
+from marginaudit.reports.page.formats import flat, latex, latex_text, markdown
 from marginaudit.reports.paper import Paper, Table
 
 FORMATS = ("latex", "markdown", "parquet", "pdf")
@@ -55,7 +55,9 @@ def exported(
 
 def references(papers: Sequence[Paper]) -> str:
     """BibTeX entries of what was audited and of this program."""
-    entries = [paper.bibtex or f"@misc{{{paper.name},\n  note = {{{paper.source}}},\n}}\n" for paper in papers]
+    entries = [
+        paper.bibtex or f"@misc{{{paper.name},\n  note = {{{latex_text(paper.source)}}},\n}}\n" for paper in papers
+    ]
     return "\n".join([*entries, TOOL.format(version=version("marginaudit"))])
 
 

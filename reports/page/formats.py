@@ -74,13 +74,13 @@ def _latex(grid: Grid) -> str:
     frame = DataFrame([list(row) for row in grid.rows], columns=list(grid.header), dtype=object)
     words: list[Hashable] = [name for column, name in enumerate(grid.header) if column in grid.words]
     numbers: list[Hashable] = [name for name in grid.header if name not in words]
-    style = frame.style.hide(axis="index").format_index(_latex_text, axis=1)
-    style = style.format(_latex_text, subset=words).format(_latex_number, subset=numbers)
+    style = frame.style.hide(axis="index").format_index(latex_text, axis=1)
+    style = style.format(latex_text, subset=words).format(_latex_number, subset=numbers)
     return style.to_latex(
         hrules=True,
         position_float="centering",
         column_format="".join("l" if name in words else "r" for name in grid.header),
-        caption=" ".join(_latex_text(f"{text.rstrip('.')}.") for text in (grid.title, *grid.notes)),
+        caption=" ".join(latex_text(f"{text.rstrip('.')}.") for text in (grid.title, *grid.notes)),
         label=f"tab:{re.sub('[^a-z0-9]+', '-', grid.title.lower()).strip('-')}",
     )
 
@@ -95,19 +95,22 @@ LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"\textquotedblright{}",  # \textquotedbl is not in LaTeX's default encoding
+    "`": r"\textasciigrave{}",
+    "\0": "{}",
     "[": "{[}",  # the next argument of \\ or \caption otherwise
     "*": "{*}",
 } | {character: f"\\{character}" for character in "&%$#_{}"}
 
 
-def _latex_text(text: object) -> str:
+def latex_text(text: object) -> str:
     r"""Text without anything that LaTeX would act on.
 
-    >>> _latex_text("a_b & [c]\\d")
-    'a\\_b \\& {[}c]\\textbackslash{}d'
+    >>> latex_text("a_b & [c]\\d --e")
+    'a\\_b \\& {[}c]\\textbackslash{}d -{}-e'
     """
-    return "".join(LATEX.get(character, character) for character in printable(str(text)))
+    no_ligatures = re.sub(r"([-'])(?=\1)", "\\1\0", printable(str(text)))
+    return "".join(LATEX.get(character, character) for character in no_ligatures)
 
 
 def _latex_number(text: object) -> str:
@@ -116,7 +119,7 @@ def _latex_number(text: object) -> str:
     >>> _latex_number("≤ 1.5e-07"), _latex_number("-1/3"), _latex_number("yes")
     ('$\\le$ $1.5 \\times 10^{-7}$', '$-1/3$', 'yes')
     """
-    return re.sub(r"-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?(?:/[0-9]+)?", _mathematics, _latex_text(text))
+    return re.sub(r"-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?(?:/[0-9]+)?", _mathematics, latex_text(text))
 
 
 def _mathematics(found: re.Match[str]) -> str:

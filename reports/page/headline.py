@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from marginaudit.orders import counted
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 
@@ -18,20 +19,16 @@ def headline(claims: Sequence[dict[str, Any]]) -> str:
     standing = {status: sum(c["standing"].status is status and c not in broken for c in others) for status in Status}
     one = len(failing) == 1
     parts = [
-        f"{len(failing) or 'none'} of {len(claims)} statement{'' if len(claims) == 1 else 's'} "
+        f"{len(failing) or 'none'} of {counted(len(claims), 'statement')} "
         f"fail{'s' if one or not failing else ''} on at least one dataset"
     ]
     if count := standing[Status.PROVED]:
-        parts.append(f"{count} {_is(count)} proved for every t and every dataset that meets the assumptions")
+        parts.append(f"{counted(count, 'is', 'are')} proved for every t and every dataset that meets the assumptions")
     if count := standing[Status.REFUTED]:
-        parts.append(f"{count} {_is(count)} refuted by other data than these")
+        parts.append(f"{counted(count, 'is', 'are')} refuted by other data than these")
     if count := standing[Status.OPEN]:
-        parts.append(f"{count} {_is(count)} open")
+        parts.append(f"{counted(count, 'is', 'are')} open")
     if broken:
-        parts.append(f"{len(broken)} {_is(len(broken))} broken")
+        parts.append(f"{counted(len(broken), 'is', 'are')} broken")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
-
-
-def _is(count: int) -> str:
-    return "is" if count == 1 else "are"

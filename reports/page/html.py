@@ -11,9 +11,10 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
 
-from marginaudit.orders import printable
+from marginaudit.orders import counted, printable
 from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.audit.room import inside
+from marginaudit.reports.claim import IN_DOLLARS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.page import svg
@@ -77,7 +78,7 @@ def page(
         "pretty": _pretty,
         "norm": _norm,
         "powers": powers,
-        "words": in_words,
+        "words": counted,
         "breakable": breakable,
         "with_links": with_links,
     }
@@ -165,7 +166,7 @@ def _claims(audit: Audit, document: Mapping[str, Any], beside: Mapping[str, Pict
             "assumptions": claim.assumptions,
             "statement": claim.statement,
             "words": _visible(asdict(claim.source_words)),
-            "instead": claim.instead,
+            "instead": _markup(prose(claim.instead)),
             "standing": claim.standing,
             "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
             "smallest": None if smallest is None else paper.kind.in_words(smallest),
@@ -201,16 +202,30 @@ def _grid(grid: Grid) -> dict[str, Any]:
     shown: dict[str, Any] = _visible({"title": grid.title, "header": grid.header, "notes": grid.notes})
     more = len(grid.rows) - MOST_LINES
     if more > 0:
-        shown["notes"].append(f"{more} more lines are in tables/*.csv.")
+        shown["notes"].append(f"{counted(more, 'more line is', 'more lines are')} in tables/*.csv.")
     return shown | {"rows": _visible(grid.rows[:MOST_LINES]), "words": grid.words, "long": grid.long}
 
 
-def _mathml(formula: str, in_words: str = "") -> str:
+def prose(text: str) -> str:
+    """A text as HTML, its formulas between dollar signs as MathML.
+
+    >>> prose("a < b")
+    'a &lt; b'
+    """
+    from markupsafe import escape
+
+    parts = IN_DOLLARS.split(text)  # texts and formulas in turn
+    return "".join(
+        _mathml(part, part, "inline") if i % 2 else str(escape(printable(part))) for i, part in enumerate(parts)
+    )
+
+
+def _mathml(formula: str, in_words: str = "", display: str = "block") -> str:
     """The formula as MathML, with the statement in words for who cannot see it."""
     from latex2mathml.converter import convert
     from markupsafe import escape
 
-    text = re.sub(r"&#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), convert(formula, display="block"))
+    text = re.sub(r"&#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), convert(formula, display=display))
     return text.replace("<math ", f'<math alttext="{escape(in_words)}" ', 1)
 
 
@@ -247,15 +262,6 @@ def breakable(name: str) -> Any:
     from markupsafe import escape
 
     return _markup(re.sub(r"([.-])", r"\1<wbr>", str(escape(name))))
-
-
-def in_words(count: int, one: str, many: str) -> str:
-    """A count with its noun or verb.
-
-    >>> in_words(1, "statement fails", "statements fail"), in_words(2, "is", "are")
-    ('1 statement fails', '2 are')
-    """
-    return f"{count} {one if count == 1 else many}"
 
 
 def _norm(solution: Mapping[str, Any] | None) -> str:

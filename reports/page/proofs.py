@@ -15,13 +15,18 @@ PLACE = re.compile(r"docs/([\w-]+)\.md(#[\w-]+)?")
 
 def proof_pages(papers: Sequence[Paper]) -> dict[str, str]:
     """The HTML of each page in the folder ``proofs`` of the papers' packages, by name: ``proofs`` for ``proofs.md``."""
+    return {name: _page(name, text) for name, text in sorted(proof_sources(papers).items())}
+
+
+def proof_sources(papers: Sequence[Paper]) -> dict[str, str]:
+    """The Markdown of those pages."""
     sources: dict[str, str] = {}
     for paper in papers:
         folder = files(paper.package) / "proofs" if paper.package else None
         if folder is not None and folder.is_dir():
             pages = [page for page in folder.iterdir() if page.name.endswith(".md")]
             sources |= {page.name.removesuffix(".md"): page.read_text(encoding="utf-8") for page in pages}
-    return {name: _page(name, text) for name, text in sorted(sources.items())}
+    return sources
 
 
 def with_links(text: str, pages: Mapping[str, Any]) -> Any:

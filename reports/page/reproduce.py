@@ -11,9 +11,9 @@ from marginaudit.reports.settings import settings_of
 
 def settings_given(paper: Any, config: Any) -> list[str]:
     """The options that make an audit's settings from those that it has unless told otherwise."""
-    options = []
+    options, defaults = [], paper.config()
     for field in fields(config):
-        value, usual = getattr(config, field.name), getattr(paper.audited, field.name)
+        value, usual = getattr(config, field.name), getattr(defaults, field.name)
         known = settings_of(type(config)).get(field.name)
         if known is None or value == usual or value is None:
             continue

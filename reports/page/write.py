@@ -13,7 +13,6 @@ from marginaudit.reports.page.formats import csv_table
 from marginaudit.reports.page.html import page
 from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.page.shown import drawn, rendered_as
-from marginaudit.reports.verdict import Verdict
 
 COLUMNS = (
     "claim",
@@ -70,14 +69,11 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
             files |= {f"figures/{stem}{picture.suffix}{ending}": content for ending, content in picture.files.items()}
         files |= {f"trajectories/{stem}-{part}.csv": text for part, text in shown.records.items()}
 
-    applied = {row.claim.id for row in audit.rows if row.finding.verdict is not Verdict.NOT_APPLICABLE}
-    for paper in audit.papers:
-        for name, claim in paper.illustrations.items():
-            if claim in applied:
-                progress(f"figure {name}")
-                found = rendered_as(paper.figures[name](), exports)
-                beside[claim].append((name, found[".svg"]))
-                files |= {f"figures/{name}{ending}": content for ending, content in found.items()}
+    for paper, name, claim in audit.illustrations:
+        progress(f"figure {name}")
+        found = audit.figures.get(name) or rendered_as(paper.figures[name](), exports)
+        beside[claim].append((name, found[".svg"]))
+        files |= {f"figures/{name}{ending}": content for ending, content in found.items()}
 
     document = audit.as_document()
     rows = [[row[column] for column in VERDICT_COLUMNS] for row in document["verdicts"]]
@@ -86,7 +82,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
         records = [(name, table.records(data)) for name, data in of_datasets]
         files[f"tables/{table.name}.csv"] = csv_table(table.columns, records)
     files |= exported(audit.papers, document, exports, VERDICT_COLUMNS)
-    proofs = proof_pages(audit.papers)
+    proofs = proof_pages(audit.papers) if audit.proofs is None else audit.proofs
     files |= {f"proofs/{name}.html": text for name, text in proofs.items()}
     files["report.html"] = page(audit, document, pictures, beside, proofs)
     document["files"] = sorted([*files, "report.json"])

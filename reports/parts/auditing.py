@@ -4,6 +4,7 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ from marginaudit.orders import InputError, printable
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, Progress
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.page.proofs import proof_pages
+from marginaudit.reports.page.shown import rendered_as
+from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts import kept
 from marginaudit.reports.parts.part import Found, Part, compute, compute_packed, packed
 from marginaudit.reports.workers import submitted, workers
@@ -61,7 +65,37 @@ def audit_in_parts(
         if keep_in is not None and (key := keys[name]) is not None:
             kept.write(keep_in, key, one)
         done(name, "audited")
-    return Audit(ledger, configs, tuple(found[source.dataset.name].of(source) for source in sources))
+    whole = Audit(ledger, configs, tuple(found[source.dataset.name].of(source) for source in sources))
+    if keep_in is None:
+        return whole
+    figures = _figures(whole, exports, progress, keep_in, fresh)
+    return replace(whole, figures=figures, proofs=_proofs(whole.papers, keep_in, fresh))
+
+
+def _proofs(papers: Sequence[Paper], keep_in: Path, fresh: bool) -> dict[str, str]:
+    """The papers' pages of proofs: those that were kept, or those that are now."""
+    key = kept.key_of_proofs(papers)
+    files = None if fresh else kept.read_files(keep_in, key)
+    if files is None:
+        files = {name: page.encode() for name, page in proof_pages(papers).items()}
+        kept.write_files(keep_in, key, files)
+    return {name: page.decode() for name, page in files.items()}
+
+
+def _figures(
+    audit: Audit, exports: Sequence[str], progress: Progress, keep_in: Path, fresh: bool
+) -> dict[str, Mapping[str, bytes]]:
+    """The papers' own figures that the report has: those that were kept, and those that are now."""
+    found: dict[str, Mapping[str, bytes]] = {}
+    for paper, name, _ in audit.illustrations:
+        key = kept.key_of_figure(paper, name, exports)
+        files = None if fresh else kept.read_files(keep_in, key)
+        if files is None:
+            progress(f"figure {name}", "drawing")
+            files = rendered_as(paper.figures[name](), exports)
+            kept.write_files(keep_in, key, files)
+        found[name] = files
+    return found
 
 
 def _computed(parts: Mapping[str, Part], jobs: int, progress: Progress) -> Iterator[tuple[str, Found]]:

@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from importlib.metadata import version
@@ -15,12 +15,20 @@ from typing import Any
 from marginaudit.reports.audit.auditing import Drawn, Shown, config_document
 from marginaudit.reports.identity import digest, identity
 from marginaudit.reports.page.files import write_whole
+from marginaudit.reports.page.proofs import proof_sources
+from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts.part import Found, Part, has_own_claims, judged_by
 from marginaudit.reports.plain import finite
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
+DAMAGED = (ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error)
+"""What reading a damaged document raises."""
+
 MOST_KEPT = 200
 """Parts that are kept; of more the oldest go."""
+
+PAGE_MAKERS = ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
+"""What pages of proofs are made with."""
 
 NUMBERS = tuple(field.name for field in fields(Finding) if field.name not in ("verdict", "evidence", "curve"))
 
@@ -52,24 +60,69 @@ def key_of(part: Part) -> str | None:
     )
 
 
+def key_of_figure(paper: Paper, name: str, exports: Collection[str]) -> str:
+    """A hash of a paper's own figure, versions and code."""
+    return digest(
+        {
+            "figure": name,
+            "paper": paper.name,
+            "pdf": "pdf" in exports,
+            "matplotlib": version("matplotlib"),
+            "computed by": identity(paper.run.__module__),
+        }
+    )
+
+
+def key_of_proofs(papers: Sequence[Paper]) -> str:
+    """A hash of what the papers' pages of proofs are made of."""
+    return digest(
+        {
+            "proofs": proof_sources(papers),
+            "made by": {
+                name: version(name) for name in ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
+            },
+            "computed by": identity(__name__),
+        }
+    )
+
+
 def read(folder: Path, key: str, part: Part) -> Found | None:
     """A part that was kept; None where there is none, or none that is whole and about the part's claims."""
-    try:
-        checksum, _, content = _path(folder, key).read_bytes().partition(b"\n")
-    except OSError:
-        return None
-    if checksum != _checksum(key, content):
-        return None
-    with suppress(ValueError, KeyError, TypeError, AttributeError, RecursionError, zlib.error):
-        document = json.loads(zlib.decompress(content))
-        if list(document["findings"]) == [claim.id for claim in judged_by(part)]:
+    with suppress(*DAMAGED):
+        document = _read(folder, key)
+        if document and list(document["findings"]) == [claim.id for claim in judged_by(part)]:
             return _from_document(document)
     return None
 
 
 def write(folder: Path, key: str, found: Found) -> None:
     """Keep a part, where there is room for it."""
-    content = zlib.compress(json.dumps(_to_document(found), allow_nan=False).encode())
+    _write(folder, key, _to_document(found))
+
+
+def read_files(folder: Path, key: str) -> dict[str, bytes] | None:
+    """Files that were kept, by name; None where there are none, or not all are whole."""
+    with suppress(*DAMAGED):
+        document = _read(folder, key)
+        return None if document is None else _bytes(document)
+    return None
+
+
+def write_files(folder: Path, key: str, files: Mapping[str, bytes]) -> None:
+    """Keep files, where there is room for them."""
+    _write(folder, key, _texts(files))
+
+
+def _read(folder: Path, key: str) -> Any:
+    try:
+        checksum, _, content = _path(folder, key).read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    return json.loads(zlib.decompress(content)) if checksum == _checksum(key, content) else None
+
+
+def _write(folder: Path, key: str, document: Mapping[str, Any]) -> None:
+    content = zlib.compress(json.dumps(document, allow_nan=False).encode())
     with suppress(OSError):
         write_whole(_path(folder, key), _checksum(key, content) + b"\n" + content)
         kept = sorted(folder.glob("*.part-of-audit"), key=lambda path: path.stat().st_mtime, reverse=True)
@@ -83,6 +136,14 @@ def _path(folder: Path, key: str) -> Path:
 
 def _checksum(key: str, content: bytes) -> bytes:
     return hashlib.sha256(key.encode() + content).hexdigest().encode()
+
+
+def _texts(files: Mapping[str, bytes]) -> dict[str, str]:
+    return {ending: base64.b64encode(data).decode() for ending, data in files.items()}
+
+
+def _bytes(texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {ending: base64.b64decode(data) for ending, data in texts.items()}
 
 
 def _to_document(found: Found) -> dict[str, Any]:
@@ -101,7 +162,7 @@ def _to_document(found: Found) -> dict[str, Any]:
                 "suffix": picture.suffix,
                 "caption": picture.caption,
                 "claim": picture.claim,
-                "files": {ending: base64.b64encode(data).decode() for ending, data in picture.files.items()},
+                "files": _texts(picture.files),
             }
             for picture in found.shown.pictures
         ],
@@ -119,12 +180,6 @@ def _from_document(document: Mapping[str, Any]) -> Found:
         for claim, found in document["findings"].items()
     }
     pictures = tuple(
-        Drawn(
-            one["suffix"],
-            one["caption"],
-            one["claim"],
-            {ending: base64.b64decode(data) for ending, data in one["files"].items()},
-        )
-        for one in document["pictures"]
+        Drawn(one["suffix"], one["caption"], one["claim"], _bytes(one["files"])) for one in document["pictures"]
     )
     return Found(findings, document["document"], Shown(pictures, document["records"]))

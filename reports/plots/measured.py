@@ -16,8 +16,12 @@ from marginaudit.reports.verdict import Curve, Finding, Verdict
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import LayoutEngine
 
 FORMATS = (".svg", ".pdf", ".png")
+
+POINTS_AN_INCH = 72
+"""The resolution of an SVG file, at which its text is measured."""
 
 ON_WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
 
@@ -114,5 +118,19 @@ def rendered(figure: "Figure", suffix: str) -> bytes:
     buffer = io.BytesIO()
     with plot_settings(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph .* missing from font", UserWarning)  # drawn as an empty box
+        engine = figure.get_layout_engine()
+        if engine is not None and suffix == ".svg":
+            _place(figure, engine)
         figure.savefig(buffer, format=suffix[1:], metadata=metadata, dpi=150)
+        figure.set_layout_engine(engine)
     return buffer.getvalue()
+
+
+def _place(figure: "Figure", engine: "LayoutEngine") -> None:
+    """Place the axes for `savefig`, which otherwise draws all of the figure once more to do so."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    figure.set_dpi(POINTS_AN_INCH)
+    FigureCanvasSVG(figure)  # text is measured as it is drawn
+    engine.execute(figure)
+    figure.set_layout_engine(None)

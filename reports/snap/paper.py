@@ -12,7 +12,7 @@ from marginaudit.reports.snap.hunting.space import SPACE
 from marginaudit.reports.snap.implications import IMPLICATIONS
 from marginaudit.reports.snap.ledger import CLAIMS
 from marginaudit.reports.snap.reliances import RELIANCES
-from marginaudit.reports.snap.run import FARTHEST, ClassConfig, ClassRun
+from marginaudit.reports.snap.run import SHOWN_STEPS, ClassConfig, ClassRun
 from marginaudit.reports.snap.sampled import SWEEPS
 from marginaudit.reports.snap.section_8 import NUM_LAST
 from marginaudit.reports.snap.training import train
@@ -49,7 +49,7 @@ PAPER = Paper(
     bibtex=BIBTEX,
     kind=CLASSES,
     config=ClassConfig,
-    audited=ClassConfig(steps=FARTHEST),
+    trained=ClassConfig(steps=SHOWN_STEPS),
     run=ClassRun,
     steps=lambda config: 1,
     facts=facts,

@@ -42,7 +42,7 @@ class ClassConfig:
 
     lr_y: float = setting(0.5, STEP_SIZE, "Step size of Y (eta_Y).")
     lr_z: float = setting(0.05, STEP_SIZE, "Step size of Z (eta_Z).")
-    steps: int = setting(SHOWN_STEPS, STEPS, "Batch-1 steps.")
+    steps: int = setting(FARTHEST, STEPS, "Batch-1 steps.")
     at: tuple[int, ...] | None = setting(
         None, STEP_LIST, "Record these steps, such as 1,10,900.", none="about 20 a decade"
     )

@@ -13,7 +13,7 @@ README = Path(__file__).parents[2] / "README.md"
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
 def test_the_table_of_verdicts_is_true(paper: Paper) -> None:
     cases = paper.kind.cases
-    runs = [paper.run(case(), paper.audited) for case in cases.values()]
+    runs = [paper.run(case(), paper.config()) for case in cases.values()]
     rows = [f"| statement | for every dataset | {' | '.join(cases)} |", "| --- " * (len(cases) + 2) + "|"]
     for claim in paper.claims:
         verdicts = " | ".join(claim.judge(run).verdict for run in runs)

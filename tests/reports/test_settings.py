@@ -18,9 +18,9 @@ from marginaudit.reports.settings import settings_of
 from tests.command_line import SVOP, Command, dataset_file
 
 BAD: dict[str, tuple[Any, ...]] = {
-    "steps": (-5, -1, 10**18 + 1, 1.0, "9", True, np.True_, math.nan, (1,)),
+    "steps": (-5, -1, 10**18 + 1, 1.5, 2e18, "9", True, np.True_, math.nan, math.inf, (1,)),
     "size": (0, 0.0, -1.0, 0.9e-100, 1.1e100, math.inf, -math.inf, math.nan, True, "0.1", 1j),
-    "step list": (5, "5", [5], (5, -1), (5, 10**18 + 1), (5, 2.0), (True,), ("5",), ((5,),)),
+    "step list": (5, "5", [5, -1], (5, -1), (5, 10**18 + 1), (5, 2.5), (True,), ("5",), ((5,),)),
     "choice": ("NGD", "", 1, ["ngd"]),
     "share": (-5e-324, -1.0, 1.0, math.nan, 0, True, "0.5"),
     "count": (0, -1, 10**6 + 1, 2.0, True, "2"),
@@ -29,9 +29,9 @@ BAD: dict[str, tuple[Any, ...]] = {
 """By the name of a setting's values."""
 
 GOOD: dict[str, tuple[Any, ...]] = {
-    "steps": (0, 10**18, np.int64(7)),
+    "steps": (0, 10**18, np.int64(7), 1e6, 1e18, np.float64(900)),
     "size": (1e-100, 1e100, 1, np.float64(0.5)),
-    "step list": ((), (0, 1, 900), (np.int64(3),)),
+    "step list": ((), (0, 1, 900), (np.int64(3),), (1, 1e6), [1, 900]),
     "share": (0.0, 0.5, math.nextafter(1.0, 0.0)),
     "count": (1, 10**6, np.int64(2)),
     "number": (0, 2**63),
@@ -59,7 +59,17 @@ def test_a_config_refuses_bad_values(config: type, name: str) -> None:
 def test_a_config_takes_the_ends_of_each_range(config: type, name: str) -> None:
     known = settings_of(config)[name]
     for value in (*(known.values.choices or GOOD[known.values.name]), *((None,) if known.none else ())):
-        assert getattr(config(**{name: value}), name) == value
+        found = getattr(config(**{name: value}), name)
+        assert found == (tuple(value) if isinstance(value, list) else value)
+        if known.values.name in ("steps", "step list"):
+            steps = found if isinstance(found, tuple) else (found,)
+            assert all(step is None or type(step) is int for step in steps)
+
+
+def test_a_float_is_the_whole_number_that_it_is() -> None:
+    assert str(Config(steps2=1e18).steps2) == "1" + 18 * "0"  # type: ignore[arg-type]
+    assert Config(steps2=1e6) == Config(steps2=10**6)  # type: ignore[arg-type]
+    assert hash(Config(at=[1, 1e6])) == hash(Config(at=(1, 10**6)))  # type: ignore[arg-type]
 
 
 def test_a_recorded_step_lies_in_one_of_the_stages() -> None:
@@ -79,8 +89,9 @@ SHARED = {"--at"}
 def test_without_an_option_a_setting_has_its_default() -> None:
     for paper in PAPERS:
         unset = dict.fromkeys(settings_of(paper.config)) | {"certify_on": False}
-        assert configs("audit", [paper], PAPERS, unset) == {paper.name: paper.audited}
-        assert configs("train", [paper], PAPERS, unset) == {paper.name: paper.config()}
+        assert configs("audit", [paper], PAPERS, unset) == {paper.name: paper.config()}
+        assert configs("train", [paper], PAPERS, unset) == {paper.name: paper.trained}
+    assert (PAPER.trained.steps1, PAPER.trained.steps2) == (900, 900)
 
 
 def test_each_paper_takes_its_own_settings() -> None:
@@ -88,7 +99,7 @@ def test_each_paper_takes_its_own_settings() -> None:
     assert (found["ntp"].steps1, found["ntp"].lr1, found["ntp"].lr2, found["ntp"].steps2) == (3, 0.25, None, None)
     for paper in PAPERS:
         if paper is not PAPER:
-            assert found[paper.name] == paper.audited
+            assert found[paper.name] == paper.config()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +115,7 @@ def test_every_setting_is_an_option_with_its_help_and_default(command: Command, 
     said = re.sub(r"-\n +", "-", command(name, "--help").out)  # lines are broken at hyphens too
     said = " ".join(said.split())
     for paper in PAPERS:
-        default = paper.config() if name == "train" else paper.audited
+        default = paper.trained if name == "train" else paper.config()
         for field in fields(paper.config):
             known = settings_of(paper.config)[field.name]
             option = dashed(known.switch or field.name)

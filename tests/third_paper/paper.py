@@ -140,7 +140,6 @@ PAPER = Paper(
     source="a page of this test suite",
     kind=NUMBERS,
     config=MeanConfig,
-    audited=MeanConfig(),
     run=MeanRun,
     steps=lambda config: STEPS,
     facts=lambda run: {"N": run.dataset.N, "mean": run.dataset.mean, "rate": run.config.rate},

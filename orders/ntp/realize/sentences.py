@@ -12,7 +12,7 @@ from marginaudit.orders.lines import Reach, lines, no_progress
 from marginaudit.orders.ntp.formats import COMMENT
 from marginaudit.orders.reading import Reader, Token, json_kind, parsed_json
 from marginaudit.orders.running_text import WORD
-from marginaudit.orders.text import shown, shown_path
+from marginaudit.orders.text import counted, shown, shown_path
 
 UNITS = ("word", "char", "id")
 """What a token is: what stands between white space, a character, or a whole number."""
@@ -89,7 +89,9 @@ def _of_table(path: Path, column: str, reach: Reach) -> Iterator[Line]:
         for row in rows:
             if len(row) <= at:
                 expected = f"at least {at + 1}, up to column {shown(column)}"
-                raise InputError(f"{where}: line {rows.line_num}", got=f"a row of {len(row)} cells", expected=expected)
+                raise InputError(
+                    f"{where}: line {rows.line_num}", got=f"a row of {counted(len(row), 'cell')}", expected=expected
+                )
             yield from _lines_of(f"{where}: line {rows.line_num}", row[at])
     except csv.Error as error:
         raise InputError(f"{where}: line {rows.line_num}", got=f"no CSV ({error})", expected="CSV (RFC 4180)") from None

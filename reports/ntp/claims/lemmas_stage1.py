@@ -188,8 +188,8 @@ def _corollary1(side: Side, suffix: str, power: int) -> Claim:
         ),
         absent=no_margin,
         instead=(
-            "All margins are T eta0/||W*_ov|| = 4 ||W*_ov|| A at every T, and ||W*_ov||^2 = V - 1 (sharp.stage1): "
-            "never below 4 A, for V >= 2."
+            r"All margins are $T\eta_0/\lVert W^*_{ov}\rVert=4\lVert W^*_{ov}\rVert A$ at every $T$, and "
+            r"$\lVert W^*_{ov}\rVert^2=V-1$ (sharp.stage1): never below $4A$, for $V\ge2$."
         )
         if side == "upper"
         else "",

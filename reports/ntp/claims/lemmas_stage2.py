@@ -583,9 +583,9 @@ CLAIMS = (
         "N",
         _printed_allowed,
         instead=(
-            "N counts samples however rare they are: the statement fails where frequencies are extremely uneven (two "
-            "samples, 1 to exp(1000), more than a dataset here may hold), and follows from sharp.lemma7 with 1/pi_min "
-            "in the place of N."
+            "$N$ counts samples however rare they are: the statement fails where frequencies are extremely uneven (two "
+            r"samples, $1$ to $e^{1000}$, more than a dataset here may hold), and follows from sharp.lemma7 with "
+            r"$1/\pi_{\min}$ in the place of $N$."
         ),
     ),
     _lemma7(".rederived", "(1/pi_min)", r"\,\pi_{\min}^{-1}", _rederived_allowed),

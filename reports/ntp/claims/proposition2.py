@@ -133,8 +133,8 @@ CLOSED_FORM = Claim(
     judgement=Equal(measure=_solution, expected=_closed_form, witness=_witness),
     absent=no_relation,
     instead=(
-        "it holds for a query iff |N(S)| k >= |S| m for every set S of its optimal tokens (sharp.prop2), as it does "
-        "under prefix closure (sharp.single-optimum)."
+        r"it holds for a query iff $\lvert N(S)\rvert\,k\ge\lvert S\rvert\,m$ for every set $S$ of its optimal tokens "
+        "(sharp.prop2), as it does under prefix closure (sharp.single-optimum)."
     ),
 )
 
@@ -147,8 +147,8 @@ COROLLARY = Claim(
     judgement=Equal(measure=lambda run: _extreme(run, 1), expected=lambda run: _extreme(run, 2)),
     absent=no_relation,
     instead=(
-        "it holds under a query where the closed form does: |N(S)| k >= |S| m for every set S of its optimal tokens "
-        "is enough (sharp.prop2)."
+        r"it holds under a query where the closed form does: $\lvert N(S)\rvert\,k\ge\lvert S\rvert\,m$ for every set "
+        "$S$ of its optimal tokens is enough (sharp.prop2)."
     ),
 )
 

@@ -218,8 +218,8 @@ FLOOR = Claim(
     judgement=Equal(measure=log_infimum, expected=log_printed_floor, witness=_floor_witness),
     absent=no_infimum,
     instead=(
-        "the infimum is log(1 + (V-1) exp(-A)), A = T eta0/||W*_ov||, approached as W_kq = R W*_kq grows (sharp.floor, "
-        "proved in docs/proofs.md)."
+        r"the infimum is $\log(1+(V-1)e^{-A})$, $A=T\eta_0/\lVert W^*_{ov}\rVert$, approached as "
+        "$W_{kq}=R\\,W^*_{kq}$ grows (sharp.floor, proved in docs/proofs.md)."
     ),
 )
 

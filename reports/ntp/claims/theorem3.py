@@ -120,7 +120,8 @@ def decide_prediction(run: Run, record: int) -> Finding:
             "probability_of_expected": float(np.exp(log_odds[expected] - np.logaddexp.reduce(log_odds))),
         }
     if not misled:
-        detail = f"Whether a sentence of the kind with {witness['copies']} copies is answered n(x_0) {until} is open."
+        copies = f"{witness['copies']} {'copy' if witness['copies'] == 1 else 'copies'}"
+        detail = f"Whether a sentence of the kind with {copies} is answered n(x_0) {until} is open."
         return Finding(Verdict.INCONCLUSIVE, detail=detail)
     what = f"A sentence of the kind of {length} tokens is not answered n(x_0) {until} ({confirmed})"
     if understood and found.answered_below == found.length:
@@ -172,9 +173,9 @@ def _prediction(suffix: str, when: str, *, record: Callable[[Run], int]) -> Clai
         absent=_no_sentence,
         proof_uses=(MAJORITY,),
         instead=(
-            "at any t it is true of sentences with fewer than exp(s_0 - s_x) copies of each other token x, s the "
-            "scores under q; that number grows geometrically in t (ntp.theorem3.order.rederived). The detail says from "
-            "which step on which lengths are answered right."
+            "at any $t$ it is true of sentences with fewer than $e^{s_0-s_x}$ copies of each other token $x$, $s$ the "
+            "scores under $q$; that number grows geometrically in $t$ (ntp.theorem3.order.rederived). The detail says "
+            "from which step on which lengths are answered right."
         ),
     )
 

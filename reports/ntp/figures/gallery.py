@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def ntp_theorem_1() -> "Figure":
     """Theorem 1 of arXiv 2409.17335 on section 7's setting, to step 1e18."""
-    run = Run(CASES["section-7"](), Config(steps2=None))
+    run = Run(CASES["section-7"](), Config())
     return direction_figure(run, {claim: CLAIMS[claim].judge(run) for claim, _, _ in BOUNDS})
 
 

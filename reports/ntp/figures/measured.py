@@ -7,7 +7,7 @@ import numpy as np
 
 from marginaudit.orders import printable
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.ntp.run import PAPER_STEPS, Config, Run
 from marginaudit.reports.plots.axes import powers_of_ten
 from marginaudit.reports.plots.measured import draw_curve, first_step, one_legend, six_panels
 from marginaudit.reports.plots.plotting import styled
@@ -62,7 +62,7 @@ def panel(number: int) -> "Callable[[Run, Mapping[str, Finding]], Figure]":
 @styled
 def ntp_2() -> "Figure":
     """Figure 2 of arXiv 2409.17335: training on section 7's setting, on its own linear axes."""
-    run = Run(CASES["section-7"]())
+    run = Run(CASES["section-7"](), Config(steps2=PAPER_STEPS))
     figure, axes = six_panels("Figure 2 of arXiv 2409.17335, on the dataset section-7")
     for number, (axis, (title, _, stage, column)) in enumerate(zip(axes, PANELS, strict=True)):
         record = getattr(run.trained, stage)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from marginaudit.orders import InputError, Token, Witness, printable, shortened
+from marginaudit.orders import InputError, Token, Witness, counted, printable, shortened
 from marginaudit.orders.ntp import Dataset, QueryOrder, check_assumption, check_assumptions
 from marginaudit.reports.plots.plotting import styled
 from marginaudit.reports.plots.style import REFERENCE, STANDINGS, VERDICTS
@@ -77,7 +77,11 @@ def orders_figure(dataset: Dataset) -> "Figure":
 
     drawn = panels(dataset)
     if not drawn:
-        got = f"{len(dataset.orders)} orders of more tokens" if dataset.orders else "no two tokens that are related"
+        got = (
+            f"{counted(len(dataset.orders), 'order')} of more tokens"
+            if dataset.orders
+            else "no two tokens that are related"
+        )
         expected = f"an order of {MOST_TOKENS} tokens or less"
         raise InputError(f"figure orders of {printable(dataset.name)}", got=got, expected=expected)
     across = min(ACROSS, len(drawn))

@@ -8,7 +8,7 @@ from marginaudit.margins.ntp import certificate_document, solve_kq, solve_ov
 from marginaudit.orders.ntp import CollocationError, Dataset
 from marginaudit.reports.ntp.hunting.shrink import size, smaller
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
-from marginaudit.reports.ntp.run import Config
+from marginaudit.reports.ntp.run import PAPER_STEPS, Config
 from marginaudit.reports.paper import Space
 from marginaudit.training import log_spaced
 
@@ -60,6 +60,6 @@ SPACE = Space(
     size=size,
     measures=("V", "N", "L_max"),
     implies=IMPLIES,
-    runs={False: [(SHORT, Config())], True: [(LATE, Config(steps2=None))]},
+    runs={False: [(SHORT, Config(steps2=PAPER_STEPS))], True: [(LATE, Config())]},
     proof=proof,
 )

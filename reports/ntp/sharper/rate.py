@@ -93,7 +93,7 @@ ANY_STEP = replace(
     formula=RATE.formula.replace(r"\eta\le\frac1{4\lVert W^*_{kq}\rVert}", r"\text{any }\eta"),
     absent=_nothing_to_approach,
     proof_uses=(SHORT_STEPS,),
-    instead="it is true for eta <= 1/(4 ||W*_kq||) (sharp.rate); longer steps may end in a cycle.",
+    instead=r"it is true for $\eta\le1/(4\lVert W^*_{kq}\rVert)$ (sharp.rate); longer steps may end in a cycle.",
 )
 
 CLAIMS = (RATE, ANY_STEP)

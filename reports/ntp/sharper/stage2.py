@@ -236,8 +236,8 @@ ANY_STEP = replace(
     formula=FLOOR.formula.replace(r"\eta\le\frac1{4\lVert W^*_{kq}\rVert}", r"\text{any }\eta"),
     absent=no_common_margin,
     proof_uses=(SHORT_STEPS,),
-    instead="the infimum is right, and the rate is for eta <= 1/(4 ||W*_kq||) (sharp.floor); longer steps may end in a "
-    "cycle in which the excess falls more slowly.",
+    instead=r"the infimum is right, and the rate is for $\eta\le1/(4\lVert W^*_{kq}\rVert)$ (sharp.floor); longer "
+    "steps may end in a cycle in which the excess falls more slowly.",
 )
 
 CLAIMS = (LEMMA6, LEMMA7, THEOREM1, FLOOR, ANY_STEP)

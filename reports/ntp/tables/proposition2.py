@@ -129,7 +129,11 @@ def proposition2_grids(name: str, table: list[dict[str, Any]]) -> list[Grid]:
         names = [row["query"]] + [""] * (len(lines) - 1)
         rows += [(query, *line, *end) for query, line, end in zip(names, lines, ends, strict=True)]
     steps = {row["steps"] for row in table} - {None}
-    said = [f"W_kq after {brief(min(steps))} steps, scaled to the norm of W*_kq."] if steps else []
+    said = (
+        [f"W_kq after {brief(min(steps))} {'step' if min(steps) == 1 else 'steps'}, scaled to the norm of W*_kq."]
+        if steps
+        else []
+    )
     said += dict.fromkeys(row["note"] for row in table if row["note"])
     said += [] if table else ["No sample relates two tokens, so no query has optimal tokens."]
     return [

@@ -11,6 +11,17 @@
     code.after(" ", button);
   }
 
+  for (const figure of document.querySelectorAll("figure.wide, figure.graph")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "enlarge";
+    button.textContent = "enlarge";
+    button.addEventListener("click", () => {
+      button.textContent = figure.classList.toggle("large") ? "fit" : "enlarge";
+    });
+    figure.before(button);
+  }
+
   const theorems = document.querySelectorAll("details.theorem");
   if (matchMedia("screen and (max-width: 700px)").matches) {
     theorems.forEach((theorem) => { theorem.open = theorem.querySelector(":target") !== null; });

@@ -12,6 +12,7 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
+from marginaudit.orders import counted
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal
 from marginaudit.reports.judgements.parts import Parts
@@ -170,10 +171,10 @@ FORM = Claim(
     judgement=Equal(measure=coefficients, expected=formulas(printed_beta), scale=_iotas, witness=farthest, note=ratios),
     absent=outside_range_r,
     instead=(
-        "In eq. 88 the term q_0 (1+theta_n') has a minus sign (snap.theorem1.form.rederived, docs/proofs-snap.md "
-        "section 3.2). Beta about E' comes from the modified gradient: under that of eq. 7 itself, two classes of "
-        "overlap 0.05 drawn in turn, 32 times each, have 0.11 of its xi at M = 300, 0.008 at M = 5000 and 0.00005 at "
-        "M = 10^6 (eta_Y = 0.5)."
+        r"In eq. 88 the term $q_0(1+\theta_n')$ has a minus sign (snap.theorem1.form.rederived, docs/proofs-snap.md "
+        r"section 3.2). $\beta$ about $E'$ comes from the modified gradient: under that of eq. 7 itself, two classes "
+        r"of overlap 0.05 drawn in turn, 32 times each, have 0.11 of its $\xi$ at $M=300$, 0.008 at $M=5000$ and "
+        r"0.00005 at $M=10^6$ ($\eta_Y=0.5$)."
     ),
 )
 
@@ -236,7 +237,7 @@ XI_POSITIVE = Bounded(measure=seeds_least, lower=lambda _, t: np.full(len(t), AB
 def positive(run: ClassRun) -> Finding:
     """Theorem 1 (a) on every seed, and what that shows of the probability of an exception."""
     found, seeds = XI_POSITIVE.judge(run), _seeds(run)
-    seen = f"Over {seeds} seeds."
+    seen = f"Over {counted(seeds, 'seed')}."
     if found.verdict is Verdict.HOLDS:
         most = scipy.stats.binomtest(0, seeds, alternative="less").proportion_ci(LEVEL).high
         seen += (
@@ -257,7 +258,7 @@ POSITIVE = Claim(
     assumptions=ASSUMPTIONS,
     judgement=Decided(positive, "lower bound in every seed"),
     absent=outside_range_r,
-    instead="Not any t: see snap.theorem1.a.any-t.",
+    instead="Not any $t$: see snap.theorem1.a.any-t.",
 )
 
 
@@ -290,7 +291,7 @@ def any_least(run: ClassRun) -> Series:
     found, least = least_xi(run, counts)
     names = run.dataset.next_tokens
     label = tuple(
-        f"{names[n]} where {', '.join(f'{names[k]} was drawn {row[k]} times' for k in np.flatnonzero(row))}"
+        f"{names[n]} where " + ", ".join(f"{names[k]} was drawn {counted(row[k], 'time')}" for k in np.flatnonzero(row))
         for n, row in zip(least, counts, strict=True)
     )
     return series(found.value, radius=found.error, step=counts.sum(axis=1), label=label)
@@ -310,8 +311,8 @@ ANY_T = replace(
         note=lambda run: f"All counts of the first steps, and each class alone at recorded ones. {ratios(run)}",
     ),
     instead=(
-        "It is positive for t >= 1, whatever is drawn, exactly where no E'_nk is below 0 off the diagonal, as for "
-        "K = 2 or equal overlaps (docs/proofs-snap.md section 3.3)."
+        r"It is positive for $t\ge1$, whatever is drawn, exactly where no $E'_{nk}$ is below 0 off the diagonal, as "
+        "for $K=2$ or equal overlaps (docs/proofs-snap.md section 3.3)."
     ),
 )
 

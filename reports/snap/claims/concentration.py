@@ -154,9 +154,8 @@ LEMMA10 = Claim(
     assumptions=(),
     judgement=_lemma10(enough=False),
     instead=(
-        "The first bound is true for all N and delta; it is below the second exactly for N ln(2/delta) > 2 "
-        "(sqrt(2)+1)^2 = "
-        "11.66: snap.lemma10.rederived (docs/proofs-snap.md)."
+        r"The first bound is true for all $N$ and $\delta$; it is below the second exactly for "
+        r"$N\ln(2/\delta)>2(\sqrt2+1)^2=11.66$: snap.lemma10.rederived (docs/proofs-snap.md)."
     ),
 )
 
@@ -485,9 +484,9 @@ LEMMA12 = Claim(
     ),
     absent=lambda run: no_fluctuation(run) or no_inverse(run),
     instead=(
-        "SGD's rows are (M-1) h*(N_n) zeta_n, with h* of Lemma 5 for its continuous h; theta_n = h*(N_n)/h(N-bar) - 1 "
-        "obeys "
-        "a bound with explicit constants: snap.lemma12.rederived (docs/proofs-snap.md)."
+        r"SGD's rows are $(M-1)h^*(N_n)\zeta_n$, with $h^*$ of Lemma 5 for its continuous $h$; "
+        r"$\theta_n=h^*(N_n)/h(\bar N)-1$ obeys a bound with explicit constants: snap.lemma12.rederived "
+        "(docs/proofs-snap.md)."
     ),
 )
 

@@ -11,6 +11,7 @@ from flint import arb, arb_mat
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, lambertw
 
+from marginaudit.orders import counted
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
@@ -229,8 +230,9 @@ def leading(run: ClassRun) -> str:
     star, h = fluctuation(counts, run.M, run.eta_Y).rows.h.value, continuous(counts, run.M, run.eta_Y).h.value
     lead = float(np.max(star[counts > 0] / h[counts > 0] - 1))
     return (
-        f"Y was trained for {int(counts.sum())} steps of eq. 26; the continuous h(N_n) is up to {lead:.2g} of itself "
-        f"below h*(N_n). Quantiles over seeds have bounds from the exact binomial law, each at level {1 - DOUBT:g}. "
+        f"Y was trained for {counted(int(counts.sum()), 'step')} of eq. 26; the continuous h(N_n) is up to {lead:.2g} "
+        "of itself below h*(N_n). Quantiles over seeds have bounds from the exact binomial law, each at level "
+        f"{1 - DOUBT:g}. "
         f"{ratios(run)}"
     )
 
@@ -259,10 +261,10 @@ THEOREM5 = Claim(
         note=leading,
     ),
     instead=(
-        "With h* for h in W-bar it is true at every step size, with explicit constants: snap.theorem5.rederived "
-        "(docs/proofs-snap.md section 2.5). With h the largest theta_n is at least h*(N-bar)/h(N-bar) - 1, whatever is "
-        "drawn, and the printed order is true exactly as far as this is of that order: for eta_Y = O(1). At eta_Y = "
-        "100 and M = 5000 it is at least 1 up to N-bar = 10^16."
+        r"With $h^*$ for $h$ in $\bar W$ it is true at every step size, with explicit constants: "
+        r"snap.theorem5.rederived (docs/proofs-snap.md section 2.5). With $h$ the largest $\theta_n$ is at least "
+        r"$h^*(\bar N)/h(\bar N)-1$, whatever is drawn, and the printed order is true exactly as far as this is of "
+        r"that order: for $\eta_Y=O(1)$. At $\eta_Y=100$ and $M=5000$ it is at least 1 up to $\bar N=10^{16}$."
     ),
 )
 

@@ -180,8 +180,8 @@ LEMMA4 = Claim(
     judgement=Equal(measure=steps_of_sgd, expected=of_eq_10, scale=_largest, note=whole_runs),
     absent=lambda run: outside_range_r(run) or no_path(run),
     instead=(
-        "A batch-1 step draws class n with probability 1/K, and gamma(t) counts such steps: eq. 10 needs eta_Z/K in "
-        "place of eta_Z (snap.lemma4.rederived, docs/proofs-snap.md section 4.1)."
+        r"A batch-1 step draws class $n$ with probability $1/K$, and $\gamma(t)$ counts such steps: eq. 10 needs "
+        r"$\eta_Z/K$ in place of $\eta_Z$ (snap.lemma4.rederived, docs/proofs-snap.md section 4.1)."
     ),
 )
 

@@ -84,8 +84,8 @@ ANY_CLASSES = replace(
     statement=f"From Z(0) = 0, under eq. 10 every common token loses at every t >= 1, whatever the classes; {EQ_10}.",
     assumptions=THEOREM_5,
     instead=(
-        "A token that is nearly distinct gains: with two classes of one query, those for which f_1^T f_2 (f_1l^2 + "
-        "f_2l^2) > 2 f_1l f_2l (docs/proofs-snap.md section 4.2)."
+        "A token that is nearly distinct gains: with two classes of one query, those for which "
+        r"$f_1^\top f_2\,(f_{1l}^2+f_{2l}^2)>2f_{1l}f_{2l}$ (docs/proofs-snap.md section 4.2)."
     ),
 )
 

@@ -177,8 +177,8 @@ SGD_GAIN = replace(
     ),
     absent=lambda run: None,
     instead=(
-        "Eq. 11 is exact for eq. 10 alone, of which SGD with sampled sequences and finite steps is a perturbation: r - "
-        "r(0) chi is of the order of the noise in z."
+        "Eq. 11 is exact for eq. 10 alone, of which SGD with sampled sequences and finite steps is a perturbation: "
+        r"$r-r(0)\chi$ is of the order of the noise in $z$."
     ),
 )
 

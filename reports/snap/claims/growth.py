@@ -245,8 +245,8 @@ REMARK2 = Claim(
     ),
     absent=not_defined,
     instead=(
-        "h* is h, later by a lag that grows without end, like ln(eta_Y s)/2: it lies between (ln(1+u) - eta_Y)/2 and "
-        "exp(eta_Y) ln(1+u)/2, where 1+u = (M-1+exp(M h*(s)))/M (snap.remark2.rederived)."
+        r"$h^*$ is $h$, later by a lag that grows without end, like $\ln(\eta_Ys)/2$: it lies between "
+        r"$(\ln(1+u)-\eta_Y)/2$ and $e^{\eta_Y}\ln(1+u)/2$, where $1+u=(M-1+e^{Mh^*(s)})/M$ (snap.remark2.rederived)."
     ),
 )
 
@@ -430,7 +430,7 @@ def too_few_tokens(run: ClassRun) -> str | None:
 LEMMA8 = _lemma8(
     "",
     "",
-    instead="for M = 2 and M = 3 exp(Mh) > (M-1) M h for every h; from M = 4 on it is true (snap.lemma8.rederived).",
+    instead="for $M=2$ and $M=3$ $e^{Mh}>(M-1)Mh$ for every $h$; from $M=4$ on it is true (snap.lemma8.rederived).",
 )
 LEMMA8_REDERIVED = _lemma8(".rederived", "For M >= 4: ")
 

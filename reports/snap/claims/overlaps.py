@@ -219,8 +219,8 @@ LEMMA17 = Claim(
     assumptions=(),
     judgement=Decided(lemma17, LEMMA17_BOUND.kind),
     instead=(
-        "The condition is |lambda_1| < 1 (snap.lemma17.rederived, docs/proofs-snap.md section 3.1). Two classes of the "
-        "same attention have the eigenvalues 1 and -1: there is no E'."
+        r"The condition is $\lvert\lambda_1\rvert<1$ (snap.lemma17.rederived, docs/proofs-snap.md section 3.1). Two "
+        "classes of the same attention have the eigenvalues $1$ and $-1$: there is no $E'$."
     ),
 )
 

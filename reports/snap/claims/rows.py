@@ -266,14 +266,11 @@ REMARK1 = Claim(
     judgement=Equal(measure=lambda run: in_turn(run)[0], expected=lambda run: in_turn(run)[1], note=_late),
     absent=one,
     instead=(
-        "The zeta_n sum to zero over all M tokens, not over the K classes, and the other classes' errors are not that "
-        "of a "
-        "class alone. For the gradient flow of eq. 7, snap.remark1.rederived has the rows in closed form "
-        "(docs/proofs-snap.md): for "
-        "K < M the logit of another class's next token rises to ln((1+rho(M-1))/(1-rho)), and the late effective rate "
-        "is (1+(K-1)rho) eta_Y, no smaller than eta_Y; for K = M the rows are (M-1) h((1-rho)t/K) zeta_n, the rate "
-        "inside "
-        "of h."
+        r"The $\zeta_n$ sum to zero over all $M$ tokens, not over the $K$ classes, and the other classes' errors are "
+        "not that of a class alone. For the gradient flow of eq. 7, snap.remark1.rederived has the rows in closed form "
+        "(docs/proofs-snap.md): for $K<M$ the logit of another class's next token rises to "
+        r"$\ln\frac{1+\rho(M-1)}{1-\rho}$, and the late effective rate is $(1+(K-1)\rho)\,\eta_Y$, no smaller than "
+        r"$\eta_Y$; for $K=M$ the rows are $(M-1)h((1-\rho)t/K)\,\zeta_n$, the rate inside of $h$."
     ),
 )
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from marginaudit.orders import counted
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Parts
@@ -150,9 +151,9 @@ def reading(run: ClassRun) -> str:
     falls, rises = int((below.high < 0).sum()), int((below.low > 0).sum())
     further = f", {many} for {'; '.join(more)}" if more and many > few else ""
     return (
-        f"num_last = {len(run.dataset.queries)}, the {len(CELLS)} cells of figure 6 with {few} seeds{further}. "
-        f"Below the threshold, from {min(RATIOS):g} to {THRESHOLD:g}, entropy falls in {falls} of {len(BELOW)} cells "
-        f"and rises in {rises}."
+        f"num_last = {len(run.dataset.queries)}, the {len(CELLS)} cells of figure 6 with {counted(few, 'seed')}"
+        f"{further}. Below the threshold, from {min(RATIOS):g} to {THRESHOLD:g}, entropy falls in {falls} of "
+        f"{len(BELOW)} cells and rises in {rises}."
     )
 
 

@@ -251,8 +251,8 @@ LEMMA9_SCAN = Claim(
     ),
     absent=outside_range,
     instead=(
-        "exp(Mh) > (M-1) M h from t = 0 up to t = K (2 (M-1) x_0 - 1)/(M eta_Y), about K/(M eta_Y), x_0 the smaller "
-        "zero of exp(x) - (M-1) x; from there on all is true, with constants 1 (snap.lemma9.scan.rederived)."
+        r"$e^{Mh}>(M-1)Mh$ from $t=0$ up to $t=K(2(M-1)x_0-1)/(M\eta_Y)$, about $K/(M\eta_Y)$, $x_0$ the smaller zero "
+        "of $e^x-(M-1)x$; from there on all is true, with constants 1 (snap.lemma9.scan.rederived)."
     ),
 )
 
@@ -357,8 +357,8 @@ THEOREM1_B = Claim(
     ),
     absent=outside_range,
     instead=(
-        "for t >= t_0 no constant serves every M, as at t_0 it is about 2 ln M/lnln M; "
-        "gamma <= 2 K ln(M eta_Y t/K)/(eta_Y t) (snap.theorem1.b.rederived)."
+        r"for $t\ge t_0$ no constant serves every $M$, as at $t_0$ it is about $2\ln M/\ln\ln M$; "
+        r"$\gamma\le2K\ln(M\eta_Yt/K)/(\eta_Yt)$ (snap.theorem1.b.rederived)."
     ),
 )
 

@@ -152,8 +152,8 @@ EQ13 = Claim(
     judgement=Parts({"z-dot": _tends(0, lambda K: -K), "xi": _tends(1, lambda K: K)}, note=beside_eq_10),
     absent=no_weaker,
     instead=(
-        "z-dot = -K (K-1) rho_0^-4 eta_Z gamma exp(4z) and xi_n = (K-1) rho_0^-4 gamma exp(4z): a class meets K-1 "
-        "others, and z hears of K classes (snap.eq13.rederived)."
+        r"$\dot z=-K(K-1)\rho_0^{-4}\eta_Z\gamma e^{4z}$ and $\xi_n=(K-1)\rho_0^{-4}\gamma e^{4z}$: a class meets "
+        "$K-1$ others, and $z$ hears of $K$ classes (snap.eq13.rederived)."
     ),
 )
 
@@ -215,8 +215,8 @@ CLOSED_FORM = Claim(
     ),
     absent=no_overlap,
     instead=(
-        "Eq. 124 leaves out the lower limit of its integral, ln(C0)/4: B_n(t) = ln(1 + 2 (eta_Z/eta_Y) K (M-1)^2 "
-        "h^2(t/K)/C0)/4 (snap.theorem4.closed-form.rederived)."
+        r"Eq. 124 leaves out the lower limit of its integral, $\ln(C_0)/4$: "
+        r"$B_n(t)=\frac14\ln(1+2(\eta_Z/\eta_Y)K(M-1)^2h^2(t/K)/C_0)$ (snap.theorem4.closed-form.rederived)."
     ),
 )
 
@@ -361,7 +361,7 @@ SNAP_STATEMENT = (
     + "M eta_Y t/K divided by 1 to 2; B_n = O(lnln t) and exp(2 B_n) = O(ln t), so chi = O(ln t) by eq. 12."
 )
 
-MISSING_START = "What is printed is ln(C0)/4 too much, which eq. 124 leaves out (snap.theorem4.{part}.rederived)."
+MISSING_START = r"What is printed is $\ln(C_0)/4$ too much, which eq. 124 leaves out (snap.theorem4.{part}.rederived)."
 
 SCAN = Claim(
     id="snap.theorem4.scan",

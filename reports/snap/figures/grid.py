@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marginaudit.orders import counted
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, syn_medium
 from marginaudit.reports.plots.plotting import styled
@@ -137,7 +138,8 @@ def of_a_run(run: ClassRun) -> "Figure":
     for axis in (by_entropy, by_ratio, by_lr_z):
         axis.legend()
     figure.suptitle(
-        f"Syn-Medium with num_last = {len(run.dataset.queries)} after 100 updates, {seeds} seeds (bars: 1 sd)",
+        f"Syn-Medium with num_last = {len(run.dataset.queries)} after 100 updates, "
+        f"{counted(seeds, 'seed')} (bars: 1 sd)",
         x=0.01,
         ha="left",
         fontsize=FIGURE["font.size"] + 1,

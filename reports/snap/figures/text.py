@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marginaudit.orders import InputError, printable, shown_path
+from marginaudit.orders import InputError, counted, printable, shown_path
 from marginaudit.orders.running_text import RunningText, alice, read_running_text
 from marginaudit.reports.plots.plotting import styled
 from marginaudit.reports.plots.style import FIGURE, MEASURED, REFERENCE
@@ -60,14 +60,14 @@ def text_of(path: Path | None) -> RunningText:
         return alice()
     found = read_running_text(path)
     if len(found.tokens) < RECIPE.least:
-        raise InputError(shown_path(path), got=f"{len(found.tokens)} words", expected=f"at least {RECIPE.least}")
+        raise InputError(shown_path(path), got=counted(len(found.tokens), "word"), expected=f"at least {RECIPE.least}")
     return found
 
 
 def _title(text: RunningText, more: str) -> str:
     name = printable(text.name).replace("$", r"\$")
     return (
-        f"{name}: {len(text.tokens)} words, M = {len(text.vocabulary)}; d = {RECIPE.d}, T = {RECIPE.T}, "
+        f"{name}: {counted(len(text.tokens), 'word')}, M = {len(text.vocabulary)}; d = {RECIPE.d}, T = {RECIPE.T}, "
         f"batch {RECIPE.batch}, {more}"
     )
 

@@ -7,7 +7,7 @@ from marginaudit.orders.snap import FAIL_WITH, SequenceClasses
 from marginaudit.reports.paper import Space
 from marginaudit.reports.snap.hunting.shrink import size, smaller
 from marginaudit.reports.snap.hunting.smallest import smallest_classes
-from marginaudit.reports.snap.run import FARTHEST, ClassConfig
+from marginaudit.reports.snap.run import ClassConfig
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -29,7 +29,7 @@ def drawn(broken: Collection[str], required: Collection[str]) -> "SearchStrategy
     return classes(broken, required)
 
 
-RUNS = [(config, config) for config in (ClassConfig(steps=FARTHEST, lr_y=rate) for rate in RATES)]
+RUNS = [(config, config) for config in (ClassConfig(lr_y=rate) for rate in RATES)]
 
 SPACE = Space(
     smallest=smallest_classes,

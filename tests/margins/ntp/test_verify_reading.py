@@ -80,7 +80,7 @@ def unreadable(paths: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> 
 def test_the_truth_is_confirmed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = written(tmp_path, DATA, TRUE)
     assert checker.main([str(path) for path in paths]) == 0
-    assert capsys.readouterr().out == "ov: optimal, ||W*||^2 = 2\nkq: optimal, ||W*||^2 = 1/2, 1 constraints\n"
+    assert capsys.readouterr().out == "ov: optimal, ||W*||^2 = 2\nkq: optimal, ||W*||^2 = 1/2, 1 constraint\n"
 
 
 A_RATIONAL = 'expected a rational "p/q" in lowest terms, of at most 4000 digits each'
@@ -270,7 +270,7 @@ DATASETS = [
     ("next_token.z", "a", "/next_token/z: got 'z', expected a token of the vocabulary"),
     ("next_token.a", "q/~", "/sentences/0: got 'b', expected 'q/~' after 'a', as next_token says"),
     ("embedding", None, "/embedding: got None, expected an array"),
-    ("embedding", [[1]], "/embedding: got 1, expected 3 rows, one a token"),
+    ("embedding", [[1]], "/embedding: got 1, expected 3, one row a token"),
     ("embedding", [[], [], []], "/embedding/0: got [], expected as many numbers as in row 0, at least 1"),
     ("embedding.1", [0, 1], "/embedding/1: got [0.0, 1.0], expected as many numbers as in row 0, at least 1"),
     ("embedding.1", 1, "/embedding/1: got 1, expected an array"),

@@ -41,7 +41,7 @@ def table(paper: Paper) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
 def test_nine_in_ten_default_verdicts_do_not_rest_on_float64_alone(paper: Paper) -> None:
-    runs = [paper.run(case(), paper.audited) for case in paper.kind.cases.values()]
+    runs = [paper.run(case(), paper.config()) for case in paper.kind.cases.values()]
     found = [
         by_proof(paper, claim, run, replace(MEASURED, verdict=Verdict(said)))
         for claim in paper.claims

@@ -241,6 +241,10 @@ BAD_FILES = {
         FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula=r'x\\quid y')]",
         r"whose \quid stays as it is, expected commands that latex2mathml knows",
     ),
+    "raw command in a text": (
+        FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), instead=r'so $x\\quid y$')]",
+        r"whose \quid stays as it is, expected commands that latex2mathml knows",
+    ),
     "no raw string": (
         FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula='\\theta')]",
         "control characters, expected a raw string",

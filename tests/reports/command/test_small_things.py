@@ -162,3 +162,22 @@ def test_an_option_without_its_value_says_what_it_may_be(command: Command) -> No
         ("--export", "one of latex, markdown, parquet, pdf"),
     ):
         assert command.refused("audit", option) == f"{option}: got no value, expected {expected}"
+
+
+def test_a_claim_piped_is_as_wide_as_other_texts_and_keeps_its_ids_whole(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proof = LEDGER["ntp.lemma7"].standing.proof
+    assert proof is not None
+    monkeypatch.delenv("COLUMNS", raising=False)
+    lines = command("claims", "ntp.lemma7").out.splitlines()
+    assert lines[0] == "ntp.lemma7"
+    assert f"proof           {proof}" in lines
+    assert max(len(line) for line in lines if proof not in line) in range(70, 81)
+    assert "settings        –" in lines
+    assert "hunted          9" in lines
+    monkeypatch.setenv("COLUMNS", "40")
+    narrow = command("claims", "ntp.lemma7").out.splitlines()
+    assert f"proof           {proof}" in narrow
+    assert max(len(line) for line in narrow if len(line.split()) > 4) <= 40
+    assert " ".join(" ".join(narrow).split()) == " ".join(" ".join(lines).split())

@@ -47,7 +47,7 @@ def searching(judgement: Any, without: str | None = None, **change: Any) -> _Sea
     return _Search(planted(judgement, **change), PAPER, without, 1e6, lambda _: None)
 
 
-@pytest.mark.parametrize(("late", "tried", "confirmed"), [(False, SHORT, Config()), (True, LATE, Config(steps2=None))])
+@pytest.mark.parametrize(("late", "tried", "confirmed"), [(False, SHORT, Config(steps2=900)), (True, LATE, Config())])
 def test_what_is_found_is_confirmed_by_the_run_of_an_audit(late: bool, tried: Config, confirmed: Config) -> None:
     told = Told(lambda _: VIOLATED, late=late)
     looking = searching(told)

@@ -118,6 +118,29 @@ def test_nothing_is_wider_than_a_phone(driver: "Chrome") -> None:
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+WIDEST_DRAWING = """
+return Math.max(...[...document.querySelectorAll('figure svg')]
+  .filter((svg) => svg.checkVisibility()).map((svg) => svg.getBoundingClientRect().right))
+"""
+
+
+def test_figures_fit_a_phone_until_they_are_enlarged(driver: "Chrome") -> None:
+    """Without the script too: enlarging is a button's, which larger windows and paper do not have."""
+    driver.execute_script("document.querySelectorAll('details.theorem').forEach((theorem) => { theorem.open = true; })")
+    seen_at(driver, 390)
+    assert 200 < driver.execute_script(WIDEST_DRAWING) <= 390
+    buttons = driver.find_elements("css selector", "button.enlarge")
+    assert len(buttons) == len(driver.find_elements("css selector", "figure.wide, figure.graph")) > 5
+    assert all(button.is_displayed() for button in buttons)
+    for said in ("fit", "enlarge"):
+        driver.execute_script("arguments[0].click()", buttons[-1])
+        assert buttons[-1].text == said
+        assert (driver.execute_script(WIDEST_DRAWING) > 700) == (said == "fit")
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+    seen_at(driver, 1280)
+    assert not any(button.is_displayed() for button in buttons)
+
+
 def test_the_dark_page_is_dark(driver: "Chrome") -> None:
     for dark, ground in ((False, "rgb(255, 255, 255)"), (True, "rgb(16, 24, 40)")):
         seen_at(driver, 1280, dark=dark)

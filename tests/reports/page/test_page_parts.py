@@ -165,7 +165,7 @@ def row(claim: str) -> Row:
 
 
 def test_a_rows_command_has_the_settings_that_are_not_the_usual() -> None:
-    usual = NTP.audited
+    usual = NTP.config()
     assert command(row("ntp.lemma4"), "section-7", usual, None) == "marginaudit audit section-7 --claim ntp.lemma4"
     other = replace(usual, steps1=30, at=(1, 10), lr2=0.5, optimizer="gd")
     assert command(row("ntp.lemma4"), "my data.json", other, "mine.py") == (
@@ -176,9 +176,9 @@ def test_a_rows_command_has_the_settings_that_are_not_the_usual() -> None:
 
 
 def test_a_switch_of_a_rows_command() -> None:
-    usual = settings_of(type(NTP.audited))["certify"].switched_on
+    usual = settings_of(type(NTP.config()))["certify"].switched_on
     for certify, options in ((usual, "--certify"), (usual + 1, f"--certify --certify-steps {usual + 1}")):
-        given = command(row("ntp.lemma4"), "d", replace(NTP.audited, certify=certify), None)
+        given = command(row("ntp.lemma4"), "d", replace(NTP.config(), certify=certify), None)
         assert given == f"marginaudit audit d --claim ntp.lemma4 {options}"
 
 

@@ -2,23 +2,29 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import identity
+from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source, load
 from marginaudit.reports.ntp import Config
+from marginaudit.reports.page.write import write_report
+from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts import kept
+from marginaudit.reports.parts.auditing import audit_in_parts
 from marginaudit.reports.parts.part import Found, Part, compute, ignored
 from marginaudit.reports.snap import ClassConfig
 from tests.command_line import SHORT, SVOP, Command, dataset_file
+from tests.third_paper.paper import PAPER as THIRD
 
 CLAIMS = tuple(LEDGER[name] for name in ("ntp.theorem1.norm", "ntp.prop2.closed-form", "ntp.theorem2.floor"))
 AUDIT = ("audit", "data.json", "--claim", "ntp.prop*", *SHORT, "--out", "report")
@@ -197,3 +203,101 @@ def test_an_interrupted_audit_goes_on(command: Command, computed: list[str], mon
     assert command(*AUDIT).status == 0
     assert computed == ["svop"]
     shutil.rmtree("report")
+
+
+def third_audit(folder: Path, drawn: list[str], **more: Any) -> Audit:
+    """An audit of the third paper, which notes that its figure is drawn."""
+
+    def draw() -> Figure:
+        drawn.append("third-1")
+        return THIRD.figures["third-1"]()
+
+    paper = replace(THIRD, figures={"third-1": draw})
+    source = Source(paper.kind.cases["three-numbers"](), paper, "three-numbers")
+    return audit_in_parts(
+        [source],
+        paper.claims,
+        {paper.name: paper.config()},
+        jobs=1,
+        progress=lambda *_: ignored,
+        done=lambda *_: None,
+        **{"keep_in": folder} | more,
+    )
+
+
+def test_a_figure_is_drawn_once(tmp_path: Path) -> None:
+    drawn: list[str] = []
+    first, again = (third_audit(tmp_path, drawn) for _ in range(2))
+    assert drawn == ["third-1"]
+    assert first.figures == again.figures
+    assert first.figures["third-1"][".svg"].startswith(b"<?xml")
+    assert list(first.figures["third-1"]) == [".svg"]
+    (tmp_path / "report").mkdir()
+    write_report(again, tmp_path / "report", lambda _: None)
+    assert (tmp_path / "report/figures/third-1.svg").read_bytes() == first.figures["third-1"][".svg"]
+    assert drawn == ["third-1"]
+    third_audit(tmp_path, drawn, fresh=True)
+    assert len(drawn) == 2
+    assert list(third_audit(tmp_path, drawn, exports=("pdf",)).figures["third-1"]) == [".svg", ".pdf"]
+    assert len(drawn) == 3
+
+
+def test_without_a_folder_figures_are_left_to_the_report(tmp_path: Path) -> None:
+    drawn: list[str] = []
+    found = third_audit(tmp_path, drawn, keep_in=None)
+    assert (found.figures, drawn) == ({}, [])
+    (tmp_path / "report").mkdir()
+    write_report(found, tmp_path / "report", lambda _: None)
+    assert drawn == ["third-1"]
+    assert b"third-1" in (tmp_path / "report/report.html").read_bytes()
+
+
+def test_a_damaged_figure_is_drawn_again(tmp_path: Path) -> None:
+    drawn: list[str] = []
+    third_audit(tmp_path, drawn)
+    key = kept.key_of_figure(THIRD, "third-1", ())
+    [file] = [path for path in tmp_path.iterdir() if path.name.startswith(key)]
+    data = bytearray(file.read_bytes())
+    data[-3] ^= 1
+    file.write_bytes(data)
+    assert kept.read_files(tmp_path, key) is None
+    third_audit(tmp_path, drawn)
+    assert len(drawn) == 2
+
+
+def test_a_figure_of_other_code_has_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = {kept.key_of_figure(PAPERS[1], name, exports) for name in ("snap-3", "snap-4") for exports in ((), ("pdf",))}
+    assert len(keys) == 4
+    assert kept.key_of_figure(PAPERS[0], "snap-3", ()) not in keys
+    assert kept.key_of_figure(PAPERS[1], "snap-3", ("latex",)) in keys
+    monkeypatch.setattr(kept, "identity", lambda _: {"versions": {}, "code": {}})
+    assert kept.key_of_figure(PAPERS[1], "snap-3", ()) not in keys
+
+
+def test_pages_of_proofs_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Sequence[Paper]] = []
+
+    def pages(papers: Sequence[Paper]) -> dict[str, str]:
+        made.append(papers)
+        return {"b": "β", "a": ""}
+
+    monkeypatch.setattr("marginaudit.reports.parts.auditing.proof_pages", pages)
+    assert [list((third_audit(tmp_path, []).proofs or {}).items()) for _ in range(2)] == [[("b", "β"), ("a", "")]] * 2
+    assert len(made) == 1
+    third_audit(tmp_path, [], fresh=True)
+    assert len(made) == 2
+    found = third_audit(tmp_path, [])
+    (tmp_path / "report").mkdir()
+    write_report(found, tmp_path / "report", lambda _: None)
+    assert (tmp_path / "report/proofs/b.html").read_text(encoding="utf-8") == "β"
+    assert third_audit(tmp_path, [], keep_in=None).proofs is None
+
+
+def test_other_proofs_have_another_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = kept.key_of_proofs(PAPERS)
+    assert before != kept.key_of_proofs(PAPERS[:1])
+    with monkeypatch.context() as changed:
+        changed.setattr(kept, "proof_sources", lambda _: {"proofs": "other"})
+        assert kept.key_of_proofs(PAPERS) != before
+    monkeypatch.setattr(kept, "identity", lambda _: {"versions": {}, "code": {}})
+    assert kept.key_of_proofs(PAPERS) != before

@@ -1,7 +1,8 @@
 """Panels of measured against bound where a logarithmic axis has little or nothing to show."""
 
+import io
 import math
-from typing import Any
+from typing import Any, Literal, TypeAlias
 from xml.etree import ElementTree
 
 import pytest
@@ -11,6 +12,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from marginaudit.reports.plots.measured import draw_curve, first_step, rendered
+from marginaudit.reports.plots.plotting import plot_settings, styled
 from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
@@ -121,3 +123,26 @@ def test_what_is_drawn_can_be_read(curve: Curve) -> None:
 
 COLOURS = (MEASURED, BOUND, REFERENCE)
 """The thickest line's first."""
+
+
+Engine: TypeAlias = Literal["constrained", "tight"] | None
+
+
+@pytest.mark.parametrize("engine", ["constrained", "tight", None])
+def test_a_figure_that_is_placed_once_is_the_file_that_matplotlib_writes(engine: Engine) -> None:
+    @styled
+    def figure() -> Figure:
+        drawn = Figure(figsize=(5, 3), layout=engine)
+        for number, axis in enumerate(drawn.subplots(1, 2)):
+            axis.set(xscale="log", ylabel="long " * (number + 1), title=r"$10^{-3}$", xlim=(1, 10**6))
+        return drawn
+
+    found = figure()
+    before = found.get_layout_engine()
+    written = rendered(found, ".svg")
+    assert found.get_layout_engine() is before
+    buffer = io.BytesIO()
+    with plot_settings():
+        figure().savefig(buffer, format="svg", metadata={"Date": None}, dpi=150)
+    assert written == buffer.getvalue()
+    assert rendered(found, ".pdf").startswith(b"%PDF")

@@ -65,7 +65,7 @@ def judged_again(found: Hunt) -> Verdict:
     """The verdict on what is read back from the dataset's document, in an audit with the settings of the hunt."""
     assert found.dataset is not None
     data = classes_from_document(json.loads(json.dumps(classes_to_document(found.dataset))))
-    return CLAIMS[found.claim].judge(ClassRun(data, replace(PAPER.audited, **found.settings))).verdict
+    return CLAIMS[found.claim].judge(ClassRun(data, replace(PAPER.config(), **found.settings))).verdict
 
 
 @pytest.mark.parametrize("claim", FOUND_FALSE)
@@ -132,8 +132,8 @@ def test_the_space_is_the_papers() -> None:
     assert PAPER.space is not None
     for runs in PAPER.space.runs.values():
         assert [(tried, confirmed) for tried, confirmed in runs if tried != confirmed] == []
-        assert [tried for tried, _ in runs] == [replace(PAPER.audited, lr_y=rate) for rate in RATES]
-    assert RATES[0] == PAPER.audited.lr_y
+        assert [tried for tried, _ in runs] == [replace(PAPER.config(), lr_y=rate) for rate in RATES]
+    assert RATES[0] == PAPER.config().lr_y
     for without in CLASSES.assumptions:
         broken_one = [data for data in smallest_classes() if not check_assumption(data, without).holds]
         assert bool(broken_one) == PAPER.space.enumerated((), without)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin
+from marginaudit.orders import counted
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.certified.balls import Pass, Sentence, forward, merged_sentences
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
@@ -145,7 +146,7 @@ def enclose(
         if found is not None:
             return found
         bits *= 2
-    raise NotEnclosable(f"{MOST_BITS} bits are too few to follow {recorded[-1]} steps")
+    raise NotEnclosable(f"{MOST_BITS} bits are too few to follow {counted(recorded[-1], 'step')}")
 
 
 @dataclass(frozen=True)

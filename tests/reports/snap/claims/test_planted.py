@@ -44,7 +44,7 @@ FOUND_FALSE = {
 
 @cache
 def run(case: str) -> ClassRun:
-    return ClassRun(CASES[case](), replace(PAPER.audited, seeds=700))
+    return ClassRun(CASES[case](), replace(PAPER.config(), seeds=700))
 
 
 def run_of(claim: Claim) -> ClassRun:

@@ -1,0 +1,216 @@
+r"""Exported LaTeX and BibTeX, read by parsers of their own: what a TeX engine would refuse or print otherwise.
+
+A table is an environment with a caption, a label that no other has, and rows of as many cells as its columns. Commands
+are those of LaTeX's kernel in its default encoding OT1 and of booktabs, and text between them says what was to be said.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bibtexparser.entrypoint import parse_string
+from hypothesis import given
+from hypothesis import strategies as st
+from pylatexenc.latexwalker import (
+    LatexCharsNode,
+    LatexEnvironmentNode,
+    LatexGroupNode,
+    LatexMacroNode,
+    LatexMathNode,
+    LatexSpecialsNode,
+    LatexWalker,
+    LatexWalkerParseError,
+)
+
+from marginaudit.orders import printable
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.command.cli import main
+from marginaudit.reports.grid import Grid
+from marginaudit.reports.page.exports import references
+from marginaudit.reports.page.formats import latex
+from tests.command_line import SVOP, dataset_file, strict_json
+from tests.third_paper.paper import PAPER as THIRD
+
+ROOT = Path(__file__).parents[3]
+
+NASTY = "a_b & 50% #1 {x} $y$ ~z^ \\w \"q\" <|> [k]* `--' ''!` ??"
+
+CHARACTERS = {character: character for character in "&%$#_{}"} | {
+    "textbackslash": "\\",
+    "textasciitilde": "~",
+    "textasciicircum": "^",
+    "textasciigrave": "`",
+    "textquotedblright": '"',
+    "textless": "<",
+    "textgreater": ">",
+    "textbar": "|",
+}
+"""Commands of text, with what they print. Each is in OT1, which \\textquotedbl is not (LaTeX2e's ltoutenc)."""
+
+RULES = {"toprule", "midrule", "bottomrule"}
+
+IN_MATHEMATICS = {"le", "ge", "times"}
+
+FORBIDDEN = '\\{}$&#^_~%"`'
+"""Characters that are not themselves in text, or not everywhere."""
+
+
+def said(nodes: Iterable[Any]) -> str:
+    """What a piece of text prints; mathematics as it is written."""
+    return "".join(map(_said, nodes))
+
+
+def _said(node: Any) -> str:
+    match node:
+        case LatexCharsNode():
+            assert not set(node.chars) & set(FORBIDDEN), node.chars
+            return str(node.chars)
+        case LatexMacroNode():
+            return CHARACTERS[node.macroname] + (node.macro_post_space or "")
+        case LatexGroupNode():
+            assert node.delimiters == ("{", "}")
+            return said(node.nodelist)
+        case LatexMathNode():
+            assert {part.macroname for part in node.nodelist if isinstance(part, LatexMacroNode)} <= IN_MATHEMATICS
+            return str(node.latex_verbatim())
+        case LatexSpecialsNode() if node.specials_chars == "--":
+            return "–"  # of a cell without a value; "--" of a text is two hyphens
+    raise AssertionError(f"{type(node).__name__}: {node.latex_verbatim()}")
+
+
+def tables(tex: str) -> Iterator[tuple[str, str, list[list[str]]]]:
+    """Caption, label and rows of each table, its header first; an AssertionError where TeX would stumble."""
+    nodes, _, _ = LatexWalker(tex, tolerant_parsing=False).get_latex_nodes()
+    for node in nodes:
+        if isinstance(node, LatexCharsNode):
+            assert not node.chars.strip()
+            continue
+        assert isinstance(node, LatexEnvironmentNode)
+        assert node.environmentname == "table"
+        centering, caption, text, label, tabular = [
+            part for part in node.nodelist if not (isinstance(part, LatexCharsNode) and not part.chars.strip())
+        ]
+        assert [centering.macroname, caption.macroname, label.macroname] == ["centering", "caption", "label"]
+        assert tabular.environmentname == "tabular"
+        yield said(text.nodelist), label.nodeargd.argnlist[0].nodelist[0].chars, rows_of(tabular)
+
+
+def rows_of(tabular: Any) -> list[list[str]]:
+    spec = tabular.nodeargd.argnlist[-1].nodelist[0].chars
+    assert set(spec) <= {"l", "r"}
+    rows: list[list[list[Any]]] = [[[]]]
+    rules = []
+    for node in tabular.nodelist:
+        if isinstance(node, LatexMacroNode) and node.macroname in RULES:
+            rules.append((node.macroname, len(rows) - 1))
+        elif isinstance(node, LatexMacroNode) and node.macroname == "\\":
+            rows.append([[]])
+        elif isinstance(node, LatexSpecialsNode) and node.specials_chars == "&":
+            rows[-1].append([])
+        else:
+            rows[-1][-1].append(node)
+    for row in rows:
+        first = next((node for node in row[0] if node.latex_verbatim().strip()), None)
+        assert first is None or not first.latex_verbatim().lstrip().startswith(("[", "*")), (
+            "an argument of \\\\ or a rule"
+        )
+    *whole, rest = [[said(cell).strip() for cell in row] for row in rows]
+    assert rest == [""]
+    assert rules == [("toprule", 0), ("midrule", 1), ("bottomrule", len(whole))]
+    assert {len(row) for row in whole} == {len(spec)}
+    return whole
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("latex")
+    names = [dataset_file(found, SVOP | {"name": NASTY}), "snap-single"]
+    short = ["--steps1", "9", "--steps2", "9", "--steps", "9", "--seeds", "2", "--export", "latex"]
+    claims = ["--claim", "ntp.prop*", "--claim", "snap.lemma1"]
+    with pytest.raises(SystemExit) as ended:
+        main(["audit", *map(str, names), *short, *claims, "--out", str(found / "out")])
+    assert ended.value.code == 0
+    return found / "out"
+
+
+def test_every_exported_table_can_be_set(folder: Path) -> None:
+    files = sorted((folder / "tables").glob("*.tex"))
+    assert {path.stem for path in files} >= {"verdicts", "direction", "proposition2"}
+    labels = []
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        assert text.isascii()  # what pdflatex has a glyph for, whatever its input encoding
+        found = list(tables(text))
+        assert found
+        labels += [label for _, label, _ in found]
+    assert len(labels) == len(set(labels))
+    assert all(re.fullmatch("tab:[a-z0-9-]+", label) for label in labels)
+
+
+def test_verdicts_in_latex_are_those_of_the_report(folder: Path) -> None:
+    rows = strict_json((folder / "report.json").read_text(encoding="utf-8"))["verdicts"]
+    found = list(tables((folder / "tables" / "verdicts.tex").read_text(encoding="utf-8")))
+    names = list(dict.fromkeys(row["dataset"] for row in rows))
+    assert names[0] == NASTY
+    assert [caption for caption, _, _ in found] == [f"Verdicts on {name}." for name in names]
+    for name, (_, _, (header, *lines)) in zip(names, found, strict=True):
+        assert header[:3] == ["claim", "verdict", "evidence"]
+        assert [line[:3] for line in lines] == [
+            [row["claim"], row["verdict"], row["evidence"]] for row in rows if row["dataset"] == name
+        ]
+
+
+@given(st.lists(st.text(st.characters(codec="ascii"), max_size=8), min_size=2, max_size=2), st.booleans())
+def test_any_text_says_in_latex_what_it_says(texts: list[str], word: bool) -> None:
+    one, other = texts
+    grid = Grid("t", ("one", "other"), ((one, "x"), (other, "y")), (), words=frozenset({0, 1} if word else {1}))
+    [(_, _, (_, *rows))] = tables(latex([grid]))
+    for given_text, (shown, _) in zip(texts, rows, strict=True):
+        expected = " ".join(printable(given_text).split())
+        assert " ".join((shown if word else shown.replace("$", "")).split()) == expected or (not word and "$" in shown)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        latex([Grid("t", ("a",), (("b",),), ())]).replace(r"\end{tabular}", ""),
+        latex([Grid("t", ("a", "b"), (("c", "d"),), (), words=frozenset({0, 1}))]).replace("c & d", "c"),
+        latex([Grid("t", ("a",), (("b",),), ())]).replace("b ", "b_c "),
+        latex([Grid("t", ("a",), (("b",),), ())]).replace("b ", r"\unknown "),
+        latex([Grid("t", ("a",), (("b",),), ())]).replace("b ", "[1em] "),
+    ],
+    ids=["environment", "cells", "special", "command", "argument"],
+)
+def test_the_reader_sees_what_tex_would_stumble_over(broken: str) -> None:
+    with pytest.raises((LatexWalkerParseError, AssertionError, KeyError, ValueError)):
+        list(tables(broken))
+
+
+def entries(text: str) -> dict[str, Any]:
+    found = parse_string(text)
+    assert not found.failed_blocks
+    return {entry.key: entry for entry in found.entries}
+
+
+def test_references_can_be_read(folder: Path) -> None:
+    found = entries((folder / "tables" / "references.bib").read_text(encoding="utf-8"))
+    assert set(found) == {"huang2024nonasymptotic", "tian2023scan", "marginaudit"}
+    assert all(entry["title"] for entry in found.values())
+    assert [entry["eprint"] for entry in found.values() if "eprint" in entry] == ["2409.17335", "2305.16380"]
+
+
+def test_the_source_of_a_paper_without_an_entry_is_escaped() -> None:
+    found = entries(references([replace(THIRD, source="Proofs & {Refutations} 100%")]))
+    nodes, _, _ = LatexWalker(found["third"]["note"], tolerant_parsing=False).get_latex_nodes()
+    assert said(nodes) == "Proofs & {Refutations} 100%"
+
+
+def test_every_citation_of_the_pages_has_its_entry() -> None:
+    known = entries(references(PAPERS))
+    texts = [path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]]
+    cited = {key for text in texts for keys in re.findall(r"\\cite\{([^}]*)\}", text) for key in keys.split(",")}
+    assert cited
+    assert cited <= set(known)
