@@ -202,6 +202,10 @@ def test_where(tmp_path):
     assert resource.getrlimit(resource.RLIMIT_AS)[0] == 12 * 2**30
     assert not any(name.startswith("tests.mutation") for name in sys.modules)
 
+def test_crash():
+    import os, signal
+    os.kill(os.getpid(), signal.SIGSEGV)
+
 @pytest.mark.slow
 def test_slow():
     assert False
@@ -234,6 +238,14 @@ def test_a_weak_test_lets_a_mutant_live_and_a_strong_one_kills_it(tmp_path: Path
     assert (outcome.killed, outcome.by) == (True, test + "strong")
     assert 0 < outcome.seconds < 60
     assert (tree.folder / COLLOCATION).read_bytes() == (ROOT / COLLOCATION).read_bytes()
+
+
+@pytest.mark.slow
+def test_what_ends_by_a_signal_is_said_by_its_name(tmp_path: Path) -> None:
+    """As where a mutant of a compiled kernel writes past an array's end."""
+    tree, test = planted(tmp_path / "tree", PLANTED)
+    outcome = tree.test(test + "crash")
+    assert (outcome.killed, outcome.by) == (True, "SIGSEGV")
 
 
 def test_a_trial_sees_the_copy_of_the_tree_alone(tmp_path: Path) -> None:
