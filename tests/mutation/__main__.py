@@ -25,6 +25,10 @@ SPARE, LEAST = 4.0, 60.0
 Seconds of the processor, so that a busy machine makes no mutant look killed; enough to compile all kernels anew.
 """
 
+KNOWN = ("orders/text.py", 'return text if len(text) < LONGEST_SHOWN else text[: LONGEST_SHOWN - 2] + " …"')
+KNOWN_BY = "tests/orders/test_text.py::test_shown_cuts_only_what_is_too_long"
+"""A mistake that a test is known to notice, as its module and line, and the test."""
+
 Mutant: TypeAlias = tuple[str, Mutation]
 """The module's path and the mistake in it."""
 
@@ -128,10 +132,22 @@ class Kept:
         temporary.replace(self.file)
 
 
+def demand_that_mistakes_show(tree: Tree) -> None:
+    """Stop where the known mistake is not noticed or its test is red without it: no score would mean anything."""
+    module, after = KNOWN
+    (mutation,) = (m for m in mutations((tree.folder / module).read_text("utf-8")) if m.after == after)
+    with_it = tree.try_mutation(module, mutation, [KNOWN_BY], lambda _: LEAST)
+    for mistake, outcome, expected in (("with", with_it, KNOWN_BY), ("without", tree.test(KNOWN_BY), "")):
+        if outcome.by != expected:
+            red = outcome.by or "no red test"
+            raise SystemExit(f"got {red} {mistake} a known mistake in {module}, expected {expected or 'none'}")
+
+
 def try_all(mutants: list[Mutant], kept: Kept, jobs: int, nearest: int | None) -> list[tuple[Mutant, Outcome]]:
     """The outcome of each mutant by the tests nearest to it.
 
     Those that are not known are tried, each on one of ``jobs`` copies of the tree; one more copy stays unchanged.
+    The known mistake comes first.
     """
     with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
         unchanged, *trees = (Tree(ROOT, Path(folder).resolve() / str(i)) for i in range(jobs + 1))
@@ -139,6 +155,7 @@ def try_all(mutants: list[Mutant], kept: Kept, jobs: int, nearest: int | None) -
         known = {i: outcome for i, m in enumerate(mutants) if (outcome := kept.outcome(m, tests[m[0]])) is not None}
         found = [(mutants[i], outcome) for i, outcome in known.items()]
         waiting = [mutant for i, mutant in enumerate(mutants) if i not in known]
+        demand_that_mistakes_show(trees[0])
         if found:
             print(f"{len(found)} of {len(mutants)} are known from earlier runs", flush=True)
         free: SimpleQueue[Tree] = SimpleQueue()

@@ -202,10 +202,17 @@ def test_where(tmp_path):
     assert resource.getrlimit(resource.RLIMIT_AS)[0] == 12 * 2**30
     assert not any(name.startswith("tests.mutation") for name in sys.modules)
 
+def test_crash():
+    import os, signal
+    os.kill(os.getpid(), signal.SIGSEGV)
+
 @pytest.mark.slow
 def test_slow():
     assert False
 """
+
+
+RED = "def test_shown_cuts_only_what_is_too_long():\n    assert False\n"
 
 
 def planted(folder: Path, body: str) -> tuple[Tree, str]:
@@ -231,6 +238,14 @@ def test_a_weak_test_lets_a_mutant_live_and_a_strong_one_kills_it(tmp_path: Path
     assert (outcome.killed, outcome.by) == (True, test + "strong")
     assert 0 < outcome.seconds < 60
     assert (tree.folder / COLLOCATION).read_bytes() == (ROOT / COLLOCATION).read_bytes()
+
+
+@pytest.mark.slow
+def test_what_ends_by_a_signal_is_said_by_its_name(tmp_path: Path) -> None:
+    """As where a mutant of a compiled kernel writes past an array's end."""
+    tree, test = planted(tmp_path / "tree", PLANTED)
+    outcome = tree.test(test + "crash")
+    assert (outcome.killed, outcome.by) == (True, "SIGSEGV")
 
 
 def test_a_trial_sees_the_copy_of_the_tree_alone(tmp_path: Path) -> None:
@@ -261,6 +276,7 @@ def two_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Mu
 
     monkeypatch.setattr(program, "ROOT", origin)
     monkeypatch.setattr(program, "Tree", Watched)
+    monkeypatch.setattr(program, "demand_that_mistakes_show", lambda tree: asked.append(f"known {tree.folder.name}"))
     (mutant,) = (m for m in mutations("x = 1\n") if m.after == "x = 2")
     return tmp_path, mutant, asked
 
@@ -270,7 +286,7 @@ def test_a_test_that_came_since_kills_nothing(two_tests: tuple[Path, Mutation, l
     folder, mutant, asked = two_tests
     program.try_all([("orders/one.py", mutant)], Kept(folder / "kept.json", fresh=True), 1, None)
     files = ("tests/orders/test_one.py", "marginaudit.orders", "tests/orders/test_old.py")
-    assert asked == [f"{file} {how}" for file in files for how in ("unchanged", "for 64 s")]
+    assert asked == ["known 1", *(f"{file} {how}" for file in files for how in ("unchanged", "for 64 s"))]
     with pytest.raises(FileNotFoundError, match=r"test_new\.py"):
         Tree(ROOT, folder / "tree").test("tests/orders/test_new.py")
 
@@ -280,13 +296,28 @@ def test_only_the_nearest_files_of_tests_are_run(two_tests: tuple[Path, Mutation
     kept = Kept(folder / "kept.json", fresh=True)
     ((_, outcome),) = program.try_all([("orders/one.py", mutant)], kept, 1, 1)
     assert not outcome.killed
-    assert asked == [f"tests/orders/test_one.py {how}" for how in ("unchanged", "for 64 s")]
+    assert asked == ["known 1", *(f"tests/orders/test_one.py {how}" for how in ("unchanged", "for 64 s"))]
     program.try_all([("orders/one.py", mutant)], kept, 1, 1)
-    assert len(asked) == 2
+    assert asked[3:] == ["known 1"]
     program.try_all([("orders/one.py", mutant)], kept, 1, 2)
-    assert asked[2:] == ["tests/orders/test_one.py for 64 s"] + [
+    assert asked[4:] == ["known 1", "tests/orders/test_one.py for 64 s"] + [
         f"marginaudit.orders {how}" for how in ("unchanged", "for 64 s")
     ]
+
+
+@pytest.mark.slow
+def test_a_tree_on_which_no_mistake_shows_stops_the_measurement(tmp_path: Path) -> None:
+    """As where what is imported is not the copy."""
+    tree = Tree(ROOT, tmp_path / "tree")
+    program.demand_that_mistakes_show(tree)
+    imported = tree.folder / ".import" / "marginaudit" / "orders"
+    imported.unlink()
+    imported.symlink_to(ROOT / "orders")
+    with pytest.raises(SystemExit, match=r"^got no red test with a known mistake in orders/text\.py, expected tests"):
+        program.demand_that_mistakes_show(tree)
+    (tree.folder / "tests" / "orders" / "test_text.py").write_text(RED, encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"^got tests/\S+long without a known mistake in \S+, expected none$"):
+        program.demand_that_mistakes_show(tree)
 
 
 def test_what_is_red_without_a_mistake_stops_the_measurement(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ _forks.set_forkserver_preload(list(LIBRARIES))
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the tests said: whether one was red, which ("timeout" past the limit), and the processor's seconds."""
+    """What the tests said: if one was red; which, or "timeout" past the limit, or a signal; the processor's seconds."""
 
     killed: bool
     by: str
@@ -122,7 +122,8 @@ class Tree:
         output = (self.folder / OUTPUT).read_text(encoding="utf-8", errors="replace")
         red = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
         by = red[1] if red else output.strip().rpartition("\n")[2]
-        by = "timeout" if code in (None, -signal.SIGXCPU) else by
+        if code is None or code < 0:
+            by = "timeout" if code in (None, -signal.SIGXCPU) else signal.Signals(-code).name
         killed = code not in (0, NO_TESTS)
         return Outcome(killed, by if killed else "", seconds or 0.0)
 

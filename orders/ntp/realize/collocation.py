@@ -10,20 +10,29 @@ from marginaudit.orders.ntp.realize.samples import Samples
 from marginaudit.orders.relations import Indices
 
 PLACES_AT_ONCE = 2**22
-"""Places whose pairs are added up at a time."""
+"""Places that are looked at at a time."""
 
 NONE = -1
 """Stands for no token."""
+
+
+def pieces(start: Indices) -> list[tuple[int, int]]:
+    """Ranges of samples or queries, each of as many places as are looked at at a time, and less than one of them more.
+
+    Parameters
+    ----------
+    start : (samples + 1,) or (queries + 1,)
+        Where the places of each start.
+    """
+    ends = np.searchsorted(start, np.arange(PLACES_AT_ONCE, start[-1], PLACES_AT_ONCE))
+    return list(pairwise(np.unique([0, *ends, len(start) - 1]).tolist()))
 
 
 def pair_weights(samples: Samples, allowed: NDArray[np.bool_]) -> "scipy.sparse.csr_array":
     """How many samples with next token y have x at a place that is allowed, shape (tokens x, next tokens y)."""
     V = samples.vocabulary_size
     total = scipy.sparse.csr_array((V, V), dtype=np.int64)
-    ends = (
-        np.searchsorted(samples.start, np.arange(PLACES_AT_ONCE, samples.start[-1], PLACES_AT_ONCE), side="right") - 1
-    )
-    for lo, hi in pairwise(np.unique([0, *ends, len(samples)]).tolist()):
+    for lo, hi in pieces(samples.start):
         places = slice(samples.start[lo], samples.start[hi])
         here = allowed[places]
         following, count = (

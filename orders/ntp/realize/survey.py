@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 import scipy  # its subpackages load when first used
 
-from marginaudit.orders.ntp.realize.collocation import NONE, PLACES_AT_ONCE, best_matching, pair_weights
+from marginaudit.orders.ntp.realize.collocation import NONE, best_matching, pair_weights, pieces
 from marginaudit.orders.ntp.realize.part import Part, largest_part
 from marginaudit.orders.ntp.realize.samples import Samples, samples_of
 from marginaudit.orders.ntp.realize.winners import answered
@@ -89,13 +88,12 @@ def _closest_to(part: Part, samples: Samples) -> Indices:
 def _relations(samples: Samples, source: Indices) -> Relations:
     """Definition 1 by the collocation that is given backwards; a sample that it does not fit makes no relation.
 
-    Query by query, as many together as have `PLACES_AT_ONCE` places, as memory holds several numbers for each place.
+    Some queries at a time, as memory holds several numbers for each of their places.
     """
     place = answered(samples, source)
-    ends = samples.start[samples.query_start]
-    pieces = np.searchsorted(ends, np.arange(PLACES_AT_ONCE, samples.start[-1], PLACES_AT_ONCE))
-    bounds = samples.query_start[np.unique([0, *pieces, len(ends) - 1])].tolist()
-    found = [_related(samples, lo + np.flatnonzero(place[lo:hi] != NONE), place) for lo, hi in pairwise(bounds)]
+    first = samples.query_start
+    ranges = [(first[lo], first[hi]) for lo, hi in pieces(samples.start[first])]
+    found = [_related(samples, lo + np.flatnonzero(place[lo:hi] != NONE), place) for lo, hi in ranges]
     columns = ("query", "winner", "loser", "sample")
     return Relations(**{name: np.concatenate([getattr(part, name) for part in found]) for name in columns})
 

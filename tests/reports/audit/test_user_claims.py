@@ -21,6 +21,7 @@ from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, read_dataset
 from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
 from marginaudit.reports.audit import outside
+from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT
 from marginaudit.reports.audit.ledger import PAPERS, about, chosen
 from marginaudit.reports.audit.user_claims import GROUP, all_claims
 from marginaudit.reports.checked import Unreportable, checked
@@ -605,6 +606,11 @@ def test_the_page_prints_the_limits_of_the_built_in_cases() -> None:
     for name, case in CASES.items():
         limit = f"{1 / Run(case()).norm_kq:.4g}"
         assert re.search(rf"^att-svm\.margin +{name} +holds +float64 +{limit} +{limit} +1$", page, flags=re.MULTILINE)
+
+
+def test_the_page_says_how_long_a_claim_may_take() -> None:
+    page = (ROOT / "docs" / "your-own-claim.md").read_text(encoding="utf-8")
+    assert f"`--claim-timeout` seconds, {CLAIM_TIMEOUT:g} unless said otherwise" in page
 
 
 def test_the_code_blocks_of_the_page_run(command: Command) -> None:

@@ -13,6 +13,19 @@ from marginaudit.reports import LEDGER
 from tests.command_line import SHORT, Command
 
 TWO = ("example-1", "section-7")
+TWO_RUNS = """
+paper = "ntp"
+seeds = 2
+keep = ["ntp.lemma3:verdict"]
+[data]
+generator = "free"
+V = 4
+N = 5
+L = 3
+[settings]
+steps1 = 3
+steps2 = 3
+"""
 
 
 @pytest.fixture
@@ -25,8 +38,9 @@ def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[Any]
         found["total"].append(total)
         yield SimpleNamespace(say=found["say"].append, log=found["log"].append, reach=found["reach"].append)
 
-    for name in ("audit", "table", "train", "hunt"):
-        monkeypatch.setattr(import_module(f"marginaudit.reports.command.{name}"), "progress_bar", bar)
+    commands = [f"command.{name}" for name in ("audit", "table", "train", "hunt", "figure", "sweep")]
+    for name in (*commands, "ntp.commands.relax", "ntp.commands.realize"):
+        monkeypatch.setattr(import_module(f"marginaudit.reports.{name}"), "progress_bar", bar)
     monkeypatch.chdir(tmp_path)
     return found
 
@@ -58,6 +72,32 @@ def test_an_audit(command: Command, told: dict[str, list[Any]], monkeypatch: pyt
     assert told["total"] == [120]
     assert told["reach"] == sorted(told["reach"])
     assert {30, 60, 90, 120} <= set(told["reach"])
+
+
+def test_a_dial(command: Command, told: dict[str, list[Any]]) -> None:
+    claims = ("--claim", "ntp.gradient.ov", "--claim", "ntp.gradient.kq")
+    assert command("relax", "example-1", "--dims", "4,5", "--seeds", "1", *claims, *SHORT).status == 0
+    assert (told["total"], told["reach"]) == ([4], [1, 2, 3, 4])
+    assert told["say"] == [
+        f"unit embedding, d = {d}{claim}" for d in (4, 5) for claim in ("", ": ntp.gradient.ov", ": ntp.gradient.kq")
+    ]
+
+
+def test_a_text(command: Command, told: dict[str, list[Any]]) -> None:
+    Path("song.txt").write_text("the cat sat\n" * 200)
+    assert command("realize", "song.txt").status == 0
+    assert told["total"] == [1.0]
+    assert told["reach"] == sorted(told["reach"])
+    assert 0.01 <= told["reach"][0] < told["reach"][-1] <= 1
+    assert told["say"] == ["reading song.txt", "looking for the largest part"]
+
+
+def test_a_sweep(command: Command, told: dict[str, list[Any]]) -> None:
+    Path("two.toml").write_text(TWO_RUNS)
+    assert command("sweep", "two.toml", "--out", "two", "--jobs", "1").status == 0
+    assert told["total"] == [2]
+    assert told["reach"] == sorted(told["reach"])
+    assert told["reach"][-1] == 2
 
 
 @pytest.mark.slow

@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from pickle import PicklingError
 
 import pytest
 
@@ -61,6 +63,14 @@ def test_a_part_comes_back_from_its_packing_as_it_was() -> None:
     again = compute(part, lambda *_: ignored)
     assert found == again
     assert all(finding.curve is None for finding in found.findings.values())
+
+
+def test_a_paper_goes_by_its_name_and_one_of_that_name_alone_is_refused() -> None:
+    source = load("example-1", PAPERS)
+    part = Part(replace(source, paper=replace(source.paper)), (), Config(), (), 1.0)
+    with pytest.raises(PicklingError, match="the paper ntp is not installed"):
+        packed(part)
+    assert len(packed(replace(part, source=source))) < 10_000
 
 
 def test_bad_input_is_the_same_in_another_process() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.page.statements import panels
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import rendered
@@ -109,6 +110,21 @@ def test_the_picture_shows_every_statement_with_its_colour() -> None:
         stands = [claim.standing.status for claim in paper.claims]
         counts = ", ".join(f"{stands.count(status)} {status}" for status in Status)
         assert axis.get_title(loc="left") == f"{paper.source}: {counts}"
+
+
+def test_a_paper_whose_statements_bear_on_no_other_has_room_for_one_row() -> None:
+    ntp = PAPERS[0]
+    alone = replace(ntp, claims=tuple(map(alone_of, ntp.claims[:3])), implications=(), reliances=())
+    figure = statements_figure([ntp, alone])
+    assert {text.get_text() for text in figure.axes[1].texts} >= {claim.id for claim in alone.claims}
+    linked, empty = (axis.get_position().height for axis in figure.axes)
+    rows = max(map(len, layers(graph([ntp]).subgraph([name for name, degree in graph([ntp]).degree if degree]))))
+    assert empty / linked == pytest.approx((1 + 7) / (rows + 7), rel=1e-12, abs=0)
+
+
+def alone_of(claim: Claim) -> Claim:
+    """The claim without what its proof rests on."""
+    return replace(claim, standing=replace(claim.standing, uses=()))
 
 
 def test_the_command_draws_it(command: Command, tmp_path: Path) -> None:

@@ -87,6 +87,9 @@ def test_words_stand_side_by_side_and_near_numbers_on_a_plain_axis() -> None:
     (line,) = bars(axis).values()
     assert list(line) == [[0, 1], [5, 5], [0, 0]]
     near = [cell for cell in cells if (cell["what"], cell["N"]) == ("well", 1) and cell["rate"] < 5]
+    mixed = [{**cell, "rate": x} for cell, x in zip(near, ("all", 5), strict=True)]
+    (axis,) = picture(spec, Layout("rate", "end"), mixed).axes
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["all", "5"]
     assert picture(spec, Layout("rate", "end"), near).axes[0].get_xscale() == "linear"
     for far, scale in (((1, 7.9), "linear"), ((1, 8), "log"), ((0, 8), "linear"), ((-1, 8), "linear")):
         two = [{**cell, "rate": x} for cell, x in zip(near, far, strict=True)]

@@ -2,15 +2,15 @@
 
 from collections import Counter
 from importlib import import_module
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from marginaudit.orders.ntp import Dataset, check_assumptions
+from marginaudit.orders.ntp import Dataset, Sample, check_assumptions
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.orders.ntp.realize import (
     collocation,
@@ -23,14 +23,19 @@ from marginaudit.orders.ntp.realize import (
     survey,
     surveys,
 )
-from marginaudit.orders.ntp.realize.collocation import NONE, best_matching, pair_weights
+from marginaudit.orders.ntp.realize.collocation import NONE, best_matching, pair_weights, pieces
 from marginaudit.orders.ntp.realize.program import SCALE, program, proved_bound, relaxed, solved
+from marginaudit.orders.ntp.realize.samples import Samples
 from marginaudit.orders.ntp.realize.winners import ascend, kept
 from tests.strategies import free_datasets, realizable_datasets
 
 survey_module = import_module("marginaudit.orders.ntp.realize.survey")  # the package's own name is the function
 LINES = st.lists(st.text("abcd", min_size=2, max_size=5), min_size=1, max_size=3)
 MAJORITY = st.booleans()
+SETTLED, GAP = ["cab", "baa"], ["cbbab", "caaba"]
+"""Texts whose linear relaxation shows the largest part, and only bounds it."""
+
+SMALL = ["ab", "ab", "ba", "ba", "abb", "baa", "bab", "aba", "ca", "cb"]
 
 
 def meet(samples: list[tuple[str, str]], n: dict[str, str], *, majority: bool) -> bool:
@@ -63,6 +68,8 @@ def largest(lines: list[str], *, majority: bool) -> tuple[int, int]:
 
 
 @given(LINES, MAJORITY)
+@example(GAP, False)
+@example(["baaa", "cbcbba", "ba", "abbc"], True)
 def test_a_small_text_exactly(lines: list[str], majority: bool) -> None:
     found = survey(samples_of(numbered("x", lines), majority=majority))
     best, fits = largest(lines, majority=majority)
@@ -78,6 +85,50 @@ def test_without_the_program_the_exact_number_lies_between(lines: list[str], maj
         found = largest_part(samples)
     assert 0 < found.lower <= largest(lines, majority=majority)[0] <= found.upper
     assert found.method.endswith("; bound by matching")
+
+
+@given(LINES, MAJORITY)
+@example(SMALL, False)
+def test_without_branch_and_bound_the_bound_is_the_relaxation_s(lines: list[str], majority: bool) -> None:
+    samples = samples_of(numbered("x", lines), majority=majority)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(part, "EXACT", -1)
+        found = largest_part(samples)
+    most = relaxed(program(samples))[1]
+    assert found.lower <= largest(lines, majority=majority)[0] <= found.upper == min(found.fits, most)
+    assert found.method.endswith("; bound by linear relaxation" if most < found.fits else "; bound by matching")
+
+
+def test_each_way_to_a_larger_part_is_gone_no_farther_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    gap, settled, easy = (samples_of(numbered("x", lines)) for lines in (GAP, SETTLED, ["abb"]))
+
+    def said(samples: Samples) -> tuple[int, int, str]:
+        found = largest_part(samples)
+        return found.lower, found.upper, found.method
+
+    monkeypatch.setattr(part, "EXACT", len(gap.token))
+    assert said(gap) == (5, 5, "exact; bound by branch and bound")
+    monkeypatch.setattr(part, "solved", lambda *_: (None, 7))
+    assert said(gap) == (4, 6, "alternating maximisation; bound by matching")
+    monkeypatch.setattr(part, "solved", lambda *_: (None, 5))
+    assert said(gap) == (4, 5, "alternating maximisation; bound by branch and bound")
+    monkeypatch.setattr(part, "EXACT", len(gap.token) - 1)
+    assert said(gap) == (4, 6, "alternating maximisation; bound by matching")
+    monkeypatch.setattr(part, "solved", None)
+    monkeypatch.setattr(part, "EXACT", 100)
+    monkeypatch.setattr(part, "RELAXED", len(settled.token))
+    assert said(settled) == (3, 3, "exact; bound by matching")
+    monkeypatch.setattr(part, "RELAXED", len(settled.token) - 1)
+    assert said(settled) == (2, 3, "alternating maximisation; bound by matching")
+    monkeypatch.setattr(part, "program", None)
+    monkeypatch.setattr(part, "RELAXED", 100)
+    assert said(easy) == (2, 2, "exact; bound by matching")
+
+
+def test_n_and_winners_are_improved_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(part, "RELAXED", -1)
+    lines = ["cb", "daabc"]  # 3 after the first turn
+    assert largest_part(samples_of(numbered("x", lines))).lower == largest(lines, majority=False)[0] == 4
 
 
 @given(st.one_of(free_datasets(), realizable_datasets(), LINES.map(lambda x: Dataset.from_sentences("x", x))), MAJORITY)
@@ -142,6 +193,19 @@ def test_winners_only_get_better(lines: list[str], seed: int) -> None:
         assert all(len(set(better[here][samples.token[here] == x])) <= 1 for x in range(V))
 
 
+def test_winners_are_gone_through_until_no_exchange_keeps_more() -> None:
+    """One time through the tokens, from any of the three starts, keeps 7 of these samples under one query."""
+    counts = {("cq", "c"): 4, ("eadq", "a"): 4, ("aeq", "e"): 3, ("fedbacq", "e"): 3, ("dq", "q"): 2}
+    written = tuple(Sample(tuple(sentence), following) for sentence, following in counts)
+    samples = samples_of_dataset(Dataset("x", tuple("qabcdef"), written, tuple(counts.values())))
+    n = np.arange(7)
+    winner = ascend(samples, n, samples.token != 6)
+    subsets = (dict(some) for size in range(6) for some in combinations(counts.items(), size))
+    same = {x: x for x in "qabcdef"}
+    best = max(sum(some.values()) for some in subsets if meet(list(some), same, majority=False))
+    assert samples.count[kept(samples, n, winner)].sum() == best == 8
+
+
 @given(st.lists(st.integers(0, 4), min_size=9, max_size=9))
 def test_the_best_matching(weights: list[int]) -> None:
     weight = np.reshape(weights, (3, 3))
@@ -164,8 +228,8 @@ def test_pairs_are_counted_in_pieces(lines: list[str]) -> None:
             for x in set(line[:i]):
                 expected[text.vocabulary.index(x), text.vocabulary.index(line[i])] += 1
     with pytest.MonkeyPatch.context() as patch:
-        for pieces in (1, 3, 10**6):
-            patch.setattr(collocation, "PLACES_AT_ONCE", pieces)
+        for most in (1, 3, 10**6):
+            patch.setattr(collocation, "PLACES_AT_ONCE", most)
             np.testing.assert_array_equal(pair_weights(samples, samples.eligible).todense(), expected)
 
 
@@ -184,8 +248,8 @@ def test_relations_are_found_in_pieces(lines: list[str]) -> None:
             if x in numbers[:i]:
                 expected |= {(q, x, other) for other in numbers[:i] if other != x}
     with pytest.MonkeyPatch.context() as patch:
-        for pieces in (1, 3, 10**6):
-            patch.setattr(survey_module, "PLACES_AT_ONCE", pieces)
+        for places in (1, 3, 10**6):
+            patch.setattr(collocation, "PLACES_AT_ONCE", places)
             found = survey_module._relations(samples, source)
             triples = list(zip(found.query.tolist(), found.winner.tolist(), found.loser.tolist(), strict=True))
             assert triples == sorted(expected)
@@ -194,10 +258,20 @@ def test_relations_are_found_in_pieces(lines: list[str]) -> None:
                 assert source[samples.next[s]] == winner
 
 
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=20), st.integers(1, 12))
+def test_pieces_are_as_long_as_memory_allows(size: list[int], most: int) -> None:
+    start = np.cumsum([0, *size])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(collocation, "PLACES_AT_ONCE", most)
+        found = pieces(start)
+    assert [sample for lo, hi in found for sample in range(lo, hi)] == list(range(len(size)))
+    assert all(0 < sum(size[lo:hi]) < most + max(size) for lo, hi in found)
+    assert all(sum(size[lo:hi]) > most - max(size) for lo, hi in found[:-1])
+
+
 def test_numbers_of_a_small_text() -> None:
     """Most samples fit n(a) = b, n(b) = a: under b, a and b then beat each other; c says two next tokens."""
-    lines = ["ab", "ab", "ba", "ba", "abb", "baa", "bab", "aba", "ca", "cb"]
-    found = survey(samples_of(numbered("x", lines)))
+    found = survey(samples_of(numbered("x", SMALL)))
     assert (found.tokens, found.samples, found.distinct) == (3, 14, 8)
     assert (found.one_next, found.several_next) == (2, 1)
     assert found.fits == 12

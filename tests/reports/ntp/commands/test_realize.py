@@ -11,6 +11,7 @@ from marginaudit.orders.ntp import read_dataset
 from marginaudit.reports.ntp.figures.realizable import realizable_figure
 from marginaudit.reports.ntp.realizable import SIZES
 from tests.command_line import Command
+from tests.reports.plots.layout import crowded
 
 SVOP = "S V O P\nV O P\nO P P\nP S V\n"
 SONG = "the cat sat\nthe dog sat\nthe cat ran\na dog ran on\nthe dog ran\n"
@@ -125,3 +126,5 @@ def test_the_figure_has_what_the_rows_say() -> None:
         assert [np.asarray(line.get_ydata()).tolist() for line in lines.values()] == [
             [0.9, 0.9], [0.8, 0.8], [0.6, 0.5], [ordered, 0.25],
         ]  # fmt: skip
+    assert crowded(figure) == []
+    assert sum(axis.get_position().width for axis in figure.axes) > 0.8

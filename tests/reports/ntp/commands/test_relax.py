@@ -10,6 +10,7 @@ import pytest
 from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
 from marginaudit.reports.ntp.relaxed import SHARES
 from tests.command_line import SHORT, SVOP, Command
+from tests.reports.plots.layout import crowded
 
 
 @pytest.fixture(autouse=True)
@@ -81,3 +82,6 @@ def test_the_figure_leaves_out_what_is_not_known() -> None:
         [[[0.1, 0.6], [5.0, 5.0]]],
         [[[4.0], [5.0]]],
     ]
+    assert figure.get_suptitle() == r"a\$: without orthonormal tokens"
+    assert crowded(figure) == []
+    assert sum(axis.get_position().width for axis in figure.axes[:2]) > 0.8

@@ -58,6 +58,14 @@ def test_adam() -> None:
 
 
 @pytest.mark.parametrize("draw", [snap_4, snap_5])
+def test_outer_panels_alone_have_numbers(draw: Any) -> None:
+    for axis in (axis for axis in draw().axes if axis.images):
+        place = axis.get_subplotspec()
+        assert axis.yaxis.get_major_ticks()[0].label1.get_visible() == place.is_first_col()
+        assert axis.xaxis.get_major_ticks()[0].label1.get_visible() == place.is_last_row()
+
+
+@pytest.mark.parametrize("draw", [snap_4, snap_5])
 def test_the_scale_of_colours_is_theirs(draw: Any) -> None:
     figure = draw()
     bar = figure.axes[-1]
