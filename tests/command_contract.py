@@ -12,7 +12,7 @@ import pytest
 from marginaudit.reports.command.cli import main
 from tests.command_line import Answer, strict_json
 
-REPORT = {"report.html", "report.json", "verdicts.csv", "tables", "figures", "trajectories"}
+REPORT = {"report.html", "report.json", "verdicts.csv", "tables", "figures", "proofs", "trajectories"}
 
 
 @contextmanager

@@ -46,7 +46,7 @@ def values_of(given: Any, allowed: Values, where: str) -> tuple[Any, ...]:
 def _value(given: Any, allowed: Values, where: str) -> Any:
     for value in _readings(given):
         if allowed.allowed(value):
-            return value
+            return allowed.kept(value)
     got = str(given) if isinstance(given, Decimal) else shown(given)
     raise InputError(where, got=got, expected=allowed.expected)
 

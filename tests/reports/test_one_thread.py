@@ -21,14 +21,14 @@ def test_an_audit_is_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     claim = LEDGER["ntp.theorem1.norm"]
     module = import_module("marginaudit.reports.audit.auditing")
-    by_proof = module.by_proof
+    judged = module.judged
 
     def counted(*found: Any) -> Finding:
         seen.append(threads())
-        finding: Finding = by_proof(*found)
+        finding: Finding = judged(*found)
         return finding
 
-    monkeypatch.setattr(module, "by_proof", counted)
+    monkeypatch.setattr(module, "judged", counted)
     with threadpool_limits(2):
         audit(CASES["example-1"](), claims=claim.id, config={"steps1": 5, "steps2": 5})
         assert seen == [{1}]

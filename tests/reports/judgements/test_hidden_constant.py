@@ -38,7 +38,7 @@ def test_kinds_and_what_has_nothing_to_judge() -> None:
 def test_one_step_is_too_few_and_two_are_enough() -> None:
     single = series([1.0], radius=0, step=np.array([7]))
     found = HiddenConstant(lambda _: single, one).judge(run())
-    assert (found.verdict, found.detail[:40]) == (OPEN, "1 recorded steps are too few to fit a co")
+    assert (found.verdict, found.detail[:40]) == (OPEN, "1 recorded step is too few to fit a cons")
     pair = series([1.0, 1.5], radius=0, step=np.array([7, 9]))
     assert HiddenConstant(lambda _: pair, one).judge(run()).verdict is HOLDS
 

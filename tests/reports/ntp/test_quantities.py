@@ -91,9 +91,9 @@ def test_why_there_is_no_direction() -> None:
     assert nothing_to_learn(Run(UNRELATED), "is silent") == "No sample relates two tokens, so W*_kq = 0 is silent."
     assert nothing_to_learn(Run(CYCLE), "") == "W*_kq does not exist: no W_kq has all margins positive."
     assert "Stage 1 has no step" in str(no_direction_kq(example(steps1=0)))
-    with pytest.raises(BeyondTheRun, match="stage 2 has 1 steps and the statement speaks from t = 2"):
+    with pytest.raises(BeyondTheRun, match="stage 2 has 1 step and the statement speaks from t = 2"):
         no_direction_kq(example(steps2=1))
-    with pytest.raises(BeyondTheRun, match="stage 1 has 1 steps and the statement speaks from t = 2"):
+    with pytest.raises(BeyondTheRun, match="stage 1 has 1 step and the statement speaks from t = 2"):
         no_direction_ov(example(steps1=1))
     assert no_direction_ov(example(steps1=1), first=1) is None
 

@@ -137,7 +137,7 @@ def test_what_is_enclosed_and_why_not() -> None:
     assert example().not_enclosed == "not asked for"
     assert example().enclosure is None
     late = example(steps2=8, certify=3, at=(5,))
-    assert late.not_enclosed == "none of its first 3 steps is recorded"
+    assert late.not_enclosed == "no step up to 3 is recorded"
     assert "plain" in str(example(certify=3, optimizer="gd").not_enclosed)
     first = example(steps2=8).first_steps
     assert first is not None

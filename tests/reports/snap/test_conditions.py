@@ -331,7 +331,7 @@ def test_y_is_trained_for_ten_k_squared_steps_or_fewer(monkeypatch: pytest.Monke
     lead = h_star([1], 5000, 0.5).level.h.value[0] / continuous([1.0], 5000, 0.5).h.value[0] - 1
     assert counts.sum() == 1
     said = decoder.leading(single())
-    assert "trained for 1 steps of eq. 26" in said
+    assert "trained for 1 step of eq. 26" in said
     assert f"h(N_n) is up to {lead:.2g} of itself below h*(N_n)" in said
     monkeypatch.setattr(decoder, "OPERATIONS", 4 * 17 * (2 + bits_a_step(single().overlap, 0.5)) + 1e-9)
     assert len(decoder.sequence(single())) == 17

@@ -128,7 +128,7 @@ def test_the_page_ranks_escapes_and_names_what_was_run() -> None:
     ]
     rows = statement_rows(keep, made, PLACE)
     html = page(spec("# <i>"), rows, made, b"<?xml?><svg><g/></svg>")
-    assert "1 of 1 audits done. 1 of 2 statements fail in at least one of them." in html
+    assert "1 of 1 audit done. 1 of 2 statements fails in at least one of them." in html
     assert html.index("&lt;b&gt;") < html.index('<td class="id">a</td>')
     assert "<b>" not in html
     assert "# &lt;i&gt;" in html

@@ -29,8 +29,8 @@ def log_infimum_ball(V: int, A: "flint.arb") -> "flint.arb":
     """log of it in ball arithmetic, however large A is; V is at least 2.
 
     >>> import flint
-    >>> float(log_infimum_ball(4, flint.arb(1e100)))
-    -1e+100
+    >>> f"{float(log_infimum_ball(4, flint.arb(1e100))):.10g}"
+    '-1e+100'
     """
     import flint
 

@@ -181,7 +181,7 @@ def test_a_step_that_was_not_recorded_has_no_row() -> None:
     table = direction_table(Run(dataset_from_document(COUNTED), Config(steps1=1, steps2=1)))
     assert (table["stage2"], table["notes"]["stage2"]) == (
         [],
-        ["Not compared: stage 2 has 1 steps and the statement speaks from t = 2."],
+        ["Not compared: stage 2 has 1 step and the statement speaks from t = 2."],
     )
 
 
