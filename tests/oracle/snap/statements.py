@@ -322,7 +322,7 @@ def any_t(T: Truth, at: Place) -> Iterator[Sides]:
     told = re.fullmatch(r"(.*?) where (.*)", at.label)
     if not told:
         return
-    drawn = dict(re.findall(r"(\S+) was drawn (\d+) times", told[2]))
+    drawn = dict(re.findall(r"(\S+) was drawn (\d+) times?", told[2]))
     rows = [growth.h_star(int(drawn.get(name, 0)), T.M, T.eta_Y)[0] / T.M for name in names]
     n = names.index(told[1])
     weights = _weights(T, n, rows)
