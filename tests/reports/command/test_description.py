@@ -1,5 +1,7 @@
 """`marginaudit audit SPEC.toml`: a file that says what the arguments would."""
 
+import html
+import re
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +74,13 @@ def test_it_is_the_command_that_it_describes(command: Command, own_folder: Path)
         "mine.one",
     }
     assert same(written, typed)
+    row = re.search("<code[^>]*>(marginaudit audit [^<]* --claim mine.one [^<]*)</code>", page_of("described"))
+    assert row is not None
+    assert f"--claims {(own_folder / 'sub' / 'claims.py').resolve()} " in row[1]
+
+
+def page_of(folder: str) -> str:
+    return html.unescape(Path(folder, "report.html").read_text(encoding="utf-8"))
 
 
 def test_options_go_before_what_it_says(command: Command, own_folder: Path) -> None:

@@ -56,6 +56,17 @@ def test_streams_closed_and_full(how: str, arguments: list[str], status: int, er
     assert bool(answer.stdout) == (status == 0)
 
 
+def test_a_closed_stream_is_taken_before_a_file_takes_its_descriptor() -> None:
+    """Standard error takes the lowest that is free, which is standard input's where that is closed too."""
+    program = (
+        "import os; from marginaudit.reports.command.streams import open_streams; open_streams(); "
+        "print(os.open(os.devnull, os.O_RDONLY))"
+    )
+    shell = ["sh", "-c", 'exec "$0" "$@" <&- 2>&-', sys.executable, "-c", program]
+    answer = subprocess.run(shell, stdout=subprocess.PIPE, text=True, check=False, timeout=100, env=ENVIRONMENT)
+    assert (answer.returncode, int(answer.stdout) > 2) == (0, True)
+
+
 def test_no_file_becomes_a_closed_stream(own_folder: Path) -> None:
     """Each file that is opened takes the lowest descriptor that is free."""
     data = dataset_file(own_folder, NO_FUNCTION)

@@ -270,3 +270,7 @@ def test_progress_counts_runs(here: list[Part], tmp_path: Path) -> None:
     in_memory = sweeping.cells_in_memory(odd_spec(), told.append)
     assert told[-1] == 18
     assert in_memory == sweeping.write_tables(folder)[0]
+
+
+def test_nothing_to_do_takes_no_time() -> None:
+    assert sweeping.seconds_of([]) == 0.0
