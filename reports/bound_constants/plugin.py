@@ -238,13 +238,13 @@ class BoundConstants:
         self._record(key, None, [])
 
     def _keep_sweep(self, key: tuple[str, str], old: "KeptSweep | None", new: "Swept", tolerance: float | None) -> None:
+        from marginaudit.orders import counted
         from marginaudit.reports.audit.made import date
         from marginaudit.reports.bound_constants.kept_sweep import first_kept
         from marginaudit.reports.bound_constants.moves import NEED_REASON, moves
 
         if old is None:
-            audits, claims = len(new.runs), len(new.claims)
-            runs = f"kept: {audits} run{'s' * (audits != 1)}, {claims} statement{'s' * (claims != 1)}"
+            runs = f"kept: {counted(len(new.runs), 'run')}, {counted(len(new.claims), 'statement')}"
             self._record(key, first_kept(new, tolerance, date()), [runs])
             return
         moved, terms = moves(old.swept, new, old.tolerance), old.other_terms(new, tolerance)

@@ -2,20 +2,21 @@
 
 from typing import Any
 
-from marginaudit.orders import printable
+from marginaudit.orders import counted, printable
 from marginaudit.reports.page.numbers import number
 
 
 def small_page(package: str, template: str, **values: Any) -> str:
     """The HTML of a package's template, which extends ``small.html``.
 
-    Its filter ``shown`` writes numbers for reading; every text is escaped, and its control characters are written out.
+    Its filter ``shown`` writes numbers for reading, ``words`` a count with its noun; every text is escaped, and its
+    control characters are written out.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     loader = ChoiceLoader([PackageLoader(package), PackageLoader("marginaudit.reports.page")])
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters["shown"] = _shown
+    environment.filters |= {"shown": _shown, "words": counted}
     return environment.get_template(template).render(values)
 
 

@@ -78,9 +78,7 @@ def key_of_proofs(papers: Sequence[Paper]) -> str:
     return digest(
         {
             "proofs": proof_sources(papers),
-            "made by": {
-                name: version(name) for name in ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
-            },
+            "made by": {name: version(name) for name in PAGE_MAKERS},
             "computed by": identity(__name__),
         }
     )
