@@ -16,6 +16,7 @@ from marginaudit.reports.bound_constants.store import DamagedFile, read_sweeps
 from marginaudit.reports.bound_constants.swept import Swept, read_swept
 from marginaudit.reports.ntp import Config, Run
 from tests.command_line import Command
+from tests.reports.sweep.small_spec import small_spec
 
 pytest_plugins = ("pytester",)
 
@@ -413,27 +414,12 @@ def test_two_files_of_kept_sweeps_compared(command: Command, project: Project, t
     assert "expected a file of bound constants" in command.refused("compare", old, project.file)
 
 
-SPEC = """
-paper = "ntp"
-seeds = 2
-keep = ["ntp.theorem1.*:*", "ntp.prop1.*:*"]
-[data]
-generator = "free"
-V = [4, 5]
-N = 8
-L = 3
-[settings]
-steps1 = 9
-steps2 = 9
-"""
-
-
 @pytest.mark.slow
 def test_a_sweep_that_is_run_again_has_not_moved(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("small.toml").write_text(SPEC, encoding="utf-8")
+    Path("small.toml").write_text(small_spec("ntp.theorem1.*:*", "ntp.prop1.*:*"), encoding="utf-8")
     for out in ("one", "two"):
         assert command("sweep", "small.toml", "--out", out, "--jobs", "1").status == 0
     one, two = read_swept(Path("one")), read_swept(Path("two"))

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from marginaudit.orders.ntp import Dataset, Sample, check_assumptions
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.orders.ntp.realize import (
+    Part,
     collocation,
     dataset_of,
     largest_part,
@@ -77,12 +78,17 @@ def test_a_small_text_exactly(lines: list[str], majority: bool) -> None:
     assert found.part.method.startswith("exact; ")
 
 
+def found_without(limit: str, samples: Samples) -> Part:
+    """The part that is found where a limit leaves nothing below it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(part, limit, -1)
+        return largest_part(samples)
+
+
 @given(LINES, MAJORITY)
 def test_without_the_program_the_exact_number_lies_between(lines: list[str], majority: bool) -> None:
     samples = samples_of(numbered("x", lines), majority=majority)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(part, "RELAXED", -1)
-        found = largest_part(samples)
+    found = found_without("RELAXED", samples)
     assert 0 < found.lower <= largest(lines, majority=majority)[0] <= found.upper
     assert found.method.endswith("; bound by matching")
 
@@ -91,9 +97,7 @@ def test_without_the_program_the_exact_number_lies_between(lines: list[str], maj
 @example(SMALL, False)
 def test_without_branch_and_bound_the_bound_is_the_relaxation_s(lines: list[str], majority: bool) -> None:
     samples = samples_of(numbered("x", lines), majority=majority)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(part, "EXACT", -1)
-        found = largest_part(samples)
+    found = found_without("EXACT", samples)
     most = relaxed(program(samples))[1]
     assert found.lower <= largest(lines, majority=majority)[0] <= found.upper == min(found.fits, most)
     assert found.method.endswith("; bound by linear relaxation" if most < found.fits else "; bound by matching")
