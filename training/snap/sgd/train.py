@@ -53,7 +53,7 @@ def train_sampled(data: SequenceClasses, recipe: Recipe, rates: Sequence[tuple[f
     >>> from marginaudit.orders.snap import syn_medium
     >>> found = train_sampled(syn_medium(1), Recipe(updates=3), [(1.0, 1.0), (5.0, 1.0)], seed=0)
     >>> found.Z.shape, found.loss.round(3).tolist()
-    ((2, 4, 1, 30), [[3.492, 3.073, 2.324], [3.492, 1.584, 0.23]])
+    ((2, 4, 1, 30), [[3.492, 3.071, 2.325], [3.492, 1.583, 0.236]])
     """
     pairs = tuple((float(lr_y), float(lr_z)) for lr_y, lr_z in rates)
     for lr in (lr for pair in pairs for lr in pair):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from marginaudit.orders.snap import CASES, SequenceClasses, syn_medium, syn_small
 from marginaudit.training.snap.sgd import Recipe, attention, entropy_of_distinct, train_sampled
 from marginaudit.training.snap.sgd.kernel import adapt, descend, gradients
-from marginaudit.training.snap.sgd.samples import PER_BINOMIAL, Samples, classes_of, drawn, tally, urns
+from marginaudit.training.snap.sgd.samples import BITS, PER_BINOMIAL, Samples, classes_of, drawn, tally, urns
 
 SMALL = SequenceClasses.from_weights(
     "small",
@@ -255,12 +255,26 @@ def test_urns_have_the_probabilities(weights: list[float]) -> None:
     np.testing.assert_allclose(drawn_by, p, rtol=0, atol=1e-15)
 
 
-def test_a_number_chooses_an_urn_and_a_token_in_it() -> None:
-    own, tokens = np.array([1.0, 0.75, 0.25]), np.array([[2, 0], [0, 1], [1, 2]])
+def test_a_half_word_chooses_an_urn_and_a_token_in_it() -> None:
+    """The lower half first; the last upper half of an odd length is not used."""
+    shares, tokens = np.array([2**32, 3 * 2**30, 2**30], dtype=np.uint64), np.array([[2, 0], [0, 1], [1, 2]])
+    places = np.array([[0.0, 0.333, 0.34], [0.6, 0.7, 0.9999], [0.584, 0.582, 0.2]])
+    halves = [[int(place * 2**32) for place in row] + [2**32 - 1] for row in places]
+    words = np.array([[row[0] + (row[1] << 32), row[2] + (row[3] << 32)] for row in halves], dtype=np.uint64)
     count = np.zeros((3, 3), dtype=np.int64)
-    numbers = np.array([[0.0, 0.333], [0.34, 0.6], [0.7, 0.9999]])
-    tally(numbers, own, tokens, count, np.array([2, 0, 1]))
-    assert count.tolist() == [[1, 1, 0], [0, 1, 1], [2, 0, 0]]
+    tally(words, 3, shares, tokens, count, np.array([2, 0, 1]))
+    assert count.tolist() == [[1, 1, 1], [2, 1, 0], [2, 1, 0]]
+
+
+def test_half_words_at_equal_distances_choose_by_the_law() -> None:
+    """Two intervals of an urn make at most two numbers too many or too few."""
+    p, many = np.array([0.5, 0.3, 0.15, 0.05]), 2**16
+    own, tokens = urns(p)
+    halves = np.arange(many, dtype=np.uint64) * np.uint64(2**BITS // many)
+    words = halves[None, ::2] + (halves[None, 1::2] << np.uint64(BITS))
+    count = np.zeros((1, len(p)), dtype=np.int64)
+    tally(words, many, np.rint(own * 2.0**BITS).astype(np.uint64), tokens, count, np.array([0]))
+    np.testing.assert_allclose(count[0], many * p, rtol=0, atol=2 * len(p))
 
 
 def test_tokens_and_queries_are_found_by_name() -> None:
