@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from marginaudit.orders.snap import SequenceClasses
+from marginaudit.reports.snap.evenly import evenly
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -88,8 +89,7 @@ def frequencies(dataset: SequenceClasses, most: int = 20) -> list[Fraction]:
     weights = [Fraction(weight) for weight in dataset.weights or (1.0,) * dataset.K]
     total = sum(weights)
     found = sorted({weight / total for weight in weights})
-    taken = np.unique(np.linspace(0, len(found) - 1, min(most, len(found))).astype(int))
-    return [found[i] for i in taken]
+    return [found[i] for i in evenly(len(found), most)]
 
 
 def _tails(N: Integers, p: Floats, rest: Floats, low: Floats, high: Floats) -> Floats:

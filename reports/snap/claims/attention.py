@@ -13,6 +13,7 @@ from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, exact_series, series
 from marginaudit.reports.snap.binomial import LEVELS, Interval, counted, outside
+from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
 
 ENTROPY = 2305_16380
@@ -101,7 +102,7 @@ def misses(run: ClassRun) -> tuple[Series, NDArray[np.float64]]:
     (T - 1) q_{l|n} is Bin(T - 1, P(l|n)).
     """
     found = np.unique(run.dataset.P[run.dataset.P > 0])
-    taken = np.unique(np.linspace(0, len(found) - 1, min(len(found), MOST_PROBABILITIES)).astype(int))
+    taken = evenly(len(found), MOST_PROBABILITIES)
     lengths = counted(LONGEST)
     delta, p, T1 = (grid.ravel() for grid in np.meshgrid(LEVELS, found[taken], lengths, indexing="ij"))
     room = np.sqrt(T1 * np.log(2 / delta) / 2)
