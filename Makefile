@@ -29,7 +29,7 @@ docs: install ## build the pages of docs/ into docs/_build; a warning, a broken 
 
 fuzz: install ## put damaged files and options to every command, for minutes; SEED= repeats a run
 	@echo "seed $(SEED)"
-	@$(BIN)/pytest tests/test_fuzz.py --hypothesis-profile fuzz --hypothesis-seed $(SEED) --timeout 3600 $(ARGS)
+	@$(BIN)/pytest tests/test_fuzz.py tests/test_fuzz_specs.py --hypothesis-profile fuzz --hypothesis-seed $(SEED) --timeout 3600 $(ARGS)
 
 lint: install ## check style, formatting, and who imports whom
 	@$(BIN)/ruff check .

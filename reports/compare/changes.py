@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from marginaudit.reports.bound_constants.entry import differences
 from marginaudit.reports.compare.reading import Side
+from marginaudit.reports.plain import finite
 
 Direction: TypeAlias = Literal["worse", "better", "added", "gone"]
 
@@ -69,7 +70,7 @@ class Comparison:
             "old": self.old.where,
             "new": self.new.where,
             "counts": self.counts,
-            "settings": [{"name": name, "old": old, "new": new} for name, old, new in self.settings],
+            "settings": finite([{"name": name, "old": old, "new": new} for name, old, new in self.settings]),
             "changes": [asdict(change) for change in self.changes],
         }
 

@@ -1,12 +1,13 @@
 """What is compared: the report of an audit, a sweep of audits, or a file of bound constants."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from marginaudit.orders import InputError, file_content, shown, shown_path
+from marginaudit.orders import InputError, file_content, printable, shortened, shown, shown_path
 from marginaudit.orders.reading import parsed_json, utf_8_text
 from marginaudit.reports.bound_constants.constant import constants_of
 from marginaudit.reports.bound_constants.entry import Entry
@@ -127,12 +128,19 @@ def _settings(document: Mapping[str, Any], where: str) -> dict[str, Any]:
     return found | {f"sha256 of {data['name']}": data.get("sha256") for data in datasets}
 
 
-def _store(file: Path, where: str) -> Side:
+@contextmanager
+def _damage_told(file: Path, where: str) -> Iterator[None]:
     try:
+        yield
+    except DamagedFile as error:
+        got = shortened(printable(str(error).removeprefix(f"{file}: ")), 200)
+        raise InputError(where, got=f"a damaged file ({got})", expected="a file of bound constants") from None
+
+
+def _store(file: Path, where: str) -> Side:
+    with _damage_told(file, where):
         read_bounds(file)
         found = {key: entry for key in keys_in([file]) if (entry := read_entry(key)) is not None}
-    except DamagedFile as error:
-        raise InputError(where, got=str(error), expected="a file of bound constants") from None
     settings: dict[str, Any] = {}
     for key, entry in found.items():
         name = f"{key.test}: {key.dataset}, {key.claim}"
@@ -142,10 +150,8 @@ def _store(file: Path, where: str) -> Side:
 
 
 def _sweeps(file: Path, where: str) -> Side:
-    try:
+    with _damage_told(file, where):
         found = read_sweeps(file)
-    except DamagedFile as error:
-        raise InputError(where, got=str(error), expected="a file of bound constants") from None
     entries: dict[tuple[str, str], Entry] = {}
     settings: dict[str, Any] = {}
     for test, kept in found.items():

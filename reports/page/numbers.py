@@ -1,19 +1,23 @@
 """How reports write numbers."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 
 def number(value: float | None) -> str:
     """A number as a reader wants it: few digits, a dash for none.
 
-    >>> number(None), number(900), number(0.00123456), number(2.4e14)
-    ('–', '900', '0.001235', '2.4e+14')
+    >>> number(None), number(900), number(0.00123456), number(2.4e14), number(10**400)
+    ('–', '900', '0.001235', '2.4e+14', '1.000e+400')
     """
     if value is None:
         return "–"
     if isinstance(value, int) and abs(value) < 10_000_000:
         return str(value)
-    return f"{value:.4g}"
+    try:
+        return f"{value:.4g}"
+    except OverflowError:  # of a whole number beyond all floats
+        return f"{Decimal(value):.4g}"
 
 
 def powers(room: Sequence[float]) -> str:

@@ -58,7 +58,7 @@ def _readings(given: Any) -> list[Any]:
     number = Decimal(given)
     if not _computable(number):
         return []
-    return [float(number), *([int(number)] if number % 1 == 0 and number.adjusted() < 25 else [])]
+    return [float(number), *([int(number)] if number.adjusted() < 25 and number % 1 == 0 else [])]
 
 
 def _computable(number: Decimal) -> bool:

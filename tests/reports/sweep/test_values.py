@@ -45,6 +45,7 @@ def test_values(text: str, allowed: Values, values: tuple[Any, ...]) -> None:
         ("-1", SEED, f"f: v: got -1, expected {SEED.expected}"),
         ("nan", STEP_SIZE, f"f: v: got NaN, expected {STEP_SIZE.expected}"),
         ("1e999999999", STEPS, f"f: v: got 1E+999999999, expected {STEPS.expected}"),
+        ("1e300", SEED, f"f: v: got 1E+300, expected {SEED.expected}"),
         ("[[1]]", SEED, f"f: v: got [1], expected {SEED.expected}"),
         ('"1"', SEED, f"f: v: got '1', expected {SEED.expected}"),
         ("1979-05-27", SEED, "f: v: got datetime.date(1979, 5, 27), expected"),
