@@ -20,7 +20,7 @@ from tests.strategies import damaged
 SLOW = settings(max_examples=max(3, settings().max_examples // 10), suppress_health_check=list(HealthCheck))
 FAST = settings(suppress_health_check=list(HealthCheck))
 
-SWEEP = {
+SWEEP: dict[str, Any] = {
     "paper": "ntp",
     "seeds": 2,
     "keep": ["ntp.theorem1.direction:*", "ntp.prop1.loss:constant"],
@@ -28,14 +28,14 @@ SWEEP = {
     "settings": {"steps1": 2, "steps2": [1, 2], "lr2": {"from": 0.01, "to": 0.16, "factor": 4}},
     "figure": {"title": "a", "x": "lr2", "y": "ntp.theorem1.direction:slack", "line": "V"},
 }
-SNAP = {
+SNAP: dict[str, Any] = {
     "paper": "snap",
     "seeds": [0, 3],
     "keep": ["snap.lemma1:verdict"],
     "data": {"files": ["snap-single", "c.json"]},
     "settings": {"eta_y": [0.5, 1.0]},
 }
-AUDIT = {
+AUDIT: dict[str, Any] = {
     "datasets": ["d.json"],
     "paper": "ntp",
     "claims": ["ntp.lemma*", "ntp.prop1.loss"],
@@ -118,7 +118,20 @@ def test_any_spec_to_audit(spec: str) -> None:
         (folder / "d.json").write_text(json.dumps(TINY))
         (folder / "s.toml").write_bytes(spec.encode("utf-8", "surrogatepass"))
         answer = kept(
-            "audit", "s.toml", "--out", "report", "--jobs", "1", "--steps1", "2", "--steps2", "2", "--at", "1"
+            "audit",
+            "s.toml",
+            "--out",
+            "report",
+            "--claim",
+            "ntp.prop1.loss",
+            "--jobs",
+            "1",
+            "--steps1",
+            "2",
+            "--steps2",
+            "2",
+            "--at",
+            "1",
         )
         assert (folder / "report").is_dir() == (answer.status < 2)
 
@@ -137,7 +150,7 @@ REPORT = {
     ],
     "files": [],
 }  # fmt: skip
-BOUNDS = {
+BOUNDS: Any = {
     "test_it": {
         claim: {
             "d": {
@@ -184,8 +197,8 @@ def sides(draw: st.DrawFn) -> tuple[str, bytes, bytes]:
         document = damaged(draw, document)
     text = json.dumps(document).encode("utf-8", "surrogatepass")
     at = draw(st.integers(0, len(text)))
-    odd = draw(st.sampled_from([b"", b"", b"", b"\xff", b"NaN", b"[" * 3000, b"9" * 4400, b"1e400"]))
-    return name, json.dumps(good).encode(), text[:at] + odd + text[at:]
+    inserted = draw(st.sampled_from([b"", b"", b"", b"\xff", b"NaN", b"[" * 3000, b"9" * 4400, b"1e400"]))
+    return name, json.dumps(good).encode(), text[:at] + inserted + text[at:]
 
 
 def stored(**odd: Any) -> tuple[str, bytes, bytes]:
