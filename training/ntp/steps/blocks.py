@@ -1,4 +1,4 @@
-"""The classes in the order in which the compiled step goes through them: sixteen side by side, alike in their tokens."""
+"""The classes as the compiled step goes through them: sixteen side by side, those with the same tokens in turn."""
 
 from typing import Any, NamedTuple
 
@@ -6,23 +6,23 @@ import numpy as np
 
 from marginaudit.training.ntp.model.edges import Edges
 from marginaudit.training.ntp.steps.iterate import Floats
+from marginaudit.training.ntp.steps.lanes import LANES
 
-SIDE_BY_SIDE = 16
-"""The `LANES` of a block."""
+SIDE_BY_SIDE = int(LANES)
 
 DEEPEST = 8
 """Classes of a piece, at most: where one set of tokens has many classes, their pieces lie side by side."""
 
 APART = 32
-"""How far apart neighbours in a block were before: of one query, they add to the same sums, each after the one before."""
+"""How far apart neighbours in a block were before: those of one query add to the same sums, one after the other."""
 
 
 class Blocks(NamedTuple):
     """Pieces of classes that have the same merged edges, `SIDE_BY_SIDE` pieces in a block.
 
     All classes of a piece look up the same odds, add to the same fluxes and have one query, so that a block does so
-    once. The longest pieces come first; where a piece, or the last block, has fewer classes, frequency and ratios are 0.
-    Classes with equal merged edges and equal ratios are one.
+    once. The longest pieces come first; where a piece, or the last block, has fewer classes, frequency and ratios are
+    0. Classes with equal merged edges and equal ratios are one.
 
     Attributes
     ----------

@@ -104,7 +104,7 @@ def two_to(_context: Any, _shifted: Any) -> Any:
 
 @compiled_contracted
 def exp_of_small(r: Any) -> Any:
-    """exp to 1 ulp for abs(r) <= `SMALL`: the polynomial that meets it in 0 and in the Chebyshev points of the interval."""
+    """exp to 1 ulp for abs(r) <= `SMALL`: the polynomial that meets it in 0 and the Chebyshev points between."""
     p = 2.5106262550879078e-08 * r + 2.762773069846965e-07
     p = p * r + 2.755725286336732e-06
     p = p * r + 2.4801501014878055e-05
@@ -378,10 +378,8 @@ def take_steps(
         leading = 1.0
         shift = 0.0
         if one_hot:
-            curvature = concavity = 0.0
             for e in range(edges):
                 flux[e] = weight[e] * x[e]
-                curvature += 2 * flux[e]
         else:
             if A > LARGEST_A:
                 shift = largest_rise(x, A, blocks)
@@ -389,9 +387,8 @@ def take_steps(
             if not lowest > 0:
                 break
             inexact += (4 * A + 2) * attention
-            curvature, concavity = hessian[:, 0].max(), hessian[:, 1].max()
         gradient[:] = 0.0
-        winners = 0.0
+        together = winners = 0.0
         e = 0
         while e < edges:
             a = winner[e]
@@ -406,18 +403,18 @@ def take_steps(
                 e += 1
             gradient[0, a] -= s0
             gradient[1, a] += s1
+            together += s0
             winners += s0 * s0
+        curvature, concavity = (2 * together, 0.0) if one_hot else (hessian[:, 0].max(), hessian[:, 1].max())
         norm = root_of_squares(gradient[0])
         relative = EPS * (root_of_squares(gradient[1]) / norm + inexact / leading * shared * sqrt(winners) / norm)
         if not (isfinite(norm) and relative < 1):
             break
         length = lr if normalised else lr * exp(log(norm) + log_scale + shift - (lead + least if one_hot else 0.0))
         over_norm = 1 / norm
-        arc = 0.0
         for k in range(pairs):
             unit = gradient[0, k] * over_norm
-            turn = unit - last[k]
-            arc += turn * turn
+            gradient[1, k] = unit - last[k]
             last[k] = unit
             addend = -length * ((unit + reference[k]) + reference_low[k]) if normalised else -length * unit
             total = high[k] + addend
@@ -426,7 +423,7 @@ def take_steps(
             high[k] = total
         local_error += length * (relative + 4 * EPS)
         if normalised and moves + taken > 0:
-            log_growth += sqrt(arc)
+            log_growth += root_of_squares(gradient[1])
         log_growth += log(max(1 + length * concavity * over_norm, length * curvature * over_norm - 1))
         taken += 1
     return taken, local_error, log_growth

@@ -1,10 +1,11 @@
 """Sixteen float64 numbers that compiled functions compute with as with one: a loop over them stays in registers.
 
-`load`, `store` and `lanes_of` make and keep lanes; +, -, * and / take them, and numbers for all lanes alike. The compiler
-makes of each operation as few instructions of the processor as it has.
+`load`, `store` and `lanes_of` make and keep lanes; +, -, * and / take them, and numbers for all lanes alike. The
+compiler makes of each operation as few instructions of the processor as it has.
 """
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,12 @@ INTEGERS = ir.VectorType(ir.IntType(64), int(LANES))
 PLACES = ir.VectorType(ir.IntType(32), int(LANES))
 
 
-class LanesType(types.Type):  # type: ignore[misc]
+def lowered(typing: Callable[..., Any]) -> Any:
+    """`intrinsic`, for calls without the context that numba adds."""
+    return intrinsic(typing)
+
+
+class LanesType(types.Type):
     """What numba calls them."""
 
     def __init__(self) -> None:
@@ -32,11 +38,11 @@ lanes = LanesType()
 
 
 @register_model(LanesType)
-class LanesModel(models.PrimitiveModel):  # type: ignore[misc]
+class LanesModel(models.PrimitiveModel):
     """One register, or as few as hold them."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, VECTOR)
+        super().__init__(manager, kind, VECTOR)  # type: ignore[no-untyped-call]
 
 
 def _spread(context: Any, builder: Any, kind: Any, value: Any) -> Any:
@@ -48,7 +54,7 @@ def _spread(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def _of_two(instruction: Any) -> Any:
-    @intrinsic
+    @lowered
     def operation(_context: Any, a: Any, b: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             both = zip(signature.args, arguments, strict=True)
@@ -79,7 +85,7 @@ smaller = _of_two(lambda builder, x, y: builder.select(builder.fcmp_ordered("<",
 larger = _of_two(lambda builder, x, y: builder.select(builder.fcmp_ordered(">", x, y), x, y))
 
 
-@intrinsic
+@lowered
 def lanes_of(_context: Any, value: Any) -> Any:
     """The number in all lanes."""
 
@@ -89,7 +95,7 @@ def lanes_of(_context: Any, value: Any) -> Any:
     return lanes(value), code
 
 
-@intrinsic
+@lowered
 def root(_context: Any, value: Any) -> Any:
     """The square root of each."""
 
@@ -105,7 +111,7 @@ def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
     return builder.bitcast(builder.gep(data, [at]), VECTOR.as_pointer())
 
 
-@intrinsic
+@lowered
 def load(_context: Any, array: Any, at: Any) -> Any:
     """The numbers from ``array[at]`` on."""
 
@@ -117,7 +123,7 @@ def load(_context: Any, array: Any, at: Any) -> Any:
     return lanes(array, at), code
 
 
-@intrinsic
+@lowered
 def store(_context: Any, array: Any, at: Any, value: Any) -> Any:
     """Put them into ``array[at]`` and on."""
 
@@ -129,7 +135,7 @@ def store(_context: Any, array: Any, at: Any, value: Any) -> Any:
     return types.none(array, at, value), code
 
 
-@intrinsic
+@lowered
 def two_to_lanes(_context: Any, shifted: Any) -> Any:
     """As `two_to`, of each."""
 
