@@ -22,6 +22,7 @@ from marginaudit.orders.ntp.realize import (
     surveys,
 )
 from marginaudit.orders.running_text import ALICE
+from marginaudit.orders.text import shown_path
 from marginaudit.reports.command.arguments import JSON
 from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed
@@ -88,7 +89,8 @@ def realize(
         path = stack.enter_context(as_file(ALICE)) if shipped else Path(file)
         bar.say(f"reading {path.name}")
         sentences = read_sentences(path, unit=unit, column=column, prose=prose or shipped, reach=bar.reach)
-        text = numbered(printable(path.stem), sentences, max_length).of_vocabulary(max_vocabulary)
+        text = numbered(printable(path.stem), sentences, max_length, where=shown_path(path))
+        text = text.of_vocabulary(max_vocabulary)
         bar.say("looking for the largest part")
         found, part = _searched(text, majority=majority)
         rows = _rows(text, bar, majority=majority) if table or plot else []
