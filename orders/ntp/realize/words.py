@@ -94,7 +94,8 @@ def numbered(
     numbers: dict[Token, int] = {}
     token, start = array("i"), array("q", [0])
     read = 0
-    for read, sentence in enumerate(sentences, start=1):
+    for sentence in sentences:
+        read += 1
         words = sentence if longest is None else sentence[: longest + 1]
         if len(words) > 1:
             token.extend([numbers.setdefault(word, len(numbers)) for word in words])
