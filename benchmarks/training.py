@@ -9,8 +9,8 @@ Usage: python benchmarks/training.py [V,N ...]
   an extra: pip install 'marginaudit[bench]' (the CPU build is enough).
 
 Before it is timed, every form has to reach the same direction after some steps. Each number is the median of several
-rounds that take the forms in turn, with the quartiles in brackets. One thread. At the last size PyTorch, whose arrays
-hold an entry for every sample and label, is left out.
+rounds that take the forms in turn, with the quartiles in brackets, in time of the processor. One thread. At the last
+size PyTorch, whose arrays hold an entry for every sample and label, is left out.
 """
 
 import os
@@ -217,9 +217,9 @@ def _steps_in_a_round(form: Steps) -> int:
 
 
 def _seconds(form: Steps, steps: int) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     form(steps)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def row(V: int, N: int) -> tuple[list[str], str]:
@@ -274,7 +274,7 @@ def compare(sizes: tuple[tuple[int, int], ...]) -> None:
     packages = ["numba", "numpy", *(["torch"] if HAS_TORCH else [])]
     print(f"{_processor()}, Python {platform.python_version()}, ", end="")
     print(", ".join(f"{name} {version(name)}" for name in packages) + "\n")
-    print("Microseconds a step; the ratio to PyTorch takes the faster of its two forms.\n")
+    print("Microseconds of the processor a step; the ratio to PyTorch takes the faster of its two forms.\n")
     print("| " + " | ".join(TITLES) + " |")
     print("|" + " ---: |" * len(TITLES))
     for V, N in sizes:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.jit import compiled, compiled_contracted
 from marginaudit.training.ntp.steps.blocks import Blocks
-from marginaudit.training.ntp.steps.compiled import NONE, exp_of_small
+from marginaudit.training.ntp.steps.compiled import NONE, exp_of_small_share
 from marginaudit.training.ntp.steps.lanes import LANES, load, root, store
 from training import ROUNDS, Stage2, Steps, megabytes, streaming
 
@@ -33,7 +33,7 @@ def exponentials(blocks: Blocks, A: float, values: Floats, out: Floats) -> None:
     """One an edge."""
     for _ in range(len(blocks.ratio) // len(values)):
         for k in range(NONE, np.uint64(len(values)), LANES):
-            store(out, k, exp_of_small(A * load(values, k)))
+            store(out, k, exp_of_small_share(A * load(values, k)))
         values[0] = out[1]
 
 

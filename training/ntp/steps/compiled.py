@@ -118,6 +118,19 @@ def exp_of_small(r: Any) -> Any:
 
 
 @compiled_contracted
+def exp_of_small_share(r: Any) -> Any:
+    """exp to 1 ulp for 0 <= r <= `SMALL`, as `exp_of_small`: half the interval takes two terms less."""
+    p = 3.228235200728417e-06 * r + 2.4482954706856045e-05
+    p = p * r + 0.0001985269616727334
+    p = p * r + 0.0013888651415428564
+    p = p * r + 0.0083333362241611
+    p = p * r + 0.04166666646932861
+    p = p * r + 0.1666666666734068
+    p = p * r + 0.49999999999991146
+    return (p * r + 1.0000000000000002) * r + 1
+
+
+@compiled_contracted
 def exp_of(v: float) -> float:
     """exp to 1 ulp for v <= 709, in operations that loops can do on vectors; below -708 it is exp(-708).
 
@@ -241,7 +254,7 @@ def class_fluxes(
             led, least, largest, rise = lanes_of(0.0), lanes_of(inf), lanes_of(0.0), lanes_of(1.0)
             for k in range(NONE, many, LANES):
                 f = load(phis, k) * phi_a
-                p = exp_of_small(A * f) if small else exp_of_lanes(A * (f - top))
+                p = exp_of_small_share(A * f) if small else exp_of_lanes(A * (f - top))
                 lead = p * f
                 store(phis, k, f)
                 store(leads, k, lead)
