@@ -53,7 +53,8 @@ def test_it_prints_a_table_of_what_is_installed(benchmark: ModuleType) -> None:
     assert int(row["edges"]) == sum(len(bag) - 1 for _, bag, _ in classes)
     assert all(float(row[title].split()[0]) > 0 for title in ("compiled", "late", "NumPy"))
     assert all((row[title] != "–") == benchmark.HAS_TORCH for title in titles if "PyTorch" in title)
-    assert f"V = {V}, N = {N}: one pass over the step's arrays" in printed
+    assert f"V = {V}, N = {N}: one pass over what the formulas name of edges and classes" in printed
+    assert "; one pass over the arrays that it reads itself" in printed
     assert ("pip install" in printed) != benchmark.HAS_TORCH
 
 
