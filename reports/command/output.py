@@ -22,6 +22,14 @@ def write_json(path: Path, document: Any, option: str, indent: int | None = None
         write_whole(path, json_text(document, indent=indent))
 
 
+def write_long_json(path: Path, document: Mapping[str, Any], option: str) -> None:
+    """A JSON file of an object in which iterators stand for arrays, without the whole text in memory."""
+    from marginaudit.reports.page.files import json_pieces, write_whole
+
+    with writing(path, option):
+        write_whole(path, json_pieces(document))
+
+
 def check_output(path: Path, option: str, *endings: str) -> None:
     """Refuse a file that cannot be written before there is anything to write, or with another ending than one given."""
     from marginaudit.reports.page.files import check_writable

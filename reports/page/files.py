@@ -7,7 +7,8 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +18,28 @@ from marginaudit.reports.page.locks import lock_of
 FORMULA_START = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 """First characters by which a spreadsheet takes a text cell for a formula: the printable ones of OWASP's list."""
 
+ENTRIES = 10_000
+"""Entries of a long array that are written at a time."""
+
 PART = ".part"
 """Ending of a file's temporary."""
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write under a temporary name beside the file, then rename.
+def write_whole(path: Path, content: str | bytes | Iterator[str]) -> None:
+    """Write, piece by piece if there are several, under a temporary name beside the file, then rename.
 
     What programs that were killed left of it is removed, where the file system has locks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     _sweep(path)
-    replace_whole(path, content.encode("utf-8") if isinstance(content, str) else content)
+    if isinstance(content, bytes):
+        replace_whole(path, content)
+    else:
+        pieces = [content] if isinstance(content, str) else content
+        replace_whole(path, (piece.encode("utf-8") for piece in pieces))
 
 
-def replace_whole(path: Path, data: bytes, *, read_back: bool = False) -> None:
+def replace_whole(path: Path, data: bytes | Iterator[bytes], *, read_back: bool = False) -> None:
     """Write under a temporary name beside the file, then rename; if asked, once it is on the disk and read back.
 
     Raises
@@ -42,7 +50,7 @@ def replace_whole(path: Path, data: bytes, *, read_back: bool = False) -> None:
     handle, temporary, lock = _temporary_beside(path)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.writelines([data] if isinstance(data, bytes) else data)
             if read_back:
                 file.flush()
                 os.fsync(file.fileno())
@@ -113,6 +121,31 @@ def json_text(document: Any, *, indent: int | None = None) -> str:
     """
     text = json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False)
     return re.sub(r"[^ -~\n]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text) + "\n"
+
+
+def json_pieces(document: Mapping[str, Any]) -> Iterator[str]:
+    r"""`json_text` piece by piece, of an object in which iterators stand for arrays.
+
+    >>> "".join(json_pieces({"a": 1, "b": iter([2, {"c": 3}]), "d": iter([])}))
+    '{"a": 1, "b": [2, {"c": 3}], "d": []}\n'
+    """
+    before = "{"
+    for key, value in document.items():
+        yield f"{before}{_line(key)}: "
+        if isinstance(value, Iterator):
+            between = "["
+            while some := list(islice(value, ENTRIES)):
+                yield f"{between}{_line(some)[1:-1]}"
+                between = ", "
+            yield "[]" if between == "[" else "]"
+        else:
+            yield _line(value)
+        before = ", "
+    yield "}\n"
+
+
+def _line(value: Any) -> str:
+    return json_text(value).removesuffix("\n")
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

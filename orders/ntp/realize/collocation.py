@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp.realize.samples import Samples
 from marginaudit.orders.relations import Indices
 
-PLACES_AT_ONCE = 2**22
+PLACES_AT_ONCE = 2**20
 """Places that are looked at at a time."""
 
 NONE = -1
@@ -17,11 +17,11 @@ NONE = -1
 
 
 def pieces(start: Indices) -> list[tuple[int, int]]:
-    """Ranges of samples or queries, each of as many places as are looked at at a time, and less than one of them more.
+    """Ranges of samples, each of as many places as are looked at at a time, and less than one sample's more.
 
     Parameters
     ----------
-    start : (samples + 1,) or (queries + 1,)
+    start : (samples + 1,)
         Where the places of each start.
     """
     ends = np.searchsorted(start, np.arange(PLACES_AT_ONCE, start[-1], PLACES_AT_ONCE))

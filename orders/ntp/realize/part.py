@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter, itemgetter
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from marginaudit.orders.ntp.dataset import Dataset, Sample
 from marginaudit.orders.ntp.realize.collocation import best_matching, pair_weights
 from marginaudit.orders.ntp.realize.program import program, relaxed, solved
 from marginaudit.orders.ntp.realize.samples import Samples
-from marginaudit.orders.ntp.realize.winners import Mask, allowed, ascend, kept
+from marginaudit.orders.ntp.realize.winners import Mask, allowed, ascend, at_query, kept
 from marginaudit.orders.reading import Token
 from marginaudit.orders.relations import Indices
 
@@ -61,7 +62,7 @@ def largest_part(samples: Samples) -> Part:
     """
     source, fits = best_matching(pair_weights(samples, samples.eligible))
     upper, by = fits, "matching"
-    follower = samples.token == np.repeat(samples.query, samples.size)
+    follower = at_query(samples)
     ends = [
         _improved(samples, source, np.zeros(len(samples.token), dtype=np.bool_)),
         _improved(samples, _matched(samples, follower), follower),
@@ -108,21 +109,38 @@ def _matched(samples: Samples, winner: Mask) -> Indices:
     return best_matching(pair_weights(samples, allowed(samples, winner)))[0]
 
 
-def dataset_of(part: Part, samples: Samples, vocabulary: Sequence[Token], name: str) -> Dataset:
-    """The part as a dataset over the tokens that it uses; n, where no sample says it, is any injective map."""
-    chosen = np.flatnonzero(part.kept).tolist()
+def document_of(part: Part, samples: Samples, vocabulary: Sequence[Token], name: str) -> dict[str, Any]:
+    """The part as the JSON form of a dataset over the tokens that it uses, its samples an iterator.
+
+    n, where no sample says it, is any injective map.
+    """
     following = samples.next[part.kept]
-    present = samples.token[np.repeat(part.kept, samples.size)]
-    used = np.union1d(present, following).tolist()
+    there = np.zeros(samples.vocabulary_size, dtype=np.bool_)
+    there[samples.token[np.repeat(part.kept, samples.size)]] = True
+    there[following] = True
+    used = np.flatnonzero(there).tolist()
     said = {int(part.source[y]): y for y in np.unique(following).tolist()}
     free = iter(sorted(set(used) - set(said.values())))
+    return {
+        "name": name,
+        "vocabulary": [vocabulary[x] for x in used],
+        "samples": (
+            {"tokens": [vocabulary[x] for x in samples.tokens_of(s)], "next": vocabulary[samples.next[s]]}
+            | ({"count": int(samples.count[s])} if samples.count[s] > 1 else {})
+            for s in np.flatnonzero(part.kept).tolist()
+        ),
+        "next_token": {vocabulary[x]: vocabulary[said[x] if x in said else next(free)] for x in used},
+    }
+
+
+def dataset_of(part: Part, samples: Samples, vocabulary: Sequence[Token], name: str) -> Dataset:
+    """The part as a dataset; see `document_of`."""
+    document = document_of(part, samples, vocabulary, name)
+    rows = list(document["samples"])
     return Dataset(
         name=name,
-        vocabulary=tuple(vocabulary[x] for x in used),
-        samples=tuple(
-            Sample(tuple(vocabulary[x] for x in samples.tokens_of(s)), vocabulary[y])
-            for s, y in zip(chosen, following.tolist(), strict=True)
-        ),
-        counts=tuple(samples.count[part.kept].tolist()),
-        next_token={vocabulary[x]: vocabulary[said[x] if x in said else next(free)] for x in used},
+        vocabulary=tuple(document["vocabulary"]),
+        samples=tuple(Sample(tuple(row["tokens"]), row["next"]) for row in rows),
+        counts=tuple(row.get("count", 1) for row in rows),
+        next_token=document["next_token"],
     )

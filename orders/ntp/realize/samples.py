@@ -87,6 +87,7 @@ def samples_of(text: Text, *, majority: bool = False) -> Samples:
         levels.append(np.stack([start[active[one]], np.full(len(one), length), count]))
         node[active] = path
     first, long, count = np.concatenate(levels, axis=1)
+    del levels, node, active, code, one, path
     return _samples(V, text.token, first, long, text.token[first + long].astype(np.int64), count, majority=majority)
 
 

@@ -88,14 +88,15 @@ def _closest_to(part: Part, samples: Samples) -> Indices:
 def _relations(samples: Samples, source: Indices) -> Relations:
     """Definition 1 by the collocation that is given backwards; a sample that it does not fit makes no relation.
 
-    Some queries at a time, as memory holds several numbers for each of their places.
+    Some samples at a time, as memory holds several numbers for each of their places.
     """
-    place = answered(samples, source)
-    first = samples.query_start
-    ranges = [(first[lo], first[hi]) for lo, hi in pieces(samples.start[first])]
-    found = [_related(samples, lo + np.flatnonzero(place[lo:hi] != NONE), place) for lo, hi in ranges]
-    columns = ("query", "winner", "loser", "sample")
-    return Relations(**{name: np.concatenate([getattr(part, name) for part in found]) for name in columns})
+    place, V = answered(samples, source), samples.vocabulary_size
+    found = [_related(samples, lo + np.flatnonzero(place[lo:hi] != NONE), place) for lo, hi in pieces(samples.start)]
+    query, winner, loser, sample = (
+        np.concatenate([getattr(part, name) for part in found]) for name in ("query", "winner", "loser", "sample")
+    )
+    kept = np.unique((query * V + winner) * V + loser, return_index=True)[1]
+    return Relations(query[kept], winner[kept], loser[kept], sample[kept])
 
 
 def _related(samples: Samples, fits: Indices, place: Indices) -> Relations:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.jit import compiled
-from marginaudit.orders.ntp.realize.collocation import NONE
 from marginaudit.orders.ntp.realize.samples import Samples
 from marginaudit.orders.relations import Indices
 
@@ -26,18 +25,19 @@ def answered(samples: Samples, source: Indices) -> Indices:
 
 def kept(samples: Samples, source: Indices, winner: Mask) -> Mask:
     """The samples that meet Assumption 1 together, where the tokens at the marked places win under their query."""
-    place = answered(samples, source)
-    alone = np.add.reduceat(winner, samples.start[:-1], dtype=np.int64) == 1
-    fits: Mask = place != NONE
-    fits &= (samples.size == 1) | (alone & winner[place])
-    return fits
+    found: Mask = _kept(samples.start, answered(samples, source), winner)
+    return found
 
 
 def allowed(samples: Samples, winner: Mask) -> Mask:
     """Places that the next token could answer beside these winners."""
-    number = np.add.reduceat(winner, samples.start[:-1], dtype=np.int64)
-    free = np.repeat(samples.size == 1, samples.size)
-    found: Mask = samples.eligible & (free | (winner & np.repeat(number == 1, samples.size)))
+    found: Mask = _allowed(samples.start, samples.eligible, winner)
+    return found
+
+
+def at_query(samples: Samples) -> Mask:
+    """Places of the query itself."""
+    found: Mask = _at_query(samples.start, samples.token, samples.query)
     return found
 
 
@@ -68,6 +68,34 @@ def _answered(start: Indices, token: Any, eligible: Mask, following: Indices, so
             if token[i] == source[following[s]] and eligible[i]:
                 place[s] = i
     return place
+
+
+@compiled
+def _kept(start: Indices, place: Indices, winner: Mask) -> Mask:
+    found = np.zeros(len(place), dtype=np.bool_)
+    for s in range(len(place)):
+        alone = winner[start[s] : start[s + 1]].sum() == 1
+        found[s] = place[s] >= 0 and (start[s + 1] - start[s] == 1 or (alone and winner[place[s]]))
+    return found
+
+
+@compiled
+def _allowed(start: Indices, eligible: Mask, winner: Mask) -> Mask:
+    found = np.zeros(len(winner), dtype=np.bool_)
+    for s in range(len(start) - 1):
+        alone = winner[start[s] : start[s + 1]].sum() == 1
+        for i in range(start[s], start[s + 1]):
+            found[i] = eligible[i] and (start[s + 1] - start[s] == 1 or (alone and winner[i]))
+    return found
+
+
+@compiled
+def _at_query(start: Indices, token: Any, query: Indices) -> Mask:
+    found = np.zeros(len(token), dtype=np.bool_)
+    for s in range(len(query)):
+        for i in range(start[s], start[s + 1]):
+            found[i] = token[i] == query[s]
+    return found
 
 
 @compiled

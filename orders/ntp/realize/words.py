@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.reading import Token
 from marginaudit.orders.running_text import OTHER
+from marginaudit.orders.text import counted
 
 Indices32 = NDArray[np.int32]
 
@@ -78,7 +79,9 @@ class Text:
         return replace(self, vocabulary=(*(names[i] for i in known), OTHER), token=number[self.token])
 
 
-def numbered(name: str, sentences: Iterable[Sequence[Token]], longest: int | None = None) -> Text:
+def numbered(
+    name: str, sentences: Iterable[Sequence[Token]], longest: int | None = None, *, where: str | None = None
+) -> Text:
     """The text of sentences, without samples longer than ``longest``.
 
     Sentences of fewer than two tokens have no sample and are left out.
@@ -86,17 +89,21 @@ def numbered(name: str, sentences: Iterable[Sequence[Token]], longest: int | Non
     Raises
     ------
     InputError
-        No sentence is left.
+        No sentence is left; ``where``, or the name, says of what.
     """
     numbers: dict[Token, int] = {}
     token, start = array("i"), array("q", [0])
+    read = 0
     for sentence in sentences:
+        read += 1
         words = sentence if longest is None else sentence[: longest + 1]
         if len(words) > 1:
             token.extend([numbers.setdefault(word, len(numbers)) for word in words])
             start.append(len(token))
     if len(start) == 1:
-        raise InputError(name, got="no sentence of at least 2 tokens", expected="a sentence a line")
+        got = f"{counted(read, 'sentence')} of fewer than 2 tokens" if read else "no sentence"
+        expected = "a sentence of at least 2 tokens (a line that starts with # is a comment)"
+        raise InputError(where or name, got=got, expected=expected)
     return Text(name, tuple(numbers), np.frombuffer(token, dtype=np.int32), np.frombuffer(start, dtype=np.int64))
 
 

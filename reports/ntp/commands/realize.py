@@ -9,12 +9,11 @@ from typing import Any
 import click
 
 from marginaudit.orders import printable
-from marginaudit.orders.ntp import Dataset, dataset_to_document
 from marginaudit.orders.ntp.realize import (
     UNITS,
     Survey,
     Text,
-    dataset_of,
+    document_of,
     numbered,
     read_sentences,
     samples_of,
@@ -22,10 +21,11 @@ from marginaudit.orders.ntp.realize import (
     surveys,
 )
 from marginaudit.orders.running_text import ALICE
+from marginaudit.orders.text import shown_path
 from marginaudit.reports.command.arguments import JSON
 from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed
-from marginaudit.reports.command.output import check_output, print_json, write_figure, write_json, write_table
+from marginaudit.reports.command.output import check_output, print_json, write_figure, write_long_json, write_table
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.ntp.figures.realizable import realizable_figure
 from marginaudit.reports.ntp.realizable import SIZES, answer, sizes
@@ -88,13 +88,11 @@ def realize(
         path = stack.enter_context(as_file(ALICE)) if shipped else Path(file)
         bar.say(f"reading {path.name}")
         sentences = read_sentences(path, unit=unit, column=column, prose=prose or shipped, reach=bar.reach)
-        text = numbered(printable(path.stem), sentences, max_length).of_vocabulary(max_vocabulary)
+        text = numbered(printable(path.stem), sentences, max_length, where=shown_path(path))
+        text = text.of_vocabulary(max_vocabulary)
         bar.say("looking for the largest part")
-        found, part = _searched(text, majority=majority)
+        found, size = _written(text, out, majority=majority)
         rows = _rows(text, bar, majority=majority) if table or plot else []
-    written, size = dataset_to_document(part), {"tokens": part.V, "distinct": part.N}
-    del part  # as large as what is written of it
-    write_json(out, written, "--out")
     command = f"marginaudit audit {shlex.quote(str(out))}"
     document = answer(found) | {"sentences": text.sentences, "longest": text.longest}
     document["realizable"] |= {**size, "dataset": str(out), "audit": command}
@@ -113,11 +111,13 @@ def realize(
     return 0
 
 
-def _searched(text: Text, *, majority: bool) -> tuple[Survey, Dataset]:
-    """The numbers of a text, and its largest part."""
+def _written(text: Text, out: Path, *, majority: bool) -> tuple[Survey, dict[str, int]]:
+    """The numbers of a text, and the size of its largest part, which is written."""
     samples = samples_of(text, majority=majority)
     found = survey(samples)
-    return found, dataset_of(found.part, samples, text.vocabulary, f"{text.name}-realizable")
+    document = document_of(found.part, samples, text.vocabulary, f"{text.name}-realizable")
+    write_long_json(out, document, "--out")
+    return found, {"tokens": len(document["vocabulary"]), "distinct": int(found.part.kept.sum())}
 
 
 def _rows(text: Text, bar: Bar, *, majority: bool) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from marginaudit.reports.page import files
-from marginaudit.reports.page.files import check_writable, replace_whole, write_whole
+from marginaudit.reports.page.files import check_writable, json_pieces, json_text, replace_whole, write_whole
 from marginaudit.reports.page.locks import lock_of
 
 
@@ -195,3 +195,15 @@ def test_trying_a_file_leaves_nothing(tmp_path: Path) -> None:
     assert names(tmp_path) == []
     with pytest.raises(FileNotFoundError):
         check_writable(tmp_path / "folder" / "a.json")
+
+
+@pytest.mark.parametrize("many", range(6))
+def test_long_json_is_the_same_in_pieces(many: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(files, "ENTRIES", 2)
+    entries = [{"é\x9b": [i, "a, b"]} for i in range(many)]
+    document = {"name": "x", "entries": entries, "next": {"a": None}}
+    pieces = list(json_pieces(document | {"entries": iter(entries)}))
+    assert "".join(pieces) == json_text(document)
+    assert sum("a, b" in piece for piece in pieces) == (many + 1) // 2
+    write_whole(tmp_path / "a.json", iter(pieces))
+    assert (tmp_path / "a.json").read_text() == json_text(document)

@@ -14,8 +14,18 @@ from numba import types
 from numba.extending import intrinsic
 
 from marginaudit.orders.jit import compiled, compiled_contracted
-from marginaudit.training.ntp.model.edges import Edges
+from marginaudit.training.ntp.steps.blocks import Blocks, in_blocks
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
+from marginaudit.training.ntp.steps.lanes import (
+    LANES,
+    lanes_of,
+    larger,
+    load,
+    root,
+    smaller,
+    store,
+    two_to_lanes,
+)
 from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN, ONE_HOT
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 
@@ -25,20 +35,13 @@ LARGEST_A = 300.0
 WORK = 10_000_000
 """Edges that one call of the kernel goes through, about a tenth of a second: no interrupt reaches it before."""
 
-BLOCK = 1024
-"""Edges whose scratch arrays fit the processor's nearest caches together."""
-
 SUMMED = 512
 """Squares that are added without compensation."""
 
-CLASSES = 128
-"""Classes of a block, at most; see `BLOCK`."""
-
-APART = 32
-"""How far apart neighbours in a block were before."""
-
-LANES = 4
+APART = 4
 """Separate sums or minima, which the processor has under way at the same time."""
+
+NONE = np.uint64(0)
 
 LEAST_EXPONENT = -708.0
 LOG2_E = 1.4426950408889634
@@ -57,8 +60,8 @@ def root_of_squares(values: Floats) -> float:
     for start in range(0, len(values), SUMMED):
         stop = min(start + SUMMED, len(values))
         a = b = c = d = 0.0
-        whole = start + (stop - start) // LANES * LANES
-        for k in range(start, whole, LANES):
+        whole = start + (stop - start) // APART * APART
+        for k in range(start, whole, APART):
             a += values[k] * values[k]
             b += values[k + 1] * values[k + 1]
             c += values[k + 2] * values[k + 2]
@@ -76,8 +79,8 @@ def root_of_squares(values: Floats) -> float:
 def smallest(values: Floats) -> float:
     """The least value; inf of none."""
     a = b = c = d = inf
-    whole = len(values) // LANES * LANES
-    for k in range(0, whole, LANES):
+    whole = len(values) // APART * APART
+    for k in range(0, whole, APART):
         a = values[k] if values[k] < a else a
         b = values[k + 1] if values[k + 1] < b else b
         c = values[k + 2] if values[k + 2] < c else c
@@ -100,14 +103,31 @@ def two_to(_context: Any, _shifted: Any) -> Any:
 
 
 @compiled_contracted
-def exp_of_small(r: float) -> float:
-    """exp to 1 ulp for abs(r) <= `SMALL`: the Taylor sum, its terms in pairs for the processor to add side by side."""
-    square = r * r
-    fourth = square * square
-    low = (1 / 2 + r * (1 / 6)) + square * (1 / 24 + r * (1 / 120))
-    middle = (1 / 720 + r * (1 / 5040)) + square * (1 / 40320 + r * (1 / 362880))
-    high = (1 / 3628800 + r * (1 / 39916800)) + square * (1 / 479001600 + r * (1 / 6227020800))
-    return 1 + (r + square * (low + fourth * (middle + fourth * high)))
+def exp_of_small(r: Any) -> Any:
+    """exp to 1 ulp for abs(r) <= `SMALL`: the polynomial that meets it in 0 and the Chebyshev points between."""
+    p = 2.5106262550879078e-08 * r + 2.762773069846965e-07
+    p = p * r + 2.755725286336732e-06
+    p = p * r + 2.4801501014878055e-05
+    p = p * r + 0.00019841269876840357
+    p = p * r + 0.001388888893514123
+    p = p * r + 0.008333333333325551
+    p = p * r + 0.04166666666656548
+    p = p * r + 0.1666666666666667
+    p = p * r + 0.5000000000000007
+    return (p * r + 1) * r + 1
+
+
+@compiled_contracted
+def exp_of_small_share(r: Any) -> Any:
+    """exp to 1 ulp for 0 <= r <= `SMALL`, as `exp_of_small`: half the interval takes two terms less."""
+    p = 3.228235200728417e-06 * r + 2.4482954706856045e-05
+    p = p * r + 0.0001985269616727334
+    p = p * r + 0.0013888651415428564
+    p = p * r + 0.0083333362241611
+    p = p * r + 0.04166666646932861
+    p = p * r + 0.1666666666734068
+    p = p * r + 0.49999999999991146
+    return (p * r + 1.0000000000000002) * r + 1
 
 
 @compiled_contracted
@@ -119,76 +139,47 @@ def exp_of(v: float) -> float:
     v = v if v > LEAST_EXPONENT else LEAST_EXPONENT
     shifted = v * LOG2_E + INTEGER_BITS
     n = shifted - INTEGER_BITS
-    return exp_of_small((v - n * LN2_HIGH) - n * LN2_LOW) * two_to(shifted)  # type: ignore[call-arg]
+    return exp_of_small((v - n * LN2_HIGH) - n * LN2_LOW) * two_to(shifted)  # type: ignore[call-arg,no-any-return]
 
 
-class Blocks(NamedTuple):
-    """The classes in blocks of equal size, so that `class_fluxes` loops over neighbouring classes.
-
-    Attributes
-    ----------
-    size, count : (blocks,) arrays
-        Edges of each of the block's classes, and how many classes: without sign, as then an index computed from
-        them cannot be negative, which numba would look into at every use.
-    number, ratio : (edges,) arrays
-        Block by block, in it the first edges of all its classes, then the second ones, and so on.
-    frequency, absent, query : (classes,) arrays
-        Block by block.
-    """
-
-    size: Any
-    count: Any
-    number: Any
-    ratio: Floats
-    frequency: Floats
-    absent: Floats
-    query: Any
+@compiled_contracted
+def exp_of_lanes(v: Any) -> Any:
+    """`exp_of` each."""
+    v = larger(v, LEAST_EXPONENT)
+    shifted = v * LOG2_E + INTEGER_BITS
+    n = shifted - INTEGER_BITS
+    return exp_of_small((v - n * LN2_HIGH) - n * LN2_LOW) * two_to_lanes(shifted)
 
 
-def sliced(edges: Edges, number: Any, ratio: Floats) -> Blocks:
-    """The classes in blocks; ``number`` and ``ratio`` are (edges,) arrays."""
-    sizes = np.diff(edges.first)
-    blocks = []
-    for size in np.unique(sizes):
-        same = np.flatnonzero(sizes == size)
-        most = max(1, min(CLASSES, BLOCK // int(size)))
-        blocks += [_apart(same[i : i + most]) for i in range(0, len(same), most)]
-    order = np.concatenate(
-        [(edges.first[block] + np.arange(sizes[block[0]])[:, np.newaxis]).ravel() for block in blocks]
-    )
-    classes = np.concatenate(blocks)
-    return Blocks(
-        np.array([sizes[block[0]] for block in blocks], np.uint64),
-        np.array([len(block) for block in blocks], np.uint64),
-        number[order].astype(np.uint32),
-        ratio[order],
-        edges.frequency[classes],
-        edges.absent[classes].astype(np.float64),
-        edges.query[classes].astype(np.uint32),
-    )
-
-
-def _apart(block: Any) -> Any:
-    """Neighbours moved apart: classes of one query add to the same sums, each after the one before."""
-    return np.concatenate([block[i::APART] for i in range(APART)])
+@compiled
+def largest_of(values: Any) -> float:
+    """The largest of the lanes."""
+    each = np.empty(LANES)
+    store(each, NONE, values)
+    return float(each.max())
 
 
 @compiled
 def largest_rise(odds: Floats, A: float, blocks: Blocks) -> float:
     """The largest over classes of A (the largest phi_j + Phi), or A if that is less."""
-    rise = 0.0
-    edge = np.uint64(0)
-    for b in range(len(blocks.size)):
-        n = blocks.count[b]
-        for c in range(n):
-            total = largest = 0.0
-            for i in range(blocks.size[b]):
-                weight = blocks.ratio[edge + i * n + c] * odds[blocks.number[edge + i * n + c]]
-                total += weight
-                largest = max(largest, weight)
-            rise = max(rise, A * (largest + total) / (1 + total))
-        edge += blocks.size[b] * n
-    return min(rise, A)
+    size, rounds, number, _, ratio, _ = blocks
+    held = np.empty(size.max() * LANES)
+    rise = lanes_of(0.0)
+    at = edge = NONE
+    for b in range(len(size)):
+        many = size[b] * LANES
+        for k in range(many):
+            held[k] = odds[number[at + k]]
+        for _ in range(rounds[b]):
+            total, largest = lanes_of(0.0), lanes_of(0.0)
+            for k in range(NONE, many, LANES):
+                weight = load(ratio, edge + k) * load(held, k)
+                total = total + weight
+                largest = larger(weight, largest)
+            rise = larger(A * (largest + total) / (1 + total), rise)
+            edge += many
+        at += many
+    return min(largest_of(rise), A)
 
 
 @compiled_contracted
@@ -197,9 +188,8 @@ def class_fluxes(
     lost: float,
     A: float,
     shift: float,
+    labels: float,
     blocks: Blocks,
-    phis: Floats,
-    powers: Floats,
     flux: Floats,
     hessian: Floats,
 ) -> tuple[float, float, float]:
@@ -213,9 +203,9 @@ def class_fluxes(
         Attention's relative rounding error but for the sum over tokens, in units of EPS; the margin of W_ov.
     shift : float
         `largest_rise`, or 0 for A up to `LARGEST_A`: fluxes and bounds are over exp(shift).
+    labels : float
+        V.
     blocks : Blocks
-    phis, powers : (largest block's edges,) arrays
-        Scratch.
     flux : (merged edges,) array
         The sums of pi phi_j h_j exp(A).
     hessian : (tokens, 2) array
@@ -230,101 +220,86 @@ def class_fluxes(
     leading : float
         The least phi_a. A class's fluxes, all terms of h_j taken absolute, add up to 1 / phi_a times the fluxes.
     """
-    size, count, number, ratio, frequency, absent, query = blocks
+    size, rounds, number, query, ratio, frequency = blocks
     flux[:] = 0.0
     hessian[:] = 0.0
-    # one array whose shape is known when compiling: loops on several of its rows compile to vector instructions
-    rows = np.empty((16, CLASSES + 8))
-    Phi, phi_a, rivals, sunk, lifted, least, rise = rows[0], rows[1], rows[2], rows[3], rows[4], rows[5], rows[6]
-    scale, heaviest, largest, convex, concave = rows[7], rows[8], rows[9], rows[10], rows[11]
-    attention, lowest, leading, top = rows[12], rows[13], rows[14], rows[15]
-    attention[:] = 0.0
-    lowest[:] = inf
-    leading[:] = 1.0
-    top[:] = 0.0
+    most = size.max() * LANES
+    held, summed, phis, leads = np.empty(most), np.empty(most), np.empty(most), np.empty(most)
+    convex, concave = np.empty(LANES), np.empty(LANES)
+    attention, lowest, leading = lanes_of(0.0), lanes_of(inf), lanes_of(1.0)
     back = exp(-A)
     small = A < SMALL
     large = A > LARGEST_A
-    edge = first = np.uint64(0)
+    at = edge = piece = row = NONE
     for b in range(len(size)):
-        d, n = size[b], count[b]
-        for k in range(d * n):
-            phis[k] = ratio[edge + k] * odds[number[edge + k]]
-        for c in range(n):
-            Phi[c] = 0.0
-        for i in range(d):
-            at = i * n
-            for c in range(n):
-                Phi[c] += phis[at + c]
-        for c in range(n):
-            share_a = 1 / (1 + Phi[c])
-            phi_a[c] = share_a
-            Phi[c] *= share_a
-            rivals[c] = absent[first + c]
-            rise[c] = 1.0
-            least[c] = inf
-            heaviest[c] = largest[c] = 0.0
-        if large:
-            for c in range(n):
-                top[c] = 0.0
-            for k in range(d * n):
-                c = k % n
-                f = phis[k] * phi_a[c]
-                top[c] = f if f > top[c] else top[c]
-            for c in range(n):
-                rivals[c] *= exp_of(-A * top[c])
-        for c in range(n):
-            sunk[c] = rivals[c] * Phi[c]
-        for i in range(d):
-            at = i * n
-            for c in range(n):
-                f = phis[at + c] * phi_a[c]
-                p = exp_of_small(A * f) if small else exp_of(A * (f - top[c]))
-                phis[at + c] = f
-                powers[at + c] = p
-                rivals[c] += p
-                sunk[c] += p * (Phi[c] + f)
-                rise[c] *= p
-                # not min() and max(), which compile to branches
-                least[c] = p if p < least[c] else least[c]
-                largest[c] = f if f > largest[c] else largest[c]
-        for c in range(n):
-            lifted[c] = rivals[c] - sunk[c]
+        d, many = size[b], size[b] * LANES
+        for k in range(many):
+            held[k] = odds[number[at + k]]
+            summed[k] = 0.0
+        up, down = lanes_of(0.0), lanes_of(0.0)
+        for _ in range(rounds[b]):
+            Phi, top = lanes_of(0.0), lanes_of(0.0)
+            for k in range(NONE, many, LANES):
+                weight = load(ratio, edge + k) * load(held, k)
+                store(phis, k, weight)
+                Phi = Phi + weight
+                if large:
+                    top = larger(weight, top)
+            phi_a = 1 / (1 + Phi)
+            Phi = Phi * phi_a
+            top = top * phi_a
+            rivals = lanes_of(labels - 1 - d)
             if large:
-                up = A * (top[c] + Phi[c])
-                over, ahead = min(min(up, A) - shift, 0.0), exp_of(-abs(A - up))
-                below = 1 + ahead * rivals[c] if up < A else ahead + rivals[c]
-                scale[c] = frequency[first + c] * exp_of(over) / below
+                rivals = rivals * exp_of_lanes(-A * top)
+            led, least, largest, rise = lanes_of(0.0), lanes_of(inf), lanes_of(0.0), lanes_of(1.0)
+            for k in range(NONE, many, LANES):
+                f = load(phis, k) * phi_a
+                p = exp_of_small_share(A * f) if small else exp_of_lanes(A * (f - top))
+                lead = p * f
+                store(phis, k, f)
+                store(leads, k, lead)
+                rivals = rivals + p
+                led = led + lead
+                rise = rise * p
+                least = smaller(p, least)
+                largest = larger(f, largest)
+            sunk = Phi * rivals + led
+            lifted = rivals - sunk
+            if large:
+                risen = A * (top + Phi)
+                over = exp_of_lanes(smaller(smaller(risen, A) - shift, 0.0))
+                below = exp_of_lanes(smaller(A - risen, 0.0)) + exp_of_lanes(smaller(risen - A, 0.0)) * rivals
+                scale = load(frequency, row) * over / below
             else:
-                scale[c] = frequency[first + c] * rise[c] / (1 + rise[c] * back * rivals[c])
-        for i in range(d):
-            at = i * n
-            for c in range(n):
-                f = phis[at + c] * (powers[at + c] + lifted[c])
-                heaviest[c] = f if f > heaviest[c] else heaviest[c]
-                phis[at + c] = f * scale[c]
-        for c in range(n):
-            h = least[c] + lifted[c]
-            weighted = phi_a[c] * sunk[c]
-            off = Phi[c] * (lost + d / 2)
-            lowest[c] = h if h < lowest[c] else lowest[c]
-            attention[c] = off if off > attention[c] else attention[c]
-            sizes, biggest = weighted * scale[c], heaviest[c] * scale[c]
-            reach = phi_a[c] * Phi[c] + largest[c] * (1 - largest[c])
-            convex[c] = sizes * (1 + Phi[c]) + biggest + 2 * A * (scale[c] * reach * reach) * rivals[c]
-            tilt = Phi[c] + sqrt(Phi[c] * weighted / h) - 1
-            leading[c] = phi_a[c] if phi_a[c] < leading[c] else leading[c]
-            tilted, most = (tilt if tilt > 0 else 0.0) * (sizes + biggest), 4 * Phi[c] * sizes
-            concave[c] = tilted if tilted < most else most
-        for k in range(d * n):
-            flux[number[edge + k]] += phis[k]
-        for c in range(n):
-            asked = query[first + c]
+                scale = load(frequency, row) * rise / (1 + rise * back * rivals)
+            heaviest = lanes_of(0.0)
+            for k in range(NONE, many, LANES):
+                f = load(phis, k) * lifted + load(leads, k)
+                heaviest = larger(f, heaviest)
+                store(summed, k, load(summed, k) + f * scale)
+            h = least + lifted
+            weighted = phi_a * sunk
+            lowest = smaller(h, lowest)
+            attention = larger(Phi * (lost + d / 2), attention)
+            leading = smaller(phi_a, leading)
+            sizes, biggest = weighted * scale, heaviest * scale
+            reach = phi_a * Phi + largest * (1 - largest)
+            up = up + (sizes * (1 + Phi) + biggest + 2 * A * (scale * reach * reach) * rivals)
+            tilt = larger(Phi + root(Phi * weighted / h) - 1, 0.0)
+            down = down + smaller(tilt * (sizes + biggest), 4 * Phi * sizes)
+            edge += many
+            row += LANES
+        for k in range(many):
+            flux[number[at + k]] += summed[k]
+        store(convex, NONE, up)
+        store(concave, NONE, down)
+        for c in range(LANES):
+            asked = query[piece + c]
             hessian[asked, 0] += convex[c]
             hessian[asked, 1] += concave[c]
-        edge += d * n
-        first += n
-    return attention.max(), lowest.min(), leading.min()
+        at += many
+        piece += LANES
+    return largest_of(attention), -largest_of(0 - lowest), -largest_of(0 - leading)
 
 
 class Walk(NamedTuple):
@@ -352,6 +327,8 @@ class Arrays(NamedTuple):
     lead_rate, rest_rate, winner, loser, summed : see `ReducedKQ`
     weight : (merged edges,) array
         The flux over its odds where attention is one-hot.
+    labels : float
+        V.
     shared : float
         See `take_steps`.
     blocks : Blocks
@@ -365,6 +342,7 @@ class Arrays(NamedTuple):
     winner: Any
     loser: Any
     weight: Floats
+    labels: float
     summed: float
     shared: float
     blocks: Blocks
@@ -383,12 +361,10 @@ def take_steps(
     1 + the largest k.
     """
     lr, normalised, reference, reference_low, high, low, last = walk
-    A, log_scale, one_hot_margin, lead_rate, rest_rate, winner, loser, weight, summed, shared, blocks = arrays
+    A, log_scale, one_hot_margin, lead_rate, rest_rate, winner, loser, weight, labels, summed, shared, blocks = arrays
     edges, pairs, largest = len(winner), len(high), blocks.size.max()
-    widest = (blocks.size * blocks.count).max()
     x, off, flux = np.empty(edges), np.empty(edges), np.empty(edges)
     gradient = np.empty((2, pairs))
-    phis, powers = np.empty(widest), np.empty(widest)
     hessian = np.empty((blocks.query.max() + 1, 2))
     taken = 0
     while taken < steps:
@@ -415,22 +391,17 @@ def take_steps(
         leading = 1.0
         shift = 0.0
         if one_hot:
-            curvature = concavity = 0.0
             for e in range(edges):
                 flux[e] = weight[e] * x[e]
-                curvature += 2 * flux[e]
         else:
             if A > LARGEST_A:
                 shift = largest_rise(x, A, blocks)
-            attention, lowest, leading = class_fluxes(
-                x, rounding + lead + 3, A, shift, blocks, phis, powers, flux, hessian
-            )
+            attention, lowest, leading = class_fluxes(x, rounding + lead + 3, A, shift, labels, blocks, flux, hessian)
             if not lowest > 0:
                 break
             inexact += (4 * A + 2) * attention
-            curvature, concavity = hessian[:, 0].max(), hessian[:, 1].max()
         gradient[:] = 0.0
-        winners = 0.0
+        together = winners = 0.0
         e = 0
         while e < edges:
             a = winner[e]
@@ -445,18 +416,18 @@ def take_steps(
                 e += 1
             gradient[0, a] -= s0
             gradient[1, a] += s1
+            together += s0
             winners += s0 * s0
+        curvature, concavity = (2 * together, 0.0) if one_hot else (hessian[:, 0].max(), hessian[:, 1].max())
         norm = root_of_squares(gradient[0])
         relative = EPS * (root_of_squares(gradient[1]) / norm + inexact / leading * shared * sqrt(winners) / norm)
         if not (isfinite(norm) and relative < 1):
             break
         length = lr if normalised else lr * exp(log(norm) + log_scale + shift - (lead + least if one_hot else 0.0))
         over_norm = 1 / norm
-        arc = 0.0
         for k in range(pairs):
             unit = gradient[0, k] * over_norm
-            turn = unit - last[k]
-            arc += turn * turn
+            gradient[1, k] = unit - last[k]
             last[k] = unit
             addend = -length * ((unit + reference[k]) + reference_low[k]) if normalised else -length * unit
             total = high[k] + addend
@@ -465,7 +436,7 @@ def take_steps(
             high[k] = total
         local_error += length * (relative + 4 * EPS)
         if normalised and moves + taken > 0:
-            log_growth += sqrt(arc)
+            log_growth += root_of_squares(gradient[1])
         log_growth += log(max(1 + length * concavity * over_norm, length * curvature * over_norm - 1))
         taken += 1
     return taken, local_error, log_growth
@@ -501,9 +472,10 @@ class CompiledSteps:
             merged.winner.astype(np.uint32),
             merged.loser.astype(np.uint32),
             merged.weight * one_hot,
+            float(labels),
             loss.summed,
             float(np.sqrt(1 + winners.max())),
-            sliced(edges, merged.number, loss.ratio),
+            in_blocks(edges, merged.number, loss.ratio),
         )
 
     def take(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:

@@ -1,6 +1,7 @@
 """The largest realizable part against all subsets of samples and all injective maps, by plain loops."""
 
 from collections import Counter
+from dataclasses import replace
 from importlib import import_module
 from itertools import combinations, permutations
 
@@ -27,7 +28,7 @@ from marginaudit.orders.ntp.realize import (
 from marginaudit.orders.ntp.realize.collocation import NONE, best_matching, pair_weights, pieces
 from marginaudit.orders.ntp.realize.program import SCALE, program, proved_bound, relaxed, solved
 from marginaudit.orders.ntp.realize.samples import Samples
-from marginaudit.orders.ntp.realize.winners import ascend, kept
+from marginaudit.orders.ntp.realize.winners import allowed, ascend, at_query, kept
 from tests.strategies import free_datasets, realizable_datasets
 
 survey_module = import_module("marginaudit.orders.ntp.realize.survey")  # the package's own name is the function
@@ -294,3 +295,25 @@ def test_restrictions_go_down_by_halves() -> None:
         ("sentences", 8, 8, 15),
         ("sentences", 4, 8, 11),
     ]
+
+
+@given(LINES, st.integers(0, 2**32))
+def test_what_given_winners_keep_and_allow(lines: list[str], seed: int) -> None:
+    """Sample by sample, with any tokens marked."""
+    text = numbered("x", lines)
+    samples = samples_of(text)
+    rng = np.random.default_rng(seed)
+    source = rng.permutation(len(text.vocabulary))
+    winner = rng.random(len(samples.token)) < 0.4
+    samples = replace(samples, eligible=rng.random(len(samples.token)) < 0.8)
+    stays, may = kept(samples, source, winner), allowed(samples, winner)
+    for s in range(len(samples)):
+        places = range(samples.start[s], samples.start[s + 1])
+        won = [i for i in places if winner[i]]
+        asked = [i for i in places if samples.token[i] == source[samples.next[s]] and samples.eligible[i]]
+        assert stays[s] == (bool(asked) and (len(places) == 1 or won == asked))
+        assert [i for i in places if may[i]] == [
+            i for i in places if samples.eligible[i] and (len(places) == 1 or won == [i])
+        ]
+    at = np.repeat(samples.query, samples.size)
+    np.testing.assert_array_equal(at_query(samples), samples.token == at)

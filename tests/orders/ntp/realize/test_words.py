@@ -19,8 +19,9 @@ def test_sentences_of_one_token_are_left_out() -> None:
     assert words(text) == [SONG[0], SONG[3], SONG[4]]
     assert text.vocabulary == ("row", "your", "boat", "on")
     assert (text.sentences, text.longest) == (3, 2)
-    with pytest.raises(InputError, match="song: got no sentence of at least 2 tokens"):
-        numbered("song", SONG[1:3])
+    for sentences, got in ((SONG[1:3], "2 sentences of fewer than 2 tokens"), ([], "no sentence")):
+        with pytest.raises(InputError, match=f"^song: got {got}, expected a sentence of at least 2 tokens"):
+            numbered("song", sentences)
 
 
 def test_no_longer_samples() -> None:

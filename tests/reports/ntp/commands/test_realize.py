@@ -83,8 +83,10 @@ def test_the_text_that_ships(command: Command) -> None:
 def test_what_is_refused(command: Command) -> None:
     Path("a.txt").write_text("a\n")
     Path("b.txt").write_text("a b\n")
+    Path("c.txt").write_text("# a b\n\n")
     for arguments, line in (
-        (["a.txt"], "a: got no sentence of at least 2 tokens"),
+        (["a.txt"], "a.txt: got 1 sentence of fewer than 2 tokens, expected a sentence of at least 2 tokens"),
+        (["c.txt"], "c.txt: got no sentence, expected a sentence of at least 2 tokens (a line that starts with # is"),
         (["none.txt"], "none.txt: got No such file or directory, expected a text file"),
         (["b.txt", "--out", "p.txt"], "--out p.txt: got the ending '.txt', expected .json"),
         (["b.txt", "--table", "t.json"], "--table t.json: got the ending '.json', expected .csv"),
@@ -94,7 +96,7 @@ def test_what_is_refused(command: Command) -> None:
         (["b.txt", "--unit", "id"], "b.txt: line 1: got 'a', expected ids"),
     ):
         assert line in command.refused("realize", *arguments)
-    assert sorted(path.name for path in Path().iterdir()) == ["a.txt", "b.txt"]
+    assert sorted(path.name for path in Path().iterdir()) == ["a.txt", "b.txt", "c.txt"]
 
 
 def test_an_audit_of_a_text_says_why_and_where_to_go(command: Command) -> None:
