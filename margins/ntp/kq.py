@@ -14,6 +14,7 @@ from marginaudit.margins.farkas import find_farkas
 from marginaudit.margins.method import Method, check_method
 from marginaudit.margins.ntp.constraints import kq_rows, require_exact
 from marginaudit.margins.ntp.cycle import Cycle, find_cycle
+from marginaudit.margins.ntp.dense import require_dense
 from marginaudit.margins.ntp.proposition2 import compare, compare_exactly, decide
 from marginaudit.margins.ntp.solution import (
     ClosedForm,
@@ -56,6 +57,8 @@ def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     NotExact
         method is "exact" and the tokens are not orthonormal, or the exact check confirms no solution under a
         query with confused tokens.
+    TooDenseError
+        There are too many tokens for a quadratic program, which no exact solution spares.
     SolverFailure
         The solver's answer proves neither a solution nor infeasibility.
 
@@ -80,6 +83,7 @@ def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     if not len(relations):
         return _exact_solution(dataset, solve_exactly(relations, dataset.V), {})
     if not check_assumption(dataset, "orthonormal").holds:
+        require_dense(dataset, "W*_kq", "of tokens that are not orthonormal")
         return _general_solution(dataset, cycles, method)
 
     clear = ~confused[relations.query]
@@ -87,12 +91,17 @@ def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     forms = decide(exact, dataset.vocabulary)
     if clear.all() and method != "cvxpy":
         return _exact_solution(dataset, exact, forms)
+    if method == "cvxpy":
+        require_dense(dataset, "W*_kq", "of a quadratic program")
     rows = kq_rows(dataset, orthonormal=True)
     tangled = ~clear & ~np.isin(relations.query, [dataset.index[q] for q in cycles])
     if method == "cvxpy" and not cycles:
         whole = _solved(rows)
         return _numerical_solution(dataset, whole, _closed_form(dataset, forms, {}, whole))
 
+    if tangled.any():
+        query = dataset.vocabulary[relations.query[tangled][0]]
+        require_dense(dataset, "W*_kq", f"as {printable(query)} has confused tokens")
     found = _solved(rows.taken(tangled)) if tangled.any() else None
     near = {} if found is None or method == "cvxpy" else solve_near(_taken(relations, tangled), dataset.V, found.W)
     if near:

@@ -11,15 +11,12 @@ from marginaudit.margins.errors import CertificateError
 from marginaudit.margins.farkas import find_farkas
 from marginaudit.margins.method import Method, check_method
 from marginaudit.margins.ntp.constraints import next_indices, ov_rows, require_exact
+from marginaudit.margins.ntp.dense import require_dense
 from marginaudit.margins.ntp.solution import Exact, MaxMargin, Multipliers, both, infeasible, numerical
 from marginaudit.margins.polish import polished
 from marginaudit.margins.quadratic import solve_quadratic
 from marginaudit.margins.rows import Indices
-from marginaudit.orders import InputError, printable
 from marginaudit.orders.ntp import Dataset, Token, check_assumption, gram_deviation
-
-MOST_TOKENS = 5000
-"""W*_ov is dense: at so many each of its arrays takes 200 MB."""
 
 
 def solve_ov(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
@@ -40,8 +37,8 @@ def solve_ov(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     ------
     CollocationError
         n is not a function on the whole vocabulary.
-    InputError
-        There are more than `MOST_TOKENS`.
+    TooDenseError
+        There are too many tokens.
     NotExact
         method is "exact" and the tokens are not orthonormal.
     SolverFailure
@@ -59,10 +56,7 @@ def solve_ov(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     {'S': '-1/4', 'V': '3/4', 'O': '-1/4', 'P': '-1/4'}
     """
     check_method(method)
-    if dataset.V > MOST_TOKENS:
-        got = f"{dataset.V} tokens, {dataset.V} x {dataset.V} weights none of which is zero"
-        expected = f"at most {MOST_TOKENS} tokens, or W*_kq alone"
-        raise InputError(f"W*_ov of {printable(dataset.name)}", got=got, expected=expected)
+    require_dense(dataset, "W*_ov", "none of which is zero", ", or W*_kq alone")
     next_index = next_indices(dataset)
     if method == "exact" and dataset.V > 1:
         require_exact(dataset, "W*_ov", "orthonormal")

@@ -18,6 +18,9 @@ ASSUMPTION_1 = ("collocation", "injective", "next_from_sentence", "well_defined_
 ASSUMPTION_2 = ("orthonormal",)
 ASSUMPTION_3 = ("optimal_majority",)
 
+BLOCK = 1000
+"""Rows of the Gram matrix that are made at a time."""
+
 ORTHONORMAL_TOLERANCE = 1e-12
 """Largest entry of |E E^T - I| put down to the rounding of a rotation in float64."""
 
@@ -85,16 +88,22 @@ def orthonormal(dataset: Dataset) -> Witness:
 
     One token named twice is one whose embedding has not unit norm.
     """
-    if dataset.embedding is None:
+    E = dataset.embedding
+    if E is None:
+        return None
+    furthest, i, j = -1.0, 0, 0
+    for first in range(0, dataset.V, BLOCK):
+        rows = E[first : first + BLOCK]
+        with np.errstate(over="ignore", invalid="ignore"):
+            deviation = np.abs(rows @ E.T - np.eye(len(rows), dataset.V, k=first))
+        deviation[np.isnan(deviation)] = np.inf
+        at, other = divmod(int(np.argmax(deviation)), dataset.V)
+        if deviation[at, other] > furthest:
+            furthest, i, j = float(deviation[at, other]), first + at, other
+    if furthest <= ORTHONORMAL_TOLERANCE:
         return None
     with np.errstate(over="ignore", invalid="ignore"):
-        deviation = np.abs(dataset.embedding @ dataset.embedding.T - np.eye(dataset.V))
-    deviation[np.isnan(deviation)] = np.inf
-    i, j = divmod(int(np.argmax(deviation)), dataset.V)
-    if deviation[i, j] <= ORTHONORMAL_TOLERANCE:
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        product = float(dataset.embedding[i] @ dataset.embedding[j])
+        product = float(E[i] @ E[j])
     return {
         "tokens": [dataset.vocabulary[i], dataset.vocabulary[j]],
         "inner_product": product if np.isfinite(product) else None,

@@ -20,6 +20,9 @@ SAMPLE_KEYS = ("tokens", "next", "count")
 COMMENT = "#"
 """Starts a line of a text file that is none of its sentences."""
 
+MOST_PREFIX_TOKENS = 200_000_000
+"""Of the prefix samples of all different sentences; so many take 1.6 GB."""
+
 LARGEST_ENTRY = 1e50
 """Of an embedding; float64 holds fourth powers of its entries and of their inverses, with room for sums and steps."""
 
@@ -47,6 +50,7 @@ def dataset_from_text(text: str, where: str = "dataset", name: str = "dataset") 
         sentences.append(words)
     if not sentences:
         raise InputError(where, got="no sentence", expected="a sentence a line")
+    _require_few_prefixes(map(tuple, sentences), where)
     return Dataset.from_sentences(name, sentences)
 
 
@@ -163,6 +167,7 @@ class _Reader(Reader):
                 got = f"a sentence of {counted(len(words), 'token')}"
                 self.fail(f"/sentences/{i}", got=got, expected="at least 2 tokens")
             read.append(words)
+        _require_few_prefixes(read, f"{self.where}: /sentences")
         return read
 
     def samples(self, value: Any) -> list[tuple[Sample, int]]:
@@ -229,6 +234,15 @@ class _Reader(Reader):
                 got = f"{shown(max(numbers, key=abs))} as the largest entry"
                 self.fail(f"/embedding/{i}", got=got, expected="zeros, or an entry of at least 1e-50")
         return np.array(rows, dtype=np.float64)
+
+
+def _require_few_prefixes(sentences: Iterable[tuple[Token, ...]], where: str) -> None:
+    """Refuse sentences so long that their prefixes, each a sample, do not fit the memory."""
+    lengths = [len(sentence) for sentence in set(sentences)]
+    tokens = sum(length * (length - 1) // 2 for length in lengths)
+    if tokens > MOST_PREFIX_TOKENS:
+        got = f"sentences of up to {max(lengths)} tokens, whose prefix samples have {tokens} tokens in all"
+        raise InputError(where, got=got, expected=f"at most {MOST_PREFIX_TOKENS}")
 
 
 def _count(sentences: Iterable[tuple[Token, ...]], samples: Iterable[tuple[Sample, int]]) -> Counter[Sample]:

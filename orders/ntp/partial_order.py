@@ -52,6 +52,11 @@ class QueryOrder:
         """Tokens that stand in no relation."""
         return tuple(x for x in self.vocabulary if x not in self.graph)
 
+    @property
+    def leaves_some(self) -> bool:
+        """Whether a token stands in no relation, without a list of those that do not."""
+        return len(self.graph) < len(self.vocabulary)
+
     def _tokens(self, *, beats: bool, beaten: bool) -> tuple[Token, ...]:
         graph = self.graph
         found = (x for x in graph if bool(graph.out_degree(x)) == beats and bool(graph.in_degree(x)) == beaten)

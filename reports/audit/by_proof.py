@@ -119,4 +119,6 @@ def _why_not(claim: Claim, measured: Finding, reasons: list[str]) -> str:
         return f"Not by proof: {'; '.join(dict.fromkeys(reasons))}."
     if measured.verdict is Verdict.VIOLATED:
         return "Not by proof: it is a run that violates it."
+    if claim.standing.status is Status.REFUTED:
+        return "Not by proof: the statement is refuted, by other data."
     return f"Not by proof: the statement is {claim.standing.status}; not known is {claim.standing.settles}."

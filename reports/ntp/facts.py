@@ -11,7 +11,7 @@ from marginaudit.reports.run import Rows
 
 def facts(run: Run) -> dict[str, Any]:
     """Sizes, step sizes, the two solutions, how far training went, and how fast the direction converges."""
-    data, trained = run.dataset, run.trainable
+    data, trained, solvable = run.dataset, run.trainable, run.solvable
     return {
         "V": data.V,
         "N": data.N,
@@ -23,11 +23,12 @@ def facts(run: Run) -> dict[str, Any]:
         "steps2": run.steps2 if trained else None,
         "rates": finite(rates_answer(run)) if trained else None,
         "stopped": run.stopped if trained else None,
+        "not_trained": run.not_trained,
         "form": run.trained.form if trained else None,
         "enclosed": None if not trained or run.enclosure is None else int(run.enclosure.step[-1]),
         "not_enclosed": run.not_enclosed if trained else None,
         "ov": solution_summary(run.solved("ov")) if trained else None,
-        "kq": solution_summary(run.solved("kq")) if trained else None,
+        "kq": solution_summary(run.solved("kq")) if solvable else None,
     }
 
 

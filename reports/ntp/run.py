@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from marginaudit.margins import SolverFailure
-from marginaudit.margins.ntp import MaxMargin, solve_kq, solve_ov
+from marginaudit.margins.ntp import MaxMargin, TooDenseError, solve_kq, solve_ov, too_dense
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import SENTENCES, Dataset, gram_deviation
 from marginaudit.reports.audit.read_only import read_only
@@ -103,7 +103,7 @@ class NotAlgorithm1(NotJudged):
 
 
 class NotSolved(BeyondTheRun, SolverFailure):
-    """The solver proves nothing of a max-margin problem, so that what speaks of its solution is not decided."""
+    """Nothing is proved of a max-margin problem, so that what speaks of its solution is not decided."""
 
 
 class Run(BaseRun[Dataset]):
@@ -137,9 +137,33 @@ class Run(BaseRun[Dataset]):
             self.trained, self.enclosure  # noqa: B018  (computed and kept)
 
     @property
-    def trainable(self) -> bool:
+    def solvable(self) -> bool:
         """Whether n is a function on the whole vocabulary, as training and both solutions need."""
         return self.assumption("collocation").holds
+
+    @property
+    def not_trained(self) -> str | None:
+        """Why there is no training, or None."""
+        if not self.solvable:
+            return "n is not a function on the whole vocabulary"
+        dense = too_dense(self.dataset)
+        return None if dense is None else f"W_ov is not computed: {dense} none of which is zero"
+
+    @property
+    def trainable(self) -> bool:
+        """Whether there is training."""
+        return self.not_trained is None
+
+    def require_dense(self) -> None:
+        """See to it that arrays of all pairs of tokens may be made.
+
+        Raises
+        ------
+        BeyondTheRun
+            There are too many tokens.
+        """
+        if self.solvable and self.not_trained is not None:
+            raise BeyondTheRun(self.not_trained)
 
     @property
     def eta0(self) -> float:
@@ -268,7 +292,14 @@ class Run(BaseRun[Dataset]):
 
     @cached_property
     def trained(self) -> Training:
-        """Both stages by the configured optimizer, recorded against the two solutions."""
+        """Both stages by the configured optimizer, recorded against the two solutions.
+
+        Raises
+        ------
+        BeyondTheRun
+            There are too many tokens.
+        """
+        self.require_dense()
         steps1, steps2, at = self.config.steps1, self.steps2, self.config.at
         if at is not None:
             # stage 2 may end before what was asked for: see `stopped`
@@ -326,7 +357,7 @@ class Run(BaseRun[Dataset]):
             return str(reason)
 
     def solved(self, which: Literal["ov", "kq"]) -> MaxMargin | None:
-        """One of the two solutions, or None where the solver's answer proves nothing."""
+        """One of the two solutions, or None where nothing is proved of it."""
         try:
             return self.ov if which == "ov" else self.kq
         except SolverFailure:
@@ -336,7 +367,7 @@ class Run(BaseRun[Dataset]):
 def _solution(solve: Callable[[Dataset], MaxMargin], dataset: Dataset) -> MaxMargin:
     try:
         return solve(dataset)
-    except SolverFailure as failure:
+    except (SolverFailure, TooDenseError) as failure:
         raise NotSolved(str(failure)) from failure
 
 

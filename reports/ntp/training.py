@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from marginaudit.margins.ntp import require_dense
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.ntp.answers import training_answer
@@ -29,9 +30,11 @@ def train(dataset: Dataset, config: Config, progress: Progress, tell: Callable[[
     Raises
     ------
     InputError
-        n is no function on the whole vocabulary, or stage 2 is longer than it can be followed.
+        n is no function on the whole vocabulary, there are too many tokens, or stage 2 is longer than it can be
+        followed.
     """
     run = Run(trainable(dataset, origin), config)
+    require_dense(dataset, "W_ov", "none of which is zero")
     ov, kq = run.solved("ov"), run.solved("kq")
     for name, solution in (("W*_ov", ov), ("W*_kq", kq)):
         if solution is None:

@@ -56,7 +56,7 @@ def read_sentences(
         found = (_of_table if ending == ".csv" else _of_json_lines)(path, column or COLUMN, reach)
     for place, line in _in_prose(found) if prose else found:
         if isinstance(line, list):
-            yield line
+            yield _ids(line, place) if unit == "id" else line
         elif line.strip() and not line.lstrip().startswith(COMMENT):
             yield _tokens(line.strip(), unit, place)
 
@@ -65,10 +65,13 @@ def _tokens(line: str, unit: str, place: str) -> list[Token]:
     if unit == "char":
         return list(line)
     words = line.split()
-    if unit == "id":
-        for word in words:
-            if not word.isdecimal():
-                raise InputError(place, got=shown(word), expected="ids: whole numbers from 0 on, between white space")
+    return _ids(words, place) if unit == "id" else words
+
+
+def _ids(words: list[Token], place: str) -> list[Token]:
+    for word in words:
+        if not word.isdecimal():
+            raise InputError(place, got=shown(word), expected="ids: whole numbers from 0 on, between white space")
     return words
 
 
@@ -84,6 +87,9 @@ def _of_table(path: Path, column: str, reach: Reach) -> Iterator[Line]:
         header = next(rows, [])
         if column not in header:
             got, expected = f"the columns {shown(header)}", f"one named {shown(column)}"
+            raise InputError(f"{where}: line 1", got=got, expected=expected)
+        if header.count(column) > 1:
+            got, expected = f"{header.count(column)} columns named {shown(column)}", "one"
             raise InputError(f"{where}: line 1", got=got, expected=expected)
         at = header.index(column)
         for row in rows:

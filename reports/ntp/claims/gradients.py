@@ -54,6 +54,7 @@ class Comparison:
 @once_a_run
 def compare(run: Run, stage: Literal[1, 2]) -> Comparison:
     """Both sides of eq. 5 (stage 1) or eq. 6 (stage 2), with embeddings scaled to norm at most 1."""
+    run.require_dense()
     rng = np.random.default_rng(2409_17335)
     data = _manageable(run.dataset, rng)
     V, d = data.embeddings.shape

@@ -31,7 +31,7 @@ MAJORITY = ProofCondition("Assumption 3", lambda run: run.assumption("optimal_ma
 
 def _queries(run: Run) -> list[QueryOrder]:
     """Queries under which some token is non-comparable."""
-    return [order for order in run.dataset.orders.values() if order.non_comparable]
+    return [order for order in run.dataset.orders.values() if order.leaves_some]
 
 
 def _no_query(run: Run) -> str | None:

@@ -56,8 +56,8 @@ def rivals(run: Run) -> list[QueryOrder]:
         order
         for order in run.dataset.orders.values()
         if order.query in order.non_optimal
-        and order.non_comparable
-        and len({n[x] for x in (*order.non_comparable, *order.non_optimal)}) > 1
+        and order.leaves_some
+        and any(n[x] != n[order.query] for x in order.vocabulary if x not in order.graph or x in order.non_optimal)
     ]
 
 

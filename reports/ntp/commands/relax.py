@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from marginaudit.margins.ntp import require_dense
 from marginaudit.orders.ntp import Dataset
 from marginaudit.orders.ntp.embed import KINDS
 from marginaudit.reports.command.arguments import CHOSEN, DATASET, JSON, matching
@@ -93,7 +94,9 @@ def relax(
         check_output(plot, "--plot", *FORMATS)
     claims = matching(patterns, CLAIMS)
     config = configs("train", [PAPER], [PAPER], given)
-    arms = arms_of(load_trainable(dataset), kinds or ("unit",), dims, seeds, config[PAPER.name])
+    data = load_trainable(dataset)
+    require_dense(data, "W_ov", "none of which is zero")
+    arms = arms_of(data, kinds or ("unit",), dims, seeds, config[PAPER.name])
     arms = [replace(arm, certify=enclose) for arm in arms]
     rows: list[dict[str, Any]] = []
     seen: dict[str, list[Seen]] = {claim.id: [] for claim in claims}

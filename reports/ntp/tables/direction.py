@@ -46,8 +46,8 @@ def direction_table(run: Run) -> dict[str, Any]:
 
 def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
     """The rows of one stage, and what keeps cells of them empty."""
-    if not run.trainable:
-        return [], ["n is not a function on the whole vocabulary, so nothing can be trained."]
+    if run.not_trained is not None:
+        return [], [f"Nothing is trained: {run.not_trained}."]
     try:
         record = run.stage1 if stage == "stage1" else run.training.stage2
     except NotAlgorithm1 as reason:

@@ -33,9 +33,9 @@ def proposition2_table(run: Run) -> list[dict[str, Any]]:
 
     Source: arXiv 2409.17335, Proposition 2.
     """
-    solution = run.solved("kq") if run.trainable else None
+    solution = run.solved("kq") if run.solvable else None
     unsolved = _unsolved(run, solution)
-    W = None if unsolved else _scaled(run)
+    W = None if unsolved or not run.trainable else _scaled(run)
     failing = next((name for name in ASSUMPTIONS if not run.assumption(name).holds), None)
     rows = []
     for query, order in run.dataset.orders.items():
@@ -50,7 +50,7 @@ def proposition2_table(run: Run) -> list[dict[str, Any]]:
             },
         }
         row |= dict.fromkeys(("solved", "radius", "trained", "steps", "largest_difference", "holds", "witness"))
-        notes = [unsolved] if unsolved else []
+        notes = [unsolved] if unsolved else [] if run.not_trained is None else [f"Not trained: {run.not_trained}."]
         if failing is not None:
             notes.append(f"Assumption {failing} fails, so Proposition 2 says nothing here.")
         form = None if solution is None else solution.closed_form[query]
@@ -77,7 +77,7 @@ def proposition2_table(run: Run) -> list[dict[str, Any]]:
 
 def _unsolved(run: Run, solution: MaxMargin | None) -> str | None:
     """Why there is no W*_kq, or None."""
-    if not run.trainable:
+    if not run.solvable:
         return "n is not a function on the whole vocabulary, so nothing can be solved or trained."
     if solution is None:
         return "The solver's answer proves nothing, so W*_kq is not known."
@@ -91,7 +91,7 @@ def _predicted(order: QueryOrder, tokens: tuple[Token, ...]) -> str | None:
 def _solved(run: Run, query: Token) -> tuple[Weights, float]:
     """x^T W*_kq q of the tokens related under q, and of others where it is not 0; and how far off it may be."""
     data, kq = run.dataset, run.kq.optimal()
-    related = [x for x in data.vocabulary if x in data.orders[query].graph]
+    related = sorted(data.orders[query].graph, key=data.index.__getitem__)
     if isinstance(kq, Exact):
         exact = kq.weights_exact.get(query, {})
         return {x: exact.get(x, Fraction(0)) for x in related}, 0.0

@@ -12,6 +12,7 @@ from marginaudit.orders.ntp import (
     ASSUMPTIONS,
     Dataset,
     Sample,
+    assumptions,
     broken,
     check_assumption,
     check_assumptions,
@@ -174,6 +175,17 @@ def test_what_is_put_down_to_rounding() -> None:
         assert not check_assumption(with_embedding([[1.0, 0.0], [beyond, 1.0]]), "orthonormal").holds
     assert check_assumption(with_embedding([[1 + 4.9e-13]]), "orthonormal").holds
     assert not check_assumption(with_embedding([[1 + 5.1e-13]]), "orthonormal").holds
+
+
+def test_the_pair_furthest_from_orthonormal_is_found_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(0).normal(size=(7, 3))
+    gram = rows @ rows.T
+    i, j = divmod(int(np.abs(gram - np.eye(7)).argmax()), 7)
+    for block in (2, 3, 7):
+        monkeypatch.setattr(assumptions, "BLOCK", block)
+        witness = check_assumption(with_embedding(rows.tolist()), "orthonormal").witness
+        assert witness == {"tokens": [f"x{i}", f"x{j}"], "inner_product": rows[i] @ rows[j], "expected": float(i == j)}
+        assert check_assumption(with_embedding(np.eye(7).tolist()), "orthonormal").holds
 
 
 @pytest.mark.parametrize("size", [1, 2, 20, 150])

@@ -17,7 +17,9 @@ from marginaudit.orders.ntp import (
     Sample,
     check_assumptions,
     dataset_from_document,
+    dataset_from_text,
     dataset_to_document,
+    formats,
     read_dataset,
 )
 from tests.orders.ntp import restated
@@ -408,3 +410,15 @@ def test_file_and_document_are_judged_alike(tmp_path_factory: pytest.TempPathFac
         assert read == parsed
     else:
         assert str(dataset_to_document(read)) == str(dataset_to_document(parsed))
+
+
+def test_sentences_with_too_many_prefixes_are_refused_before_these_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "MOST_PREFIX_TOKENS", 9)
+    text = "a b c d\na b\na b c d\nb a c"  # 6 + 1 + 3, the repeated sentence once
+    got = "got sentences of up to 4 tokens, whose prefix samples have 10 tokens in all, expected at most 9"
+    with pytest.raises(InputError, match=f"^x.txt: {got}$"):
+        dataset_from_text(text, "x.txt")
+    with pytest.raises(InputError, match=f"^x.json: /sentences: {got}$"):
+        dataset_from_document({"sentences": [line.split() for line in text.splitlines()]}, "x.json")
+    monkeypatch.setattr(formats, "MOST_PREFIX_TOKENS", 10)
+    assert dataset_from_text(text).N == 5

@@ -47,6 +47,10 @@ def test_units(tmp_path: Path) -> None:
     assert read(tmp_path, "a.txt", "12 007 3", unit="id") == [["12", "007", "3"]]
     with pytest.raises(InputError, match=r"a\.txt: line 2: got '-1', expected ids: whole numbers"):
         read(tmp_path, "a.txt", "1 2\n3 -1", unit="id")
+    assert read(tmp_path, "a.jsonl", '{"text": [1, "2"]}', unit="id") == [["1", "2"]]
+    for token in ("-5", '"x"', '"1 2"'):
+        with pytest.raises(InputError, match=r"a\.jsonl: line 1: got .*, expected ids: whole numbers"):
+            read(tmp_path, "a.jsonl", f'{{"text": [1, {token}]}}', unit="id")
 
 
 def test_prose(tmp_path: Path) -> None:
@@ -78,6 +82,8 @@ def test_a_column_of_csv(tmp_path: Path) -> None:
         InputError, match=r"a\.csv: line 1: got the columns \['id', 'text'\], expected one named 'body'"
     ):
         read(tmp_path, "a.csv", table, column="body")
+    with pytest.raises(InputError, match=r"a\.csv: line 1: got 2 columns named 'text', expected one"):
+        read(tmp_path, "a.csv", "text,b,text\n1,2,3\n")
     with pytest.raises(InputError, match=r"a\.csv: line 1: got the columns \[\], expected one named 'text'"):
         read(tmp_path, "a.csv", "")
     with pytest.raises(InputError, match=r"a\.csv: line 2: got no CSV .*, expected CSV"):

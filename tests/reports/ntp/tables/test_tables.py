@@ -243,7 +243,7 @@ def test_without_a_direction_nothing_is_invented(monkeypatch: pytest.MonkeyPatch
         assert table["notes"]["stage2"][0].startswith(said)
     table = table_of(NO_FUNCTION)
     assert table["stage1"] == table["stage2"] == []
-    assert table["notes"]["stage1"] == ["n is not a function on the whole vocabulary, so nothing can be trained."]
+    assert table["notes"]["stage1"] == ["Nothing is trained: n is not a function on the whole vocabulary."]
     table = table_of({"sentences": [["a", "a"]]})
     assert nothing_known(table["stage1"])
     assert "The vocabulary has one token" in table["notes"]["stage1"][0]
