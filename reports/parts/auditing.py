@@ -18,7 +18,8 @@ from marginaudit.reports.page.shown import rendered_as
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts import kept
 from marginaudit.reports.parts.part import Found, Part, compute, compute_packed, packed
-from marginaudit.reports.workers import submitted, workers
+from marginaudit.reports.plots.plotting import load_drawing
+from marginaudit.reports.workers import forkable, submitted, workers
 
 Done = Callable[[str, str], None]
 """Is told of each dataset that is through: its name, and how it was come by."""
@@ -112,6 +113,10 @@ def _sent(parts: Mapping[str, Part], jobs: int) -> Iterator[dict[Future[Found], 
     if not sent:
         yield {}
         return
+    if forkable():
+        load_drawing()
+        for paper in {part.source.paper.name: part.source.paper for part in parts.values()}.values():
+            paper.load()
     with workers(min(jobs, len(sent))) as pool:
         running: dict[Future[Found], str] = {}
         try:
