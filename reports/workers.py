@@ -18,6 +18,9 @@ from threadpoolctl import threadpool_info
 P = ParamSpec("P")
 T = TypeVar("T")
 
+THREADS = Path("/proc/self/task")
+"""Where Linux has a folder for each thread of this process."""
+
 WATCH_SECONDS = 0.5
 """How often a worker looks whether its client is still there."""
 
@@ -54,9 +57,8 @@ def forkable() -> bool:
 
     Another one may hold a lock, which a forked process would wait for without end. False where that is not known.
     """
-    threads = Path("/proc/self/task")
     pools = (found for found in threadpool_info() if found.get("threading_layer") == "pthreads")
-    return threads.is_dir() and len(list(threads.iterdir())) <= 1 + sum(found["num_threads"] - 1 for found in pools)
+    return THREADS.is_dir() and len(list(THREADS.iterdir())) <= 1 + sum(found["num_threads"] - 1 for found in pools)
 
 
 def _leave_with(client: int) -> None:

@@ -127,7 +127,8 @@ class Bar:
 
     def say(self, text: str) -> None:
         """Name what is under way."""
-        self._move(description=printable(text))
+        self._show()
+        self.progress.update(self.task, description=printable(text))
 
     def log(self, text: str) -> None:
         """One line on standard error where no bar is shown."""
@@ -136,12 +137,12 @@ class Bar:
 
     def reach(self, done: float) -> None:
         """Say how much of the total is done."""
-        self._move(completed=done)
+        self._show()
+        self.progress.update(self.task, completed=done)
 
-    def _move(self, **what: Any) -> None:
+    def _show(self) -> None:
         raise_if_interrupted()
         self.progress.start()
-        self.progress.update(self.task, **what)
 
 
 @contextmanager

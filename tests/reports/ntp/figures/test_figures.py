@@ -286,6 +286,7 @@ def test_figures_look_alike_whatever_the_users_settings_are() -> None:
         assert (found["axes.grid"], found["legend.frameon"], found["text.parse_math"]) == (True, False, True)
         assert (found["axes.spines.top"], found["axes.spines.right"], found["axes.spines.left"]) == (False, False, True)
         assert (found["axes.titlelocation"], found["axes.titleweight"]) == ("left", "bold")
+        assert found["axes.titley"] == 1.0  # matplotlib looks for no other place
         assert found["pdf.fonttype"] == 42  # fonts as outlines that can be searched
         assert found["svg.fonttype"] == "none"  # text that can be searched, and small files
         assert 7 <= found["legend.fontsize"] < found["font.size"] < found["axes.titlesize"] <= 10
