@@ -30,8 +30,13 @@ def test_workers_end_with_their_block_whatever_they_do() -> None:
     assert asleep.cancelled() or asleep.exception() is not None
 
 
+WARNING_FORK = """
+fork, told_of = os.fork, "This process (pid=1) is multi-threaded, use of fork() may lead to deadlocks in the child."
+os.fork = lambda: warnings.warn(told_of, DeprecationWarning) or fork()  # as Python 3.12 does
+"""
+
 PROCESSES = """
-import sys, threading, time
+import os, sys, threading, time, warnings
 import numpy as np
 import marginaudit
 from marginaudit.reports import workers
@@ -49,7 +54,7 @@ with workers.workers(2) as pool:
 @pytest.mark.parametrize(
     ("beside", "told"),
     [
-        ("", "True True True True\n"),
+        (WARNING_FORK, "True True True True\n"),
         ("threading.Thread(target=time.sleep, args=[5], daemon=True).start()", "True False False False\n"),
     ],
     ids=["alone", "beside a thread"],

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -179,6 +180,10 @@ def test_before_anything_is_told_all_is_loaded_and_under_way(forkable: bool, mon
         future.set_result(None)
         return future
 
+    def progress(name: str, what: str) -> Callable[[int], None]:
+        events.append(f"{name}: {what}")
+        return ignored
+
     module = "marginaudit.reports.parts.auditing"
     monkeypatch.setattr(f"{module}.packed", lambda _: b"")
     monkeypatch.setattr(f"{module}.submitted", submitted)
@@ -189,7 +194,7 @@ def test_before_anything_is_told_all_is_loaded_and_under_way(forkable: bool, mon
             [LEDGER["ntp.theorem1.norm"]],
             {"ntp": Config(steps1=5, steps2=5)},
             jobs=2,
-            progress=lambda name, what: events.append(f"{name}: {what}") or ignored,  # type: ignore[func-returns-value]
+            progress=progress,
             done=lambda name, _: events.append(name),
         )
     before = ["load"] * forkable + ["submitted"] * 2 + ["2 datasets: under way"]
