@@ -124,6 +124,7 @@ class Paper:
         ``metadata`` are options of commands.
     trained : the config by which `marginaudit train` runs unless told otherwise; None for ``config()``
     run : from a dataset, a config and a progress callback to its run
+    load : loads what its runs load when they first need it, for processes that are forked then
     steps : from a config to how many steps a run takes, for progress bars
     facts : from a run to what the report says of the dataset and of what was run on it: plain data
     records : from a run to what was recorded along it, by name, to be written as CSV
@@ -167,6 +168,7 @@ class Paper:
     config: Any
     trained: Any = None
     run: Callable[..., BaseRun[Any]]
+    load: Callable[[], None] = lambda: None
     steps: Callable[[Any], int]
     facts: Callable[[Any], dict[str, Any]]
     records: Callable[[Any], Mapping[str, Rows]] = lambda _: {}

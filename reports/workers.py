@@ -4,16 +4,22 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
+from multiprocessing import get_context, resource_tracker
+from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from loky import ProcessPoolExecutor
+from threadpoolctl import threadpool_info
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+THREADS = Path("/proc/self/task")
+"""Where Linux has a folder for each thread of this process."""
 
 WATCH_SECONDS = 0.5
 """How often a worker looks whether its client is still there."""
@@ -21,8 +27,12 @@ WATCH_SECONDS = 0.5
 
 @contextmanager
 def workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool whose processes end with the block, whatever they do, and with this process, whatever ends it."""
-    pool = ProcessPoolExecutor(max_workers=jobs, initializer=_leave_with, initargs=(os.getpid(),))
+    """A pool whose processes end with the block, whatever they do, and with this process, whatever ends it.
+
+    They are forked from this process, with all that it has imported, where it is `forkable`; else they are new ones.
+    """
+    context = get_context("fork") if forkable() else None
+    pool = ProcessPoolExecutor(max_workers=jobs, context=context, initializer=_leave_with, initargs=(os.getpid(),))
     try:
         yield pool
     finally:
@@ -34,10 +44,21 @@ def submitted(pool: ProcessPoolExecutor, function: Callable[P, T], *args: P.args
     resource_tracker.ensure_running()  # which is begun by workers otherwise, and unblocks the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        future: Future[T] = pool.submit(function, *args, **kwargs)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)  # see `forkable`
+            future: Future[T] = pool.submit(function, *args, **kwargs)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return future
+
+
+def forkable() -> bool:
+    """Whether no thread runs here but this one, and those that OpenBLAS ends before a fork and begins again after it.
+
+    Another one may hold a lock, which a forked process would wait for without end. False where that is not known.
+    """
+    pools = (found for found in threadpool_info() if found.get("threading_layer") == "pthreads")
+    return THREADS.is_dir() and len(list(THREADS.iterdir())) <= 1 + sum(found["num_threads"] - 1 for found in pools)
 
 
 def _leave_with(client: int) -> None:

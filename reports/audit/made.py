@@ -7,6 +7,7 @@ import platform
 import subprocess
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,7 @@ def _cpu() -> str:
     return next(names, "") or platform.processor() or platform.machine()
 
 
+@cache
 def _commit() -> str | None:
     """The commit that was installed, or is checked out where the program lies; None where neither is known."""
     try:

@@ -27,7 +27,7 @@ from marginaudit.reports.command.arguments import (
 )
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.description import described, only_description
-from marginaudit.reports.command.options import FilePath, Jobs, Seconds, configs, cores, settings_options
+from marginaudit.reports.command.options import FilePath, Jobs, Seconds, configs, settings_options, usual_jobs
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
@@ -74,7 +74,9 @@ PAPERS = papers()
     help="Seconds that a claim of your own may take on a dataset; then it is broken.",
 )
 @click.option(
-    "--jobs", type=Jobs(), help="Datasets that are judged at a time, in as many processes.  [default: one a core]"
+    "--jobs",
+    type=Jobs(),
+    help="Datasets that are judged at a time, in as many processes.  [default: one a core, and one more]",
 )
 @click.option("--fresh", is_flag=True, help="Audit anew what was audited before.")
 @settings_options("audit", PAPERS)
@@ -144,7 +146,7 @@ def audit(
             sources,
             claims,
             config,
-            jobs=jobs or cores(),
+            jobs=jobs or usual_jobs(),
             progress=progress,
             done=done,
             exports=exports,

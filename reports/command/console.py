@@ -117,14 +117,17 @@ def print_line(text: str) -> None:
 
 @dataclass
 class Bar:
-    """A progress bar on standard error; silent where that is no terminal. Its moves see an interrupt that was lost."""
+    """A progress bar on standard error; silent where that is no terminal. Its moves see an interrupt that was lost.
+
+    It is shown, by a thread of its own, once it is told something.
+    """
 
     progress: Progress
     task: TaskID
 
     def say(self, text: str) -> None:
         """Name what is under way."""
-        raise_if_interrupted()
+        self._show()
         self.progress.update(self.task, description=printable(text))
 
     def log(self, text: str) -> None:
@@ -134,8 +137,12 @@ class Bar:
 
     def reach(self, done: float) -> None:
         """Say how much of the total is done."""
-        raise_if_interrupted()
+        self._show()
         self.progress.update(self.task, completed=done)
+
+    def _show(self) -> None:
+        raise_if_interrupted()
+        self.progress.start()
 
 
 @contextmanager
@@ -151,5 +158,7 @@ def progress_bar(total: float) -> Iterator[Bar]:
         transient=True,
         disable=not sys.stderr.isatty(),
     )
-    with progress:
+    try:
         yield Bar(progress, progress.add_task("", total=total))
+    finally:
+        progress.stop()

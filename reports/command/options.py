@@ -115,6 +115,11 @@ def cores() -> int:
     return found
 
 
+def usual_jobs() -> int:
+    """A process a core, and where there are several one more, so that fewer wait for the last datasets."""
+    return cores() + 1 if cores() > 1 else 1
+
+
 class Seconds(StepSize):
     """A positive, finite number of seconds."""
 

@@ -104,5 +104,5 @@ def training_answer(training: Training) -> dict[str, Any]:
 
 def stage_rows(stage: StageRecord) -> list[dict[str, Any]]:
     """The recorded steps as rows; what is not a finite number is None."""
-    columns = stage.columns()
-    return [{name: finite(values[i]) for name, values in columns.items()} for i in range(len(columns["step"]))]
+    columns = finite(stage.columns())
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

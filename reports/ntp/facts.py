@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from marginaudit.reports.ntp.answers import solution_summary, stage_rows
+from marginaudit.reports.ntp.answers import solution_summary
 from marginaudit.reports.ntp.rates import rates_answer
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.plain import finite
@@ -38,6 +38,6 @@ def records(run: Run) -> dict[str, Rows]:
         return {}
     found: dict[str, Rows] = {}
     for name, record in (("stage1", run.trained.stage1), ("stage2", run.trained.stage2)):
-        header = list(record.columns())
-        found[name] = header, [[row[column] for column in header] for row in stage_rows(record)]
+        columns = finite(record.columns())
+        found[name] = list(columns), list(zip(*columns.values(), strict=True))
     return found

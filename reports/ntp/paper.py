@@ -15,7 +15,7 @@ from marginaudit.reports.ntp.implications import IMPLICATIONS
 from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.realizable import far_from_realizable
 from marginaudit.reports.ntp.reliances import RELIANCES
-from marginaudit.reports.ntp.run import PAPER_STEPS, Config, Run, true_steps
+from marginaudit.reports.ntp.run import PAPER_STEPS, Config, Run, load, true_steps
 from marginaudit.reports.ntp.sweeps import SWEEPS
 from marginaudit.reports.ntp.tables import TABLES
 from marginaudit.reports.ntp.training import train
@@ -50,6 +50,7 @@ PAPER = Paper(
     config=Config,
     trained=Config(steps2=PAPER_STEPS),
     run=Run,
+    load=load,
     steps=true_steps,
     facts=facts,
     records=records,

@@ -364,6 +364,15 @@ class Run(BaseRun[Dataset]):
             return None
 
 
+def load() -> None:
+    """Load what training loads when it first needs it."""
+    import scipy.integrate  # noqa: F401
+
+    from marginaudit.training.ntp.steps.compiled import smallest
+
+    smallest(np.zeros(1))  # numba reads its tables at its first call
+
+
 def _solution(solve: Callable[[Dataset], MaxMargin], dataset: Dataset) -> MaxMargin:
     try:
         return solve(dataset)

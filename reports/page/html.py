@@ -19,6 +19,7 @@ from marginaudit.reports.counterexample import counterexample_shown, smallest_co
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.page import svg
 from marginaudit.reports.page.banners import banners
+from marginaudit.reports.page.formulas import mathml
 from marginaudit.reports.page.headline import headline
 from marginaudit.reports.page.numbers import number, powers
 from marginaudit.reports.page.proofs import with_links
@@ -171,7 +172,7 @@ def _claims(audit: Audit, document: Mapping[str, Any], beside: Mapping[str, Pict
             "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
             "smallest": None if smallest is None else paper.kind.in_words(smallest),
             "smallest_file": None if smallest is None else _data_url(paper.kind.to_document(smallest)),
-            "mathml": _markup(_mathml(claim.formula, claim.statement)),
+            "mathml": _markup(mathml(claim.formula, in_words=claim.statement)),
             "rows": rows,
             "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED],
             "pictures": _inline(beside.get(claim.id, ())),
@@ -216,17 +217,8 @@ def prose(text: str) -> str:
 
     parts = IN_DOLLARS.split(text)  # texts and formulas in turn
     return "".join(
-        _mathml(part, part, "inline") if i % 2 else str(escape(printable(part))) for i, part in enumerate(parts)
+        mathml(part, "inline", part) if i % 2 else str(escape(printable(part))) for i, part in enumerate(parts)
     )
-
-
-def _mathml(formula: str, in_words: str = "", display: str = "block") -> str:
-    """The formula as MathML, with the statement in words for who cannot see it."""
-    from latex2mathml.converter import convert
-    from markupsafe import escape
-
-    text = re.sub(r"&#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), convert(formula, display=display))
-    return text.replace("<math ", f'<math alttext="{escape(in_words)}" ', 1)
 
 
 def _markup(text: str) -> Any:

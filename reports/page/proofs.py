@@ -6,6 +6,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
+from marginaudit.reports.page.formulas import mathml
 from marginaudit.reports.page.small import small_page
 from marginaudit.reports.paper import Paper
 
@@ -63,10 +64,7 @@ def _page(name: str, text: str) -> str:
 
 
 def _formula(formula: str, options: Mapping[str, Any]) -> str:
-    from latex2mathml.converter import convert
-
-    found: str = convert(formula, display="block" if options["display_mode"] else "inline")
-    return found
+    return mathml(formula, "block" if options["display_mode"] else "inline")
 
 
 def _fence(_: Any, tokens: Sequence[Any], index: int, *__: Any) -> str:
@@ -75,5 +73,5 @@ def _fence(_: Any, tokens: Sequence[Any], index: int, *__: Any) -> str:
 
     token = tokens[index]
     if token.info.strip() == "math":
-        return f'<div class="scroll">{_formula(token.content, {"display_mode": True})}</div>\n'
+        return f'<div class="scroll">{mathml(token.content)}</div>\n'
     return f"<pre>{escape(token.content)}</pre>\n"

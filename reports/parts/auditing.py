@@ -4,11 +4,12 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from marginaudit.orders import InputError, printable
+from marginaudit.orders import InputError, counted, printable
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, Progress
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import Claim
@@ -17,7 +18,8 @@ from marginaudit.reports.page.shown import rendered_as
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts import kept
 from marginaudit.reports.parts.part import Found, Part, compute, compute_packed, packed
-from marginaudit.reports.workers import submitted, workers
+from marginaudit.reports.plots.plotting import load_drawing
+from marginaudit.reports.workers import forkable, submitted, workers
 
 Done = Callable[[str, str], None]
 """Is told of each dataset that is through: its name, and how it was come by."""
@@ -59,17 +61,23 @@ def audit_in_parts(
     for name, key in keys.items():
         if keep_in is not None and key is not None and not fresh and (one := kept.read(keep_in, key, parts[name])):
             found[name] = one
+    waiting = {name: part for name, part in parts.items() if name not in found}
+    papers = tuple({source.paper.name: source.paper for source in sources}.values())
+    with _sent(waiting, jobs) as running:  # before anything is told: what shows it may have a thread of its own
+        if running:
+            progress(counted(len(running), "dataset"), "under way")
+        for name in found:
             done(name, "as it was audited before (--fresh audits it anew)")
-    for name, one in _computed({name: part for name, part in parts.items() if name not in found}, jobs, progress):
-        found[name] = one
-        if keep_in is not None and (key := keys[name]) is not None:
-            kept.write(keep_in, key, one)
-        done(name, "audited")
+        proofs = None if keep_in is None else _proofs(papers, keep_in, fresh)
+        for name, one in _computed(waiting, running, progress):
+            found[name] = one
+            if keep_in is not None and (key := keys[name]) is not None:
+                kept.write(keep_in, key, one)
+            done(name, "audited")
     whole = Audit(ledger, configs, tuple(found[source.dataset.name].of(source) for source in sources))
     if keep_in is None:
         return whole
-    figures = _figures(whole, exports, progress, keep_in, fresh)
-    return replace(whole, figures=figures, proofs=_proofs(whole.papers, keep_in, fresh))
+    return replace(whole, figures=_figures(whole, exports, progress, keep_in, fresh), proofs=proofs)
 
 
 def _proofs(papers: Sequence[Paper], keep_in: Path, fresh: bool) -> dict[str, str]:
@@ -98,23 +106,37 @@ def _figures(
     return found
 
 
-def _computed(parts: Mapping[str, Part], jobs: int, progress: Progress) -> Iterator[tuple[str, Found]]:
-    """What is found of each part, in the order in which they are through."""
+@contextmanager
+def _sent(parts: Mapping[str, Part], jobs: int) -> Iterator[dict[Future[Found], str]]:
+    """The parts that other processes compute within, with their names; none of one part, or for one process."""
     sent = _packed(parts) if min(jobs, len(parts)) > 1 else {}
-    if sent:
-        with workers(min(jobs, len(sent))) as pool:
-            running: dict[Future[Found], str] = {}
-            try:
-                for name, data in sent.items():
-                    running[submitted(pool, compute_packed, data)] = name
-                for future in as_completed(running):
-                    yield running[future], future.result()
-                    running.pop(future)
-            except BrokenProcessPool:
-                raise _died(list(running.values())) from None
-    for name, part in parts.items():
-        if name not in sent:
-            yield name, compute(part, progress)
+    if not sent:
+        yield {}
+        return
+    if forkable():
+        load_drawing()
+        for paper in {part.source.paper.name: part.source.paper for part in parts.values()}.values():
+            paper.load()
+    with workers(min(jobs, len(sent))) as pool:
+        running: dict[Future[Found], str] = {}
+        try:
+            for name, data in sent.items():
+                running[submitted(pool, compute_packed, data)] = name
+            yield running
+        except BrokenProcessPool:
+            raise _died(list(running.values())) from None
+
+
+def _computed(
+    parts: Mapping[str, Part], running: dict[Future[Found], str], progress: Progress
+) -> Iterator[tuple[str, Found]]:
+    """What is found of each part, in the order in which they are through: of those under way, then of the others."""
+    here = [name for name in parts if name not in running.values()]
+    for future in as_completed(list(running)):
+        yield running[future], future.result()
+        running.pop(future)
+    for name in here:
+        yield name, compute(parts[name], progress)
 
 
 def _packed(parts: Mapping[str, Part]) -> dict[str, bytes]:

@@ -36,6 +36,13 @@ def load_matplotlib() -> None:
         os.environ |= before
 
 
+def load_drawing() -> None:
+    """Import what figures as SVG are drawn with."""
+    load_matplotlib()
+    import matplotlib.backends.backend_svg
+    import matplotlib.figure  # noqa: F401
+
+
 @contextmanager
 def plot_settings() -> Iterator[None]:
     """Within, figures are drawn with matplotlib's defaults and the project's settings upon them."""

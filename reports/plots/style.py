@@ -54,6 +54,7 @@ FIGURE: Any = {
     "axes.titlesize": 9.5,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
+    "axes.titley": 1.0,  # not looked for: there is nothing above the axes
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,

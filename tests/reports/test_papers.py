@@ -19,7 +19,7 @@ from marginaudit.reports.bound_constants.entry import entry_from_document
 from marginaudit.reports.bound_constants.measure import entry_of, find_claim, find_dataset, judged
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.options import dashed
-from marginaudit.reports.page.html import _mathml
+from marginaudit.reports.page.formulas import mathml
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plain import finite
 from marginaudit.reports.plots.measured import rendered
@@ -133,7 +133,7 @@ class TestData:
     def test_formulas_are_printable_and_the_page_shows_no_raw_command(self, name: str) -> None:
         for claim in paper_named(name).claims:
             assert claim.formula.isprintable(), claim.id
-            assert "\\" not in html.unescape(re.sub(r"<[^>]*>", "", _mathml(claim.formula))), claim.id
+            assert "\\" not in html.unescape(re.sub(r"<[^>]*>", "", mathml(claim.formula))), claim.id
 
 
 @pytest.mark.parametrize("name", NAMES)

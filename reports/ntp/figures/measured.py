@@ -40,7 +40,8 @@ def panel(number: int) -> "Callable[[Run, Mapping[str, Finding]], Figure]":
     def draw(run: Run, findings: Mapping[str, Finding]) -> "Figure":
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=(4.2, 2.9), layout="constrained")
+        figure = Figure(figsize=(4.2, 2.9))
+        figure.subplots_adjust(left=0.16, right=0.985, top=0.915, bottom=0.155)  # for labels such as 1.23e-05
         axis = figure.subplots()
         axis.set_title(f"{printable(run.dataset.name).replace('$', chr(92) + '$')}, {title[0].lower()}{title[1:]}")
         axis.set_xlabel("step $t$")

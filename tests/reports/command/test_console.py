@@ -3,6 +3,7 @@
 import io
 import signal
 import sys
+import threading
 from contextlib import suppress
 
 import pytest
@@ -73,7 +74,9 @@ def test_progress_is_for_a_terminal_alone(capsys: pytest.CaptureFixture[str], mo
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "stderr", terminal)
     with progress_bar(4) as bar:
+        alone = threading.active_count()
         bar.say("under [b]way")
+        assert threading.active_count() == alone + 1  # what a terminal is shown has a thread, and none before
         bar.reach(3)
         bar.progress.refresh()
     assert "under [b]way" in terminal.getvalue()

@@ -196,3 +196,9 @@ def test_how_a_report_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
     assert made()["date"] > "2026"
     assert made()["command"] is None
+
+
+def test_git_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = made()["commit"]
+    monkeypatch.setattr("subprocess.run", None)
+    assert made()["commit"] == commit

@@ -4,6 +4,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from pickle import PicklingError
@@ -13,6 +15,7 @@ import pytest
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import load
+from marginaudit.reports.command.options import usual_jobs
 from marginaudit.reports.ntp import Config
 from marginaudit.reports.parts.auditing import audit_in_parts
 from marginaudit.reports.parts.part import Part, compute, compute_packed, ignored, packed
@@ -162,3 +165,54 @@ def test_what_cannot_be_sent_is_judged_here(monkeypatch: pytest.MonkeyPatch) -> 
             done=lambda *_: None,
         )
     assert here == [os.getpid()] * 2
+
+
+@pytest.mark.parametrize("forkable", [True, False])
+def test_before_anything_is_told_all_is_loaded_and_under_way(forkable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tells a person may have a thread, beside which nothing is forked; new processes would load all again."""
+    events: list[str] = []
+    paper = replace(PAPERS[0], load=lambda: events.append("load"))
+    sources = [replace(load(name, PAPERS), paper=paper) for name in TWO]
+
+    def submitted(_pool: object, _compute: object, _data: bytes) -> "Future[None]":
+        events.append("submitted")
+        future: Future[None] = Future()
+        future.set_result(None)
+        return future
+
+    def progress(name: str, what: str) -> Callable[[int], None]:
+        events.append(f"{name}: {what}")
+        return ignored
+
+    module = "marginaudit.reports.parts.auditing"
+    monkeypatch.setattr(f"{module}.packed", lambda _: b"")
+    monkeypatch.setattr(f"{module}.submitted", submitted)
+    monkeypatch.setattr(f"{module}.forkable", lambda: forkable)
+    with pytest.raises(AttributeError):  # of the None that stands for what was found
+        audit_in_parts(
+            sources,
+            [LEDGER["ntp.theorem1.norm"]],
+            {"ntp": Config(steps1=5, steps2=5)},
+            jobs=2,
+            progress=progress,
+            done=lambda name, _: events.append(name),
+        )
+    before = ["load"] * forkable + ["submitted"] * 2 + ["2 datasets: under way"]
+    assert events[: len(before)] == before
+    assert sorted(events[len(before) :]) == sorted(TWO)
+
+
+def test_of_several_cores_one_has_two_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for cores, jobs in ((1, 1), (2, 3), (16, 17)):
+        monkeypatch.setattr("marginaudit.reports.command.options.cores", lambda cores=cores: cores)
+        assert usual_jobs() == jobs
+
+
+def test_what_is_loaded_for_all_is_what_training_and_figures_load() -> None:
+    code = (
+        "import sys; from marginaudit.reports.ntp.paper import PAPER; known = set(sys.modules); PAPER.load(); "
+        "from marginaudit.reports.plots.plotting import load_drawing; load_drawing(); print(*set(sys.modules) - known)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    late = {"scipy.integrate", "marginaudit.training.ntp.steps.compiled", "numba.core.typing.cffi_utils"}
+    assert late | {"matplotlib.figure", "matplotlib.backends.backend_svg"} <= set(loaded)

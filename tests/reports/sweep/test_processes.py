@@ -154,7 +154,8 @@ def test_an_interrupt_keeps_what_is_finished(begun: Begun) -> None:
     client = begun(path, "--out", "out", "--jobs", 2)
     until(lambda: len(parts("out")) >= 2)
     theirs = children(client.pid)
-    workers = [process for process in theirs if b"popen_loky" in Path(f"/proc/{process}/cmdline").read_bytes()]
+    command = Path(f"/proc/{client.pid}/cmdline").read_bytes()
+    workers = [process for process in theirs if Path(f"/proc/{process}/cmdline").read_bytes() == command]  # its forks
     assert len(workers) == 2
     for worker in workers:
         (blocked,) = re.findall(r"SigBlk:\s*(\w+)", Path(f"/proc/{worker}/status").read_text())

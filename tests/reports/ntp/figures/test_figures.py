@@ -227,6 +227,18 @@ def test_a_panel_shows_the_claims_curve_or_the_run() -> None:
         assert axis.xaxis.get_major_formatter()(1000.0) == "10³"
 
 
+@pytest.mark.parametrize("values", [(1.23e-5, 1.24e-5), (1e-199, 1e199), (123_456.0, 234_567.0), (0.5, 0.7)])
+@pytest.mark.parametrize("number", range(len(PANELS)))
+def test_a_panels_labels_and_title_are_within_it_and_it_is_filled(number: int, values: tuple[float, float]) -> None:
+    run: Any = SimpleNamespace(dataset=SimpleNamespace(name="section-7"))
+    found = Finding(Verdict.HOLDS, curve=Curve([1, 10**18], list(values), list(values[::-1]), None, 1.0))
+    figure = draw_panel(number)(run, {PANELS[number][1]: found})
+    box, frame = figure.axes[0].get_tightbbox(), figure.axes[0].get_position()
+    assert box is not None
+    assert figure.bbox.count_contains([box.min, box.max]) == 2
+    assert min(frame.width, frame.height) > 0.7
+
+
 def test_figure_2_is_on_linear_axes_with_the_infimum_of_each_loss() -> None:
     """One-hot attention puts each next token eta0 T/||W*_ov|| before V - 1 others; ||W*_ov||^2 = V (1 - 1/V)."""
     V, steps = 20, 900
@@ -274,6 +286,7 @@ def test_figures_look_alike_whatever_the_users_settings_are() -> None:
         assert (found["axes.grid"], found["legend.frameon"], found["text.parse_math"]) == (True, False, True)
         assert (found["axes.spines.top"], found["axes.spines.right"], found["axes.spines.left"]) == (False, False, True)
         assert (found["axes.titlelocation"], found["axes.titleweight"]) == ("left", "bold")
+        assert found["axes.titley"] == 1.0  # matplotlib looks for no other place
         assert found["pdf.fonttype"] == 42  # fonts as outlines that can be searched
         assert found["svg.fonttype"] == "none"  # text that can be searched, and small files
         assert 7 <= found["legend.fontsize"] < found["font.size"] < found["axes.titlesize"] <= 10
