@@ -14,7 +14,8 @@ from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json, print_text
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.page.formats import csv_table, latex, markdown
+from marginaudit.reports.page.formats import csv_table, markdown
+from marginaudit.reports.page.latex import latex
 
 PAPERS = [paper for paper in papers() if paper.tables]
 TABLES = {table.name: (paper, table) for paper in PAPERS for table in paper.tables}
@@ -31,7 +32,7 @@ TABLES = {table.name: (paper, table) for paper in PAPERS for table in paper.tabl
     "--format",
     "form",
     type=OneOf(["csv", "latex", "markdown"]),
-    help="Write the table as a file of this kind has it; LaTeX needs its package booktabs.",
+    help="Write the table as a file of this kind has it; LaTeX needs its packages booktabs and graphicx.",
 )
 @settings_options("table", PAPERS)
 @JSON

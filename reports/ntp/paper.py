@@ -37,6 +37,7 @@ BIBTEX = """@misc{huang2024nonasymptotic,
   title = {Non-asymptotic Convergence of Training Transformers for Next-token Prediction},
   author = {Huang, Ruiquan and Liang, Yingbin and Yang, Jing},
   year = {2024},
+  howpublished = {arXiv:2409.17335},
   eprint = {2409.17335},
   archivePrefix = {arXiv},
 }

@@ -7,7 +7,8 @@ from importlib.metadata import version
 from typing import Any
 
 from marginaudit.reports.grid import NONE, Grid, brief
-from marginaudit.reports.page.formats import flat, latex, latex_text, markdown
+from marginaudit.reports.page.formats import flat, markdown
+from marginaudit.reports.page.latex import latex, latex_text
 from marginaudit.reports.paper import Paper, Table
 
 FORMATS = ("latex", "markdown", "parquet", "pdf")
@@ -19,9 +20,10 @@ COLUMNS = ("claim", "verdict", "evidence", "measured", "bound", "slack", "inform
 
 NAMES = frozenset(range(3))
 
-TOOL = """@software{{marginaudit,
+TOOL = """@misc{{marginaudit,
   title = {{marginaudit: numerical audits of theorems on how transformers train}},
-  version = {{{version}}},
+  author = {{{{marginaudit developers}}}},
+  note = {{Computer program, version {version}}},
 }}
 """
 
@@ -56,7 +58,9 @@ def exported(
 def references(papers: Sequence[Paper]) -> str:
     """BibTeX entries of what was audited and of this program."""
     entries = [
-        paper.bibtex or f"@misc{{{paper.name},\n  note = {{{latex_text(paper.source)}}},\n}}\n" for paper in papers
+        paper.bibtex
+        or f"@misc{{{paper.name},\n  key = {{{paper.name}}},\n  note = {{{latex_text(paper.source)}}},\n}}\n"
+        for paper in papers
     ]
     return "\n".join([*entries, TOOL.format(version=version("marginaudit"))])
 

@@ -38,6 +38,7 @@ BIBTEX = """@misc{tian2023scan,
   title = {Scan and Snap: Understanding Training Dynamics and Token Composition in 1-layer Transformer},
   author = {Tian, Yuandong and Wang, Yiping and Chen, Beidi and Du, Simon},
   year = {2023},
+  howpublished = {arXiv:2305.16380},
   eprint = {2305.16380},
   archivePrefix = {arXiv},
 }

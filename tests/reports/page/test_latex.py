@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pylatexenc.latexwalker import (
     LatexCharsNode,
+    LatexCommentNode,
     LatexEnvironmentNode,
     LatexGroupNode,
     LatexMacroNode,
@@ -23,14 +24,16 @@ from pylatexenc.latexwalker import (
     LatexSpecialsNode,
     LatexWalker,
     LatexWalkerParseError,
+    get_default_latex_context_db,
 )
+from pylatexenc.macrospec import EnvironmentSpec, MacroSpec
 
 from marginaudit.orders import printable
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.command.cli import main
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.page.exports import references
-from marginaudit.reports.page.formats import latex
+from marginaudit.reports.page.latex import CHARACTER, LINES_A_PAGE, LONGEST_LINE, MOST_LINES, TABLES_WAITING, latex
 from tests.command_line import SVOP, dataset_file, strict_json
 from tests.third_paper.paper import PAPER as THIRD
 
@@ -47,10 +50,15 @@ CHARACTERS = {character: character for character in "&%$#_{}"} | {
     "textless": "<",
     "textgreater": ">",
     "textbar": "|",
+    "allowbreak": "",
 }
 """Commands of text, with what they print. Each is in OT1, which \\textquotedbl is not (LaTeX2e's ltoutenc)."""
 
 RULES = {"toprule", "midrule", "bottomrule"}
+
+SETTINGS = ["centering", "caption", "label", "fontsize", "selectfont", "setlength", "resizebox"]
+
+ARGUMENTS = {"caption": "{", "fontsize": "{{", "setlength": "{{", "resizebox": "{{{", "auditchar": "{{"}
 
 IN_MATHEMATICS = {"le", "ge", "times"}
 
@@ -68,6 +76,14 @@ def _said(node: Any) -> str:
         case LatexCharsNode():
             assert not set(node.chars) & set(FORBIDDEN), node.chars
             return str(node.chars)
+        case LatexMacroNode(macroname="auditchar"):
+            character, number = (said(group.nodelist) for group in node.nodeargd.argnlist)
+            assert ord(character) == int(number, 16) > 127
+            return character
+        case LatexEnvironmentNode(environmentname="tabular"):
+            assert node.nodeargd.argnlist[-1].latex_verbatim() in ("{@{}l@{}}", "{@{}r@{}}")
+            lines = "".join(" " if _ends_line(part) else _said(part) for part in node.nodelist)
+            return " ".join(lines.split())
         case LatexMacroNode():
             return CHARACTERS[node.macroname] + (node.macro_post_space or "")
         case LatexGroupNode():
@@ -81,21 +97,40 @@ def _said(node: Any) -> str:
     raise AssertionError(f"{type(node).__name__}: {node.latex_verbatim()}")
 
 
+def _ends_line(node: Any) -> bool:
+    return isinstance(node, LatexMacroNode) and node.macroname == "\\"
+
+
+def read(tex: str) -> list[Any]:
+    known = get_default_latex_context_db()
+    macros = [MacroSpec(name, spec) for name, spec in ARGUMENTS.items()]
+    known.add_context_category("a table's", macros, [EnvironmentSpec("tabular", "[{")], prepend=True)
+    nodes, _, _ = LatexWalker(tex, latex_context=known, tolerant_parsing=False).get_latex_nodes()
+    return [node for node in nodes if not (isinstance(node, LatexCommentNode) or _empty(node))]
+
+
+def _empty(node: Any) -> bool:
+    return isinstance(node, LatexCharsNode) and not node.chars.strip()
+
+
 def tables(tex: str) -> Iterator[tuple[str, str, list[list[str]]]]:
     """Caption, label and rows of each table, its header first; an AssertionError where TeX would stumble."""
-    nodes, _, _ = LatexWalker(tex, tolerant_parsing=False).get_latex_nodes()
-    for node in nodes:
-        if isinstance(node, LatexCharsNode):
-            assert not node.chars.strip()
+    if r"\auditchar{" in tex:
+        needs, defined, tex = tex.partition(CHARACTER)
+        assert defined
+        assert needs.startswith("%")
+    for node in read(tex):
+        if isinstance(node, LatexMacroNode) and node.macroname == "clearpage":
             continue
         assert isinstance(node, LatexEnvironmentNode)
         assert node.environmentname == "table"
-        centering, caption, text, label, tabular = [
-            part for part in node.nodelist if not (isinstance(part, LatexCharsNode) and not part.chars.strip())
-        ]
-        assert [centering.macroname, caption.macroname, label.macroname] == ["centering", "caption", "label"]
+        parts = [part for part in node.nodelist if not _empty(part)]
+        assert [part.macroname for part in parts] == SETTINGS
+        _, caption, label, *_, fitted = parts
+        inner = [part for part in fitted.nodeargd.argnlist[-1].nodelist if not isinstance(part, LatexCommentNode)]
+        [tabular] = [part for part in inner if not _empty(part)]
         assert tabular.environmentname == "tabular"
-        yield said(text.nodelist), label.nodeargd.argnlist[0].nodelist[0].chars, rows_of(tabular)
+        yield said(caption.nodeargd.argnlist), label.nodeargd.argnlist[0].nodelist[0].chars, rows_of(tabular)
 
 
 def rows_of(tabular: Any) -> list[list[str]]:
@@ -142,7 +177,7 @@ def test_every_exported_table_can_be_set(folder: Path) -> None:
     labels = []
     for path in files:
         text = path.read_text(encoding="utf-8")
-        assert text.isascii()  # what pdflatex has a glyph for, whatever its input encoding
+        assert text.isascii()
         found = list(tables(text))
         assert found
         labels += [label for _, label, _ in found]
@@ -163,7 +198,10 @@ def test_verdicts_in_latex_are_those_of_the_report(folder: Path) -> None:
         ]
 
 
-@given(st.lists(st.text(st.characters(codec="ascii"), max_size=8), min_size=2, max_size=2), st.booleans())
+@given(
+    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="–≤≥"), max_size=8), min_size=2, max_size=2),
+    st.booleans(),
+)
 def test_any_text_says_in_latex_what_it_says(texts: list[str], word: bool) -> None:
     one, other = texts
     grid = Grid("t", ("one", "other"), ((one, "x"), (other, "y")), (), words=frozenset({0, 1} if word else {1}))
@@ -171,6 +209,55 @@ def test_any_text_says_in_latex_what_it_says(texts: list[str], word: bool) -> No
     for given_text, (shown, _) in zip(texts, rows, strict=True):
         expected = " ".join(printable(given_text).split())
         assert " ".join((shown if word else shown.replace("$", "")).split()) == expected or (not word and "$" in shown)
+
+
+def test_a_long_table_is_cut_into_pages_about_as_long() -> None:
+    rows = tuple((f"r{number}", str(number)) for number in range(2 * LINES_A_PAGE + 1))
+    found = list(tables(latex([Grid("long", ("a", "n"), rows, ("a note.",), words=frozenset({0}))])))
+    assert [caption for caption, _, _ in found] == [f"long (part {number} of 3). a note." for number in (1, 2, 3)]
+    assert [label for _, label, _ in found] == ["tab:long", "tab:long-2", "tab:long-3"]
+    assert [len(lines) - 1 for _, _, lines in found] == [31, 31, 31]
+    assert [line[0] for _, _, lines in found for line in lines[1:]] == [name for name, _ in rows]
+    [(caption, _, _)] = tables(latex([Grid("long", ("a", "n"), rows[:LINES_A_PAGE], (), words=frozenset({0}))]))
+    assert caption == "long."
+
+
+def test_long_cells_are_folded_and_the_longest_cut() -> None:
+    tokens = " ".join(f"token{number}" for number in range(20))
+    grid = Grid("t", ("a", "b"), ((tokens, tokens), (tokens * 9, "")), (), frozenset({0, 1}), long=frozenset({0}))
+    text = latex([grid])
+    [(_, _, (_, [folded, whole], [cut, _]))] = tables(text)
+    assert folded == whole == tokens
+    assert cut.endswith(" ...")
+    assert (tokens * 9).startswith(cut.removesuffix(" ..."))
+    one, other = re.findall(r"\[t\]{@{}l@{}}(.*?)\\end{tabular}", text)
+    assert max(map(len, [*one.split(r" \\ "), *other.split(r" \\ ")])) <= LONGEST_LINE
+    assert len(other.split(r" \\ ")) == MOST_LINES
+
+
+def test_the_lines_of_cells_fill_a_page() -> None:
+    row = (" ".join(["a" * LONGEST_LINE] * 4),)
+    grid = Grid("t", ("a",), (row,) * 20, (), frozenset({0}), long=frozenset({0}))
+    assert [len(lines) - 1 for _, _, lines in tables(latex([grid]))] == [10, 10]
+
+
+def test_headers_are_narrow_and_long_words_of_captions_can_be_broken() -> None:
+    text = latex([Grid(30 * "x", ("informative from", "sharp.theorem1"), (("b", "c"),), ())])
+    assert r"\begin{tabular}[b]{@{}r@{}}informative \\ from\end{tabular} & sharp.theorem1 \\" in text
+    assert r"\caption{xxxxxxxxxxxx\allowbreak{}xxxxxxxxxxxx\allowbreak{}xxxxxx.}" in text
+
+
+def test_labels_differ() -> None:
+    found = [
+        label for _, label, _ in tables(latex([Grid(name, ("a",), (("b",),), ()) for name in ("x_y", "x-y", "数")]))
+    ]
+    assert found == ["tab:x-y", "tab:x-y-2", "tab:u6570"]
+
+
+def test_tables_that_wait_for_a_page_are_few() -> None:
+    written = latex([Grid(f"t{number}", ("a",), (("b",),), ()) for number in range(2 * TABLES_WAITING)])
+    between = written.split("\\clearpage\n")
+    assert [text.count(r"\begin{table}") for text in between] == [TABLES_WAITING, TABLES_WAITING]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,8 @@ from marginaudit.reports.ntp.quantities import stage2_direction
 from marginaudit.reports.ntp.run import LISTED_STEPS, dense_steps
 from marginaudit.reports.ntp.tables.direction import direction_grids, direction_table, ratio
 from marginaudit.reports.ntp.tables.proposition2 import proposition2_grids, proposition2_table
-from marginaudit.reports.page.formats import latex, markdown
+from marginaudit.reports.page.formats import markdown
+from marginaudit.reports.page.latex import latex
 from tests.command_line import NO_FUNCTION, SVOP, Command, dataset_file, strict_json
 from tests.orders.ntp import restated
 from tests.papers import audit_only
@@ -642,10 +643,14 @@ GRID = Grid("t_1 & [x]", ("q_", "n"), (("a|b\\*", "≤ 1.5e-07"), ("[c]", "-1/3"
 
 def test_latex() -> None:
     assert latex([GRID]).splitlines() == [
+        r"% Needs \usepackage{booktabs} and \usepackage{graphicx}.",
         r"\begin{table}",
         r"\centering",
         r"\caption{t\_1 \& {[}x]. a note.}",
         r"\label{tab:t-1-x}",
+        r"\fontsize{8}{9.5}\selectfont",
+        r"\setlength{\tabcolsep}{3pt}",
+        r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         r"\begin{tabular}{lr}",
         r"\toprule",
         r"q\_ & n \\",
@@ -653,10 +658,10 @@ def test_latex() -> None:
         r"a\textbar{}b\textbackslash{}{*} & $\le$ $1.5 \times 10^{-7}$ \\",
         r"{[}c] & $-1/3$ \\",
         r"\bottomrule",
-        r"\end{tabular}",
+        r"\end{tabular}}",
         r"\end{table}",
     ]
-    assert latex([replace(GRID, rows=(("~^%#{}\x1b", "1e18"),))]).splitlines()[8] == (
+    assert latex([replace(GRID, rows=(("~^%#{}\x1b", "1e18"),))]).splitlines()[12] == (
         r"\textasciitilde{}\textasciicircum{}\%\#\{\}\textbackslash{}x1b & $10^{18}$ \\"
     )
 

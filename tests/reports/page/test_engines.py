@@ -1,0 +1,108 @@
+r"""Exports set by TeX: no error, nothing wider than a line or higher than a page, no character that is dropped."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.command.cli import main
+from marginaudit.reports.grid import Grid
+from marginaudit.reports.page.exports import references
+from marginaudit.reports.page.latex import LINES_A_PAGE, latex
+from tests.command_line import dataset_file
+from tests.reports.page.engines import ENGINES, faults, missing
+
+ROOT = Path(__file__).parents[3]
+
+EACH_ENGINE = pytest.mark.parametrize(
+    "engine",
+    [pytest.param(name, marks=pytest.mark.skipif(bool(missing(name)), reason=missing(name))) for name in ENGINES],
+)
+
+PAPER = r"""\documentclass%s{article}
+\usepackage{iftex}
+\ifpdftex\usepackage[T1]{fontenc}\fi
+\usepackage{booktabs}
+\usepackage{graphicx}
+\begin{document}
+%s
+\end{document}
+"""
+
+ODD = ["é", "ą", "数学", "😀", "ا", "a_b", "100%", "\\x", '"q"', "~^", "''--``", "#&$", "[x]", "*", "{}<>|", "−½²…“”€→"]
+"""Tokens of all kinds."""
+
+WIDE = Grid(
+    "W" * 60 + " 数 of é",
+    ("query", "many tokens in one cell", "a number", "another number"),
+    tuple((token, " ".join(ODD) + " W" * 500 + "W" * 90, "≤ -1.234e-107", "0.1 to 1/3") for token in ODD)
+    + tuple((f"row{number}", "a", "1", "–") for number in range(130)),
+    ("A note with é, 数 and 😀.",),
+    words=frozenset({0, 1}),
+    long=frozenset({1}),
+)
+
+BIBLATEX = r"\usepackage{biblatex}\addbibresource{references.bib}\begin{document}"
+
+NARROW = Grid("narrow", ("a", "b"), (("c", "1"),) * LINES_A_PAGE, ("A note of many words. " * 8,), frozenset({0}))
+
+REFERENCES = r"""\cite{huang2024nonasymptotic,marginaudit}
+\input{tables/verdicts}\input{tables/direction}\input{tables/proposition2}
+\bibliographystyle{plain}\bibliography{tables/references}"""
+
+
+@EACH_ENGINE
+@pytest.mark.slow
+@pytest.mark.parametrize("options", ["", "[twocolumn]", "[12pt,a4paper]"])
+def test_tables_of_any_width_and_length_are_set(tmp_path: Path, engine: str, options: str) -> None:
+    assert faults(tmp_path, PAPER % (options, latex([WIDE, NARROW])), engine) == []
+
+
+@EACH_ENGINE
+def test_many_tables_are_set(tmp_path: Path, engine: str) -> None:
+    grids = [Grid(f"数_{number % 7}", ("é", "数"), (("ą", "1e-5"),) * 30, ()) for number in range(60)]
+    assert faults(tmp_path, PAPER % ("", r"\listoftables" + latex(grids)), engine) == []
+
+
+@EACH_ENGINE
+@pytest.mark.slow
+@pytest.mark.parametrize("data", ["built in", "odd"])
+def test_what_an_audit_exports_is_set(tmp_path: Path, engine: str, data: str) -> None:
+    sentences = [ODD, ODD[3:], ["a_b", "a_b"]]
+    odd = {"name": " ".join(ODD), "sentences": sentences}
+    given = [] if data == "built in" else [str(dataset_file(tmp_path, odd, "数 é_&.json"))]
+    with pytest.raises(SystemExit) as ended:
+        main(["audit", *given, "--export", "latex", "--out", str(tmp_path / "out")])
+    assert ended.value.code == 0
+    shutil.copytree(tmp_path / "out" / "tables", tmp_path / "tables")
+    assert faults(tmp_path, PAPER % ("", REFERENCES), engine, "bibtex") == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing("pdflatex")), reason=missing("pdflatex"))
+def test_the_paper_of_the_tutorial_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `docs/tutorials/start.md` has it, data, command and paper."""
+    text = (ROOT / "docs" / "tutorials" / "start.md").read_text(encoding="utf-8")
+    [data] = re.findall(r"cat > svop.txt <<'END'\n(.*?)END\n", text, re.DOTALL)
+    [command] = re.findall(r"```bash\nmarginaudit (audit svop.txt .*?)```", text, re.DOTALL)
+    [paper] = re.findall(r"```latex\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    Path("svop.txt").write_text(data, encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        main(shlex.split(command.replace("\\\n", "")))
+    assert ended.value.code == 0
+    shutil.copytree(Path("svop-report") / "tables", "tables")
+    assert faults(tmp_path, paper, "pdflatex", "bibtex") == []
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing("biber")), reason=missing("biber"))
+@EACH_ENGINE
+def test_biber_reads_the_references(tmp_path: Path, engine: str) -> None:
+    (tmp_path / "references.bib").write_text(references(PAPERS), encoding="utf-8")
+    body = r"\emergencystretch=3em\cite{huang2024nonasymptotic,tian2023scan,marginaudit}\printbibliography"
+    source = (PAPER % ("", body)).replace(r"\begin{document}", BIBLATEX)
+    assert faults(tmp_path, source, engine, "biber") == []
