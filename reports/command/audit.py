@@ -25,12 +25,13 @@ from marginaudit.reports.command.arguments import (
     only_of,
     papers,
 )
-from marginaudit.reports.command.console import print_line, print_table, progress_bar
+from marginaudit.reports.command.console import print_line, progress_bar
 from marginaudit.reports.command.description import described, only_description
 from marginaudit.reports.command.options import FilePath, Jobs, Seconds, configs, settings_options, usual_jobs
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.command.verdicts import print_verdicts
 from marginaudit.reports.page.exports import FORMATS
 from marginaudit.reports.page.replacement import refusing, replacing
 from marginaudit.reports.page.write import files_of_report, write_report
@@ -164,9 +165,7 @@ def audit(
         print_json(document)
         tell(f"report: {report}")
     else:
-        header = ("claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative_from")
-        rows = [[row[column] for column in header] for row in document["verdicts"]]
-        print_table("Verdicts", [name.replace("_", " ") for name in header], rows)
+        print_verdicts(document["verdicts"])
         counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items())
         print_line(f"{counted(len(result.rows), 'verdict')}: {counts}.")
         print_line(f"report: {report}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -35,18 +36,22 @@ GRID_WIDTH = 80
 """Columns that a table of texts fits into."""
 
 
-def _print(*what: Any, **how: Any) -> None:
-    """Print on standard output; wide, and without colours, where it is no terminal.
+LONGEST_WORD = 60
+"""Characters of an id, a number or a path that a table does not break, however narrow the terminal is."""
+
+
+def _print(*what: Any, least: int = 0, **how: Any) -> None:
+    """Print on standard output, in at least so many columns; wide, and without colours, where it is no terminal.
 
     A character that its encoding lacks is written as an escape.
     """
     with standard_output() as output:
         if isinstance(output, io.TextIOWrapper):
             output.reconfigure(errors="backslashreplace")
-        Console(highlight=False, soft_wrap=False, width=_width(PIPED_WIDTH)).print(*what, **how)
+        Console(highlight=False, soft_wrap=False, width=max(width(), least)).print(*what, **how)
 
 
-def _width(piped: int) -> int:
+def width(piped: int = PIPED_WIDTH) -> int:
     """Columns of the terminal, or those that COLUMNS says, or else so many."""
     told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
     return Console().width if told else piped
@@ -88,21 +93,41 @@ def print_summary(title: str, header: Sequence[str], rows: Sequence[Sequence[Any
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """One table with a title."""
+    """One table with a title, wider than the terminal where words of at most `LONGEST_WORD` have no room in it."""
     table = Table(title=Text(printable(title)), title_justify="left", title_style="bold", box=None, pad_edge=False)
-    for name in header:
-        table.add_column(name, overflow="fold", header_style="dim")
-    for row in rows:
-        table.add_row(*[cell(value) for value in row])
-    _print(table)
+    cells = [[cell(value) for value in row] for row in rows]
+    columns = [[name, *map(str, column)] for name, *column in zip(header, *cells, strict=True)]
+    between = 2 * (len(columns) - 1)
+    widths = _fitted(
+        [max(map(cell_len, column)) for column in columns],
+        [max(cell_len(word) for text in column for word in (*text.split(), "")) for column in columns],
+        width() - between,
+    )
+    for name, room in zip(header, widths, strict=True):
+        table.add_column(name, overflow="fold", header_style="dim", width=room)
+    for row in cells:
+        table.add_row(*row)
+    _print(table, least=sum(widths) + between)
     _print()
+
+
+def _fitted(wanted: Sequence[int], words: Sequence[int], room: int) -> list[int]:
+    """Widths that fit into the room, the widest made narrower first, but not below their longest words.
+
+    >>> _fitted([8, 20, 30], [8, 5, 5], 40), _fitted([8, 90], [8, 80], 40)
+    ([8, 16, 16], [8, 60])
+    """
+    widths, least = [min(width, max(room, 1)) for width in wanted], [min(word, LONGEST_WORD) for word in words]
+    while sum(widths) > room and (wide := [i for i, width in enumerate(widths) if width > least[i]]):
+        widths[max(wide, key=lambda i: widths[i])] -= 1
+    return [max(width, word) for width, word in zip(widths, least, strict=True)]
 
 
 def print_texts(title: str, texts: Mapping[str, str]) -> None:
     """Named texts, each broken at its blanks alone, so that an id stays whole; in a pipe as wide as `GRID_WIDTH`."""
     _print(Text(printable(title), style="bold"), soft_wrap=True)
     left = max(map(len, texts)) + 2
-    room = max(_width(GRID_WIDTH) - left, 1)
+    room = max(width(GRID_WIDTH) - left, 1)
     for name, text in texts.items():
         lines = wrap(printable(text), room, break_long_words=False, break_on_hyphens=False)
         for i, line in enumerate(lines):

@@ -1,10 +1,12 @@
 """An interrupt that no library swallows while it is imported, and on which click prints no line of its own."""
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 _interrupted = threading.Event()
 
@@ -15,12 +17,21 @@ class Interrupted(BaseException):
 
 @contextmanager
 def interrupts_kept() -> Iterator[None]:
-    """Within, SIGINT raises Interrupted, and again at the next `raise_if_interrupted`."""
+    """Within, SIGINT raises Interrupted, and again at the next `raise_if_interrupted`.
+
+    Nothing is told of one that is raised where Python cannot pass it on, such as in a callback of an import.
+    """
     _interrupted.clear()
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, _interrupt)
+    before, told = signal.signal(signal.SIGINT, _interrupt), sys.unraisablehook
+
+    def tell_of_others(lost: Any) -> None:
+        if not issubclass(lost.exc_type, Interrupted):
+            told(lost)
+
+    sys.unraisablehook = tell_of_others
     try:
         yield
     except BaseException:
@@ -28,6 +39,7 @@ def interrupts_kept() -> Iterator[None]:
         raise
     finally:
         signal.signal(signal.SIGINT, before)
+        sys.unraisablehook = told
 
 
 def raise_if_interrupted() -> None:

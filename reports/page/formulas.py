@@ -1,8 +1,10 @@
 """Formulas as MathML, which a browser shows without a script."""
 
 import re
+from functools import cache
 
 
+@cache  # a page writes the same symbols again and again
 def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     """The formula as MathML, with what it says in words for who cannot see it.
 

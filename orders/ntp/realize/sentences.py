@@ -89,7 +89,7 @@ def _of_table(path: Path, column: str, reach: Reach) -> Iterator[Line]:
             got, expected = f"the columns {shown(header)}", f"one named {shown(column)}"
             raise InputError(f"{where}: line 1", got=got, expected=expected)
         if header.count(column) > 1:
-            got, expected = f"{header.count(column)} columns named {shown(column)}", "one"
+            got, expected = f"{counted(header.count(column), 'column')} named {shown(column)}", "one"
             raise InputError(f"{where}: line 1", got=got, expected=expected)
         at = header.index(column)
         for row in rows:

@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from marginaudit.reports.command.console import cell, print_grid, print_line, print_table, progress_bar
-from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
+from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept, raise_if_interrupted
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
@@ -34,6 +34,34 @@ def test_a_piped_table_is_wide_and_plain(capsys: pytest.CaptureFixture[str]) -> 
     assert "".join(line.split()[0] for line in lines[3:5]) == "v" * 250
     assert lines[5].split() == ["[i]x", "True"]
     assert lines[6:] == [""]
+
+
+@pytest.mark.parametrize("columns", ["1", "20", "80"])
+def test_a_table_breaks_no_id_and_no_number(
+    columns: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    print_table(
+        "t", ["claim", "why"], [["ntp.theorem1.direction.rederived", "it " * 60 + "w" * 60], [-1.234e-12, None]]
+    )
+    text = capsys.readouterr().out
+    for word in ("ntp.theorem1.direction.rederived", "w" * 60, "-1.234e-12"):
+        assert word in text
+    assert text.split().count("it") == 60
+    assert max(map(len, text.splitlines())) == 32 + 2 + 60
+
+
+@pytest.mark.parametrize(("columns", "spare"), [("60", 0), ("40", 20)])
+def test_the_widest_column_gives_way(
+    columns: str, spare: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    print_table("t", ["claim", "why"], [["an.id", "a b c " * 8 + "three"]])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].startswith("an.id  a b c a b c")
+    assert max(map(len, lines)) == int(columns)
+    assert " ".join(" ".join(lines[2:]).split()) == "an.id " + "a b c " * 8 + "three"
+    assert len(lines) == (5 if spare else 4)
 
 
 def test_numbers_are_to_the_right_and_verdicts_in_colour() -> None:
@@ -82,6 +110,35 @@ def test_progress_is_for_a_terminal_alone(capsys: pytest.CaptureFixture[str], mo
     assert "under [b]way" in terminal.getvalue()
     assert "75 %" in terminal.getvalue()
     assert terminal.getvalue().endswith("\x1b[2K")  # the line is gone in the end
+
+
+def test_an_interrupt_that_python_cannot_pass_on_is_not_told_but_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    class Odd:
+        def __init__(self, error: type[BaseException]) -> None:
+            self.error = error
+
+        def __del__(self) -> None:
+            if self.error is Interrupted:
+                signal.raise_signal(signal.SIGINT)
+            raise self.error("odd")
+
+    @interrupts_kept()
+    def lose_both() -> None:
+        for error in (Interrupted, ValueError):
+            Odd(error)
+        raise_if_interrupted()
+
+    before = sys.unraisablehook
+    told: list[object] = []
+    sys.unraisablehook = lambda lost: told.append(lost.exc_type)
+    try:
+        with pytest.raises(Interrupted):
+            lose_both()
+        assert told == [ValueError]
+        Odd(Interrupted.__base__ or BaseException)
+        assert told == [ValueError, BaseException]
+    finally:
+        sys.unraisablehook = before
 
 
 @pytest.mark.parametrize("move", ["say", "reach"])

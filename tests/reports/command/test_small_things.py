@@ -124,6 +124,26 @@ def test_a_piped_table_follows_columns(capsys: pytest.CaptureFixture[str], monke
         assert max(map(len, capsys.readouterr().out.splitlines())) == width
 
 
+def test_an_audits_verdicts_are_told_at_any_width(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From 116 columns on a row a verdict with its numbers; in fewer a row a claim: how many of each, and the worst."""
+    audit = ("audit", "example-1", "section-7", "free-20", "--claim", "ntp.prop2.*", *SHORT, "--out", "report")
+    monkeypatch.setenv("COLUMNS", "116")
+    wide = [line.split() for line in command(*audit).out.splitlines()]
+    assert wide[1] == ["claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative", "from"]
+    assert ["ntp.prop2.corollary", "free-20", "violated"] in [line[:3] for line in wide]
+    monkeypatch.setenv("COLUMNS", "115")
+    short = [line.split() for line in command(*audit).out.splitlines()]
+    assert short[1] == ["claim", "verdicts", "worst"]
+    assert ["ntp.prop2.closed-form", "1", "violated,", "2", "holds", "free-20,", "slack"] in [
+        line[:7] for line in short
+    ]
+    for lines in (wide, short):
+        at = lines.index(["Why", "not", "applicable"])
+        assert lines[at + 1] == ["verdicts", "why", "datasets"]
+        assert lines[at + 2][0] == "1"
+        assert lines[at + 2][-1] == "free-20"
+
+
 def test_a_log_stands_for_the_bar_where_there_is_no_terminal(
     command: Command, capsys: pytest.CaptureFixture[str]
 ) -> None:
