@@ -118,6 +118,15 @@ def test_nothing_is_wider_than_a_phone(driver: "Chrome") -> None:
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+def test_what_remains_is_read_on_a_phone_without_scrolling(driver: "Chrome") -> None:
+    seen_at(driver, 390)
+    table = driver.find_element("css selector", "table.reliances")
+    assert driver.execute_script("return arguments[0].scrollWidth", table) <= 390
+    assert driver.execute_script("return arguments[0].rows[1].getBoundingClientRect().height", table) > 60
+    label = driver.execute_script("return getComputedStyle(arguments[0].rows[1].cells[2], '::before').content", table)
+    assert label == '"What remains: "'
+
+
 WIDEST_DRAWING = """
 return Math.max(...[...document.querySelectorAll('figure svg')]
   .filter((svg) => svg.checkVisibility()).map((svg) => svg.getBoundingClientRect().right))
