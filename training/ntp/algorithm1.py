@@ -22,7 +22,7 @@ from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.kq import KQ, CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.loss import Row
 from marginaudit.training.ntp.steps.ov import OV
-from marginaudit.training.ntp.steps.recording import row_at
+from marginaudit.training.ntp.steps.recording import rows_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
 from marginaudit.training.ntp.trained import Asymptotics, Reduced, Training
@@ -169,7 +169,7 @@ def _first_stage(run: _Settings, eta0: float, steps1: int, at: Sequence[int], re
         # of steps so long that rounding hides the next gradient there are fewer
         rows = [row for row in rows if row["step"] <= iterate.moves]
         for t in at[len(rows) :]:
-            rows.append(row_at(ov, iterate, t, _on_the_law(iterate, answer, t), "law", 0.0))
+            rows += rows_at(ov, iterate, [(t, _on_the_law(iterate, answer, t), 0.0)], "law")
         iterate = iterate.placed(steps1, _on_the_law(iterate, answer, steps1))
         if run.progress is not None:
             run.progress(steps1)

@@ -21,7 +21,7 @@ from marginaudit.training.ntp.steps.iterate import EPS, Iterate
 from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.loss import Gradient, Loss, Row, TokenGradient
 from marginaudit.training.ntp.steps.ov import OV
-from marginaudit.training.ntp.steps.recording import row, row_at
+from marginaudit.training.ntp.steps.recording import row, rows_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
 from tests.training.ntp.far.late_model import block, late_steps, of_dataset, of_graph
@@ -224,10 +224,10 @@ def test_the_error_of_a_given_state_is_added_to_its_record_s() -> None:
     problem, iterate = reduced(SMALL, 9.0)
     rest = np.random.default_rng(0).normal(size=iterate.high.shape)
     own = row(problem, iterate.placed(50, rest), 50)
-    given = row_at(problem, iterate, 50, rest, "flow", 0.125)
+    [given] = rows_at(problem, iterate, [(50, rest, 0.125)], "flow")
     assert given["error"] == 0.125 + own["error"] * 1.125
     assert given["distance_error"] == 0.125 * own["distance"] + own["distance_error"] * 1.125
-    assert row_at(problem, iterate, 50, rest, "flow", 100.0)["distance_error"] == 2.0
+    assert rows_at(problem, iterate, [(50, rest, 100.0)], "flow")[0]["distance_error"] == 2.0
 
 
 def test_the_rounding_of_stage_1() -> None:
@@ -365,18 +365,18 @@ def test_the_integration_s_error_is_twice_the_largest_so_far(monkeypatch: pytest
     def shifted(
         field: LateField, eta: float, s0: float, rest0: NDArray[np.float64], goals: NDArray[np.float64], looser: float
     ) -> _Path:
-        path = follow(field, eta, s0, rest0, np.asarray(rows_at), 1.0)
+        path = follow(field, eta, s0, rest0, np.asarray(goals_at), 1.0)
         calls.append((looser, len(goals)))
         if looser == 1.0:
             return path
         assert looser == 10
-        np.testing.assert_allclose(goals[1::2], rows_at, rtol=1e-15)
-        np.testing.assert_allclose(goals[::2], (np.array([math.log(0.01 * 20_000), *rows_at[:-1]]) + rows_at) / 2)
+        np.testing.assert_allclose(goals[1::2], goals_at, rtol=1e-15)
+        np.testing.assert_allclose(goals[::2], (np.array([math.log(0.01 * 20_000), *goals_at[:-1]]) + goals_at) / 2)
         size = np.array([1.0, 3.0, 2.0])
         across = np.repeat(path.across + 1e-6 * size[:, None] * np.eye(len(rest0))[0], 2, axis=0)
         return replace(path, across=across, along=np.repeat(path.along + 2e-6 * size, 2))
 
-    rows_at = np.log(0.01 * np.array(rows, dtype=float)).tolist()
+    goals_at = np.log(0.01 * np.array(rows, dtype=float)).tolist()
     monkeypatch.setattr(flow, "_follow", shifted)
     found = fast_forward(merged, reference, 0.01, 20_000, rest, rows)
     np.testing.assert_allclose(found.integration, 2 * math.hypot(1e-6, 2e-6) * np.array([1, 3, 3]), rtol=1e-6)

@@ -17,7 +17,7 @@ from marginaudit.training.ntp.steps.iterate import Floats, Iterate
 from marginaudit.training.ntp.steps.kq import class_log_weights
 from marginaudit.training.ntp.steps.loss import Row
 from marginaudit.training.ntp.steps.ranges import ONE_HOT
-from marginaudit.training.ntp.steps.recording import row, row_at
+from marginaudit.training.ntp.steps.recording import row, rows_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 
 if TYPE_CHECKING:
@@ -133,10 +133,9 @@ def follow(
         )
     except FlowFailure as failure:
         return stopped(str(failure))
-    for t, rest, error in zip(reached.tolist(), flow.rest, flow.error.tolist(), strict=True):
-        states.append((t, rest))
-        if t in set(later):
-            rows.append(row_at(problem, iterate, t, rest, "flow", error))
+    followed = list(zip(reached.tolist(), flow.rest, flow.error.tolist(), strict=True))
+    states += [(t, rest) for t, rest, _ in followed]
+    rows += rows_at(problem, iterate, [state for state in followed if state[0] in set(later)], "flow")
     if progress is not None:
         progress(done + steps)
     return Followed(rows, iterate.placed(*states[-1]), _law(problem, exact, iterate.lr, states), "")

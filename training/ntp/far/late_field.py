@@ -21,6 +21,9 @@ D' = D - <D, What> What, and <y, What> = 0, so x ||W*|| = s - lag - <f, What>.
 f relaxes in a time s of the order of ||W*||, so on the scale of log s its equations are stiff by a factor s.
 """
 
+import math
+from typing import TYPE_CHECKING, TypeAlias
+
 import numpy as np
 import scipy  # its subpackages load when first used
 
@@ -29,8 +32,18 @@ from marginaudit.training.ntp.far.potentials import potentials
 from marginaudit.training.ntp.model.edges import Floats, MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
 
+if TYPE_CHECKING:
+    Matrix: TypeAlias = Floats | scipy.sparse.csr_array[np.float64] | scipy.sparse.csc_array[np.float64]
+
 LOOK_AHEAD = 0.15
 """About half a step of the solver in log s. Newton's method converges like e^LOOK_AHEAD - 1 at worst."""
+
+DENSE = 5_000
+"""A matrix of at most so many entries is multiplied faster with its zeros than without."""
+
+
+def _quick(matrix: "scipy.sparse.csr_array[np.float64]") -> "Matrix":
+    return matrix.toarray() if math.prod(matrix.shape) <= DENSE else matrix
 
 
 class LateField:
@@ -82,11 +95,12 @@ class LateField:
         mean = scipy.sparse.csr_array(scipy.sparse.diags_array(1 / self.size) @ between)
         member = scipy.sparse.csr_array((np.ones(pairs), (np.arange(pairs), self.component)), shape=(pairs, components))
         of_lag = scipy.sparse.csr_array((1, edges))
-        self._response = scipy.sparse.vstack([incidence - member @ mean, mean, of_lag], format="csr")
-        self._onto_pairs_and_state = scipy.sparse.vstack([incidence, self._response], format="csr")
+        response = scipy.sparse.vstack([incidence - member @ mean, mean, of_lag], format="csr")
         by_lag = np.zeros((edges, 1))
         by_lag[self._others, 0] = self._slack / self.norm
-        self._log_flux = scipy.sparse.hstack([-incidence.T, -between.T, scipy.sparse.csr_array(by_lag)], format="csr")
+        log_flux = scipy.sparse.hstack([-incidence.T, -between.T, scipy.sparse.csr_array(by_lag)], format="csr")
+        self._response, self._log_flux = _quick(response), _quick(log_flux)
+        self._onto_pairs_and_state = _quick(scipy.sparse.vstack([incidence, response], format="csr"))
 
     def _means(self, values: Floats) -> Floats:
         return np.asarray(np.bincount(self.component, values) / self.size)
@@ -107,7 +121,7 @@ class LateField:
     def fluxes(self, s: float, state: Floats) -> Floats:
         """Each edge's flux, less lam for the carried ones; shape (edges,)."""
         carried, others = self._carried, self._others
-        flux = np.asarray(self._log_flux @ state)
+        flux: Floats = np.asarray(self._log_flux @ state)
         flux[carried] = self._lam * np.expm1(flux[carried])
         clock = (s - self.What @ state[: len(self.W)]) / self.norm
         flux[others] = np.exp(flux[others] + self._others_log_flux - clock * self._slack)
@@ -116,7 +130,7 @@ class LateField:
     def speed(self, log_s: float, state: Floats) -> Floats:
         """d state / d log s."""
         s, pairs = np.exp(log_s), len(self.W)
-        found = self._onto_pairs_and_state @ self.fluxes(s, state)
+        found: Floats = np.asarray(self._onto_pairs_and_state @ self.fluxes(s, state))
         D, moved = found[:pairs], found[pairs:]
         turned, length, sum_of_lengths = self._turn(D)
         moved[-1] = turned @ turned / sum_of_lengths
@@ -128,7 +142,7 @@ class LateField:
         length = float(np.linalg.norm(self.W + D))
         return D - along * self.What, length, length + self.norm + along
 
-    def jacobian(self, log_s: float, state: Floats) -> "scipy.sparse.csc_array[np.float64]":
+    def jacobian(self, log_s: float, state: Floats) -> "Matrix":
         """Derivative of `speed`, as good as Newton's method in an implicit solver needs it.
 
         Left out is what would make it dense: the change of |Gam|, of relative order |D|/||W*||, and of the clock
@@ -138,7 +152,9 @@ class LateField:
         flux = self.fluxes(s, state)
         _, length, _ = self._turn(self._onto_pairs(flux))
         flux[self._carried] += self._lam
-        return scipy.sparse.csc_array((self._response * (flux * (s * np.exp(LOOK_AHEAD) / length))) @ self._log_flux)
+        rate = flux * (s * np.exp(LOOK_AHEAD) / length)
+        found: Matrix = (self._response * rate) @ self._log_flux
+        return scipy.sparse.csc_array(found) if scipy.sparse.issparse(found) else found
 
     def _onto_pairs(self, flux: Floats) -> Floats:
         return np.asarray(self._onto_pairs_and_state @ flux)[: len(self.W)]

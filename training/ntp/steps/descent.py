@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from marginaudit.training.ntp.records import Progress
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.loss import Loss, Row
-from marginaudit.training.ntp.steps.recording import row
+from marginaudit.training.ntp.steps.recording import row, rows
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 
 if TYPE_CHECKING:
@@ -77,19 +77,25 @@ def descend(
 
     Source: arXiv 2409.17335, Algorithm 1.
     """
-    rows: list[Row] = []
-    report = _reporter(progress, done, steps)
+    found: list[Row] = []
+    reached: list[tuple[int, Iterate]] = []
+    loss, report = descent.loss, _reporter(progress, done, steps)
     for goal in dict.fromkeys((*at, steps)):
         if iterate.moves < goal:
             descent.advance(iterate, goal, report)
         if iterate.moves < goal:
-            still = row(descent.loss, iterate, goal)
-            rows.extend({**still, "step": later} for later in at[len(rows) :])
             break
-        if len(rows) < len(at):
-            rows.append(row(descent.loss, iterate, goal))
+        if len(found) + len(reached) < len(at):
+            reached.append((goal, iterate if loss.together == 1 else iterate.copied()))
+        if len(reached) == loss.together:
+            found += rows(loss, reached)
+            reached = []
+    found += rows(loss, reached) if reached else []
+    if len(found) < len(at):
+        still = row(loss, iterate, at[len(found)])
+        found.extend({**still, "step": later} for later in at[len(found) :])
     report(steps)
-    return rows
+    return found
 
 
 def _reporter(progress: Progress | None, done: int, steps: int) -> Callable[[int], None]:

@@ -1,7 +1,9 @@
 """The weights along gradient descent, split as W = s What + rho."""
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +79,12 @@ class Iterate:
         self.last = np.zeros(shape)
         self.local_error = 0.0
         self.log_growth = 0.0
+
+    def copied(self) -> "Iterate":
+        """A copy, which later steps leave alone."""
+        copied = copy(self)
+        copied.high, copied.low = self.high.copy(), self.low.copy()
+        return copied
 
     def placed(self, moves: int, rest: Floats) -> "Iterate":
         """W = s What + rest after so many moves, as if exactly so."""
@@ -192,3 +200,20 @@ class Iterate:
             relative = np.float64(distance_error) / distance if distance > 0 else np.inf
             error = float((1 + relative) ** 2 - 1) if distance_error < 2 else float("inf")
         return Direction(norm, float(gap), distance, error, distance_error)
+
+
+class States(NamedTuple):
+    """Several states of one run side by side: their s, shape (states, 1), and rho as an unevaluated sum."""
+
+    along: Floats
+    high: Floats
+    low: Floats
+
+    @classmethod
+    def of(cls, iterates: Sequence[Iterate]) -> "States":
+        """Those of the iterates, in order."""
+        return cls(
+            np.array([[iterate.along] for iterate in iterates]),
+            np.array([iterate.high for iterate in iterates]),
+            np.array([iterate.low for iterate in iterates]),
+        )

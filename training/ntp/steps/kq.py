@@ -76,7 +76,7 @@ class KQ(Loss):
         """g_x - g_u between ``left`` and ``right``."""
 
     @abstractmethod
-    def log_excess(self, log_phi: Floats) -> float:
+    def log_excess(self, log_phi: Floats) -> Floats:
         """log(Loss - log(1 + (V-1) exp(-A))), or NaN."""
 
     def _offsets(self, scores: Floats) -> Floats:
@@ -155,19 +155,21 @@ class KQ(Loss):
 
     def measure(self, iterate: Iterate) -> Row:
         """Loss, attention on optimal tokens, and the weights."""
+        measured = {name: float(value) for name, value in self._measured(self.log_phi(iterate)).items()}
+        return {**measured, "along": iterate.along, "rest": self.space.recorded(iterate.rest)}
+
+    def _measured(self, log_phi: Floats) -> dict[str, Floats]:
+        """Loss and attention on optimal tokens."""
         classes = self.classes
-        log_phi = self.log_phi(iterate)
-        log_loss = float(log_sum_exp(self._log_frequency + log_softplus(self.log_odds(log_phi)), axis=0))
+        log_loss = log_sum_exp(self._log_frequency + log_softplus(self.log_odds(log_phi)), axis=-1)
         optimal = class_log_weights(classes, log_phi, classes.optimal)
         others = class_log_weights(classes, log_phi, ~classes.optimal)
         return {
-            "loss": float(np.exp(log_loss)),
+            "loss": np.exp(log_loss),
             "log_loss": log_loss,
-            "min_optimal_weight": float(np.exp(optimal.min())),
-            "log_other_weight": float(others.max()),
+            "min_optimal_weight": np.exp(optimal.min(axis=-1)),
+            "log_other_weight": others.max(axis=-1),
             "log_excess": self.log_excess(log_phi),
-            "along": iterate.along,
-            "rest": self.space.recorded(iterate.rest),
         }
 
 
@@ -180,6 +182,7 @@ class CommonMargin(KQ):
     P_v - P_w = P_v (1 - exp(-A (Phi_v - Phi_w))), v being the larger. Equal to, for n(x) != y,
     A phi_x [P_{n(x)} + sum_{v != y} P_v (Phi_y - Phi_v)], and for n(x) = y,
     -A phi_x sum_{v != y} P_v [(1 - Phi_y) + Phi_v]; n need not be injective, nor y be in the sentence.
+    What is measured of ``log_phi`` is so along its last axis, for one state or several.
     """
 
     def __init__(
@@ -208,8 +211,8 @@ class CommonMargin(KQ):
     def _leads(self, log_phi: Floats) -> tuple[Floats, Floats]:
         """A (Phi_v - Phi_y) per slot, and A Phi_y per class."""
         Phi = np.exp(self.place_log_weights(log_phi))
-        label = np.where(self.classes.answer >= 0, Phi[self.classes.answer], 0.0)
-        return self._A * (Phi - label[self.classes.slot_class]), self._A * label
+        label = np.where(self.classes.answer >= 0, Phi[..., self.classes.answer], 0.0)
+        return self._A * (Phi - label[..., self.classes.slot_class]), self._A * label
 
     def _log_odds(self, lead: Floats, label: Floats) -> Floats:
         classes = self.classes
@@ -242,17 +245,17 @@ class CommonMargin(KQ):
             self._log_A + np.concatenate([asked, magnitude]),
         )
 
-    def log_excess(self, log_phi: Floats) -> float:
+    def log_excess(self, log_phi: Floats) -> Floats:
         """From S_n - S_0 = exp(-A) sum over v != y of (exp(A (1 - Phi_y + Phi_v)) - 1)."""
         classes = self.classes
         others = class_log_weights(classes, log_phi, ~classes.optimal)
-        slot = self._log_A + np.logaddexp(others[classes.slot_class], self.place_log_weights(log_phi))
+        slot = self._log_A + np.logaddexp(others[..., classes.slot_class], self.place_log_weights(log_phi))
         rivals = segment_log_sum_exp(
             np.where(self._is_answer, -np.inf, log_expm1(slot)), classes.first_slot, classes.slot_class
         )
         summed = np.logaddexp(rivals, self._log_absent + log_expm1(self._log_A + others)) - self._A
         log_floor_Z = infimum(self.V, self._A)
-        return float(log_sum_exp(self._log_frequency + log_softplus(summed - log_floor_Z), axis=0))
+        return log_sum_exp(self._log_frequency + log_softplus(summed - log_floor_Z), axis=-1)
 
 
 class GeneralB(KQ):
@@ -297,9 +300,9 @@ class GeneralB(KQ):
         with np.errstate(divide="ignore"):
             return Fluxes(np.sign(value), scale + np.log(np.abs(value)), scale + np.log(magnitude))
 
-    def log_excess(self, log_phi: Floats) -> float:
+    def log_excess(self, log_phi: Floats) -> Floats:
         """NaN: the floor is that of common margins."""
-        return float("nan")
+        return np.asarray(np.nan)
 
 
 def normalised(classes: SampleClasses, log_weight: Floats) -> Floats:

@@ -21,13 +21,16 @@ def log_sum_exp(a: Floats, axis: int) -> Floats:
 
 
 def segment_log_sum_exp(a: Floats, first: Indices, owner: Indices) -> Floats:
-    """log sum exp over consecutive, non-empty segments; ``first`` is where each begins, ``owner`` its number."""
-    if len(first) == len(a):
+    """log sum exp over consecutive, non-empty segments; ``first`` is where each begins, ``owner`` its number.
+
+    The last axis is summed over.
+    """
+    if len(first) == a.shape[-1]:
         return a
-    top = np.maximum.reduceat(a, first)
+    top = np.maximum.reduceat(a, first, axis=-1)
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
-        return np.asarray(top + np.log(np.add.reduceat(np.exp(a - top[owner]), first)))
+        return np.asarray(top + np.log(np.add.reduceat(np.exp(a - top[..., owner]), first, axis=-1)))
 
 
 def log_softplus(x: Floats) -> Floats:

@@ -1,6 +1,7 @@
 """A stage's loss, its gradient free of underflow, and what a record says of a state."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -64,6 +65,8 @@ class Loss(ABC):
     """A stage's loss as a function of its iterate."""
 
     space: Space
+    together = 1
+    """How many states are best looked at in one call of `looked_at`."""
 
     @abstractmethod
     def token_gradient(self, iterate: Iterate) -> TokenGradient:
@@ -75,7 +78,13 @@ class Loss(ABC):
 
     def gradient(self, iterate: Iterate) -> Gradient:
         """The gradient in the space of the weights."""
-        found = self.token_gradient(iterate)
+        return self._pulled_back(self.token_gradient(iterate))
+
+    def looked_at(self, states: Sequence[Iterate]) -> list[tuple[Gradient, Row]]:
+        """`gradient` and `measure` of each state."""
+        return [(self.gradient(state), self.measure(state)) for state in states]
+
+    def _pulled_back(self, found: TokenGradient) -> Gradient:
         value = self.space.pull_back(found.value)
         # pull_back adds sums over the vocabulary to each entry of G
         relative = found.relative + (0.0 if value is found.value else 2 * EPS * (len(found.value) + 4))

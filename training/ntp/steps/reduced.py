@@ -1,5 +1,6 @@
 """Stage 2 on the reduced model: fluxes along the edges from a sentence's optimal token to its other ones."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -7,14 +8,20 @@ import numpy as np
 from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.model.edges import Edges, MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
-from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
-from marginaudit.training.ntp.steps.kq import CommonMargin
+from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate, States
+from marginaudit.training.ntp.steps.kq import CommonMargin, Indices
 from marginaudit.training.ntp.steps.logs import segment_log_sum_exp
-from marginaudit.training.ntp.steps.loss import TokenGradient
+from marginaudit.training.ntp.steps.loss import Gradient, Row, TokenGradient
 from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN
 from marginaudit.training.ntp.steps.spaces import TokenKQ
 
 TINY = float(np.finfo(np.float64).tiny)
+
+AT_ONCE = 2**15
+"""Numbers in an array of several states, at most: those that a processor keeps near."""
+
+MOST_TOGETHER = 64
+"""States that are looked at together, at most."""
 
 
 class Margins(NamedTuple):
@@ -22,21 +29,26 @@ class Margins(NamedTuple):
 
     Attributes
     ----------
-    lead : float
-    rest : (merged edges,) array
-    rounding : (merged edges,) array
+    lead : float, or (states, 1) array
+    rest : (merged edges,) or (states, merged edges) array
+    rounding : array of that shape
         Bound on the rounding error of ``rest``, in units of EPS.
     """
 
-    lead: float
+    lead: Floats | float
     rest: Floats
     rounding: Floats
 
     @property
-    def rounding_of_attention(self) -> float:
-        """The largest of ``rounding``, where attention far behind the largest counts by its size."""
-        ahead = np.exp(self.rest.min() - self.rest) / FAR_BEHIND
-        return float((self.rounding * np.minimum(1.0, ahead)).max())
+    def least(self) -> Floats:
+        """The smallest margin of each state."""
+        return np.asarray(self.lead + self.rest.min(axis=-1, keepdims=True))
+
+    @property
+    def rounding_of_attention(self) -> Floats:
+        """The largest of ``rounding``, where attention far behind the largest counts by its size; shape (states, 1)."""
+        ahead = np.exp(self.rest.min(axis=-1, keepdims=True) - self.rest) / FAR_BEHIND
+        return np.asarray((self.rounding * np.minimum(1.0, ahead)).max(axis=-1, keepdims=True))
 
 
 class ReducedKQ(CommonMargin):
@@ -102,63 +114,99 @@ class ReducedKQ(CommonMargin):
         at_pair = np.bincount(np.concatenate([merged.winner, merged.loser]), minlength=1).max(initial=0)
         self.summed = float(at_pair + np.bincount(merged.number, minlength=1).max(initial=0))
         """How many fluxes are summed into one pair, at most."""
+        self.together = max(1, min(MOST_TOGETHER, AT_ONCE // max(1, len(classes.token))))
 
-    def margins(self, iterate: Iterate) -> Margins:
+    def margins(self, at: Iterate | States) -> Margins:
         """The margins of all merged edges."""
         winner, loser = self.merged.winner, self.merged.loser
-        along = iterate.along * self.rest_rate
-        across = (iterate.high[winner] - iterate.high[loser]) + (iterate.low[winner] - iterate.low[loser])
-        return Margins(iterate.along * self.lead_rate, along + across, 2 * (np.abs(along) + np.abs(across)) + 3)
+        along = at.along * self.rest_rate
+        across = (at.high[..., winner] - at.high[..., loser]) + (at.low[..., winner] - at.low[..., loser])
+        return Margins(at.along * self.lead_rate, along + across, 2 * (np.abs(along) + np.abs(across)) + 3)
 
     def _log_odds_of(self, margins: Margins) -> Floats:
         """log E_j per edge."""
-        return np.asarray(self.edges.log_ratio - (margins.lead + margins.rest)[self.merged.number])
+        return np.asarray(self.edges.log_ratio - (margins.lead + margins.rest)[..., self.merged.number])
 
     def log_phi(self, iterate: Iterate) -> Floats:
         """log of each edge's attention: its token's positions summed."""
+        return self._log_phi(self.margins(iterate))
+
+    def _log_phi(self, margins: Margins) -> Floats:
         classes = self.classes
-        log_weight = np.zeros(len(classes.token))
-        log_weight[self._working] = self._log_odds_of(self.margins(iterate))
+        log_weight = np.zeros((*margins.rest.shape[:-1], len(classes.token)))
+        log_weight[..., self._working] = self._log_odds_of(margins)
         total = segment_log_sum_exp(log_weight, classes.first_edge, classes.edge_class)
-        return np.asarray(log_weight - total[classes.edge_class])
+        return np.asarray(log_weight - total[..., classes.edge_class])
+
+    @property
+    def _constant(self) -> bool:
+        return self.margin_size == 0 or len(self.edges) == 0
 
     def token_gradient(self, iterate: Iterate) -> TokenGradient:
         """dLoss/dS on the pairs."""
-        edges, merged, A = self.edges, self.merged, self.margin_size
-        if A == 0 or len(edges) == 0:
+        if self._constant:
             zero = np.zeros(len(self.classes.key))
             return TokenGradient(zero, zero, -np.inf, 0.0, 0.0, 0.0)
-        margins = self.margins(iterate)
-        if margins.lead + margins.rest.min() < LEAST_MARGIN:
+        margins = self.margins(States.of([iterate]))
+        if (margins.least < LEAST_MARGIN).any():
             return super().token_gradient(iterate)
+        return self._token_gradients(margins)[0]
+
+    def looked_at(self, states: Sequence[Iterate]) -> list[tuple[Gradient, Row]]:
+        """`gradient` and `measure` of each state, side by side."""
+        if self._constant:
+            return super().looked_at(states)
+        margins = self.margins(States.of(states))
+        if (margins.least < LEAST_MARGIN).any():
+            return super().looked_at(states)
+        measured = self._measured(self._log_phi(margins))
+        return [
+            (
+                self._pulled_back(gradient),
+                {
+                    **{name: float(values[i]) for name, values in measured.items()},
+                    "along": state.along,
+                    "rest": state.rest,
+                },
+            )
+            for i, (state, gradient) in enumerate(zip(states, self._token_gradients(margins), strict=True))
+        ]
+
+    def _token_gradients(self, margins: Margins) -> list[TokenGradient]:
+        """dLoss/dS of each state, from margins of shape (states, merged edges)."""
+        edges, merged, A = self.edges, self.merged, self.margin_size
         owner, first = edges.owner, edges.first[:-1]
         log_E = self._log_odds_of(margins)
         log_phi_a = -np.logaddexp(0.0, segment_log_sum_exp(log_E, first, owner))
-        phi_a, phi = np.exp(log_phi_a), np.exp(log_E + log_phi_a[owner])
+        phi_a, phi = np.exp(log_phi_a), np.exp(log_E + log_phi_a[:, owner])
 
         def summed(values: Floats) -> Floats:
-            return np.asarray(np.add.reduceat(values, first))
+            return np.asarray(np.add.reduceat(values, first, axis=1))
 
-        Phi, largest = summed(phi), np.maximum.reduceat(phi, first)
+        def largest_of(values: Floats) -> Floats:
+            return np.asarray(np.maximum.reduceat(values, first, axis=1))
+
+        Phi, largest = summed(phi), largest_of(phi)
         # P_z of the other labels over that of the largest; log of what all of a class share, without exp(-A)
-        rival = np.exp(A * (phi - largest[owner]))
+        rival = np.exp(A * (phi - largest[:, owner]))
         absent = edges.absent * np.exp(-A * largest)
         rivals = summed(rival) + absent
         rise = A * (largest + Phi)
         log_common = np.log(edges.frequency) + rise - np.logaddexp(0.0, rise - A + np.log(rivals))
-        lifted = summed(rival * (phi_a[owner] - phi)) + absent * phi_a
-        h = rival + lifted[owner]
-        log_share = log_common[owner] + log_phi_a[owner] + edges.log_ratio - margins.rest[merged.number]
-        shift = float(log_share.max())
+        lifted = summed(rival * (phi_a[:, owner] - phi)) + absent * phi_a
+        h = rival + lifted[:, owner]
+        log_share = (log_common + log_phi_a)[:, owner] + edges.log_ratio - margins.rest[:, merged.number]
+        shift = log_share.max(axis=1, keepdims=True)
         share = np.exp(log_share - shift)
         flux = share * h
         others = np.diff(edges.first)
-        attention = (Phi * (margins.rounding_of_attention + margins.lead + others / 2 + 3)).max()
+        attended = Phi * (margins.rounding_of_attention + margins.lead + others / 2 + 3)
+        attention = attended.max(axis=1, keepdims=True)
         inexact = (4 * A + 2) * attention + others.max() + 12 + self.summed
-        magnitude = share * (rival + rivals[owner]) * (margins.rounding[merged.number] + inexact)
+        magnitude = share * (rival + rivals[:, owner]) * (margins.rounding[:, merged.number] + inexact)
 
-        size, largest_flux = summed(np.abs(flux)), np.maximum.reduceat(np.abs(flux), first)
-        least = np.minimum.reduceat(h, first)
+        size, largest_flux = summed(np.abs(flux)), largest_of(np.abs(flux))
+        least = np.minimum.reduceat(h, first, axis=1)
         positive = least > 0
         uneven = summed(phi * h) / np.where(positive, np.maximum(Phi * least, TINY), np.inf)
         tilt = Phi * (1 + np.sqrt(np.maximum(uneven, 0)))
@@ -168,17 +216,24 @@ class ReducedKQ(CommonMargin):
         with np.errstate(divide="ignore"):
             decided = np.exp(np.log(A) + log_common + np.log(rivals * reach) + margins.lead - shift)
         convex = size * (1 + np.where(positive, Phi, 4 * Phi)) + largest_flux + decided
-        return TokenGradient(
-            self._onto_pairs(flux, signed=True),
-            self._onto_pairs(magnitude, signed=False),
-            shift + np.log(A) - A - margins.lead,
-            EPS,
-            float(np.bincount(edges.query, convex).max()),
-            float(np.bincount(edges.query, concave).max()),
-        )
+        log_scale = shift + np.log(A) - A - margins.lead
+        value, sizes = self._onto_pairs(flux, signed=True), self._onto_pairs(magnitude, signed=False)
+        curvature, concavity = _binned(edges.query, convex).max(axis=1), _binned(edges.query, concave).max(axis=1)
+        return [
+            TokenGradient(value[i], sizes[i], float(log_scale[i, 0]), EPS, float(curvature[i]), float(concavity[i]))
+            for i in range(len(shift))
+        ]
 
     def _onto_pairs(self, flux: Floats, *, signed: bool) -> Floats:
         merged, pairs = self.merged, len(self.classes.key)
-        on_merged = np.bincount(merged.number, flux, len(merged))
-        into, out = np.bincount(merged.loser, on_merged, pairs), np.bincount(merged.winner, on_merged, pairs)
-        return np.asarray(into - out if signed else into + out, dtype=np.float64)
+        on_merged = _binned(merged.number, flux, len(merged))
+        into, out = _binned(merged.loser, on_merged, pairs), _binned(merged.winner, on_merged, pairs)
+        return into - out if signed else into + out
+
+
+def _binned(place: Indices, values: Floats, places: int | None = None) -> Floats:
+    """Sums of the values of each place; shape (states, places)."""
+    size = int(place.max()) + 1 if places is None else places
+    own = np.arange(len(values))[:, np.newaxis] * size + place
+    binned = np.bincount(own.ravel(), values.ravel(), len(values) * size)
+    return np.asarray(binned.reshape(len(values), size), dtype=np.float64)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from marginaudit.margins import CertificateError
 from marginaudit.orders.ntp import CASES, Dataset, free_dataset, prefix_closed_dataset
 from marginaudit.training.ntp.far import flow as flow_module
+from marginaudit.training.ntp.far import late_field
 from marginaudit.training.ntp.far.flow import ATOL, COARSER, RTOL, Flow, FlowFailure, fast_forward
 from marginaudit.training.ntp.far.late_field import LOOK_AHEAD, LateField
 from marginaudit.training.ntp.model.edges import MergedEdges
@@ -276,10 +277,25 @@ def test_jacobian(field: SimpleNamespace) -> None:
         h = np.zeros(size)
         h[i] = 1e-6
         numeric[:, i] = (found.speed(log_s, field.state + h) - found.speed(log_s, field.state - h)) / 2e-6
-    given = found.jacobian(log_s, field.state).toarray() / np.exp(LOOK_AHEAD)
+    given = np.asarray(found.jacobian(log_s, field.state)) / np.exp(LOOK_AHEAD)
     left_out = np.linalg.norm(found.unit_gradient(field.s, field.state))
     assert left_out < 0.05
     assert np.abs(given - numeric)[:-1].max() < 2 * left_out * np.abs(numeric).max()
+
+
+def test_with_and_without_the_zeros_of_its_matrices_the_field_is_the_same(
+    field: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small matrices are multiplied with their zeros, large ones without."""
+    monkeypatch.setattr(late_field, "DENSE", 0)
+    sparse, log_s = LateField(field.merged, field.reference, field.rest), np.log(field.s)
+    matrix = sparse.jacobian(log_s, field.state)
+    assert scipy.sparse.issparse(matrix)
+    assert isinstance(field.field.jacobian(log_s, field.state), np.ndarray)
+    np.testing.assert_allclose(field.field.jacobian(log_s, field.state), matrix.toarray(), rtol=1e-12, atol=1e-10)
+    np.testing.assert_allclose(
+        field.field.speed(log_s, field.state), sparse.speed(log_s, field.state), rtol=0, atol=1e-13
+    )
 
 
 def test_steps_that_are_too_long() -> None:
