@@ -4,6 +4,9 @@ import math
 
 from marginaudit.reports.verdict import Curve, Finding
 
+LEAST = math.ulp(0.0)
+"""The least positive float, as a bound: it says > 0."""
+
 
 def inside(finding: Finding) -> bool:
     """Whether the row's numbers are from there; else the run has no such step, and its detail has what was measured."""
@@ -15,7 +18,7 @@ def room(finding: Finding) -> tuple[float, ...]:
     """Powers of ten between what was measured and its bound, positive where the bound is kept.
 
     Two of a bound along steps: where it first says something, and at the end. One of a bound that has a slack alone,
-    none of a statement that is no bound or has no slack.
+    none of a statement that is no bound or has no slack, nor of negative numbers, whose ratio is no such room.
 
     >>> from marginaudit.reports.verdict import Verdict
     >>> curve = Curve([1, 10, 100], [1e-3, 1e-4, 1e-5], upper=[9.0, 1.0, 1.0], vacuous_above=2.0)
@@ -28,7 +31,8 @@ def room(finding: Finding) -> tuple[float, ...]:
     if curve is not None and (curve.upper is not None or curve.lower is not None):
         found = [powers for at in range(len(curve.step)) if (powers := _powers(finding, curve, at)) is not None]
         return (found[0], found[-1]) if found else ()
-    if finding.slack <= 0:
+    negative = any(number is not None and number < 0 for number in (finding.measured, finding.bound))
+    if finding.slack <= 0 or negative:
         return ()
     return (math.log10(finding.slack) * (1 if finding.side == "upper" else -1),)
 
@@ -44,6 +48,6 @@ def _powers(finding: Finding, curve: Curve, at: int) -> float | None:
     if curve.lower is not None:
         pairs.append((curve.lower[at], measured))
     speaks = finding.informative_from is None or curve.step[at] >= finding.informative_from
-    if not speaks or any(not (0 < small < math.inf and 0 < large < math.inf) for small, large in pairs):
+    if not speaks or any(not (LEAST < small < math.inf and LEAST < large < math.inf) for small, large in pairs):
         return None
     return min(math.log10(large) - math.log10(small) for small, large in pairs)

@@ -78,7 +78,7 @@ def read_sweeps(file: Path) -> dict[str, KeptSweep]:
     try:
         return {test: kept_from_document(kept) for test, kept in document.items()}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DamagedFile(f"{file}: {error!r:.200} in a damaged file, expected {{test: sweep}}") from None
+        raise DamagedFile(f"{file}: {error!r} in a damaged file, expected {{test: sweep}}") from None
 
 
 def _json(file: Path) -> Any:
@@ -111,7 +111,7 @@ def read_entry(key: Key) -> Entry | None:
         return entry_from_document(document)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         where = " / ".join(key[1:])
-        raise DamagedFile(f"{key.file}: {where}: {error!r:.200} in a damaged entry; remove it") from None
+        raise DamagedFile(f"{key.file}: {where}: {error!r} in a damaged entry; remove it") from None
 
 
 def write_entries(entries: dict[Key, Any]) -> None:

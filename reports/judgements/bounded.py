@@ -18,6 +18,9 @@ Formula: TypeAlias = "Callable[[Any, Steps], ArrayLike]"
 Reach: TypeAlias = "float | Callable[[Any], float]"
 Side: TypeAlias = Literal["upper", "lower"]
 
+LEAST = float(np.finfo(np.float64).smallest_subnormal)
+"""The least positive float: a bound of it says > 0, and one of its negative < 0."""
+
 LAST_DECADE = 40
 """The search for a bound's first informative step ends at 10 to this power."""
 
@@ -170,7 +173,7 @@ class Bounded:
             verdict=_verdict(outcomes, vacuous),
             evidence=measured.evidence,
             measured=None if followed.all() else measured.shown(worst),
-            bound=bound.shown(worst),
+            bound=_without_the_least(bound.shown(worst)),
             slack=None if followed.all() else _slack(measured, bound, worst),
             side=side,
             repeats_within=_repeats_within(float(ratios[at_side, at]), reached),
@@ -331,6 +334,15 @@ def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
     )
 
 
+def _without_the_least(bound: float | None) -> float | None:
+    """0 for the float next to it, by which a statement says that a quantity is above or below 0, and not 0 itself.
+
+    >>> _without_the_least(5e-324), _without_the_least(-5e-324), _without_the_least(-2.0)
+    (0.0, 0.0, -2.0)
+    """
+    return 0.0 if bound is not None and abs(bound) == LEAST else bound
+
+
 def _slack(measured: Series, bound: Series, at: int) -> float | None:
     with np.errstate(over="ignore"):
         if measured.log:
@@ -338,8 +350,8 @@ def _slack(measured: Series, bound: Series, at: int) -> float | None:
         elif not measured.value[at]:
             return None
         else:
-            ratio = float(bound.value[at]) / float(measured.value[at])
-    return ratio if np.isfinite(ratio) else None
+            ratio = (_without_the_least(float(bound.value[at])) or 0.0) / float(measured.value[at])
+    return ratio + 0.0 if np.isfinite(ratio) else None  # 0.0, and no -0.0
 
 
 def _detail(measured: Series, bound: Series, at: int, side: str) -> str:

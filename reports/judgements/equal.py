@@ -72,7 +72,7 @@ class Equal:
             evidence=left.evidence if left.evidence == right.evidence else Finding(Verdict.HOLDS).evidence,
             measured=measured,
             bound=expected,
-            slack=expected / measured if measured and expected is not None else None,
+            slack=expected / measured + 0.0 if measured and expected is not None else None,  # 0.0, and no -0.0
             worst_step=left.at(at),
             first_violation=None if first is None else left.at(first),
             detail=(

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.reports.judgements import Bounded, Threshold
+from marginaudit.reports.judgements import Bounded, Equal, Threshold
 from marginaudit.reports.judgements.bounded import (
+    LEAST,
     _detail,
     _log_ratios,
     _repeats_within,
@@ -331,3 +332,16 @@ def test_what_breaks_a_bound_is_shown_even_where_it_is_beyond_reach() -> None:
     claim = Bounded(measured(np.where(STEP == 5, 9.0, 0.1)), lambda _, t: 0 * t + np.where(t < 10, 5, 0.5), largest=1.0)
     found = claim.judge(run())
     assert (found.verdict, found.worst_step, found.measured) == (Verdict.VIOLATED, 5, 9.0)
+
+
+def test_a_strict_sign_is_shown_as_a_bound_of_0() -> None:
+    above = Bounded(measured(1e-7 / STEP), lower=lambda _, t: np.full(len(t), LEAST)).judge(run())
+    assert (above.verdict, above.bound, above.slack) == (Verdict.HOLDS, 0.0, 0.0)
+    below = Bounded(measured(-1e-7 / STEP), lambda _, t: np.full(len(t), -LEAST)).judge(run())
+    assert (below.verdict, below.bound, str(below.slack)) == (Verdict.HOLDS, 0.0, "0.0")
+    at_zero = Bounded(measured(0.0 * STEP), lower=lambda _, t: np.full(len(t), LEAST)).judge(run())
+    assert (at_zero.verdict, at_zero.slack) == (Verdict.VIOLATED, None)
+    assert (
+        str(Equal(measured(-1e-17 / STEP), measured(0.0 * STEP), scale=lambda _: np.ones(len(STEP))).judge(run()).slack)
+        == "0.0"
+    )
