@@ -74,10 +74,13 @@ def content_of(path: Path) -> bytes:
     return file_content(path, "a dataset file")
 
 
-def read(content: bytes, path: Path, kinds: Sequence[Kind[Any]]) -> tuple[Kind[Any], Any]:
+def read(
+    content: bytes, path: Path, kinds: Sequence[Kind[Any]], others: Sequence[Kind[Any]] = ()
+) -> tuple[Kind[Any], Any]:
     """The kind and the dataset that the bytes of a file hold; the path's ending tells the format.
 
-    What no kind accepts is read as the first one, whose errors then say what is missing.
+    What no kind accepts is read as the first one, whose errors then say what is missing, or refused where it is of
+    one of the ``others``.
 
     Raises
     ------
@@ -88,7 +91,9 @@ def read(content: bytes, path: Path, kinds: Sequence[Kind[Any]]) -> tuple[Kind[A
     text = utf_8_text(content, where)
     if path.suffix.lower() == ".json":
         document = parsed_json(text, where)
-        kind = next((kind for kind in kinds if kind.accepts(document)), kinds[0])
+        kind = next((kind for kind in (*kinds, *others) if kind.accepts(document)), kinds[0])
+        if kind not in kinds:
+            raise InputError(where, got=kind.name, expected=f"a dataset of {' or '.join(one.name for one in kinds)}")
         return kind, kind.from_document(document, where, name)
     for kind in kinds:
         if kind.from_text is not None:

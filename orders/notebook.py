@@ -1,5 +1,6 @@
 """What a notebook shows of an object: a small table, every text in it escaped."""
 
+import json
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
@@ -13,26 +14,33 @@ LONGEST_CELL = 200
 """Characters of a cell."""
 
 
-def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def in_json(value: Any) -> str:
+    """Plain data, such as a witness, as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]], longest: int = LONGEST_CELL) -> str:
     """A table in HTML, for ``_repr_html_``; of more than `MOST_ROWS` rows the first ones and how many there are.
+
+    Of a text of more than ``longest`` characters it has the ends.
 
     >>> html_table("a<b", ("x",), [(0.12345,), (None,)])
     '<table><caption>a&lt;b</caption><tr><th>x</th></tr><tr><td>0.1235</td></tr><tr><td></td></tr></table>'
     """
     lines = list(rows)
-    found = [f"<caption>{_text(title)}</caption>"] if title else []
+    found = [f"<caption>{_text(title, longest)}</caption>"] if title else []
     if header:
-        found.append(_row("th", header))
-    found += [_row("td", line) for line in lines[:MOST_ROWS]]
+        found.append(_row("th", header, longest))
+    found += [_row("td", line, longest) for line in lines[:MOST_ROWS]]
     if len(lines) > MOST_ROWS:
-        found.append(_row("td", [f"and {len(lines) - MOST_ROWS} more"]))
+        found.append(_row("td", [f"and {len(lines) - MOST_ROWS} more"], longest))
     return f"<table>{''.join(found)}</table>"
 
 
-def _row(tag: str, cells: Sequence[Any]) -> str:
-    return "<tr>" + "".join(f"<{tag}>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"
+def _row(tag: str, cells: Sequence[Any], longest: int) -> str:
+    return "<tr>" + "".join(f"<{tag}>{_text(cell, longest)}</{tag}>" for cell in cells) + "</tr>"
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, longest: int) -> str:
     text = "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-    return escape(shortened(printable(text), LONGEST_CELL))
+    return escape(shortened(printable(text), longest))

@@ -24,3 +24,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(python, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The names that are there, those that were not asked for yet among them."""
+    return sorted({*globals(), *__all__})

@@ -60,3 +60,8 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(import_module(f"marginaudit.reports.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The names that are there, those that were not asked for yet among them."""
+    return sorted({*globals(), *__all__})

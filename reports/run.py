@@ -6,7 +6,7 @@ from functools import wraps
 from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar
 
 from marginaudit.orders import Assumption, Data, Kind
-from marginaudit.orders.notebook import html_table
+from marginaudit.orders.notebook import html_table, in_json
 
 D = TypeVar("D", bound=Data)
 
@@ -72,8 +72,13 @@ class BaseRun(Generic[D]):
     def _repr_html_(self) -> str:
         """The dataset, the settings, and which assumptions hold."""
         config = getattr(self, "config", None)
-        settings = [(one.name, getattr(config, one.name)) for one in fields(config)] if is_dataclass(config) else []
-        holds = [(f"assumption {name}", "holds" if one.holds else "fails") for name, one in self.assumptions.items()]
+        names = [one.name for one in fields(config)] if is_dataclass(config) else []
+        values = [(name, getattr(config, name)) for name in names]
+        settings = [(name, "default" if value is None else value, "") for name, value in values]
+        holds = [
+            (f"assumption {name}", "holds" if one.holds else "fails", "" if one.holds else in_json(one.witness))
+            for name, one in self.assumptions.items()
+        ]
         return html_table(f"{type(self).__name__} of {self.dataset.name}", (), [*settings, *holds])
 
     def prepare(self) -> None:

@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from marginaudit.orders.notebook import html_table
+from marginaudit.orders.notebook import html_table, in_json
+
+LONGEST_DETAIL = 5000
+"""Characters of a detail or a witness that a notebook shows."""
 
 
 class Verdict(StrEnum):
@@ -93,8 +96,11 @@ class Finding:
     curve: Curve | None = field(default=None, repr=False)
 
     def _repr_html_(self) -> str:
-        shown = {name: value for name, value in vars(self).items() if value not in (None, "") and name != "curve"}
-        return html_table("", (), shown.items())
+        shown = {name: value for name, value in vars(self).items() if value not in (None, "")}
+        if self.witness is not None:
+            shown["witness"] = in_json(self.witness)
+        rows = [(name, value) for name, value in shown.items() if name not in ("curve", "room")]
+        return html_table("", (), rows, longest=LONGEST_DETAIL)
 
 
 def not_applicable(detail: str, witness: Mapping[str, Any] | None = None) -> Finding:

@@ -50,9 +50,14 @@ def relations(encoded: Encoded) -> Relations:
     right = first[left] + offset
 
     sample = win_owner[left]
-    code = (encoded.query[sample] * size + winner[left]) * size + loser[right]
+    return each_once(Relations(encoded.query[sample], winner[left], loser[right], sample), size)
+
+
+def each_once(found: Relations, size: int) -> Relations:
+    """Every relation once, in order, with the first of its samples, among so many tokens."""
+    code = (found.query * size + found.winner) * size + found.loser
     code, kept = np.unique(code, return_index=True)
-    return Relations(query=code // size**2, winner=code // size % size, loser=code % size, sample=sample[kept])
+    return Relations(query=code // size**2, winner=code // size % size, loser=code % size, sample=found.sample[kept])
 
 
 def _distinct(owner: Indices, token: Indices, size: int) -> tuple[Indices, Indices]:

@@ -8,15 +8,18 @@ from importlib.metadata import version
 from itertools import count
 from typing import Any
 
+from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document
+from marginaudit.orders.notebook import html_table
 from marginaudit.reports.audit.by_proof import judged
 from marginaudit.reports.audit.containment import HandedOut, judge
 from marginaudit.reports.audit.ledger import about
 from marginaudit.reports.audit.made import made
 from marginaudit.reports.audit.room import room
-from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.audit.sources import Source, papers_of
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import smallest_counterexample
+from marginaudit.reports.grid import NONE
 from marginaudit.reports.one_thread import one_thread
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plain import finite
@@ -134,7 +137,7 @@ class Audited:
         return str(self.source.dataset.name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """All verdicts on all datasets.
 
@@ -178,7 +181,7 @@ class Audit:
     @property
     def papers(self) -> tuple[Paper, ...]:
         """The papers of the datasets."""
-        return tuple({source.paper.name: source.paper for source in self.sources}.values())
+        return papers_of(self.sources)
 
     @property
     def illustrations(self) -> list[tuple[Paper, str, str]]:
@@ -196,6 +199,29 @@ class Audit:
         """How many verdicts there are of each kind, worst first."""
         found = [row.finding.verdict for row in self.rows]
         return {verdict: found.count(verdict) for verdict in Verdict if verdict in found}
+
+    def _repr_html_(self) -> str:
+        title, header, rows = self._matrix()
+        return html_table(title, header, rows)
+
+    def __repr__(self) -> str:
+        title, header, rows = self._matrix()
+        lines = [header, *([cell or NONE for cell in row] for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        padded = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+        return "\n".join([title, *padded])
+
+    def _matrix(self) -> tuple[str, Sequence[str], list[Sequence[str | None]]]:
+        """A title, a header, and the verdicts: a row a claim, worst first, and a column a dataset."""
+        counts = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
+        names = [one.name for one in self.audited]
+        found: dict[str, dict[str, Verdict]] = {}
+        for row in sorted(self.rows, key=lambda row: list(Verdict).index(row.finding.verdict)):
+            found.setdefault(row.claim.id, {})[row.dataset] = row.finding.verdict
+        rows: list[Sequence[str | None]] = [
+            (claim, *(verdicts.get(name) for name in names)) for claim, verdicts in found.items()
+        ]
+        return f"{counted(len(self.rows), 'verdict')}: {counts}", ("claim", *names), rows
 
     def as_document(self) -> dict[str, Any]:
         """The JSON of the report, files not included."""

@@ -43,6 +43,8 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
     InputError
         There is neither, the file is no dataset of the papers' kinds, or the case cannot be made.
     """
+    from marginaudit.reports.audit.ledger import PAPERS  # which loads papers that load datasets
+
     path = Path(name)
     for paper in papers:
         if name in paper.kind.cases:
@@ -52,7 +54,7 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
         cases = ", ".join(case for paper in papers for case in paper.kind.cases)
         raise InputError(shown(name), got="no file of that name", expected=f"a path or one of {cases}")
     content = content_of(path)
-    kind, dataset = read(content, path, [paper.kind for paper in papers])
+    kind, dataset = read(content, path, [paper.kind for paper in papers], [paper.kind for paper in PAPERS])
     paper = next(paper for paper in papers if paper.kind is kind)
     return Source(dataset, paper, printable(str(path)), hashlib.sha256(content).hexdigest())
 
@@ -71,6 +73,11 @@ def once_each(names: Iterable[N]) -> list[N]:
 
 def _place(name: object) -> object:
     return os.path.realpath(name) if isinstance(name, str | os.PathLike) else id(name)
+
+
+def papers_of(sources: Iterable[Source]) -> tuple[Paper, ...]:
+    """The papers of the sources, each once, in order."""
+    return tuple({source.paper.name: source.paper for source in sources}.values())
 
 
 def cases_of(papers: Sequence[Paper], notice: Notice) -> list[Source]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from marginaudit.orders import InputError, counted, printable
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, Progress
-from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.audit.sources import Source, papers_of
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.page.shown import rendered_as
@@ -62,13 +62,12 @@ def audit_in_parts(
         if keep_in is not None and key is not None and not fresh and (one := kept.read(keep_in, key, parts[name])):
             found[name] = one
     waiting = {name: part for name, part in parts.items() if name not in found}
-    papers = tuple({source.paper.name: source.paper for source in sources}.values())
     with _sent(waiting, jobs) as running:  # before anything is told: what shows it may have a thread of its own
         if running:
             progress(counted(len(running), "dataset"), "under way")
         for name in found:
             done(name, "as it was audited before (--fresh audits it anew)")
-        proofs = None if keep_in is None else _proofs(papers, keep_in, fresh)
+        proofs = None if keep_in is None else _proofs(papers_of(sources), keep_in, fresh)
         for name, one in _computed(waiting, running, progress):
             found[name] = one
             if keep_in is not None and (key := keys[name]) is not None:
@@ -115,7 +114,7 @@ def _sent(parts: Mapping[str, Part], jobs: int) -> Iterator[dict[Future[Found], 
         return
     if forkable():
         load_drawing()
-        for paper in {part.source.paper.name: part.source.paper for part in parts.values()}.values():
+        for paper in papers_of(part.source for part in parts.values()):
             paper.load()
     with workers(min(jobs, len(sent))) as pool:
         running: dict[Future[Found], str] = {}

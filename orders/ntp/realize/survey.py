@@ -11,7 +11,7 @@ from marginaudit.orders.ntp.realize.part import Part, largest_part
 from marginaudit.orders.ntp.realize.samples import Samples, samples_of
 from marginaudit.orders.ntp.realize.winners import answered
 from marginaudit.orders.ntp.realize.words import Text
-from marginaudit.orders.ntp.relations import Encoded, relations
+from marginaudit.orders.ntp.relations import Encoded, each_once, relations
 from marginaudit.orders.relations import Indices, Relations
 
 
@@ -90,13 +90,11 @@ def _relations(samples: Samples, source: Indices) -> Relations:
 
     Some samples at a time, as memory holds several numbers for each of their places.
     """
-    place, V = answered(samples, source), samples.vocabulary_size
+    place = answered(samples, source)
     found = [_related(samples, lo + np.flatnonzero(place[lo:hi] != NONE), place) for lo, hi in pieces(samples.start)]
-    query, winner, loser, sample = (
-        np.concatenate([getattr(part, name) for part in found]) for name in ("query", "winner", "loser", "sample")
-    )
-    kept = np.unique((query * V + winner) * V + loser, return_index=True)[1]
-    return Relations(query[kept], winner[kept], loser[kept], sample[kept])
+    columns = ("query", "winner", "loser", "sample")
+    together = Relations(**{name: np.concatenate([getattr(part, name) for part in found]) for name in columns})
+    return each_once(together, samples.vocabulary_size)
 
 
 def _related(samples: Samples, fits: Indices, place: Indices) -> Relations:
