@@ -7,8 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marginaudit.orders import InputError, counted, shown
-from marginaudit.orders.notebook import html_table
+from marginaudit.orders import InputError, shown
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, distinct_names
 from marginaudit.reports.audit.ledger import all_papers, paper_of
@@ -16,12 +15,13 @@ from marginaudit.reports.audit.sources import Source, cases_of, load, once_each
 from marginaudit.reports.audit.user_claims import all_claims
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.claim_ids import matching_ids
+from marginaudit.reports.page.exports import FORMATS
 from marginaudit.reports.page.replacement import replacing
 from marginaudit.reports.page.write import COLUMNS, files_of_report, write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts.auditing import audit_in_parts
 from marginaudit.reports.settings import settings_of
-from marginaudit.reports.verdict import Finding, Verdict
+from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -62,30 +62,25 @@ class Report(Audit):
         rows = [row.as_document() for row in self.rows]
         return DataFrame([[row[column] for column in COLUMNS] for row in rows], columns=list(COLUMNS))
 
-    def save(self, folder: str | PathLike[str], exports: Sequence[str] = ()) -> Path:
+    def save(self, folder: str | PathLike[str], exports: str | Sequence[str] = ()) -> Path:
         """Write the report into a folder, as ``marginaudit audit --out`` does, and return the path of its page.
 
         Parameters
         ----------
-        exports : of "latex", "markdown", "parquet" and "pdf"
+        exports : one or several of "latex", "markdown", "parquet" and "pdf"
 
         Raises
         ------
         InputError
-            The folder cannot be written to, or holds files but no report.
+            The folder cannot be written to, or holds files but no report, or an export is none of these.
         """
+        wanted = [exports] if isinstance(exports, str) else exports
+        for name in wanted:
+            if name not in FORMATS:
+                raise InputError("exports", got=shown(name), expected=f"of {', '.join(FORMATS)}")
         with replacing(Path(folder), files_of_report) as new:
-            write_report(self, new, lambda _: None, exports)
+            write_report(self, new, lambda _: None, wanted)
         return Path(folder) / "report.html"
-
-    def _repr_html_(self) -> str:
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
-        names = [one.name for one in self.audited]
-        found: dict[str, dict[str, Verdict]] = {}
-        for row in sorted(self.rows, key=lambda row: list(Verdict).index(row.finding.verdict)):
-            found.setdefault(row.claim.id, {})[row.dataset] = row.finding.verdict
-        rows = [(claim, *(verdicts.get(name) for name in names)) for claim, verdicts in found.items()]
-        return html_table(f"{counted(len(self.rows), 'verdict')}: {counts}", ("claim", *names), rows)
 
 
 def audit(
@@ -125,8 +120,10 @@ def audit(
     if data is None:
         found = cases_of([paper for paper in papers if any(map(paper.judges, chosen))], lambda _: None)
     else:
-        several = isinstance(data, Iterable) and not isinstance(data, str | PathLike)
+        several = isinstance(data, Iterable) and not isinstance(data, str | bytes | PathLike | Mapping)
         found = [_source(one, papers) for one in once_each(data if several else [data])]
+        if not found:
+            raise InputError("data", got="no dataset", expected="one or more, or None for the built-in cases")
     sources = distinct_names(found, lambda _: None)
     configs = _configs(config, {source.paper.name: source.paper for source in sources})
     if jobs > 1:
@@ -153,13 +150,17 @@ def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence
     if wanted is None:
         return list(known.values())
     found: dict[str, Claim] = {}
-    for one in [wanted] if isinstance(wanted, str | Claim) else wanted:
+    for one in wanted if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]:
         if isinstance(one, Claim):
             if one.id in known and known[one.id] is not one:
                 raise InputError(f"claim {one.id}", got="an id that another claim has", expected="one of its own")
             found[one.id] = one
             continue
+        if not isinstance(one, str):
+            raise InputError("claims", got=shown(one), expected="ids, patterns or Claims")
         found |= {name: known[name] for name in matching_ids(one, known, "claim")}
+    if not found:
+        raise InputError("claims", got="none", expected="one or more, or None for all")
     return list(Ledger(found.values()).values())
 
 

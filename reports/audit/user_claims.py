@@ -23,6 +23,9 @@ from marginaudit.reports.paper import Paper
 GROUP = "marginaudit.claims"
 """Entry points of this group have the value ``module:CLAIMS``."""
 
+STRAY = re.compile(r"<mi>([&$#}])</mi>|<mo />")
+"""In MathML, what stands for no mathematics: a character that TeX gives a meaning of its own, or no name."""
+
 EXPECTED = "CLAIMS = (..), the claims to audit"
 
 
@@ -138,11 +141,15 @@ def _check_formula(formula: str, place: str) -> None:
 
     got = f"the formula {shown(formula)}"
     try:
-        text = unescape(re.sub("<[^>]*>", " ", convert(formula)))
+        found = convert(formula)
+        text = unescape(re.sub("<[^>]*>", " ", found))
     except Exception as error:
         raise InputError(place, got=f"{got} ({error_in_words(error)})", expected="LaTeX") from None
     if raw := re.search(r"\\([A-Za-z]+|.)", text):
         expected = "commands that latex2mathml knows"
         raise InputError(place, got=f"{got}, whose {raw[0]} stays as it is", expected=expected)
+    if stray := STRAY.search(found):
+        what = f"{stray[1]} would be shown" if stray[1] else r"\operatorname has more than letters"
+        raise InputError(place, got=f"{got}, in which {what}", expected="LaTeX as between dollar signs")
     if not formula.replace("\n", "").isprintable():
         raise InputError(place, got=f"{got}, which has control characters", expected='a raw string, r".."')

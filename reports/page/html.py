@@ -145,15 +145,17 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
 def _claims(audit: Audit, document: Mapping[str, Any], beside: Mapping[str, Pictures]) -> Iterator[dict[str, Any]]:
     """What the page says of each statement and of its rows, in the order of the ledgers."""
     known = {row.claim.id: row.claim for row in audit.rows} | {c.id: c for paper in audit.papers for c in paper.claims}
-    origins = {one.name: one.source.origin for one in audit.audited}
+    sources = {one.name: one.source for one in audit.audited}
     claims_file = next((name for name in document["made"]["files"] if not name.lower().endswith(".toml")), None)
+    in_python = document["made"]["command"] is None
     of_claim: dict[tuple[str, str], list[Row]] = {}
     for row in audit.rows:
         of_claim.setdefault((row.claim.id, row.paper.name), []).append(row)
     for audited in of_claim.values():
         claim, paper = audited[0].claim, audited[0].paper
         rows = [
-            _row(row) | {"command": command(row, origins[row.dataset], audit.configs[paper.name], claims_file)}
+            _row(row)
+            | {"command": command(row, sources[row.dataset], audit.configs[paper.name], claims_file, in_python)}
             for row in audited
         ]
         smallest = smallest_counterexample(paper, claim)

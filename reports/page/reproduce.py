@@ -6,6 +6,7 @@ from typing import Any
 
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Row
+from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.settings import settings_of
 
 
@@ -27,8 +28,27 @@ def settings_given(paper: Any, config: Any) -> list[str]:
     return options
 
 
-def command(row: Row, origin: str, config: Any, claims_file: str | None) -> str:
-    """`marginaudit audit` of the row's dataset and statement alone, with the same settings."""
-    own = [] if row.paper.has(row.claim) or claims_file is None else ["--claims", claims_file]
-    words = ["marginaudit", "audit", origin, "--claim", row.claim.id, *own, *settings_given(row.paper, config)]
+def command(row: Row, source: Source, config: Any, claims_file: str | None, in_python: bool = False) -> str:
+    """`marginaudit audit` of the row's dataset and statement alone, with the same settings.
+
+    Where the command line has not both, it is the same in Python: a dataset that is no file and no built-in case is
+    ``data`` there, and a claim of one's own in an audit made ``in_python`` is ``claim``.
+    """
+    made_there = source.sha256 is None and source.origin not in row.paper.kind.cases
+    own_claim = not row.paper.has(row.claim)
+    if made_there or (own_claim and in_python):
+        data = ("data", f"data: {row.dataset}") if made_there else (repr(source.origin), "")
+        claim = ("claim", f"claim: {row.claim.id}") if own_claim else (repr(row.claim.id), "")
+        told = ", ".join(filter(None, (data[1], claim[1])))
+        return printable(f"audit({data[0]}, claims={claim[0]}{_config_given(row.paper, config)})  # {told}")
+    own = ["--claims", claims_file] if own_claim and claims_file is not None else []
+    name = f"./{source.origin}" if source.origin.startswith("-") else source.origin  # no option
+    words = ["marginaudit", "audit", name, "--claim", row.claim.id, *own, *settings_given(row.paper, config)]
     return printable(shlex.join(words))
+
+
+def _config_given(paper: Any, config: Any) -> str:
+    usual = paper.config()
+    values = {name: getattr(config, name) for name in settings_of(type(config))}
+    given = {name: value for name, value in values.items() if value != getattr(usual, name)}
+    return f", config={given}" if given else ""

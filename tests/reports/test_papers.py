@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -32,6 +33,9 @@ from tests.command_line import Command, dataset_file, strict_json
 from tests.third_paper.installed import forget_papers, install
 
 NAMES = (*BUILT_IN, "third")
+
+PARTS = {"msub": 2, "msup": 2, "mfrac": 2, "munder": 2, "mover": 2, "msubsup": 3, "munderover": 3, "mroot": 2}
+"""How many parts an element of MathML has."""
 
 SHORT = {"ntp": ("--steps1", "30", "--steps2", "30"), "snap": ("--steps", "1000", "--seeds", "20"), "third": ()}
 """Options that keep runs short."""
@@ -133,7 +137,11 @@ class TestData:
     def test_formulas_are_printable_and_the_page_shows_no_raw_command(self, name: str) -> None:
         for claim in paper_named(name).claims:
             assert claim.formula.isprintable(), claim.id
-            assert "\\" not in html.unescape(re.sub(r"<[^>]*>", "", mathml(claim.formula))), claim.id
+            shown = mathml(claim.formula)
+            assert "\\" not in html.unescape(re.sub(r"<[^>]*>", "", shown)), claim.id
+            for part in ElementTree.fromstring(shown).iter():
+                element = part.tag.rpartition("}")[2]
+                assert len(part) == PARTS.get(element, len(part)), (claim.id, element)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from html import unescape
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,15 +15,16 @@ import numpy as np
 import pytest
 
 import marginaudit
+from marginaudit import reports
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document
 from marginaudit.orders.snap import CASES as CLASS_CASES
-from marginaudit.reports import LEDGER, Claim, Finding, Ledger, Series, Verdict
+from marginaudit.reports import LEDGER, Audit, Claim, Finding, Ledger, Series, Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.quantities import attention
 from marginaudit.reports.page.write import COLUMNS
 from marginaudit.reports.python import Report, audit
-from marginaudit.reports.snap import ClassConfig
+from marginaudit.reports.snap import ClassConfig, ClassRun
 from tests.command_line import SHORT, SVOP, Command, dataset_file
 
 ROOT = Path(__file__).parents[2]
@@ -107,6 +109,12 @@ def test_claims_of_ones_own(report: Report) -> None:
     [
         ({"data": "nowhere"}, "'nowhere': got no file of that name, expected "),
         ({"data": 3}, "the dataset: got int, expected "),
+        ({"data": []}, "data: got no dataset, expected one or more"),
+        ({"data": {"sentences": [["a", "b"]]}}, "the dataset: got dict, expected "),
+        ({"data": b"example-1"}, "the dataset: got bytes, expected "),
+        ({"claims": []}, "claims: got none, expected one or more"),
+        ({"claims": 3}, "claims: got 3, expected ids, patterns or Claims"),
+        ({"claims": ["ntp.lemma2", 3]}, "claims: got 3, expected ids, patterns or Claims"),
         ({"claims": "ntp.prop1.norms"}, "expected an id that `marginaudit claims` lists, such as ntp.prop1.norm"),
         (
             {"claims": replace(LEDGER["ntp.lemma3"], id="ntp.lemma2")},
@@ -143,13 +151,26 @@ NASTY = dataset_from_document({"name": "<b>&", "sentences": [["<i>", "x"], ["x",
         (NASTY, ["&lt;b&gt;&amp;: 2 tokens, 2 samples", "<td>&lt;i&gt;</td><td>x</td><td>1</td>"]),
         (CLASS_CASES["snap-single"](), ["snap-single: 2 classes, 5000 tokens"]),
         (Finding(Verdict.HOLDS, measured=0.123456, detail="<x"), ["<td>verdict</td><td>holds</td>", "0.1235", "&lt;x"]),
+        (
+            Finding(Verdict.VIOLATED, detail="a word " * 99 + "end", witness={"T": ("é", 0.5)}),
+            ["a word " * 99 + "end", "<td>{&quot;T&quot;: [&quot;é&quot;, 0.5]}</td></tr></table>"],
+        ),
         (LEDGER, [f"{len(LEDGER)} claims", "<td>ntp.lemma7</td><td>refuted</td>", f"and {len(LEDGER) - 60} more"]),
         (
             Run(NASTY, Config(steps2=5)),
-            ["Run of &lt;b&gt;", "<td>steps2</td><td>5</td>", "assumption prefix_closed"],
+            [
+                "Run of &lt;b&gt;",
+                "<td>steps2</td><td>5</td>",
+                "<td>lr1</td><td>default</td>",
+                "<td>assumption prefix_closed</td><td>holds</td><td></td>",
+            ],
+        ),
+        (
+            ClassRun(CLASS_CASES["snap-medium"](), ClassConfig()),
+            ["<td>assumption single_common</td><td>fails</td><td>{&quot;common&quot;: 10, "],
         ),
     ],
-    ids=["Dataset", "SequenceClasses", "Finding", "Ledger", "Run"],
+    ids=["Dataset", "SequenceClasses", "Finding", "Witness", "Ledger", "Run", "ClassRun"],
 )
 def test_what_a_notebook_shows(shown: Any, texts: list[str]) -> None:
     html = shown._repr_html_()
@@ -160,9 +181,21 @@ def test_what_a_notebook_shows(shown: Any, texts: list[str]) -> None:
 
 def test_what_a_notebook_shows_of_a_report(report: Report) -> None:
     html = report._repr_html_()
+    assert html == Audit(report.claims, report.configs, report.audited)._repr_html_()
     assert "8 verdicts: 2 violated, 6 holds" in html
     assert html.index("ntp.theorem2.floor") < html.index("ntp.prop1.norm")  # worst first
     assert "<td>ntp.theorem2.floor</td><td>violated</td><td>violated</td>" in html
+
+
+def test_a_row_of_a_dataset_made_in_python_is_given_again_in_python(tmp_path: Path) -> None:
+    data = dataset_from_document({"name": "made here", "sentences": [list("SVOP"), list("VOP"), list("OPP")]})
+    made = audit(data, claims=["ntp.prop1.norm", "ntp.lemma6"], config={"steps1": 5, "steps2": 20, "at": [1, 20]})
+    page = made.save(tmp_path).read_text(encoding="utf-8")
+    commands = {unescape(found) for found in re.findall(r">(audit\(data.*?)<", page)}
+    assert len(commands) == 2
+    for again in commands:
+        [row] = eval(again, {"audit": audit, "data": data}).rows
+        assert row.as_document() == next(one for one in made.rows if one.claim is row.claim).as_document()
 
 
 def test_one_error_bar_stands_for_all() -> None:
@@ -225,7 +258,31 @@ def test_notebooks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert any("image/png" in out["data"] for out in shown)
 
 
+def test_a_report_is_saved_with_known_exports(report: Report, tmp_path: Path) -> None:
+    for exports in (["latexx"], ["latex", "xml"]):
+        with pytest.raises(InputError, match=r"exports: got '.*', expected of latex, markdown, parquet, pdf"):
+            report.save(tmp_path / "new", exports)
+    assert not (tmp_path / "new").exists()
+    report.save(tmp_path / "new", "latex")
+    assert (tmp_path / "new/tables/verdicts.tex").is_file()
+
+
+def test_a_report_is_a_table_on_a_prompt(report: Report) -> None:
+    lines = repr(report).splitlines()
+    assert lines[0] == "8 verdicts: 2 violated, 6 holds"
+    assert lines[1].split() == ["claim", "example-1", "section-7"]
+    assert lines[2].split() == ["ntp.theorem2.floor", "violated", "violated"]
+    assert len(lines) == 6
+    several = audit(["example-1", "snap-single"], ["ntp.lemma2", "snap.lemma2"], {**QUICK, "steps": 10})
+    assert [line.split() for line in repr(several).splitlines()[2:]] == [
+        ["ntp.lemma2", "holds", "–"],
+        ["snap.lemma2", "–", "holds"],
+    ]
+
+
 def test_the_version_and_the_module() -> None:
+    assert {"audit", "Report", "__version__"} <= set(dir(marginaudit))
+    assert set(reports.__all__) <= set(dir(reports))
     assert marginaudit.__version__ == importlib.metadata.version("marginaudit")
     done = subprocess.run([sys.executable, "-m", "marginaudit", "--version"], capture_output=True, text=True)
     assert done.stdout == f"marginaudit {marginaudit.__version__}\n"
@@ -235,8 +292,6 @@ def test_the_version_and_the_module() -> None:
 
 
 def test_what_an_authors_claim_is_made_of_is_in_one_place() -> None:
-    import marginaudit.reports as reports
-
     for name in reports.__all__:
         assert getattr(reports, name).__module__.startswith("marginaudit.reports") or name == "LEDGER"
     assert isinstance(LEDGER, Ledger)

@@ -246,6 +246,18 @@ BAD_FILES = {
         FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), instead=r'so $x\\quid y$')]",
         r"whose \quid stays as it is, expected commands that latex2mathml knows",
     ),
+    **{
+        f"formula with {what}": (
+            FILE + f"from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula={formula!r})]",
+            f", in which {what}, expected LaTeX as between dollar signs",
+        )
+        for formula, what in (
+            ("$x$", "$ would be shown"),
+            (r"\begin{aligned}a&=b\end{aligned}", "& would be shown"),
+            ("x}", "} would be shown"),
+            (r"\operatorname{arg\,max} x", r"\operatorname has more than letters"),
+        )
+    },
     "no raw string": (
         FILE + "from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula='\\theta')]",
         "control characters, expected a raw string",
@@ -667,3 +679,15 @@ def test_the_example_is_computed_not_asserted() -> None:
     short = example().judge(Run(run.dataset, Config(steps2=0)))
     assert short.verdict is Verdict.INCONCLUSIVE
     assert "stage 2 has 0 steps and the statement speaks from t = 2" in short.detail
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [r"\{x\}\,\&\,50\%\,\$", r"\begin{align*}a&=b\\c&=d\end{align*}", r"\left.x\right|", r"\operatorname{softmax}(x)"],
+)
+def test_formulas_with_characters_of_a_meaning_of_their_own(formula: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        FILE + f"from dataclasses import replace\nCLAIMS = [replace(claim('a', print), formula={formula!r})]"
+    )
+    assert all_claims(PAPERS, path, print)["a"].formula == formula
