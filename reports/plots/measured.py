@@ -62,7 +62,7 @@ def draw_curve(axis: "Axes", curve: Curve, since: str) -> None:
         axis.set_ylim(positive.min() / 3, positive.max() * 3)
     marker = "o" if len(step) == 1 else None  # a line through one point shows nothing
     if rounding:
-        axis.text(0.5, 0.25, "measured: zero to rounding", **_centred(axis))
+        axis.text(0.5, 0.25, "measured: zero to rounding", bbox=ON_WHITE, zorder=4, **_centred(axis))
     else:
         axis.plot(step, measured, color=MEASURED, lw=1.8, marker=marker, label="measured", zorder=3)
     if upper is not None:

@@ -9,7 +9,7 @@ from marginaudit.orders import printable
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp.run import PAPER_STEPS, Config, Run
 from marginaudit.reports.plots.axes import powers_of_ten
-from marginaudit.reports.plots.measured import draw_curve, first_step, one_legend, six_panels
+from marginaudit.reports.plots.measured import ROUNDING_ONLY, draw_curve, first_step, one_legend, six_panels
 from marginaudit.reports.plots.plotting import styled
 from marginaudit.reports.plots.style import MEASURED, REFERENCE
 from marginaudit.reports.verdict import Curve, Finding
@@ -70,6 +70,11 @@ def ntp_2() -> "Figure":
         axis.set_title(title)
         axis.set_xlabel("step $t$")
         axis.plot(record.step, getattr(record, column), color=MEASURED, lw=1.8, label="measured")
+        if np.nanmax(getattr(record, column)) < ROUNDING_ONLY:  # matplotlib would zoom in on it
+            axis.set_ylim(-0.05, 1.0)
+            axis.text(
+                0.5, 0.25, "zero to rounding", transform=axis.transAxes, ha="center", va="center", color=REFERENCE
+            )
         if number == 0:
             axis.axhline(0, color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="infimum")
         if number == 3:

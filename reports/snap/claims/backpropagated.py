@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from marginaudit.orders import counted
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal
+from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series, rounded, series
 from marginaudit.reports.snap.claims.ball_descent import BITS, ball, gradients
@@ -47,7 +48,7 @@ SEEDS = 3
 ENTRIES = 60_000
 """Entries of those gradients, at most, or those of one."""
 
-ABOVE_ZERO = float(np.finfo(np.float64).smallest_subnormal)
+ABOVE_ZERO = LEAST
 """The smallest float64 above 0, as the bound of what is to be positive."""
 
 RECORDS = 20

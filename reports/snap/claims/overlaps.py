@@ -15,6 +15,7 @@ from marginaudit.orders.snap.assumptions import dependent
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal
+from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.claims.conditions import ASSUMPTION_2
 from marginaudit.reports.snap.run import ClassRun
@@ -22,7 +23,7 @@ from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicab
 
 SOURCE = "arXiv 2305.16380"
 
-BELOW_ZERO = -float(np.finfo(np.float64).smallest_subnormal)
+BELOW_ZERO = -LEAST
 """The largest float64 below 0, as the bound of what is to be negative."""
 
 LARGER = np.array([0.0, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999])

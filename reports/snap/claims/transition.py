@@ -176,7 +176,6 @@ EQ13_REDERIVED = replace(
 
 
 @once_a_run
-@once_a_run
 def growth(run: ClassRun, times: tuple[float, ...], of_Y: float = 1.0, of_Z: float = 1.0) -> Approximation:
     """B at increasing times along eq. 13 as printed, integrated numerically at parts of the step sizes."""
     try:

@@ -12,6 +12,7 @@ from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.made import made
 from marginaudit.reports.audit.room import inside, room
+from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.page.banners import banners, in_words
 from marginaudit.reports.page.headline import headline
 from marginaudit.reports.page.numbers import powers
@@ -106,7 +107,10 @@ def test_no_room_is_said_of_what_is_no_bound_or_not_reached() -> None:
     assert inside(bounded(worst_step=60))
     assert inside(bounded(worst_step=None))
     assert inside(bounded(informative_from=None))
-    for values in ([0.0] * 4, [math.inf] * 4, [math.nan] * 4):
+    assert room(bounded(curve=None, measured=2.0, bound=2e3)) == pytest.approx((3,), rel=1e-12, abs=0)
+    assert room(bounded(curve=None, measured=-2.0, bound=-2e-3)) == ()
+    assert room(bounded(curve=None, measured=2.0, bound=-2e-3)) == ()
+    for values in ([0.0] * 4, [5e-324] * 4, [math.inf] * 4, [math.nan] * 4):
         assert room(bounded(curve=Curve([70, 80, 90, 99], values, [1.0] * 4))) == ()
 
 
@@ -164,21 +168,40 @@ def row(claim: str) -> Row:
     return Row(LEDGER[claim], NTP if claim.startswith("ntp.") else SNAP, "d", Finding(Verdict.HOLDS))
 
 
+def file(origin: str) -> Source:
+    return Source(None, NTP, origin, sha256="ab")
+
+
 def test_a_rows_command_has_the_settings_that_are_not_the_usual() -> None:
     usual = NTP.config()
-    assert command(row("ntp.lemma4"), "section-7", usual, None) == "marginaudit audit section-7 --claim ntp.lemma4"
+    assert (
+        command(row("ntp.lemma4"), file("section-7"), usual, None) == "marginaudit audit section-7 --claim ntp.lemma4"
+    )
     other = replace(usual, steps1=30, at=(1, 10), lr2=0.5, optimizer="gd")
-    assert command(row("ntp.lemma4"), "my data.json", other, "mine.py") == (
+    assert command(row("ntp.lemma4"), file("my data.json"), other, "mine.py") == (
         "marginaudit audit 'my data.json' --claim ntp.lemma4 --steps1 30 --lr2 0.5 --at 1,10 --optimizer gd"
     )
     mine = replace(row("ntp.lemma4"), claim=replace(LEDGER["ntp.lemma4"], id="mine.first"))
-    assert command(mine, "d.json", usual, "mine.py").endswith("--claim mine.first --claims mine.py")
+    assert command(mine, file("d.json"), usual, "mine.py").endswith("--claim mine.first --claims mine.py")
+    assert command(row("ntp.lemma4"), file("-d.txt"), usual, None) == "marginaudit audit ./-d.txt --claim ntp.lemma4"
+
+
+def test_what_is_in_python_alone_is_given_again_in_python() -> None:
+    usual, case = NTP.config(), Source(None, NTP, "section-7")
+    mine = replace(row("ntp.lemma4"), claim=replace(LEDGER["ntp.lemma4"], id="mine.first"))
+    assert command(row("ntp.lemma4"), case, usual, None, in_python=True).startswith("marginaudit audit section-7 ")
+    made_there = command(row("ntp.lemma4"), Source(None, NTP, "svop"), replace(usual, at=(1, 10)), None)
+    assert made_there == "audit(data, claims='ntp.lemma4', config={'at': (1, 10)})  # data: d"
+    assert command(mine, file("d.json"), usual, None, in_python=True) == (
+        "audit('d.json', claims=claim)  # claim: mine.first"
+    )
+    assert command(mine, file("d.json"), usual, None) == "marginaudit audit d.json --claim mine.first"  # installed
 
 
 def test_a_switch_of_a_rows_command() -> None:
     usual = settings_of(type(NTP.config()))["certify"].switched_on
     for certify, options in ((usual, "--certify"), (usual + 1, f"--certify --certify-steps {usual + 1}")):
-        given = command(row("ntp.lemma4"), "d", replace(NTP.config(), certify=certify), None)
+        given = command(row("ntp.lemma4"), file("d"), replace(NTP.config(), certify=certify), None)
         assert given == f"marginaudit audit d --claim ntp.lemma4 {options}"
 
 

@@ -203,6 +203,9 @@ def test_one_value_is_not_zoomed_into() -> None:
     assert panel(Curve([1, 2], [3.0, 3.01])).get_ylim() != pytest.approx((1, 9.03))
     tiny = panel(Curve([1, 2], [1e-31, 1e-32], [1.0, 0.5]))
     assert texts(tiny) == {"measured: zero to rounding": (0.5, 0.25)}
+    [words] = tiny.texts
+    assert words.get_bbox_patch() is not None  # no curve goes through the words
+    assert words.get_zorder() > max(line.get_zorder() for line in tiny.lines)
     assert texts(panel(Curve([1, 2], [1e-9, 1e-32], [1.0, 0.5]))) == {}
 
 
@@ -258,6 +261,10 @@ def test_figure_2_is_on_linear_axes_with_the_infimum_of_each_loss() -> None:
             [(_, (value, _))] = floor
             assert value == pytest.approx(floors[number], rel=1e-9, abs=1e-15)
             assert value < min(measured)
+        zero = max(value for value in measured if not math.isnan(value)) < 1e-28
+        assert zero == (number == 1)
+        assert texts(axis) == ({"zero to rounding": (0.5, 0.25)} if zero else {})
+        assert axis.get_ylim()[1] - axis.get_ylim()[0] > 0.04  # not the rounding of 0
         last = {2: 0.2 / math.sqrt(V) * steps, 5: 0.05 / math.sqrt(V) * steps}.get(number)
         assert last is None or measured[-1] == pytest.approx(last, rel=0.01, abs=0.01)
     [legend] = figure.legends
