@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from marginaudit.reports import LEDGER
+from marginaudit.reports.audit.ledger import PAPERS
 from tests.pages import ROOT
 
 DOCS = ROOT / "docs"
@@ -27,6 +28,14 @@ def test_every_page_is_in_the_table_of_contents_once() -> None:
     listed = re.findall(r"^[\w/-]+$", (DOCS / "index.md").read_text(encoding="utf-8"), re.M)
     found = [path.relative_to(DOCS).with_suffix("") for path in DOCS.rglob("*.md") if "_build" not in path.parts]
     assert sorted(listed) == sorted({path.as_posix() for path in found} - {"index"})
+
+
+def test_every_figure_is_documented_as_a_function() -> None:
+    page = (DOCS / "api" / "figures.md").read_text(encoding="utf-8")
+    drawn = [draw for paper in PAPERS for draw in (*paper.figures.values(), *paper.of_dataset.values())]
+    assert len(drawn) > 10
+    for draw in drawn:
+        assert f".. autofunction:: {draw.__module__}.{draw.__qualname__}\n" in page
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser
 from tests.pages import ROOT
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-IN_PYTHON = [ROOT / "docs" / name for name in ("bound-constants.md", "your-own-claim.md")]
+IN_PYTHON = [ROOT / "docs" / name for name in ("bound-constants.md", "your-own-claim.md", "api/figures.md")]
 
 
 def run(example: Example) -> None:
@@ -62,7 +62,8 @@ def test_the_tutorial_does_what_it_says(page: Path, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.parametrize("page", IN_PYTHON, ids=lambda page: page.stem)
-def test_the_python_of_the_page_runs(page: Path) -> None:
+def test_the_python_of_the_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     assert go_through(page) >= 1
 
 

@@ -13,7 +13,7 @@ from marginaudit.orders import InputError, counted
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
 from marginaudit.reports.audit.ledger import chosen
 from marginaudit.reports.audit.made import made
-from marginaudit.reports.audit.sources import cases_of, load, once_each
+from marginaudit.reports.audit.sources import cases_of, load, once_each, papers_of
 from marginaudit.reports.command.arguments import (
     CHOSEN,
     CLAIMS,
@@ -120,7 +120,7 @@ def audit(
         kinds = ", ".join(dict.fromkeys(source.paper.kind.name for source in sources))
         option = "--claim" if patterns else "--only-mine"
         raise InputError(option, got=f"no claim about {kinds}", expected="one about a DATASET")
-    config = configs("audit", tuple({source.paper.name: source.paper for source in sources}.values()), PAPERS, given)
+    config = configs("audit", papers_of(sources), PAPERS, given)
     for source in sources:
         if remark := source.paper.remark(source.dataset, source.origin):
             tell(remark)

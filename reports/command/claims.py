@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, one_claim, papers
-from marginaudit.reports.command.console import print_table, print_texts
+from marginaudit.reports.command.console import print_table, print_texts, width
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.grid import NONE
 
 if TYPE_CHECKING:
     from marginaudit.reports.claim import Claim
+
+LEAST_WIDTH = 124
+"""Columns from which on the list is a table; in a narrower one statements are broken over a dozen lines each."""
+
+SHOWN = ("statement", "standing", "source", "assumptions")
+"""What the list has of a claim, beside its id."""
 
 
 @click.command()
@@ -29,9 +35,12 @@ def claims(claim: str | None, claims_file: Path | None, as_json: bool) -> int:
         print_json(entries[0] if claim is not None else entries)
     elif claim is not None:
         print_texts(entries[0]["id"], {key: _in_words(value) for key, value in entries[0].items()})
+    elif width() < LEAST_WIDTH:
+        for entry in entries:
+            print_texts(entry["id"], {name: _in_words(entry[name]) for name in SHOWN})
     else:
-        rows = [(e["id"], e["statement"], e["standing"], e["source"], ", ".join(e["assumptions"])) for e in entries]
-        print_table("Claims", ("id", "statement", "standing", "source", "assumptions"), rows)
+        rows = [(entry["id"], *(_in_words(entry[name]) for name in SHOWN)) for entry in entries]
+        print_table("Claims", ("id", *SHOWN), rows)
     return 0
 
 

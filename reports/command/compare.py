@@ -41,7 +41,7 @@ def compare(old: Path, new: Path, out: Path | None, fail_on: str | None, as_json
         print_json(found.as_document())
         return status
     if found.settings:
-        print_table("Made with", ("", "old", "new"), found.settings)
+        print_table("Made with", ("", "old", "new"), found.made_with)
     if found.changes:
         rows = [(change.direction, change.dataset, change.claim, change.text) for change in found.changes]
         print_table("Changes", ("", "dataset", "claim", "what"), rows)

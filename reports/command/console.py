@@ -67,7 +67,8 @@ def cell(value: Any) -> Text:
 
 def print_grid(grid: "Grid") -> None:
     """One table of texts, with its notes below; of its columns only the long ones are broken over lines."""
-    table = Table(title=Text(printable(grid.title)), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    _print_title(grid.title)
+    table = Table(box=None, pad_edge=False)
     for column, name in enumerate(grid.header):
         table.add_column(
             name,
@@ -93,22 +94,32 @@ def print_summary(title: str, header: Sequence[str], rows: Sequence[Sequence[Any
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """One table with a title, wider than the terminal where words of at most `LONGEST_WORD` have no room in it."""
-    table = Table(title=Text(printable(title)), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    """One table with a title, wider than the terminal where words of at most `LONGEST_WORD` have no room in it.
+
+    Where that saves them, one blank is between columns and not two.
+    """
     cells = [[cell(value) for value in row] for row in rows]
     columns = [[name, *map(str, column)] for name, *column in zip(header, *cells, strict=True)]
-    between = 2 * (len(columns) - 1)
-    widths = _fitted(
-        [max(map(cell_len, column)) for column in columns],
-        [max(cell_len(word) for text in column for word in (*text.split(), "")) for column in columns],
-        width() - between,
-    )
-    for name, room in zip(header, widths, strict=True):
-        table.add_column(name, overflow="fold", header_style="dim", width=room)
+    wanted = [max(map(cell_len, column)) for column in columns]
+    words = [max(cell_len(word) for text in column for word in (*text.split(), "")) for column in columns]
+    blanks = 2 if sum(words) + 2 * (len(columns) - 1) <= width() else 1
+    between = blanks * (len(columns) - 1)
+    widths = _fitted(wanted, words, width() - between)
+    _print_title(title)
+    table = Table(box=None, pad_edge=False, collapse_padding=blanks == 1)
+    for i, name in enumerate(header):
+        of_numbers = bool(cells) and all(row[i].justify == "right" for row in cells)
+        table.add_column(
+            name, justify="right" if of_numbers else "left", overflow="fold", header_style="dim", width=widths[i]
+        )
     for row in cells:
         table.add_row(*row)
     _print(table, least=sum(widths) + between)
     _print()
+
+
+def _print_title(title: str) -> None:
+    _print(Text(printable(title), style="bold"), soft_wrap=True)
 
 
 def _fitted(wanted: Sequence[int], words: Sequence[int], room: int) -> list[int]:
@@ -125,7 +136,7 @@ def _fitted(wanted: Sequence[int], words: Sequence[int], room: int) -> list[int]
 
 def print_texts(title: str, texts: Mapping[str, str]) -> None:
     """Named texts, each broken at its blanks alone, so that an id stays whole; in a pipe as wide as `GRID_WIDTH`."""
-    _print(Text(printable(title), style="bold"), soft_wrap=True)
+    _print_title(title)
     left = max(map(len, texts)) + 2
     room = max(width(GRID_WIDTH) - left, 1)
     for name, text in texts.items():

@@ -173,7 +173,9 @@ def _options(command: str, name: str, owners: Sequence[tuple["Paper", Setting]])
     setting = owners[0][1]
     kind = _parameter(setting.values)
     metavar = "T,T,.." if setting.values is STEP_LIST else None
-    helps = dict.fromkeys(f"{known.help}  [default: {_default(command, name, paper)}]" for paper, known in owners)
+    said = [(paper, f"{known.help}  [default: {_default(command, name, paper)}]") for paper, known in owners]
+    differ = len({text for _, text in said}) > 1
+    helps = dict.fromkeys(f"On {paper.kind.name}: {text}" if differ else text for paper, text in said)
     if not setting.switch:
         yield click.option(dashed(name), name, type=kind, metavar=metavar, help=" ".join(helps))
         return
@@ -205,9 +207,12 @@ def configs(
     for paper in known:
         for name, setting in settings_of(paper.config).items():
             if setting.switch and f"{name}_on" in given:
-                chosen.pop(name, None)
+                count = chosen.pop(name, None)
                 if given[f"{name}_on"]:
-                    chosen[name] = setting.switched_on if given[name] is None else given[name]
+                    chosen[name] = setting.switched_on if count is None else count
+                elif count is not None:
+                    switch = dashed(setting.switch)
+                    raise InputError(f"{switch}-steps", got=f"no {switch}", expected=f"{switch} with it")
     for name in chosen:
         if not any(name in settings_of(paper.config) for paper in papers):
             owners = ", ".join(paper.kind.name for paper in known if name in settings_of(paper.config))

@@ -15,8 +15,6 @@ WIDE = 116
 
 COLUMNS = ("claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative_from")
 
-WORST_FIRST = list(Verdict)
-
 LONGEST_REASON = 100
 
 Row = Mapping[str, Any]
@@ -72,7 +70,7 @@ def why_not_applicable(rows: Sequence[Row]) -> list[tuple[int, str, str]]:
 
 def _in_short(claim: str, rows: Sequence[Row]) -> tuple[str, str, str]:
     counts = Counter(row["verdict"] for row in rows)
-    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in WORST_FIRST if verdict in counts)
-    worst = min(rows, key=lambda row: WORST_FIRST.index(row["verdict"]))
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in counts)
+    worst = min(rows, key=lambda row: list(Verdict).index(row["verdict"]))
     slack = "" if worst["slack"] is None else f", slack {number(worst['slack'])}"
     return claim, told, f"{worst['dataset']}{slack}"

@@ -5,8 +5,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
 from marginaudit.reports.bound_constants.entry import differences
-from marginaudit.reports.compare.reading import Side
+from marginaudit.reports.compare.reading import SHA256, Side
+from marginaudit.reports.grid import NONE
 from marginaudit.reports.plain import finite
+
+DIGITS_OF_A_HASH = 12
+"""So many digits tell files apart for a reader."""
 
 Direction: TypeAlias = Literal["worse", "better", "added", "gone"]
 
@@ -55,6 +59,11 @@ class Comparison:
     changes: list[Change]
 
     @property
+    def made_with(self) -> list[tuple[str, Any, Any]]:
+        """The settings as a reader wants them: of a hash the beginning, and in words what an audit chose by itself."""
+        return [(name, *(_in_words(side, name) for side in (self.old, self.new))) for name, _, _ in self.settings]
+
+    @property
     def counts(self) -> dict[str, int]:
         """How many changes there are of each direction, and rows of which nothing changed."""
         found = Counter(change.direction for change in self.changes)
@@ -73,6 +82,13 @@ class Comparison:
             "settings": finite([{"name": name, "old": old, "new": new} for name, old, new in self.settings]),
             "changes": [asdict(change) for change in self.changes],
         }
+
+
+def _in_words(side: Side, name: str) -> Any:
+    value = side.settings.get(name)
+    if value is None:
+        return "default" if name in side.settings and not name.startswith(SHA256) else NONE
+    return str(value)[:DIGITS_OF_A_HASH] if name.startswith(SHA256) else value
 
 
 ORDER: tuple[Direction, ...] = ("worse", "gone", "added", "better")

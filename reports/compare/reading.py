@@ -26,6 +26,9 @@ from marginaudit.reports.verdict import Evidence, Finding, Verdict
 NUMBERS = ("measured", "slack", "informative_from", "constant", "repeats_within")
 """What is read of a row besides its verdict: numbers or null."""
 
+SHA256 = "sha256 of "
+"""Before a dataset's name: the setting that is the hash of its file."""
+
 REPORT = "a report.json of `marginaudit audit`"
 
 
@@ -125,7 +128,7 @@ def _settings(document: Mapping[str, Any], where: str) -> dict[str, Any]:
     datasets = document.get("datasets", [])
     if not isinstance(datasets, list) or not all(isinstance(data, dict) and "name" in data for data in datasets):
         raise InputError(f"{where}: /datasets", got=shown(datasets), expected=REPORT)
-    return found | {f"sha256 of {data['name']}": data.get("sha256") for data in datasets}
+    return found | {f"{SHA256}{data['name']}": data.get("sha256") for data in datasets}
 
 
 @contextmanager

@@ -102,12 +102,16 @@ def test_each_paper_takes_its_own_settings() -> None:
             assert found[paper.name] == paper.config()
 
 
-@pytest.mark.parametrize(
-    ("on", "steps", "expected"), [(True, None, 900), (True, 7, 7), (False, 7, 0), (False, None, 0)]
-)
+@pytest.mark.parametrize(("on", "steps", "expected"), [(True, None, 900), (True, 7, 7), (False, None, 0)])
 def test_a_switch_and_how_many(on: bool, steps: int | None, expected: int) -> None:
     found = configs("audit", [PAPER], PAPERS, {"certify_on": on, "certify": steps})
     assert found["ntp"].certify == expected
+
+
+def test_how_many_without_the_switch_is_refused() -> None:
+    with pytest.raises(InputError) as refused:
+        configs("audit", [PAPER], PAPERS, {"certify_on": False, "certify": 7})
+    assert str(refused.value) == "--certify-steps: got no --certify, expected --certify with it"
 
 
 @pytest.mark.parametrize("name", ["audit", "train", "table"])

@@ -119,7 +119,14 @@ def relax(
     if as_json:
         print_json({"dataset": name, "rows": rows, "statements": statements})
         return 0
-    print_table(f"{name}: without orthonormal tokens", ROW, [[row[column] for column in ROW] for row in rows])
+    print_table(
+        f"{name}: without orthonormal tokens",
+        [column.replace("_", " ") for column in ROW],
+        [
+            ["yes" if row[column] is True else "no" if row[column] is False else row[column] for column in ROW]
+            for row in rows
+        ],
+    )
     print_table(
         "The smallest coherence at which each statement was seen violated",
         [column.replace("_", " ") for column in SHOWN],

@@ -1,5 +1,6 @@
 """Bad input: exit status 2 and one line that says where, what was got and what is expected; nothing written."""
 
+import json
 import os
 from pathlib import Path
 
@@ -62,6 +63,10 @@ def svop(own_folder: Path) -> Path:
         (["audit", "example-1", "--fail-on", "holds"], ["--fail-on: got 'holds', expected one of violated"]),
         (["audit", "example-1", "--paper", ""], ["--paper: got '', expected one of ntp, snap, all"]),
         (["audit", "example-1", "--certify-steps", "x"], ["--certify-steps: got 'x', expected a whole number from 0"]),
+        (
+            ["audit", "example-1", "--certify-steps", "3"],
+            ["--certify-steps: got no --certify, expected --certify with it"],
+        ),
         (["train", "example-1", "--optimizer", "NGD"], ["--optimizer: got 'NGD', expected one of ngd, gd"]),
         (["hunt", "ntp.theorem2.floor", "--seed", "1.5"], ["--seed: got '1.5', expected a whole number"]),
         (["hunt", "ntp.theorem2.floor", "--seed", "9" * 5000], ["--seed: got '999", "999 …, expected a whole number"]),
@@ -298,3 +303,21 @@ def test_a_certificate_that_cannot_be_had_is_one_line_and_no_file(command: Comma
     assert answer.err.count("\n") == 1
     assert "a certificate needs an exact one" in answer.err
     assert not Path("proof.json").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments", [("solve", "two.json"), ("table", "direction", "two.json"), ("figure", "orders", "two.json")]
+)
+def test_a_dataset_of_another_kind_is_named(arguments: tuple[str, ...], command: Command, own_folder: Path) -> None:
+    classes = [{"next": n, "query": "q", "probabilities": {n + n: 1.0}} for n in "ab"]
+    (own_folder / "two.json").write_text(json.dumps({"M": 9, "classes": classes}), encoding="utf-8")
+    line = command.refused(*arguments)
+    assert line.endswith("two.json: got sequence classes, expected a dataset of sentences")
+
+
+@pytest.mark.parametrize("name", ["audit", "train"])
+def test_the_help_of_an_option_of_two_papers_says_which_is_whose(name: str, command: Command) -> None:
+    said = " ".join(command(name, "--help").out.split())
+    assert "On sentences: Record these steps of both stages, such as 1,10,900. [default: every step, later" in said
+    assert "On sequence classes: Record these steps, such as 1,10,900. [default: about 20 a decade]" in said
+    assert said.count("On sentences: ") == 1

@@ -48,7 +48,16 @@ def test_a_table_breaks_no_id_and_no_number(
     for word in ("ntp.theorem1.direction.rederived", "w" * 60, "-1.234e-12"):
         assert word in text
     assert text.split().count("it") == 60
-    assert max(map(len, text.splitlines())) == 32 + 2 + 60
+    assert max(map(len, text.splitlines())) == 32 + 1 + 60
+
+
+def test_a_table_saves_blanks_before_it_is_too_wide(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for columns, line in (("16", "w  w  w  w   1.5"), ("15", "w w w w  1.5"), ("12", "w w w w  1.5")):
+        monkeypatch.setenv("COLUMNS", columns)
+        print_table("A title of many words", ["a", "b", "c", "d", "numb"], [[*"wwww", 1.5]])
+        assert capsys.readouterr().out.splitlines()[::2] == ["A title of many words", line]
 
 
 @pytest.mark.parametrize(("columns", "spare"), [("60", 0), ("40", 20)])

@@ -201,3 +201,18 @@ def test_a_claim_piped_is_as_wide_as_other_texts_and_keeps_its_ids_whole(
     assert f"proof           {proof}" in narrow
     assert max(len(line) for line in narrow if len(line.split()) > 4) <= 40
     assert " ".join(" ".join(narrow).split()) == " ".join(" ".join(lines).split())
+
+
+def test_on_a_narrow_terminal_the_claims_are_texts_and_no_table(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = command("claims").out.splitlines()
+    assert [line for line in lines if line and " " not in line] == [*LEDGER]
+    assert max(map(len, lines)) <= 80
+    said = " ".join(" ".join(lines).split())
+    for claim in LEDGER.values():
+        for text in (claim.statement, claim.source, ", ".join(claim.assumptions)):
+            assert " ".join(text.split()) in said
+    monkeypatch.setenv("COLUMNS", "200")
+    assert command("claims").out.splitlines()[1].split() == ["id", "statement", "standing", "source", "assumptions"]

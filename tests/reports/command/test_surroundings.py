@@ -1,9 +1,11 @@
 """What the user's surroundings do to the commands: closed streams, settings of libraries, odd paths, signals."""
 
+import gc
 import hashlib
 import json
 import math
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
+from marginaudit.reports.command import start
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.plots.plotting import styled
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
@@ -178,6 +181,20 @@ sys.addaudithook(interrupt)
 from marginaudit.reports.command.start import main
 main()
 """
+
+
+def test_what_libraries_made_is_not_searched_for_garbage_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which takes half a second of a command that takes one."""
+    monkeypatch.setattr(sys, "argv", ["marginaudit", "--version"])
+    before = signal.getsignal(signal.SIGINT)
+    gc.unfreeze()
+    try:
+        with pytest.raises(SystemExit):
+            start.main()
+        assert gc.get_freeze_count() > 1000
+    finally:
+        gc.unfreeze()
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("number", [30, 250, 800])

@@ -120,6 +120,29 @@ def test_what_the_audits_were_made_with(answer: Any) -> None:
     ]
 
 
+def test_what_they_were_made_with_fits_a_terminal(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No hash is broken over lines; a setting of which nothing was said is no setting that is not there."""
+    monkeypatch.setenv("COLUMNS", "80")
+    digests = {side: "0123456789abcdef" * 4 if side == "old" else "fedcba9876543210" * 4 for side in ("old", "new")}
+    config: dict[str, Any] = {"old": {"ntp": {"lr1": None}}, "new": {"ntp": {"lr1": 0.5}, "snap": {"steps": 7}}}
+    folders = [
+        str(written(tmp_path, side, DOCUMENT | {
+            "config": config[side], "datasets": [{"name": "one", "sha256": digests[side]}],
+        }).parent)
+        for side in ("old", "new")
+    ]  # fmt: skip
+    found = command("compare", *folders, "--out", str(tmp_path / "page.html")).out
+    assert [line.split() for line in found.splitlines()[2:6]] == [
+        ["ntp:", "lr1", "default", "0.5"],
+        ["sha256", "of", "one", "0123456789ab", "fedcba987654"],
+        ["snap:", "steps", "–", "7"],
+        [],
+    ]
+    assert "<td>0123456789ab</td><td>fedcba987654</td>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 def test_failing_on_what_is_worse(command: Command, tmp_path: Path) -> None:
     old = str(written(tmp_path, "old", DOCUMENT))
     for document, status in (
