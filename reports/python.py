@@ -11,7 +11,7 @@ from marginaudit.orders import InputError, shown
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, distinct_names
 from marginaudit.reports.audit.ledger import all_papers, paper_of
-from marginaudit.reports.audit.sources import Source, cases_of, load, once_each
+from marginaudit.reports.audit.sources import Source, cases_of, load, made_in_python, once_each, papers_of
 from marginaudit.reports.audit.user_claims import all_claims
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.claim_ids import matching_ids
@@ -125,7 +125,7 @@ def audit(
         if not found:
             raise InputError("data", got="no dataset", expected="one or more, or None for the built-in cases")
     sources = distinct_names(found, lambda _: None)
-    configs = _configs(config, {source.paper.name: source.paper for source in sources})
+    configs = _configs(config, {paper.name: paper for paper in papers_of(sources)})
     if jobs > 1:
         done = audit_in_parts(
             sources, chosen, configs, jobs=jobs, progress=_quiet, done=lambda *_: None, claim_timeout=claim_timeout
@@ -142,7 +142,7 @@ def _quiet(_dataset: str, _what: str) -> Any:
 def _source(data: Any, papers: Sequence[Paper]) -> Source:
     if isinstance(data, str | PathLike):
         return load(str(data), papers)
-    return Source(data, paper_of(data, papers), str(data.name))
+    return made_in_python(data, paper_of(data, papers))
 
 
 def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence[Paper]) -> list[Claim]:

@@ -2,10 +2,8 @@
 
 import math
 
+from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.verdict import Curve, Finding
-
-LEAST = math.ulp(0.0)
-"""The least positive float, as a bound: it says > 0."""
 
 
 def inside(finding: Finding) -> bool:

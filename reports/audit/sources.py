@@ -1,6 +1,7 @@
 """Datasets by the name of a built-in case or by path, each with the paper whose kind it is of."""
 
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from marginaudit.reports.paper import Paper
 
 N = TypeVar("N")
 
+IN_PYTHON = "made in Python"
+
 
 @dataclass(frozen=True)
 class Source:
@@ -24,9 +27,9 @@ class Source:
     paper : Paper
         Of whose kind it is.
     origin : str
-        The path, control characters written out, or the case's name.
+        The path, control characters written out; the case's name; or `IN_PYTHON`.
     sha256 : str or None
-        Of the bytes that were read; None for a built-in case.
+        Of the bytes that were read, or of the JSON of a dataset made in Python; None for a built-in case.
     """
 
     dataset: Any
@@ -57,6 +60,12 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
     kind, dataset = read(content, path, [paper.kind for paper in papers], [paper.kind for paper in PAPERS])
     paper = next(paper for paper in papers if paper.kind is kind)
     return Source(dataset, paper, printable(str(path)), hashlib.sha256(content).hexdigest())
+
+
+def made_in_python(dataset: Any, paper: Paper) -> Source:
+    """A dataset that is of no file, with the hash of what a file of it would hold."""
+    document = json.dumps(paper.kind.to_document(dataset), sort_keys=True)
+    return Source(dataset, paper, IN_PYTHON, hashlib.sha256(document.encode()).hexdigest())
 
 
 def once_each(names: Iterable[N]) -> list[N]:

@@ -23,7 +23,7 @@ from marginaudit.reports.page.formulas import mathml
 from marginaudit.reports.page.headline import headline
 from marginaudit.reports.page.numbers import number, powers
 from marginaudit.reports.page.proofs import with_links
-from marginaudit.reports.page.reproduce import command
+from marginaudit.reports.page.reproduce import argument, command
 from marginaudit.reports.page.statements import LINKS, panels
 from marginaudit.reports.page.theorems import FORMS, PRINTED, form, grouped, theorem
 from marginaudit.reports.paper import Paper
@@ -74,6 +74,7 @@ def page(
         lstrip_blocks=True,
     )
     environment.filters |= {
+        "argument": argument,
         "number": number,
         "compact": _compact,
         "pretty": _pretty,

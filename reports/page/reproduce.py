@@ -6,7 +6,7 @@ from typing import Any
 
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Row
-from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.audit.sources import IN_PYTHON, Source
 from marginaudit.reports.settings import settings_of
 
 
@@ -31,10 +31,10 @@ def settings_given(paper: Any, config: Any) -> list[str]:
 def command(row: Row, source: Source, config: Any, claims_file: str | None, in_python: bool = False) -> str:
     """`marginaudit audit` of the row's dataset and statement alone, with the same settings.
 
-    Where the command line has not both, it is the same in Python: a dataset that is no file and no built-in case is
+    Where the command line has not both, it is the same in Python: a dataset that was made in Python is
     ``data`` there, and a claim of one's own in an audit made ``in_python`` is ``claim``.
     """
-    made_there = source.sha256 is None and source.origin not in row.paper.kind.cases
+    made_there = source.origin == IN_PYTHON
     own_claim = not row.paper.has(row.claim)
     if made_there or (own_claim and in_python):
         data = ("data", f"data: {row.dataset}") if made_there else (repr(source.origin), "")
@@ -42,9 +42,21 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
         told = ", ".join(filter(None, (data[1], claim[1])))
         return printable(f"audit({data[0]}, claims={claim[0]}{_config_given(row.paper, config)})  # {told}")
     own = ["--claims", claims_file] if own_claim and claims_file is not None else []
-    name = f"./{source.origin}" if source.origin.startswith("-") else source.origin  # no option
-    words = ["marginaudit", "audit", name, "--claim", row.claim.id, *own, *settings_given(row.paper, config)]
-    return printable(shlex.join(words))
+    words = ["--claim", row.claim.id, *own, *settings_given(row.paper, config)]
+    return printable(f"marginaudit audit {argument(source.origin)} {shlex.join(words)}")
+
+
+def argument(origin: str) -> str:
+    """A dataset as a command takes it: a path that begins with a hyphen is no option, and blanks are no end.
+
+    Where one made in Python is to be, stands what the user has to write first.
+
+    >>> [argument(origin) for origin in ("example-1", "-my data.json", IN_PYTHON)]
+    ['example-1', "'./-my data.json'", 'DATASET.json']
+    """
+    if origin == IN_PYTHON:
+        return "DATASET.json"
+    return shlex.quote(f"./{origin}" if origin.startswith("-") else origin)
 
 
 def _config_given(paper: Any, config: Any) -> str:

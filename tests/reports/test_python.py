@@ -33,7 +33,7 @@ QUICK = {"steps1": 30, "steps2": 30}
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return audit(["example-1", CASES["section-7"]()], claims=["ntp.prop1.*", "ntp.theorem2.floor"], config=QUICK)
+    return audit(["example-1", "section-7"], claims=["ntp.prop1.*", "ntp.theorem2.floor"], config=QUICK)
 
 
 def less_made(document: dict[str, Any]) -> dict[str, Any]:
@@ -72,6 +72,21 @@ def test_a_path_and_no_data_at_all(tmp_path: Path) -> None:
         [source] = audit(given, claims="ntp.prop2.closed-form", config=QUICK).sources
         assert (source.dataset.name, source.origin) == ("svop", str(path))
     assert [one.name for one in audit(claims="ntp.prop2.closed-form", config=QUICK).audited] == list(CASES)
+
+
+def test_a_dataset_made_in_python_is_told_from_the_case_of_its_name(tmp_path: Path) -> None:
+    """It has a hash of its own, and no command of the report takes the case for it."""
+    claim, settings = "ntp.prop2.closed-form", {"steps2": 10}
+    made, other = CASES["example-1"](), Dataset.from_sentences("example-1", ["SVOP", "VOP"])
+    report = audit([made, other], claims=claim, config=settings)
+    assert [source.origin for source in report.sources] == ["made in Python"] * 2
+    hashes = [source.sha256 for source in report.sources]
+    assert hashes[0] != hashes[1]
+    assert hashes == [source.sha256 for source in audit([made, other], claims=claim, config=settings).sources]
+    page = report.save(tmp_path / "saved").read_text(encoding="utf-8")
+    assert f"made in Python (SHA-256 <code>{hashes[0]}</code>)" in page
+    assert "marginaudit solve DATASET.json " in page
+    assert not re.search("marginaudit (audit|solve|verify) example-1", page)
 
 
 def test_a_verdict_by_name(report: Report) -> None:

@@ -12,7 +12,7 @@ from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.made import made
 from marginaudit.reports.audit.room import inside, room
-from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.audit.sources import IN_PYTHON, Source
 from marginaudit.reports.page.banners import banners, in_words
 from marginaudit.reports.page.headline import headline
 from marginaudit.reports.page.numbers import powers
@@ -190,7 +190,7 @@ def test_what_is_in_python_alone_is_given_again_in_python() -> None:
     usual, case = NTP.config(), Source(None, NTP, "section-7")
     mine = replace(row("ntp.lemma4"), claim=replace(LEDGER["ntp.lemma4"], id="mine.first"))
     assert command(row("ntp.lemma4"), case, usual, None, in_python=True).startswith("marginaudit audit section-7 ")
-    made_there = command(row("ntp.lemma4"), Source(None, NTP, "svop"), replace(usual, at=(1, 10)), None)
+    made_there = command(row("ntp.lemma4"), Source(None, NTP, IN_PYTHON), replace(usual, at=(1, 10)), None)
     assert made_there == "audit(data, claims='ntp.lemma4', config={'at': (1, 10)})  # data: d"
     assert command(mine, file("d.json"), usual, None, in_python=True) == (
         "audit('d.json', claims=claim)  # claim: mine.first"
