@@ -44,7 +44,13 @@ PAPERS = papers()
 
 @click.command()
 @DATASETS
-@click.option("--out", default="audit-report", type=FilePath(), show_default=True, help="Folder to write.")
+@click.option(
+    "--out",
+    default="audit-report",
+    type=FilePath(),
+    show_default=True,
+    help="Folder to write; in an earlier report's, a file that was changed is kept with ~ at its name's end.",
+)
 @click.option("--fail-on", type=OneOf(["violated"]), help="Exit with status 1 if a claim is violated.")
 @click.option(
     "--export",

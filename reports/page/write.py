@@ -1,5 +1,6 @@
 """Writing an audit's folder: the page, the data behind it, trajectories and figures."""
 
+import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Callable, Collection
@@ -37,25 +38,43 @@ VERDICT_COLUMNS = tuple(column for column in COLUMNS if column != "constant")
 def write_report(audit: Audit, folder: Path, progress: Callable[[str], None], exports: Collection[str] = ()) -> None:
     """Write report.html, report.json, verdicts.csv, tables/, figures/, trajectories/ and proofs/ into a folder.
 
-    report.json names all files of the report. ``exports`` are `marginaudit.reports.page.exports.FORMATS`.
+    report.json names all files of the report, with the hashes of the others. ``exports`` are
+    `marginaudit.reports.page.exports.FORMATS`.
     """
     for name, content in _files(audit, progress, exports).items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        path.write_bytes(content)
 
 
 def files_of_report(folder: Path) -> frozenset[str] | None:
-    """The files that a report.json of this program names in the folder; None where there is no such report."""
+    """The files that a report.json of this program names in the folder; None where there is no such report.
+
+    Those that were changed since are the user's own.
+    """
     found = folder / "report.json"
     try:
         document: Any = json.loads(found.read_text(encoding="utf-8")) if found.is_file() else None
-        return frozenset(map(str, document["files"])) if "marginaudit" in document else None
+        if "marginaudit" not in document:
+            return None
+        hashes = dict(document.get("sha256", {}))
+        return frozenset(
+            name
+            for name in map(str, document["files"])
+            if name not in hashes or _hash_of(folder / name) == hashes[name]
+        )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
-def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[str]) -> dict[str, str | bytes]:
+def _hash_of(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+    except OSError:
+        return None
+
+
+def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[str]) -> dict[str, bytes]:
     files: dict[str, str | bytes] = {}
     pictures: list[tuple[str, bytes]] = []
     beside: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
@@ -85,9 +104,10 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     proofs = proof_pages(audit.papers) if audit.proofs is None else audit.proofs
     files |= {f"proofs/{name}.html": text for name, text in proofs.items()}
     files["report.html"] = page(audit, document, pictures, beside, proofs)
+    written = {name: text.encode("utf-8") if isinstance(text, str) else text for name, text in files.items()}
     document["files"] = sorted([*files, "report.json"])
-    files["report.json"] = json_text(document, indent=2)
-    return files
+    document["sha256"] = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(written.items())}
+    return written | {"report.json": json_text(document, indent=2).encode("utf-8")}
 
 
 def _stems(audit: Audit) -> dict[str, str]:

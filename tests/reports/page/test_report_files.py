@@ -330,6 +330,21 @@ def test_what_an_earlier_report_left_is_removed_and_nothing_else(
         assert contents(report) == left
 
 
+def test_what_the_user_changed_in_a_report_is_kept(command: Command, tmp_path: Path) -> None:
+    report, arguments = tmp_path / "report", (*SHORT, "--claim", "ntp.lemma4", "--export", "latex", "--out")
+    assert command("audit", "example-1", *arguments, report).status == 0
+    first = contents(report)
+    name = "tables/verdicts.tex"
+    (report / name).write_text("mine")
+    assert command("audit", "example-1", *arguments, report).status == 0
+    assert (report / f"{name}~").read_text() == "mine"
+    assert set(contents(report)) == {*first, f"{name}~"}
+    assert contents(report)[name] == first[name]
+    document = strict_json((report / "report.json").read_text(encoding="utf-8"))
+    hashes = {name: hashlib.sha256((report / name).read_bytes()).hexdigest() for name in first if name != "report.json"}
+    assert document["sha256"] == hashes
+
+
 def test_two_datasets_of_one_name(command: Command, tmp_path: Path) -> None:
     files = []
     for i, name in enumerate(["a", "a-2", "a", "A", "a"]):

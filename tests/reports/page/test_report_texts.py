@@ -1,5 +1,6 @@
 """What the texts of a report hold, cell by cell, and how one file takes the place of another."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -76,6 +77,20 @@ def test_the_files_of_a_report_are_those_that_it_names(tmp_path: Path) -> None:
     ):
         report.write_text(text)
         assert files_of_report(tmp_path) == expected
+
+
+def test_a_file_of_a_report_that_was_changed_since_is_the_users(tmp_path: Path) -> None:
+    """So is one that cannot be read; one whose hash the report does not have is the report's."""
+    for name in ("same", "changed", "unknown"):
+        (tmp_path / name).write_text("1")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "unreadable").symlink_to("unreadable")
+    digest = "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"  # of the text 1
+    hashes = dict.fromkeys(("same", "changed", "gone", "folder", "unreadable"), digest)
+    document = {"marginaudit": "1", "files": [*hashes, "unknown", "report.json"], "sha256": hashes}
+    (tmp_path / "report.json").write_text(json.dumps(document))
+    (tmp_path / "changed").write_text("2")
+    assert files_of_report(tmp_path) == {"same", "unknown", "report.json"}
 
 
 def test_names_that_give_one_file_name_get_numbers() -> None:
