@@ -90,7 +90,7 @@ def test_a_file_of_a_report_that_was_changed_since_is_the_users(tmp_path: Path) 
     document = {"marginaudit": "1", "files": [*hashes, "unknown", "report.json"], "sha256": hashes}
     (tmp_path / "report.json").write_text(json.dumps(document))
     (tmp_path / "changed").write_text("2")
-    assert files_of_report(tmp_path) == {"same", "unknown", "report.json"}
+    assert files_of_report(tmp_path) == frozenset({"same", "unknown", "report.json"})
 
 
 def test_names_that_give_one_file_name_get_numbers() -> None:
