@@ -24,6 +24,7 @@ from marginaudit.training.ntp.steps.loss import Row
 from marginaudit.training.ntp.steps.ov import OV
 from marginaudit.training.ntp.steps.recording import rows_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.shadow import Beside, Perturbed, Shadowed, perturbed, unlike
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
 from marginaudit.training.ntp.trained import Asymptotics, Reduced, Training
 from marginaudit.training.schedule import recorded_steps
@@ -31,8 +32,11 @@ from marginaudit.training.schedule import recorded_steps
 Optimizer: TypeAlias = Literal["ngd", "gd"]
 Reference: TypeAlias = ArrayLike | MaxMargin | None
 
-SPREAD_TOLERANCE = 1e-9
+SPREAD_TOLERANCE = 1e-12
 """Margins of W_ov that spread by no more than this, relative to their mean, count as one margin A."""
+
+LARGEST_SHADOW = 10**7
+"""Numbers that a general shadow of a run with one margin A may hold."""
 
 STAGE1_STEPS = 100_000
 """True steps of stage 1; beyond them it is recorded by its closed form, where that is proved."""
@@ -142,8 +146,16 @@ class _Settings(NamedTuple):
     progress: Progress | None
 
 
+class _Shadow(NamedTuple):
+    """B and A as rounding may have left them; ``lost`` is whether nothing is known of their error."""
+
+    B: Floats
+    margin: float
+    lost: bool
+
+
 class _First(NamedTuple):
-    """Stage 1 done: W_ov as B = W_ov E^T, and its margins, all A if ``common``."""
+    """Stage 1 done: W_ov as B = W_ov E^T, and its margins, all A if ``common``; no shadow where they are of a law."""
 
     rows: list[Row]
     B: Floats
@@ -152,6 +164,7 @@ class _First(NamedTuple):
     spread: float
     margin_error: float
     common: bool
+    shadow: _Shadow | None
 
 
 def _first_stage(run: _Settings, eta0: float, steps1: int, at: Sequence[int], reference: Reference) -> _First:
@@ -159,12 +172,15 @@ def _first_stage(run: _Settings, eta0: float, steps1: int, at: Sequence[int], re
     dataset, V, E = run.dataset, run.dataset.V, run.dataset.embeddings
     n = dataset.collocation.require_function()
     space: Space = TokenOV(V) if run.orthonormal else EmbeddedOV(E)
-    iterate = _start(space, eta0, _ov_unit(dataset, space, reference), normalised=run.normalised)
+    unit = _ov_unit(dataset, space, reference)
+    iterate = _start(space, eta0, unit, normalised=run.normalised)
     answer = np.array([dataset.index[n[x]] for x in dataset.vocabulary])
     ov = OV(space, answer, iterate.reference)
     on_the_ray = run.orthonormal and run.normalised and V > 1
+    beside = _start(space, eta0, unit, normalised=run.normalised)
+    descent = Descent(ov) if on_the_ray else Beside(ov, Perturbed(ov), beside)
     law_from = STAGE1_STEPS if on_the_ray else steps1
-    rows = descend(Descent(ov), iterate, min(steps1, law_from), [t for t in at if t <= law_from], run.progress, 0)
+    rows = descend(descent, iterate, min(steps1, law_from), [t for t in at if t <= law_from], run.progress, 0)
     if on_the_ray:
         # of steps so long that rounding hides the next gradient there are fewer
         rows = [row for row in rows if row["step"] <= iterate.moves]
@@ -173,9 +189,14 @@ def _first_stage(run: _Settings, eta0: float, steps1: int, at: Sequence[int], re
         iterate = iterate.placed(steps1, _on_the_law(iterate, answer, steps1))
         if run.progress is not None:
             run.progress(steps1)
-    B = iterate.along * space.scores(iterate.reference) + space.scores(iterate.rest)
-    margins = ov.other_margins(iterate)
-    A = float(margins.mean()) if V > 1 else 0.0
+    B, margins = _scores(space, iterate), ov.other_margins(iterate)
+    A, shadow = _mean(margins), None
+    if not on_the_ray:
+        shadow = _Shadow(
+            perturbed(_scores(space, beside), space.rounding(beside)),
+            _mean(ov.other_margins(beside)),
+            lost=bool(np.isinf(iterate.local_error)) or unlike(iterate.weights, beside.weights),
+        )
     spread = float(np.abs(margins - A).max(initial=0.0))
     return _First(
         rows=rows,
@@ -185,7 +206,16 @@ def _first_stage(run: _Settings, eta0: float, steps1: int, at: Sequence[int], re
         spread=spread,
         margin_error=_margin_error(iterate, dataset.embedding, A, V),
         common=A >= 0 and spread <= SPREAD_TOLERANCE * A,
+        shadow=shadow,
     )
+
+
+def _scores(space: Space, iterate: Iterate) -> Floats:
+    return iterate.along * space.scores(iterate.reference) + space.scores(iterate.rest)
+
+
+def _mean(margins: Floats) -> float:
+    return float(margins.mean()) if len(margins) else 0.0
 
 
 class _Second(NamedTuple):
@@ -211,14 +241,16 @@ def _second_stage(
     reference: Reference,
 ) -> _Second:
     """Steps on the loss, and where there is an exact reference the fast-forward."""
-    dataset, V, E, A = run.dataset, run.dataset.V, run.dataset.embeddings, first.margin
+    dataset, V, E = run.dataset, run.dataset.V, run.dataset.embeddings
     classes = sample_classes(dataset)
     reason = _not_reduced(classes, orthonormal=run.orthonormal, common=first.common)
     exact = None
     pairs = classes.key, classes.pair_query
     space: TokenKQ | EmbeddedKQ = TokenKQ(V, *pairs) if run.orthonormal else EmbeddedKQ(E, *pairs)
     unit = _unit(space, "kq_reference", reference)
+    shadow = first.shadow
     kq: KQ
+    other: KQ | None = None
     if reason == "" and isinstance(space, TokenKQ):
         edges = sentence_edges(classes, V)
         merged = merged_edges(edges, len(classes.key))
@@ -227,17 +259,34 @@ def _second_stage(
         if exact is not None:
             unit = Unit(*exact.unit, outside=0.0)
         iterate = _start(space, eta, unit, normalised=run.normalised)
-        kq = ReducedKQ(space, classes, V, iterate.reference, A, edges, merged, exact)
+        kq = ReducedKQ(space, classes, V, iterate.reference, first.margin, edges, merged, exact)
+        if shadow is not None:
+            other = ReducedKQ(space, classes, V, iterate.reference, shadow.margin, edges, merged, exact)
     else:
         iterate = _start(space, eta, unit, normalised=run.normalised)
         what = iterate.reference
-        kq = CommonMargin(space, classes, V, what, A) if first.common else GeneralB(space, classes, V, what, first.B)
+        kq = (
+            CommonMargin(space, classes, V, what, first.margin)
+            if first.common
+            else GeneralB(space, classes, V, what, first.B)
+        )
+        if shadow is not None:
+            # in which margins that are one A but for their rounding are each their own, if memory has room for them
+            one = first.common and GeneralB.size(classes, V) > LARGEST_SHADOW
+            other = (
+                CommonMargin(space, classes, V, what, shadow.margin)
+                if one
+                else GeneralB(space, classes, V, what, shadow.B)
+            )
     stopped, asymptotics, found = "", None, None
     if isinstance(kq, ReducedKQ) and exact is not None and run.normalised:
         rows, iterate, found, stopped = follow(kq, exact, iterate, steps2, at, run.progress, steps1)
         asymptotics = _asymptotics(dataset, kq, exact, found)
     else:
-        rows = descend(Descent(kq), iterate, steps2, at, run.progress, steps1)
+        descent = Descent(kq)
+        if shadow is not None and other is not None:
+            descent = Shadowed(kq, other, _start(space, eta, unit, normalised=run.normalised), lost=shadow.lost)
+        rows = descend(descent, iterate, steps2, at, run.progress, steps1)
 
     what = space.recorded(iterate.reference)
     S = np.zeros((V, V))

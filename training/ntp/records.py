@@ -31,9 +31,9 @@ class StageRecord:
         Euclidean distance of the unit vectors; distance^2 = 2 one_minus_cos.
     error : array
         Bound on |true - recorded| / recorded of ``one_minus_cos`` from rounding (`Iterate.direction`
-        derives it); the error of the reference is not in it, nor, in stage 2 without orthonormal tokens, that of the
-        W_ov that stage 1 left (`Training.margin_error`; long steps can multiply it). Infinite where the recorded
-        value is 0 or the bound exceeds what is possible.
+        derives it), and in stage 2, where stage 1 has no closed form, from that of W_ov (an estimate: `Shadowed`);
+        the error of the reference is not in it. Infinite where the recorded value is 0 or the bound exceeds what is
+        possible.
     distance_error : array
         The same bound, as an absolute one on ``distance``; always finite, at most 2.
     gradient_norm, log_gradient_norm : arrays

@@ -57,7 +57,7 @@ class Training:
     margin_error : float
         Bound on the rounding error of A.
     common_margin : bool
-        Whether stage 2 took all margins as A: margin_spread <= 1e-9 A.
+        Whether stage 2 took all margins as A: margin_spread <= 1e-12 A.
     classes : SampleClasses
         The samples of stage 2, merged by (query, bag, next token).
     optimizer : str

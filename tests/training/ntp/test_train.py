@@ -270,13 +270,13 @@ def test_why_stage_2_has_no_reduced_model() -> None:
     assert _not_reduced(classes, orthonormal=True, common=False) == "the margins of W_ov are not one A"
 
 
-@pytest.mark.parametrize(("apart", "common"), [(0.9e-9, True), (1.1e-9, False)])
+@pytest.mark.parametrize(("apart", "common"), [(0.9e-12, True), (1.1e-12, False)])
 def test_how_far_apart_margins_count_as_one(apart: float, common: bool) -> None:
     """After one step the margin of a token is in proportion to the square of its embedding's length."""
     data = Dataset.from_sentences("two", ["aba", "bab"])
     data = replace(data, embedding=np.diag([1 + apart, 1.0]))
     trained = train(data, steps1=1, steps2=0)
-    assert trained.margin_spread == pytest.approx(apart * trained.margin, rel=1e-6, abs=0)
+    assert trained.margin_spread == pytest.approx(apart * trained.margin, rel=1e-2, abs=0)
     assert trained.common_margin is common
 
 

@@ -55,6 +55,8 @@ class Iterate:
         The unit gradient of the last step.
     local_error, log_growth : float
         Sums of the steps' own errors, and of the logarithms of what a step may multiply an error by.
+    inherited_error : float
+        How far W may be off because of the stage before; `Shadowed` finds it.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class Iterate:
         self.last = np.zeros(shape)
         self.local_error = 0.0
         self.log_growth = 0.0
+        self.inherited_error = 0.0
 
     def copied(self) -> "Iterate":
         """A copy, which later steps leave alone."""
@@ -124,10 +127,10 @@ class Iterate:
     def state_error(self) -> float:
         """Bound on the distance of W from the exact trajectory; `direction` derives it."""
         if self.local_error == 0:
-            return 0.0
+            return self.inherited_error
         if self.log_growth + np.log(self.local_error) > 700:
             return float("inf")
-        return float(np.exp(self.log_growth + np.log(self.local_error)))
+        return float(np.exp(self.log_growth + np.log(self.local_error))) + self.inherited_error
 
     def step(
         self, unit_gradient: Floats, *, log_norm: float, rounding: float, curvature: float, concavity: float

@@ -274,6 +274,12 @@ class GeneralB(KQ):
         self._others[np.arange(len(classes)), classes.next] = False
         self.margin_size = 2 * float(np.abs(self._margins).max())
 
+    @staticmethod
+    def size(classes: SampleClasses, V: int) -> int:
+        """How many numbers it holds: a margin per label of each edge and of each two edges of a class."""
+        edges = np.bincount(classes.edge_class)
+        return int(np.sum(edges * (edges + 1) // 2)) * V
+
     def place_log_weights(self, log_phi: Floats) -> Floats:
         """Log phi itself."""
         return log_phi
