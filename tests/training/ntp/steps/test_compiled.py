@@ -50,6 +50,15 @@ def test_importing_the_package_and_the_command_line_does_not_import_numba() -> N
         subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_attention_is_one_hot_where_it_is_so_in_every_sentence() -> None:
+    """The one with most of the other tokens, in multiples of its optimal token's count, decides."""
+    samples = (Sample(tuple("ac" * 3), "a"), Sample(tuple("abbbbbbcc"), "a"))
+    data = Dataset("uneven", ("a", "b", "c"), samples, (1, 1), next_token={"a": "a", "b": "b", "c": "c"})
+    problem, _ = reduced(data, 9.0, exact=False)
+    expected = math.log((6 + 2) * (8 * 9 + 8) / compiled.ONE_HOT)
+    assert CompiledSteps(problem).arrays.one_hot_margin == pytest.approx(expected, rel=1e-14, abs=0)
+
+
 def both(
     problem: ReducedKQ, iterate: Iterate, moves: int, goal: int, rest: NDArray[np.float64] | None = None
 ) -> tuple[Iterate, Iterate]:

@@ -236,6 +236,15 @@ def test_several_states_looked_at_together_are_as_each_alone(name: str, A: float
             assert_same_rows([measured], [problem.measure(state)])
 
 
+def test_a_flux_that_is_zero_counts_as_one_of_no_known_sign() -> None:
+    """h of c: exp(A (0.2 - 0.4)) underflows, and a and b have equal attention, so the class bends by up to 2 + 4 Phi."""
+    samples, following = (Sample(tuple("aabbc"), "a"),), {"a": "a", "b": "b", "c": "c"}
+    problem, start = reduced(Dataset("even", ("a", "b", "c"), samples, (1,), next_token=following), 4000.0, exact=False)
+    gradient = problem.token_gradient(start)
+    assert gradient.value.tolist() == [-1, 1, 0]
+    assert gradient.concavity == pytest.approx(2 + 4 * 0.6, rel=1e-12, abs=0)
+
+
 def test_states_of_sentences_of_one_token_have_no_margins() -> None:
     """Attention has nothing to choose from, and the gradient is 0."""
     samples = (Sample(("a",), "b"), Sample(("b",), "a"))
