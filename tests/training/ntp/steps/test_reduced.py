@@ -237,7 +237,7 @@ def test_several_states_looked_at_together_are_as_each_alone(name: str, A: float
 
 
 def test_a_flux_that_is_zero_counts_as_one_of_no_known_sign() -> None:
-    """h of c: exp(A (0.2 - 0.4)) underflows, and a and b have equal attention, so the class bends by up to 2 + 4 Phi."""
+    """h of c: exp(A (0.2 - 0.4)) underflows, and a and b have equal attention, so up to 2 + 4 Phi."""
     samples, following = (Sample(tuple("aabbc"), "a"),), {"a": "a", "b": "b", "c": "c"}
     problem, start = reduced(Dataset("even", ("a", "b", "c"), samples, (1,), next_token=following), 4000.0, exact=False)
     gradient = problem.token_gradient(start)
