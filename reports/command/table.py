@@ -14,6 +14,7 @@ from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json, print_text
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.one_thread import one_thread
 from marginaudit.reports.page.formats import csv_table, markdown
 from marginaudit.reports.page.latex import latex
 
@@ -46,7 +47,7 @@ def table(name: str, datasets: tuple[str, ...], form: str | None, as_json: bool,
     config = configs("table", [paper], PAPERS, given)[paper.name]
     steps = paper.steps(config)
     found = []
-    with progress_bar(total=len(sources) * steps) as bar:
+    with one_thread(), progress_bar(total=len(sources) * steps) as bar:
 
         def reach(number: int, done: int) -> None:
             bar.reach(number * steps + min(done, steps))

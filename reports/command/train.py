@@ -12,6 +12,7 @@ from marginaudit.reports.command.console import print_table, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
+from marginaudit.reports.one_thread import one_thread
 
 PAPERS = papers()
 
@@ -28,7 +29,7 @@ def train(dataset: str, as_json: bool, **given: Any) -> int:
     source = load(dataset, PAPERS)
     config = configs("train", [source.paper], PAPERS, given)[source.paper.name]
     steps = source.paper.steps(config)
-    with progress_bar(total=steps) as bar:
+    with one_thread(), progress_bar(total=steps) as bar:
         bar.say(source.dataset.name)
         trained = source.paper.train(
             source.dataset, config, lambda done: bar.reach(min(done, steps)), tell, source.origin

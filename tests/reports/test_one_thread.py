@@ -1,4 +1,4 @@
-"""Audits compute on one thread, so that digits do not hang on how many there are."""
+"""Commands compute on one thread, so that digits do not hang on how many there are."""
 
 from importlib import import_module
 from typing import Any
@@ -11,6 +11,7 @@ from marginaudit.reports import Finding
 from marginaudit.reports.audit.ledger import LEDGER
 from marginaudit.reports.one_thread import one_thread
 from marginaudit.reports.python import audit
+from tests.command_line import SHORT, Command
 
 
 def threads() -> set[int]:
@@ -35,3 +36,22 @@ def test_an_audit_is_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
         assert 2 in threads()
         with one_thread():
             assert threads() == {1}
+
+
+@pytest.mark.parametrize("arguments", [["solve"], ["train"], ["table", "proposition2"]])
+def test_what_an_audit_has_too_is_on_one_thread(
+    arguments: list[str], command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    module = import_module("marginaudit.margins.ntp.kq")
+    solved = module.solve_exactly
+
+    def counted(*given: Any) -> Any:
+        seen.append(threads())
+        return solved(*given)
+
+    monkeypatch.setattr(module, "solve_exactly", counted)
+    with threadpool_limits(2):
+        steps = [] if arguments == ["solve"] else SHORT
+        assert command(*arguments, "example-1", *steps).status == 0
+    assert seen == [{1}]

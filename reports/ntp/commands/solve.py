@@ -16,6 +16,7 @@ from marginaudit.reports.command.output import check_output, print_json, write_j
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.ntp.answers import solution_answer
 from marginaudit.reports.ntp.commands.datasets import load_trainable
+from marginaudit.reports.one_thread import one_thread
 from marginaudit.reports.plain import finite
 
 
@@ -42,7 +43,10 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
         check_output(certificate, "--certificate")
     solvers: dict[Literal["ov", "kq"], Callable[..., Any]] = {"ov": solve_ov, "kq": solve_kq}
     try:
-        solutions = {which: solver(data, method=method) for which, solver in solvers.items() if only in (None, which)}
+        with one_thread():
+            solutions = {
+                which: solver(data, method=method) for which, solver in solvers.items() if only in (None, which)
+            }
         document = None if certificate is None else certificate_document(data, **solutions)
     except NotExact as error:
         expected = "a dataset that has exact solutions, for --method exact and --certificate"
