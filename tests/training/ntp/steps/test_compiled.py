@@ -25,6 +25,7 @@ from marginaudit.training.ntp.steps.compiled import (
 )
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
+from marginaudit.training.ntp.steps.ranges import ONE_HOT
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from tests.solutions import known
 from tests.training.ntp.naive import ball
@@ -55,7 +56,7 @@ def test_attention_is_one_hot_where_it_is_so_in_every_sentence() -> None:
     samples = (Sample(tuple("ac" * 3), "a"), Sample(tuple("abbbbbbcc"), "a"))
     data = Dataset("uneven", ("a", "b", "c"), samples, (1, 1), next_token={"a": "a", "b": "b", "c": "c"})
     problem, _ = reduced(data, 9.0, exact=False)
-    expected = math.log((6 + 2) * (8 * 9 + 8) / compiled.ONE_HOT)
+    expected = math.log((6 + 2) * (8 * 9 + 8) / ONE_HOT)
     assert CompiledSteps(problem).arrays.one_hot_margin == pytest.approx(expected, rel=1e-14, abs=0)
 
 
