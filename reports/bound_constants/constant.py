@@ -68,7 +68,7 @@ class Constant:
         """Old and new value, and by what factor they differ, in words.
 
         >>> Constant(4.0, "larger", 1e-9).change(Constant(2.0, "larger", 1e-9))
-        '4.0 -> 2.0, worse by a factor of 2 (tolerance 1e-09)'
+        '4 -> 2, worse by a factor of 2 (tolerance 1e-09)'
         """
         word = "better" if new.room > self.room else "worse"
         try:
@@ -76,11 +76,22 @@ class Constant:
         except OverflowError:
             more = math.inf
         factor = f"{1 + more:.4g}" if more >= 0.001 else f"1 + {more:.2g}"
-        return f"{self.value!r} -> {new.value!r}, {word} by a factor of {factor} (tolerance {self.tolerance:.3g})"
+        before, after = told_apart(self.value, new.value)
+        return f"{before} -> {after}, {word} by a factor of {factor} (tolerance {self.tolerance:.3g})"
 
     def as_document(self) -> dict[str, Any]:
         """As the file has it."""
         return {"value": self.value, "better": self.better, "tolerance": self.tolerance}
+
+
+def told_apart(one: float, other: float) -> tuple[str, str]:
+    """Two numbers in as few digits, of four and more, as tell them apart.
+
+    >>> told_apart(329248769.16739386, 162749816.48000562), told_apart(1.00003, 1.00004), told_apart(2, 2)
+    (('3.292e+08', '1.627e+08'), ('1.00003', '1.00004'), ('2', '2'))
+    """
+    texts = ((f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in range(4, 18))
+    return next((pair for pair in texts if pair[0] != pair[1]), (f"{one:.4g}", f"{other:.4g}"))
 
 
 def constants_of(finding: Finding, tolerance: float | None) -> dict[str, Constant]:

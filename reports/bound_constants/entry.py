@@ -128,12 +128,16 @@ def differences(old: Entry, new: Entry) -> list[Difference]:
         one, other = old.constants.get(name), new.constants.get(name)
         if one is None or other is None:
             before, after = (None if constant is None else constant.value for constant in (one, other))
-            text = f"{name}: {'none' if before is None else repr(before)} -> {'none' if after is None else repr(after)}"
+            text = f"{name}: {_or_none(before)} -> {_or_none(after)}"
             found.append(Difference(name, other is None, before, after, text))
         elif one.is_worse(other) or one.is_better(other):
             text = f"{name}: {one.change(other)}"
             found.append(Difference(name, one.is_worse(other), one.value, other.value, text))
     return found
+
+
+def _or_none(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4g}"
 
 
 def worse(old: Entry, new: Entry) -> list[str]:

@@ -21,11 +21,15 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     True
     >>> mathml("|S|").count('lspace="0" rspace="0">|<')
     2
+    >>> mathml(r"\lvert S\rvert") == mathml("|S|"), mathml(r"\lVert W\rVert^2") == mathml(r"\|W\|^2")
+    (True, True)
     """
     from latex2mathml.converter import convert
     from markupsafe import escape
 
-    text = re.sub(r"&#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), convert(formula, display=display))
+    # what the converter makes of \lvert is as high as the line and apart from what stands beside it
+    bars = re.sub(r"\\[lr]Vert(?![a-zA-Z])", r"\\|", re.sub(r"\\[lr]vert(?![a-zA-Z])", "|", formula))
+    text = re.sub(r"&#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), convert(bars, display=display))
     text = text.replace('<mo stretchy="false">|</mo>', '<mo stretchy="false" lspace="0" rspace="0">|</mo>')
     text = AFTER.sub(rf"\1{SPACE}\2", BEFORE.sub(rf"\1{SPACE}\2", text))
     return text.replace("<math ", f'<math alttext="{escape(in_words)}" ', 1) if in_words else text

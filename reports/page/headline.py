@@ -17,11 +17,11 @@ def headline(claims: Sequence[dict[str, Any]]) -> str:
     others = [claim for claim in claims if not claim["violated"]]
     broken = [c for c in others if any(row["verdict"] == Verdict.BROKEN for row in c["rows"])]
     standing = {status: sum(c["standing"].status is status and c not in broken for c in others) for status in Status}
-    one = len(failing) == 1
-    parts = [
-        f"{len(failing) or 'none'} of {counted(len(claims), 'statement')} "
-        f"fail{'s' if one or not failing else ''} on at least one dataset"
-    ]
+    statements = counted(len(claims), "statement")
+    fail = "fails" if len(failing) == 1 else "fail"
+    parts = [f"none of {statements} fails on any dataset here"]
+    if failing:
+        parts = [f"{len(failing)} of {statements} {fail} on at least one dataset"]
     if count := standing[Status.PROVED]:
         parts.append(f"{counted(count, 'is', 'are')} proved for every t and every dataset that meets the assumptions")
     if count := standing[Status.REFUTED]:

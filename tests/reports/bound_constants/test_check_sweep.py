@@ -135,10 +135,10 @@ def test_the_first_run_fails_with_the_way_to_keep_and_then_passes(project: Proje
 
 
 MOVED: list[tuple[Cells, list[str], bool]] = [
-    (cells(slack=2.0), ["worse: a.upper on V = 4, seed = 0: slack: 4.0 -> 2.0, worse by a factor of 2"], True),
-    (cells(slack=8.0), ["better: a.upper on V = 4, seed = 0: slack: 4.0 -> 8.0, better by a factor of 2"], False),
+    (cells(slack=2.0), ["worse: a.upper on V = 4, seed = 0: slack: 4 -> 2, worse by a factor of 2"], True),
+    (cells(slack=8.0), ["better: a.upper on V = 4, seed = 0: slack: 4 -> 8, better by a factor of 2"], False),
     (cells(verdict="violated"), ["worse: a.upper on V = 4, seed = 0: verdict: holds -> violated"], True),
-    (cells(slack=None), ["worse: a.upper on V = 4, seed = 0: slack: 4.0 -> none"], True),
+    (cells(slack=None), ["worse: a.upper on V = 4, seed = 0: slack: 4 -> none"], True),
     ({run: results for run, results in cells().items() if run != (5, 1)}, ["gone: V = 5, seed = 1"], True),
     (cells() | {(5, 0): {}}, ["gone: V = 5, seed = 0: failed: ValueError: odd"], True),
     (cells() | {(6, 0): found()}, ["new: V = 6, seed = 0"], False),

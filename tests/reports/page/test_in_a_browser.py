@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from marginaudit.reports.command.cli import main
+from tests.command_line import SHORT, dataset_file
 from tests.reports.page.browser import missing, opened, printed, seen_at
 
 if TYPE_CHECKING:
@@ -116,6 +117,57 @@ def test_nothing_is_wider_than_a_phone(driver: "Chrome") -> None:
     for width in (390, 768, 1280):
         seen_at(driver, width)
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def test_proofs_are_no_wider_than_a_phone(report: Path) -> None:
+    for page in sorted((report / "proofs").glob("*.html")):
+        with opened(page) as driver:
+            seen_at(driver, 390)
+            assert driver.execute_script("return document.documentElement.scrollWidth") <= 390, page.name
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of twelve files."""
+    folder = tmp_path_factory.mktemp("many")
+    samples = [{"tokens": ["a", "b"], "next": "b"}]
+    files = [
+        dataset_file(folder, {"name": f"{i} of twelve", "samples": samples}, f"dataset-{i}.json") for i in range(12)
+    ]
+    with pytest.raises(SystemExit) as ended:
+        main(["audit", *map(str, files), "--claim", "ntp.corollary1.*", *SHORT, "--out", str(folder / "report")])
+    assert ended.value.code == 0
+    return folder / "report"
+
+
+def test_a_report_of_many_files(many: Path) -> None:
+    """Their hashes are broken on a phone, and their columns leave statements on a line of their own."""
+    with opened(many / "report.html") as driver:
+        seen_at(driver, 390)
+        assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+        seen_at(driver, 1280)
+        heights = driver.execute_script(
+            "return [...document.querySelectorAll('.matrix tbody th')].map((cell) => cell.offsetHeight)"
+        )
+        assert len(heights) == 4
+        assert max(heights) < 40
+
+
+def test_what_is_compared_is_stacked_on_a_phone(many: Path, tmp_path: Path) -> None:
+    document = json.loads((many / "report.json").read_text(encoding="utf-8"))
+    for row in document["verdicts"]:
+        row["verdict"] = "inconclusive"
+    (tmp_path / "new.json").write_text(json.dumps(document), encoding="utf-8")
+    page = tmp_path / "compared.html"
+    with pytest.raises(SystemExit):
+        main(["compare", str(many / "report.json"), str(tmp_path / "new.json"), "--out", str(page)])
+    with opened(page) as driver:
+        for width, heading in ((390, "none"), (1280, "table-row")):
+            seen_at(driver, width)
+            table = driver.find_element("css selector", "table.stacked")
+            head = table.find_element("css selector", ".head")
+            assert head.value_of_css_property("display") == heading
+            assert driver.execute_script("return arguments[0].scrollWidth", table) <= width
 
 
 def test_what_remains_is_read_on_a_phone_without_scrolling(driver: "Chrome") -> None:

@@ -75,7 +75,7 @@ def test_the_first_sentence_counts_each_statement_once() -> None:
         "assumptions; 1 is refuted by other data than these; 1 is open; 1 is broken."
     )
     assert headline(claims[:1]) == "1 of 1 statement fails on at least one dataset."
-    assert headline(claims[5:6]) == "None of 1 statement fails on at least one dataset; 1 is open."
+    assert headline(claims[5:6]) == "None of 1 statement fails on any dataset here; 1 is open."
 
 
 def bounded(**change: Any) -> Finding:

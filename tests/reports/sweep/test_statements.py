@@ -134,7 +134,7 @@ def test_the_page_ranks_escapes_and_names_what_was_run() -> None:
     assert "<b>" not in html
     assert "# &lt;i&gt;" in html
     assert "<figure><svg><g/></svg></figure>" in html
-    assert '<td>slack</td><td class="n">2.5</td>' in html
+    assert '<td>slack</td><td data-label="worst" class="n">2.5</td>' in html
     assert "<figure>" not in page(spec(), rows, made, None)
 
 
