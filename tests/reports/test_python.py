@@ -149,7 +149,7 @@ def test_bad_arguments_are_one_line(arguments: dict[str, Any], line: str) -> Non
 @pytest.mark.slow
 def test_in_several_processes_it_is_the_same(report: Report, tmp_path: Path) -> None:
     claims = ["ntp.prop1.*", "ntp.theorem2.floor"]
-    found = audit(["example-1", CASES["section-7"]()], claims=claims, config=QUICK, jobs=2)
+    found = audit(["example-1", "section-7"], claims=claims, config=QUICK, jobs=2)
     assert found.runs == (None, None)
     assert found.as_document() == report.as_document()
     found.save(tmp_path / "two")

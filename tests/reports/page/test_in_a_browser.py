@@ -119,6 +119,14 @@ def test_nothing_is_wider_than_a_phone(driver: "Chrome") -> None:
         assert driver.execute_script("return document.documentElement.scrollWidth") <= width
 
 
+def test_the_graph_of_statements_fits_a_laptop(driver: "Chrome") -> None:
+    seen_at(driver, 1280)
+    fits = (
+        "return [...document.querySelectorAll('figure.graph')].map((graph) => graph.scrollWidth <= graph.clientWidth)"
+    )
+    assert driver.execute_script(fits) == [True, True]
+
+
 def test_proofs_are_no_wider_than_a_phone(report: Path) -> None:
     for page in sorted((report / "proofs").glob("*.html")):
         with opened(page) as driver:
