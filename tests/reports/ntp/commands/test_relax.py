@@ -18,7 +18,8 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_dial(command: Command) -> None:
+def test_a_dial(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     arguments = ("relax", "example-1", "--dims", "4,2", "--seeds", "1", "--claim", "ntp.lemma3", *SHORT)
     found = command.json(*arguments, "--table", "t.csv", "--plot", "p.svg")
     assert found["dataset"] == "example-1"
@@ -40,6 +41,19 @@ def test_a_dial(command: Command) -> None:
     assert answer.status == 0
     assert "ntp.lemma3" in answer.out
     assert "2 violated" in answer.out
+    assert " both " in answer.out
+    assert "certified" not in answer.out
+    assert max(map(len, answer.out.splitlines())) <= 80
+    enclosed = command(*arguments, "--dims", "2", "--enclose").out
+    assert enclosed.splitlines()[2].split()[-1] == "certified"
+    assert {line.split()[-1] for line in enclosed.splitlines()[3:9]} <= {"yes", "no"}
+
+
+def test_a_problem_without_a_solution_is_named(command: Command) -> None:
+    """Of tokens with one embedding nothing tells the one that wins from the one that loses."""
+    Path("own.json").write_text(json.dumps(SVOP | {"embedding": np.ones((4, 1)).tolist()}))
+    answer = command("relax", "own.json", "--claim", "ntp.lemma3", "--dims", "4", "--seeds", "1", *SHORT)
+    assert "ov infeasible, kq infeasible" in " ".join(answer.out.split())
 
 
 def test_the_datasets_own_embedding_and_kinds(command: Command) -> None:
