@@ -43,7 +43,7 @@ def uniform_classes(dataset: SequenceClasses) -> Witness:
 
 
 def wide_vocabulary(dataset: SequenceClasses) -> Witness:
-    """M >> K^2: M >= 10 K^2; the witness is M and what it should be at least."""
+    """M >> K^2, M is at least 10 K^2; the witness is M and what it should be at least."""
     least = MUCH_GREATER * dataset.K**2
     if least > dataset.M:
         return {"M": dataset.M, "K": dataset.K, "least": least}
