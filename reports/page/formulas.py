@@ -7,8 +7,9 @@ SPACE = '<mspace width="0.167em"/>'
 """As wide as what TeX sets between a named function and what stands beside it."""
 
 NAMED = "<mi>(?:exp|log|ln|cos|min|max)</mi>"
-BEFORE = re.compile(rf"(</(?:mi|mn|msub|msup|msubsup|mfrac|msqrt)>)({NAMED})")
-AFTER = re.compile(rf"((?<!<msup>)(?<!<msub>){NAMED})(<(?:mi|mn|msub|msup|msubsup|mfrac|msqrt)>)")
+POWER = rf"<msup>{NAMED}<mn>\d+</mn></msup>"
+BEFORE = re.compile(rf"(</(?:mi|mn|msub|msup|msubsup|mfrac|msqrt)>)({NAMED}|{POWER})")
+AFTER = re.compile(rf"({POWER}|(?<!<msup>)(?<!<msub>){NAMED})(<(?:mi|mn|msub|msup|msubsup|mfrac|msqrt)>)")
 
 
 @cache  # a page writes the same symbols again and again
@@ -19,6 +20,8 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     '<math alttext="a &lt; b"'
     >>> SPACE.join(["<mi>V</mi>", "<mi>log</mi>", "<mi>T</mi>"]) in mathml(r"V\log T")
     True
+    >>> mathml(r"L^4\log^2t").count(SPACE)
+    2
     >>> mathml("|S|").count('lspace="0" rspace="0">|<')
     2
     >>> mathml(r"\lvert S\rvert") == mathml("|S|"), mathml(r"\lVert W\rVert^2") == mathml(r"\|W\|^2")
