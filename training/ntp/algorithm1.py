@@ -177,8 +177,8 @@ def _first_stage(run: _Settings, eta0: float, steps1: int, at: Sequence[int], re
     answer = np.array([dataset.index[n[x]] for x in dataset.vocabulary])
     ov = OV(space, answer, iterate.reference)
     on_the_ray = run.orthonormal and run.normalised and V > 1
-    beside = _start(space, eta0, unit, normalised=run.normalised)
-    descent = Descent(ov) if on_the_ray else Beside(ov, Perturbed(ov), beside)
+    beside = None if on_the_ray else _start(space, eta0, unit, normalised=run.normalised)
+    descent = Descent(ov) if beside is None else Beside(ov, Perturbed(ov), beside)
     law_from = STAGE1_STEPS if on_the_ray else steps1
     rows = descend(descent, iterate, min(steps1, law_from), [t for t in at if t <= law_from], run.progress, 0)
     if on_the_ray:
@@ -191,7 +191,7 @@ def _first_stage(run: _Settings, eta0: float, steps1: int, at: Sequence[int], re
             run.progress(steps1)
     B, margins = _scores(space, iterate), ov.other_margins(iterate)
     A, shadow = _mean(margins), None
-    if not on_the_ray:
+    if beside is not None:
         shadow = _Shadow(
             perturbed(_scores(space, beside), space.rounding(beside)),
             _mean(ov.other_margins(beside)),
