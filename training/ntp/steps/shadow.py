@@ -1,7 +1,7 @@
 """What the rounding of stage 1 does to stage 2: both once more, stage 1 off by as much as rounding may be.
 
 The bound on the error of W_ov (`Iterate.state_error`) multiplies what each step may do to an error, at worst. Of long
-steps on embeddings that are not orthonormal it is far too large to be of use: 1e275, where the norm of W_kq was then off
+steps on embeddings that are not orthonormal it is far too large to be of use: 1e275, where W_kq was then off
 by 1e-9 of it. The distance of two runs that are apart by what rounding allows is an estimate and no bound.
 """
 
