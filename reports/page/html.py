@@ -27,7 +27,7 @@ from marginaudit.reports.page.reproduce import argument, command
 from marginaudit.reports.page.statements import LINKS, panels
 from marginaudit.reports.page.theorems import FORMS, PRINTED, form, grouped, theorem
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.plots.style import LINES, PAGE, STANDINGS, VERDICTS
+from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
 from marginaudit.reports.verdict import Evidence, Verdict
 
 MOST_LINES = 100
@@ -109,7 +109,6 @@ def page(
         pictures=_inline(pictures),
         statements=panels(audit.papers),
         links=LINKS,
-        line_colours=LINES,
         reliances=[reliance for paper in audit.papers for reliance in paper.reliances],
     )
 

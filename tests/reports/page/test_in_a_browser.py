@@ -150,6 +150,58 @@ def test_figures_fit_a_phone_until_they_are_enlarged(driver: "Chrome") -> None:
     assert not any(button.is_displayed() for button in buttons)
 
 
+@pytest.fixture(scope="module")
+def long_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of a dataset from a file, whose hash, name and tokens are long words."""
+    folder = tmp_path_factory.mktemp("long")
+    sentences = [[letter * 200 for letter in word] for word in ("SVOP", "VOP", "OPP", "PSV")]
+    named = {"name": f"long-{'x' * 200}", "sentences": sentences}
+    (folder / "long.json").write_text(json.dumps(named), encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["audit", str(folder / "long.json"), "--steps1", "9", "--steps2", "9", "--out", str(folder / "report")])
+    return folder / "report" / "report.html"
+
+
+def test_long_names_fit_every_window(long_names: Path) -> None:
+    with opened(long_names) as driver:
+        for width in (390, 768, 1280):
+            seen_at(driver, width)
+            driver.refresh()
+            assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+
+
+def test_proofs_fit_a_phone_and_their_links_are_seen_in_the_dark(report: Path) -> None:
+    for page in sorted((report / "proofs").glob("*.html")):
+        with opened(page) as driver:
+            seen_at(driver, 390, dark=True)
+            assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
+            links = "return [...document.links].map((link) => getComputedStyle(link).color)"
+            assert "rgb(0, 0, 238)" not in driver.execute_script(links)
+
+
+COLUMN_EDGES = """
+return [...document.querySelectorAll('.grids table')].flatMap((table) => [...table.rows[0].cells].flatMap((head, i) => {
+  const cell = table.rows[1].cells[i];
+  const end = (one) => one.getBoundingClientRect().right - parseFloat(getComputedStyle(one).paddingRight);
+  return head.className === "number" ? [end(head) - end(cell)] : [];
+}))
+"""
+
+
+def test_headers_of_numbers_end_where_the_numbers_do(driver: "Chrome") -> None:
+    seen_at(driver, 1280)
+    edges = driver.execute_script(COLUMN_EDGES)
+    assert len(edges) > 10
+    assert set(edges) == {0}
+
+
+def test_statements_are_on_one_line_where_there_is_room(driver: "Chrome") -> None:
+    """However many datasets there are: the table scrolls inside its box."""
+    seen_at(driver, 1280)
+    ids = "[...document.querySelectorAll('.matrix tbody th a')]"
+    assert max(driver.execute_script(f"return {ids}.map((id) => id.getBoundingClientRect().height)")) < 25
+
+
 def test_the_dark_page_is_dark(driver: "Chrome") -> None:
     for dark, ground in ((False, "rgb(255, 255, 255)"), (True, "rgb(16, 24, 40)")):
         seen_at(driver, 1280, dark=dark)
