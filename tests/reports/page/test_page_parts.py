@@ -49,6 +49,7 @@ def test_a_statement_belongs_to_a_theorem_in_some_form(claim: str, name: str, ho
 def test_a_statement_that_names_no_theorem_stands_under_its_source() -> None:
     claim = replace(LEDGER["ntp.lemma4"], id="mine.first", source="a talk", source_words=UNQUOTED)
     assert (theorem(claim, {}), form(claim, NTP)) == ("a talk", OWN)
+    assert theorem(replace(claim, source=" "), {}) == "mine.first"
 
 
 def entry(status: Status, *verdicts: Verdict) -> dict[str, Any]:
