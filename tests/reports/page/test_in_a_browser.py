@@ -184,6 +184,16 @@ def test_proofs_fit_a_phone_and_their_links_are_seen_in_the_dark(report: Path) -
             assert "rgb(0, 0, 238)" not in driver.execute_script(links)
 
 
+def test_no_formula_of_a_proof_is_cut_off_on_paper(report: Path) -> None:
+    """A page of A4 less the margins has 718 pixels."""
+    for page in sorted((report / "proofs").glob("*.html")):
+        with opened(page) as driver:
+            seen_at(driver, 718)
+            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+            wide = "return [...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth)"
+            assert driver.execute_script(wide) == []
+
+
 COLUMN_EDGES = """
 return [...document.querySelectorAll('.grids table')].flatMap((table) => [...table.rows[0].cells].flatMap((head, i) => {
   const cell = table.rows[1].cells[i];
