@@ -212,7 +212,7 @@ def test_headers_of_numbers_end_where_the_numbers_do(driver: "Chrome") -> None:
 
 def test_statements_are_on_one_line_where_there_is_room(driver: "Chrome") -> None:
     """However many datasets there are: the table scrolls inside its box."""
-    seen_at(driver, 1280)
+    seen_at(driver, 920)
     ids = "[...document.querySelectorAll('.matrix tbody th a')]"
     assert max(driver.execute_script(f"return {ids}.map((id) => id.getBoundingClientRect().height)")) < 25
 
