@@ -43,7 +43,7 @@ def uniform_classes(dataset: SequenceClasses) -> Witness:
 
 
 def wide_vocabulary(dataset: SequenceClasses) -> Witness:
-    """M >> K^2, M is at least 10 K^2; the witness is M and what it should be at least."""
+    """M >> K^2: the vocabulary has at least 10 K^2 tokens for K classes; the witness is M and the least."""
     least = MUCH_GREATER * dataset.K**2
     if least > dataset.M:
         return {"M": dataset.M, "K": dataset.K, "least": least}
@@ -51,7 +51,7 @@ def wide_vocabulary(dataset: SequenceClasses) -> Witness:
 
 
 def large_vocabulary(dataset: SequenceClasses) -> Witness:
-    """M >> 100 (Theorem 1, Remark 3): M >= 1000; the witness is M and what it should be at least."""
+    """M >> 100 (Theorem 1, Remark 3): the vocabulary has at least 1000 tokens; the witness is M and the least."""
     least = MUCH_GREATER * 100
     if least > dataset.M:
         return {"M": dataset.M, "least": least}
@@ -59,7 +59,7 @@ def large_vocabulary(dataset: SequenceClasses) -> Witness:
 
 
 def small_overlap(dataset: SequenceClasses) -> Witness:
-    """|lambda_1(E)| < 1/K; the witness is |lambda_1|."""
+    """The overlap E of K classes has no eigenvalue beyond 1/K, |lambda_1(E)| < 1/K; the witness is |lambda_1|."""
     return largest_below(dataset.overlap, Fraction(1, dataset.K))
 
 
@@ -90,7 +90,7 @@ def largest_below(overlap: AttentionOverlap, bound: Fraction) -> Witness:
 
 
 def spread_overlap(dataset: SequenceClasses) -> Witness:
-    """Every |lambda_i(E)| >= 6/sqrt(M); the witness is the eigenvalue nearest to 0."""
+    """No eigenvalue of the overlap E is near 0, |lambda_i(E)| >= 6/sqrt(M); the witness is the nearest."""
     return spread_beyond(dataset.overlap, dataset.M)
 
 

@@ -118,7 +118,7 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
     own = [claim for claim in claims if claim["paper"] == paper.name]
     datasets = [_visible(data) for data in document["datasets"] if data["paper"] == paper.name]
     theorems = [
-        {"name": name, "anchor": f"{paper.name}:{_slug(name)}", "claims": of_theorem}
+        {"name": name, "anchor": f"{paper.name}:{_slug(name) or of_theorem[0]['id']}", "claims": of_theorem}
         for name, of_theorem in grouped(own, "theorem")
     ]
     certificates = f"certificates-{paper.name}"
@@ -187,7 +187,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 
 def _slug(text: str) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()
+    return re.sub(r"\W+", "-", text).strip("-").lower()
 
 
 def _data_url(document: Mapping[str, Any]) -> str:

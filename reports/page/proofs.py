@@ -14,10 +14,6 @@ PLACE = re.compile(r"docs/([\w-]+)\.md(#[\w-]+)?")
 """A page and an anchor, as standings and implications name proofs: ``docs/proofs.md#5-sharplemma6``."""
 
 
-LONG = 35
-"""Characters of a formula within a line from which on it may be wider than a phone, and is scrolled there."""
-
-
 def proof_pages(papers: Sequence[Paper]) -> dict[str, str]:
     """The HTML of each page in the folder ``proofs`` of the papers' packages, by name: ``proofs`` for ``proofs.md``."""
     return {name: _page(name, text) for name, text in sorted(proof_sources(papers).items())}
@@ -68,10 +64,7 @@ def _page(name: str, text: str) -> str:
 
 
 def _formula(formula: str, options: Mapping[str, Any]) -> str:
-    if options["display_mode"]:
-        return mathml(formula, "block")
-    shown = mathml(formula, "inline")
-    return shown if len(formula) < LONG else f'<span class="long">{shown}</span>'
+    return mathml(formula, "block" if options["display_mode"] else "inline")
 
 
 def _fence(_: Any, tokens: Sequence[Any], index: int, *__: Any) -> str:

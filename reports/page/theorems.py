@@ -22,7 +22,7 @@ FORMS = {
 
 
 def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
-    """The theorem, lemma, .. that a statement is about; its source where that names none.
+    """The theorem, lemma, .. that a statement is about; its source where that names none; without one its id.
 
     A corrected statement belongs to what it corrects.
     """
@@ -31,7 +31,7 @@ def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
         return theorem(corrected, known)
     found = NAMED.search(claim.source)
     if found is None:
-        return claim.source
+        return claim.source.strip() or claim.id
     return f"Equation {found[3]}" if found[3] else f"{found[1].capitalize()} {found[2]}"
 
 

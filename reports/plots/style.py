@@ -6,7 +6,7 @@ from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 
 MEASURED = "#1f4e79"
-BOUND = "#bf5318"
+BOUND = "#c05519"
 SHARPER = "#0f766e"
 LAW = "#111827"
 REFERENCE = "#6b7280"
@@ -23,7 +23,7 @@ VERDICTS = {
 
 STANDINGS = {Status.REFUTED: "#b42318", Status.OPEN: "#b54708", Status.PROVED: "#067647"}
 
-LINES = {"proves": "#067647", "implies": "#1f4e79", "refutes": "#b42318", "printed": "#7d8799"}
+LINES = {"proves": "#067647", "implies": "#1f4e79", "refutes": "#b42318", "printed": "#667085"}
 """Of arcs between statements."""
 
 PAGE: dict[str, tuple[str, str]] = {
@@ -45,8 +45,8 @@ PAGE: dict[str, tuple[str, str]] = {
     "refuted": (STANDINGS[Status.REFUTED], "#f97066"),
     "open": (STANDINGS[Status.OPEN], "#fdb022"),
     "proved": (STANDINGS[Status.PROVED], "#47cd89"),
-    "implies": (LINES["implies"], "#84b6e8"),
     "proves": (LINES["proves"], "#47cd89"),
+    "implies": (LINES["implies"], "#84b6e8"),
     "refutes": (LINES["refutes"], "#f97066"),
     "printed": (LINES["printed"], "#a4acb9"),
 }

@@ -1,6 +1,7 @@
 """`marginaudit relax`."""
 
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from marginaudit.margins.ntp import require_dense
 from marginaudit.orders.ntp import Dataset
 from marginaudit.orders.ntp.embed import KINDS
 from marginaudit.reports.command.arguments import CHOSEN, DATASET, JSON, matching
-from marginaudit.reports.command.console import print_table, progress_bar
+from marginaudit.reports.command.console import cell, print_line, print_table, print_texts, progress_bar, width
 from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options
 from marginaudit.reports.command.output import check_output, print_json, write_figure, write_table
 from marginaudit.reports.command.usage import OneOf
@@ -34,32 +35,29 @@ DIMENSIONS = Values(
     lambda text: tuple(dict.fromkeys(int(d) for d in text.split(","))),
 )
 
-ROW = {
-    "kind": "kind",
-    "d": "dimension",
-    "seed": "seed",
-    "share": "share",
-    "coherence": "coherence",
-    "solved": "solved",
-    "kq radius": "kq_radius",
-    "stage2 error": "stage2_error",
-    "stage2 bar": "stage2_bar",
-    "stage2 slack": "stage2_slack",
-    "certified": "certified",
-}
-"""What a reader sees of each embedding, by its header; the last of it where there are enclosures."""
+ROW = (
+    "kind",
+    "dimension",
+    "seed",
+    "share",
+    "coherence",
+    "ov",
+    "kq",
+    "kq_radius",
+    "stage2_error",
+    "stage2_bar",
+    "stage2_slack",
+    "certified",
+)
+"""What a reader sees of each embedding."""
 
-SHOWN = {
-    "claim": "claim",
-    "one hot": "one_hot",
-    "coherence": "coherence",
-    "without violation": "without_violation",
-    "kind": "kind",
-    "d": "dimension",
-    "seed": "seed",
-    "broken on": "broken_on",
-    "ends": "ends",
-}
+ARM = ROW[:3]
+"""What the rows of an arm have in common."""
+
+SHOWN = ("claim", "one_hot", "coherence", "without_violation", "kind", "dimension", "seed", "broken_on", "ends")
+
+LEAST_WIDTH = 118
+"""Columns from which on each of both is one table; in a narrower terminal its lines would be broken."""
 
 
 @click.command()
@@ -128,26 +126,9 @@ def relax(
     if as_json:
         print_json({"dataset": name, "rows": rows, "statements": statements})
         return 0
-    print_table(
-        f"{name}: without orthonormal tokens",
-        [header for header in ROW if header != "certified" or enclose],
-        [_row(row)[: len(ROW) if enclose else -1] for row in rows],
-    )
-    print_table(
-        "The smallest coherence at which each statement was seen violated",
-        list(SHOWN),
-        [[_cell(found[column]) for column in SHOWN.values()] for found in statements],
-    )
+    _print_embeddings(name, rows)
+    _print_statements(statements)
     return 0
-
-
-def _row(row: dict[str, Any]) -> list[Any]:
-    both = row["ov"] == row["kq"] == "optimal"
-    told = row | {
-        "solved": "both" if both else f"ov {row['ov']}, kq {row['kq']}",
-        "certified": "yes" if row["certified"] else "no",
-    }
-    return [told[column] for column in ROW.values()]
 
 
 def arms_of(
@@ -163,5 +144,34 @@ def arms_of(
     return arms
 
 
+def _print_embeddings(name: str, rows: list[dict[str, Any]]) -> None:
+    title = f"{name}: without orthonormal tokens"
+    if width() >= LEAST_WIDTH:
+        print_table(title, _header(ROW), [[_cell(row[column]) for column in ROW] for row in rows])
+        return
+    own = ROW[len(ARM) :]
+    for arm, of_arm in groupby(rows, key=lambda row: [row[column] for column in ARM]):
+        shared = ", ".join(f"{column} {value}" for column, value in zip(ARM, arm, strict=True) if value is not None)
+        print_table(f"{title}, {shared}", _header(own), [[_cell(row[column]) for column in own] for row in of_arm])
+
+
+def _print_statements(statements: list[dict[str, Any]]) -> None:
+    title = "The smallest coherence at which each statement was seen violated"
+    if width() >= LEAST_WIDTH:
+        print_table(title, _header(SHOWN), [[_cell(found[column]) for column in SHOWN] for found in statements])
+        return
+    print_line(f"{title}:")
+    print_line("")
+    for found in statements:
+        known = [column for column in SHOWN[1:] if found[column] is not None]
+        print_texts(found["claim"], {column.replace("_", " "): str(cell(_cell(found[column]))) for column in known})
+
+
+def _header(columns: tuple[str, ...]) -> list[str]:
+    return [column.replace("_", " ") for column in columns]
+
+
 def _cell(value: Any) -> Any:
-    return ", ".join(f"{count} {verdict}" for verdict, count in value.items()) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return ", ".join(f"{count} {verdict}" for verdict, count in value.items())
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value

@@ -67,7 +67,7 @@
       table.parentElement.hidden = here === 0;
       shown += here;
     }
-    form.querySelector("output").textContent = `${shown} shown`;
+    form.querySelector("output").textContent = shown ? `${shown} shown` : "nothing is like this";
   };
   form.hidden = false;
   form.addEventListener("input", apply);

@@ -140,7 +140,8 @@ def test_what_they_were_made_with_fits_a_terminal(
         ["snap:", "steps", "–", "7"],
         [],
     ]
-    assert "<td>0123456789ab</td><td>fedcba987654</td>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert '<td data-label="old">0123456789ab</td><td data-label="new">fedcba987654</td>' in page
 
 
 def test_failing_on_what_is_worse(command: Command, tmp_path: Path) -> None:
@@ -216,10 +217,11 @@ def test_the_page(command: Command, tmp_path: Path) -> None:
     assert "&lt;b&gt;&#34;&amp;\\x1b[0m" in page
     assert "&lt;i&gt;" in page
     assert "<b>" not in page
-    assert "verdict: holds -&gt; broken" in page
-    assert page.count("<tr>") == 1 + 1 + 2
+    assert "verdict: holds → broken" in page
+    assert page.count("<tr>") == 2 + 1 + 2
     for word in ("worse", "gone"):
-        assert f'<td class="{word}">{word}</td>' in page
+        assert f'<td class="{word}" data-label="change">{word}</td>' in page
+    assert page.count("<thead>") == 2
     assert command("compare", str(old), str(old), "--out", str(out)).status == 0
     assert "Nothing of what both audits say has changed." in out.read_text(encoding="utf-8")
 

@@ -119,6 +119,31 @@ def test_one_audit_of_them_all(command: Command, tmp_path: Path, monkeypatch: py
         assert not list(root.iter("{http://www.w3.org/2000/svg}image"))
 
 
+CLAIMS_OF_ANY_SOURCE = """
+from marginaudit.reports import Claim, Finding, Verdict
+from marginaudit.reports.judgements import Decided
+
+def claim(id, source):
+    judgement = Decided(decide=lambda run: Finding(Verdict.HOLDS), kind="decision")
+    return Claim(id=id, source=source, statement="x", formula="x", assumptions=(), judgement=judgement)
+
+SOURCES = ("", "نص", "雪", "é", "😀", "☃")
+CLAIMS = tuple(claim(f"mine.{i}", source) for i, source in enumerate(SOURCES))
+"""
+
+
+def test_sources_of_any_letters_are_places_of_their_own(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(CLAIMS_OF_ANY_SOURCE, encoding="utf-8")
+    short = ("--steps1", "2", "--steps2", "2", "--out", "report")
+    assert command("audit", "example-1", "--claims", "mine.py", "--only-mine", *short).status == 0
+    page = Page(Path("report/report.html").read_text(encoding="utf-8"))
+    assert len(page.ids) == len(set(page.ids))
+    assert {"ntp:نص", "ntp:雪", "ntp:é", "ntp:mine-0", "ntp:mine.4", "ntp:mine.5"} <= set(page.ids)
+
+
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "＝", "＋", "－", "＠"])
 def test_a_cell_that_a_spreadsheet_would_run(start: str) -> None:
     written = list(csv.reader(io.StringIO(csv_text(["x"], [[f"{start}1"], [-1.5], ["a=1"]]), newline="")))

@@ -49,6 +49,7 @@ def test_a_statement_belongs_to_a_theorem_in_some_form(claim: str, name: str, ho
 def test_a_statement_that_names_no_theorem_stands_under_its_source() -> None:
     claim = replace(LEDGER["ntp.lemma4"], id="mine.first", source="a talk", source_words=UNQUOTED)
     assert (theorem(claim, {}), form(claim, NTP)) == ("a talk", OWN)
+    assert theorem(replace(claim, source=" "), {}) == "mine.first"
 
 
 def entry(status: Status, *verdicts: Verdict) -> dict[str, Any]:
@@ -141,7 +142,8 @@ def test_a_banner_names_the_assumption_that_most_statements_lack() -> None:
     wide, common = "wide_vocabulary", "single_common"
     [banner] = banners(audited([wide, common], [(wide, common), (wide,), (common, wide), (), (wide,)], silent=3))
     assert (banner.dataset, banner.assumption, banner.kept, banner.statements) == ("d", wide, 3, 5)
-    assert (banner.asks, banner.witness) == ("M >> K^2, M is at least 10 K^2", {"least": 3})
+    assert banner.asks == "M >> K^2: the vocabulary has at least 10 K^2 tokens for K classes"
+    assert banner.witness == {"least": 3}
 
 
 @pytest.mark.parametrize(

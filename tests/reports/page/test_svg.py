@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from marginaudit.reports.page.svg import inline, rounded
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.plots.plotting import styled
-from marginaudit.reports.plots.style import MEASURED
+from marginaudit.reports.plots.style import MEASURED, PAGE
+from marginaudit.reports.statements.graph import Link
 
 
 @styled
@@ -70,3 +71,21 @@ def test_no_two_pictures_share_an_id() -> None:
         assert set(re.findall(r'(?:url\(|href=")#([^")]*)', text)) <= set(ids)
         found.append(set(ids))
     assert not found[0] & found[1]
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG 2: of two colours' relative luminances."""
+    levels = []
+    for colour in (one, other):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        levels.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05)
+    return max(levels) / min(levels)
+
+
+def test_every_colour_of_text_is_read_on_its_ground_in_the_light_and_in_the_dark() -> None:
+    text = PAGE.keys() - {"ground", "panel", "line", "hatch"}
+    assert {link.name.lower() for link in Link} <= text
+    for theme in (0, 1):
+        assert {name: c for name in text if (c := contrast(PAGE[name][theme], PAGE["ground"][theme])) < 4.5} == {}
+        assert all(contrast(PAGE[name][theme], PAGE["panel"][theme]) >= 4.5 for name in ("ink", "soft"))

@@ -130,11 +130,12 @@ def test_the_page_ranks_escapes_and_names_what_was_run() -> None:
     rows = statement_rows(keep, made, PLACE)
     html = page(spec("# <i>"), rows, made, b"<?xml?><svg><g/></svg>")
     assert "1 of 1 audit done. 1 of 2 statements fails in at least one of them." in html
-    assert html.index("&lt;b&gt;") < html.index('<td class="id">a</td>')
+    assert html.index("&lt;b&gt;") < html.index('<td class="id" data-label="statement">a</td>')
     assert "<b>" not in html
     assert "# &lt;i&gt;" in html
     assert "<figure><svg><g/></svg></figure>" in html
-    assert '<td>slack</td><td data-label="worst" class="n">2.5</td>' in html
+    assert '<td data-label="of its">slack</td><td class="n" data-label="worst">2.5</td>' in html
+    assert [html.count(f'{wrong}" data-label="violated">') for wrong in ("worse", "none")] == [1, 1]
     assert "<figure>" not in page(spec(), rows, made, None)
 
 

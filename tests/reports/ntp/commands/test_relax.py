@@ -18,8 +18,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_dial(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
+def test_a_dial(command: Command) -> None:
     arguments = ("relax", "example-1", "--dims", "4,2", "--seeds", "1", "--claim", "ntp.lemma3", *SHORT)
     found = command.json(*arguments, "--table", "t.csv", "--plot", "p.svg")
     assert found["dataset"] == "example-1"
@@ -41,19 +40,6 @@ def test_a_dial(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     assert answer.status == 0
     assert "ntp.lemma3" in answer.out
     assert "2 violated" in answer.out
-    assert " both " in answer.out
-    assert "certified" not in answer.out
-    assert max(map(len, answer.out.splitlines())) <= 80
-    enclosed = command(*arguments, "--dims", "2", "--enclose").out
-    assert enclosed.splitlines()[2].split()[-1] == "certified"
-    assert {line.split()[-1] for line in enclosed.splitlines()[3:9]} <= {"yes", "no"}
-
-
-def test_a_problem_without_a_solution_is_named(command: Command) -> None:
-    """Of tokens with one embedding nothing tells the one that wins from the one that loses."""
-    Path("own.json").write_text(json.dumps(SVOP | {"embedding": np.ones((4, 1)).tolist()}))
-    answer = command("relax", "own.json", "--claim", "ntp.lemma3", "--dims", "4", "--seeds", "1", *SHORT)
-    assert "ov infeasible, kq infeasible" in " ".join(answer.out.split())
 
 
 def test_the_datasets_own_embedding_and_kinds(command: Command) -> None:
@@ -64,6 +50,25 @@ def test_the_datasets_own_embedding_and_kinds(command: Command) -> None:
     assert arms == [("given", 4, None), ("gaussian", 5, 0), ("unit", 5, 0)]
     assert found["rows"][5]["coherence"] == pytest.approx(np.sqrt(3 / 4), rel=1e-14, abs=0)
     assert [row["dimension"] for row in command.json(*arguments)["rows"][6::6]] == [2, 4, 16]
+
+
+def test_a_narrow_terminal_gets_a_table_an_arm_and_a_list_of_statements(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("relax", "example-1", "--dims", "4,2", "--seeds", "1", "--claim", "ntp.lemma[23]", *SHORT)
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = command(*arguments).out
+    assert max(map(len, narrow.splitlines())) <= 80
+    for arm in ("dimension 4", "dimension 2"):
+        assert f"example-1: without orthonormal tokens, kind unit, {arm}, seed 0" in narrow
+    assert len([line for line in narrow.splitlines() if " optimal " in line]) == 12
+    assert "ntp.lemma2\none hot    holds\nbroken on  0\nends       2 holds\n" in narrow
+    assert "ends               2 violated\n" in narrow
+    monkeypatch.setenv("COLUMNS", "118")
+    wide = command(*arguments).out
+    assert "without orthonormal tokens\n" in wide
+    assert [line.split()[0] for line in wide.splitlines() if line.startswith("ntp.")] == ["ntp.lemma2", "ntp.lemma3"]
+    assert all(word in wide for word in ("certified", "no", "–"))
 
 
 def test_what_is_refused(command: Command) -> None:
