@@ -123,12 +123,13 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
     ]
     certificates = f"certificates-{paper.name}"
     title = re.search(r"\btitle = \{(.*)\}", paper.bibtex)
-    number = re.search(r"arXiv ([0-9]{4}\.[0-9]{4,5}(?:v[0-9]+)?)", paper.source)
+    number = re.search(r"arXiv ([0-9]{4}\.[0-9]{4,5}(v[0-9]+)?)", paper.source)
     return {
         "name": paper.name,
         "source": paper.source,
         "title": title[1] if title else paper.source,
         "url": f"https://arxiv.org/abs/{number[1]}" if number else "",
+        "of_no_version": number is not None and number[2] is None,
         "config": document["config"][paper.name],
         "sections": f"{paper.name}/sections.html" if _sections(paper) else "facts.html",
         "datasets": datasets,

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.command.cli import main
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.theorems import theorem
+from marginaudit.reports.python import audit
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
 
 ROW = {
@@ -286,6 +288,17 @@ def test_the_page(report: Report) -> None:
     counts = Counter(row["verdict"] for row in report.document["verdicts"])
     for verdict, count in counts.items():
         assert f"{count} {verdict}" in shown
+
+
+@pytest.mark.parametrize(("source", "told"), [("arXiv 2409.17335", 1), ("arXiv 2409.17335v2", 0), ("a book", 0)])
+def test_whether_the_version_of_a_paper_is_known(source: str, told: int, tmp_path: Path) -> None:
+    found = audit("example-1", claims="ntp.lemma4", config={"steps1": 5, "steps2": 5})
+    [one] = found.audited
+    one = replace(one, source=replace(one.source, paper=replace(PAPER, source=source)))
+    found = replace(found, audited=(one,))
+    text = found.save(tmp_path / "report").read_text(encoding="utf-8")
+    assert text.count("(the text that was read does not say its version)") == told
+    assert text.count(f"https://arxiv.org/abs/{source.removeprefix('arXiv ')}") == source.startswith("arXiv")
 
 
 def test_the_page_lets_nothing_run_or_load_but_its_own_script(report: Report) -> None:
