@@ -297,7 +297,7 @@ def test_whether_the_version_of_a_paper_is_known(source: str, told: int, tmp_pat
     one = replace(one, source=replace(one.source, paper=replace(PAPER, source=source)))
     found = replace(found, audited=(one,))
     text = found.save(tmp_path / "report").read_text(encoding="utf-8")
-    assert text.count("(the text that was read does not say its version)") == told
+    assert text.count("(its text states no version)") == told
     assert text.count(f"https://arxiv.org/abs/{source.removeprefix('arXiv ')}") == source.startswith("arXiv")
 
 
