@@ -1,5 +1,4 @@
-"""Regression on bound constants: a pytest fixture that keeps what an audit measured and refuses what is worse."""
+"""Regression on bound constants: a pytest fixture that keeps what an audit measured and refuses what is worse.
 
-from marginaudit.reports.bound_constants.plugin import BoundConstants
-
-__all__ = ["BoundConstants"]
+The fixture is in ``plugin``, which alone needs pytest; what it keeps is read without it.
+"""

@@ -118,7 +118,14 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
     own = [claim for claim in claims if claim["paper"] == paper.name]
     datasets = [_visible(data) for data in document["datasets"] if data["paper"] == paper.name]
     theorems = [
-        {"name": name, "anchor": f"{paper.name}:{_slug(name) or of_theorem[0]['id']}", "claims": of_theorem}
+        {
+            "name": name,
+            "source": paper.source
+            if any(claim["of_paper"] for claim in of_theorem)
+            else f"on the runs of {paper.source}",
+            "anchor": f"{paper.name}:{_slug(name) or of_theorem[0]['id']}",
+            "claims": of_theorem,
+        }
         for name, of_theorem in grouped(own, "theorem")
     ]
     certificates = f"certificates-{paper.name}"
@@ -165,6 +172,7 @@ def _claims(audit: Audit, document: Mapping[str, Any], beside: Mapping[str, Pict
             "paper": paper.name,
             "theorem": theorem(claim, known),
             "form": form(claim, paper),
+            "of_paper": paper.has(claim),
             "source": claim.source,
             "kind": claim.judgement.kind,
             "assumptions": claim.assumptions,

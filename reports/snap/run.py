@@ -102,7 +102,7 @@ class ClassRun(BaseRun[SequenceClasses]):
 
     @property
     def transition(self) -> float:
-        """t_0 = K ln M/eta_Y, where Lemma 9 sees the scan end."""
+        """t_0' = K ln M/eta_Y, where Lemma 9 sees the scan end."""
         return float(self.K * np.log(self.M) / self.eta_Y)
 
     @cached_property

@@ -5,7 +5,7 @@ What is kept lies beside this file; `pytest tests/reports/test_audit_constants.p
 
 import pytest
 
-from marginaudit.reports.bound_constants import BoundConstants
+from marginaudit.reports.bound_constants.plugin import BoundConstants
 from marginaudit.reports.ntp.paper import PAPER
 
 DATASETS = ("example-1", "section-7")

@@ -246,8 +246,8 @@ def right_from(run: Run, length: int) -> int | str:
 class Tried:
     """What came out when sentences were put through the model one by one.
 
-    ``longest`` is the length up to which all were; ``least`` the smallest probability of n(x_0) among them; ``unsure``
-    so many that the error bars leave open whether they are answered right.
+    ``longest`` is the length up to which all were; ``least`` the smallest probability of n(x_0) among those that are
+    answered right; ``unsure`` so many that the error bars leave open whether they are.
     """
 
     count: int
@@ -277,11 +277,12 @@ def put_through(run: Run, record: int) -> Tried:
             del copies[index[sentence.middle]]
             # in attention, of which the probabilities may not show the difference
             lead = float(scores[index[sentence.middle]] - max(scores[x] + math.log(c) for x, c in copies.items()))
-            right += lead > error
             unsure += -error < lead <= error
-            bag = np.bincount([index[x] for x in sentence.tokens], minlength=run.dataset.V)
-            log_P: Floats = log_probabilities(scores, B, bag)
-            least = min(least, float(np.exp(log_P[index[n[sentence.middle]]])))
+            if lead > error:
+                right += 1
+                bag = np.bincount([index[x] for x in sentence.tokens], minlength=run.dataset.V)
+                log_P: Floats = log_probabilities(scores, B, bag)
+                least = min(least, float(np.exp(log_P[index[n[sentence.middle]]])))
         tried, longest = tried + len(batch), length
     return Tried(tried, longest, right, unsure, least)
 
@@ -301,7 +302,8 @@ def in_words(run: Run, record: int) -> str:
     )
     through_the_model = (
         f"At t = {t} all {tried.count} of up to {tried.longest} tokens, copies and the query's own class included, "
-        f"were put through the model: {tried.right} are answered n(x_0), with probability at least {tried.least:.4g}"
+        f"were put through the model: {tried.right} are answered n(x_0)"
+        + (f", with probability at least {tried.least:.4g}" if tried.right else "")
         + (f"; of {tried.unsure} more the error bars leave it open." if tried.unsure else ".")
         if tried.count
         else f"Those of 2 tokens are more than {MOST_SENTENCES} already, and none was put through the model."

@@ -144,13 +144,13 @@ def _mark_the_papers_length(axis: "Axes", last: float) -> None:
 
 
 def _plain(value: float) -> str:
-    """Two digits and a power of ten.
+    """Two digits and a power of ten, if it is not 1.
 
-    >>> _plain(4.2e14), _plain(1e-7)
-    ('4.2·10¹⁴', '1.0·10⁻⁷')
+    >>> _plain(4.2e14), _plain(1e-7), _plain(6.8)
+    ('4.2·10¹⁴', '1.0·10⁻⁷', '6.8')
     """
     mantissa, exponent = f"{value:.1e}".split("e")
-    return f"{mantissa}·{power_of_ten(10.0 ** int(exponent))}"
+    return mantissa if not int(exponent) else f"{mantissa}·{power_of_ten(10.0 ** int(exponent))}"
 
 
 def _label_ends(axis: "Axes", ends: list[tuple[float, str, str]]) -> None:

@@ -142,7 +142,7 @@ def _notes(table: Mapping[str, Any], stage: Stage) -> tuple[str, ...]:
     vacuous = [row["step"] for row in table[stage] if row["bound"] is not None and row["bound"] >= LARGEST]
     if vacuous:
         when = " to ".join(dict.fromkeys(_power(step) for step in (vacuous[0], vacuous[-1])))
-        said = f"At t = {when} the bound is no less than 2, the most that 1 - cos can be."
+        said = f"At t = {when} the bound of {HEADERS[stage][3]} is no less than 2, the most that 1 - cos can be."
         return (said, *table["notes"][stage])
     return tuple(table["notes"][stage])
 

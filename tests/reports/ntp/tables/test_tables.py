@@ -302,8 +302,10 @@ def test_the_note_says_at_which_steps_the_bound_says_nothing() -> None:
     rows = [row(step=t, bound=b) for t, b in ((2, 1.9), (10, 2.0), (100, 2.5), (900, 1.99))]
     notes: dict[str, list[str]] = {"stage1": [], "stage2": ["why"]}
     first, second = direction_grids("x", {"stage1": rows, "stage2": rows[1:2], "notes": notes})
-    assert first.notes == ("At t = 10 to 100 the bound is no less than 2, the most that 1 - cos can be.",)
-    assert second.notes == ("At t = 10 the bound is no less than 2, the most that 1 - cos can be.", "why")
+    assert first.notes == (
+        "At t = 10 to 100 the bound of Proposition 1 is no less than 2, the most that 1 - cos can be.",
+    )
+    assert second.notes == ("At t = 10 the bound of Theorem 1 is no less than 2, the most that 1 - cos can be.", "why")
     assert direction_grids("x", {"stage1": rows[:1], "stage2": [], "notes": notes})[0].notes == ()
 
 
