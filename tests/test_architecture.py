@@ -1,8 +1,11 @@
 """The rules of the house that `make lint` does not hold by itself; its contracts are in pyproject.toml."""
 
 import ast
+import re
+import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import grimp
@@ -11,6 +14,7 @@ import networkx as nx
 from marginaudit.reports.audit.built_in import BUILT_IN
 
 ROOT = Path(__file__).parent.parent
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PACKAGES = ("margins", "orders", "reports", "training")
 ROOMS = {path.parent.name for path in ROOT.glob("orders/*/__init__.py")}
 """The papers: whatever is a room of `orders`."""
@@ -42,9 +46,27 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     assert [sorted(circle) for circle in nx.strongly_connected_components(imports) if len(circle) > 1] == []
 
 
+def test_a_plain_installation_has_all_that_is_imported() -> None:
+    """Two modules need more: the pytest plugin, which pytest loads and no module imports, and sweeps on a cluster."""
+    declared = {
+        re.match(r"[\w-]+", dependency)[0].lower()  # type: ignore[index]
+        for dependency in SETTINGS["project"]["dependencies"]
+    }
+    names = packages_distributions()
+    graph = grimp.build_graph("marginaudit", include_external_packages=True, cache_dir=None)
+    plugin = "marginaudit.reports.bound_constants.plugin"
+    undeclared = {
+        module: graph.find_modules_that_directly_import(module)
+        for module in graph.modules
+        if not module.startswith("marginaudit") and module not in sys.stdlib_module_names
+        if declared.isdisjoint(name.lower() for name in names.get(module, [module]))
+    }
+    assert undeclared == {"pytest": {plugin}, "dask": {"marginaudit.reports.sweep.cluster"}}
+    assert graph.find_modules_that_directly_import(plugin) == set()
+
+
 def test_every_paper_has_its_contract() -> None:
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    contracts = settings["tool"]["importlinter"]["contracts"]
+    contracts = SETTINGS["tool"]["importlinter"]["contracts"]
     protected = [contract for contract in contracts if contract["type"] == "protected"]
     assert {name for contract in protected for name in contract["protected_modules"]} == {
         f"marginaudit.*.{room}" for room in ROOMS

@@ -116,7 +116,8 @@ def audit(
         found = described(path, PAPERS, FORMATS)
         datasets, name, claims_file = found.datasets, name or found.paper, claims_file or found.claims_file
         patterns, exports = patterns or found.claims, exports or found.exports
-        given = {key: found.settings.get(key) if value in (None, False) else value for key, value in given.items()}
+        not_given = {key for key, value in given.items() if value is None or value is False}
+        given |= {key: found.settings.get(key) for key in not_given}
     audited = chosen(PAPERS, name or "all")
     claims = matching(patterns, only_of(claims_file) if only_mine else ledger(claims_file, audited))
     spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]

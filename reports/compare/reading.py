@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
@@ -94,10 +94,11 @@ def _entry(row: Any, place: str) -> Entry:
             raise InputError(f"{place}/{name}", got=shown(row.get(name)), expected=", ".join(kind))
     for name in NUMBERS:
         value = row.get(name)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value)):
+        if value is not None and not _is_number(value):
             raise InputError(f"{place}/{name}", got=shown(value), expected="a number or null")
     if row.get("side") not in (None, "upper", "lower"):
         raise InputError(f"{place}/side", got=shown(row["side"]), expected="upper, lower or null")
+    endless = row.get("side") and row.get("repeats_within", 0) is None  # JSON has no infinite number
     finding = Finding(
         verdict=Verdict(row["verdict"]),
         evidence=Evidence(row["evidence"]),
@@ -105,13 +106,20 @@ def _entry(row: Any, place: str) -> Entry:
         slack=row.get("slack"),
         side=row.get("side"),
         constant=row.get("constant"),
-        repeats_within=row.get("repeats_within"),
+        repeats_within=inf if endless else row.get("repeats_within"),
         informative_from=row.get("informative_from"),
     )
     try:
         return Entry(finding.verdict, finding.evidence, constants_of(finding, None), {}, None, {})
     except ValueError as error:  # of a constant or a step that is negative
         raise InputError(place, got=str(error).removeprefix("got "), expected=REPORT) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    except OverflowError:  # of an integer beyond float64
+        return False
 
 
 def _settings(document: Mapping[str, Any], where: str) -> dict[str, Any]:

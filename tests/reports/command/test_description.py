@@ -107,6 +107,13 @@ def test_options_go_before_what_it_says(command: Command, own_folder: Path) -> N
     assert {row["claim"] for row in found["verdicts"]} == {"sharp.prop2"}
 
 
+def test_an_option_of_0_goes_before_what_it_says_too(command: Command, own_folder: Path) -> None:
+    path = described(
+        own_folder, 'datasets = ["example-1"]\nclaims = ["sharp.prop2"]\n[settings]\nsteps1 = 5\nsteps2 = 7\n'
+    )
+    assert command.json("audit", path, "--steps2", 0)["config"]["ntp"]["steps2"] == 0
+
+
 def test_what_it_leaves_out_is_as_without_it(command: Command, own_folder: Path) -> None:
     path = described(own_folder, 'claims = ["ntp.example1"]\n[settings]\ncertify = false\n')
     found = command.json("audit", path, *SHORT)

@@ -92,6 +92,17 @@ def test_what_changed_and_which_way(answer: Any, row: int, fields: dict[str, Any
     assert found["counts"]["same"] == 3 - bool(expected)
 
 
+def test_slack_within_error_bars_that_reach_0_is_the_same(command: Command, tmp_path: Path) -> None:
+    """JSON has no infinite number: null in its place; a report that never had the key has the default."""
+    old, new = (changed(0, repeats_within=None, slack=slack, constant=None) for slack in (4.0, 1.0))
+    sides = [written(tmp_path, name, document) for name, document in (("old", old), ("new", new))]
+    assert command.json("compare", *map(str, sides))["changes"] == []
+    for document in (old, new):
+        del document["verdicts"][0]["repeats_within"]
+    sides = [written(tmp_path, name, document) for name, document in (("old", old), ("new", new))]
+    assert [change["what"] for change in command.json("compare", *map(str, sides))["changes"]] == ["slack"]
+
+
 def test_rows_that_only_one_of_them_has(answer: Any) -> None:
     more = ROWS[0] | {"claim": "a.new"}
     found = answer(DOCUMENT | {"verdicts": [more, ROWS[1] | {"verdict": "inconclusive"}, ROWS[2]]})
@@ -241,6 +252,7 @@ def test_the_page(command: Command, tmp_path: Path) -> None:
         (changed(0, slack="4"), "/verdicts/0/slack: got '4', expected a number or null"),
         (changed(0, measured=True), "/verdicts/0/measured: got True, expected a number or null"),
         (changed(0, constant=float("inf")), "/verdicts/0/constant: got inf, expected a number or null"),
+        (changed(0, slack=10**400), "/verdicts/0/slack: got 1000000"),
         (changed(0, side="left"), "/verdicts/0/side: got 'left', expected upper, lower or null"),
         (changed(0, informative_from=-1), "/verdicts/0: got -1 as value, expected"),
         (DOCUMENT | {"environment": []}, "/environment: got []"),

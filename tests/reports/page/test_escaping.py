@@ -139,8 +139,11 @@ def test_sources_of_any_letters_are_places_of_their_own(
     Path("mine.py").write_text(CLAIMS_OF_ANY_SOURCE, encoding="utf-8")
     short = ("--steps1", "2", "--steps2", "2", "--out", "report")
     assert command("audit", "example-1", "--claims", "mine.py", "--only-mine", *short).status == 0
-    page = Page(Path("report/report.html").read_text(encoding="utf-8"))
+    text = Path("report/report.html").read_text(encoding="utf-8")
+    page = Page(text)
     assert len(page.ids) == len(set(page.ids))
+    assert text.count('<span class="soft">on the runs of arXiv 2409.17335</span>') == 6
+    assert '<span class="soft">arXiv 2409.17335</span>' not in text
     assert {"ntp:نص", "ntp:雪", "ntp:é", "ntp:mine-0", "ntp:mine.4", "ntp:mine.5"} <= set(page.ids)
 
 

@@ -28,6 +28,7 @@ from marginaudit.training.ntp.steps.lanes import (
 )
 from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN, ONE_HOT
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.sizes import TINY
 
 LARGEST_A = 300.0
 """exp(2 A) is a float64 up to here; beyond, powers are taken over the largest of their class."""
@@ -434,7 +435,7 @@ def take_steps(
             virtual = total - high[k]
             low[k] += (high[k] - (total - virtual)) + (addend - virtual)
             high[k] = total
-        local_error += length * (relative + 4 * EPS)
+        local_error += length * (relative + 4 * EPS) + TINY
         if normalised and moves + taken > 0:
             log_growth += root_of_squares(gradient[1])
         log_growth += log(max(1 + length * concavity * over_norm, length * curvature * over_norm - 1))

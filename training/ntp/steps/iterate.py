@@ -8,6 +8,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.training.ntp.steps.sizes import TINY
+from marginaudit.training.ntp.steps.sizes import norm as size_of
+
 Floats: TypeAlias = NDArray[np.float64]
 
 EPS = float(np.finfo(np.float64).eps)
@@ -157,7 +160,7 @@ class Iterate:
         virtual = total - self.high
         self.low += (self.high - (total - virtual)) + (addend - virtual)
         self.high = total
-        self.local_error += length * (rounding + 4 * EPS)
+        self.local_error += length * (rounding + 4 * EPS) + TINY
         if self.normalised and self.moves:
             self.log_growth += float(np.linalg.norm(unit_gradient - self.last))
         self.log_growth += float(np.log(max(1.0 + length * concavity, length * curvature - 1)))
@@ -188,7 +191,7 @@ class Iterate:
         what, rest = self.reference, self.rest
         inside = float(np.sum(what**2))
         al = float(np.sum(rest * what)) / inside if inside > 0 else 0.0
-        across = float(np.linalg.norm(rest - al * what))
+        across = size_of(rest - al * what)
         c = (self.along + al) * np.sqrt(inside)
         norm = float(np.hypot(c, across))
         if norm == 0 or not self.has_reference:
@@ -197,7 +200,7 @@ class Iterate:
         turned = across / norm * (across / (norm + c)) if c >= 0 else 1 - c / norm
         gap = self.outside / (1 + np.sqrt(inside)) + np.sqrt(inside) * turned
         distance = float(np.sqrt(2 * gap))
-        off = self.state_error + 4 * EPS * float(np.linalg.norm(rest))
+        off = self.state_error + 4 * EPS * size_of(rest)
         distance_error = min(2.0, off / (norm - off) + 8 * EPS * distance) if off < norm else 2.0
         with np.errstate(over="ignore", divide="ignore"):
             relative = np.float64(distance_error) / distance if distance > 0 else np.inf

@@ -89,20 +89,21 @@ class KQ(Loss):
         return normalised(self.classes, offsets + self._log_multiplicity)
 
     def token_gradient(self, iterate: Iterate) -> TokenGradient:
-        """dLoss/dS on the pairs."""
+        """dLoss/dS on the pairs; 0 at queries that the weights do not act on."""
         classes = self.classes
         log_phi = self.log_phi(iterate)
         log_weight = self.place_log_weights(log_phi)
         found = self.fluxes(log_phi)
         common = log_weight[self.left] + log_weight[self.right]
         common += self._log_frequency[self._class_of_flux]
-        log_value = found.log_value + common
+        log_value = np.where(self._seen, found.log_value + common, -np.inf)
         shift = float(log_value.max(initial=-np.inf))
         if shift == -np.inf:
             zero = np.zeros(len(classes.key))
             return TokenGradient(zero, zero, shift, 0.0, 0.0, 0.0)
         value = found.sign * np.exp(log_value - shift)
-        magnitude = np.exp(np.minimum(found.log_magnitude + common - shift, LARGEST_LOG))
+        log_magnitude = np.where(self._seen, found.log_magnitude + common, -np.inf)
+        magnitude = np.exp(np.minimum(log_magnitude - shift, LARGEST_LOG))
         share = np.exp(log_phi - log_weight[self.place])
         relative = EPS * (32 + self._summed + 4 * self.margin_size + 2 * abs(shift))
         return TokenGradient(
@@ -144,6 +145,7 @@ class KQ(Loss):
         self._first_place = np.searchsorted(place_class, np.arange(len(self.classes)))
         self._optimal_place = optimal
         self._class_of_flux = place_class[left]
+        self._seen = self.space.seen[self.classes.query][self._class_of_flux]
         self._crossing = optimal[left] ^ optimal[right]
 
     def _into(self, places: Indices, values: Floats) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
+from marginaudit.training.ntp.steps.sizes import norm
 from marginaudit.training.ntp.steps.spaces import Space
 
 Row: TypeAlias = dict[str, Any]
@@ -88,11 +89,12 @@ class Loss(ABC):
         value = self.space.pull_back(found.value)
         # pull_back adds sums over the vocabulary to each entry of G
         relative = found.relative + (0.0 if value is found.value else 2 * EPS * (len(found.value) + 4))
+        underflow = self.space.underflow if found.log_scale > -np.inf else 0.0
         return Gradient(
             value,
-            float(np.linalg.norm(value)),
+            norm(value),
             found.log_scale,
-            relative * float(np.linalg.norm(self.space.magnitude(found.magnitude))),
+            relative * norm(self.space.magnitude(found.magnitude)) + underflow,
             self.space.stretch * found.curvature,
             self.space.stretch * found.concavity,
         )

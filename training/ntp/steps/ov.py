@@ -49,10 +49,10 @@ class OV(Loss):
         return np.where(self._other, -margins, -np.inf)
 
     def token_gradient(self, iterate: Iterate) -> TokenGradient:
-        """G, scaled by its largest entry."""
+        """G, scaled by its largest entry; 0 at tokens that the weights do not act on."""
         margins = self.margins(iterate)
         log_odds = self._log_odds(margins)
-        log_P = log_odds - np.logaddexp(0.0, log_sum_exp(log_odds, axis=0))
+        log_P = np.where(self.space.seen, log_odds - np.logaddexp(0.0, log_sum_exp(log_odds, axis=0)), -np.inf)
         shift = float(log_P.max(initial=-np.inf))
         if shift == -np.inf:
             zero = np.zeros((self._V, self._V))

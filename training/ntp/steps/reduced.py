@@ -13,9 +13,8 @@ from marginaudit.training.ntp.steps.kq import CommonMargin, Indices
 from marginaudit.training.ntp.steps.logs import segment_log_sum_exp
 from marginaudit.training.ntp.steps.loss import Gradient, Row, TokenGradient
 from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN
+from marginaudit.training.ntp.steps.sizes import TINY
 from marginaudit.training.ntp.steps.spaces import TokenKQ
-
-TINY = float(np.finfo(np.float64).tiny)
 
 AT_ONCE = 2**15
 """Numbers in an array of several states, at most: those that a processor keeps near."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
+from marginaudit.training.ntp.steps.sizes import TINY
 
 Indices: TypeAlias = NDArray[np.int64]
 
@@ -23,6 +24,15 @@ class Space(ABC):
     reference_shape: tuple[int, int]
     stretch: float
     """A Hessian in the weights is at most so many times that in token space."""
+
+    seen: NDArray[np.bool_]
+    """(tokens,) whether the weights act on the token: no embedding of zeros."""
+
+    underflow: float = 0.0
+    """How much of a gradient whose token-space entries are of order 1 float64 may have made 0, at most.
+
+    Where tokens are orthonormal the largest entry is one of the gradient itself, and hides what it makes 0.
+    """
 
     @abstractmethod
     def scores(self, weights: Floats) -> Floats:
@@ -50,6 +60,7 @@ class TokenOV(Space):
 
     def __init__(self, V: int) -> None:
         self.shape = self.reference_shape = (V, V)
+        self.seen = np.ones(V, dtype=bool)
         self.stretch = 1.0
 
     def scores(self, weights: Floats) -> Floats:
@@ -75,6 +86,7 @@ class TokenKQ(TokenOV):
     def __init__(self, V: int, key: Indices, query: Indices) -> None:
         self.shape = (len(key),)
         self.reference_shape = (V, V)
+        self.seen = np.ones(V, dtype=bool)
         self.stretch = 1.0
         self._key, self._query = self.recorded_key, self.recorded_query = key, query
 
@@ -95,7 +107,9 @@ class EmbeddedOV(Space):
     def __init__(self, E: Floats) -> None:
         self._E = E
         self.shape = self.reference_shape = E.shape[0], E.shape[1]
+        self.seen = np.asarray(E.any(axis=1))
         self.stretch = float(np.linalg.norm(E, 2)) ** 2
+        self.underflow = _underflow(self.magnitude(np.ones((len(E), len(E)))))
 
     def scores(self, weights: Floats) -> Floats:
         """W E^T."""
@@ -121,7 +135,9 @@ class EmbeddedKQ(Space):
     def __init__(self, E: Floats, key: Indices, query: Indices) -> None:
         self._E, self._key, self._query = E, key, query
         self.shape = self.reference_shape = E.shape[1], E.shape[1]
+        self.seen = np.asarray(E.any(axis=1))
         self.stretch = float(np.linalg.norm(E, 2)) ** 4
+        self.underflow = _underflow(self.magnitude(np.ones(len(key))))
         every = np.arange(len(E))
         self.recorded_key, self.recorded_query = np.repeat(every, len(E)), np.tile(every, len(E))
 
@@ -150,6 +166,11 @@ class EmbeddedKQ(Space):
         dense = np.zeros((len(self._E), len(self._E)))
         dense[self._key, self._query] = values
         return dense
+
+
+def _underflow(sizes: Floats) -> float:
+    """From the `magnitude` of ones: 0 where nothing pulls back to anything."""
+    return TINY * max(1.0, float(sizes.sum())) if sizes.any() else 0.0
 
 
 def _longest(E: Floats) -> float:

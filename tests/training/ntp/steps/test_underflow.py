@@ -1,0 +1,183 @@
+"""What float64 makes 0: tokens that are embedded as zeros beside others that underflow, and very small weights."""
+
+import math
+from typing import Any
+
+import flint
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from marginaudit.orders.ntp import Dataset, dataset_from_document
+from marginaudit.training.ntp import sample_classes, train
+from marginaudit.training.ntp.steps.descent import Descent
+from marginaudit.training.ntp.steps.iterate import Iterate
+from marginaudit.training.ntp.steps.kq import GeneralB
+from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
+from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.sizes import TINY
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
+from tests.oracle import descent as oracle
+from tests.oracle.problem import problem
+
+E = np.array([[0.0, 0.0], [0.0, -2.0], [1.0, 0.5]])
+
+KEY, QUERY = np.array([0, 1, 1, 2]), np.array([1, 1, 2, 2])
+
+
+def document(*samples: tuple[str, str]) -> dict[str, Any]:
+    """Samples of the tokens 0, a and b, of which 0 is embedded as zeros."""
+    return {
+        "name": "zeros",
+        "vocabulary": ["0", "a", "b"],
+        "next_token": {"0": "0", "a": "a", "b": "b"},
+        "samples": [{"tokens": list(tokens), "next": following} for tokens, following in samples],
+        "embedding": E.tolist(),
+    }
+
+
+class Fixed(Loss):
+    def __init__(self, space: Space, value: NDArray[np.float64], log_scale: float = 0.0) -> None:
+        self.space = space
+        self._found = TokenGradient(value, np.abs(value), log_scale, 0.0, 0.0, 0.0)
+
+    def token_gradient(self, iterate: Iterate) -> TokenGradient:
+        return self._found
+
+    def measure(self, iterate: Iterate) -> Row:
+        return {}
+
+
+def test_what_the_weights_act_on() -> None:
+    assert EmbeddedOV(E).seen.tolist() == EmbeddedKQ(E, KEY, QUERY).seen.tolist() == [False, True, True]
+    assert TokenOV(3).seen.all()
+    assert TokenKQ(3, KEY, QUERY).seen.all()
+
+
+def test_how_much_may_have_become_0() -> None:
+    ones = np.ones((3, 3))
+    scattered = np.zeros((3, 3))
+    scattered[KEY, QUERY] = 1
+    assert EmbeddedOV(E).underflow == TINY * float((ones @ np.abs(E)).sum())
+    assert EmbeddedKQ(E, KEY, QUERY).underflow == TINY * float((np.abs(E).T @ scattered @ np.abs(E)).sum())
+    assert EmbeddedOV(1e-9 * E).underflow == EmbeddedKQ(1e-9 * E, KEY, QUERY).underflow == TINY
+    assert EmbeddedOV(0 * E).underflow == EmbeddedKQ(0 * E, KEY, QUERY).underflow == 0
+    assert TokenOV(3).underflow == TokenKQ(3, KEY, QUERY).underflow == 0
+
+
+def test_a_gradient_of_which_the_rest_underflowed_is_not_known_to_be_0() -> None:
+    token_of_zeros = np.zeros((3, 3))
+    token_of_zeros[0, 0] = 1.0
+    for space, value in ((EmbeddedOV(E), token_of_zeros), (EmbeddedKQ(E, KEY, QUERY), np.array([1.0, 0, 0, 0]))):
+        iterate = Iterate(space.shape, 1.0, None)
+        assert not Descent(Fixed(space, value)).step(iterate)
+        assert iterate.state_error == math.inf
+        iterate = Iterate(space.shape, 1.0, None)
+        assert not Descent(Fixed(space, 0 * value, -math.inf)).step(iterate)
+        assert iterate.state_error == 0
+
+
+def test_stage_1_beside_a_token_of_zeros() -> None:
+    """The other tokens' probabilities are below exp(-800), that of the token of zeros stays 2/3."""
+    weights = np.array([[3.0, -1.0], [1.5, -900.0], [2000.0, 40.0]])
+    found = OV(EmbeddedOV(E), np.arange(3), np.zeros((3, 2))).gradient(Iterate((3, 2), 1.0, None).placed(0, weights))
+    with mpmath.workdps(60):
+        B = mpmath.matrix(weights.tolist()) * mpmath.matrix(E.T.tolist())
+        G = mpmath.zeros(3, 3)
+        for x in range(3):
+            total = sum(mpmath.exp(B[v, x]) for v in range(3))
+            for v in range(3):
+                G[v, x] = (
+                    mpmath.exp(B[v, x]) / total
+                    if v != x
+                    else -sum(mpmath.exp(B[u, x]) for u in range(3) if u != x) / total
+                )
+        gradient = G * mpmath.matrix(E.tolist())
+        norm = mpmath.sqrt(sum(a**2 for a in gradient))
+        log_norm = float(mpmath.log(norm))
+        unit = np.array((gradient / norm).tolist(), dtype=float)
+    assert log_norm < -800
+    assert found.log_norm == pytest.approx(log_norm, rel=1e-13, abs=0)
+    np.testing.assert_allclose(found.value / found.norm, unit, atol=1e-11)
+
+
+def test_stage_2_beside_a_query_of_zeros() -> None:
+    """Attention is decided up to exp(-900) where the weights act; under the query of zeros it stays even."""
+    data = dataset_from_document(document(("ab", "a"), ("aab", "b"), ("ab0", "a")))
+    classes = sample_classes(data)
+    B = np.array([[2.0, -1.0, 0.5], [0.0, 3.0, 1.0], [1.0, 0.0, 4.0]])
+    space = EmbeddedKQ(E, classes.key, classes.pair_query)
+    weights = np.array([[100.0, -7.0], [-380.0, 3.0]])
+    found = GeneralB(space, classes, 3, np.zeros((2, 2)), B).gradient(Iterate((2, 2), 1.0, None).placed(0, weights))
+    with flint.ctx.workprec(6000):
+        log_norm, unit = embedded_gradient(data, B, weights)
+    assert log_norm < -600
+    assert found.curvature < 1e4 * found.norm
+    assert found.log_norm == pytest.approx(log_norm, rel=1e-12, abs=0)
+    np.testing.assert_allclose(found.value / found.norm, unit, atol=1e-10)
+
+
+def embedded_gradient(
+    data: Dataset, B: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64]]:
+    """Log of the norm and unit direction of dLoss/dW_kq by eq. 6, after the textbook."""
+    exact = flint.arb_mat(weights.tolist())
+    total = flint.arb_mat(2, 2)
+    for sample, count in zip(data.samples, data.counts, strict=True):
+        rows = [flint.arb_mat([E[data.index[x]].tolist()]) for x in sample.tokens]
+        weight = [(x * exact * rows[-1].transpose())[0, 0].exp() for x in rows]
+        phi = [w / sum(weight) for w in weight]
+        places = [data.index[x] for x in sample.tokens]
+        z = [sum((p * flint.arb(B[v, x]) for p, x in zip(phi, places, strict=True)), flint.arb(0)) for v in range(3)]
+        P = [value.exp() / sum((other.exp() for other in z), flint.arb(0)) for value in z]
+        y = data.index[sample.next]
+        g = [sum(flint.arb(B[v, x]) * (P[v] - (v == y)) for v in range(3)) for x in places]
+        mean = sum(p * value for p, value in zip(phi, g, strict=True))
+        for p, value, x in zip(phi, g, rows, strict=True):
+            total += (x.transpose() * rows[-1]) * (flint.arb(count) / sum(data.counts) * p * (value - mean))
+    entries = [[total[i, j] for j in range(2)] for i in range(2)]
+    norm = sum((a * a for row in entries for a in row), flint.arb(0)).sqrt()
+    return float(norm.log()), np.array([[float(a / norm) for a in row] for row in entries])
+
+
+@pytest.mark.parametrize(
+    ("samples", "lr1", "lr2", "steps2"),
+    [
+        ((("abaa", "a"), ("0bb", "b")), 70.0, 0.1, 1),
+        ((("ab", "a"), ("bba", "b"), ("ab0", "a")), 0.1, 300.0, 40),
+    ],
+)
+def test_training_goes_on_beside_a_token_of_zeros(
+    samples: tuple[tuple[str, str], ...], lr1: float, lr2: float, steps2: int
+) -> None:
+    made = document(*samples)
+    trained = train(dataset_from_document(made), steps1=40, steps2=steps2, lr1=lr1, lr2=lr2)
+    p = problem(made)
+    with flint.ctx.workprec(3000):
+        C = oracle.stage1(p, p.gram, lr1, 40)[-1]
+        state = oracle.stage2(p, p.gram, oracle.logits(C, p.gram), None, lr2, steps2)[-1]
+        norm = float(state.norm)
+    assert trained.stage1.step[-1] == 40
+    assert trained.stage1.norm[-1] > trained.stage1.norm[-5]
+    assert trained.stage2.norm[-1] == pytest.approx(norm, rel=0.1)
+    assert not trained.stage2.distance_error[-1] < 2
+
+
+def test_a_gradient_whose_squares_underflow_has_its_norm() -> None:
+    found = Fixed(TokenOV(2), np.array([[3e-170, 0.0], [0.0, 4e-170]])).gradient(Iterate((2, 2), 1.0, None))
+    assert found.norm == pytest.approx(5e-170, rel=1e-15, abs=0)
+
+
+def test_small_weights_have_their_direction_or_no_error_bound() -> None:
+    what = np.array([[0.6, 0.8]])
+    for size, known in ((1e-170, True), (1e-318, False)):
+        iterate = Iterate((1, 2), 1.0, what, normalised=False)
+        iterate.step(np.array([[-1.0, 0.0]]), log_norm=math.log(size), rounding=0.0, curvature=0.0, concavity=0.0)
+        found = iterate.direction()
+        assert found.norm == pytest.approx(size, rel=1e-3, abs=0)
+        if known:
+            assert found.one_minus_cos == pytest.approx(0.4, rel=1e-12)
+            assert found.distance_error < 1e-12
+        else:
+            assert found.distance_error == 2

@@ -1,0 +1,22 @@
+"""How large arrays are, as far down as float64 goes."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+TINY = float(np.finfo(np.float64).tiny)
+"""What is less has fewer digits, or is 0."""
+
+SQUARES_ARE_NORMAL = 1e-140
+"""Squares of entries that count beside one of this size have all their digits."""
+
+
+def norm(array: NDArray[np.float64]) -> float:
+    """The Frobenius norm, also where the squares of the entries underflow.
+
+    >>> norm(np.array([3e-200, -4e-200]))
+    5e-200
+    """
+    largest = float(np.abs(array).max(initial=0.0))
+    if largest >= SQUARES_ARE_NORMAL or largest == 0:
+        return float(np.linalg.norm(array))
+    return largest * float(np.linalg.norm(array / largest))
