@@ -18,6 +18,7 @@ from marginaudit.training.ntp import StageRecord
 Floats: TypeAlias = NDArray[np.float64]
 
 EPS = float(np.finfo(float).eps)
+TINY = float(np.finfo(float).tiny)
 
 SATURATED = 30
 """exp(-30) of attention is on other than optimal tokens: see `asymptotic_from`."""
@@ -100,8 +101,10 @@ def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
 
 
 def longest_token(run: Run) -> float:
-    """The largest norm of an embedding."""
-    return float(np.linalg.norm(run.dataset.embeddings, axis=1).max())
+    """The largest norm of an embedding, also where squares of its entries underflow."""
+    E = run.dataset.embeddings
+    largest = float(np.abs(E).max())
+    return largest * float(np.linalg.norm(E / largest, axis=1).max()) if largest > 0 else 0.0
 
 
 def state_error(stage: StageRecord) -> Floats:
@@ -114,9 +117,15 @@ def state_error(stage: StageRecord) -> Floats:
     return np.where(stage.step == 0, 0.0, error)
 
 
+def _carried(run: Run, stage: StageRecord, tokens: Literal[1, 2]) -> Floats:
+    """What an error of W makes of products with one or two tokens, at most: 0 where all tokens are zeros."""
+    longest = longest_token(run)
+    return max(longest**tokens, TINY) * state_error(stage) if longest > 0 else np.zeros(len(stage))
+
+
 def margin_error(run: Run, stage: StageRecord) -> Floats:
     """Bound on the error of each (e_{n(x)} - e_v)^T W x of a record of stage 1, shape (records,)."""
-    return np.asarray(np.sqrt(2) * longest_token(run) * state_error(stage) + FORMULA_ROUNDING * stage.norm)
+    return np.asarray(np.sqrt(2) * _carried(run, stage, 1) + FORMULA_ROUNDING * stage.norm)
 
 
 def score_error(run: Run) -> Floats:
@@ -126,7 +135,7 @@ def score_error(run: Run) -> Floats:
     """
     stage = run.training.stage2
     size = stage.along * np.abs(stage.reference).max(initial=0.0) + np.abs(stage.rest).max(axis=1, initial=0.0)
-    error = 2 * longest_token(run) ** 2 * state_error(stage) + EPS * (16 * size + 64)
+    error = 2 * _carried(run, stage, 2) + EPS * (16 * size + 64)
     return np.where(stage.step == 0, 0.0, error)
 
 

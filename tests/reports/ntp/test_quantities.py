@@ -164,6 +164,15 @@ def test_a_logarithm_is_off_by_the_rounding_of_a_few_dozen_operations() -> None:
     assert [f"{bar:.1e}" for bar in found] == ["1.4e-14", "1.4e-14", "4.3e-14"]
 
 
+def test_products_with_tokens_of_zeros_are_exact_and_with_tiny_ones_not_known() -> None:
+    for size, expected in ((0.0, 0.0), (1e-200, np.inf)):
+        on = Run(replace(PAIR, embedding=size * np.eye(2)), Config(steps1=2, steps2=2))
+        for stage in (on.training.stage1, on.training.stage2):
+            lost = replace(stage, distance_error=np.full(len(stage), np.nan), norm=np.zeros(len(stage)))
+            assert quantities._carried(on, lost, 1)[-1] == quantities._carried(on, lost, 2)[-1] == expected
+        assert not np.isnan(stage2_log_loss(on, 0).radius).any()
+
+
 def test_scores_of_long_tokens_are_off_by_more() -> None:
     data = replace(PAIR, embedding=np.diag([1.0, 3.0]))
     on = Run(data, Config(steps1=5, steps2=4))
