@@ -1,6 +1,5 @@
 """`marginaudit audit`."""
 
-import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -9,7 +8,7 @@ from typing import Any
 
 import click
 
-from marginaudit.orders import InputError, counted
+from marginaudit.orders import InputError, counted, shown_path
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
 from marginaudit.reports.audit.ledger import chosen
 from marginaudit.reports.audit.made import made
@@ -32,11 +31,12 @@ from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.command.verdicts import print_verdicts
-from marginaudit.reports.page.exports import FORMATS
+from marginaudit.reports.page.exports import EXPORTED, FORMATS
 from marginaudit.reports.page.replacement import refusing, replacing
 from marginaudit.reports.page.write import files_of_report, write_report
 from marginaudit.reports.parts.auditing import audit_in_parts
 from marginaudit.reports.parts.kept import default_folder
+from marginaudit.reports.shell import joined
 from marginaudit.reports.verdict import Verdict
 
 PAPERS = papers()
@@ -134,6 +134,7 @@ def audit(
     steps = [source.paper.steps(config[source.paper.name]) for source in sources]
     reached = dict.fromkeys((source.dataset.name for source in sources), 0)
     length = {source.dataset.name: count for source, count in zip(sources, steps, strict=True)}
+    before = files_of_report(out) or frozenset()
     with replacing(out, files_of_report) as folder, progress_bar(total=sum(steps)) as bar:
 
         def reach(dataset: str, steps: int) -> None:
@@ -162,10 +163,12 @@ def audit(
             keep_in=default_folder(),
             fresh=fresh,
         )
-        command = None if typed is None else shlex.join(["marginaudit", *typed])
+        command = None if typed is None else joined(["marginaudit", *typed])
         result = replace(result, made=made(command, [file for file in (path, claims_file) if file is not None]))
         with refusing(out):
             write_report(result, folder, bar.say, exports)
+    if gone := sorted(name for name in before if name.endswith(EXPORTED) and not (out / name).exists()):
+        tell(f"{shown_path(str(out))}: {', '.join(gone)} of the report before: not exported this time, and removed")
     report = out / "report.html"
     document = result.as_document()
     if as_json:

@@ -14,6 +14,9 @@ from marginaudit.reports.paper import Paper, Table
 FORMATS = ("latex", "markdown", "parquet", "pdf")
 """What `--export` takes: pdf is about figures, the others about tables."""
 
+EXPORTED = (".tex", ".bib", ".md", ".parquet", ".pdf")
+"""How the names of exported files end."""
+
 WRITERS = {"latex": (latex, "tex"), "markdown": (markdown, "md")}
 
 COLUMNS = ("claim", "verdict", "evidence", "measured", "bound", "slack", "informative_from")

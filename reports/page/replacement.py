@@ -117,9 +117,13 @@ def _carry_over(old: Path, new: Path, owned: frozenset[str]) -> None:
     for folder, folders, files in os.walk(old):
         for path in (Path(folder, name) for name in sorted([*files, *folders])):
             relative = path.relative_to(old)
-            if relative.as_posix() in owned or (path.is_dir() and not path.is_symlink()):
+            if relative.as_posix() in owned:
                 continue
             copy = new / relative
+            if path.is_dir() and not path.is_symlink():
+                if not any(path.iterdir()) and not os.path.lexists(copy):
+                    copy.mkdir(parents=True)
+                continue
             while os.path.lexists(copy):
                 copy = copy.with_name(copy.name + "~")
             copy.parent.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,15 @@
 """The command that gives one row of a report again."""
 
-import shlex
 from dataclasses import fields
 from typing import Any
+
+import numpy as np
 
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
 from marginaudit.reports.settings import settings_of
+from marginaudit.reports.shell import joined, quoted
 
 
 def settings_given(paper: Any, config: Any) -> list[str]:
@@ -35,15 +37,16 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
     ``data`` there, and a claim of one's own in an audit made ``in_python`` is ``claim``.
     """
     made_there = source.origin == IN_PYTHON
+    place = source.path or source.origin
     own_claim = not row.paper.has(row.claim)
     if made_there or (own_claim and in_python):
-        data = ("data", f"data: {row.dataset}") if made_there else (repr(source.origin), "")
+        data = ("data", f"data: {row.dataset}") if made_there else (repr(place), "")
         claim = ("claim", f"claim: {row.claim.id}") if own_claim else (repr(row.claim.id), "")
         told = ", ".join(filter(None, (data[1], claim[1])))
         return printable(f"audit({data[0]}, claims={claim[0]}{_config_given(row.paper, config)})  # {told}")
     own = ["--claims", claims_file] if own_claim and claims_file is not None else []
     words = ["--claim", row.claim.id, *own, *settings_given(row.paper, config)]
-    return printable(f"marginaudit audit {argument(source.origin)} {shlex.join(words)}")
+    return printable(f"marginaudit audit {argument(place)} {joined(words)}")
 
 
 def argument(origin: str) -> str:
@@ -56,11 +59,18 @@ def argument(origin: str) -> str:
     """
     if origin == IN_PYTHON:
         return "DATASET.json"
-    return shlex.quote(f"./{origin}" if origin.startswith("-") else origin)
+    return quoted(f"./{origin}" if origin.startswith("-") else origin)
 
 
 def _config_given(paper: Any, config: Any) -> str:
     usual = paper.config()
     values = {name: getattr(config, name) for name in settings_of(type(config))}
-    given = {name: value for name, value in values.items() if value != getattr(usual, name)}
+    given = {name: _plain(value) for name, value in values.items() if value != getattr(usual, name)}
     return f", config={given}" if given else ""
+
+
+def _plain(value: Any) -> Any:
+    """A setting without NumPy's types, whose ``repr`` needs NumPy."""
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value.item() if isinstance(value, np.generic) else value

@@ -31,6 +31,8 @@ COLUMNS = (
 )
 """Of a table of verdicts in Python, as report.json names them."""
 
+NO_HASH = "0" * 64
+
 VERDICT_COLUMNS = tuple(column for column in COLUMNS if column != "constant")
 """Of verdicts.csv."""
 
@@ -38,7 +40,8 @@ VERDICT_COLUMNS = tuple(column for column in COLUMNS if column != "constant")
 def write_report(audit: Audit, folder: Path, progress: Callable[[str], None], exports: Collection[str] = ()) -> None:
     """Write report.html, report.json, verdicts.csv, tables/, figures/, trajectories/ and proofs/ into a folder.
 
-    report.json names all files of the report, with the hashes of the others. ``exports`` are
+    report.json names all files of the report, with their hashes; its own is that of itself with `NO_HASH` in the
+    hash's place. ``exports`` are
     `marginaudit.reports.page.exports.FORMATS`.
     """
     for name, content in _files(audit, progress, exports).items():
@@ -54,17 +57,23 @@ def files_of_report(folder: Path) -> frozenset[str] | None:
     """
     found = folder / "report.json"
     try:
-        document: Any = json.loads(found.read_text(encoding="utf-8")) if found.is_file() else None
+        content = found.read_bytes() if found.is_file() else b"null"
+        document: Any = json.loads(content)
         if "marginaudit" not in document:
             return None
         hashes = dict(document.get("sha256", {}))
         return frozenset(
             name
             for name in map(str, document["files"])
-            if name not in hashes or _hash_of(folder / name) == hashes[name]
+            if name not in hashes
+            or hashes[name] == (_own_hash(content, hashes[name]) if name == "report.json" else _hash_of(folder / name))
         )
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
+
+
+def _own_hash(report: bytes, said: str) -> str:
+    return hashlib.sha256(report.replace(said.encode(), NO_HASH.encode(), 1)).hexdigest()
 
 
 def _hash_of(path: Path) -> str | None:
@@ -106,8 +115,11 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     files["report.html"] = page(audit, document, pictures, beside, proofs)
     written = {name: text.encode("utf-8") if isinstance(text, str) else text for name, text in files.items()}
     document["files"] = sorted([*files, "report.json"])
-    document["sha256"] = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(written.items())}
-    return written | {"report.json": json_text(document, indent=2).encode("utf-8")}
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in written.items()}
+    document["sha256"] = dict(sorted({**hashes, "report.json": NO_HASH}.items()))
+    report = json_text(document, indent=2).encode("utf-8")
+    own = hashlib.sha256(report).hexdigest().encode()
+    return written | {"report.json": report.replace(NO_HASH.encode(), own, 1)}
 
 
 def _stems(audit: Audit) -> dict[str, str]:

@@ -33,10 +33,18 @@ PAGE_MAKERS = ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
 NUMBERS = tuple(field.name for field in fields(Finding) if field.name not in ("verdict", "evidence", "curve"))
 
 
-def default_folder() -> Path:
-    """Where parts are kept: ``marginaudit/parts`` in the user's folder for caches, as the XDG has it."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if Path(base).is_absolute() else Path("~/.cache").expanduser()) / "marginaudit" / "parts"
+def default_folder() -> Path | None:
+    """Where parts are kept: ``marginaudit/parts`` in the user's folder for caches, as the XDG has it.
+
+    None for a user without a home, as in some containers: nothing is kept then.
+    """
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():
+        try:
+            base = Path("~/.cache").expanduser()
+        except RuntimeError:
+            return None
+    return base / "marginaudit" / "parts"
 
 
 def key_of(part: Part) -> str | None:
@@ -94,8 +102,9 @@ def read(folder: Path, key: str, part: Part) -> Found | None:
 
 
 def write(folder: Path, key: str, found: Found) -> None:
-    """Keep a part, where there is room for it."""
-    _write(folder, key, _to_document(found))
+    """Keep a part, where there is room for it; none with a broken finding, which a want of memory may have made."""
+    if all(finding.verdict is not Verdict.BROKEN for finding in found.findings.values()):
+        _write(folder, key, _to_document(found))
 
 
 def read_files(folder: Path, key: str) -> dict[str, bytes] | None:

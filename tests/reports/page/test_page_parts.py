@@ -1,13 +1,18 @@
 """What the page says of statements and rows: theorems, forms, counts, room, banners, and the commands of rows."""
 
+import ast
 import math
+import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.made import made
@@ -186,6 +191,37 @@ def test_a_rows_command_has_the_settings_that_are_not_the_usual() -> None:
     mine = replace(row("ntp.lemma4"), claim=replace(LEDGER["ntp.lemma4"], id="mine.first"))
     assert command(mine, file("d.json"), usual, "mine.py").endswith("--claim mine.first --claims mine.py")
     assert command(row("ntp.lemma4"), file("-d.txt"), usual, None) == "marginaudit audit ./-d.txt --claim ntp.lemma4"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Bildschirm\u202f10.json",
+        "a\xa0b.json",
+        "\t\n.json",
+        "e\u202ecba.json",
+        "\ue000'\\.json",
+        "\udcff.json",
+        "\U0001f468\u200d\U0001f33e.json",
+    ],
+)
+def test_a_path_of_any_characters_is_given_again(name: str) -> None:
+    """By bash, and by Python; in characters that can be seen."""
+    source = replace(file(printable(name)), path=name)
+    given = command(row("ntp.lemma4"), source, NTP.config(), None)
+    assert given.isprintable()
+    words = given.removeprefix("marginaudit audit ").removesuffix(" --claim ntp.lemma4")
+    echoed = subprocess.run(["bash", "-c", f"printf %s {words}"], capture_output=True, check=True).stdout
+    assert os.fsdecode(echoed) == name
+    mine = replace(row("ntp.lemma4"), claim=replace(LEDGER["ntp.lemma4"], id="mine.first"))
+    in_python = command(mine, source, NTP.config(), None, in_python=True)
+    assert ast.literal_eval(in_python.removeprefix("audit(").partition(", claims")[0]) == name
+
+
+def test_settings_of_numpy_are_plain_in_python() -> None:
+    config = replace(NTP.config(), lr2=np.float64(0.03), at=(np.int64(1), np.int64(9)))
+    given = command(row("ntp.lemma4"), Source(None, NTP, IN_PYTHON), config, None)
+    assert given.startswith("audit(data, claims='ntp.lemma4', config={'lr2': 0.03, 'at': (1, 9)})")
 
 
 def test_what_is_in_python_alone_is_given_again_in_python() -> None:

@@ -68,6 +68,17 @@ def test_the_old_report_goes_and_what_is_not_of_it_stays(folder: Path) -> None:
     assert os.listdir(folder.parent) == ["report"]  # noqa: PTH208  (hidden names too)
 
 
+def test_empty_folders_stay(folder: Path) -> None:
+    """As git has them; a folder of the old report's files alone goes with it."""
+    for name in (".git/refs/heads", "figures/mine", "tables"):
+        (folder / name).mkdir(parents=True)
+    write({"old/a.svg": "old"} | report("old", "report.html", "old/a.svg"), folder)
+    replace(folder)
+    for name in (".git/refs/heads", "figures/mine", "tables"):
+        assert (folder / name).is_dir()
+    assert not (folder / "old").exists()
+
+
 def test_what_the_new_report_would_overwrite_gets_another_name(folder: Path) -> None:
     write({"tables/c.csv": "mine", "tables/c.csv~": "mine too"}, folder)
     replace(folder)

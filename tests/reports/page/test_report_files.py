@@ -4,6 +4,7 @@ import base64
 import csv
 import hashlib
 import io
+import json
 import math
 import os
 import re
@@ -322,6 +323,7 @@ def test_what_an_earlier_report_left_is_removed_and_nothing_else(
     for name in ("old.svg", "mine.svg"):
         (report / "figures" / name).write_text("svg")
     document = strict_json((report / "report.json").read_text(encoding="utf-8"))
+    del document["sha256"]["report.json"]  # as of an earlier version
     document["files"] += [
         "figures/old.svg",
         "figures/old.svg",
@@ -355,7 +357,32 @@ def test_what_the_user_changed_in_a_report_is_kept(command: Command, tmp_path: P
     assert contents(report)[name] == first[name]
     document = strict_json((report / "report.json").read_text(encoding="utf-8"))
     hashes = {name: hashlib.sha256((report / name).read_bytes()).hexdigest() for name in first if name != "report.json"}
+    own = document["sha256"].pop("report.json")
     assert document["sha256"] == hashes
+    content = (report / "report.json").read_bytes()
+    assert own == hashlib.sha256(content.replace(own.encode(), b"0" * 64)).hexdigest()
+
+
+def test_a_report_json_that_the_user_changed_is_kept(command: Command, tmp_path: Path) -> None:
+    report, arguments = tmp_path / "report", (*SHORT, "--claim", "ntp.lemma4", "--out")
+    for _ in range(2):
+        assert command("audit", "example-1", *arguments, report).status == 0
+        assert not (report / "report.json~").exists()
+    document = strict_json((report / "report.json").read_text(encoding="utf-8"))
+    mine = json.dumps(document | {"my note": "check again"})
+    (report / "report.json").write_text(mine, encoding="utf-8")
+    assert command("audit", "example-1", *arguments, report).status == 0
+    assert (report / "report.json~").read_text(encoding="utf-8") == mine
+
+
+def test_exports_that_go_are_named(command: Command, tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    arguments = ("audit", "example-1", *SHORT, "--claim", "ntp.lemma4", "--out", report)
+    assert "removed" not in command(*arguments, "--export", "latex").err
+    assert "removed" not in command(*arguments, "--export", "latex", "--export", "markdown").err
+    said = command(*arguments, "--export", "latex").err
+    assert f"{report}: tables/direction.md, tables/proposition2.md, tables/verdicts.md of the report before" in said
+    assert ".tex" not in said
 
 
 def test_two_datasets_of_one_name(command: Command, tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ from marginaudit.reports.parts import kept
 from marginaudit.reports.parts.auditing import audit_in_parts
 from marginaudit.reports.parts.part import Found, Part, compute, ignored
 from marginaudit.reports.snap import ClassConfig
-from tests.command_line import SHORT, SVOP, Command, dataset_file
+from marginaudit.reports.verdict import Finding, Verdict
+from tests.command_line import SHORT, SVOP, Command, dataset_file, strict_json
 from tests.third_paper.paper import PAPER as THIRD
 
 CLAIMS = tuple(LEDGER[name] for name in ("ntp.theorem1.norm", "ntp.prop2.closed-form", "ntp.theorem2.floor"))
@@ -150,6 +151,15 @@ def test_where_parts_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert kept.default_folder() == tmp_path / "elsewhere/marginaudit/parts"
 
 
+def test_a_user_without_a_home_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless(path: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    assert kept.default_folder() is None
+
+
 def test_a_folder_that_cannot_be_made_keeps_nothing(tmp_path: Path, found: Found) -> None:
     (tmp_path / "file").touch()
     kept.write(tmp_path / "file" / "folder", "key", found)
@@ -180,6 +190,23 @@ def test_a_repeated_audit_judges_nothing(command: Command, computed: list[str]) 
     assert files == {path.relative_to("report") for path in Path("report").rglob("*") if path.is_file()}
     assert all(Path("first", file).read_bytes() == Path("report", file).read_bytes() for file in files)
     assert command(*AUDIT, "--fresh").status == 0
+    assert computed == ["svop", "svop"]
+
+
+def test_what_is_broken_is_not_kept(command: Command, computed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a want of memory may be over."""
+    module = import_module("marginaudit.reports.parts.auditing")
+    healthy = module.compute
+
+    def short_of_memory(part: Part, progress: Any) -> Found:
+        found: Found = healthy(part, progress)
+        first = next(iter(found.findings))
+        return replace(found, findings={**found.findings, first: Finding(Verdict.BROKEN)})
+
+    monkeypatch.setattr(module, "compute", short_of_memory)
+    assert strict_json(command(*AUDIT, "--json").out)["verdicts"][0]["verdict"] == "broken"
+    monkeypatch.setattr(module, "compute", healthy)
+    assert strict_json(command(*AUDIT, "--json").out)["verdicts"][0]["verdict"] != "broken"
     assert computed == ["svop", "svop"]
 
 

@@ -1,0 +1,31 @@
+"""Words as a shell takes them, whatever characters they hold."""
+
+import os
+import shlex
+from collections.abc import Iterable
+
+
+def quoted(word: str) -> str:
+    r"""The word, quoted where it has to be, in characters that can be seen and copied.
+
+    What cannot be shown is written as bytes in ``$'...'``, which bash, zsh, ksh and POSIX's shells of 2024 read.
+
+    >>> print(quoted("my data.json"), quoted("no-break\u202fspace 'a\\b'"))
+    'my data.json' $'no-break\342\200\257space \'a\\b\''
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    return "$'" + "".join(map(_escaped, word)) + "'"
+
+
+def joined(words: Iterable[str]) -> str:
+    """A command of these words."""
+    return " ".join(map(quoted, words))
+
+
+def _escaped(character: str) -> str:
+    if character in "\\'":
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(character))
