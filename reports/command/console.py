@@ -59,6 +59,8 @@ def width(piped: int = PIPED_WIDTH) -> int:
 
 def cell(value: Any) -> Text:
     """A table cell: text from outside is shown as it is, without markup or control characters."""
+    if isinstance(value, Text):
+        return value
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return Text(number(value), justify="right")
     text = printable(str(value))

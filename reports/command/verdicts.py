@@ -5,12 +5,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.text import Text
+
 from marginaudit.orders import shortened
 from marginaudit.reports.command.console import print_summary, print_table, width
-from marginaudit.reports.page.numbers import number
+from marginaudit.reports.page.numbers import bound, number
 from marginaudit.reports.verdict import Verdict
 
-WIDE = 116
+WIDE = 118
 """Columns of a terminal in which a verdict's numbers have room beside it."""
 
 COLUMNS = ("claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative_from")
@@ -30,7 +32,7 @@ def print_verdicts(rows: Sequence[Row]) -> None:
     """
     if width() >= WIDE:
         header = [name.replace("_", " ") for name in COLUMNS]
-        print_table("Verdicts", header, [[row[name] for name in COLUMNS] for row in rows])
+        print_table("Verdicts", header, [[_shown(row, name) for name in COLUMNS] for row in rows])
     else:
         of_claims: dict[str, list[Row]] = {}
         for row in rows:
@@ -66,6 +68,10 @@ def why_not_applicable(rows: Sequence[Row]) -> list[tuple[int, str, str]]:
             counts[why] += 1
             datasets.setdefault(why, {})[row["dataset"]] = None
     return [(count, why, ", ".join(datasets[why])) for why, count in counts.most_common()]
+
+
+def _shown(row: Row, name: str) -> Any:
+    return Text(bound(row), justify="right") if name == "bound" else row[name]
 
 
 def _in_short(claim: str, rows: Sequence[Row]) -> tuple[str, str, str]:

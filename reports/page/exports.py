@@ -9,6 +9,7 @@ from typing import Any
 from marginaudit.reports.grid import NONE, Grid, brief
 from marginaudit.reports.page.formats import flat, markdown
 from marginaudit.reports.page.latex import latex, latex_text
+from marginaudit.reports.page.numbers import bound
 from marginaudit.reports.paper import Paper, Table
 
 FORMATS = ("latex", "markdown", "parquet", "pdf")
@@ -83,7 +84,7 @@ def _verdicts(document: Mapping[str, Any]) -> Iterator[Grid]:
         yield Grid(
             f"Verdicts on {data['name']}",
             tuple(name.replace("_", " ") for name in COLUMNS),
-            tuple(tuple(_cell(row[name]) for name in COLUMNS) for row in rows),
+            tuple(tuple(bound(row) if name == "bound" else _cell(row[name]) for name in COLUMNS) for row in rows),
             (),
             words=NAMES,
         )

@@ -21,7 +21,7 @@ from marginaudit.reports.page import svg
 from marginaudit.reports.page.banners import banners
 from marginaudit.reports.page.formulas import mathml
 from marginaudit.reports.page.headline import headline
-from marginaudit.reports.page.numbers import number, powers
+from marginaudit.reports.page.numbers import bound, number, powers
 from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import argument, command
 from marginaudit.reports.page.statements import LINKS, panels
@@ -37,9 +37,6 @@ WORST_FIRST = [verdict.value for verdict in Verdict]
 
 GLYPHS = {Evidence.PROVED: "∎", Evidence.EXACT: "=", Evidence.CERTIFIED: "⊂", Evidence.FLOAT64: "≈"}
 """How the matrix shows the evidence."""
-
-SIGNS = {"upper": "≤", "lower": "≥"}
-"""Before a bound: the measured quantity's relation to it."""
 
 WIDEST_BESIDE_OTHERS = 600
 """Pixels of a picture's width, up to which several stand side by side."""
@@ -101,7 +98,7 @@ def page(
         forms=FORMS,
         printed=PRINTED,
         glyphs={evidence.value: glyph for evidence, glyph in GLYPHS.items()},
-        signs=SIGNS,
+        bound=bound,
         worst_first=WORST_FIRST,
         evidences=sorted(Counter(row.finding.evidence.value for row in audit.rows).items()),
         colours={name.value: colour for colours in (VERDICTS, STANDINGS) for name, colour in colours.items()},

@@ -1,7 +1,8 @@
 """How reports write numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 
 def number(value: float | None) -> str:
@@ -18,6 +19,20 @@ def number(value: float | None) -> str:
         return f"{value:.4g}"
     except OverflowError:  # of a whole number beyond all floats
         return f"{Decimal(value):.4g}"
+
+
+SIGNS = {"upper": "≤", "lower": "≥"}
+"""Before a bound: the measured quantity's relation to it."""
+
+
+def bound(row: Mapping[str, Any]) -> str:
+    """The bound of a verdict with its sign; alone where it is the other side of an equality, or a limit.
+
+    >>> [bound({"bound": value, "side": side}) for value, side in ((7.5, "lower"), (2.0, None), (None, "upper"))]
+    ['≥ 7.5', '2', '–']
+    """
+    sign = SIGNS.get(row["side"]) if row["bound"] is not None else None
+    return f"{sign} {number(row['bound'])}" if sign else number(row["bound"])
 
 
 def powers(room: Sequence[float]) -> str:

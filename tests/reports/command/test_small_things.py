@@ -125,13 +125,13 @@ def test_a_piped_table_follows_columns(capsys: pytest.CaptureFixture[str], monke
 
 
 def test_an_audits_verdicts_are_told_at_any_width(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From 116 columns on a row a verdict with its numbers; in fewer a row a claim: how many of each, and the worst."""
+    """From 118 columns on a row a verdict with its numbers; in fewer a row a claim: how many of each, and the worst."""
     audit = ("audit", "example-1", "section-7", "free-20", "--claim", "ntp.prop2.*", *SHORT, "--out", "report")
-    monkeypatch.setenv("COLUMNS", "116")
+    monkeypatch.setenv("COLUMNS", "118")
     wide = [line.split() for line in command(*audit).out.splitlines()]
     assert wide[1] == ["claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative", "from"]
     assert ["ntp.prop2.corollary", "free-20", "violated"] in [line[:3] for line in wide]
-    monkeypatch.setenv("COLUMNS", "115")
+    monkeypatch.setenv("COLUMNS", "117")
     short = [line.split() for line in command(*audit).out.splitlines()]
     assert short[1] == ["claim", "verdicts", "worst"]
     assert ["ntp.prop2.closed-form", "1", "violated,", "2", "holds", "free-20,", "slack"] in [
