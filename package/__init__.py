@@ -6,11 +6,12 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marginaudit.reports.page.frames import to_latex
     from marginaudit.reports.python import Report, audit
 
     __version__: str
 
-__all__ = ["Report", "__version__", "audit"]
+__all__ = ["Report", "__version__", "audit", "to_latex"]
 
 
 def __getattr__(name: str) -> Any:
@@ -21,8 +22,9 @@ def __getattr__(name: str) -> Any:
         return version("marginaudit")
     if name in __all__:
         from marginaudit.reports import python
+        from marginaudit.reports.page import frames
 
-        return getattr(python, name)
+        return getattr(frames if name == "to_latex" else python, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -6,6 +6,9 @@ from fnmatch import fnmatchcase
 
 from marginaudit.orders import InputError, shown
 
+MOST_NAMED = 5
+"""Claims that an error names."""
+
 
 def matching_ids(pattern: str, known: Collection[str], where: str) -> list[str]:
     """The ids that a pattern matches; of an id that is none, those of its parts.
@@ -28,6 +31,12 @@ def matching_ids(pattern: str, known: Collection[str], where: str) -> list[str]:
 
 
 def known_ids(name: str, known: Collection[str]) -> str:
-    """What is expected in place of an id that is none, with those that are near it."""
+    """What is expected in place of an id that is none: one of a few, or with those that are near it.
+
+    >>> known_ids("mine.c", ["mine.a", "mine.b"])
+    'one of mine.a, mine.b'
+    """
+    if len(known) <= MOST_NAMED:
+        return f"one of {', '.join(known)}"
     near = get_close_matches(name, known, n=3)
     return "an id that `marginaudit claims` lists" + (f", such as {', '.join(near)}" if near else "")

@@ -11,7 +11,7 @@ from marginaudit.orders import InputError, shown
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, distinct_names
 from marginaudit.reports.audit.ledger import all_papers, paper_of
-from marginaudit.reports.audit.sources import Source, cases_of, load, made_in_python, once_each, papers_of
+from marginaudit.reports.audit.sources import Source, cases_of, load, made_in_python, once_each, papers_of, some_judged
 from marginaudit.reports.audit.user_claims import all_claims
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.claim_ids import matching_ids
@@ -20,7 +20,7 @@ from marginaudit.reports.page.replacement import replacing
 from marginaudit.reports.page.write import COLUMNS, files_of_report, write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts.auditing import audit_in_parts
-from marginaudit.reports.settings import settings_of
+from marginaudit.reports.settings import MOST_JOBS, is_whole, settings_of
 from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
@@ -125,6 +125,9 @@ def audit(
         if not found:
             raise InputError("data", got="no dataset", expected="one or more, or None for the built-in cases")
     sources = distinct_names(found, lambda _: None)
+    some_judged(chosen, sources, "claims")
+    if not is_whole(jobs, 1, MOST_JOBS):
+        raise InputError("jobs", got=shown(jobs), expected=f"a whole number from 1 to {MOST_JOBS}")
     configs = _configs(config, {paper.name: paper for paper in papers_of(sources)})
     if jobs > 1:
         done = audit_in_parts(

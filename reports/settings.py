@@ -15,6 +15,9 @@ from marginaudit.orders import InputError, shown
 MOST_STEPS = 10**18
 """Step counts go up to here."""
 
+MOST_JOBS = 1024
+"""Datasets that are judged at a time, at most."""
+
 
 @dataclass(frozen=True)
 class Values:

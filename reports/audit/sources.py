@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from marginaudit.orders import InputError, content_of, printable, read, shown
 from marginaudit.reports.audit.outside import Notice, failures_in_one_line
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.paper import Paper
 
 N = TypeVar("N")
@@ -69,6 +70,20 @@ def made_in_python(dataset: Any, paper: Paper) -> Source:
     """A dataset that is of no file, with the hash of what a file of it would hold."""
     document = json.dumps(paper.kind.to_document(dataset), sort_keys=True)
     return Source(dataset, paper, IN_PYTHON, hashlib.sha256(document.encode()).hexdigest())
+
+
+def some_judged(claims: Iterable[Claim], sources: Sequence[Source], where: str) -> None:
+    """See to it that a claim is about a dataset.
+
+    Raises
+    ------
+    InputError
+        None is.
+    """
+    if not any(source.paper.judges(claim) for claim in claims for source in sources):
+        kinds = ", ".join(dict.fromkeys(source.paper.kind.name for source in sources))
+        names = ", ".join(dict.fromkeys(printable(source.dataset.name) for source in sources))
+        raise InputError(where, got="claims about other data alone", expected=f"one about {kinds}, as {names} is")
 
 
 def once_each(names: Iterable[N]) -> list[N]:

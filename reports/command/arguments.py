@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from marginaudit.orders import InputError, shown
-from marginaudit.reports.claim_ids import known_ids, matching_ids
+from marginaudit.reports.claim_ids import MOST_NAMED, known_ids, matching_ids
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.streams import tell
 
@@ -36,10 +36,6 @@ CHOSEN = click.option(
     metavar="ID",
     help="Only the claim of this id, or those whose ids match, such as 'ntp.theorem2.*'. May be given again.",
 )
-
-
-MOST_NAMED = 5
-"""Claims that an error names."""
 
 
 @cache
@@ -90,8 +86,10 @@ def one_claim(name: str, known: "Ledger") -> "Claim":
     return known[found[0]]
 
 
-def matching(patterns: Sequence[str], known: "Ledger") -> "list[Claim]":
+def matching(patterns: Sequence[str], known: "Ledger", where: str = "--claim") -> "list[Claim]":
     """The claims whose ids match one of the patterns, in the ledger's order; all where there is no pattern.
+
+    ``where`` the patterns come from stands before what is wrong with one.
 
     Raises
     ------
@@ -100,5 +98,5 @@ def matching(patterns: Sequence[str], known: "Ledger") -> "list[Claim]":
     """
     if not patterns:
         return list(known.values())
-    wanted = {name for pattern in patterns for name in matching_ids(pattern, known, "--claim")}
+    wanted = {name for pattern in patterns for name in matching_ids(pattern, known, where)}
     return [claim for name, claim in known.items() if name in wanted]

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from marginaudit.orders import InputError, counted, shown_path
+from marginaudit.orders import counted, shown_path
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
 from marginaudit.reports.audit.ledger import chosen
 from marginaudit.reports.audit.made import made
-from marginaudit.reports.audit.sources import cases_of, load, once_each, papers_of
+from marginaudit.reports.audit.sources import cases_of, load, once_each, papers_of, some_judged
 from marginaudit.reports.command.arguments import (
     CHOSEN,
     CLAIMS,
@@ -112,21 +112,21 @@ def audit(
     before what it says. What was audited before with the same data, settings, versions and code is not
     audited again; it is kept in ~/.cache/marginaudit (XDG_CACHE_HOME).
     """
+    where = "--claim"
     if (path := only_description(datasets)) is not None:
+        where = where if patterns else f"{shown_path(path)}: claims"
         found = described(path, PAPERS, FORMATS)
         datasets, name, claims_file = found.datasets, name or found.paper, claims_file or found.claims_file
         patterns, exports = patterns or found.claims, exports or found.exports
         not_given = {key for key, value in given.items() if value is None or value is False}
         given |= {key: found.settings.get(key) for key in not_given}
     audited = chosen(PAPERS, name or "all")
-    claims = matching(patterns, only_of(claims_file) if only_mine else ledger(claims_file, audited))
+    claims = matching(patterns, only_of(claims_file) if only_mine else ledger(claims_file, audited), where)
     spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
     loaded = [load(name, audited) for name in once_each(datasets)] if datasets else cases_of(spoken_of, tell)
     sources = distinct_names(loaded, tell)
-    if (patterns or only_mine) and not any(source.paper.judges(claim) for source in sources for claim in claims):
-        kinds = ", ".join(dict.fromkeys(source.paper.kind.name for source in sources))
-        option = "--claim" if patterns else "--only-mine"
-        raise InputError(option, got=f"no claim about {kinds}", expected="one about a DATASET")
+    if patterns or only_mine:
+        some_judged(claims, sources, where if patterns else "--only-mine")
     config = configs("audit", papers_of(sources), PAPERS, given)
     for source in sources:
         if remark := source.paper.remark(source.dataset, source.origin):

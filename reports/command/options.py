@@ -11,7 +11,7 @@ import click
 
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.settings import STEP_LIST, STEP_SIZE, STEPS, Setting, Values, settings_of
+from marginaudit.reports.settings import MOST_JOBS, STEP_LIST, STEP_SIZE, STEPS, Setting, Values, settings_of
 
 if TYPE_CHECKING:
     from marginaudit.reports.paper import Paper
@@ -102,8 +102,8 @@ class Jobs(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Parse the number; fail in one line."""
-        if not str(value).isascii() or not str(value).isdigit() or not 1 <= int(str(value)[:5]) <= 1024:
-            self.fail(f"got {shown(value)}, expected a whole number from 1 to 1024", param, ctx)
+        if not str(value).isascii() or not str(value).isdigit() or not 1 <= int(str(value)[:5]) <= MOST_JOBS:
+            self.fail(f"got {shown(value)}, expected a whole number from 1 to {MOST_JOBS}", param, ctx)
         return int(value)
 
 

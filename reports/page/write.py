@@ -73,7 +73,13 @@ def files_of_report(folder: Path) -> frozenset[str] | None:
 
 
 def _own_hash(report: bytes, said: str) -> str:
-    return hashlib.sha256(report.replace(said.encode(), NO_HASH.encode(), 1)).hexdigest()
+    return hashlib.sha256(_rehashed(report, said, NO_HASH)).hexdigest()
+
+
+def _rehashed(report: bytes, old: str, new: str) -> bytes:
+    """A report.json with another hash in place of its own, which is the last of such texts in it."""
+    before, _, after = report.rpartition(old.encode())
+    return before + new.encode() + after
 
 
 def _hash_of(path: Path) -> str | None:
@@ -118,8 +124,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in written.items()}
     document["sha256"] = dict(sorted({**hashes, "report.json": NO_HASH}.items()))
     report = json_text(document, indent=2).encode("utf-8")
-    own = hashlib.sha256(report).hexdigest().encode()
-    return written | {"report.json": report.replace(NO_HASH.encode(), own, 1)}
+    return written | {"report.json": _rehashed(report, NO_HASH, hashlib.sha256(report).hexdigest())}
 
 
 def _stems(audit: Audit) -> dict[str, str]:

@@ -52,13 +52,14 @@ def _value(given: Any, allowed: Values, where: str) -> Any:
 
 
 def _readings(given: Any) -> list[Any]:
-    """A number as what it may stand for: 2 also for 2.0, and 1e6 also for a whole number."""
+    """A number as what it may stand for: 2 also for 2.0, and 1e6 also for a whole number; what is exact first."""
     if isinstance(given, bool) or not isinstance(given, int | Decimal):
         return [given]
     number = Decimal(given)
     if not _computable(number):
         return []
-    return [float(number), *([int(number)] if number.adjusted() < 25 and number % 1 == 0 else [])]
+    whole = [int(number)] if number.adjusted() < 25 and number % 1 == 0 else []
+    return [float(number), *whole] if float(number) == number else [*whole, float(number)]
 
 
 def _computable(number: Decimal) -> bool:

@@ -296,7 +296,7 @@ def test_a_report_is_a_table_on_a_prompt(report: Report) -> None:
 
 
 def test_the_version_and_the_module() -> None:
-    assert {"audit", "Report", "__version__"} <= set(dir(marginaudit))
+    assert {"audit", "Report", "__version__", "to_latex"} <= set(dir(marginaudit))
     assert set(reports.__all__) <= set(dir(reports))
     assert marginaudit.__version__ == importlib.metadata.version("marginaudit")
     done = subprocess.run([sys.executable, "-m", "marginaudit", "--version"], capture_output=True, text=True)
@@ -311,3 +311,15 @@ def test_what_an_authors_claim_is_made_of_is_in_one_place() -> None:
         assert getattr(reports, name).__module__.startswith("marginaudit.reports") or name == "LEDGER"
     assert isinstance(LEDGER, Ledger)
     assert isinstance(LEDGER["ntp.lemma2"], Claim)
+
+
+def test_what_would_judge_nothing_is_refused() -> None:
+    expected = "claims: got claims about other data alone, expected one about sentences, as example-1 is"
+    with pytest.raises(InputError, match=f"^{expected}$"):
+        audit("example-1", claims="snap.lemma4")
+
+
+@pytest.mark.parametrize("jobs", [0, -1, 1.5, "two", None, True, 1025])
+def test_a_bad_number_of_jobs_is_refused(jobs: Any) -> None:
+    with pytest.raises(InputError, match=r"^jobs: got .*, expected a whole number from 1 to 1024$"):
+        audit("example-1", claims="ntp.lemma2", jobs=jobs)

@@ -86,7 +86,10 @@ def svop(own_folder: Path) -> Path:
         ),
         (["audit", "--claim", "NTP.LEMMA4"], ["--claim 'NTP.LEMMA4': got no claim of that id"]),
         (["audit", "--claim", "ntp.lemma4", "--paper", "snap"], ["--claim 'ntp.lemma4': got no claim of that id"]),
-        (["audit", "snap-single", "--claim", "ntp.*"], ["--claim: got no claim about sequence classes, expected one"]),
+        (
+            ["audit", "snap-single", "--claim", "ntp.*"],
+            ["--claim: got claims about other data alone, expected"],
+        ),
         (["figure", "nope"], ["figure 'nope': got no figure of that name, expected list, or one of ntp-2"]),
         (["figure", "ntp-2", "--out", "f.txt"], ["--out f.txt: got the ending '.txt', expected one of .svg"]),
         (["figure", "ntp-2", "--out", "\x1b[31m\n.txt"], [r"--out \x1b[31m\n.txt: got the ending '.txt'"]),

@@ -107,11 +107,30 @@ def test_options_go_before_what_it_says(command: Command, own_folder: Path) -> N
     assert {row["claim"] for row in found["verdicts"]} == {"sharp.prop2"}
 
 
+@pytest.mark.parametrize(
+    ("claim", "error"),
+    [("ntp.theorem1.x", ": claims 'ntp.theorem1.x': got no claim"), ("snap.lemma4", ": claims: got claims")],
+)
+def test_its_claims_are_named_as_its_own(command: Command, own_folder: Path, claim: str, error: str) -> None:
+    path = described(own_folder, f'datasets = ["example-1"]\nclaims = ["{claim}"]\n')
+    assert command.refused("audit", path).startswith(f"{path}{error}")
+    assert command.refused("audit", path, "--claim", claim).startswith("--claim")
+
+
 def test_an_option_of_0_goes_before_what_it_says_too(command: Command, own_folder: Path) -> None:
     path = described(
         own_folder, 'datasets = ["example-1"]\nclaims = ["sharp.prop2"]\n[settings]\nsteps1 = 5\nsteps2 = 7\n'
     )
     assert command.json("audit", path, "--steps2", 0)["config"]["ntp"]["steps2"] == 0
+
+
+def test_whole_numbers_beyond_2_to_53_are_exact(command: Command, own_folder: Path) -> None:
+    path = described(
+        own_folder,
+        'datasets = ["example-1"]\nclaims = ["sharp.prop2"]\n'
+        "[settings]\nsteps1 = 2\nsteps2 = 9007199254740993\nat = [1]\n",
+    )
+    assert command.json("audit", path)["config"]["ntp"]["steps2"] == 9007199254740993
 
 
 def test_what_it_leaves_out_is_as_without_it(command: Command, own_folder: Path) -> None:
@@ -140,7 +159,7 @@ def test_its_exports_are_written(command: Command, own_folder: Path) -> None:
         ('datasets = "a"', "sub/audit.toml: datasets: got 'a', expected a list of paths"),
         ('datasets = ["none.json"]', "sub/none.json: got No such file or directory"),
         ("claims = [1]", "sub/audit.toml: claims: got [1], expected a list of ids of claims"),
-        ('claims = ["ntp.none"]', "--claim 'ntp.none': got no claim of that id"),
+        ('claims = ["ntp.none"]', "sub/audit.toml: claims 'ntp.none': got no claim of that id"),
         ('paper = "third"', "sub/audit.toml: paper: got 'third', expected one of ntp, snap, all"),
         ("paper = 1", "sub/audit.toml: paper: got 1, expected one of ntp"),
         ("claims_file = 1", "sub/audit.toml: claims_file: got 1, expected a path"),

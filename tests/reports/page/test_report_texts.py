@@ -16,7 +16,7 @@ from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import check_writable, csv_text, file_stem, json_text
 from marginaudit.reports.page.html import _norm
 from marginaudit.reports.page.numbers import number
-from marginaudit.reports.page.write import _stems, files_of_report
+from marginaudit.reports.page.write import _rehashed, _stems, files_of_report
 from marginaudit.reports.plain import finite
 from marginaudit.reports.plots.axes import between_powers, drawable, power_of_ten
 
@@ -140,3 +140,11 @@ def test_what_a_logarithmic_axis_shows() -> None:
     assert [power_of_ten(x) for x in (1.0, 10.0, 0.1, 3.3e5)] == ["1", "10¹", "10⁻¹", "10⁶"]
     assert [between_powers(x, False) for x in (2.0, 5e7, 0.4)] == ["2", "5e+07", ""]
     assert between_powers(0.4, True) == "0.4"
+
+
+def test_the_hash_of_a_report_json_is_the_last_of_its_kind_in_it() -> None:
+    """Data may hold 64 zeros, as a whole number."""
+    before = '{"whole": 1' + "0" * 64 + ', "sha256": "' + "0" * 64 + '"}'
+    after = _rehashed(before.encode(), "0" * 64, "a" * 64)
+    assert after.decode() == '{"whole": 1' + "0" * 64 + ', "sha256": "' + "a" * 64 + '"}'
+    assert _rehashed(after, "a" * 64, "0" * 64) == before.encode()

@@ -1,0 +1,79 @@
+"""Any rows of a pandas DataFrame as a table of a LaTeX paper."""
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from marginaudit.orders import InputError, shown
+from marginaudit.reports.grid import NONE, Grid, brief
+from marginaudit.reports.page.latex import LONGEST_LINE, latex
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+def to_latex(frame: "DataFrame", caption: str) -> str:
+    r"""The rows of a DataFrame as ``audit --export latex`` writes tables: all text escaped, numbers in four digits.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Its columns make the table's, in their order; such as `Report.to_dataframe` or ``verdicts.csv``, filtered.
+    caption : str
+        Of the table, and what its label is made of.
+
+    Raises
+    ------
+    InputError
+        It is no DataFrame.
+
+    >>> from pandas import DataFrame
+    >>> found = DataFrame({"claim": ["my_claim", "other"], "verdict": ["violated", "holds"], "slack": [2e-9, None]})
+    >>> print(to_latex(found[found["verdict"] == "violated"], "What is violated"))
+    % Needs \usepackage{booktabs} and \usepackage{graphicx}.
+    \begin{table}
+    \centering
+    \caption{What is violated.}
+    \label{tab:what-is-violated}
+    \fontsize{8}{9.5}\selectfont
+    \setlength{\tabcolsep}{3pt}
+    \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
+    \begin{tabular}{llr}
+    \toprule
+    claim & verdict & slack \\
+    \midrule
+    my\_claim & violated & $2 \times 10^{-9}$ \\
+    \bottomrule
+    \end{tabular}}
+    \end{table}
+    <BLANKLINE>
+    """
+    from pandas import DataFrame
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    if not isinstance(frame, DataFrame):
+        raise InputError("to_latex", got=shown(frame), expected="a DataFrame, such as a Report's to_dataframe()")
+    columns = [frame.iloc[:, i] for i in range(frame.shape[1])]
+    words = {i for i, column in enumerate(columns) if is_bool_dtype(column) or not is_numeric_dtype(column)}
+    cells = [[_cell(value) for value in column] for column in columns]
+    grid = Grid(
+        caption,
+        tuple(str(name).replace("_", " ") for name in frame.columns),
+        tuple(zip(*cells, strict=True)),
+        (),
+        words=frozenset(words),
+        long=frozenset(i for i in words if any(len(cell) > LONGEST_LINE for cell in cells[i])),
+    )
+    return latex([grid])
+
+
+def _cell(value: Any) -> str:
+    from pandas import isna
+
+    if isinstance(value, str):
+        return value
+    if value is None or (not isinstance(value, list | dict) and isna(value)):
+        return NONE
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return str(value)
+    number = float(value)
+    return brief(int(number) if number.is_integer() and abs(number) < 10**7 else number)
