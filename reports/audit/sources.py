@@ -59,6 +59,11 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
                 return Source(paper.kind.cases[name](), paper, name)
     if not name or not (path.suffix or os.path.exists(path)):  # noqa: PTH110  (no error for a name that is too long)
         cases = ", ".join(case for paper in papers for case in paper.kind.cases)
+        for paper in PAPERS:
+            if name in paper.kind.cases:
+                kinds = " or ".join(paper.kind.name for paper in papers)
+                got = f"a built-in case of {paper.kind.name}"
+                raise InputError(shown(name), got=got, expected=f"{kinds}: a path or one of {cases}")
         raise InputError(shown(name), got="no file of that name", expected=f"a path or one of {cases}")
     content = content_of(path)
     kind, dataset = read(content, path, [paper.kind for paper in papers], [paper.kind for paper in PAPERS])

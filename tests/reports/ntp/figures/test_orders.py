@@ -121,4 +121,7 @@ def test_the_command(command: Command, tmp_path: Path, monkeypatch: pytest.Monke
     assert command.refused("figure", "orders").startswith("DATASET: got the figure orders and no DATASET, expected ")
     refused = command.refused("figure", "statements", path)
     assert refused.startswith("DATASET: got the figure statements and ")
-    assert "got no file of that name" in command.refused("figure", "orders", "snap-single")
+    assert (
+        "got a built-in case of sequence classes, expected sentences: a path or one of example-1, section-7, free-20"
+        in command.refused("figure", "orders", "snap-single")
+    )
