@@ -27,6 +27,7 @@ from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.ranges import ONE_HOT
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.sizes import TINY
 from tests.solutions import known
 from tests.training.ntp.naive import ball
 from tests.training.ntp.problems import REDUCED, SMALL, WITH_SLACK, reduced
@@ -252,6 +253,14 @@ def test_plain_descent_late() -> None:
     fast, slow = both(problem, start, 0, 3, rest=ahead)
     assert np.abs(slow.rest - ahead).max() > 1e-3
     assert_same(fast, slow)
+
+
+def test_plain_steps_below_float64_are_in_the_error() -> None:
+    """Of 1e-323, of which float64 keeps one digit or none."""
+    problem, start = reduced(SMALL, 9.0, normalised=False, lr=1e-323)
+    fast, slow = both(problem, start, 0, 3)
+    assert 3 * TINY <= fast.local_error <= 4 * TINY
+    assert 3 * TINY <= slow.local_error <= 4 * TINY
 
 
 def test_exponents_beyond_those_of_float64() -> None:
