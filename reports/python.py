@@ -182,13 +182,17 @@ def _configs(config: Any, papers: Mapping[str, Paper]) -> dict[str, Any]:
             if not any(key in settings_of(paper.config) for paper in papers.values()):
                 names = dict.fromkeys(name for paper in papers.values() for name in settings_of(paper.config))
                 raise InputError(f"config {shown(key)}", got="no setting of that name", expected=", ".join(names))
-        return {
-            name: replace(
-                paper.config(), **{key: value for key, value in config.items() if key in settings_of(paper.config)}
-            )
-            for name, paper in papers.items()
-        }
+        return {name: replace(paper.config(), **_given(config, paper.config)) for name, paper in papers.items()}
     if not any(isinstance(config, paper.config) for paper in papers.values()):
         expected = " or ".join(paper.config.__name__ for paper in papers.values())
         raise InputError("config", got=shown(config), expected=f"settings by name, or a {expected}")
     return {name: config if isinstance(config, paper.config) else paper.config() for name, paper in papers.items()}
+
+
+def _given(config: Mapping[str, Any], of: type) -> dict[str, Any]:
+    """The settings of one kind of config; True of a switch is what the command line's alone means, False that it is off."""
+    found = {key: value for key, value in config.items() if key in settings_of(of)}
+    for key, value in found.items():
+        if isinstance(value, bool) and settings_of(of)[key].switch:
+            found[key] = settings_of(of)[key].switched_on if value else getattr(of(), key)
+    return found

@@ -323,3 +323,11 @@ def test_what_would_judge_nothing_is_refused() -> None:
 def test_a_bad_number_of_jobs_is_refused(jobs: Any) -> None:
     with pytest.raises(InputError, match=r"^jobs: got .*, expected a whole number from 1 to 1024$"):
         audit("example-1", claims="ntp.lemma2", jobs=jobs)
+
+
+def test_a_switch_may_be_true_or_false() -> None:
+    for given, certify in ((True, 900), (False, 0), (7, 7)):
+        report = audit("example-1", claims="ntp.lemma2", config={"steps1": 5, "steps2": 2, "certify": given})
+        assert report.configs["ntp"].certify == certify
+    with pytest.raises(InputError, match="steps1"):
+        audit("example-1", claims="ntp.lemma2", config={"steps1": True})
