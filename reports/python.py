@@ -190,7 +190,7 @@ def _configs(config: Any, papers: Mapping[str, Paper]) -> dict[str, Any]:
 
 
 def _given(config: Mapping[str, Any], of: type) -> dict[str, Any]:
-    """The settings of one kind of config; True of a switch is what the command line's alone means, False that it is off."""
+    """The settings of one kind of config; a switch that is True is on as in the command line, one that is False off."""
     found = {key: value for key, value in config.items() if key in settings_of(of)}
     for key, value in found.items():
         if isinstance(value, bool) and settings_of(of)[key].switch:
