@@ -32,7 +32,7 @@ def replacing(folder: Path, owned: Owned) -> Iterator[Path]:
     folder : where the report is to be
     owned : tells the relative paths of the files that the report in a folder consists of, None where there is none
 
-    Files of the folder that its report does not own are carried over; where the new report has a file of that
+    Files and empty folders that its report does not own are carried over; where the new report has a file of that
     name, with ``~`` appended.
 
     Raises
@@ -114,23 +114,29 @@ def _swap(new: Path, target: Path, owned: Owned) -> None:
 
 
 def _carry_over(old: Path, new: Path, owned: frozenset[str]) -> None:
+    places = {old: new}
     for folder, folders, files in os.walk(old):
         for path in (Path(folder, name) for name in sorted([*files, *folders])):
-            relative = path.relative_to(old)
-            if relative.as_posix() in owned:
-                continue
-            copy = new / relative
+            copy = places[path.parent] / path.name
             if path.is_dir() and not path.is_symlink():
-                if not any(path.iterdir()) and not os.path.lexists(copy):
-                    copy.mkdir(parents=True)
+                places[path] = copy if copy.is_dir() else _free(copy)
+                if places[path] != copy or not any(path.iterdir()):  # of others only what is the user's within
+                    places[path].mkdir(parents=True, exist_ok=True)
                 continue
-            while os.path.lexists(copy):
-                copy = copy.with_name(copy.name + "~")
+            if path.relative_to(old).as_posix() in owned:
+                continue
+            copy = _free(copy)
             copy.parent.mkdir(parents=True, exist_ok=True)
             try:
                 os.link(path, copy, follow_symlinks=False)
             except OSError:  # a file system without hard links
                 shutil.copy2(path, copy, follow_symlinks=False)
+
+
+def _free(path: Path) -> Path:
+    while os.path.lexists(path):
+        path = path.with_name(path.name + "~")
+    return path
 
 
 def _made_beside(target: Path) -> Path:

@@ -85,6 +85,20 @@ def test_what_the_new_report_would_overwrite_gets_another_name(folder: Path) -> 
     assert contents(folder) == NEWER | MINE | {"tables/c.csv~": "mine", "tables/c.csv~~": "mine too"}
 
 
+def test_a_folder_where_the_new_report_has_a_file_gets_another_name(folder: Path) -> None:
+    mine = {"tables/c.csv/a/b": "mine", "tables/c.csv~": "mine too"}
+    write(mine, folder)
+    (folder / "report.html").unlink()
+    (folder / "report.html").mkdir()
+    replace(folder)
+    kept = {"tables/c.csv~/a/b": "mine", "tables/c.csv~~": "mine too"}
+    assert contents(folder) == NEWER | MINE | kept
+    assert (folder / "report.html~").is_dir()
+    replace(folder)
+    assert contents(folder) == NEWER | MINE | kept
+    assert (folder / "report.html~").is_dir()
+
+
 def test_where_there_are_no_hard_links_and_no_locks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise OSError
