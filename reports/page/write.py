@@ -68,18 +68,18 @@ def files_of_report(folder: Path) -> frozenset[str] | None:
             if name not in hashes
             or hashes[name] == (_own_hash(content, hashes[name]) if name == "report.json" else _hash_of(folder / name))
         )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
 def _own_hash(report: bytes, said: str) -> str:
-    return hashlib.sha256(_rehashed(report, said, NO_HASH)).hexdigest()
+    return hashlib.sha256(_with_hash(report, said, NO_HASH)).hexdigest()
 
 
-def _rehashed(report: bytes, old: str, new: str) -> bytes:
-    """A report.json with another hash in place of its own, which is the last of such texts in it."""
-    before, _, after = report.rpartition(old.encode())
-    return before + new.encode() + after
+def _with_hash(report: bytes, old: str, new: str) -> bytes:
+    """A report.json with another hash of its own; what it says of datasets may hold the same digits."""
+    before, after = (f'"report.json": "{digest}"'.encode() for digest in (old, new))
+    return report.replace(before, after, 1)
 
 
 def _hash_of(path: Path) -> str | None:
@@ -124,7 +124,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in written.items()}
     document["sha256"] = dict(sorted({**hashes, "report.json": NO_HASH}.items()))
     report = json_text(document, indent=2).encode("utf-8")
-    return written | {"report.json": _rehashed(report, NO_HASH, hashlib.sha256(report).hexdigest())}
+    return written | {"report.json": _with_hash(report, NO_HASH, hashlib.sha256(report).hexdigest())}
 
 
 def _stems(audit: Audit) -> dict[str, str]:

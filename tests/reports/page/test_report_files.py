@@ -338,7 +338,7 @@ def test_what_an_earlier_report_left_is_removed_and_nothing_else(
     written = ["proofs/proofs.html", "report.html", "report.json"]
     written += ["tables/direction.csv", "tables/proposition2.csv", "verdicts.csv"]
     assert sorted(contents(report)) == ["figures/mine.svg", "notes.txt", *written]
-    for text in ("[" * 10**5, "{}", '{"files": []}', "mine"):
+    for text in ("[" * 10**5, "{}", '{"files": []}', "mine", '"marginaudit"'):
         (report / "report.json").write_text(text)
         left = contents(report)
         assert "report: got a folder of files that are no report" in command.refused("audit", old, "--out", report)
@@ -373,6 +373,18 @@ def test_a_report_json_that_the_user_changed_is_kept(command: Command, tmp_path:
     (report / "report.json").write_text(mine, encoding="utf-8")
     assert command("audit", "example-1", *arguments, report).status == 0
     assert (report / "report.json~").read_text(encoding="utf-8") == mine
+
+
+def test_a_report_json_that_speaks_of_zeros_is_the_reports_own(command: Command, tmp_path: Path) -> None:
+    """Its own hash does not land in the name of a dataset that looks like what it is put in place of."""
+    name = "0" * 64
+    data = dataset_file(tmp_path, SVOP | {"name": name})
+    for _ in range(2):
+        assert command("audit", data, *SHORT, "--claim", "ntp.lemma4", "--out", tmp_path / "report").status == 0
+    document = strict_json((tmp_path / "report/report.json").read_text(encoding="utf-8"))
+    assert document["datasets"][0]["name"] == name
+    assert document["sha256"]["report.json"] != name
+    assert not (tmp_path / "report/report.json~").exists()
 
 
 def test_exports_that_go_are_named(command: Command, tmp_path: Path) -> None:
