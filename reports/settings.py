@@ -19,6 +19,15 @@ MOST_JOBS = 1024
 """Datasets that are judged at a time, at most."""
 
 
+def plain(value: Any) -> Any:
+    """The value as Python's own, where it is of one of NumPy's types.
+
+    >>> plain(np.float64(0.03))
+    0.03
+    """
+    return value.item() if isinstance(value, np.generic) else value
+
+
 @dataclass(frozen=True)
 class Values:
     """What a setting may be, in words and as a predicate.
@@ -40,7 +49,7 @@ class Values:
     allowed: Callable[[Any], bool]
     parse: Callable[[str], Any] = str
     choices: tuple[str, ...] = ()
-    kept: Callable[[Any], Any] = lambda value: value
+    kept: Callable[[Any], Any] = plain
 
 
 def is_step_count(value: Any) -> bool:
@@ -134,7 +143,7 @@ def settings_of(config: type) -> dict[str, Setting]:
 def check(config: Any) -> None:
     """Refuse a config with a value that a setting may not have; None where the setting says what it stands for.
 
-    The config then holds the values as they are kept: steps of 1e6 as a whole number.
+    The config then holds the values as they are kept: steps of 1e6 as a whole number, and none of NumPy's types.
 
     Raises
     ------

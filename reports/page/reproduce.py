@@ -3,8 +3,6 @@
 from dataclasses import fields
 from typing import Any
 
-import numpy as np
-
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
@@ -65,12 +63,5 @@ def argument(origin: str) -> str:
 def _config_given(paper: Any, config: Any) -> str:
     usual = paper.config()
     values = {name: getattr(config, name) for name in settings_of(type(config))}
-    given = {name: _plain(value) for name, value in values.items() if value != getattr(usual, name)}
+    given = {name: value for name, value in values.items() if value != getattr(usual, name)}
     return f", config={given}" if given else ""
-
-
-def _plain(value: Any) -> Any:
-    """A setting without NumPy's types, whose ``repr`` needs NumPy."""
-    if isinstance(value, tuple):
-        return tuple(map(_plain, value))
-    return value.item() if isinstance(value, np.generic) else value

@@ -61,6 +61,7 @@ def test_a_config_takes_the_ends_of_each_range(config: type, name: str) -> None:
     for value in (*(known.values.choices or GOOD[known.values.name]), *((None,) if known.none else ())):
         found = getattr(config(**{name: value}), name)
         assert found == (tuple(value) if isinstance(value, list) else value)
+        assert type(found).__module__ == "builtins"
         if known.values.name in ("steps", "step list"):
             steps = found if isinstance(found, tuple) else (found,)
             assert all(step is None or type(step) is int for step in steps)
