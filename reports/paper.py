@@ -131,7 +131,8 @@ class Paper:
     train : from a dataset, a config, a progress callback, a function for remarks and the dataset's origin to the answer
         of `marginaudit train`
     classified : from a dataset and its `Kind.describe` to tables (title, header, rows) for `marginaudit classify`
-    remark : from a dataset and its origin to what an audit says of it in one line before it starts; "" for nothing
+    remark : from a dataset and its path as it was given, else its origin, to what an audit says of it in one line
+        before it starts; "" for nothing
     commands : modules of the commands that only this paper has, by name
         Those of the built-in papers are listed beside them, so that `--help` imports no paper.
     claims : tuple of Claim

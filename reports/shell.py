@@ -18,6 +18,15 @@ def quoted(word: str) -> str:
     return "$'" + "".join(map(_escaped, word)) + "'"
 
 
+def argument(place: str) -> str:
+    """A path, or the name of a built-in case, as a command takes it: what begins with a hyphen is no option.
+
+    >>> [argument(place) for place in ("example-1", "-my data.json")]
+    ['example-1', "'./-my data.json'"]
+    """
+    return quoted(f"./{place}" if place.startswith("-") else place)
+
+
 def joined(words: Iterable[str]) -> str:
     """A command of these words."""
     return " ".join(map(quoted, words))

@@ -149,6 +149,7 @@ class Audit:
     made : when, by which command, on what and by which commit
     figures : files of the papers' own figures by name, each by ending; of those that are drawn already
     proofs : the papers' pages of proofs by name; None where they are not made yet
+    claims_file : the path of the file of claims as it was given, whatever its characters; None where there is none
     """
 
     claims: tuple[Claim, ...]
@@ -157,6 +158,7 @@ class Audit:
     made: Mapping[str, Any] = field(default_factory=made)
     figures: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
     proofs: Mapping[str, str] | None = None
+    claims_file: str | None = None
 
     @property
     def sources(self) -> tuple[Source, ...]:

@@ -129,7 +129,7 @@ def audit(
         some_judged(claims, sources, where if patterns else "--only-mine")
     config = configs("audit", papers_of(sources), PAPERS, given)
     for source in sources:
-        if remark := source.paper.remark(source.dataset, source.origin):
+        if remark := source.paper.remark(source.dataset, source.path or source.origin):
             tell(remark)
     steps = [source.paper.steps(config[source.paper.name]) for source in sources]
     reached = dict.fromkeys((source.dataset.name for source in sources), 0)
@@ -164,7 +164,9 @@ def audit(
             fresh=fresh,
         )
         command = None if typed is None else joined(["marginaudit", *typed])
-        result = replace(result, made=made(command, [file for file in (path, claims_file) if file is not None]))
+        files = [file for file in (path, claims_file) if file is not None]
+        own = None if claims_file is None else str(claims_file)
+        result = replace(result, made=made(command, files), claims_file=own)
         with refusing(out):
             write_report(result, folder, bar.say, exports)
     if gone := sorted(name for name in before if name.endswith(EXPORTED) and not (out / name).exists()):

@@ -1,13 +1,13 @@
 """What is said of a text and of the largest part of it that meets Assumption 1."""
 
-import shlex
 from collections.abc import Iterable
 from typing import Any
 
-from marginaudit.orders import counted
+from marginaudit.orders import counted, printable
 from marginaudit.orders.ntp import Dataset, check_assumption
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1
 from marginaudit.orders.ntp.realize import Survey, largest_part, samples_of_dataset
+from marginaudit.reports.shell import argument
 
 SIZES = (
     "varied",
@@ -63,6 +63,6 @@ def far_from_realizable(dataset: Dataset, origin: str) -> str:
     part = largest_part(samples_of_dataset(dataset))
     at_most = "" if part.lower == part.upper else f" (at most {part.upper})"
     why = f"most statements do not apply, as Assumption 1 fails ({', '.join(failed)})"
-    command = f"`marginaudit realize {shlex.quote(origin)}`"
+    command = f"`marginaudit realize {argument(origin)}`"
     samples = counted(sum(dataset.counts), "sample")
-    return f"{origin}: {why}; {command} finds {part.lower}{at_most} of {samples} that meet it"
+    return f"{printable(origin)}: {why}; {command} finds {part.lower}{at_most} of {samples} that meet it"

@@ -23,7 +23,7 @@ from marginaudit.reports.page.formulas import mathml
 from marginaudit.reports.page.headline import headline
 from marginaudit.reports.page.numbers import bound, number, powers
 from marginaudit.reports.page.proofs import with_links
-from marginaudit.reports.page.reproduce import argument, command
+from marginaudit.reports.page.reproduce import command, dataset_argument
 from marginaudit.reports.page.statements import LINKS, panels
 from marginaudit.reports.page.theorems import FORMS, PRINTED, form, grouped, theorem
 from marginaudit.reports.paper import Paper
@@ -70,8 +70,9 @@ def page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    sources = {printable(source.dataset.name): source for source in audit.sources}
     environment.filters |= {
-        "argument": argument,
+        "argument": lambda name: dataset_argument(sources[name]),
         "number": number,
         "compact": _compact,
         "pretty": _pretty,
@@ -151,7 +152,6 @@ def _claims(audit: Audit, document: Mapping[str, Any], beside: Mapping[str, Pict
     """What the page says of each statement and of its rows, in the order of the ledgers."""
     known = {row.claim.id: row.claim for row in audit.rows} | {c.id: c for paper in audit.papers for c in paper.claims}
     sources = {one.name: one.source for one in audit.audited}
-    claims_file = next((name for name in document["made"]["files"] if not name.lower().endswith(".toml")), None)
     in_python = document["made"]["command"] is None
     of_claim: dict[tuple[str, str], list[Row]] = {}
     for row in audit.rows:
@@ -160,7 +160,7 @@ def _claims(audit: Audit, document: Mapping[str, Any], beside: Mapping[str, Pict
         claim, paper = audited[0].claim, audited[0].paper
         rows = [
             _row(row)
-            | {"command": command(row, sources[row.dataset], audit.configs[paper.name], claims_file, in_python)}
+            | {"command": command(row, sources[row.dataset], audit.configs[paper.name], audit.claims_file, in_python)}
             for row in audited
         ]
         smallest = smallest_counterexample(paper, claim)

@@ -7,7 +7,7 @@ from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
 from marginaudit.reports.settings import settings_of
-from marginaudit.reports.shell import joined, quoted
+from marginaudit.reports.shell import argument, joined
 
 
 def settings_given(paper: Any, config: Any) -> list[str]:
@@ -35,29 +35,20 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
     ``data`` there, and a claim of one's own in an audit made ``in_python`` is ``claim``.
     """
     made_there = source.origin == IN_PYTHON
-    place = source.path or source.origin
     own_claim = not row.paper.has(row.claim)
     if made_there or (own_claim and in_python):
-        data = ("data", f"data: {row.dataset}") if made_there else (repr(place), "")
+        data = ("data", f"data: {row.dataset}") if made_there else (repr(source.path or source.origin), "")
         claim = ("claim", f"claim: {row.claim.id}") if own_claim else (repr(row.claim.id), "")
         told = ", ".join(filter(None, (data[1], claim[1])))
         return printable(f"audit({data[0]}, claims={claim[0]}{_config_given(row.paper, config)})  # {told}")
     own = ["--claims", claims_file] if own_claim and claims_file is not None else []
     words = ["--claim", row.claim.id, *own, *settings_given(row.paper, config)]
-    return printable(f"marginaudit audit {argument(place)} {joined(words)}")
+    return printable(f"marginaudit audit {dataset_argument(source)} {joined(words)}")
 
 
-def argument(origin: str) -> str:
-    """A dataset as a command takes it: a path that begins with a hyphen is no option, and blanks are no end.
-
-    Where one made in Python is to be, stands what the user has to write first.
-
-    >>> [argument(origin) for origin in ("example-1", "-my data.json", IN_PYTHON)]
-    ['example-1', "'./-my data.json'", 'DATASET.json']
-    """
-    if origin == IN_PYTHON:
-        return "DATASET.json"
-    return quoted(f"./{origin}" if origin.startswith("-") else origin)
+def dataset_argument(source: Source) -> str:
+    """A dataset as a command takes it; for one made in Python stands what the user has to write first."""
+    return "DATASET.json" if source.origin == IN_PYTHON else argument(source.path or source.origin)
 
 
 def _config_given(paper: Any, config: Any) -> str:

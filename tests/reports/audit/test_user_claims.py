@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache, partial
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,14 @@ def test_what_says_nothing_of_its_evidence_is_float64() -> None:
     settled = series(np.full(1000, 2.0), step=np.arange(1, 1001))
     limit = Limit(lambda _: settled, predicted=lambda _: 1.0, regime=lambda _: 1.0)
     assert claim(limit).judge(short()).verdict is Verdict.VIOLATED
+
+
+def test_a_rows_command_names_the_file_whatever_its_characters(command: Command) -> None:
+    holds = 'CLAIMS = (claim("mine.holds", lambda run: Finding(Verdict.HOLDS)),)'
+    path = claims_file(FILE + holds, "mine\u202f1.py")
+    assert command("audit", "example-1", "--claims", path, "--only-mine", *SHORT).status == 0
+    page = unescape(Path("audit-report/report.html").read_text(encoding="utf-8"))
+    assert r"marginaudit audit example-1 --claim mine.holds --claims $'mine\342\200\2571.py' --steps1" in page
 
 
 def test_claims_of_a_file_are_audited_beside_the_built_in_ones(

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -308,6 +309,14 @@ def test_the_page_lets_nothing_run_or_load_but_its_own_script(report: Report) ->
     [policy] = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert policy == f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+
+
+def test_every_command_of_the_page_takes_a_path_of_any_characters(command: Command, tmp_path: Path) -> None:
+    data = dataset_file(tmp_path, SVOP, "a\u202fb.json")
+    assert command("audit", data, *SHORT, "--claim", "ntp.lemma4", "--out", tmp_path / "report").status == 0
+    page = unescape((tmp_path / "report/report.html").read_text(encoding="utf-8"))
+    for name in ("audit", "solve", "verify"):
+        assert rf"marginaudit {name} $'{tmp_path}/a\342\200\257b.json' " in page
 
 
 def test_what_an_earlier_report_left_is_removed_and_nothing_else(

@@ -110,6 +110,10 @@ def test_an_audit_of_a_text_says_why_and_where_to_go(command: Command) -> None:
         "meet it\n"
     )
     assert command("audit", "svop.txt", *short).err == ""
+    Path("-\u202f.txt").write_text(SONG)
+    said = command("audit", "./-\u202f.txt", *short).err
+    assert said.startswith(r"-\u202f.txt: most")
+    assert r"`marginaudit realize $'./-\342\200\257.txt'` finds 7" in said
 
 
 def test_the_figure_has_what_the_rows_say() -> None:
