@@ -121,7 +121,9 @@ def audit(
         not_given = {key for key, value in given.items() if value is None or value is False}
         given |= {key: found.settings.get(key) for key in not_given}
     audited = chosen(PAPERS, name or "all")
-    claims = matching(patterns, only_of(claims_file) if only_mine else ledger(claims_file, audited), where)
+    known = only_of(claims_file) if only_mine else ledger(claims_file, audited)
+    of_paper = f"paper {name}" if name not in (None, "all") else ""
+    claims = matching(patterns, known, where, shown_path(claims_file) if only_mine and claims_file else of_paper)
     spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
     loaded = [load(name, audited) for name in once_each(datasets)] if datasets else cases_of(spoken_of, tell)
     sources = distinct_names(loaded, tell)
