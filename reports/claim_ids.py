@@ -10,8 +10,10 @@ MOST_NAMED = 5
 """Claims that an error names."""
 
 
-def matching_ids(pattern: str, known: Collection[str], where: str) -> list[str]:
+def matching_ids(pattern: str, known: Collection[str], where: str, of: str = "") -> list[str]:
     """The ids that a pattern matches; of an id that is none, those of its parts.
+
+    ``of`` what the ids are where they are not all that `marginaudit claims` lists, its errors say.
 
     Raises
     ------
@@ -26,17 +28,29 @@ def matching_ids(pattern: str, known: Collection[str], where: str) -> list[str]:
     found = found or [name for name in known if name.startswith(f"{pattern}.")]
     if not found:
         got = "no claim whose id matches" if set(pattern) & set("*?[") else "no claim of that id"
-        raise InputError(f"{where} {shown(pattern)}", got=got, expected=known_ids(pattern, known))
+        got = f"{got} among those of {of}" if of else got
+        raise InputError(f"{where} {shown(pattern)}", got=got, expected=known_ids(pattern, known, of))
     return found
 
 
-def known_ids(name: str, known: Collection[str]) -> str:
+def known_ids(name: str, known: Collection[str], of: str = "") -> str:
     """What is expected in place of an id that is none: one of a few, or with those that are near it.
 
     >>> known_ids("mine.c", ["mine.a", "mine.b"])
     'one of mine.a, mine.b'
     """
-    if len(known) <= MOST_NAMED:
-        return f"one of {', '.join(known)}"
     near = get_close_matches(name, known, n=3)
-    return "an id that `marginaudit claims` lists" + (f", such as {', '.join(near)}" if near else "")
+    if len(known) <= MOST_NAMED or (of and not near):
+        return some_of(known)
+    one = "one of them" if of else "an id that `marginaudit claims` lists"
+    return one + (f", such as {', '.join(near)}" if near else "")
+
+
+def some_of(ids: Collection[str]) -> str:
+    """The first of the ids, and how many more there are.
+
+    >>> some_of("abcdefg")
+    'one of a, b, c, d, e and 2 more'
+    """
+    more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""
+    return f"one of {', '.join(list(ids)[:MOST_NAMED])}{more}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from marginaudit.orders import InputError, shown
-from marginaudit.reports.claim_ids import MOST_NAMED, known_ids, matching_ids
+from marginaudit.reports.claim_ids import known_ids, matching_ids, some_of
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.streams import tell
 
@@ -78,18 +78,16 @@ def one_claim(name: str, known: "Ledger") -> "Claim":
     """
     found = [name] if name in known else [known_id for known_id in known if name and known_id.startswith(name)]
     if len(found) > 1:
-        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
-        expected = f"one of {', '.join(found[:MOST_NAMED])}{more}"
-        raise InputError(f"claim {shown(name)}", got=f"the beginning of {len(found)} ids", expected=expected)
+        raise InputError(f"claim {shown(name)}", got=f"the beginning of {len(found)} ids", expected=some_of(found))
     if not found:
         raise InputError(f"claim {shown(name)}", got="no claim of that id", expected=known_ids(name, known))
     return known[found[0]]
 
 
-def matching(patterns: Sequence[str], known: "Ledger", where: str = "--claim") -> "list[Claim]":
+def matching(patterns: Sequence[str], known: "Ledger", where: str = "--claim", of: str = "") -> "list[Claim]":
     """The claims whose ids match one of the patterns, in the ledger's order; all where there is no pattern.
 
-    ``where`` the patterns come from stands before what is wrong with one.
+    ``where`` the patterns come from stands before what is wrong with one, which says what the ledger is ``of``.
 
     Raises
     ------
@@ -98,5 +96,5 @@ def matching(patterns: Sequence[str], known: "Ledger", where: str = "--claim") -
     """
     if not patterns:
         return list(known.values())
-    wanted = {name for pattern in patterns for name in matching_ids(pattern, known, where)}
+    wanted = {name for pattern in patterns for name in matching_ids(pattern, known, where, of)}
     return [claim for name, claim in known.items() if name in wanted]

@@ -25,7 +25,7 @@ from marginaudit.reports.command.arguments import (
     papers,
 )
 from marginaudit.reports.command.console import print_line, progress_bar
-from marginaudit.reports.command.description import described, only_description
+from marginaudit.reports.command.description import asked_for, described, only_description
 from marginaudit.reports.command.options import FilePath, Jobs, Seconds, configs, settings_options, usual_jobs
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
@@ -112,18 +112,24 @@ def audit(
     before what it says. What was audited before with the same data, settings, versions and code is not
     audited again; it is kept in ~/.cache/marginaudit (XDG_CACHE_HOME).
     """
-    where = "--claim"
+    where, by_file, by_data = "--claim", "", ""
     if (path := only_description(datasets)) is not None:
         where = where if patterns else f"{shown_path(path)}: claims"
         found = described(path, PAPERS, FORMATS)
+        by_file = f"{shown_path(path)}: claims_file" if found.claims_file and not claims_file else ""
+        by_data = f"{shown_path(path)}: datasets" if found.datasets else ""
         datasets, name, claims_file = found.datasets, name or found.paper, claims_file or found.claims_file
         patterns, exports = patterns or found.claims, exports or found.exports
         not_given = {key for key, value in given.items() if value is None or value is False}
         given |= {key: found.settings.get(key) for key in not_given}
     audited = chosen(PAPERS, name or "all")
-    claims = matching(patterns, only_of(claims_file) if only_mine else ledger(claims_file, audited), where)
+    with asked_for(by_file):
+        known = only_of(claims_file) if only_mine else ledger(claims_file, audited)
+    of_paper = f"paper {name}" if name not in (None, "all") else ""
+    claims = matching(patterns, known, where, shown_path(claims_file) if only_mine and claims_file else of_paper)
     spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
-    loaded = [load(name, audited) for name in once_each(datasets)] if datasets else cases_of(spoken_of, tell)
+    with asked_for(by_data):
+        loaded = [load(name, audited) for name in once_each(datasets)] if datasets else cases_of(spoken_of, tell)
     sources = distinct_names(loaded, tell)
     if patterns or only_mine:
         some_judged(claims, sources, where if patterns else "--only-mine")

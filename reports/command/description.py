@@ -1,6 +1,7 @@
 """An audit described in a TOML file: its datasets, claims, settings and exports."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,16 @@ def only_description(datasets: Sequence[str]) -> Path | None:
     if found and len(datasets) > 1:
         raise InputError(shown(found[0]), got="another DATASET beside it", expected="an audit's description alone")
     return Path(found[0]) if found else None
+
+
+@contextmanager
+def asked_for(place: str) -> Iterator[None]:
+    """Name, before what is wrong with a file, the place in a description that asks for it; "" where none does."""
+    try:
+        yield
+    except InputError as error:
+        where = f"{place}: {error.where}" if place else error.where
+        raise InputError(where, got=error.got, expected=error.expected) from None
 
 
 class _Reader(TomlDocument):

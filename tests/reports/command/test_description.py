@@ -157,7 +157,13 @@ def test_its_exports_are_written(command: Command, own_folder: Path) -> None:
         ("data = []", "sub/audit.toml: its keys: got the key 'data', expected one of datasets, paper, claims, "),
         ("datasets = []", "sub/audit.toml: datasets: got [], expected a list of paths, or names of built-in cases"),
         ('datasets = "a"', "sub/audit.toml: datasets: got 'a', expected a list of paths"),
-        ('datasets = ["none.json"]', "sub/none.json: got No such file or directory"),
+        ('datasets = ["none.json"]', "sub/audit.toml: datasets: sub/none.json: got No such file or directory"),
+        ('datasets = ["none"]', "sub/audit.toml: datasets: 'sub/none': got no file of that name"),
+        (
+            'datasets = ["snap-single"]\npaper = "ntp"',
+            "sub/audit.toml: datasets: 'snap-single': got a built-in case of",
+        ),
+        ('claims_file = "none.py"', "sub/audit.toml: claims_file: sub/none.py: got No such file or directory"),
         ("claims = [1]", "sub/audit.toml: claims: got [1], expected a list of ids of claims"),
         ('claims = ["ntp.none"]', "sub/audit.toml: claims 'ntp.none': got no claim of that id"),
         ('paper = "third"', "sub/audit.toml: paper: got 'third', expected one of ntp, snap, all"),
@@ -179,6 +185,12 @@ def test_what_is_wrong_with_it_is_said_in_one_line(command: Command, own_folder:
     described(own_folder, text)
     assert command.refused("audit", "sub/audit.toml").startswith(line)
     assert not (own_folder / "audit-report").exists()
+
+
+def test_files_that_options_name_are_not_its_own(command: Command, own_folder: Path) -> None:
+    path = described(own_folder, 'claims_file = "claims.py"\n')
+    assert command.refused("audit", path, "--claims", "none.py").startswith("none.py: got No such file")
+    assert command.refused("audit", described(own_folder, ""), "--only-mine").startswith("--only-mine: got no claims")
 
 
 def test_it_stands_alone_and_has_to_be_there(command: Command, own_folder: Path) -> None:

@@ -1,7 +1,6 @@
 """What a user meets: ids by their beginning, one's own claims alone, a file named twice, pipes, long texts."""
 
 import json
-import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,13 +40,27 @@ def test_only_ones_own_claims(command: Command) -> None:
     line = command.refused(*AUDIT, "--only-mine")
     assert line == "--only-mine: got no claims of yours, expected --claims FILE beside it"
     line = command.refused(*AUDIT, "--claims", "mine.py", "--only-mine", "--claim", "ntp.lemma3")
-    assert re.search("--claim 'ntp.lemma3': got no claim of that id, expected one of mine[.]", line)
+    assert "--claim 'ntp.lemma3': got no claim of that id among those of mine.py, expected one of mine." in line
     Path("taken.py").write_text(MINE.replace("mine.other", "ntp.lemma3"), encoding="utf-8")
     assert "ntp.lemma3: got an id that another claim has" in command.refused(
         *AUDIT, "--claims", "taken.py", "--only-mine"
     )
     line = command.refused("audit", "snap-single", "--claims", "mine.py", "--only-mine", "--out", "report")
     assert line.startswith("--only-mine: got claims about other data alone, expected one about sequence classes")
+
+
+def test_what_is_no_claim_of_those_chosen_from_is_told_by_what_they_are(command: Command) -> None:
+    more = "\nCLAIMS += tuple(replace(LEDGER['ntp.lemma3'], id=f'own.{letter}') for letter in 'abcdef')\n"
+    Path("mine.py").write_text(MINE + more, encoding="utf-8")
+    line = command.refused(*AUDIT, "--claims", "mine.py", "--only-mine", "--claim", "ntp.lemma2")
+    assert line == (
+        "--claim 'ntp.lemma2': got no claim of that id among those of mine.py, "
+        "expected one of mine.norm, mine.other, own.a, own.b, own.c and 3 more"
+    )
+    line = command.refused(*AUDIT, "--claims", "mine.py", "--only-mine", "--claim", "own.x")
+    assert ", expected one of them, such as own." in line
+    line = command.refused(*AUDIT, "--paper", "snap", "--claim", "ntp.theorem*")
+    assert "got no claim whose id matches among those of paper snap, expected one of" in line
 
 
 def test_claims_by_the_beginning_of_their_ids(command: Command) -> None:

@@ -94,7 +94,7 @@ def test_a_bound_is_dashed_to_where_it_says_something() -> None:
     assert found["informative from 9.6·10¹"] == (96, 2.0)
     assert sum("informative" in text for text in found) == 1
     assert found["Theorem 1\n1.0·10⁻¹\n10⁴ × measured"] == (1, 0.1)
-    assert found["sharp.theorem1\n2.0·1\n10⁵ × measured"] == (1, 2.0)
+    assert found["sharp.theorem1\n2.0\n10⁵ × measured"] == (1, 2.0)
     reached = drawn({"sharp.theorem1": bound([1.0, 0.5, 0.2, 0.1, 0.05], 10_000)})
     assert lines(reached, SHARPER)[0] == ([1], [1.0])
     assert lines(reached, SHARPER)[2] == ([10_000], [2.0])

@@ -160,7 +160,7 @@ def test_training_goes_on_beside_a_token_of_zeros(
         norm = float(state.norm)
     assert trained.stage1.step[-1] == 40
     assert trained.stage1.norm[-1] > trained.stage1.norm[-5]
-    assert trained.stage2.norm[-1] == pytest.approx(norm, rel=0.1)
+    assert trained.stage2.norm[-1] == pytest.approx(norm, rel=0.1, abs=0)
     assert not trained.stage2.distance_error[-1] < 2
 
 
@@ -177,7 +177,7 @@ def test_small_weights_have_their_direction_or_no_error_bound() -> None:
         found = iterate.direction()
         assert found.norm == pytest.approx(size, rel=1e-3, abs=0)
         if known:
-            assert found.one_minus_cos == pytest.approx(0.4, rel=1e-12)
+            assert found.one_minus_cos == pytest.approx(0.4, rel=1e-12, abs=0)
             assert found.distance_error < 1e-12
         else:
             assert found.distance_error == 2
