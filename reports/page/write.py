@@ -77,9 +77,10 @@ def _own_hash(report: bytes, said: str) -> str:
 
 
 def _with_hash(report: bytes, old: str, new: str) -> bytes:
-    """A report.json with another hash of its own; what it says of datasets may hold the same digits."""
-    before, after = (f'"report.json": "{digest}"'.encode() for digest in (old, new))
-    return report.replace(before, after, 1)
+    """A report.json with another hash of its own, at its end; what it says of datasets may hold the same text."""
+    said, says = (f'"report.json": "{digest}"'.encode() for digest in (old, new))
+    before, _, after = report.rpartition(said)
+    return before + says + after
 
 
 def _hash_of(path: Path) -> str | None:

@@ -16,7 +16,7 @@ from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import check_writable, csv_text, file_stem, json_text
 from marginaudit.reports.page.html import _norm
 from marginaudit.reports.page.numbers import number
-from marginaudit.reports.page.write import _rehashed, _stems, files_of_report
+from marginaudit.reports.page.write import _stems, _with_hash, files_of_report
 from marginaudit.reports.plain import finite
 from marginaudit.reports.plots.axes import between_powers, drawable, power_of_ten
 
@@ -143,8 +143,9 @@ def test_what_a_logarithmic_axis_shows() -> None:
 
 
 def test_the_hash_of_a_report_json_is_the_last_of_its_kind_in_it() -> None:
-    """Data may hold 64 zeros, as a whole number."""
-    before = '{"whole": 1' + "0" * 64 + ', "sha256": "' + "0" * 64 + '"}'
-    after = _rehashed(before.encode(), "0" * 64, "a" * 64)
-    assert after.decode() == '{"whole": 1' + "0" * 64 + ', "sha256": "' + "a" * 64 + '"}'
-    assert _rehashed(after, "a" * 64, "0" * 64) == before.encode()
+    """Data may hold 64 zeros, as a whole number or under that name."""
+    none = '"report.json": "' + "0" * 64 + '"'
+    before = '{"whole": 1' + "0" * 64 + f', "next_token": {{{none}}}, "sha256": {{{none}}}}}'
+    after = _with_hash(before.encode(), "0" * 64, "a" * 64)
+    assert after.decode() == before.removesuffix(none + "}}") + '"report.json": "' + "a" * 64 + '"}}'
+    assert _with_hash(after, "a" * 64, "0" * 64) == before.encode()
