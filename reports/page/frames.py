@@ -76,4 +76,4 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, Real):
         return str(value)
     number = float(value)
-    return brief(int(number) if number.is_integer() and abs(number) < 10**7 else number)
+    return brief(int(number) if number.is_integer() else number)

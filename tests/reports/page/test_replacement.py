@@ -105,13 +105,15 @@ def test_where_there_are_no_hard_links_and_no_locks(folder: Path, monkeypatch: p
 
     monkeypatch.setattr("os.link", refuse)
     monkeypatch.setattr("fcntl.flock", refuse)
+    (folder / "link").symlink_to("nowhere")
     replace(folder)
+    assert (folder / "link").readlink() == Path("nowhere")
     assert contents(folder.parent) == {f"report/{name}": text for name, text in (NEWER | MINE).items()}
 
 
 def test_new_folders_and_links_to_folders(folder: Path) -> None:
-    replace(folder.parent / "a" / "b")
-    assert contents(folder.parent / "a" / "b") == NEWER
+    replace(folder.parent / "a/b/c")
+    assert contents(folder.parent / "a/b/c") == NEWER
     (folder.parent / "empty").mkdir()
     replace(folder.parent / "empty")
     assert contents(folder.parent / "empty") == NEWER
@@ -234,6 +236,18 @@ def test_killed_at_every_file_operation(folder: Path) -> None:
     assert recovered == 1
     assert operation > 20
     assert contents(folder) == NEWER | MINE
+
+
+def test_what_an_ended_program_left_is_swept_and_its_lock_is_given_back(folder: Path) -> None:
+    left = folder.parent / ".report.marginaudit-ended.new"
+    others = ("mine.old/a", "mine.new/b", ".reports.marginaudit-c.new/c")
+    write(dict.fromkeys(others, "mine"), folder.parent)
+    open_files = os.listdir("/proc/self/fd")  # noqa: PTH208  (the folder of a process that changes)
+    left.mkdir()
+    replace(folder)
+    assert not left.exists()
+    assert os.listdir("/proc/self/fd") == open_files  # noqa: PTH208
+    assert {name for name in contents(folder.parent) if not name.startswith("report/")} == set(others)
 
 
 def test_what_a_program_that_runs_writes_is_not_swept(folder: Path) -> None:
