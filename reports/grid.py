@@ -1,6 +1,7 @@
 """A table as a reader sees it: every cell a short text."""
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 NONE = "–"
 """A cell of which nothing is known."""
@@ -32,11 +33,16 @@ class Grid:
 
 
 def brief(value: float | None) -> str:
-    """A number in four digits, a dash for none.
+    """A number in four digits, a whole one below 10^7 in all of its own, a dash for none.
 
-    >>> brief(None), brief(1000), brief(10**18), brief(0.000123456), brief(2/3)
-    ('–', '1000', '1e+18', '0.0001235', '0.6667')
+    >>> brief(None), brief(54527), brief(10**18), brief(0.000123456), brief(2/3), brief(10**400)
+    ('–', '54527', '1e+18', '0.0001235', '0.6667', '1.000e+400')
     """
     if value is None:
         return NONE
-    return str(value) if isinstance(value, int) and abs(value) < 10**7 else f"{value:.4g}"
+    if isinstance(value, int) and abs(value) < 10**7:
+        return str(value)
+    try:
+        return f"{value:.4g}"
+    except OverflowError:  # of a whole number beyond all floats
+        return f"{Decimal(value):.4g}"

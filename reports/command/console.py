@@ -18,7 +18,7 @@ from rich.text import Text
 from marginaudit.orders import counted, printable, shortened
 from marginaudit.reports.command.interrupts import raise_if_interrupted
 from marginaudit.reports.command.streams import standard_output, tell
-from marginaudit.reports.page.numbers import number
+from marginaudit.reports.grid import brief
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 
@@ -62,7 +62,7 @@ def cell(value: Any) -> Text:
     if isinstance(value, Text):
         return value
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-        return Text(number(value), justify="right")
+        return Text(brief(value), justify="right")
     text = printable(str(value))
     return Text(text, style=f"bold {VERDICTS[Verdict(text)]}" if text in set(Verdict) else "")
 

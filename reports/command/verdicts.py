@@ -9,7 +9,8 @@ from rich.text import Text
 
 from marginaudit.orders import shortened
 from marginaudit.reports.command.console import print_summary, print_table, width
-from marginaudit.reports.page.numbers import bound, number
+from marginaudit.reports.grid import brief
+from marginaudit.reports.page.numbers import bound
 from marginaudit.reports.verdict import Verdict
 
 WIDE = 118
@@ -78,5 +79,5 @@ def _in_short(claim: str, rows: Sequence[Row]) -> tuple[str, str, str]:
     counts = Counter(row["verdict"] for row in rows)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in counts)
     worst = min(rows, key=lambda row: list(Verdict).index(row["verdict"]))
-    slack = "" if worst["slack"] is None else f", slack {number(worst['slack'])}"
+    slack = "" if worst["slack"] is None else f", slack {brief(worst['slack'])}"
     return claim, told, f"{worst['dataset']}{slack}"

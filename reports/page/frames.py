@@ -24,7 +24,7 @@ def to_latex(frame: "DataFrame", caption: str) -> str:
     Raises
     ------
     InputError
-        It is no DataFrame.
+        It is no DataFrame, or one without columns.
 
     >>> from pandas import DataFrame
     >>> found = DataFrame({"claim": ["my_claim", "other"], "verdict": ["violated", "holds"], "slack": [2e-9, None]})
@@ -52,6 +52,8 @@ def to_latex(frame: "DataFrame", caption: str) -> str:
 
     if not isinstance(frame, DataFrame):
         raise InputError("to_latex", got=shown(frame), expected="a DataFrame, such as a Report's to_dataframe()")
+    if frame.columns.empty:
+        raise InputError("to_latex", got="no column", expected="a DataFrame with one or more")
     columns = [frame.iloc[:, i] for i in range(frame.shape[1])]
     words = {i for i, column in enumerate(columns) if is_bool_dtype(column) or not is_numeric_dtype(column)}
     cells = [[_cell(value) for value in column] for column in columns]
@@ -69,10 +71,10 @@ def to_latex(frame: "DataFrame", caption: str) -> str:
 def _cell(value: Any) -> str:
     from pandas import isna
 
-    if isinstance(value, str):
-        return value
-    if value is None or (not isinstance(value, list | dict) and isna(value)):
+    if isna(value) is True:  # it is an array for each list
         return NONE
+    if isinstance(value, int) and not isinstance(value, bool):
+        return brief(value)
     if isinstance(value, bool) or not isinstance(value, Real):
         return str(value)
     number = float(value)

@@ -16,12 +16,12 @@ from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.audit.room import inside
 from marginaudit.reports.claim import IN_DOLLARS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
-from marginaudit.reports.grid import Grid
+from marginaudit.reports.grid import Grid, brief
 from marginaudit.reports.page import svg
 from marginaudit.reports.page.banners import banners
 from marginaudit.reports.page.formulas import mathml
 from marginaudit.reports.page.headline import headline
-from marginaudit.reports.page.numbers import bound, number, powers
+from marginaudit.reports.page.numbers import bound, powers
 from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import command, dataset_argument
 from marginaudit.reports.page.statements import LINKS, panels
@@ -73,7 +73,7 @@ def page(
     sources = {printable(source.dataset.name): source for source in audit.sources}
     environment.filters |= {
         "argument": lambda name: dataset_argument(sources[name]),
-        "number": number,
+        "number": brief,
         "compact": _compact,
         "pretty": _pretty,
         "norm": _norm,
@@ -267,7 +267,7 @@ def breakable(name: str) -> Any:
 def _norm(solution: Mapping[str, Any] | None) -> str:
     if solution is None or solution["norm_squared"] is None:
         return "–" if solution is None else str(solution["status"])
-    return str(solution["norm_squared_exact"] or number(solution["norm_squared"]))
+    return str(solution["norm_squared_exact"] or brief(solution["norm_squared"]))
 
 
 def _compact(witness: Any) -> str:

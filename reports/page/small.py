@@ -3,7 +3,7 @@
 from typing import Any
 
 from marginaudit.orders import counted, printable
-from marginaudit.reports.page.numbers import number
+from marginaudit.reports.grid import brief
 
 
 def small_page(package: str, template: str, **values: Any) -> str:
@@ -22,5 +22,5 @@ def small_page(package: str, template: str, **values: Any) -> str:
 
 def _shown(value: Any) -> str:
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
-        return number(value)
+        return brief(value)
     return printable(str(value))

@@ -1,11 +1,13 @@
 """Rows of a DataFrame as LaTeX."""
 
 import re
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from pandas import DataFrame, Series
+from pandas import DataFrame, NaT, Series, Timestamp
 
 from marginaudit import audit, to_latex
 from marginaudit.orders import InputError
@@ -45,6 +47,17 @@ def test_cells_of_any_type() -> None:
     ]
 
 
+def test_cells_that_are_odd() -> None:
+    """Whole numbers beyond float64, arrays, dates, exact numbers; columns of one name; no row."""
+    exact = [Decimal("0.10"), Fraction(1, 4)]
+    cells = [10**400, np.array([1, 2]), (1, None), Timestamp("2024-05-01"), NaT, *exact, np.inf]
+    assert [row.removesuffix(r" \\") for row in body(DataFrame({"any": Series(cells, dtype=object)}))] == [
+        *(r"1.000e+400", "{[}1 2]", "(1, None)", "2024-05-01 00:00:00", "--", "0.10", "0.25", "inf")
+    ]
+    assert body(DataFrame([[1, 2]], columns=["a", "a"])) == [r"$1$ & $2$ \\"]
+    assert body(DataFrame({"a": []})) == []
+
+
 def test_long_texts_are_broken() -> None:
     line, short = body(DataFrame({"detail": ["word " * 20, "word"]}))
     assert line.count("word") == 20
@@ -52,7 +65,7 @@ def test_long_texts_are_broken() -> None:
     assert short == r"word \\"
 
 
-@pytest.mark.parametrize("what", [None, [1], {"a": [1]}, Series([1])])
+@pytest.mark.parametrize("what", [None, [1], {"a": [1]}, Series([1]), DataFrame(index=[1])])
 def test_what_is_no_frame_is_refused(what: Any) -> None:
     with pytest.raises(InputError, match=r"to_latex: got .*, expected a DataFrame"):
         to_latex(what, "c")

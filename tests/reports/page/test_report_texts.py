@@ -12,10 +12,10 @@ import pytest
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.grid import brief
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import check_writable, csv_text, file_stem, json_text
 from marginaudit.reports.page.html import _norm
-from marginaudit.reports.page.numbers import number
 from marginaudit.reports.page.write import _stems, _with_hash, files_of_report
 from marginaudit.reports.plain import finite
 from marginaudit.reports.plots.axes import between_powers, drawable, power_of_ten
@@ -115,7 +115,7 @@ def test_datasets_of_one_name_get_free_numbers() -> None:
 
 
 def test_numbers_for_a_reader() -> None:
-    assert [number(x) for x in (None, 0, -3, 9_999_999, 10_000_000, -10_000_000, 2.0, 1 / 3)] == [
+    assert [brief(x) for x in (None, 0, -3, 9_999_999, 10_000_000, -10_000_000, 2.0, 1 / 3)] == [
         "–",
         "0",
         "-3",
