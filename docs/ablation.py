@@ -2,9 +2,9 @@
 
 Usage: python docs/ablation.py [--seconds S] [--jobs N]
 
-Writes docs/ablation.md. Each cell is kept in docs/ablation/ as soon as it is done, so that an interrupted run goes on
-where it stopped; delete a cell's file to hunt it again. Counterexamples that meet all assumptions go to
-reports/PAPER/counterexamples/, for the reports to name.
+Writes docs/ablation.md. Each cell is kept in docs/ablation.json as soon as it is done, so that an interrupted run
+goes on where it stopped; delete a cell there to hunt it again. Counterexamples that meet all assumptions go to
+reports/PAPER/counterexamples/, for the reports to name; ``--show CLAIM ASSUMPTION`` prints another one.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import os
 import sys
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.hunt import hunt, hunt_answer
@@ -22,7 +22,7 @@ from marginaudit.reports.paper import Paper
 from marginaudit.reports.standing import Status
 
 HERE = Path(__file__).parent
-CELLS = HERE / "ablation"
+CELLS = HERE / "ablation.json"
 HUNTED = tuple(paper for paper in PAPERS if paper.space is not None)
 WHOLE = "all kept"
 
@@ -30,10 +30,12 @@ HEADER = """# Which assumptions are needed
 
 Every claim of the ledger was hunted for a counterexample: a dataset that meets its assumptions (column "{whole}"),
 or that breaks exactly the named one (and what it implies) and meets the others. A cell says how large the smallest
-counterexample found is, and links to it: `V` tokens, `N` samples, longest sentence `L`; `K` classes, `M` tokens of the
-vocabulary, and the settings that it takes beside an audit's own. `marginaudit audit FILE` shows it. Where none was
-found the cell says in how many datasets, and how many of them stayed *inconclusive* (not decided by the short run that
-a hunt affords) or *undefined* (what the statement speaks of does not exist without the assumption). A dash: the claim
+counterexample found is: `V` tokens, `N` samples, longest sentence `L`; `K` classes, `M` tokens of the
+vocabulary, and the settings that it takes beside an audit's own. Those of the first column are linked;
+`python docs/ablation.py --show CLAIM ASSUMPTION > FILE.json` writes another one, and `marginaudit audit FILE.json`
+shows it. Where none was found the cell says in how many datasets, and how many of them stayed *inconclusive* (not
+decided by the short run that a hunt affords) or *undefined* (what the statement speaks of does not exist without the
+assumption). A dash: the claim
 does not make the assumption.
 
 A counterexample without an assumption shows that the assumption is needed. None found shows nothing but that none
@@ -59,35 +61,45 @@ def paper_of(claim: str) -> Paper:
     return next(paper for paper in HUNTED if paper.judges(LEDGER[claim]))
 
 
-def cell_file(claim: str, without: str | None) -> Path:
-    """Where a cell is kept."""
-    return CELLS / f"{claim}{f'-without-{without}' if without else ''}.json"
+Answers: TypeAlias = dict[str, dict[str, Any]]
+"""What a hunt answered, by claim and by the assumption that was dropped or `WHOLE`."""
 
 
-def dataset_file(claim: str, without: str | None) -> Path:
-    """Where a cell's counterexample is kept: with all assumptions kept it belongs to the package."""
-    if without is not None:
-        return cell_file(claim, without).with_suffix(".dataset.json")
-    return HERE.parent / "reports" / paper_of(claim).name / "counterexamples" / f"{claim}.json"
+def kept() -> Answers:
+    """The cells that were hunted."""
+    answers: Answers = json.loads(CELLS.read_text(encoding="utf-8"))
+    return answers
 
 
-def fill(claim: str, without: str | None, seconds: float) -> str:
-    """Hunt one cell and keep it, with its counterexample as a dataset file beside it."""
-    path, paper = cell_file(claim, without), paper_of(claim)
+def keep(answers: Answers) -> None:
+    """Write all cells, one a line."""
+    claims = []
+    for claim, cells in sorted(answers.items()):
+        lines = [f"  {_json(name)}: {_json(cell)}" for name, cell in sorted(cells.items())]
+        claims.append(f" {_json(claim)}: {{\n" + ",\n".join(lines) + "\n }")
+    write_whole(CELLS, "{\n" + ",\n".join(claims) + "\n}\n")
+
+
+def _json(value: Any) -> str:
+    return json_text(value).removesuffix("\n")
+
+
+def fill(claim: str, without: str | None, seconds: float) -> dict[str, Any]:
+    """Hunt one cell; a counterexample that meets all assumptions becomes a file of the paper's package."""
+    paper = paper_of(claim)
     found = hunt(LEDGER[claim], paper, without=without, seconds=seconds)
-    dataset = None
-    if found.dataset is not None:
-        kept = dataset_file(claim, without)
-        kept.parent.mkdir(exist_ok=True)
-        write_whole(kept, json_text(paper.kind.to_document(found.dataset), indent=1))
-        dataset = Path(os.path.relpath(kept, HERE)).as_posix()
-    answer = hunt_answer(found, dataset)
+    document = None if found.dataset is None else paper.kind.to_document(found.dataset)
+    path = HERE.parent / "reports" / paper.name / "counterexamples" / f"{claim}.json"
+    if document is not None and without is None:
+        path.parent.mkdir(exist_ok=True)
+        write_whole(path, json_text(document, indent=1))
+        document = Path(os.path.relpath(path, HERE)).as_posix()
+    answer = hunt_answer(found, None) | {"dataset": document, "allowed_seconds": seconds}
     if found.dataset is not None:
         answer["size"] = [getattr(found.dataset, name) for name in found.largest]
-    answer["allowed_seconds"] = seconds
-    del answer["seconds"]
-    write_whole(path, json_text(answer, indent=1))
-    return f"{claim} without {without}: {'counterexample' if dataset else f'none in {found.tried}'}"
+    for name in ("claim", "without", "seconds"):
+        del answer[name]
+    return answer
 
 
 def shown(answer: dict[str, Any]) -> str:
@@ -96,7 +108,7 @@ def shown(answer: dict[str, Any]) -> str:
         sizes = zip(answer["largest_tried"], answer["size"], strict=True)
         size = " ".join(f"{name.removesuffix('_max')}={value}" for name, value in sizes)
         settings = "".join(f", {name} {value:g}" for name, value in answer.get("settings", {}).items())
-        return f"[{size}{settings}]({answer['dataset']})"
+        return f"[{size}{settings}]({answer['dataset']})" if isinstance(answer["dataset"], str) else f"{size}{settings}"
     verdicts = dict(answer["verdicts"])
     broken = verdicts.pop("broken", 0)
     unsure = verdicts.get("inconclusive", 0)
@@ -110,21 +122,21 @@ def shown(answer: dict[str, Any]) -> str:
 
 def page() -> str:
     """The table, from the kept cells."""
-    answers = {cell: json.loads(cell_file(*cell).read_text(encoding="utf-8")) for cell in cells()}
-    seconds = max(answer["allowed_seconds"] for answer in answers.values())
+    answers = kept()
+    seconds = max(cell["allowed_seconds"] for cells in answers.values() for cell in cells.values())
     tables = [f"\n## {paper.source}\n\n{table(paper, answers)}\n\n{weakest(paper)}\n" for paper in HUNTED]
     return HEADER.format(whole=WHOLE, seconds=seconds) + "".join(tables)
 
 
-def table(paper: Paper, answers: dict[tuple[str, str | None], Any]) -> str:
+def table(paper: Paper, answers: Answers) -> str:
     """A row for each of the paper's claims, a column for each assumption that one of them makes."""
     made = {name for claim in paper.claims for name in claim.assumptions}
     columns = (None, *(name for name in paper.kind.assumptions if name in made))
     rows = [["claim", *(f"without `{name}`" if name else WHOLE for name in columns)]]
     rows.append(["---"] * len(rows[0]))
     for claim in paper.claims:
-        kept = [shown(answers[claim.id, c]) if (claim.id, c) in answers else "–" for c in columns]
-        rows.append([f"`{claim.id}`", *kept])
+        cells = {name: shown(cell) for name, cell in answers[claim.id].items()}
+        rows.append([f"`{claim.id}`", *(cells.get(name or WHOLE, "–") for name in columns)])
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
@@ -141,12 +153,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--show", nargs=2, metavar=("CLAIM", "ASSUMPTION"))
     arguments = parser.parse_args()
-    missing = [cell for cell in cells() if not cell_file(*cell).exists()]
+    answers = kept()
+    if arguments.show:
+        print(json_text(answers[arguments.show[0]][arguments.show[1]]["dataset"], indent=1), end="")
+        return
+    missing = [cell for cell in cells() if (cell[1] or WHOLE) not in answers.get(cell[0], {})]
     with ProcessPoolExecutor(arguments.jobs) as pool:
-        under_way = [pool.submit(fill, *cell, arguments.seconds) for cell in missing]
+        under_way = {pool.submit(fill, *cell, arguments.seconds): cell for cell in missing}
         for number, done in enumerate(as_completed(under_way), start=1):
-            print(f"[{number}/{len(missing)}] {done.result()}", file=sys.stderr, flush=True)
+            claim, without = under_way[done]
+            answers.setdefault(claim, {})[without or WHOLE] = done.result()
+            keep(answers)
+            found = "counterexample" if done.result()["found"] else f"none in {done.result()['tried']}"
+            print(f"[{number}/{len(missing)}] {claim} without {without}: {found}", file=sys.stderr, flush=True)
     write_whole(HERE / "ablation.md", page())
 
 
