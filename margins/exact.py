@@ -1,4 +1,4 @@
-"""W*_kq exactly, for orthonormal tokens and orders without confused tokens, by minimum cuts.
+"""The shortest scores with a margin of 1 along orders of height one, exactly, by minimum cuts.
 
 Under one query the problem is min sum w^2 s.t. w_i - w_j >= 1 on the edges of a bipartite graph of k
 optimal tokens i and m non-optimal ones j. With u_i = w_i and u_j = w_j + 1 it is the isotonic regression
@@ -37,8 +37,8 @@ class ExactScores:
     query, token : (pairs,)
         Token indices, sorted by (query, token).
     numerator, denominator : (pairs,)
-        The score x^T W*_kq q of each pair. Without confused tokens m_b/(k_b+m_b) or -k_b/(k_b+m_b), b its
-        block. The denominator is at most the number of tokens, the numerator at most its square.
+        The score of each pair. In orders of height one m_b/(k_b+m_b) or -k_b/(k_b+m_b), b its block. The
+        denominator is at most the number of tokens, the numerator at most its square.
     block : (pairs,)
         The block of each pair, named by its first pair.
     winner, loser : (relations,)
@@ -63,7 +63,7 @@ class ExactScores:
 
     @property
     def norm_squared(self) -> Fraction:
-        """||W*_kq||^2."""
+        """The sum of the squared scores."""
         return _grouped_sum(self.numerator**2, self.denominator, power=2)
 
     def verify(self) -> None:
@@ -81,7 +81,7 @@ class ExactScores:
         if np.any(denominator <= 0):
             raise CertificateError("a score has a denominator that is not positive")
         if np.any(numerator[winner] * under - numerator[loser] * over < over * under):
-            raise CertificateError("a row of eq. 3 has a margin below 1")
+            raise CertificateError("a row has a margin below 1")
         if np.any(self.flow < 0):
             raise CertificateError("a multiplier is negative")
         if np.any((self.flow > 0) & (over != under)):
@@ -143,7 +143,7 @@ def confused_pairs(relations: Relations, size: int) -> Indices:
 
 
 def solve_exactly(relations: Relations, size: int) -> ExactScores:
-    """The exact W*_kq of relations among ``size`` orthonormal tokens, none of them confused; verified.
+    """The exact scores of relations among ``size`` tokens, none of which both wins and loses; verified.
 
     Raises
     ------

@@ -26,7 +26,7 @@ class Farkas:
     Attributes
     ----------
     rows : tuple of (column token, winner, loser)
-        The rows with a positive multiplier: (query, winner, loser) for W_kq, (x, n(x), v) for W_ov.
+        The rows with a positive multiplier.
     multipliers : tuple of Fraction
         Of these rows, in their order.
     residual : float

@@ -1,4 +1,4 @@
-"""The constraint rows of eq. 2 and eq. 3 of arXiv 2409.17335, with bounds on their rounding errors."""
+"""The rows of a hard-margin problem, score(winner) - score(loser) >= 1, with bounds on their rounding errors."""
 
 from dataclasses import dataclass, replace
 from typing import TypeAlias
@@ -25,9 +25,7 @@ def gamma(operations: int) -> float:
 class Rows:
     """The rows S[winner, column] - S[loser, column] >= 1, with the scores S = left W right^T.
 
-    For W_kq the column is the query and left = right = the embeddings; for W_ov the column is the input
-    token, left is the identity and right the embeddings. Where the embeddings are orthonormal both
-    factors are the identity: then W stands for the scores themselves, whose norm is that of W.
+    Where both factors are the identity W stands for the scores themselves.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""W*_kq exactly, for orthonormal tokens and acyclic orders with confused tokens, from a numerical solution.
+"""The shortest scores with a margin of 1 along acyclic orders, exactly, from a numerical solution.
 
 Under one query the problem is min sum w^2 s.t. w_i - w_j >= 1 on the edges of an acyclic graph. Each part
 that the tight edges connect has integer differences w_i - w_j, and its sum is 0 as A^T lam has none. So w

@@ -1,7 +1,8 @@
 """Check a certificate of the two hard-margin solutions; standard library only.
 
 Usage: python verify.py DATASET CERTIFICATE
-Exit status: 0 confirmed; 1 refused; 2 a file that cannot be read, or that is no dataset or no certificate.
+Exit status: 0 confirmed; 1 refused; 2 a file that cannot be read, or that is no dataset or no certificate; 70 an
+internal error.
 
 This file stands alone on purpose: it reads the dataset and the certificate, derives the constraints of
 eq. 2 and eq. 3 of arXiv 2409.17335 from the dataset itself, and confirms in rational arithmetic that
@@ -27,6 +28,7 @@ white space to Unicode separates two tokens of it.
 import json
 import re
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -401,7 +403,7 @@ def printable(text: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Exit status 0: confirmed; 1: refused; 2: no dataset or no certificate."""
+    """Exit status 0: confirmed; 1: refused; 2: no dataset or no certificate; 70: an internal error."""
     if len(arguments) != 2:
         print("usage: verify.py DATASET CERTIFICATE", file=sys.stderr)
         return 2
@@ -415,6 +417,10 @@ def main(arguments: list[str]) -> int:
     except Unreadable as error:
         print(printable(str(error)), file=sys.stderr)
         return 2
+    except Exception as error:  # whose status would be 1, as if the certificate were refused
+        print("\n".join(map(printable, traceback.format_exc().splitlines())), file=sys.stderr)
+        print(f"internal error: {type(error).__name__}; neither confirmed nor refused", file=sys.stderr)
+        return 70
     return 0
 
 

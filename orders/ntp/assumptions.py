@@ -144,18 +144,20 @@ def optimal_majority(dataset: Dataset) -> Witness:
     """
     encoded, size = dataset.encoded, dataset.V
     optimal = np.bincount(encoded.owner[encoded.optimal], minlength=dataset.N)
-    others = ~encoded.optimal
-    code, multiplicity = np.unique(encoded.owner[others] * size + encoded.token[others], return_counts=True)
-    short = np.flatnonzero(multiplicity > optimal[code // size])
-    if not len(short):
-        return None
-    n, token = divmod(int(code[short[0]]), size)
-    return {
-        "sample": _document(dataset.samples[n]),
-        "optimal_positions": int(optimal[n]),
-        "token": dataset.vocabulary[token],
-        "multiplicity": int(multiplicity[short[0]]),
-    }
+    for block in encoded.blocks():
+        others = ~encoded.optimal[block]
+        code = encoded.owner[block][others].astype(np.int64) * size + encoded.token[block][others]
+        code, multiplicity = np.unique(code, return_counts=True)
+        short = np.flatnonzero(multiplicity > optimal[code // size])
+        if len(short):
+            n, token = divmod(int(code[short[0]]), size)
+            return {
+                "sample": _document(dataset.samples[n]),
+                "optimal_positions": int(optimal[n]),
+                "token": dataset.vocabulary[token],
+                "multiplicity": int(multiplicity[short[0]]),
+            }
+    return None
 
 
 def prefix_closed(dataset: Dataset) -> Witness:

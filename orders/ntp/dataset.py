@@ -150,18 +150,23 @@ class Dataset:
         """The samples as arrays of token indices."""
         index, size = self.index, self.V
         lengths = [len(s.tokens) for s in self.samples]
-        token = np.array([index[x] for s in self.samples for x in s.tokens], dtype=np.int64)
-        owner = np.repeat(np.arange(self.N), lengths)
+        every = chain.from_iterable(sample.tokens for sample in self.samples)
+        token = np.fromiter(map(index.__getitem__, every), dtype=np.int32, count=sum(lengths))
+        owner = np.repeat(np.arange(self.N, dtype=np.int32), lengths)
         following = np.array([index[s.next] for s in self.samples], dtype=np.int64)
         pairs = [index[x] * size + index[y] for x, values in self.collocation.values.items() for y in values]
-        return Encoded(
+        found = Encoded(
             token=token,
             owner=owner,
-            query=token[np.cumsum(lengths) - 1],
+            query=token[np.cumsum(lengths) - 1].astype(np.int64),
             next=following,
-            optimal=np.isin(token * size + following[owner], np.array(pairs, dtype=np.int64)),
+            optimal=np.zeros(len(token), dtype=bool),
             vocabulary_size=size,
         )
+        for block in found.blocks():
+            code = token[block].astype(np.int64) * size + following[owner[block]]
+            found.optimal[block] = np.isin(code, np.array(pairs, dtype=np.int64))
+        return found
 
     @cached_property
     def relations(self) -> Relations:

@@ -1,16 +1,21 @@
 """The relations of Definition 1, as arrays: which token beats which, under which query."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise, starmap
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.relations import Indices, Relations
 
+BLOCK = 2**21
+"""Positions that are looked at together, so that what is made of them stays small."""
+
 
 @dataclass(frozen=True)
 class Encoded:
-    """The samples as token indices, position by position.
+    """The samples as token indices, position by position, in 32 bits: long sentences have many prefixes.
 
     Attributes
     ----------
@@ -25,12 +30,18 @@ class Encoded:
     vocabulary_size : int
     """
 
-    token: Indices
-    owner: Indices
+    token: NDArray[np.int32]
+    owner: NDArray[np.int32]
     query: Indices
     next: Indices
     optimal: NDArray[np.bool_]
     vocabulary_size: int
+
+    def blocks(self) -> Iterator[slice]:
+        """All positions, `BLOCK` or a sample more at a time, whole samples each."""
+        starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
+        first = np.unique(np.searchsorted(starts, np.arange(BLOCK, len(self.owner), BLOCK)))
+        return starmap(slice, pairwise([0, *starts[first[first < len(starts)]].tolist(), len(self.owner)]))
 
 
 def relations(encoded: Encoded) -> Relations:
@@ -39,9 +50,18 @@ def relations(encoded: Encoded) -> Relations:
     Source: arXiv 2409.17335, Definition 1. The pairs are those of the rows of eq. 3 too. Where n has
     no value at x', the sample still does not say n(x') = y, so x' counts among the beaten.
     """
-    size = encoded.vocabulary_size
-    win_owner, winner = _distinct(encoded.owner[encoded.optimal], encoded.token[encoded.optimal], size)
-    lose_owner, loser = _distinct(encoded.owner[~encoded.optimal], encoded.token[~encoded.optimal], size)
+    found = [_relations(encoded, block) for block in encoded.blocks()]
+    columns = ("query", "winner", "loser", "sample")
+    together = Relations(**{name: np.concatenate([getattr(part, name) for part in found]) for name in columns})
+    return each_once(together, encoded.vocabulary_size)
+
+
+def _relations(encoded: Encoded, block: slice) -> Relations:
+    """Those that the samples of a block make."""
+    size, optimal = encoded.vocabulary_size, encoded.optimal[block]
+    owner, token = encoded.owner[block].astype(np.int64), encoded.token[block].astype(np.int64)
+    win_owner, winner = _distinct(owner[optimal], token[optimal], size)
+    lose_owner, loser = _distinct(owner[~optimal], token[~optimal], size)
 
     first = np.searchsorted(lose_owner, win_owner, side="left")
     losers_met = np.searchsorted(lose_owner, win_owner, side="right") - first

@@ -101,7 +101,7 @@ def samples_of_dataset(dataset: Dataset, *, majority: bool = False) -> Samples:
     encoded = dataset.encoded
     long = np.bincount(encoded.owner)
     first, count = np.cumsum(long) - long, np.array(dataset.counts)
-    return _samples(dataset.V, encoded.token.astype(np.int32), first, long, encoded.next, count, majority=majority)
+    return _samples(dataset.V, encoded.token, first, long, encoded.next, count, majority=majority)
 
 
 def _samples(

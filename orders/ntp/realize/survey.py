@@ -103,8 +103,8 @@ def _related(samples: Samples, fits: Indices, place: Indices) -> Relations:
     owner = np.repeat(np.arange(len(fits)), size)
     at = np.arange(len(owner)) - np.repeat(np.cumsum(size) - size, size) + np.repeat(samples.start[fits], size)
     encoded = Encoded(
-        token=samples.token[at].astype(np.int64),
-        owner=owner,
+        token=samples.token[at],
+        owner=owner.astype(np.int32),
         query=samples.query[fits],
         next=samples.next[fits],
         optimal=at == place[fits][owner],
