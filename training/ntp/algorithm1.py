@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,9 @@ from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space,
 from marginaudit.training.ntp.trained import Asymptotics, Reduced, Training
 from marginaudit.training.schedule import recorded_steps
 
+if TYPE_CHECKING:
+    from marginaudit.training.ntp.certified.enclosure import Enclosure
+
 Optimizer: TypeAlias = Literal["ngd", "gd"]
 Reference: TypeAlias = ArrayLike | MaxMargin | None
 
@@ -37,6 +40,9 @@ SPREAD_TOLERANCE = 1e-12
 
 LARGEST_SHADOW = 10**7
 """Numbers that a general shadow of a run with one margin A may hold."""
+
+LAW_ROUNDING = 64 * EPS
+"""Relative rounding of a recorded norm or direction."""
 
 STAGE1_STEPS = 100_000
 """True steps of stage 1; beyond them it is recorded by its closed form, where that is proved."""
@@ -134,6 +140,8 @@ def train(
         stopped=second.stopped,
         reduced=second.reduced,
         asymptotics=second.asymptotics,
+        enclosed=second.enclosed,
+        lost=second.lost,
     )
 
 
@@ -157,6 +165,7 @@ class _Shadow(NamedTuple):
 class _First(NamedTuple):
     """Stage 1 done: W_ov as B = W_ov E^T, and its margins, all A if ``common``; no shadow where they are of a law."""
 
+    eta0: float
     rows: list[Row]
     B: Floats
     weights: Floats
@@ -189,6 +198,7 @@ def _first_stage(run: _Settings, eta0: float, steps1: int, at: Sequence[int], re
         iterate = iterate.placed(steps1, _on_the_law(iterate, answer, steps1))
         if run.progress is not None:
             run.progress(steps1)
+        rows = [_known_by_law(row, eta0) for row in rows]
     B, margins = _scores(space, iterate), ov.other_margins(iterate)
     A, shadow = _mean(margins), None
     if beside is not None:
@@ -199,6 +209,7 @@ def _first_stage(run: _Settings, eta0: float, steps1: int, at: Sequence[int], re
         )
     spread = float(np.abs(margins - A).max(initial=0.0))
     return _First(
+        eta0=eta0,
         rows=rows,
         B=B,
         weights=B @ E if run.orthonormal else iterate.weights,
@@ -229,6 +240,8 @@ class _Second(NamedTuple):
     stopped: str
     reduced: Reduced | None
     asymptotics: Asymptotics | None
+    enclosed: "Enclosure | None"
+    lost: bool
 
 
 def _second_stage(
@@ -278,10 +291,13 @@ def _second_stage(
                 if one
                 else GeneralB(space, classes, V, what, shadow.B)
             )
-    stopped, asymptotics, found = "", None, None
-    if isinstance(kq, ReducedKQ) and exact is not None and run.normalised:
+    stopped, asymptotics, found, enclosed = "", None, None, None
+    if isinstance(kq, ReducedKQ) and exact is not None and run.normalised and isinstance(reference, MaxMargin):
         rows, iterate, found, stopped = follow(kq, exact, iterate, steps2, at, run.progress, steps1)
         asymptotics = _asymptotics(dataset, kq, exact, found)
+        enclosed = _enclosed(dataset, reference, rows, steps1, first.eta0, eta)
+        if enclosed is not None and enclosed.step[-1] == steps2:
+            iterate = iterate.placed(steps2, enclosed.rest[-1])
     else:
         descent = Descent(kq)
         if shadow is not None and other is not None:
@@ -291,6 +307,7 @@ def _second_stage(
     what = space.recorded(iterate.reference)
     S = np.zeros((V, V))
     S[space.recorded_key, space.recorded_query] = iterate.along * what + space.recorded(iterate.rest)
+    lost = iterate.direction().distance_error >= 2 or any(row["distance_error"] >= 2 for row in rows[-1:])
     record = Stage2(
         **_columns(rows, KQ_COLUMNS),
         law=np.full(len(rows), np.nan) if found is None else found.one_minus_cos(at)[: len(rows)],
@@ -301,7 +318,7 @@ def _second_stage(
     )
     weights = E.T @ S @ E if run.orthonormal else iterate.weights
     reduced = Reduced(kq.merged, exact) if isinstance(kq, ReducedKQ) and exact is not None else None
-    return _Second(record, S, weights, classes, reason, stopped, reduced, asymptotics)
+    return _Second(record, S, weights, classes, reason, stopped, reduced, asymptotics, enclosed, lost)
 
 
 COLUMNS = (
@@ -345,6 +362,19 @@ def _asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: La
     )
 
 
+def _enclosed(
+    dataset: Dataset, kq: MaxMargin, rows: list[Row], steps1: int, eta0: float, eta: float
+) -> "Enclosure | None":
+    """Puts enclosed records in the place of the first ones where float64 has lost these; None where it has not."""
+    from marginaudit.training.ntp.certified.first_steps import enclosed_row, first_steps
+
+    found = first_steps(dataset, kq, rows, steps1=steps1, lr1=eta0, lr2=eta)
+    if found is not None:
+        for i in np.flatnonzero(found.step).tolist():
+            rows[i] = enclosed_row(found, i, eta)
+    return found
+
+
 def _columns(rows: Sequence[Row], names: Sequence[str]) -> dict[str, Any]:
     return {name: np.array([row[name] for row in rows], dtype=TYPES.get(name, np.float64)) for name in names}
 
@@ -365,6 +395,18 @@ def _on_the_law(iterate: Iterate, answer: Indices, t: int) -> Floats:
     unit = np.full((V, V), other)
     unit[answer, np.arange(V)] = one
     return np.asarray(iterate.lr * t * (unit - iterate.reference))
+
+
+def _known_by_law(row: Row, eta0: float) -> Row:
+    """A record of stage 1; where rounding may have left it far off, with its distance from the closed form instead."""
+    t = row["step"]
+    if not (t and row["distance_error"] >= 2):
+        return row
+    off = row["distance"] + abs(row["norm"] / (t * eta0) - 1) + LAW_ROUNDING
+    if not off < 2:
+        return row
+    relative = off / row["distance"] if row["distance"] > 0 else np.inf
+    return {**row, "distance_error": off, "error": (1 + relative) ** 2 - 1}
 
 
 class Unit(NamedTuple):

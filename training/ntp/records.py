@@ -12,6 +12,9 @@ Progress: TypeAlias = Callable[[int], None]
 
 Floats: TypeAlias = NDArray[np.float64]
 
+SURE = ("step", "along", "error", "distance_error", "method")
+"""Columns of a record that are what they are even where W is lost."""
+
 
 @dataclass(frozen=True)
 class StageRecord:
@@ -35,7 +38,8 @@ class StageRecord:
         the error of the reference is not in it. Infinite where the recorded value is 0 or the bound exceeds what is
         possible.
     distance_error : array
-        The same bound, as an absolute one on ``distance``; always finite, at most 2.
+        The same bound, as an absolute one on ``distance``; always finite, at most 2. At 2 nothing is `known` of W, also
+        where there is no direction.
     gradient_norm, log_gradient_norm : arrays
         ||grad||_F at W (may underflow to 0) and its logarithm (-inf where the gradient is 0).
     method : array of str
@@ -57,9 +61,20 @@ class StageRecord:
     def __len__(self) -> int:
         return len(self.step)
 
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Whether anything is known of W, record by record: where not, no number measured at it is one."""
+        return ~(self.distance_error >= 2)
+
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The per-step arrays by name, ``step`` first."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """The per-step arrays by name, ``step`` first; NaN for what was measured where W is not `known`."""
+        arrays = {field.name: getattr(self, field.name) for field in fields(self)}
+        if self.known.all():
+            return arrays
+        return {
+            name: np.where(self.known, array, np.nan) if array.shape == self.step.shape and name not in SURE else array
+            for name, array in arrays.items()
+        }
 
 
 @dataclass(frozen=True)

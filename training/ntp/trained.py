@@ -1,6 +1,7 @@
 """What training leaves behind: the records of both stages, and the trained weights."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from marginaudit.orders.ntp import Token
 from marginaudit.training.ntp.far.law import Law
@@ -8,6 +9,9 @@ from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.model.edges import MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
 from marginaudit.training.ntp.records import Floats, Stage1, Stage2
+
+if TYPE_CHECKING:
+    from marginaudit.training.ntp.certified.enclosure import Enclosure
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,11 @@ class Training:
         What stage 2 was computed on; None where there is no reduced model, or no exact W*_kq.
     asymptotics : Asymptotics or None
         None where W*_kq is not known exactly or the loss has no reduced model, and for plain descent.
+    enclosed : Enclosure or None
+        The first recorded steps of stage 2 in ball arithmetic, where float64 had lost them: their records are its
+        centres.
+    lost : bool
+        Whether rounding may have made anything of S and W_kq, so that none of their numbers is one.
     """
 
     stage1: Stage1
@@ -91,3 +100,5 @@ class Training:
     stopped: str
     reduced: Reduced | None
     asymptotics: Asymptotics | None
+    enclosed: "Enclosure | None"
+    lost: bool

@@ -5,13 +5,18 @@ left out, and that they carry.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
 
 import flint
 
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.model.classes import SampleClasses
+
+Others: TypeAlias = tuple[tuple[tuple[int, Fraction], int], ...]
+"""The other tokens of a sentence: class of pairs, c_j / c_a, and how many such there are."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class Sentence:
         The pair (optimal token, query).
     others : tuple of int
         The pairs (other token, query).
-    ratio : tuple of fmpq
+    ratio : tuple of Fraction
         c_j / c_a of the multiplicities, one an other token.
     absent : int
         How many labels no token of the sentence has.
@@ -35,8 +40,44 @@ class Sentence:
     count: int
     optimal: int
     others: tuple[int, ...]
-    ratio: tuple[flint.fmpq, ...]
+    ratio: tuple[Fraction, ...]
     absent: int
+
+
+@dataclass(frozen=True)
+class Term:
+    """The sentences that `Alike` makes one: its tokens are classes of pairs.
+
+    Attributes
+    ----------
+    count : int
+        How often they occur, all together.
+    optimal : int
+    others : list of (class, c_j / c_a, how many such tokens each sentence has)
+    absent : int
+    """
+
+    count: int
+    optimal: int
+    others: list[tuple[int, flint.fmpq, int]]
+    absent: int
+
+
+class Alike(NamedTuple):
+    """The pairs whose scores are equal at every step, by symmetry, as one.
+
+    Attributes
+    ----------
+    number : list of int
+        The class of each pair.
+    size : list of int
+        How many pairs a class has.
+    terms : list of Term
+    """
+
+    number: list[int]
+    size: list[int]
+    terms: list[Term]
 
 
 class Pass(NamedTuple):
@@ -44,15 +85,17 @@ class Pass(NamedTuple):
 
     Attributes
     ----------
-    gradient : list of arb, one a pair
-        dLoss/ds up to the factor A / total count.
-    other : list of arb, one a sentence
+    gradient : list of arb, one a class
+        dLoss/ds of each of its pairs, up to the factor exp(log_scale) A / total count.
+    log_scale : arb
+    other : list of arb, one a term
         Summed attention on its other tokens.
-    odds : list of arb, one a sentence
-        (1 - P_y) / P_y.
+    odds : list of arb, one a term
+        (1 - P_y) / P_y, less what it is with all attention on the optimal token, (V-1) exp(-A).
     """
 
     gradient: list[flint.arb]
+    log_scale: flint.arb
     other: list[flint.arb]
     odds: list[flint.arb]
 
@@ -81,41 +124,125 @@ def merged_sentences(dataset: Dataset, classes: SampleClasses) -> list[Sentence]
             ((best, most),) = [(x, times) for x, times in bag if n[x] == following]
             rest = sorted((pair[x, query], times) for x, times in bag if x != best)
             others, multiplicities = zip(*rest, strict=True)
-            ratio = tuple(flint.fmpq(times, most) for times in multiplicities)
+            ratio = tuple(Fraction(times, most) for times in multiplicities)
             sentences.append(Sentence(count, pair[best, query], others, ratio, dataset.V - len(bag)))
     return sentences
 
 
-def forward(sentences: list[Sentence], W: list[flint.arb], A: flint.arb) -> Pass:
-    """Enclose gradient, attention and odds at the scores W of the pairs, all margins of W_ov being A.
+def alike(sentences: Sequence[Sentence], weights: Sequence[Fraction]) -> Alike:
+    """Classes of pairs that have equal weights in W* and, class by class, stand alike in equally many alike sentences.
+
+    From W = 0 on, the pairs of a class get equal gradients, as long as they have equal scores. So they always have, and
+    what is exactly equal between them need not be told from what is nearly so.
+
+    >>> half = Fraction(1, 2)
+    >>> pair = lambda a, b: Sentence(1, a, (b,), (Fraction(1),), 0)
+    >>> alike([pair(0, 1), pair(2, 3)], [half, -half, half, -half]).number
+    [0, 1, 0, 1]
+    """
+    number = _numbered(weights)
+    while True:
+        kinds = [_kind(sentence, number) for sentence in sentences]
+        places: list[Counter[object]] = [Counter() for _ in number]
+        for sentence, kind in zip(sentences, kinds, strict=True):
+            places[sentence.optimal][kind, None] += 1
+            for pair, ratio in zip(sentence.others, sentence.ratio, strict=True):
+                places[pair][kind, ratio] += 1
+        finer = _numbered([(old, frozenset(found.items())) for old, found in zip(number, places, strict=True)])
+        if max(finer) == max(number):
+            break
+        number = finer
+    size = Counter(number)
+    counts: Counter[tuple[int, Others, int]] = Counter()
+    for count, optimal, others, absent in kinds:
+        counts[optimal, others, absent] += count
+    terms = [
+        Term(
+            count,
+            optimal,
+            [(j, flint.fmpq(ratio.numerator, ratio.denominator), times) for (j, ratio), times in others],
+            absent,
+        )
+        for (optimal, others, absent), count in counts.items()
+    ]
+    return Alike(number, [size[c] for c in range(len(size))], terms)
+
+
+def _kind(sentence: Sentence, number: Sequence[int]) -> tuple[int, int, Others, int]:
+    """What sentences have in common whose tokens are of the same classes."""
+    others = Counter((number[j], ratio) for j, ratio in zip(sentence.others, sentence.ratio, strict=True))
+    return sentence.count, number[sentence.optimal], tuple(sorted(others.items())), sentence.absent
+
+
+def _numbered(values: Sequence[object]) -> list[int]:
+    """Equal values by one number, in order of first occurrence."""
+    known: dict[object, int] = {}
+    return [known.setdefault(value, len(known)) for value in values]
+
+
+def forward(found: Alike, W: list[flint.arb], A: flint.arb) -> Pass:
+    """Enclose gradient, attention and odds at the scores W of the classes of pairs, all margins of W_ov being A.
 
     With a the optimal token of a sentence and x_j = (c_j/c_a) exp(s_j - s_a): phi_a = 1 / (1 + sum x_j),
     P_z/P_y = exp(-A phi_a (1 - x_z)), with x_z = 0 for absent labels, and
     dLoss/ds_j = A pi phi_a x_j [P_j + sum_{z != a} P_z phi_a (1 - x_z)], dLoss/ds_a = -(sum of those): free of
     cancellation once phi_a is the largest; the bracket can be negative before.
 
+    However large A is, no ball gets wider by a factor A where one label, of one term, is far ahead: probabilities are
+    over that of the term's first rival r, the terms over the one with the largest P_r, and all fluxes over the largest,
+    whose own factors are 1. With a single relation no ball gets wider at all.
+
     Source: arXiv 2409.17335, eq. 6, relative to the optimal token.
     """
+    parts = [_part(term, W, A) for term in found.terms]
+    level = max((part.level for part in parts), key=_middle)
+    fluxes = []
+    for term, part in zip(found.terms, parts, strict=True):
+        share = 1 if part.level is level else (part.level - level).exp()
+        pushes = zip(term.others, part.pushes, strict=True)
+        fluxes += [(term.optimal, j, times * push * share) for (j, _, times), push in pushes]
+    _, _, largest = max(fluxes, key=lambda flux: abs(_middle(flux[2])))
+    size = abs(largest)
     gradient = [flint.arb(0)] * len(W)
-    others, all_odds = [], []
-    for sentence in sentences:
-        best = W[sentence.optimal]
-        x = [ratio * (W[j] - best).exp() for j, ratio in zip(sentence.others, sentence.ratio, strict=True)]
-        total = sum(x, flint.arb(0))
-        phi = 1 / (1 + total)
-        fall = -A * phi
-        lag = [1 - x_j for x_j in x]
-        rivals = [(fall * lag_j).exp() for lag_j in lag]
-        absent = sentence.absent * fall.exp()
-        odds = sum(rivals, absent)
-        bent = phi * sum((rival * lag_j for rival, lag_j in zip(rivals, lag, strict=True)), absent)
-        scale = sentence.count * phi / (1 + odds)
-        pushed = flint.arb(0)
-        for j, x_j, rival in zip(sentence.others, x, rivals, strict=True):
-            push = scale * x_j * (rival + bent)
-            gradient[j] += push
-            pushed += push
-        gradient[sentence.optimal] -= pushed
-        others.append(total * phi)
-        all_odds.append(odds)
-    return Pass(gradient, others, all_odds)
+    for optimal, j, flux in fluxes:
+        part_of = largest.sgn() if flux is largest else flux / size
+        gradient[j] += part_of
+        gradient[optimal] -= part_of
+    each = [g / many for g, many in zip(gradient, found.size, strict=True)]
+    return Pass(each, level + size.log(), [part.other for part in parts], [part.odds for part in parts])
+
+
+class _Part(NamedTuple):
+    """A term's share of a pass: log P_r, and dLoss/ds of each kind of its other tokens, over A P_r / total count."""
+
+    level: flint.arb
+    pushes: list[flint.arb]
+    other: flint.arb
+    odds: flint.arb
+
+
+def _part(term: Term, W: list[flint.arb], A: flint.arb) -> _Part:
+    best = W[term.optimal]
+    x = [ratio * (W[j] - best).exp() for j, ratio, _ in term.others]
+    times = [many for _, _, many in term.others]
+    total = sum((many * x_j for many, x_j in zip(times, x, strict=True)), flint.arb(0))
+    phi = 1 / (1 + total)
+    top = max(x, key=_middle)
+    rivals = [flint.arb(1) if x_j is top else (A * phi * (x_j - top)).exp() for x_j in x]
+    absent = term.absent * (-A * phi * top).exp()
+    together = sum((many * rival for many, rival in zip(times, rivals, strict=True)), absent)
+    fall = A * phi * (1 - top)
+    behind = (-fall).exp()
+    level = -fall - (together * behind).log1p() if _middle(fall) > 0 else -(together + fall.exp()).log()
+    bent = sum((m * rival * (1 - x_j) for m, rival, x_j in zip(times, rivals, x, strict=True)), absent)
+    scale = term.count * phi
+    pushes = [scale * x_j * (rival + phi * bent) for x_j, rival in zip(x, rivals, strict=True)]
+    other = total * phi
+    # each label v has P_v/P_y = exp(-A (1 - other - phi_v))
+    above = [(A * (other + phi * x_j)).expm1() for x_j in x]
+    risen = sum((many * value for many, value in zip(times, above, strict=True)), term.absent * (A * other).expm1())
+    return _Part(level, pushes, other, (-A).exp() * risen)
+
+
+def _middle(ball: flint.arb) -> flint.arb:
+    return ball.mid()

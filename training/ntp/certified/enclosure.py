@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from operator import index
 from typing import TypeAlias
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin
 from marginaudit.orders import counted
 from marginaudit.orders.ntp import Dataset
-from marginaudit.training.ntp.certified.balls import Pass, Sentence, forward, merged_sentences
+from marginaudit.training.ntp.certified.balls import Alike, Pass, alike, forward, merged_sentences
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
 from marginaudit.training.ntp.model.edges import no_reduction
 from marginaudit.training.ntp.model.infimum import infimum_ball
@@ -21,6 +22,7 @@ from marginaudit.training.ntp.step_sizes import step_sizes
 from marginaudit.training.ntp.steps.iterate import EPS, Floats
 
 Balls: TypeAlias = dict[str, flint.arb]
+Row: TypeAlias = list[flint.arb]
 
 MOST_BITS = 2**14
 """Precision is doubled up to here."""
@@ -39,6 +41,7 @@ COLUMNS = (
     "log_excess",
     "descent_reference",
     "descent_rest",
+    "log_gradient_norm",
 )
 
 
@@ -57,9 +60,11 @@ class Enclosure:
         The true quantity lies between value - radius and value + radius, also where these are computed in
         float64. Named as in `Stage2`: norm, one_minus_cos, log_loss, log_other_weight, log_excess. Besides
         descent_reference = -<grad, What>/||grad|| and descent_rest = -<grad, W - s What>/||grad||, with
-        What = W*_kq/||W*_kq|| and s = t eta. At step 0, one_minus_cos is NaN.
+        What = W*_kq/||W*_kq|| and s = t eta, and log_gradient_norm = log ||grad||. At step 0, one_minus_cos is NaN.
     radius : (records,) array
         Bound on the Euclidean distance of W_kq from the centres of its balls.
+    rest : (records, pairs) array
+        W - s What, rounded from the centres.
     key, query : (pairs,) integer arrays
         As in `Stage2`; all other scores stay 0.
     last : tuple of arb, one a pair
@@ -71,6 +76,7 @@ class Enclosure:
     step: NDArray[np.int64]
     columns: dict[str, tuple[Floats, Floats]]
     radius: Floats
+    rest: Floats
     key: NDArray[np.int64]
     query: NDArray[np.int64]
     last: tuple[flint.arb, ...]
@@ -87,6 +93,9 @@ def enclose(
     lr2: float | None = None,
     at: Iterable[int] | None = None,
     bits: int = 128,
+    most_bits: int = MOST_BITS,
+    partly: bool = False,
+    tolerant: bool = False,
     progress: Progress | None = None,
 ) -> Enclosure:
     """Enclose stage 2 of Algorithm 1 as it is in exact arithmetic.
@@ -112,8 +121,12 @@ def enclose(
         eta0 and eta; None for the paper's 0.2 / sqrt(V) and 0.05 / sqrt(V).
     at : iterable of int or None
         Recorded steps, those beyond ``steps`` left out; None: every step.
-    bits : int
-        Precision to begin with.
+    bits, most_bits : int
+        Precision to begin with and to end with.
+    partly : bool
+        Whether the first of the recorded steps will do, where the last precision is too little for all.
+    tolerant : bool
+        Whether tokens that are orthonormal but for rounding are taken for orthonormal, as float64 steps take them.
     progress : callable or None
         Called with the number of steps done; begins again where the run is repeated.
 
@@ -121,7 +134,7 @@ def enclose(
     ------
     NotEnclosable
         The embeddings are not exactly orthonormal, the loss has no reduced model (`no_reduction`), W*_kq is 0
-        or not known exactly, stage 1 has no step, or `MOST_BITS` are too few.
+        or not known exactly, stage 1 has no step, or ``most_bits`` are too few.
     CollocationError
         n is not a function on the whole vocabulary.
     ValueError
@@ -139,21 +152,23 @@ def enclose(
     ([0.035236, 0.010749], True)
     """
     recorded = _recorded(at, steps)
+    if not (tolerant or exactly_orthonormal(dataset)):
+        raise NotEnclosable("the embeddings are not exactly orthonormal")
     problem = _problem(dataset, kq, steps1, *step_sizes(dataset.V, lr1, lr2))
-    while bits <= MOST_BITS:
+    while bits <= most_bits:
         with flint.ctx.workprec(bits):
-            found = _descend(problem, recorded, progress)
+            found = _descend(problem, recorded, progress, partly=partly and 2 * bits > most_bits)
         if found is not None:
             return found
         bits *= 2
-    raise NotEnclosable(f"{MOST_BITS} bits are too few to follow {counted(recorded[-1], 'step')}")
+    raise NotEnclosable(f"{most_bits} bits are too few to follow {counted(recorded[-1], 'step')}")
 
 
 @dataclass(frozen=True)
 class _Problem:
-    """Stage 2 as exact data; its methods make balls of them at the working precision."""
+    """Stage 2 as exact data, W*_kq by classes of pairs; its methods make balls of them at the working precision."""
 
-    sentences: list[Sentence]
+    alike: Alike
     classes: SampleClasses
     weights: tuple[flint.fmpq, ...]
     V: int
@@ -167,14 +182,15 @@ class _Problem:
         return self.steps1 * flint.arb(self.lr1) / flint.arb(self.V - 1).sqrt()
 
     def direction(self) -> list[flint.arb]:
-        """What on the pairs."""
-        norm = flint.arb(sum((w * w for w in self.weights), flint.fmpq(0))).sqrt()
+        """What on the classes of pairs."""
+        squares = (many * w * w for many, w in zip(self.alike.size, self.weights, strict=True))
+        norm = flint.arb(sum(squares, flint.fmpq(0))).sqrt()
         return [w / norm for w in self.weights]
 
-    def losses(self, found: Pass, A: flint.arb) -> Balls:
-        """Loss, excess and attention; a sentence of one distinct token has the floor log(1 + (V-1) exp(-A))."""
-        floor = infimum_ball(self.V, A)
-        above = [s.count * (odds.log1p() - floor) for s, odds in zip(self.sentences, found.odds, strict=True)]
+    def losses(self, found: Pass, A: flint.arb, norm: flint.arb) -> Balls:
+        """Loss, its gradient's norm, excess and attention; a sentence of one distinct token has the infimum's loss."""
+        floor, least = infimum_ball(self.V, A), 1 + (self.V - 1) * (-A).exp()
+        above = [term.count * (odds / least).log1p() for term, odds in zip(self.alike.terms, found.odds, strict=True)]
         excess = sum(above, flint.arb(0)) / self.total
         heaviest = found.other[0]
         for weight in found.other[1:]:
@@ -183,6 +199,7 @@ class _Problem:
             "log_loss": (floor + excess).log(),
             "log_excess": excess.log(),
             "log_other_weight": heaviest.log(),
+            "log_gradient_norm": norm.log() + found.log_scale + (A / self.total).log(),
         }
 
 
@@ -197,16 +214,18 @@ def _recorded(at: Iterable[int] | None, steps: int) -> tuple[int, ...]:
 
 def _problem(dataset: Dataset, kq: MaxMargin, steps1: int, lr1: float, lr2: float) -> _Problem:
     classes = sample_classes(dataset)
-    reason = _obstacle(dataset, classes, kq, steps1)
+    reason = _obstacle(classes, kq, steps1)
     if reason is not None:
         raise NotEnclosable(reason)
     names, weights = dataset.vocabulary, kq.exact().weights_exact
     pairs = zip(classes.key.tolist(), classes.pair_query.tolist(), strict=True)
-    exact = [weights.get(names[q], {}).get(names[x], 0) for x, q in pairs]
+    exact = [weights.get(names[q], {}).get(names[x], Fraction(0)) for x, q in pairs]
+    found = alike(merged_sentences(dataset, classes), exact)
+    of_class = dict(zip(found.number, exact, strict=True))
     return _Problem(
-        sentences=merged_sentences(dataset, classes),
+        alike=found,
         classes=classes,
-        weights=tuple(flint.fmpq(w.numerator, w.denominator) for w in exact),
+        weights=tuple(flint.fmpq(w.numerator, w.denominator) for _, w in sorted(of_class.items())),
         V=dataset.V,
         total=sum(dataset.counts),
         steps1=steps1,
@@ -215,9 +234,7 @@ def _problem(dataset: Dataset, kq: MaxMargin, steps1: int, lr1: float, lr2: floa
     )
 
 
-def _obstacle(dataset: Dataset, classes: SampleClasses, kq: MaxMargin, steps1: int) -> str | None:
-    if not _exactly_orthonormal(dataset):
-        return "the embeddings are not exactly orthonormal"
+def _obstacle(classes: SampleClasses, kq: MaxMargin, steps1: int) -> str | None:
     if isinstance(kq, Infeasible):
         return "W*_kq does not exist"
     if not isinstance(kq, Exact):
@@ -229,7 +246,7 @@ def _obstacle(dataset: Dataset, classes: SampleClasses, kq: MaxMargin, steps1: i
     return no_reduction(classes)
 
 
-def _exactly_orthonormal(dataset: Dataset) -> bool:
+def exactly_orthonormal(dataset: Dataset) -> bool:
     """E E^T = I in rational arithmetic."""
     if dataset.embedding is None:
         return True
@@ -238,51 +255,58 @@ def _exactly_orthonormal(dataset: Dataset) -> bool:
     return bool(E * E.transpose() == one)
 
 
-def _descend(problem: _Problem, at: Sequence[int], progress: Progress | None) -> Enclosure | None:
-    """The run at the working precision; None where that does not keep every record accurate."""
+def _descend(problem: _Problem, at: Sequence[int], progress: Progress | None, *, partly: bool) -> Enclosure | None:
+    """The run at the working precision, or ``partly`` the records before the first that is not accurate, or None."""
     A, what, eta = problem.margin(), problem.direction(), flint.arb(problem.lr2)
-    W = [flint.arb(0)] * len(what)
+    size, number = problem.alike.size, problem.alike.number
+    W = last = [flint.arb(0)] * len(what)
     rows: list[dict[str, tuple[float, float]]] = []
+    rest: list[list[float]] = []
     radii: list[float] = []
     every = -(-at[-1] // REPORTS)
     for t in range(at[-1] + 1):
-        found = forward(problem.sentences, W, A)
-        norm = _norm(found.gradient)
+        found = forward(problem.alike, W, A)
+        norm = _norm(found.gradient, size)
         if norm.rel_accuracy_bits() < ACCURATE_BITS:
-            return None
+            break
         unit = [g / norm for g in found.gradient]
         if t == at[len(rows)]:
-            balls = problem.losses(found, A) | _directions(t * eta, W, unit, what)
+            balls = problem.losses(found, A, norm) | _directions(t * eta, W, unit, what, size)
             if not all(_accurate(ball) for ball in balls.values()):
-                return None
+                break
             rows.append({name: outward(ball) for name, ball in balls.items()})
-            radii.append(float(np.nextafter(float(_norm([w.rad() for w in W]).upper()), np.inf)))
+            last = W
+            rest.append([float(w - t * eta * r) for w, r in zip(W, what, strict=True)])
+            radii.append(float(np.nextafter(float(_norm([w.rad() for w in W], size).upper()), np.inf)))
         if t < at[-1]:
             W = [w - eta * v for w, v in zip(W, unit, strict=True)]
             if progress is not None and ((t + 1) % every == 0 or t + 1 == at[-1]):
                 progress(t + 1)
+    if len(rows) < len(at) and not (partly and rows):
+        return None
     return Enclosure(
-        step=np.array(at, dtype=np.int64),
+        step=np.array(at[: len(rows)], dtype=np.int64),
         columns={name: _column([row.get(name, (np.nan, np.nan)) for row in rows]) for name in COLUMNS},
         radius=np.array(radii),
+        rest=np.array(rest)[:, number],
         key=problem.classes.key,
         query=problem.classes.pair_query,
-        last=tuple(W),
+        last=tuple(last[c] for c in number),
         bits=flint.ctx.prec,
     )
 
 
-def _directions(s: flint.arb, W: list[flint.arb], unit: list[flint.arb], what: list[flint.arb]) -> Balls:
+def _directions(s: flint.arb, W: Row, unit: Row, what: Row, size: list[int]) -> Balls:
     """What W and the unit gradient say of the reference; at W = 0 there is no cosine.
 
     With c = <W, What>, u = W - c What and R = ||W||: 1 - cos = |u|^2 / (R (R + c)).
     """
-    norm, c = _norm(W), _inner(W, what)
-    downhill = -_inner(unit, what)
-    balls = {"norm": norm, "descent_reference": downhill, "descent_rest": -_inner(unit, W) - s * downhill}
+    norm, c = _norm(W, size), _inner(W, what, size)
+    downhill = -_inner(unit, what, size)
+    balls = {"norm": norm, "descent_reference": downhill, "descent_rest": -_inner(unit, W, size) - s * downhill}
     if s != 0:
         across = [w - c * r for w, r in zip(W, what, strict=True)]
-        balls["one_minus_cos"] = _inner(across, across) / (norm * (norm + c))
+        balls["one_minus_cos"] = _inner(across, across, size) / (norm * (norm + c))
     return balls
 
 
@@ -305,9 +329,10 @@ def _column(entries: list[tuple[float, float]]) -> tuple[Floats, Floats]:
     return np.array(values), np.array(radii)
 
 
-def _inner(a: list[flint.arb], b: list[flint.arb]) -> flint.arb:
-    return sum((x * y for x, y in zip(a, b, strict=True)), flint.arb(0))
+def _inner(a: Row, b: Row, size: list[int]) -> flint.arb:
+    """Over pairs, of which each class has so many."""
+    return sum((many * x * y for many, x, y in zip(size, a, b, strict=True)), flint.arb(0))
 
 
-def _norm(a: list[flint.arb]) -> flint.arb:
-    return _inner(a, a).sqrt()
+def _norm(a: Row, size: list[int]) -> flint.arb:
+    return _inner(a, a, size).sqrt()

@@ -26,7 +26,7 @@ from marginaudit.training.ntp.steps.lanes import (
     store,
     two_to_lanes,
 )
-from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN, ONE_HOT
+from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN, LOST, ONE_HOT
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.sizes import TINY
 
@@ -177,7 +177,7 @@ def largest_rise(odds: Floats, A: float, blocks: Blocks) -> float:
                 weight = load(ratio, edge + k) * load(held, k)
                 total = total + weight
                 largest = larger(weight, largest)
-            rise = larger(A * (largest + total) / (1 + total), rise)
+            rise = larger(A * ((largest + total) / (1 + total)), rise)
             edge += many
         at += many
     return min(largest_of(rise), A)
@@ -247,6 +247,7 @@ def class_fluxes(
                 if large:
                     top = larger(weight, top)
             phi_a = 1 / (1 + Phi)
+            risen = A * ((top + Phi) / (1 + Phi))
             Phi = Phi * phi_a
             top = top * phi_a
             rivals = lanes_of(labels - 1 - d)
@@ -267,7 +268,6 @@ def class_fluxes(
             sunk = Phi * rivals + led
             lifted = rivals - sunk
             if large:
-                risen = A * (top + Phi)
                 over = exp_of_lanes(smaller(smaller(risen, A) - shift, 0.0))
                 below = exp_of_lanes(smaller(A - risen, 0.0)) + exp_of_lanes(smaller(risen - A, 0.0)) * rivals
                 scale = load(frequency, row) * over / below
@@ -321,8 +321,7 @@ class Arrays(NamedTuple):
     Attributes
     ----------
     A : float
-    log_scale : float
-        log of what all fluxes share.
+    log_A : float
     one_hot_margin : float
         Margin of W_kq from which attention is one-hot to rounding.
     lead_rate, rest_rate, winner, loser, summed : see `ReducedKQ`
@@ -336,7 +335,7 @@ class Arrays(NamedTuple):
     """
 
     A: float
-    log_scale: float
+    log_A: float  # noqa: N815  (the paper's A)
     one_hot_margin: float
     lead_rate: float
     rest_rate: Floats
@@ -362,7 +361,7 @@ def take_steps(
     1 + the largest k.
     """
     lr, normalised, reference, reference_low, high, low, last = walk
-    A, log_scale, one_hot_margin, lead_rate, rest_rate, winner, loser, weight, labels, summed, shared, blocks = arrays
+    A, log_A, one_hot_margin, lead_rate, rest_rate, winner, loser, weight, labels, summed, shared, blocks = arrays
     edges, pairs, largest = len(winner), len(high), blocks.size.max()
     x, off, flux = np.empty(edges), np.empty(edges), np.empty(edges)
     gradient = np.empty((2, pairs))
@@ -390,7 +389,7 @@ def take_steps(
         rounding = -smallest(-flux)
         inexact = largest + 14 + summed
         leading = 1.0
-        shift = 0.0
+        shift = of_A = 0.0
         if one_hot:
             for e in range(edges):
                 flux[e] = weight[e] * x[e]
@@ -400,7 +399,7 @@ def take_steps(
             attention, lowest, leading = class_fluxes(x, rounding + lead + 3, A, shift, labels, blocks, flux, hessian)
             if not lowest > 0:
                 break
-            inexact += (4 * A + 2) * attention
+            of_A = (4 * A + 2) * attention
         gradient[:] = 0.0
         together = winners = 0.0
         e = 0
@@ -421,10 +420,12 @@ def take_steps(
             winners += s0 * s0
         curvature, concavity = (2 * together, 0.0) if one_hot else (hessian[:, 0].max(), hessian[:, 1].max())
         norm = root_of_squares(gradient[0])
+        lost = EPS * of_A > LOST
+        inexact += 0.0 if lost else of_A
         relative = EPS * (root_of_squares(gradient[1]) / norm + inexact / leading * shared * sqrt(winners) / norm)
         if not (isfinite(norm) and relative < 1):
             break
-        length = lr if normalised else lr * exp(log(norm) + log_scale + shift - (lead + least if one_hot else 0.0))
+        length = lr if normalised else lr * exp(log(norm) + log_A + (shift - A) - (lead + least if one_hot else 0.0))
         over_norm = 1 / norm
         for k in range(pairs):
             unit = gradient[0, k] * over_norm
@@ -435,7 +436,7 @@ def take_steps(
             virtual = total - high[k]
             low[k] += (high[k] - (total - virtual)) + (addend - virtual)
             high[k] = total
-        local_error += length * (relative + 4 * EPS) + TINY
+        local_error += inf if lost else length * (relative + 4 * EPS) + TINY
         if normalised and moves + taken > 0:
             log_growth += root_of_squares(gradient[1])
         log_growth += log(max(1 + length * concavity * over_norm, length * curvature * over_norm - 1))
@@ -466,7 +467,7 @@ class CompiledSteps:
         self._most = max(1, WORK // len(edges))
         self.arrays = Arrays(
             A,
-            float(np.log(A)) - A,
+            float(np.log(A)),
             float(np.log(others * (8 * A + 8) / ONE_HOT)),
             loss.lead_rate,
             loss.rest_rate,

@@ -194,18 +194,23 @@ class Iterate:
         across = size_of(rest - al * what)
         c = (self.along + al) * np.sqrt(inside)
         norm = float(np.hypot(c, across))
+        off = self.state_error + 4 * EPS * size_of(rest)
         if norm == 0 or not self.has_reference:
             nan = float("nan")
-            return Direction(norm, nan, nan, nan, nan)
+            return Direction(norm, nan, nan, *((np.inf, 2.0) if off > norm else (nan, nan)))
         turned = across / norm * (across / (norm + c)) if c >= 0 else 1 - c / norm
         gap = self.outside / (1 + np.sqrt(inside)) + np.sqrt(inside) * turned
         distance = float(np.sqrt(2 * gap))
-        off = self.state_error + 4 * EPS * size_of(rest)
-        distance_error = min(2.0, off / (norm - off) + 8 * EPS * distance) if off < norm else 2.0
-        with np.errstate(over="ignore", divide="ignore"):
-            relative = np.float64(distance_error) / distance if distance > 0 else np.inf
-            error = float((1 + relative) ** 2 - 1) if distance_error < 2 else float("inf")
-        return Direction(norm, float(gap), distance, error, distance_error)
+        return Direction(norm, float(gap), distance, *direction_error(off, norm, distance))
+
+
+def direction_error(off: float, norm: float, distance: float) -> tuple[float, float]:
+    """Bounds on the errors of 1 - cos, relative, and of the distance of unit vectors, where W is off by ``off``."""
+    distance_error = min(2.0, off / (norm - off) + 8 * EPS * distance) if off < norm else 2.0
+    with np.errstate(over="ignore", divide="ignore"):
+        relative = np.float64(distance_error) / distance if distance > 0 else np.inf
+        error = float((1 + relative) ** 2 - 1) if distance_error < 2 else float("inf")
+    return error, distance_error
 
 
 class States(NamedTuple):

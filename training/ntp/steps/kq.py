@@ -11,6 +11,7 @@ from marginaudit.training.ntp.model.infimum import infimum
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.logs import log_expm1, log_softplus, log_sum_exp, segment_log_sum_exp
 from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
+from marginaudit.training.ntp.steps.ranges import LOST
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, TokenKQ
 
 Indices: TypeAlias = NDArray[np.int64]
@@ -95,17 +96,18 @@ class KQ(Loss):
         log_weight = self.place_log_weights(log_phi)
         found = self.fluxes(log_phi)
         common = log_weight[self.left] + log_weight[self.right]
-        common += self._log_frequency[self._class_of_flux]
-        log_value = np.where(self._seen, found.log_value + common, -np.inf)
+        common += self._log_frequency_of_flux
+        log_value = found.log_value + common
         shift = float(log_value.max(initial=-np.inf))
         if shift == -np.inf:
             zero = np.zeros(len(classes.key))
             return TokenGradient(zero, zero, shift, 0.0, 0.0, 0.0)
         value = found.sign * np.exp(log_value - shift)
-        log_magnitude = np.where(self._seen, found.log_magnitude + common, -np.inf)
-        magnitude = np.exp(np.minimum(log_magnitude - shift, LARGEST_LOG))
+        magnitude = np.exp(np.minimum(found.log_magnitude + common - shift, LARGEST_LOG))
         share = np.exp(log_phi - log_weight[self.place])
         relative = EPS * (32 + self._summed + 4 * self.margin_size + 2 * abs(shift))
+        if relative > LOST:
+            relative = np.inf
         return TokenGradient(
             self._on_pairs(self._into(self.left, value) - self._into(self.right, value), share),
             self._on_pairs(self._into(self.left, magnitude) + self._into(self.right, magnitude), share),
@@ -145,7 +147,8 @@ class KQ(Loss):
         self._first_place = np.searchsorted(place_class, np.arange(len(self.classes)))
         self._optimal_place = optimal
         self._class_of_flux = place_class[left]
-        self._seen = self.space.seen[self.classes.query][self._class_of_flux]
+        seen = self.space.seen[self.classes.query]
+        self._log_frequency_of_flux = np.where(seen, self._log_frequency, -np.inf)[self._class_of_flux]
         self._crossing = optimal[left] ^ optimal[right]
 
     def _into(self, places: Indices, values: Floats) -> Floats:

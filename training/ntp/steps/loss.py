@@ -27,7 +27,7 @@ class TokenGradient:
     log_scale : float
         -inf where the gradient is 0.
     relative : float
-        Bound on the relative rounding error of the single terms.
+        Bound on the relative rounding error of the single terms; infinite where nothing is known of them.
     curvature, concavity : float
         Bounds on the largest eigenvalue of the Hessian and on minus the smallest, over exp(log_scale).
     """
@@ -53,8 +53,8 @@ class Gradient:
 
     @property
     def hidden(self) -> bool:
-        """Zero, or at rounding level of the sum of its absolute terms."""
-        return self.norm <= self.rounding
+        """Zero, or at rounding level of the sum of its absolute terms, as far as anything is known of these."""
+        return self.norm == 0 or self.norm <= self.rounding < np.inf
 
     @property
     def log_norm(self) -> float:

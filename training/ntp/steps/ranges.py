@@ -8,3 +8,6 @@ LEAST_MARGIN = -3.0
 
 FAR_BEHIND = 2.0**-40
 """Attention below this part of the largest may have a relative rounding error as many times larger."""
+
+LOST = 1e-3
+"""Where the rounding of attention, times A, may be off by more of each term, nothing is known of the next step."""

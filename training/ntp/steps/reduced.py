@@ -12,7 +12,7 @@ from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate, States
 from marginaudit.training.ntp.steps.kq import CommonMargin, Indices
 from marginaudit.training.ntp.steps.logs import segment_log_sum_exp
 from marginaudit.training.ntp.steps.loss import Gradient, Row, TokenGradient
-from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN
+from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN, LOST
 from marginaudit.training.ntp.steps.sizes import TINY
 from marginaudit.training.ntp.steps.spaces import TokenKQ
 
@@ -59,7 +59,8 @@ class ReducedKQ(CommonMargin):
         dLoss/ds_j = pi A phi_j h_j,   h_j = P_j + sum over z != a of P_z (phi_a - phi_z),
 
     and dLoss/ds_a minus their sum. h_j is a sum of positive terms once phi_a >= every phi_z, and signed
-    before. What all fluxes share is kept apart, in `TokenGradient.log_scale`: A, exp(-A), and exp(-lead).
+    before. What all fluxes share is kept apart, in `TokenGradient.log_scale`: A, exp(-lead), and
+    the probability of another label over the label's own in the class where it is largest.
 
     The margin of an edge is s (W*_a - W*_j) / ||W*|| + (rho_a - rho_j) = s / ||W*|| + s slack / ||W*|| + ...
     with the exact slack of the constraint, 0 where it is tight: the lead s / ||W*|| is common to all edges and
@@ -186,12 +187,18 @@ class ReducedKQ(CommonMargin):
             return np.asarray(np.maximum.reduceat(values, first, axis=1))
 
         Phi, largest = summed(phi), largest_of(phi)
-        # P_z of the other labels over that of the largest; log of what all of a class share, without exp(-A)
+        # P_z of the other labels over that of the largest, which is exp(rise - A) times that of the label itself
         rival = np.exp(A * (phi - largest[:, owner]))
         absent = edges.absent * np.exp(-A * largest)
         rivals = summed(rival) + absent
-        rise = A * (largest + Phi)
-        log_common = np.log(edges.frequency) + rise - np.logaddexp(0.0, rise - A + np.log(rivals))
+        E = np.exp(log_E)
+        together = summed(E)
+        # A where the largest has as much attention as the label's, exactly
+        rise = A * ((largest_of(E) + together) / (1 + together))
+        most = np.minimum(rise.max(axis=1, keepdims=True), A)
+        # log of what all of a class share, without exp(most - A)
+        log_common = np.log(edges.frequency) + (np.minimum(rise, A) - most)
+        log_common -= np.logaddexp(np.minimum(A - rise, 0.0), np.minimum(rise - A, 0.0) + np.log(rivals))
         lifted = summed(rival * (phi_a[:, owner] - phi)) + absent * phi_a
         h = rival + lifted[:, owner]
         log_share = (log_common + log_phi_a)[:, owner] + edges.log_ratio - margins.rest[:, merged.number]
@@ -201,7 +208,8 @@ class ReducedKQ(CommonMargin):
         others = np.diff(edges.first)
         attended = Phi * (margins.rounding_of_attention + margins.lead + others / 2 + 3)
         attention = attended.max(axis=1, keepdims=True)
-        inexact = (4 * A + 2) * attention + others.max() + 12 + self.summed
+        of_A = (4 * A + 2) * attention
+        inexact = of_A + others.max() + 12 + self.summed
         magnitude = share * (rival + rivals[:, owner]) * (margins.rounding[:, merged.number] + inexact)
 
         size, largest_flux = summed(np.abs(flux)), largest_of(np.abs(flux))
@@ -215,12 +223,14 @@ class ReducedKQ(CommonMargin):
         with np.errstate(divide="ignore"):
             decided = np.exp(np.log(A) + log_common + np.log(rivals * reach) + margins.lead - shift)
         convex = size * (1 + np.where(positive, Phi, 4 * Phi)) + largest_flux + decided
-        log_scale = shift + np.log(A) - A - margins.lead
+        log_scale = shift + np.log(A) + (most - A) - margins.lead
         value, sizes = self._onto_pairs(flux, signed=True), self._onto_pairs(magnitude, signed=False)
         curvature, concavity = _binned(edges.query, convex).max(axis=1), _binned(edges.query, concave).max(axis=1)
         return [
-            TokenGradient(value[i], sizes[i], float(log_scale[i, 0]), EPS, float(curvature[i]), float(concavity[i]))
-            for i in range(len(shift))
+            TokenGradient(
+                value[i], sizes[i], float(log_scale[i, 0]), relative, float(curvature[i]), float(concavity[i])
+            )
+            for i, relative in enumerate(np.where(EPS * of_A > LOST, np.inf, EPS)[:, 0].tolist())
         ]
 
     def _onto_pairs(self, flux: Floats, *, signed: bool) -> Floats:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
-from marginaudit.training.ntp.steps.sizes import TINY
+from marginaudit.training.ntp.steps.sizes import TINY, longest
 
 Indices: TypeAlias = NDArray[np.int64]
 
@@ -109,6 +109,7 @@ class EmbeddedOV(Space):
         self.shape = self.reference_shape = E.shape[0], E.shape[1]
         self.seen = np.asarray(E.any(axis=1))
         self.stretch = float(np.linalg.norm(E, 2)) ** 2
+        self._longest = longest(E)
         self.underflow = _underflow(self.magnitude(np.ones((len(E), len(E)))))
 
     def scores(self, weights: Floats) -> Floats:
@@ -125,7 +126,7 @@ class EmbeddedOV(Space):
 
     def rounding(self, iterate: Iterate) -> float:
         """Inner products over the dimension, of s What and of rho."""
-        size = (iterate.along + float(np.linalg.norm(iterate.rest))) * _longest(self._E)
+        size = (iterate.along + float(np.linalg.norm(iterate.rest))) * self._longest
         return float(2 * (self._E.shape[1] + 4) * EPS * size)
 
 
@@ -137,6 +138,7 @@ class EmbeddedKQ(Space):
         self.shape = self.reference_shape = E.shape[1], E.shape[1]
         self.seen = np.asarray(E.any(axis=1))
         self.stretch = float(np.linalg.norm(E, 2)) ** 4
+        self._longest = longest(E)
         self.underflow = _underflow(self.magnitude(np.ones(len(key))))
         every = np.arange(len(E))
         self.recorded_key, self.recorded_query = np.repeat(every, len(E)), np.tile(every, len(E))
@@ -155,7 +157,7 @@ class EmbeddedKQ(Space):
 
     def rounding(self, iterate: Iterate) -> float:
         """Inner products over both dimensions, of s What and of rho."""
-        size = (iterate.along + float(np.linalg.norm(iterate.rest))) * _longest(self._E) ** 2
+        size = (iterate.along + float(np.linalg.norm(iterate.rest))) * self._longest**2
         return float(2 * (2 * self._E.shape[1] + 4) * EPS * size)
 
     def recorded(self, weights: Floats) -> Floats:
@@ -171,7 +173,3 @@ class EmbeddedKQ(Space):
 def _underflow(sizes: Floats) -> float:
     """From the `magnitude` of ones: 0 where nothing pulls back to anything."""
     return TINY * max(1.0, float(sizes.sum())) if sizes.any() else 0.0
-
-
-def _longest(E: Floats) -> float:
-    return float(np.linalg.norm(E, axis=1).max(initial=0.0))

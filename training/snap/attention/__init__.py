@@ -9,7 +9,7 @@ from marginaudit.training.snap.attention.common import CommonPath, follow_common
 from marginaudit.training.snap.attention.descent import descend_both
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.path import Path, follow
-from marginaudit.training.snap.attention.rates import Rates, features, mean_counts, rates
+from marginaudit.training.snap.attention.rates import Rates, features, mean_counts, off_by, rates
 from marginaudit.training.snap.attention.solver import NotIntegrated
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "follow",
     "follow_common",
     "mean_counts",
+    "off_by",
     "rates",
     "scan_end",
     "snap_start",

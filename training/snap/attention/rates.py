@@ -37,13 +37,19 @@ class Rates:
     z_dot: Approximation
 
 
+def off_by(z: Approximation) -> float:
+    """By what part each entry of f is off at most, with the rounding of a softmax and its norm."""
+    rounding = 64 * UNIT_ROUNDOFF * (1 + np.abs(z.value).max(initial=0.0))
+    return float(np.expm1(2 * float(z.error.max(initial=0.0))) + rounding)
+
+
 def features(logits: Logits, z: Approximation) -> tuple[Approximation, Overlap]:
     """f_n, shape (classes, contextual), and their overlaps, with what the error of z makes of them.
 
     An error of z up to d changes each f by a factor between exp(-2 d) and exp(2 d), each entry of E by that squared,
     and E' by (I-E') dE (I-E') to first order; twice that covers the rest where dE is small.
     """
-    moved = np.expm1(2 * float(z.error.max(initial=0.0))) + 64 * UNIT_ROUNDOFF * (1 + np.abs(z.value).max(initial=0.0))
+    moved = off_by(z)
     f = logits.attended(z.value)
     own = overlap(f.T)
     inverse = np.abs(np.eye(own.K) - own.E_prime.value)
