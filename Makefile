@@ -13,7 +13,7 @@ COMPILE := $(BIN)/python -m compileall -q build/__editable__*
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: FORCE audit clean docs fuzz help install lint mutants test types
+.PHONY: FORCE audit clean docs fuzz help install lint mutants nightly test types
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1@/p' $(MAKEFILE_LIST) | awk -F@ '{ printf "make %-8s %s\n", $$1, $$2 }'
@@ -33,6 +33,17 @@ fuzz: install ## put damaged files and options to every command, for minutes; SE
 	@echo "seed $(SEED)"
 	@$(BIN)/pytest tests/test_fuzz.py tests/test_fuzz_specs.py --hypothesis-profile fuzz --hypothesis-seed $(SEED) --timeout 3600 $(ARGS)
 
+nightly: install ## what takes hours: tests with the lowest versions, slow ones, long sweeps of both oracles, fuzz
+	@echo "seed $(SEED)"
+	@$(BIN)/python -m venv --clear --without-pip build/lowest
+	@sed -n '/^requires/!s/.*"\([a-z][a-z0-9-]*\)>=\([0-9.]*\)".*/\1==\2/p' pyproject.toml > build/lowest.txt
+	@PIP_PYTHON=build/lowest/bin/python $(PIP) --constraint build/lowest.txt $(STRICT) --editable '.[test]'
+	@build/lowest/bin/pytest -n 2 --dist worksteal
+	@$(BIN)/pytest -n 2 --dist worksteal --timeout 600 -m slow
+	@$(BIN)/python -m tests.oracle.sweep --quiet --audits 500 --seed $(SEED)
+	@$(BIN)/python -m tests.oracle.snap.sweep --quiet --audits 300 --seed $(SEED)
+	@$(MAKE) --no-print-directory fuzz SEED=$(SEED)
+
 lint: install ## check style, formatting, and who imports whom
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -42,8 +53,8 @@ types: install ## check the types of the packages and the tests
 	@$(BIN)/mypy -p marginaudit
 	@$(BIN)/mypy tests
 
-mutants: install ## make small mistakes in the code and say which the tests miss; ARGS="training --sample 60 --seed 1"
-	@$(BIN)/python -m tests.mutation $(ARGS)
+mutants: install ## make small mistakes in the code and say which the tests miss; ARGS="training --sample 40 --seed 1"
+	@$(BIN)/python -m tests.mutants $(ARGS)
 
 clean: ## remove the environment and everything built
 	rm -rf $(VENV) build *.egg-info audit-report docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -33,8 +33,9 @@ def checked(found: object) -> Finding:
         verdict, evidence = Verdict(found.verdict), Evidence(found.evidence)
     except ValueError as error:
         raise Unreportable(f"returned a Finding of no such kind: {error}") from None
-    if not isinstance(found.detail, str):
-        raise Unreportable(f"returned {_kind(found.detail)} as detail, expected text")
+    for name in ("detail", "left_out"):
+        if not isinstance(getattr(found, name), str):
+            raise Unreportable(f"returned {_kind(getattr(found, name))} as {name}, expected text")
     if not (found.side is None or found.side in ("upper", "lower")):
         raise Unreportable(f"returned {_kind(found.side)} as side, expected upper, lower or None")
     try:
@@ -57,9 +58,11 @@ def checked(found: object) -> Finding:
         worst_step=_step("worst_step", found.worst_step),
         first_violation=_step("first_violation", found.first_violation),
         informative_from=_step("informative_from", found.informative_from),
+        beyond_the_run=found.beyond_the_run is True,
         detail=detail,
         witness=witness,
         curve=None if found.curve is None else _curve(found.curve),
+        left_out=found.left_out,
     )
 
 
@@ -75,6 +78,7 @@ def _curve(curve: object) -> Curve:
         lower=None if curve.lower is None else _values("curve.lower", curve.lower),
         vacuous_above=_number("curve.vacuous_above", curve.vacuous_above),
         clock=curve.clock,
+        predicted=_number("curve.predicted", curve.predicted),
     )
     if not isinstance(plain.clock, str):
         raise Unreportable(f"returned {_kind(plain.clock)} as curve.clock, expected text")

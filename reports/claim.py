@@ -12,12 +12,14 @@ from typing import Any, Protocol
 
 from marginaudit.orders import counted, printable, shortened, shown
 from marginaudit.orders.notebook import html_table
+from marginaudit.reports.by_proof import by_proof
 from marginaudit.reports.checked import Unreportable, checked
+from marginaudit.reports.implication import Implication
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.source_words import UNQUOTED, SourceWords
 from marginaudit.reports.standing import OPEN, Standing
 from marginaudit.reports.time_limit import TimeIsUp
-from marginaudit.reports.verdict import Finding, Verdict, not_applicable
+from marginaudit.reports.verdict import Finding, Verdict, not_applicable, where_it_speaks
 
 NOT_STATED = ("not stated",)
 """The assumptions of a claim that does not state any; one that needs none says so by ``()``."""
@@ -54,6 +56,10 @@ class NotJudged(Exception):  # noqa: N818  (no error: the statement says nothing
 
 class BeyondTheRun(Exception):  # noqa: N818  (as above)
     """A statement speaks only of steps that the run does not have, or did not record."""
+
+
+class NotFollowed(BeyondTheRun):
+    """A statement speaks of the run, but its numbers leave what float64 follows: a proof decides it all the same."""
 
 
 class Judgement(Protocol):
@@ -104,6 +110,9 @@ class Claim:
         What is known of it for every dataset: open unless said otherwise.
     source_words : SourceWords
         What the source says word for word, where, and how it was read; nothing unless said otherwise.
+    implications : tuple of Implication, or None
+        What may decide it on a dataset: its own proof, then others. Its paper fills it in; None for a claim of no
+        paper, such as one that `dataclasses.replace` makes of a paper's.
 
     Raises
     ------
@@ -123,6 +132,7 @@ class Claim:
     paper: str = ""
     standing: Standing = OPEN
     source_words: SourceWords = UNQUOTED
+    implications: tuple[Implication, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, expected in FIELDS.items():
@@ -146,10 +156,24 @@ class Claim:
         raise ValueError(f"claim {printable(str(self.id))}: got {got}, expected {expected}")
 
     def judge(self, run: BaseRun[Any]) -> Finding:
-        """The verdict on a run; a claim whose own code fails is `broken`, and says how.
+        """The verdict on a run: assumptions, what the run lacks, the judgement, and what is proved, in this order.
 
-        What that code prints goes to standard error.
+        A claim whose own code fails is `broken`, and says how. What that code prints goes to standard error.
         """
+        found = by_proof(self, run, where_it_speaks(self._measured(run)))
+        violated = found.verdict is Verdict.VIOLATED
+        return replace(found, refutes=violated and not run.reservation(self.assumptions))
+
+    def speaks(self, run: BaseRun[Any]) -> bool:
+        """Whether it is about something that the dataset has, whatever was run of it."""
+        try:
+            return self.absent(run) is None
+        except NotFollowed:
+            return True
+        except BeyondTheRun:
+            return False
+
+    def _measured(self, run: BaseRun[Any]) -> Finding:
         if self.assumptions == NOT_STATED:
             return Finding(Verdict.BROKEN, detail="It does not state its assumptions; for none, assumptions=().")
         open_one = None

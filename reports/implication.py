@@ -26,6 +26,10 @@ class Implication:
         In exact or ball arithmetic.
     verdict : Verdict
         ``VIOLATED`` where the sources contradict the target.
+    assumed : tuple of str
+        What target and sources assume, which the dataset has to meet exactly; their paper fills it in.
+    unseen : str
+        Of a contradiction, why a run need not show it, in words; "" where every run of which the target speaks does.
     """
 
     sources: tuple[str, ...]
@@ -34,6 +38,8 @@ class Implication:
     proof: str
     unmet: Callable[[Any], str | None] = lambda _: None
     verdict: Verdict = Verdict.HOLDS
+    assumed: tuple[str, ...] = ()
+    unseen: str = ""
 
     def __str__(self) -> str:
         what = ", ".join(self.sources) or "what is proved there"

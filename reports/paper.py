@@ -131,10 +131,11 @@ class Paper:
     train : from a dataset, a config, a progress callback, a function for remarks and the dataset's origin to the answer
         of `marginaudit train`
     classified : from a dataset and its `Kind.describe` to tables (title, header, rows) for `marginaudit classify`
-    remark : from a dataset and its path as it was given, else its origin, to what an audit says of it in one line
+    remark : from a dataset and its place (a path as it was given, or a case) to what an audit says of it in one line
         before it starts; "" for nothing
     commands : modules of the commands that only this paper has, by name
-        Those of the built-in papers are listed beside them, so that `--help` imports no paper.
+        Those of the built-in papers are listed beside them, so that `--help` imports no paper. What they answer to
+        ``--json`` goes through `print_json`: all else is on standard error then.
     claims : tuple of Claim
         They are about this paper's datasets only, and say so in their field ``paper``.
     implications : tuple of Implication
@@ -202,14 +203,27 @@ class Paper:
             if name not in self.figures or beside not in known:
                 got = f"the claim {beside}" if name in self.figures else f"the figure {name}"
                 raise ValueError(f"illustration {name}: got {got}, expected one of the paper's own")
-        own = tuple(claim if claim.paper else replace(claim, paper=self.name) for claim in self.claims)
-        object.__setattr__(self, "claims", own)
-        proved = {claim.id for claim in own if claim.standing.status is Status.PROVED}
+        proved = {claim.id for claim in self.claims if claim.standing.status is Status.PROVED}
         for implication in self.implications:
             unproved = [source for source in implication.sources if source not in proved]
-            if unproved or implication.target not in {claim.id for claim in own}:
+            if unproved or implication.target not in known:
                 got = f"{', '.join(unproved)}, which is not proved" if unproved else "an id of no claim"
                 raise ValueError(f"implication to {implication.target}: got {got}, expected claims of the paper")
+        object.__setattr__(self, "claims", tuple(map(self._with_proofs, self.claims)))
+
+    def _with_proofs(self, claim: Claim) -> Claim:
+        """The claim as this paper's own, with what may decide it: its own proof, then the paper's implications."""
+        found = [one for one in self.implications if one.target == claim.id]
+        if claim.standing.status is Status.PROVED:
+            found.insert(0, Implication(sources=(claim.id,), target=claim.id, proof=claim.standing.proof or ""))
+        assumptions = {one.id: one.assumptions for one in self.claims}
+        needed = (dict.fromkeys(name for of in (claim.id, *one.sources) for name in assumptions[of]) for one in found)
+        decided_by = tuple(replace(one, assumed=tuple(names)) for one, names in zip(found, needed, strict=True))
+        if (claim.paper, claim.implications) == (self.name, decided_by):
+            return claim
+        own = replace(claim, paper=self.name)
+        object.__setattr__(own, "implications", decided_by)
+        return own
 
     def has(self, claim: Claim) -> bool:
         """Whether it is one of the paper's own claims, not another of the same id."""

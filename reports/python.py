@@ -7,23 +7,25 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from marginaudit.orders import InputError, shown
+from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, distinct_names
 from marginaudit.reports.audit.ledger import all_papers, paper_of
+from marginaudit.reports.audit.made import date
 from marginaudit.reports.audit.sources import Source, cases_of, load, made_in_python, once_each, papers_of, some_judged
-from marginaudit.reports.audit.user_claims import all_claims
+from marginaudit.reports.audit.user_claims import all_claims, check_formulas
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.claim_ids import matching_ids
 from marginaudit.reports.page.exports import FORMATS
-from marginaudit.reports.page.replacement import replacing
-from marginaudit.reports.page.write import COLUMNS, files_of_report, write_report
+from marginaudit.reports.page.write import COLUMNS, write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts.auditing import audit_in_parts
+from marginaudit.reports.plots.measured import curve_title, measured_figure
 from marginaudit.reports.settings import MOST_JOBS, is_whole, settings_of
 from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pandas import DataFrame
 
 
@@ -55,6 +57,27 @@ class Report(Audit):
             raise KeyError(f"claim {shown(claim)}: expected one that was audited{such_as}")
         return findings[claim]
 
+    def plot(self, claim: str, dataset: str | None = None) -> "Figure":
+        """The measured quantity of a row along the steps, against its bounds or the limit that is predicted.
+
+        Parameters
+        ----------
+        claim, dataset : as `verdict` has them
+
+        Raises
+        ------
+        KeyError
+            There is no such claim or dataset, or no verdict of that claim on that dataset.
+        InputError
+            There is nothing along steps; or it was judged in another process, as with ``jobs`` above 1.
+        """
+        finding = self.verdict(claim, dataset)
+        name = dataset or self.audited[0].name
+        if finding.curve is None:
+            expected = "a bound or a limit along steps, judged in this process"
+            raise InputError(f"{claim} on {printable(name)}", got="no values along steps", expected=expected)
+        return measured_figure(curve_title(name, claim), finding.curve, finding)
+
     def to_dataframe(self) -> "DataFrame":
         """The verdicts, a row each, with the columns `COLUMNS`."""
         from pandas import DataFrame
@@ -78,8 +101,7 @@ class Report(Audit):
         for name in wanted:
             if name not in FORMATS:
                 raise InputError("exports", got=shown(name), expected=f"of {', '.join(FORMATS)}")
-        with replacing(Path(folder), files_of_report) as new:
-            write_report(self, new, lambda _: None, wanted)
+        write_report(self, Path(folder), lambda _: None, wanted)
         return Path(folder) / "report.html"
 
 
@@ -115,6 +137,7 @@ def audit(
     >>> report.verdict("ntp.prop2.closed-form").verdict
     <Verdict.HOLDS: 'holds'>
     """
+    date()  # a bad SOURCE_DATE_EPOCH is refused before anything runs
     papers = all_papers(lambda _: None)
     chosen = _claims(claims, papers)
     if data is None:
@@ -157,6 +180,8 @@ def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence
         if isinstance(one, Claim):
             if one.id in known and known[one.id] is not one:
                 raise InputError(f"claim {one.id}", got="an id that another claim has", expected="one of its own")
+            if one.id not in known:
+                check_formulas(one, f"claim {one.id}")
             found[one.id] = one
             continue
         if not isinstance(one, str):

@@ -80,6 +80,11 @@ class Series:
         return np.asarray(np.isfinite(self.radius.astype(float)))
 
     @property
+    def known(self) -> NDArray[np.float64]:
+        """The values, NaN where the error bar is infinite."""
+        return np.where(self.bounded, self.value.astype(float), np.nan)
+
+    @property
     def _finite_radius(self) -> NDArray[Any]:
         return np.where(self.bounded, self.radius, 0)
 
@@ -92,7 +97,9 @@ class Series:
         return None if self.step is None else position(self.step[entry])
 
     def shown(self, entry: int) -> float | None:
-        """The entry as a finite float on its natural scale, or None."""
+        """The entry as a finite float on its natural scale, or None, as where its error bar is infinite."""
+        if not math.isfinite(self.radius[entry]):
+            return None
         value = float(self.value[entry])
         with np.errstate(over="ignore"):
             natural = float(np.exp(value)) if self.log else value
@@ -126,22 +133,39 @@ def step_from(value: float) -> int | float:
 def series(
     value: ArrayLike,
     *,
-    radius: ArrayLike | None = None,
+    radius: ArrayLike,
     step: NDArray[Any] | None = None,
     label: tuple[str, ...] = (),
     log: bool = False,
     clock: str = "t",
 ) -> Series:
-    """A float64 series; without a radius, that of a closed formula's rounding, and none where it overflowed.
+    """A float64 series with its error bars, one for each entry or one for all.
 
     >>> series([1.0, 2.0], radius=0.5).upper.tolist()
     [1.5, 2.5]
     """
     values = np.atleast_1d(np.asarray(value, dtype=float))
-    size = np.where(np.isfinite(values), np.abs(values), 0.0)
+    return Series(values, np.broadcast_to(np.asarray(radius, dtype=float), values.shape), step, label, log, clock=clock)
+
+
+def by_formula(
+    value: ArrayLike,
+    *,
+    step: NDArray[Any] | None = None,
+    label: tuple[str, ...] = (),
+    log: bool = False,
+    clock: str = "t",
+) -> Series:
+    """The values of a closed formula in float64, with error bars for its rounding; none where it overflowed.
+
+    Nothing else is in them: what was trained or solved needs error bars of its own, and `series`.
+
+    >>> by_formula([1.0, 2.0]).radius.tolist() == [FORMULA_ROUNDING, 2 * FORMULA_ROUNDING]
+    True
+    """
+    size = np.abs(np.nan_to_num(np.atleast_1d(np.asarray(value, dtype=float)), posinf=0.0, neginf=0.0))
     scale = np.maximum(size, 1.0) if log else size
-    bars = FORMULA_ROUNDING * scale if radius is None else np.asarray(radius, dtype=float)
-    return Series(values, np.broadcast_to(bars, values.shape), step, label, log, clock=clock)
+    return series(value, radius=FORMULA_ROUNDING * scale, step=step, label=label, log=log, clock=clock)
 
 
 def exact_series(value: list[Any], *, label: tuple[str, ...] = ()) -> Series:

@@ -20,9 +20,14 @@ class SourceWords:
         Where it stands: section, theorem, equation. Neither text that was read says its version or its pages.
     reading : str
         What was taken where the words leave a choice; "" where they leave none.
+    reconstructed : str
+        Which of its constants is not legible in the text that was read and stands here as the proof has it, or as it
+        was guessed; "" for none.
     corrects : str
         The id of the printed statement that a re-derived or sharper one corrects, sharpens or varies; "" for a
         printed one.
+    mended : str
+        What a re-derived statement mends, as in "with the exponent mended"; "" for any other one.
 
     Raises
     ------
@@ -33,7 +38,9 @@ class SourceWords:
     quotation: str = ""
     place: str = ""
     reading: str = ""
+    reconstructed: str = ""
     corrects: str = ""
+    mended: str = ""
 
     def __post_init__(self) -> None:
         for name in (field.name for field in fields(self)):
@@ -51,11 +58,11 @@ UNQUOTED = SourceWords()
 """Of a claim whose source is not quoted."""
 
 
-def quoted(place: str, quotation: str, reading: str = "") -> SourceWords:
+def quoted(place: str, quotation: str, reading: str = "", *, reconstructed: str = "") -> SourceWords:
     """Of a printed statement."""
-    return SourceWords(quotation=quotation, place=place, reading=reading)
+    return SourceWords(quotation=quotation, place=place, reading=reading, reconstructed=reconstructed)
 
 
-def corrected(claim: str, reading: str = "") -> SourceWords:
+def corrected(claim: str, reading: str = "", *, mended: str = "") -> SourceWords:
     """Of a statement of this project: the printed one, by id, and what is other."""
-    return SourceWords(corrects=claim, reading=reading)
+    return SourceWords(corrects=claim, reading=reading, mended=mended)

@@ -13,6 +13,15 @@ class Status(StrEnum):
     OPEN = "open"
 
 
+class Severity(StrEnum):
+    """How badly a refuted statement fails, worst first."""
+
+    EVERYWHERE = "everywhere it speaks"
+    ORDINARY = "on ordinary data"
+    EXTREME = "only at extremes"
+    CONSTANT = "the constant alone"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Standing:
     """What is known of a statement, beside its verdicts on data.
@@ -20,6 +29,10 @@ class Standing:
     Attributes
     ----------
     status : Status
+    severity : Severity or None
+        Of a refuted statement, and of no other.
+    dataset : str
+        Of a statement that an audit has refuted, the name of the dataset that violates it there.
     proof : str or None
         Page and anchor, as in ``docs/proofs.md#5-sharplemma6``: of the statement, or of what refutes it.
     uses : tuple of str
@@ -38,10 +51,12 @@ class Standing:
     Raises
     ------
     ValueError
-        A proved statement names no proof.
+        A proved statement names no proof, or one that is refuted does not say how badly it fails.
     """
 
     status: Status = Status.OPEN
+    severity: Severity | None = None
+    dataset: str = ""
     proof: str | None = None
     uses: tuple[str, ...] = ()
     formula: str = ""
@@ -53,6 +68,8 @@ class Standing:
     def __post_init__(self) -> None:
         if self.status is Status.PROVED and not self.proof:
             raise ValueError("a proved statement names its proof, page and anchor")
+        if (self.status is Status.REFUTED) is (self.severity is None):
+            raise ValueError("a refuted statement, and no other, has a severity")
 
 
 OPEN = Standing()
@@ -67,6 +84,7 @@ def proved(proof: str, *uses: str, hunted: int) -> Standing:
 def refuted(
     proof: str | None,
     *uses: str,
+    severity: Severity,
     hunted: int,
     weakest: str,
     formula: str = "",
@@ -75,6 +93,7 @@ def refuted(
     """False for some dataset that meets the assumptions: the smallest counterexample of its paper, or a formula."""
     return Standing(
         status=Status.REFUTED,
+        severity=severity,
         proof=proof,
         uses=uses,
         formula=formula,
@@ -82,6 +101,11 @@ def refuted(
         weakest=weakest,
         hunted=hunted,
     )
+
+
+def by_dataset(name: str) -> Standing:
+    """Refuted by a dataset of an audit, which meets the assumptions."""
+    return Standing(status=Status.REFUTED, severity=Severity.ORDINARY, dataset=name)
 
 
 def unsettled(settles: str, *, hunted: int) -> Standing:

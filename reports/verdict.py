@@ -1,7 +1,7 @@
 """What an audit says of one statement on one dataset."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -36,7 +36,7 @@ class Evidence(StrEnum):
 
 @dataclass(frozen=True)
 class Curve:
-    """The measured quantity and its bound along the steps, for plots and trajectory files.
+    """The measured quantity along the steps, for plots, with its bounds or the limit that is predicted.
 
     Values are natural; a bound that is not finite is left as it is.
     """
@@ -47,6 +47,7 @@ class Curve:
     lower: list[float] | None = None
     vacuous_above: float | None = None
     clock: str = "t"
+    predicted: float | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Finding:
     verdict : Verdict
     evidence : Evidence
     measured, bound : float or None
-        At the worst entry: the one with the least room between the two.
+        At the worst entry: the one with the least room between the two, of those where the statement speaks and, if
+        the run has any, its bound says something. None where the run has none where it speaks, as slack and worst_step.
     slack : float or None
         bound / measured there.
     side : "upper", "lower" or None
@@ -70,6 +72,10 @@ class Finding:
         So much worse, relative, slack and constant can come out in another run with the same error bars.
     worst_step, first_violation, informative_from : number or None
         Positions on the clock along which the statement was audited, integers where they are whole.
+    beyond_the_run : bool
+        Whether the statement speaks only of what lies beyond the run.
+    refutes : bool
+        Whether it is violated on data that meet the assumptions exactly, so that no proof of it can come.
     detail : str
         In words: the failed assumption with its witness, the allowance, the worst entry, the cause.
     room : tuple of float
@@ -77,6 +83,9 @@ class Finding:
     witness : mapping or None
         The evidence against, as plain JSON data.
     curve : Curve or None
+    left_out : str
+        In words, which of the steps that the statement speaks of were not recorded, where they are more than a decade;
+        an audit calls no statement true that nothing but recorded steps speaks for.
     """
 
     verdict: Verdict
@@ -90,17 +99,56 @@ class Finding:
     worst_step: int | float | None = None
     first_violation: int | float | None = None
     informative_from: int | float | None = None
+    beyond_the_run: bool = False
+    refutes: bool = False
     detail: str = ""
     room: tuple[float, ...] = ()
     witness: Mapping[str, Any] | None = None
     curve: Curve | None = field(default=None, repr=False)
+    left_out: str = field(default="", repr=False)
 
     def _repr_html_(self) -> str:
-        shown = {name: value for name, value in vars(self).items() if value not in (None, "")}
+        shown = {
+            name: value
+            for name, value in vars(self).items()
+            if value is not None and value is not False and value != ""
+        }
         if self.witness is not None:
             shown["witness"] = in_json(self.witness)
-        rows = [(name, value) for name, value in shown.items() if name not in ("curve", "room")]
+        rows = [(name, value) for name, value in shown.items() if name not in ("curve", "room", "left_out")]
         return html_table("", (), rows, longest=LONGEST_DETAIL)
+
+
+def where_it_speaks(found: Finding) -> Finding:
+    """The finding with numbers from where the statement speaks, else with none and what was measured in the detail.
+
+    Where it speaks and its bound says nothing yet, the verdict is `vacuous`, with the numbers from there.
+
+    >>> found = where_it_speaks(
+    ...     Finding(Verdict.HOLDS, measured=2.0, bound=3.0, slack=1.5, worst_step=900, informative_from=1792314)
+    ... )
+    >>> found.measured, found.slack, found.worst_step
+    (None, None, None)
+    >>> print(found.detail)
+    The run does not get to where the statement speaks; outside, at 900: measured 2, bound 3.
+    """
+    first, worst, violated = found.informative_from, found.worst_step, found.first_violation
+    before = first is not None and worst is not None and worst < first and found.verdict is not Verdict.VACUOUS
+    violated_there = before and violated is not None and first is not None and violated < first
+    if violated_there or not (before or found.beyond_the_run):
+        return found
+    numbers = {"measured": found.measured, "bound": found.bound}
+    there = ", ".join(f"{name} {number:.4g}" for name, number in numbers.items() if number is not None)
+    outside = f"; outside, at {worst:.10g}: {there}" if there and worst is not None else ""
+    none: dict[str, Any] = dict.fromkeys(
+        ("measured", "bound", "slack", "side", "constant", "repeats_within", "worst_step")
+    )
+    return replace(
+        found,
+        **none,
+        beyond_the_run=True,
+        detail=f"{found.detail} The run does not get to where the statement speaks{outside}.".strip(),
+    )
 
 
 def not_applicable(detail: str, witness: Mapping[str, Any] | None = None) -> Finding:

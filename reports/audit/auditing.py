@@ -11,8 +11,7 @@ from typing import Any
 from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document
 from marginaudit.orders.notebook import html_table
-from marginaudit.reports.audit.by_proof import judged
-from marginaudit.reports.audit.containment import HandedOut, judge
+from marginaudit.reports.audit.containment import HandedOut, contained
 from marginaudit.reports.audit.ledger import about
 from marginaudit.reports.audit.made import made
 from marginaudit.reports.audit.room import room
@@ -24,6 +23,7 @@ from marginaudit.reports.one_thread import one_thread
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plain import finite
 from marginaudit.reports.run import BaseRun
+from marginaudit.reports.standing import Standing, Status, by_dataset
 from marginaudit.reports.verdict import Finding, Verdict
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
@@ -40,12 +40,19 @@ Progress = Callable[[str, str], Callable[[int], None]]
 
 @dataclass(frozen=True)
 class Row:
-    """One verdict: a claim on a dataset, which is named."""
+    """One verdict: a claim on a dataset, which is named; ``refuted_by`` is a dataset of the audit that refutes it."""
 
     claim: Claim
     paper: Paper
     dataset: str
     finding: Finding
+    refuted_by: str = ""
+
+    @property
+    def standing(self) -> Standing:
+        """How the claim stands for every dataset, by all that is known after the audit."""
+        known = self.claim.standing
+        return by_dataset(self.refuted_by) if self.refuted_by and known.status is not Status.REFUTED else known
 
     def as_document(self) -> dict[str, Any]:
         """The row as the JSON of the report has it."""
@@ -62,6 +69,7 @@ class Row:
             "first_violation": found.first_violation,
             "informative_from": found.informative_from,
             "detail": found.detail,
+            "beyond_the_run": found.beyond_the_run,
             "constant": finite(found.constant),
             "side": found.side,
             "repeats_within": finite(found.repeats_within),
@@ -69,6 +77,7 @@ class Row:
             "witness": finite(found.witness),
             "counterexample": self._counterexample_document,
             "kind": self.claim.judgement.kind,
+            "standing": self.standing.status.value,
             "source": self.claim.source,
         }
 
@@ -88,12 +97,14 @@ class Drawn:
     suffix, caption, claim : str
         As the paper's `Picture` has them.
     files : its bytes by the ending of a file's name
+    inline : whether the page shows it, or links to its file
     """
 
     suffix: str
     caption: str
     claim: str
     files: Mapping[str, bytes]
+    inline: bool = True
 
 
 @dataclass(frozen=True)
@@ -174,8 +185,13 @@ class Audit:
     def rows(self) -> tuple[Row, ...]:
         """One verdict per dataset and claim, datasets and claims in the order given."""
         known = {claim.id: claim for claim in self.claims}
+        refuted_by: dict[str, str] = {}
+        for one in self.audited:
+            for name, finding in one.findings.items():
+                if finding.refutes:
+                    refuted_by.setdefault(name, one.name)
         return tuple(
-            Row(known[name], one.source.paper, one.name, finding)
+            Row(known[name], one.source.paper, one.name, finding, refuted_by.get(name, ""))
             for one in self.audited
             for name, finding in one.findings.items()
         )
@@ -280,10 +296,10 @@ def audited(
         for claim in about(paper, claims):
             progress(name, claim.id)
             if paper.has(claim):
-                finding = judged(paper, claim, run)
+                finding = claim.judge(run)
             else:
                 handed_out = handed_out or HandedOut(run)
-                finding = judge(claim, handed_out, claim_timeout)
+                finding = contained(claim, handed_out, claim_timeout)
             findings[claim.id] = replace(_with_the_smallest(paper, claim, finding), room=room(finding))
         return Audited(source, findings, dataset_document(source, run), run)
 

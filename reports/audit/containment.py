@@ -81,8 +81,8 @@ class _Together(pickle.Unpickler):
         return value.view() if isinstance(value, np.ndarray) else value
 
 
-def judge(claim: Claim, run: HandedOut, seconds: float) -> Finding:
-    """The verdict of a user's claim; `broken` where its time is up."""
+def contained(claim: Claim, run: HandedOut, seconds: float) -> Finding:
+    """`Claim.judge` of a user's claim; `broken` where its time is up."""
     try:
         with process_kept(), time_limit(seconds):
             return Claim.judge(claim, run.copy())

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -12,7 +13,10 @@ from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
-from marginaudit.orders import printable
+from marginaudit.orders import InputError, printable, shown
+
+LAST_SECOND = int(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp())
+"""Since 1970, in the last year that a date has."""
 
 
 def made(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, Any]:
@@ -33,9 +37,18 @@ def made(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, An
 
 
 def date() -> str:
-    """Now, or the time that SOURCE_DATE_EPOCH holds (https://reproducible-builds.org/specs/source-date-epoch)."""
+    """Now, or the time that SOURCE_DATE_EPOCH holds (https://reproducible-builds.org/specs/source-date-epoch).
+
+    Raises
+    ------
+    InputError
+        It holds no time that a date can say.
+    """
     given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    now = datetime.fromtimestamp(int(given), UTC) if given.isdecimal() else datetime.now(UTC)
+    if given and not (re.fullmatch("[0-9]{1,12}", given) and int(given) <= LAST_SECOND):
+        expected = f"whole seconds since 1970, from 0 to {LAST_SECOND}"
+        raise InputError("SOURCE_DATE_EPOCH", got=shown(given), expected=expected)
+    now = datetime.fromtimestamp(int(given), UTC) if given else datetime.now(UTC)
     return now.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

@@ -1,15 +1,9 @@
-"""What a reader sees of a row's numbers: those from where the statement speaks and its bound says something."""
+"""Powers of ten between what was measured and its bound."""
 
 import math
 
 from marginaudit.reports.judgements.bounded import LEAST
-from marginaudit.reports.verdict import Curve, Finding
-
-
-def inside(finding: Finding) -> bool:
-    """Whether the row's numbers are from there; else the run has no such step, and its detail has what was measured."""
-    first, worst = finding.informative_from, finding.worst_step
-    return first is None or worst is None or worst >= first
+from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 
 def room(finding: Finding) -> tuple[float, ...]:
@@ -23,7 +17,7 @@ def room(finding: Finding) -> tuple[float, ...]:
     >>> room(Finding(Verdict.HOLDS, side="upper", slack=1e4, worst_step=10, informative_from=5, curve=curve))
     (4.0, 5.0)
     """
-    if not inside(finding) or finding.side is None or finding.slack is None:
+    if finding.verdict is Verdict.VACUOUS or finding.side is None or finding.slack is None:
         return ()
     curve = finding.curve
     if curve is not None and (curve.upper is not None or curve.lower is not None):

@@ -27,19 +27,21 @@ class Source:
     dataset
     paper : Paper
         Of whose kind it is.
-    origin : str
-        The path, control characters written out; the case's name; or `IN_PYTHON`.
+    place : str
+        The path as it was given, whatever its characters; the case's name; or `IN_PYTHON`.
     sha256 : str or None
         Of the bytes that were read, or of the JSON of a dataset made in Python; None for a built-in case.
-    path : str or None
-        The path as it was given, whatever its characters; None where there is none.
     """
 
     dataset: Any
     paper: Paper
-    origin: str
+    place: str
     sha256: str | None = None
-    path: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """The place, control characters written out."""
+        return printable(self.place)
 
 
 def load(name: str, papers: Sequence[Paper]) -> Source:
@@ -68,7 +70,7 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
     content = content_of(path)
     kind, dataset = read(content, path, [paper.kind for paper in papers], [paper.kind for paper in PAPERS])
     paper = next(paper for paper in papers if paper.kind is kind)
-    return Source(dataset, paper, printable(str(path)), hashlib.sha256(content).hexdigest(), str(path))
+    return Source(dataset, paper, str(path), hashlib.sha256(content).hexdigest())
 
 
 def made_in_python(dataset: Any, paper: Paper) -> Source:

@@ -116,8 +116,7 @@ def _accepted(found: object, where: str, taken: set[str], papers: Collection[Pap
             got = "an id that another claim has"
             raise InputError(f"{where}: claim {claim.id}", got=got, expected="one of its own")
         _check_assumptions(claim, where, papers)
-        for formula in claim.formulas:
-            _check_formula(formula, f"{where}: claim {claim.id}")
+        check_formulas(claim, f"{where}: claim {claim.id}")
         claims[claim.id] = claim
     taken |= set(claims)
     return list(claims.values())
@@ -134,6 +133,18 @@ def _check_assumptions(claim: Claim, where: str, papers: Collection[Paper]) -> N
     unknown = [name for name in claim.assumptions if name not in names]
     got = f"the assumption {shown(unknown[0])}" if unknown else "assumptions of several papers"
     raise InputError(place, got=got, expected=f"one of {', '.join(names)}" if unknown else "those of one")
+
+
+def check_formulas(claim: Claim, place: str) -> None:
+    """Refuse a claim with a formula that the page cannot show.
+
+    Raises
+    ------
+    InputError
+        It has one.
+    """
+    for formula in claim.formulas:
+        _check_formula(formula, place)
 
 
 def _check_formula(formula: str, place: str) -> None:

@@ -81,9 +81,9 @@ def _run(dataset: Any, config: Any) -> BaseRun[Any]:
     return paper_of(dataset, _papers()).run(dataset, config)
 
 
-def judged(claim: Claim, dataset: Any, config: Any | None) -> Finding:
-    """The verdict on the claim, as in `marginaudit audit`."""
-    return claim.judge(_run(dataset, config or paper_of(dataset, _papers()).config()))
+def run_of(dataset: Any, config: Any | None) -> BaseRun[Any]:
+    """The dataset's run, kept for the next claim."""
+    return _run(dataset, config or paper_of(dataset, _papers()).config())
 
 
 def entry_of(finding: Finding, dataset: Any, config: Any | None, tolerance: float | None, seed: int | None) -> Entry:

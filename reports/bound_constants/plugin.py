@@ -115,7 +115,7 @@ class BoundConstants:
             Something is worse, nothing is kept yet, or there is no such claim or dataset.
         """
         from marginaudit.orders import InputError
-        from marginaudit.reports.bound_constants.measure import entry_of, find_claim, find_dataset, judged
+        from marginaudit.reports.bound_constants.measure import entry_of, find_claim, find_dataset, run_of
         from marginaudit.reports.bound_constants.store import DamagedFile, read_entry
         from marginaudit.reports.verdict import Verdict
 
@@ -125,7 +125,7 @@ class BoundConstants:
             old = read_entry(key)
         except (InputError, DamagedFile) as error:
             raise pytest.fail.Exception(f"bound_constants: {error}", pytrace=False) from None
-        finding = judged(audited, data, config)
+        finding = audited.judge(run_of(data, config))
         if finding.verdict is Verdict.BROKEN:
             self._fail(key, _named(key), "is broken", [finding.detail])
         new = entry_of(finding, data, config, tolerance, seed)

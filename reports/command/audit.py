@@ -32,8 +32,8 @@ from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.command.verdicts import print_verdicts
 from marginaudit.reports.page.exports import EXPORTED, FORMATS
-from marginaudit.reports.page.replacement import refusing, replacing
-from marginaudit.reports.page.write import files_of_report, write_report
+from marginaudit.reports.page.folder import check_folder, manifest
+from marginaudit.reports.page.write import write_report
 from marginaudit.reports.parts.auditing import audit_in_parts
 from marginaudit.reports.parts.kept import default_folder
 from marginaudit.reports.shell import joined
@@ -135,13 +135,14 @@ def audit(
         some_judged(claims, sources, where if patterns else "--only-mine")
     config = configs("audit", papers_of(sources), PAPERS, given)
     for source in sources:
-        if remark := source.paper.remark(source.dataset, source.path or source.origin):
+        if remark := source.paper.remark(source.dataset, source.place):
             tell(remark)
     steps = [source.paper.steps(config[source.paper.name]) for source in sources]
     reached = dict.fromkeys((source.dataset.name for source in sources), 0)
     length = {source.dataset.name: count for source, count in zip(sources, steps, strict=True)}
-    before = files_of_report(out) or frozenset()
-    with replacing(out, files_of_report) as folder, progress_bar(total=sum(steps)) as bar:
+    check_folder(out)
+    before = manifest(out) or {}
+    with progress_bar(total=sum(steps)) as bar:
 
         def reach(dataset: str, steps: int) -> None:
             reached[dataset] = min(steps, length[dataset])
@@ -173,8 +174,7 @@ def audit(
         files = [file for file in (path, claims_file) if file is not None]
         own = None if claims_file is None else str(claims_file)
         result = replace(result, made=made(command, files), claims_file=own)
-        with refusing(out):
-            write_report(result, folder, bar.say, exports)
+        write_report(result, out, bar.say, exports)
     if gone := sorted(name for name in before if name.endswith(EXPORTED) and not (out / name).exists()):
         tell(f"{shown_path(str(out))}: {', '.join(gone)} of the report before: not exported this time, and removed")
     report = out / "report.html"

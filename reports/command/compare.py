@@ -29,7 +29,8 @@ def compare(old: Path, new: Path, out: Path | None, fail_on: str | None, as_json
     worse.
     """
     if out is not None:
-        check_output(out, "--out", ".html")
+        pages = [page for side in (old, new) for page in side.glob("*.html")]
+        check_output(out, "--out", ".html", reads=[old, new, *pages])
     found = compare_sides(read_side(old), read_side(new))
     if out is not None:
         from marginaudit.reports.page.files import write_whole

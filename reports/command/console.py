@@ -73,7 +73,7 @@ def print_grid(grid: "Grid") -> None:
     table = Table(box=None, pad_edge=False)
     for column, name in enumerate(grid.header):
         table.add_column(
-            name,
+            Text(printable(name)),
             header_style="dim",
             justify="left" if column in grid.words else "right",
             overflow="fold",
@@ -101,6 +101,7 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
     Where that saves them, one blank is between columns and not two.
     """
     cells = [[cell(value) for value in row] for row in rows]
+    header = [printable(name) for name in header]
     columns = [[name, *map(str, column)] for name, *column in zip(header, *cells, strict=True)]
     wanted = [max(map(cell_len, column)) for column in columns]
     words = [max(cell_len(word) for text in column for word in (*text.split(), "")) for column in columns]
@@ -112,7 +113,7 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]
     for i, name in enumerate(header):
         of_numbers = bool(cells) and all(row[i].justify == "right" for row in cells)
         table.add_column(
-            name, justify="right" if of_numbers else "left", overflow="fold", header_style="dim", width=widths[i]
+            Text(name), justify="right" if of_numbers else "left", overflow="fold", header_style="dim", width=widths[i]
         )
     for row in cells:
         table.add_row(*row)

@@ -66,7 +66,7 @@ def figure(
         raise InputError("--text", got=f"the figure {name}", expected=f"one of a text: {', '.join(on_text)}")
     drawn_of = None if dataset is None else load(dataset, [of_dataset[name]]).dataset
     path = out or Path(f"{name}.svg" if drawn_of is None else f"{name}-{file_stem(drawn_of.name)}.svg")
-    check_output(path, "--out", *FORMATS)
+    check_output(path, "--out", *FORMATS, reads=[dataset, text])
     cells: Rows = []
     if name in on_text:
         with progress_bar(total=1.0) as bar:

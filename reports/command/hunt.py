@@ -41,7 +41,7 @@ def hunt(
     hunted = one_claim(claim, ledger(claims_file, known))
     claim = hunted.id
     path = out or Path(f"{claim}.json")
-    check_output(path, "--out", ".json")
+    check_output(path, "--out", ".json", reads=[claims_file])
     if hunted.assumptions == NOT_STATED:
         raise InputError(f"claim {claim}", got="assumptions that are not stated", expected="assumptions=() for none")
     with progress_bar(total=seconds) as bar:

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,15 +30,27 @@ def write_long_json(path: Path, document: Mapping[str, Any], option: str) -> Non
         write_whole(path, json_pieces(document))
 
 
-def check_output(path: Path, option: str, *endings: str) -> None:
-    """Refuse a file that cannot be written before there is anything to write, or with another ending than one given."""
+def check_output(path: Path, option: str, *endings: str, reads: Iterable[Path | str | None]) -> None:
+    """Refuse a file before there is anything to write: one that cannot be written, or that the command reads.
+
+    Also one with another ending than those given.
+    """
     from marginaudit.reports.page.files import check_writable
 
     if endings and path.suffix.lower() not in endings:
         expected = endings[0] if len(endings) == 1 else f"one of {', '.join(endings)}"
         raise InputError(f"{option} {shown_path(path)}", got=f"the ending {shown(path.suffix)}", expected=expected)
+    if any(read is not None and _same_file(path, Path(read)) for read in reads):
+        raise InputError(f"{option} {shown_path(path)}", got="a file that is read", expected="another one to write")
     with writing(path, option):
         check_writable(path)
+
+
+def _same_file(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except (OSError, ValueError):  # one is not there, or cannot be: reading or writing it will say so
+        return False
 
 
 def write_figure(path: Path, figure: "Figure", option: str) -> None:

@@ -1,19 +1,30 @@
-"""Where the program starts: an interrupt while the rest is being imported ends it in one line too."""
+"""Where the program starts: what ends it otherwise than planned is told in one line too.
+
+An interrupt while the rest is being imported, and an error of our own, whose traceback comes before the line.
+"""
 
 import gc
 import os
 import signal
+import sys
 from types import FrameType
+
+INTERNAL_ERROR = 70
+"""Exit status, as BSD's sysexits.h has it: 1 would say violated, or refused."""
 
 
 def main() -> None:
     """Run the command line."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)  # libraries may catch a KeyboardInterrupt while they are imported
-    from marginaudit.reports.command.cli import main as run
-
     try:
+        from marginaudit.reports.command.cli import main as run
+
         run()
+    except SystemExit:
+        raise
+    except BaseException as error:  # a panic of a library in Rust is no Exception
+        sys.exit(_told(error))
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # there is nothing left to interrupt
         gc.freeze()  # what libraries made is not searched for garbage at the end, which takes half a second
@@ -22,3 +33,19 @@ def main() -> None:
 def _leave(_signal: int, _frame: FrameType | None) -> None:
     os.write(2, b"marginaudit: interrupted\n")
     os._exit(130)
+
+
+def _told(error: BaseException) -> int:
+    """The traceback and a line on standard error, with nothing imported that may be what failed; the exit status."""
+    import traceback
+    from contextlib import suppress
+    from importlib.metadata import metadata
+
+    urls = dict(url.split(", ", 1) for url in metadata("marginaudit").get_all("Project-URL") or ())
+    where = urls.get("Issues", "the marginaudit developers")
+    said = f"marginaudit: internal error: {type(error).__name__}; please report it, with the lines above, to {where}"
+    lines = [*"".join(traceback.format_exception(error)).splitlines(), said]
+    shown = ("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line) for line in lines)
+    with suppress(OSError):
+        os.write(2, "".join(f"{line}\n" for line in shown).encode("utf-8", "backslashreplace"))
+    return INTERNAL_ERROR

@@ -29,6 +29,21 @@ def open_streams() -> None:
         raise InputError("standard output", got="a closed stream", expected="one to write to")
 
 
+_reserved: TextIO | None = None
+"""Standard output, once what others print there goes elsewhere."""
+
+
+def reserve_output() -> None:
+    """From now on standard output takes what `standard_output` gives alone.
+
+    What else is printed, by libraries in C and by the processes that we start too, goes to standard error.
+    """
+    global _reserved
+    sys.stdout.flush()
+    _reserved = open(os.dup(1), "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors)  # noqa: PTH123, SIM115
+    os.dup2(2, 1)
+
+
 @contextmanager
 def standard_output() -> Iterator[TextIO]:
     """Within, what is written to standard output is refused in one line where there is no room for it.
@@ -40,14 +55,15 @@ def standard_output() -> Iterator[TextIO]:
     InputError
         There is another error.
     """
+    output = _reserved or sys.stdout
     try:
-        yield sys.stdout
-        sys.stdout.flush()
+        yield output
+        output.flush()
     except BrokenPipeError:
-        _discard(sys.stdout)
+        _discard(output)
         raise
     except OSError as error:
-        _discard(sys.stdout)
+        _discard(output)
         got = error.strerror or "an error"
         raise InputError("standard output", got=got, expected="room for all of it") from None
 

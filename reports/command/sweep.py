@@ -12,7 +12,9 @@ from marginaudit.reports.command.arguments import JSON, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Jobs, cores
 from marginaudit.reports.command.output import print_json
+from marginaudit.reports.command.streams import tell
 from marginaudit.reports.sweep.folder import Folder
+from marginaudit.reports.sweep.merge import Rows
 from marginaudit.reports.sweep.part import Outcome
 from marginaudit.reports.sweep.spec import built_in, find_spec
 from marginaudit.reports.sweep.sweeping import compute_missing, seconds_of, write_tables
@@ -49,7 +51,7 @@ def sweep(
     """Run a grid of settings and seeds.
 
     SPEC is a TOML file, or the name of a built-in sweep; `list` names those. Started again, it
-    computes only what is missing.
+    computes only what is missing. The exit status is 1 where a run could not be done.
     """
     known = papers()
     if spec == "list":
@@ -91,19 +93,28 @@ def sweep(
             f"--retry-failed {folder.path}", got=f"{counted(counts['missing'], 'run')} that never ran", expected="none"
         )
     cells, statements, files = write_tables(folder)
+    _print_made(folder, cells, statements, files, as_json)
+    if not_done := counts["failed"] + counts["killed"]:
+        ended = ", ".join(f"{counts[how]} {how}" for how in ("failed", "killed") if counts[how])
+        tell(f"marginaudit: {not_done} of {counted(found.runs, 'run')} could not be done: {ended}")
+    return 1 if not_done else 0
+
+
+def _print_made(folder: Folder, cells: Rows, statements: Rows, files: Sequence[Path], as_json: bool) -> None:
     if as_json:
         told = {"statements": statements} if statements else {}
-        print_json({"runs": counts, "cells": cells, **told, "files": [str(path) for path in files]})
-        return 0
+        runs = _counts(folder.outcomes(), folder)
+        print_json({"runs": runs, "cells": cells, **told, "files": [str(path) for path in files]})
+        return
+    name = folder.spec.name
     if len(cells[0]) > MOST_COLUMNS and statements:
         shown = ["claim", *(verdict for verdict in Verdict if any(row[verdict] for row in statements))]
-        print_table(found.name, shown, [[row[name] for name in shown] for row in statements])
+        print_table(name, shown, [[row[column] for column in shown] for row in statements])
     else:
-        print_table(found.name, list(cells[0]), [list(row.values()) for row in cells])
+        print_table(name, list(cells[0]), [list(row.values()) for row in cells])
     _print_counts(folder, as_json)
     for path in files:
         print_line(str(path))
-    return 0
 
 
 def _refuse_together(given: Mapping[str, bool]) -> None:

@@ -141,6 +141,7 @@ def _settings(document: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 @contextmanager
 def _damage_told(file: Path, where: str) -> Iterator[None]:
+    file_content(file, "a file of bound constants")  # where there is none, the store has nothing in it
     try:
         yield
     except DamagedFile as error:

@@ -141,7 +141,8 @@ class _Search:
         self.paper, self.space = paper, _space(paper)
         dropped = {without, *self.space.implies.get(without, ())} if without is not None else set()
         self.required = tuple(name for name in claim.assumptions if name not in dropped)
-        self.claim = replace(claim, assumptions=())
+        # without an assumption it is another statement, of which nothing is proved
+        self.claim = replace(claim, assumptions=self.required) if dropped else claim
         self.runs = self.space.runs[bool(getattr(claim.judgement, "late", False))]
         self.without = without
         self.broken = dropped

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders import counted
 from marginaudit.reports.judgements.compare import Outcome, compare_upper
-from marginaudit.reports.series import Series, series, step_from
+from marginaudit.reports.series import Series, by_formula, position, step_from
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict, not_applicable
 
 Steps: TypeAlias = NDArray[np.float64]
@@ -20,6 +20,9 @@ Side: TypeAlias = Literal["upper", "lower"]
 
 LEAST = float(np.finfo(np.float64).smallest_subnormal)
 """The least positive float: a bound of it says > 0, and one of its negative < 0."""
+
+DECADE = 10
+"""So many times the step before may a recorded one be, with no step between, for what was seen to speak of them."""
 
 LAST_DECADE = 40
 """The search for a bound's first informative step ends at 10 to this power."""
@@ -115,6 +118,8 @@ class Bounded:
             evidence=Evidence.FLOAT64 if proved else without.evidence,
             first_violation=None,
             informative_from=step_from(start.position),
+            beyond_the_run=True,
+            left_out="",
             detail=(
                 f"The statement speaks from {start}; the run "
                 + (f"has {start.size} = {start.there:.10g} and " if start.size else "")
@@ -133,7 +138,7 @@ class Bounded:
         for factor in (1, 10, 1e6):
             larger = run if start.resized is None else start.resized(start.needed * factor)
             proved, stated = (
-                series(np.asarray(formula(larger, step), dtype=float), log=True)
+                by_formula(np.asarray(formula(larger, step), dtype=float), log=True)
                 for formula in (self.guaranteed, self.upper)
             )
             if not (compare_upper(proved, stated) == Outcome.TRUE).all():
@@ -186,6 +191,7 @@ class Bounded:
             + (" At no step of the run does a bound say anything." if vacuous.all() else "")
             + _by_proof(followed, measured),
             curve=_curve(measured, dict(sides), largest),
+            left_out=_left_out(measured, first_spoken),
         )
 
     def _proved(self, run: Any, steps: Steps, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
@@ -241,6 +247,19 @@ def _reach(reach: Reach, run: Any) -> float:
     return reach(run) if callable(reach) else reach
 
 
+def _left_out(measured: Series, first: int) -> str:
+    """The first decade, of training steps from the first one spoken of on, of which nothing was measured, or ""."""
+    if measured.step is None or measured.clock != "t":
+        return ""
+    start = max(first, 1)
+    step = np.unique(np.maximum(np.concatenate([[start], measured.step.astype(float)]), start))
+    wide = np.flatnonzero(step[1:] > DECADE * step[:-1])
+    if not len(wide):
+        return ""
+    before, after = (position(step[at]) for at in (wide[0], wide[0] + 1))
+    return f"t = {before} to {after}"
+
+
 def _curve(measured: Series, sides: dict[str, Series], largest: float) -> Curve | None:
     if measured.step is None:
         return None
@@ -251,7 +270,7 @@ def _curve(measured: Series, sides: dict[str, Series], largest: float) -> Curve 
 
     return Curve(
         step=measured.step.tolist(),
-        measured=natural(measured.value).tolist(),
+        measured=natural(measured.known).tolist(),
         upper=natural(sides["upper"].value).tolist() if "upper" in sides else None,
         lower=natural(sides["lower"].value).tolist() if "lower" in sides else None,
         vacuous_above=float(natural(np.array(largest))) if np.isfinite(largest) else None,
@@ -273,7 +292,7 @@ def _steps(measured: Series) -> Steps:
 
 
 def _bound(values: ArrayLike, measured: Series) -> Series:
-    return series(np.broadcast_to(np.asarray(values, dtype=float), (len(measured),)), log=measured.log)
+    return by_formula(np.broadcast_to(np.asarray(values, dtype=float), (len(measured),)), log=measured.log)
 
 
 def _room(side: str, measured: Series, bound: Series) -> NDArray[np.float64]:
@@ -344,6 +363,8 @@ def _without_the_least(bound: float | None) -> float | None:
 
 
 def _slack(measured: Series, bound: Series, at: int) -> float | None:
+    if not measured.bounded[at]:
+        return None
     with np.errstate(over="ignore"):
         if measured.log:
             ratio = float(np.exp(float(bound.value[at]) - float(measured.value[at])))

@@ -85,6 +85,7 @@ class HiddenConstant:
             found,
             verdict=Verdict.INCONCLUSIVE,
             first_violation=None,
+            beyond_the_run=not in_regime,
             detail=f"{cause} t = {position(step[-1])}. In its last decade: {found.verdict}. {found.detail}",
         )
 
@@ -198,7 +199,7 @@ class HiddenConstant:
     def _curve(self, measured: Series, shape: NDArray[np.float64], log_constant: float) -> Curve:
         with np.errstate(over="ignore"):
             bound = np.exp(log_constant + shape) if measured.log else np.exp(log_constant) * shape
-            value = np.exp(measured.value) if measured.log else measured.value
+            value = np.exp(measured.known) if measured.log else measured.known
         return Curve(
             step=[] if measured.step is None else measured.step.tolist(),
             measured=value.tolist(),

@@ -81,7 +81,7 @@ class Limit:
         step = measured.step.astype(float)
         in_regime = bool(step[-1] / 10 >= self.regime(run))
         if in_regime and not self.positive and _cycles(measured, step):
-            return _cycle(measured, step)
+            return _cycle(measured, step, predicted)
         if np.isnan(predicted):
             return Finding(
                 Verdict.INCONCLUSIVE,
@@ -100,7 +100,11 @@ class Limit:
             verdict = Verdict.VIOLATED
         else:
             verdict = Verdict.INCONCLUSIVE
-        shown = ", ".join(f"{100 * distance[m]:.3g} % at {measured.clock} = {position(step[m])}" for m in marks)
+        shown = ", ".join(
+            f"{f'{100 * distance[m]:.3g} %' if measured.bounded[m] else 'not known'} at {measured.clock} = "
+            f"{position(step[m])}"
+            for m in marks
+        )
         cause = {
             Verdict.HOLDS: "",
             Verdict.VIOLATED: " It vanishes." if self.positive else " It has settled elsewhere.",
@@ -111,16 +115,11 @@ class Limit:
             evidence=measured.evidence,
             measured=measured.shown(len(measured) - 1),
             bound=predicted,
-            slack=predicted / float(measured.value[-1]) if measured.value[-1] else None,
+            slack=predicted / float(measured.value[-1]) if measured.value[-1] and measured.bounded[-1] else None,
             worst_step=last,
             first_violation=last if verdict is Verdict.VIOLATED else None,
             detail=f"Relative distance from the prediction: {shown}; error bars {bars[-1]:.1e}.{cause}",
-            curve=Curve(
-                step=measured.step.tolist(),
-                measured=measured.value.tolist(),
-                upper=[predicted] * len(measured),
-                clock=measured.clock,
-            ),
+            curve=_curve(measured, predicted),
         )
 
     def _vanishes(self, step: Floats, measured: Series) -> bool:
@@ -163,7 +162,7 @@ def _cycles(measured: Series, step: Floats) -> bool:
     )
 
 
-def _cycle(measured: Series, step: Floats) -> Finding:
+def _cycle(measured: Series, step: Floats, predicted: float) -> Finding:
     decade = step >= step[-1] / 10
     values = np.sort(measured.value[decade])
     low, high = np.median(values[: len(values) // 2]), np.median(values[len(values) // 2 :])
@@ -177,4 +176,14 @@ def _cycle(measured: Series, step: Floats) -> Finding:
             f"From {measured.clock} = {position(step[decade][0])} to {position(step[-1])} it goes back and forth "
             f"between about {low:.4g} and {high:.4g}, and this does not die out."
         ),
+        curve=_curve(measured, predicted),
+    )
+
+
+def _curve(measured: Series, predicted: float) -> Curve:
+    return Curve(
+        step=[] if measured.step is None else measured.step.tolist(),
+        measured=measured.known.tolist(),
+        clock=measured.clock,
+        predicted=None if np.isnan(predicted) else predicted,
     )

@@ -39,15 +39,16 @@ def joined(parts: Mapping[str, Finding]) -> Finding:
     """The verdict on a statement of several parts: that of the worst one, with what was found of each.
 
     A part that says nothing about this dataset does not count beside one that does. Of several parts with that
-    verdict the first gives the numbers, and the least sure one the evidence.
+    verdict the first that has numbers where it speaks gives them, and the least sure one the evidence.
     """
     badness, doubt = list(Verdict), list(Evidence)
     speaking = {name: found for name, found in parts.items() if found.verdict is not Verdict.NOT_APPLICABLE} or parts
     worst = min((found.verdict for found in speaking.values()), key=badness.index)
     chosen = [found for found in speaking.values() if found.verdict is worst]
     return replace(
-        chosen[0],
+        next((found for found in chosen if not found.beyond_the_run), chosen[0]),
         evidence=max((found.evidence for found in chosen), key=doubt.index),
         detail=" ".join(f"{name}: {found.verdict}. {found.detail}" for name, found in speaking.items()),
         curve=None,
+        left_out=", ".join(dict.fromkeys(found.left_out for found in speaking.values() if found.left_out)),
     )

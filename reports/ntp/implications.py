@@ -21,6 +21,7 @@ BITS = 128
 FARTHEST = 200
 """The step from which a bound lies below another is looked for up to 2 to this power."""
 
+NOT_LATE = "its threshold is not beyond e^2"
 NOT_EXACT = "||W*_kq|| is not known exactly"
 
 
@@ -42,6 +43,10 @@ class Sizes:
     def printed(self, log_t: "arb") -> "arb":
         """That of `ntp.theorem1.direction`, times t eta."""
         return 54 * self.N * self.L**4 * self.w**4 * log_t**2
+
+    def threshold(self, factor: int) -> "arb":
+        """The factor of log^2 t in Theorem 2's threshold for t, ``factor`` N L_max^4 ||W*_kq||^6/eta."""
+        return factor * self.N * self.L**4 * self.w**6 / self.eta
 
 
 def _root_two() -> "arb":
@@ -93,25 +98,46 @@ def above_the_sharp_direction(at: Sizes) -> str | None:
 
 
 def above_the_sharp_lemma7(at: Sizes) -> str | None:
-    """Why the a_t of Lemma 7 is below that of `sharp.lemma7` beyond its threshold, or None: section 3.4."""
+    """Why the a_t of Lemma 7 is below that of `sharp.lemma7` beyond its threshold, or None: section 14.4."""
     least = 4 * _root_two() * at.L * at.w
     enough = at.rarity <= 4 * at.N * at.L**2 * at.w * (1 + (2 * at.L * least).log())
     return None if enough else "the a_t of sharp.lemma7 is not below the printed one"
 
 
-def beyond_lemma_10_1(at: Sizes, factor: int) -> str | None:
-    """Why Theorem 2 speaks, with ``factor`` in its threshold for t, where Lemma 10.1 does not, or None: section 5.4."""
+def least_log_t(kappa: "arb") -> "arb | None":
+    """What log t is at least wherever t >= kappa log^2 t, t >= 2, or None: section 16.4, step 1."""
     from flint import arb
 
-    kappa = factor * at.N * at.L**4 * at.w**6 / at.eta
     if not kappa >= 5:
-        return "its threshold is not beyond e^2"
+        return None
     log_t = arb(2)
     for _ in range(3):
         log_t = kappa.log() + 2 * log_t.log()
+    return log_t
+
+
+def beyond_lemma_10_1(at: Sizes, factor: int) -> str | None:
+    """Why Theorem 2 speaks, ``factor`` in its threshold for t, where Lemma 10.1 does not, or None: section 16.4."""
+    kappa = at.threshold(factor)
+    log_t = least_log_t(kappa)
+    if log_t is None:
+        return NOT_LATE
     slope, rest = 32 * at.w**5 * at.rarity + 16 * at.eta * at.w**4, 16 * _root_two() * at.eta * at.w**3
     enough = slope * (1 + log_t) + rest <= kappa * at.eta * log_t**2
     return None if enough else "its threshold is before the step from which Lemma 10.1 speaks"
+
+
+def beyond_large_loss(at: Sizes, factor: int) -> str | None:
+    """Why eq. 4 speaks, ``factor`` in its threshold for t, where the loss may be large, or None: section 16.6."""
+    kappa = at.threshold(factor)
+    log_t = least_log_t(kappa)
+    if log_t is None:
+        return NOT_LATE
+    from flint import arb
+
+    theta = 4 * arb(at.L).log() + arb("3.1")
+    enough = kappa * at.eta * log_t**2 > 4 * theta * at.w**3 + 2 * at.eta * at.w**2
+    return None if enough else "its threshold is before the step from which the loss is proved to be small"
 
 
 def no_majority(run: Run) -> str | None:
@@ -131,14 +157,20 @@ def not_beaten_enough(run: Run) -> str | None:
 
 BEATEN = "|N(S)| k >= |S| m for every set S of optimal tokens"
 DIRECTION = ("sharp.lemma6", "sharp.theorem1")
+EITHER = ("", ".any-step")
+FACTORS = (("", 1696), (".rederived", 864))
+"""Of Theorem 2's threshold for t: printed, and re-derived."""
 
 IMPLICATIONS = (
-    Implication(
-        sources=("sharp.theorem1",),
-        target="ntp.theorem1.direction",
-        condition="its bound is below the printed one from some t_1 on, and before t_1 the printed one is above 2",
-        proof=PAGE + "163-ntptheorem1direction-where-the-sharp-one-is-below-it",
-        unmet=of_sizes(above_the_sharp_direction),
+    *(
+        Implication(
+            sources=("sharp.theorem1",),
+            target=f"ntp.theorem1.direction{step}",
+            condition="its bound is below the printed one from some t_1 on, and before t_1 the printed one is above 2",
+            proof=PAGE + "163-ntptheorem1direction-where-the-sharp-one-is-below-it",
+            unmet=of_sizes(above_the_sharp_direction),
+        )
+        for step in EITHER
     ),
     Implication(
         sources=("sharp.lemma6", "sharp.lemma7"),
@@ -150,23 +182,33 @@ IMPLICATIONS = (
     *(
         Implication(
             sources=(*DIRECTION, "sharp.stage1"),
-            target=f"ntp.theorem2.{part}{suffix}",
+            target=f"ntp.theorem2.weight{suffix}{step}",
             condition="16 ||W*_kq||^2 times its bound is at most 1 at the threshold for t, and so beyond",
             proof=PAGE + "164-theorem-2-where-its-thresholds-lie-beyond-that-of-lemma-101",
             unmet=of_sizes(partial(beyond_lemma_10_1, factor=factor)),
         )
-        for part in ("weight", "loss")
-        for suffix, factor in (("", 1696), (".rederived", 864))
+        for suffix, factor in FACTORS
+        for step in EITHER
+    ),
+    *(
+        Implication(
+            sources=("ntp.lemma5", "sharp.stage1", "sharp.lemma6"),
+            target=f"ntp.theorem2.loss{suffix}.any-step",
+            condition="the loss is proved to be small before the threshold for t",
+            proof=PAGE + "166-ntptheorem2loss-for-every-frequency",
+            unmet=of_sizes(partial(beyond_large_loss, factor=factor)),
+        )
+        for suffix, factor in FACTORS
     ),
     *(
         Implication(
             sources=DIRECTION,
-            target=f"ntp.theorem3.order{suffix}",
+            target=f"ntp.theorem3.order{step}",
             condition="Assumption 3 holds",
             proof=PAGE + "151-ntptheorem3order-under-assumption-3",
             unmet=no_majority,
         )
-        for suffix in ("", ".rederived")
+        for step in EITHER
     ),
     *(
         Implication(

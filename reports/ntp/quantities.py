@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from marginaudit.margins.ntp import Exact, Infeasible
 from marginaudit.orders import Token, counted
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.ntp.run import ENCLOSED_STEPS, Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.verdict import Evidence
 from marginaudit.training.ntp import StageRecord
+from marginaudit.training.ntp.steps.sizes import TINY, longest
 
 Floats: TypeAlias = NDArray[np.float64]
 
 EPS = float(np.finfo(float).eps)
-TINY = float(np.finfo(float).tiny)
 
 SATURATED = 30
 """exp(-30) of attention is on other than optimal tokens: see `asymptotic_from`."""
@@ -100,13 +100,6 @@ def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
         raise BeyondTheRun(f"no step of stage {stage} from t = {first} on was recorded")
 
 
-def longest_token(run: Run) -> float:
-    """The largest norm of an embedding, also where squares of its entries underflow."""
-    E = run.dataset.embeddings
-    largest = float(np.abs(E).max())
-    return largest * float(np.linalg.norm(E / largest, axis=1).max()) if largest > 0 else 0.0
-
-
 def state_error(stage: StageRecord) -> Floats:
     """Bound on the distance of each recorded W from the exact trajectory, shape (records,).
 
@@ -119,8 +112,8 @@ def state_error(stage: StageRecord) -> Floats:
 
 def _carried(run: Run, stage: StageRecord, tokens: Literal[1, 2]) -> Floats:
     """What an error of W makes of products with one or two tokens, at most: 0 where all tokens are zeros."""
-    longest = longest_token(run)
-    return max(longest**tokens, TINY) * state_error(stage) if longest > 0 else np.zeros(len(stage))
+    size = longest(run.dataset.embeddings)
+    return max(size**tokens, TINY) * state_error(stage) if size > 0 else np.zeros(len(stage))
 
 
 def margin_error(run: Run, stage: StageRecord) -> Floats:
@@ -230,8 +223,10 @@ def stage2_log_loss(run: Run, first: int) -> Series:
     if not training.common_margin:
         radius = np.full(len(stage), np.inf)
     else:
-        moved = moved_attention(score_error(run), stage.log_other_weight) + run.dataset.L_max * EPS
-        radius = training.margin * moved + training.margin_error + _log_rounding(stage.log_loss)
+        error = score_error(run)
+        moved = moved_attention(error, stage.log_other_weight) + run.dataset.L_max * EPS
+        off = training.margin * moved + training.margin_error + _log_rounding(stage.log_loss)
+        radius = np.where(np.isfinite(error), off, np.inf)
     return _stage2_log(run, "log_loss", radius, first)
 
 
@@ -289,10 +284,15 @@ def long_step(run: Run) -> str | None:
 
 
 def late_records(run: Run, column: Literal["log_excess", "one_minus_cos"], radius: Floats) -> Series:
-    """A column of stage 2 from t = 1 on, or, if float64 loses it on the way and the run is small, `first_steps`."""
+    """A column of stage 2 from t = 1 on, or, if float64 loses it on the way and the run is small, `first_steps`.
+
+    Records that are enclosed are among these steps; in their place they count where there are no fewer of them.
+    """
     stage = run.training.stage2
     kept = stage.step >= 1
-    if len(radius) and np.isinf(radius[-1]) and run.first_steps is not None:
+    lost = len(radius) and np.isinf(radius[-1])
+    few = run.training.enclosed is not None and len(stage) < min(run.steps2, ENCLOSED_STEPS)
+    if (lost or few) and run.first_steps is not None:
         found = run.first_steps
         values, radii = found.columns[column]
         step, begun = found.step, found.step >= 1

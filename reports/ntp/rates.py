@@ -162,6 +162,6 @@ def rates_answer(run: Run) -> dict[str, Any]:
         "without_multiplier": [list(edge) for edge in asymptotics.without_multiplier],
         "law": "C log^2(t) / t^2" if asymptotics.degenerate else "C / t^2",
         "constant_predicted": None if law is None else law.constant,
-        "constant_measured": finite(float(measured[-1])) if len(measured) else None,
+        "constant_measured": finite(float(measured[-1])) if len(measured) and stage.known[-1] else None,
         "asymptotic_from": asymptotic_from(stage.step, stage.one_minus_cos, stage.law),
     }

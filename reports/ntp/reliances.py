@@ -19,8 +19,9 @@ RELIANCES = (
     Reliance(
         "ntp.theorem1.direction",
         ("ntp.theorem2.weight", "ntp.theorem2.loss", "ntp.theorem3.order"),
-        "From sharp.theorem1 Theorem 2's bounds follow from their threshold on where frequencies are not extremely "
-        "uneven (docs/proofs.md, section 10), and Theorem 3's order under Assumption 3.",
+        "From sharp.theorem1 Theorem 2's bound on attention follows from its threshold on where frequencies are not "
+        "extremely uneven (docs/proofs.md, section 10), and Theorem 3's order under Assumption 3. For all frequencies "
+        "Theorem 2's loss is true (section 16.6), and without Assumption 3 the order late in the run (section 15.6).",
     ),
     Reliance(
         "ntp.theorem3.order",

@@ -313,8 +313,15 @@ class Run(BaseRun[Dataset]):
 
     @property
     def enclosure(self) -> "Enclosure | None":
-        """The rigorous enclosure of stage 2's first steps; None where none is asked for or possible."""
-        return None if isinstance(self._enclosed, str) else self._enclosed
+        """The rigorous enclosure of stage 2's first steps, asked for or needed; None where there is none."""
+        if not isinstance(self._enclosed, str):
+            return self._enclosed
+        found = self.trained.enclosed
+        if found is None:
+            return None
+        from marginaudit.training.ntp.certified.enclosure import exactly_orthonormal
+
+        return found if exactly_orthonormal(self.dataset) else None
 
     @property
     def not_enclosed(self) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from marginaudit.reports.standing import Standing, proved, refuted, unsettled
+from marginaudit.reports.standing import Severity, Standing, proved, refuted
 
 PAGE = "docs/proofs.md#"
 
@@ -13,10 +13,14 @@ UNEVEN = (
 """Frequencies that no float64 holds."""
 
 NO_REFUGE = "none: it is false on every dataset of which it speaks"
-EVEN = "log(2 L_max^3/pi_min) <= {factor} N L_max^4 and eta <= ||W*_kq||/e ({corollary} of docs/proofs.md)"
+EVEN = "log(2 L_max^3/pi_min) <= {factor} N L_max^4 ({corollary} of docs/proofs.md)"
+ORDER_ONE = "eta <= ||W*_kq||/e"
 ENOUGH_BEATEN = "|N(S)| k >= |S| m for every set S of the optimal tokens under every query (sharp.prop2)"
 SHORT_STEPS = "eta <= 1/(4 ||W*_kq||) ({source})"
-RARE = "whether a sample too rare to be learned by the threshold can add more to the loss than the bound leaves"
+LONG_STEPS: Mapping[str, float] = {"lr1": 1800.0, "lr2": 2e5, "steps1": 2, "steps2": 2, "certify": 2}
+"""With these, three samples of the frequencies 10^14, 10^7 and 1 refute Theorems 1 and 2 for every eta."""
+
+LONG_STEPS_PROOF = PAGE + "167-theorems-1-and-2-are-false-for-long-steps"
 
 STANDINGS: Mapping[str, Standing] = {
     "ntp.gradient.ov": proved(PAGE + "121-ntpgradientov", hunted=1138),
@@ -28,11 +32,19 @@ STANDINGS: Mapping[str, Standing] = {
     "ntp.lemma3": proved(PAGE + "135-ntplemma3", "sharp.stage1", hunted=4),
     "ntp.corollary1.lower": proved(PAGE + "136-ntpcorollary1lower", "sharp.stage1", hunted=7),
     "ntp.corollary1.upper": refuted(
-        PAGE + "137-ntpcorollary1upper-is-false", "sharp.stage1", hunted=2, weakest=NO_REFUGE
+        PAGE + "137-ntpcorollary1upper-is-false",
+        "sharp.stage1",
+        severity=Severity.EVERYWHERE,
+        hunted=2,
+        weakest=NO_REFUGE,
     ),
     "ntp.corollary1.lower.rederived": proved(PAGE + "136-ntpcorollary1lower", "sharp.stage1", hunted=7),
     "ntp.corollary1.upper.rederived": refuted(
-        PAGE + "137-ntpcorollary1upper-is-false", "sharp.stage1", hunted=2, weakest=NO_REFUGE
+        PAGE + "137-ntpcorollary1upper-is-false",
+        "sharp.stage1",
+        severity=Severity.EVERYWHERE,
+        hunted=2,
+        weakest=NO_REFUGE,
     ),
     "ntp.lemma4": proved(PAGE + "123-ntplemma4", "ntp.gradient.kq", hunted=37),
     "ntp.lemma5": proved(PAGE + "141-ntplemma5", "ntp.lemma4", "sharp.stage1", hunted=9),
@@ -40,6 +52,7 @@ STANDINGS: Mapping[str, Standing] = {
     "ntp.lemma7": refuted(
         PAGE + "145-ntplemma7-is-false-for-extremely-uneven-frequencies",
         "sharp.lemma6",
+        severity=Severity.EXTREME,
         hunted=9,
         formula=UNEVEN.format(least="2000"),
         weakest=(
@@ -51,50 +64,101 @@ STANDINGS: Mapping[str, Standing] = {
     "ntp.theorem1.norm": proved(PAGE + "142-ntplemma6-and-ntptheorem1norm", "sharp.lemma6", hunted=146),
     "ntp.theorem1.direction": refuted(
         PAGE + "10-what-follows-for-theorems-1-and-2-of-the-paper",
+        severity=Severity.EXTREME,
         hunted=135,
         formula=UNEVEN.format(least="4000000"),
         weakest=EVEN.format(factor=5, corollary="corollary 10.3"),
     ),
+    "ntp.theorem1.direction.any-step": refuted(
+        LONG_STEPS_PROOF,
+        severity=Severity.EXTREME,
+        hunted=136,
+        settings=LONG_STEPS,
+        weakest=f"{ORDER_ONE} and {EVEN.format(factor=5, corollary='corollary 10.3')}",
+    ),
     **{
         f"ntp.theorem2.weight{suffix}": refuted(
             PAGE + "165-ntptheorem2weight-is-false-for-extremely-uneven-frequencies",
+            severity=Severity.EXTREME,
             hunted=hunted,
             formula=UNEVEN.format(least="30000000"),
             weakest=EVEN.format(factor=230, corollary="corollary 10.2"),
         )
         for suffix, hunted in (("", 4), (".rederived", 3))
     },
-    "ntp.theorem2.loss": unsettled(RARE, hunted=5),
-    "ntp.theorem2.loss.rederived": unsettled(RARE, hunted=5),
+    **{
+        f"ntp.theorem2.weight{suffix}.any-step": refuted(
+            LONG_STEPS_PROOF,
+            severity=Severity.EXTREME,
+            hunted=hunted,
+            settings=LONG_STEPS,
+            weakest=f"{ORDER_ONE} and {EVEN.format(factor=230, corollary='corollary 10.2')}",
+        )
+        for suffix, hunted in (("", 5), (".rederived", 4))
+    },
+    **{
+        f"ntp.theorem2.loss{suffix}": proved(
+            PAGE + "166-ntptheorem2loss-for-every-frequency", "ntp.lemma5", "sharp.stage1", "sharp.lemma6", hunted=5
+        )
+        for suffix in ("", ".rederived")
+    },
+    **{
+        f"ntp.theorem2.loss{suffix}.any-step": refuted(
+            LONG_STEPS_PROOF,
+            severity=Severity.EXTREME,
+            hunted=6,
+            settings=LONG_STEPS,
+            weakest=(
+                f"{ORDER_ONE} (ntp.theorem2.loss), or a threshold for t beyond "
+                "4 (4 log L_max + 3.1) ||W*_kq||^3/eta + 2 ||W*_kq||^2 (docs/proofs.md, section 16.6)"
+            ),
+        )
+        for suffix in ("", ".rederived")
+    },
     "ntp.theorem2.floor": refuted(
-        PAGE + "162-ntptheorem2floor-is-false", "sharp.floor", "sharp.stage1", hunted=1, weakest=NO_REFUGE
+        PAGE + "162-ntptheorem2floor-is-false",
+        "sharp.floor",
+        "sharp.stage1",
+        severity=Severity.EVERYWHERE,
+        hunted=1,
+        weakest=NO_REFUGE,
     ),
     "ntp.theorem2.rate": proved(PAGE + "161-ntptheorem2rate", "sharp.lemma6", "sharp.theorem1", hunted=1),
     "ntp.prop2.closed-form": refuted(
-        PAGE + "2-sharpprop2", "sharp.prop2", hunted=1689, weakest=f"{ENOUGH_BEATEN}, which is also needed"
+        PAGE + "2-sharpprop2",
+        "sharp.prop2",
+        severity=Severity.ORDINARY,
+        hunted=1689,
+        weakest=f"{ENOUGH_BEATEN}, which is also needed",
     ),
     "ntp.prop2.corollary": refuted(
         PAGE + "2-sharpprop2",
         "sharp.prop2",
+        severity=Severity.ORDINARY,
         hunted=564,
         weakest=f"{ENOUGH_BEATEN} is enough; less may be",
     ),
     "ntp.prop2.prefix-closed": proved(
         PAGE + "3-sharpsingle-optimum", "sharp.single-optimum", "sharp.prop2", hunted=887
     ),
-    "ntp.theorem3.order": refuted(
-        PAGE + "152-ntptheorem3order-is-false-without-assumption-3",
-        "ntp.lemma4",
-        hunted=144,
-        weakest="Assumption 3, optimal_majority (docs/proofs.md, section 15.1)",
-    ),
-    "ntp.theorem3.order.rederived": unsettled(
-        "whether stage 2 converges in direction without Assumption 3; with it this is proved", hunted=15
+    **{
+        f"ntp.theorem3.order{suffix}": refuted(
+            PAGE + "152-ntptheorem3order-is-false-without-assumption-3",
+            "ntp.lemma4",
+            severity=Severity.ORDINARY,
+            hunted=144,
+            weakest="Assumption 3, optimal_majority (docs/proofs.md, section 15.1)",
+        )
+        for suffix in ("", ".any-step")
+    },
+    "ntp.theorem3.order.rederived": proved(
+        PAGE + "156-ntptheorem3orderrederived-without-assumption-3", "ntp.lemma4", "sharp.stage1", hunted=15
     ),
     **{
         f"ntp.theorem3.prediction{suffix}": refuted(
             PAGE + "153-ntptheorem3prediction-is-false-wherever-it-speaks",
             "sharp.stage1",
+            severity=Severity.EVERYWHERE,
             hunted=1,
             weakest="a limit to the length: fewer than exp(s_0 - s_x) copies of each other token at that t",
         )
@@ -110,14 +174,16 @@ STANDINGS: Mapping[str, Standing] = {
     "sharp.theorem1": proved(PAGE + "7-sharptheorem1", "sharp.lemma6", "sharp.lemma7", hunted=6),
     "sharp.floor": proved(PAGE + "8-sharpfloor", "sharp.stage1", "sharp.lemma6", "sharp.theorem1", hunted=23),
     "sharp.floor.any-step": refuted(
-        PAGE + "96-what-is-not-proved-and-what-is-false",
+        PAGE + "97-a-cycle-of-two-steps",
+        severity=Severity.ORDINARY,
         hunted=29,
         settings={"lr2": 5.0},
         weakest=SHORT_STEPS.format(source="sharp.floor"),
     ),
     "sharp.rate": proved(PAGE + "9-sharprate", "sharp.lemma6", "sharp.theorem1", hunted=16),
     "sharp.rate.any-step": refuted(
-        PAGE + "96-what-is-not-proved-and-what-is-false",
+        PAGE + "97-a-cycle-of-two-steps",
+        severity=Severity.ORDINARY,
         hunted=21,
         settings={"lr2": 5.0},
         weakest=SHORT_STEPS.format(source="sharp.rate"),

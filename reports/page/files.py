@@ -7,16 +7,14 @@ import json
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from marginaudit.orders import printable
-from marginaudit.reports.page.locks import lock_of
-
-FORMULA_START = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""First characters by which a spreadsheet takes a text cell for a formula: the printable ones of OWASP's list."""
 
 ENTRIES = 10_000
 """Entries of a long array that are written at a time."""
@@ -24,38 +22,24 @@ ENTRIES = 10_000
 PART = ".part"
 """Ending of a file's temporary."""
 
+LEFT = 3600.0
+
 
 def write_whole(path: Path, content: str | bytes | Iterator[str]) -> None:
     """Write, piece by piece if there are several, under a temporary name beside the file, then rename.
 
-    What programs that were killed left of it is removed, where the file system has locks.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _sweep(path)
-    if isinstance(content, bytes):
-        replace_whole(path, content)
-    else:
-        pieces = [content] if isinstance(content, str) else content
-        replace_whole(path, (piece.encode("utf-8") for piece in pieces))
-
-
-def replace_whole(path: Path, data: bytes | Iterator[bytes], *, read_back: bool = False) -> None:
-    """Write under a temporary name beside the file, then rename; if asked, once it is on the disk and read back.
-
     Raises
     ------
     OSError
-        It cannot be written, or is not on the disk what it was.
+        It cannot be written.
     """
-    handle, temporary, lock = _temporary_beside(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pieces = [content] if isinstance(content, str | bytes) else content
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
+    temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.writelines([data] if isinstance(data, bytes) else data)
-            if read_back:
-                file.flush()
-                os.fsync(file.fileno())
-        if read_back and temporary.read_bytes() != data:
-            raise OSError(None, "other bytes than were written", str(path))
+            file.writelines(piece if isinstance(piece, bytes) else piece.encode("utf-8") for piece in pieces)
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
@@ -63,38 +47,14 @@ def replace_whole(path: Path, data: bytes | Iterator[bytes], *, read_back: bool 
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    finally:
-        if lock is not None:
-            os.close(lock)
 
 
-def _temporary_beside(path: Path) -> tuple[int, Path, int | None]:
-    """A new file, its name, and its lock, without which another program may have removed it already."""
-    while True:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
-        lock = lock_of(Path(name), wait=True)
-        if Path(name).exists():
-            return handle, Path(name), lock
-        os.close(handle)
-        if lock is not None:
-            os.close(lock)
-
-
-def _sweep(path: Path) -> None:
-    """Remove the file's temporaries on which no program has a lock."""
-    if not os.access(path.parent, os.R_OK):
-        return
-    own = re.compile(rf"{re.escape(f'.{path.name}.')}\w{{8}}{re.escape(PART)}")
-    remove_unlocked(temporary for temporary in path.parent.iterdir() if own.fullmatch(temporary.name))
-
-
-def remove_unlocked(temporaries: Iterable[Path]) -> None:
-    """Remove temporary files but those that a program is writing."""
-    for temporary in temporaries:
-        lock = lock_of(temporary, wait=False)
-        if lock is not None:
-            temporary.unlink(missing_ok=True)
-            os.close(lock)
+def remove_leftovers(folder: Path) -> None:
+    """Remove temporaries that killed programs left: those older than `LEFT` seconds."""
+    for temporary in folder.glob(f".*{PART}"):
+        with suppress(OSError):
+            if time.time() - temporary.stat().st_mtime > LEFT:
+                temporary.unlink()
 
 
 def check_writable(path: Path) -> None:
@@ -149,23 +109,16 @@ def _line(value: Any) -> str:
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    r"""RFC 4180 text in printable characters; a cell that a spreadsheet would run is written behind a quote mark.
+    r"""RFC 4180 text, control characters written out.
 
-    >>> csv_text(["token", "value"], [["=1+1", -2.5], [None, 3]])
-    "token,value\r\n'=1+1,-2.5\r\n,3\r\n"
+    >>> csv_text(["token", "value"], [["-", -2.5], [None, 3]])
+    'token,value\r\n-,-2.5\r\n,3\r\n'
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    writer.writerow([_cell(cell) for cell in header])
-    writer.writerows([_cell(cell) for cell in row] for row in rows)
+    for row in (header, *rows):
+        writer.writerow([printable(cell) if isinstance(cell, str) else cell for cell in row])
     return buffer.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    text = printable(value)
-    return f"'{text}" if text.startswith(FORMULA_START) else text
 
 
 def file_stem(name: str) -> str:

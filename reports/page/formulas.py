@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from xml.etree import ElementTree
 
 SPACE = '<mspace width="0.167em"/>'
 """As wide as what TeX sets between a named function and what stands beside it."""
@@ -22,17 +23,21 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     True
     >>> mathml(r"L^4\log^2t").count(SPACE)
     2
+    >>> "a &lt; b" in mathml(r"\text{a < b}").replace("\xa0", " ")
+    True
     >>> mathml("|S|").count('lspace="0" rspace="0">|<')
     2
     >>> mathml(r"\lvert S\rvert") == mathml("|S|"), mathml(r"\lVert W\rVert^2") == mathml(r"\|W\|^2")
     (True, True)
     """
-    from latex2mathml.converter import convert
+    from latex2mathml.converter import convert_to_element
     from markupsafe import escape
 
     # what the converter makes of \lvert is as high as the line and apart from what stands beside it
     bars = re.sub(r"\\[lr]Vert(?![a-zA-Z])", r"\\|", re.sub(r"\\[lr]vert(?![a-zA-Z])", "|", formula))
-    text = re.sub(r"&#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), convert(bars, display=display))
+    # its own `convert` writes < and & of a \text as they are; symbols are such codes in its tree
+    tree = ElementTree.tostring(convert_to_element(bars, display=display), encoding="unicode")
+    text = re.sub(r"&amp;#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), tree)
     text = text.replace('<mo stretchy="false">|</mo>', '<mo stretchy="false" lspace="0" rspace="0">|</mo>')
     text = AFTER.sub(rf"\1{SPACE}\2", BEFORE.sub(rf"\1{SPACE}\2", text))
     return text.replace("<math ", f'<math alttext="{escape(in_words)}" ', 1) if in_words else text

@@ -1,10 +1,11 @@
-"""The report's first sentence: how many statements fail, are proved, are open."""
+"""The report's first sentence, how many statements fail, are proved, are open; and how badly what is printed fails."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from marginaudit.orders import counted
-from marginaudit.reports.standing import Status
+from marginaudit.reports.page.theorems import PRINTED, RECONSTRUCTED
+from marginaudit.reports.standing import Severity, Status
 from marginaudit.reports.verdict import Verdict
 
 
@@ -32,3 +33,22 @@ def headline(claims: Sequence[dict[str, Any]]) -> str:
         parts.append(f"{counted(len(broken), 'is', 'are')} broken")
     sentence = "; ".join(parts)
     return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def failures(source: str, claims: Sequence[dict[str, Any]]) -> str:
+    """How many of a paper's printed statements fail on a dataset here, and how badly; "" where none was audited.
+
+    What has a reconstructed constant is counted apart.
+    """
+    printed, reconstructed = ([claim for claim in claims if claim["form"] == form] for form in (PRINTED, RECONSTRUCTED))
+    if not printed:
+        return ""
+    failing = [claim["standing"].severity for claim in printed if claim["violated"]]
+    how = ", ".join(f"{one}: {failing.count(one)}" for one in Severity if one in failing)
+    fail = "fails" if len(failing) == 1 else "fail"
+    parts = [f"{len(failing)} of {counted(len(printed), 'printed statement')} {fail} here{f' ({how})' if how else ''}"]
+    if more := sum(claim["standing"].status is Status.REFUTED and not claim["violated"] for claim in printed):
+        parts.append(f"{counted(more, 'more is', 'more are')} refuted by other data")
+    if unread := sum(claim["standing"].status is Status.REFUTED for claim in reconstructed):
+        parts.append(f"{counted(unread, 'is', 'are')} refuted with a constant that is reconstructed")
+    return f"{source}: {'; '.join(parts)}."

@@ -13,21 +13,21 @@ from urllib.parse import quote
 
 from marginaudit.orders import counted, printable
 from marginaudit.reports.audit.auditing import Audit, Row
-from marginaudit.reports.audit.room import inside
 from marginaudit.reports.claim import IN_DOLLARS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.grid import Grid, brief
 from marginaudit.reports.page import svg
 from marginaudit.reports.page.banners import banners
 from marginaudit.reports.page.formulas import mathml
-from marginaudit.reports.page.headline import headline
+from marginaudit.reports.page.headline import failures, headline
 from marginaudit.reports.page.numbers import bound, powers
 from marginaudit.reports.page.proofs import with_links
-from marginaudit.reports.page.reproduce import command, dataset_argument
+from marginaudit.reports.page.reproduce import claims_command, command, dataset_argument
 from marginaudit.reports.page.statements import LINKS, panels
-from marginaudit.reports.page.theorems import FORMS, PRINTED, form, grouped, theorem
+from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, grouped, theorem
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
+from marginaudit.reports.standing import Severity, Standing
 from marginaudit.reports.verdict import Evidence, Verdict
 
 MOST_LINES = 100
@@ -50,9 +50,16 @@ def page(
     document: Mapping[str, Any],
     pictures: Pictures,
     beside: Mapping[str, Pictures],
+    plots: Mapping[str, Sequence[tuple[str, str]]],
     proofs: Mapping[str, str],
 ) -> str:
-    """The HTML of a report; ``beside`` are pictures that stand beside claims, by id, ``proofs`` pages that it links.
+    """The HTML of a report.
+
+    Parameters
+    ----------
+    beside : pictures that stand beside claims, by id
+    plots : pictures that are linked there, by id: dataset and path
+    proofs : pages that it links
 
     Every text from a dataset is escaped, and its control characters are written out.
     """
@@ -82,7 +89,7 @@ def page(
         "breakable": breakable,
         "with_links": with_links,
     }
-    claims = list(_claims(audit, document, beside))
+    claims = list(_claims(audit, document, beside, plots))
     script = (files("marginaudit.reports.page") / "templates" / "script.js").read_text(encoding="utf-8")
     return environment.get_template("report.html").render(
         script=_markup(script),
@@ -97,7 +104,7 @@ def page(
         proofs=proofs,
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
         forms=FORMS,
-        printed=PRINTED,
+        whose=WHOSE,
         glyphs={evidence.value: glyph for evidence, glyph in GLYPHS.items()},
         bound=bound,
         worst_first=WORST_FIRST,
@@ -140,7 +147,11 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
         "datasets": datasets,
         "certificates": f'id="{certificates}"' in _sections(paper) and certificates,
         "theorems": theorems,
-        "violated": [found for found in theorems if any(claim["violated"] for claim in found["claims"])],
+        "violated": sorted(
+            (found for found in theorems if any(claim["violated"] for claim in found["claims"])),
+            key=lambda found: min(claim["gravity"] for claim in found["claims"] if claim["violated"]),
+        ),
+        "failures": failures(paper.source, own),
         "tables": [
             (table, [_grid(grid) for data in datasets for grid in table.grids(data["name"], data[table.name])])
             for table in paper.tables
@@ -148,7 +159,12 @@ def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str,
     }
 
 
-def _claims(audit: Audit, document: Mapping[str, Any], beside: Mapping[str, Pictures]) -> Iterator[dict[str, Any]]:
+def _claims(
+    audit: Audit,
+    document: Mapping[str, Any],
+    beside: Mapping[str, Pictures],
+    plots: Mapping[str, Sequence[tuple[str, str]]],
+) -> Iterator[dict[str, Any]]:
     """What the page says of each statement and of its rows, in the order of the ledgers."""
     known = {row.claim.id: row.claim for row in audit.rows} | {c.id: c for paper in audit.papers for c in paper.claims}
     sources = {one.name: one.source for one in audit.audited}
@@ -159,37 +175,48 @@ def _claims(audit: Audit, document: Mapping[str, Any], beside: Mapping[str, Pict
     for audited in of_claim.values():
         claim, paper = audited[0].claim, audited[0].paper
         rows = [
-            _row(row)
-            | {"command": command(row, sources[row.dataset], audit.configs[paper.name], audit.claims_file, in_python)}
-            for row in audited
+            _visible(row.as_document())
+            | {
+                "place": f"{claim.id}:{number}",
+                "command": command(row, sources[row.dataset], audit.configs[paper.name], audit.claims_file, in_python),
+            }
+            for number, row in enumerate(audited, start=1)
         ]
         smallest = smallest_counterexample(paper, claim)
         yield {
             "id": claim.id,
             "paper": paper.name,
-            "theorem": theorem(claim, known),
+            "theorem": _on_a_line(theorem(claim, known)),
             "form": form(claim, paper),
+            "heading": failing(claim, paper),
             "of_paper": paper.has(claim),
-            "source": claim.source,
-            "kind": claim.judgement.kind,
+            "source": _on_a_line(claim.source),
+            "kind": _on_a_line(claim.judgement.kind),
             "assumptions": claim.assumptions,
-            "statement": claim.statement,
+            "statement": _on_a_line(claim.statement),
             "words": _visible(asdict(claim.source_words)),
             "instead": _markup(prose(claim.instead)),
-            "standing": claim.standing,
+            "standing": audited[0].standing,
+            "gravity": _gravity(audited[0].standing),
             "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
             "smallest": None if smallest is None else paper.kind.in_words(smallest),
             "smallest_file": None if smallest is None else _data_url(paper.kind.to_document(smallest)),
-            "mathml": _markup(mathml(claim.formula, in_words=claim.statement)),
+            "mathml": _markup(mathml(claim.formula, in_words=_on_a_line(claim.statement))),
+            "shown_by": "" if in_python and not paper.has(claim) else claims_command(claim, paper, audit.claims_file),
             "rows": rows,
             "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED],
             "pictures": _inline(beside.get(claim.id, ())),
+            "plots": plots.get(claim.id, ()),
         }
 
 
-def _row(row: Row) -> dict[str, Any]:
-    shown: dict[str, Any] = _visible(row.as_document())
-    return shown | {"inside": inside(row.finding)}
+def _gravity(standing: Standing) -> int:
+    """The place of a refuted statement among those that fail, worst first."""
+    return list(Severity).index(standing.severity or Severity.ORDINARY)
+
+
+def _on_a_line(text: str) -> str:
+    return printable(" ".join(text.split()))
 
 
 def _slug(text: str) -> str:

@@ -54,6 +54,8 @@ def _page(name: str, text: str) -> str:
     markdown = MarkdownIt("commonmark").enable("table").use(anchors_plugin, max_level=4)
     markdown.use(dollarmath_plugin, renderer=_formula)
     markdown.add_render_rule("fence", _fence)
+    markdown.add_render_rule("table_open", lambda *_, **__: '<div class="scroll"><table>\n')
+    markdown.add_render_rule("table_close", lambda *_, **__: "</table></div>\n")
     tokens = markdown.parse(text)
     for token in (inside for block in tokens for inside in block.children or ()):
         if "href" in token.attrs:

@@ -6,6 +6,8 @@ from typing import Any
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import settings_of
 from marginaudit.reports.shell import argument, joined
 
@@ -34,10 +36,10 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
     Where the command line has not both, it is the same in Python: a dataset that was made in Python is
     ``data`` there, and a claim of one's own in an audit made ``in_python`` is ``claim``.
     """
-    made_there = source.origin == IN_PYTHON
+    made_there = source.place == IN_PYTHON
     own_claim = not row.paper.has(row.claim)
     if made_there or (own_claim and in_python):
-        data = ("data", f"data: {row.dataset}") if made_there else (repr(source.path or source.origin), "")
+        data = ("data", f"data: {row.dataset}") if made_there else (repr(source.place), "")
         claim = ("claim", f"claim: {row.claim.id}") if own_claim else (repr(row.claim.id), "")
         told = ", ".join(filter(None, (data[1], claim[1])))
         return printable(f"audit({data[0]}, claims={claim[0]}{_config_given(row.paper, config)})  # {told}")
@@ -46,9 +48,15 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
     return printable(f"marginaudit audit {dataset_argument(source)} {joined(words)}")
 
 
+def claims_command(claim: Claim, paper: Paper, claims_file: str | None) -> str:
+    """`marginaudit claims` of the statement, with the file that it is from where it is one's own."""
+    own = ["--claims", claims_file] if claims_file is not None and not paper.has(claim) else []
+    return joined(["marginaudit", "claims", claim.id, *own])
+
+
 def dataset_argument(source: Source) -> str:
     """A dataset as a command takes it; for one made in Python stands what the user has to write first."""
-    return "DATASET.json" if source.origin == IN_PYTHON else argument(source.path or source.origin)
+    return "DATASET.json" if source.place == IN_PYTHON else argument(source.place)
 
 
 def _config_given(paper: Any, config: Any) -> str:

@@ -4,15 +4,20 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from marginaudit.reports.audit.auditing import Audited, Drawn, Shown
-from marginaudit.reports.page.files import csv_text
-from marginaudit.reports.plots.measured import rendered
+from marginaudit.reports.audit.ledger import LEDGER
+from marginaudit.reports.page.files import csv_text, file_stem
+from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
+from marginaudit.reports.verdict import Verdict
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], None]) -> Shown:
-    """The paper's pictures, but those of claims that were not audited, and records of a dataset.
+    """The paper's pictures, but those of claims that were not audited, plots of rows, and records of a dataset.
+
+    Every row along steps has a plot. The page links to the files of those that hold of a built-in claim: they would
+    make it a third larger.
 
     Raises
     ------
@@ -30,6 +35,14 @@ def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], 
         figure = picture.draw(run, audited.findings)
         if figure is not None:
             pictures.append(Drawn(picture.suffix, picture.caption, picture.claim, rendered_as(figure, exports)))
+    shown = {picture.claim for picture in pictures}
+    for claim, finding in audited.findings.items():
+        if finding.curve is None or claim in shown:
+            continue
+        inline = claim not in LEDGER or finding.verdict is Verdict.VIOLATED
+        figure = measured_figure(curve_title(audited.name, claim), finding.curve, finding)
+        caption = "measured against bound" if finding.curve.predicted is None else "measured and predicted limit"
+        pictures.append(Drawn(f"-{file_stem(claim)}", caption, claim, rendered_as(figure, exports), inline))
     return Shown(tuple(pictures), {name: csv_text(*rows) for name, rows in paper.records(run).items()})
 
 

@@ -3,7 +3,8 @@
 import hashlib
 import re
 
-from marginaudit.reports.plots.style import BOUND, HATCH, LAW, MEASURED, REFERENCE, SHARPER
+from marginaudit.reports.plots.style import BOUND, HATCH, LAW, MEASURED, REFERENCE, SHARPER, VERDICTS
+from marginaudit.reports.verdict import Verdict
 
 THEMED = {
     "#ffffff": "var(--ground)",
@@ -15,6 +16,7 @@ THEMED = {
     LAW: "var(--ink)",
     REFERENCE: "var(--soft)",
     HATCH: "var(--hatch)",
+    VERDICTS[Verdict.VIOLATED]: "var(--violated)",
 }
 """Colours of a figure, and the page's that stand for them."""
 
@@ -30,6 +32,12 @@ NOT_NEEDED = "|".join(
 """What the page says once for all, or a browser does not need."""
 
 
+LOOK = r'y="[^"]*" style="[^"]*"'
+LETTER = r'<tspan x="([-0-9.]+)" ({look})>([^<&]|&\w+;)</tspan>'
+RUN = re.compile(LETTER.format(look=LOOK) + "(?:" + LETTER.format(look=r"\2") + ")+")
+"""Letters of a formula, of one look and on one line, each with its place."""
+
+
 def inline(picture: bytes) -> str:
     """The SVG element of a file; a digest of it goes before its ids, so that no other picture's are the same."""
     salt = f"s{hashlib.sha256(picture).hexdigest()[:6]}"
@@ -39,7 +47,7 @@ def inline(picture: bytes) -> str:
     for left_out in (r"(?s)<metadata>.*?</metadata>", r"(?s)<!--.*?-->", r"<style[^>]*>[^<]*</style>"):
         text = re.sub(left_out, "", text)
     text = re.sub(r"<[^<>]*>", lambda tag: _tag(tag.group(), salt), text)
-    text = re.sub(r">\s+<", "><", text)
+    text = RUN.sub(_run, re.sub(r"<tspan[^<>]*></tspan>", "", re.sub(r">\s+<", "><", text)))
     for _ in range(3):  # they are nested
         text = re.sub(r"<g>((?:<(?:path|use|text)[^<>]*/>)*)</g>|<defs></defs>", r"\1", text)
     width = "" if wide is None else f' style="width:{round(float(wide[1]) * 4 / 3)}px"'
@@ -54,6 +62,12 @@ def width(text: str) -> int:
     """
     found = re.match(r'<svg style="width:([0-9]+)px"', text)
     return int(found[1]) if found else 0
+
+
+def _run(letters: re.Match[str]) -> str:
+    """They in one element, which lists their places."""
+    places, _, texts = zip(*re.findall(LETTER.format(look=LOOK), letters.group()), strict=True)
+    return f'<tspan x="{" ".join(places)}" {letters[2]}>{"".join(texts)}</tspan>'
 
 
 def _tag(tag: str, salt: str) -> str:

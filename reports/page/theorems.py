@@ -9,16 +9,26 @@ from marginaudit.reports.paper import Paper
 
 NAMED = re.compile(r"\b(Theorem|Lemma|Proposition|Corollary|Remark|Example|[Ff]igure) ([0-9]+)|\beqs?\. ([0-9]+)")
 
-PRINTED, REDERIVED, SHARPER, VARIANT, OWN = "as printed", "re-derived", "sharper", "varied", "your claim"
+PRINTED, RECONSTRUCTED, REDERIVED = "as printed", "reconstructed", "re-derived"
+SHARPER, VARIANT, OWN = "sharper", "varied", "your claim"
 
 FORMS = {
     PRINTED: "what the source says, with its own constants",
+    RECONSTRUCTED: "what the source says, but for a constant that is not legible in the text that was read",
     REDERIVED: "the same statement with what the algebra gives where the print is false or leaves a gap",
     SHARPER: "a stronger statement of this project, proved from the same assumptions",
     VARIANT: "a printed statement beyond the conditions that it is printed with",
     OWN: "a statement of a file or an installed package",
 }
 """The forms of a statement, and what they mean."""
+
+WHOSE = dict.fromkeys((PRINTED, RECONSTRUCTED), "printed text") | {
+    REDERIVED: "our correction",
+    SHARPER: "our statement",
+    VARIANT: "our variant",
+    OWN: "your text",
+}
+"""Of which text a statement of each form is."""
 
 
 def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
@@ -43,7 +53,20 @@ def form(claim: Claim, paper: Paper) -> str:
         return REDERIVED
     if not claim.id.startswith(f"{paper.name}."):
         return SHARPER
-    return VARIANT if claim.source_words.corrects else PRINTED
+    if claim.source_words.corrects:
+        return VARIANT
+    return RECONSTRUCTED if claim.source_words.reconstructed else PRINTED
+
+
+def failing(claim: Claim, paper: Paper) -> str:
+    """What a violated statement is called: its form, but a mended one says that it is false as well.
+
+    >>> from marginaudit.reports.audit.ledger import LEDGER, PAPERS
+    >>> failing(LEDGER["ntp.corollary1.upper.rederived"], PAPERS[0])
+    'Also false with the exponent mended'
+    """
+    found = form(claim, paper)
+    return f"Also false {claim.source_words.mended or 'as mended'}" if found == REDERIVED else found.capitalize()
 
 
 def grouped(items: Sequence[dict[str, Any]], key: str) -> list[tuple[Any, list[dict[str, Any]]]]:

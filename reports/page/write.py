@@ -1,15 +1,15 @@
 """Writing an audit's folder: the page, the data behind it, trajectories and figures."""
 
 import hashlib
-import json
 from collections import defaultdict
 from collections.abc import Callable, Collection
+from itertools import count
 from pathlib import Path
-from typing import Any
 
 from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.page.exports import exported, tables_of
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
+from marginaudit.reports.page.folder import MANIFEST, write_folder
 from marginaudit.reports.page.formats import csv_table
 from marginaudit.reports.page.html import page
 from marginaudit.reports.page.proofs import proof_pages
@@ -28,10 +28,11 @@ COLUMNS = (
     "first_violation",
     "informative_from",
     "detail",
+    "side",
+    "standing",
+    "source",
 )
 """Of a table of verdicts in Python, as report.json names them."""
-
-NO_HASH = "0" * 64
 
 VERDICT_COLUMNS = tuple(column for column in COLUMNS if column != "constant")
 """Of verdicts.csv."""
@@ -40,68 +41,34 @@ VERDICT_COLUMNS = tuple(column for column in COLUMNS if column != "constant")
 def write_report(audit: Audit, folder: Path, progress: Callable[[str], None], exports: Collection[str] = ()) -> None:
     """Write report.html, report.json, verdicts.csv, tables/, figures/, trajectories/ and proofs/ into a folder.
 
-    report.json names all files of the report, with their hashes; its own is that of itself with `NO_HASH` in the
-    hash's place. ``exports`` are
-    `marginaudit.reports.page.exports.FORMATS`.
+    ``exports`` are `marginaudit.reports.page.exports.FORMATS`.
+
+    Raises
+    ------
+    InputError
+        The folder cannot be written to, or holds something that is not of an earlier report.
     """
-    for name, content in _files(audit, progress, exports).items():
-        path = folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content)
-
-
-def files_of_report(folder: Path) -> frozenset[str] | None:
-    """The files that a report.json of this program names in the folder; None where there is no such report.
-
-    Those that were changed since are the user's own.
-    """
-    found = folder / "report.json"
-    try:
-        content = found.read_bytes() if found.is_file() else b"null"
-        document: Any = json.loads(content)
-        if "marginaudit" not in document:
-            return None
-        hashes = dict(document.get("sha256", {}))
-        return frozenset(
-            name
-            for name in map(str, document["files"])
-            if name not in hashes
-            or hashes[name] == (_own_hash(content, hashes[name]) if name == "report.json" else _hash_of(folder / name))
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-
-
-def _own_hash(report: bytes, said: str) -> str:
-    return hashlib.sha256(_with_hash(report, said, NO_HASH)).hexdigest()
-
-
-def _with_hash(report: bytes, old: str, new: str) -> bytes:
-    """A report.json with another hash of its own, at its end; what it says of datasets may hold the same text."""
-    said, says = (f'"report.json": "{digest}"'.encode() for digest in (old, new))
-    before, _, after = report.rpartition(said)
-    return before + says + after
-
-
-def _hash_of(path: Path) -> str | None:
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
-    except OSError:
-        return None
+    write_folder(folder, _files(audit, progress, exports))
 
 
 def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[str]) -> dict[str, bytes]:
     files: dict[str, str | bytes] = {}
     pictures: list[tuple[str, bytes]] = []
     beside: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
+    plots: dict[str, list[tuple[str, str]]] = defaultdict(list)
     stems = _stems(audit)
+    taken = _illustrations(audit)
     for one in audit.audited:
         shown = one.shown or drawn(one, exports, progress)
         stem = stems[one.name]
         for picture in shown.pictures:
-            of_page = (f"{one.name}: {picture.caption}", picture.files[".svg"])
-            (beside[picture.claim] if picture.claim else pictures).append(of_page)
-            files |= {f"figures/{stem}{picture.suffix}{ending}": content for ending, content in picture.files.items()}
+            name = _free(f"{stem}{picture.suffix}", taken)
+            if picture.inline:
+                of_page = (f"{one.name}: {picture.caption}", picture.files[".svg"])
+                (beside[picture.claim] if picture.claim else pictures).append(of_page)
+            else:
+                plots[picture.claim].append((one.name, f"figures/{name}.svg"))
+            files |= {f"figures/{name}{ending}": content for ending, content in picture.files.items()}
         files |= {f"trajectories/{stem}-{part}.csv": text for part, text in shown.records.items()}
 
     for paper, name, claim in audit.illustrations:
@@ -119,23 +86,25 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     files |= exported(audit.papers, document, exports, VERDICT_COLUMNS)
     proofs = proof_pages(audit.papers) if audit.proofs is None else audit.proofs
     files |= {f"proofs/{name}.html": text for name, text in proofs.items()}
-    files["report.html"] = page(audit, document, pictures, beside, proofs)
+    files["report.html"] = page(audit, document, pictures, beside, plots, proofs)
     written = {name: text.encode("utf-8") if isinstance(text, str) else text for name, text in files.items()}
-    document["files"] = sorted([*files, "report.json"])
-    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in written.items()}
-    document["sha256"] = dict(sorted({**hashes, "report.json": NO_HASH}.items()))
-    report = json_text(document, indent=2).encode("utf-8")
-    return written | {"report.json": _with_hash(report, NO_HASH, hashlib.sha256(report).hexdigest())}
+    document["files"] = sorted([*files, MANIFEST])
+    document["sha256"] = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(written.items())}
+    return written | {MANIFEST: json_text(document, indent=2).encode("utf-8")}
 
 
 def _stems(audit: Audit) -> dict[str, str]:
-    """A file name for each dataset, a number appended where two names give one, or one is an illustration's."""
-    taken = {name.lower() for paper in audit.papers for name in paper.illustrations}
-    stems = {}
-    for one in audit.audited:
-        stem, number = file_stem(one.name), 1
-        while (stem if number == 1 else f"{stem}-{number}").lower() in taken:
-            number += 1
-        stems[one.name] = stem if number == 1 else f"{stem}-{number}"
-        taken.add(stems[one.name].lower())
-    return stems
+    """A file name for each dataset, which no other and no illustration has."""
+    taken = _illustrations(audit)
+    return {one.name: _free(file_stem(one.name), taken) for one in audit.audited}
+
+
+def _illustrations(audit: Audit) -> set[str]:
+    return {name.lower() for paper in audit.papers for name in paper.illustrations}
+
+
+def _free(stem: str, taken: set[str]) -> str:
+    """A name that is taken from now on, a number appended where it is already, in small letters or large ones."""
+    name = next(name for i in count(1) if (name := stem if i == 1 else f"{stem}-{i}").lower() not in taken)
+    taken.add(name.lower())
+    return name

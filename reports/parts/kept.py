@@ -170,6 +170,7 @@ def _to_document(found: Found) -> dict[str, Any]:
                 "caption": picture.caption,
                 "claim": picture.claim,
                 "files": _texts(picture.files),
+                "inline": picture.inline,
             }
             for picture in found.shown.pictures
         ],
@@ -187,6 +188,7 @@ def _from_document(document: Mapping[str, Any]) -> Found:
         for claim, found in document["findings"].items()
     }
     pictures = tuple(
-        Drawn(one["suffix"], one["caption"], one["claim"], _bytes(one["files"])) for one in document["pictures"]
+        Drawn(one["suffix"], one["caption"], one["claim"], _bytes(one["files"]), one["inline"])
+        for one in document["pictures"]
     )
     return Found(findings, document["document"], Shown(pictures, document["records"]))

@@ -2,19 +2,21 @@
 
 import io
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.plots.axes import between_powers, drawable, powers_of_ten
-from marginaudit.reports.plots.plotting import plot_settings
-from marginaudit.reports.plots.style import BOUND, HATCH, MEASURED, REFERENCE
+from marginaudit.orders import printable, shortened
+from marginaudit.reports.plots.axes import LARGEST_DRAWN, between_powers, drawable, powers_of_ten
+from marginaudit.reports.plots.plotting import as_text, plot_settings, styled
+from marginaudit.reports.plots.style import BOUND, HATCH, MEASURED, REFERENCE, VERDICTS
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import LayoutEngine
 
@@ -32,60 +34,155 @@ ROUNDING_ONLY = 1e-28
 """A 1 - cos below this is the rounding of unit vectors in float64."""
 
 
-def first_step(finding: Finding) -> str:
+MOST_DRAWN = 3000
+"""Entries of a curve; of a longer one, the least and the largest of each of a third as many stretches are drawn."""
+
+LOOKS: Mapping[str, dict[str, Any]] = {
+    "measured": {"color": MEASURED, "lw": 1.8, "zorder": 3},
+    "≤ bound": {"color": BOUND, "lw": 1.4},
+    "≥ bound": {"color": BOUND, "lw": 1.4, "ls": (0, (5, 2))},
+    "predicted limit": {"color": BOUND, "lw": 1.4, "ls": (0, (1, 2))},
+}
+"""Of lines, by their names in the legend."""
+
+FIRST_VIOLATED: Mapping[str, Any] = {"color": VERDICTS[Verdict.VIOLATED], "lw": 1.0, "ls": (0, (5, 1))}
+
+LONGEST_NAME = 22
+"""Characters of each of the two names in a title."""
+
+
+@styled
+def measured_figure(title: str, curve: Curve, finding: Finding | None, rounding: float = 0.0) -> "Figure":
+    """A curve as `draw_curve` draws it, and where the statement is violated first; the title may hold formulas."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.2, 2.9))
+    figure.subplots_adjust(left=0.16, right=0.985, top=0.915, bottom=0.155)  # for labels such as 1.23e-05
+    axis = figure.subplots()
+    axis.set_title(title)
+    axis.set_xlabel("step $t$" if curve.clock == "t" else as_text(curve.clock))
+    step = drawable(curve.step)
+    if len(step) and (step > 0).all():
+        _logarithmic(axis.set_xscale, axis.xaxis, axis.set_xlim, step)
+    draw_curve(axis, curve, "" if finding is None else first_step(finding, curve), rounding)
+    first = None if finding is None else finding.first_violation
+    if first is not None and len(step) and step.min() <= first <= step.max():
+        axis.axvline(first, label="first violated", **FIRST_VIOLATED)
+    if axis.get_legend_handles_labels()[0]:
+        axis.legend(frameon=True, facecolor="white", edgecolor="none", framealpha=0.8)
+    return figure
+
+
+def curve_title(dataset: str, claim: str) -> str:
+    """The title of a claim's curve on a dataset, as long as there is room for."""
+    return as_text(f"{shortened(printable(dataset), LONGEST_NAME)}, {shortened(claim, LONGEST_NAME)}")
+
+
+def first_step(finding: Finding, curve: Curve) -> str:
     """From which step the statement speaks, or its bound says anything, in words."""
     if finding.informative_from is None:
-        return "bound vacuous to t = 1e40"
+        top, upper = curve.vacuous_above, curve.upper
+        nowhere = curve.clock == "t" and top is not None and all(bound >= top for bound in upper or ())
+        return "bound vacuous to t = 1e40" if nowhere else "bound vacuous"
     if finding.verdict is Verdict.INCONCLUSIVE:
         return f"the statement speaks from t = {finding.informative_from:.2g}"
     return f"bound vacuous; informative from t = {finding.informative_from:.2g}"
 
 
-def draw_curve(axis: "Axes", curve: Curve, since: str) -> None:
-    """A measured quantity and its bounds; ``since`` says from where on the bound says anything."""
-    step = np.array(curve.step, dtype=float)
-    measured = drawable(curve.measured)
-    upper = None if curve.upper is None else drawable(curve.upper)
-    lower = None if curve.lower is None else drawable(curve.lower)
-    rounding = bool(np.isfinite(measured).any()) and np.nanmax(measured, initial=0) < ROUNDING_ONLY
-    shown = [values for values in (None if rounding else measured, upper, lower) if values is not None]
-    positive = np.concatenate([v[np.isfinite(v) & (v > 0)] for v in shown]) if shown else np.array([])
-    if not len(positive):
+def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) -> None:
+    """A measured quantity with its bounds, or the limit that is predicted of it.
+
+    The scale is logarithmic, unless the quantity has negative values or one of the others no positive ones. Where no
+    value is beyond ``rounding``, they are not drawn. The part of a bound above what the quantity can reach is hatched,
+    and ``since`` says from where on the bound says anything.
+    """
+    at = _drawn_entries(curve)
+    lines = {name: values[at] for name, values in _lines(curve).items()}
+    known = {name: values[np.isfinite(values)] for name, values in lines.items()}
+    zero = bool(len(known["measured"])) and np.abs(known["measured"]).max() <= rounding
+    nothing = "zero to rounding" if rounding else f"0, or below {1 / LARGEST_DRAWN:g}"
+    if zero:
+        del lines["measured"], known["measured"]
+    signed = any((values < 0).any() and (name == "measured" or values.max() <= 0) for name, values in known.items())
+    seen = np.concatenate([*known.values(), []])
+    if not signed:
+        seen = seen[seen > 0]
+        lines = {name: np.where(values < 0, np.nan, values) for name, values in lines.items()}
+    if not len(seen):
         axis.set_yticks([])
-        axis.text(0.5, 0.5, "zero to rounding" if rounding else "no direction", **_centred(axis))
+        axis.text(0.5, 0.5, nothing if zero else "no finite value", **_centred(axis))
         return
-    powers_of_ten(axis.set_yscale, axis.yaxis)
-    if positive.max() < 10 * positive.min():  # perhaps no power of ten between them
-        shows_all = positive.max() < 3 * positive.min()
-        axis.yaxis.set_minor_formatter(lambda value, _: between_powers(value, shows_all))
-    if positive.max() < 1.001 * positive.min():  # one value: matplotlib would zoom in on its rounding
-        axis.set_ylim(positive.min() / 3, positive.max() * 3)
-    marker = "o" if len(step) == 1 else None  # a line through one point shows nothing
-    if rounding:
-        axis.text(0.5, 0.25, "measured: zero to rounding", bbox=ON_WHITE, zorder=4, **_centred(axis))
-    else:
-        axis.plot(step, measured, color=MEASURED, lw=1.8, marker=marker, label="measured", zorder=3)
-    if upper is not None:
-        axis.plot(step, upper, color=BOUND, lw=1.4, marker=marker, label="≤ bound")
-    if lower is not None:
-        axis.plot(step, lower, color=BOUND, lw=1.4, ls=(0, (5, 2)), marker=marker, label="≥ bound")
-    top = curve.vacuous_above
-    if top is not None and upper is not None and not (upper <= top).all():
-        ceiling = max(np.nanmax(upper, initial=top * 2), top * ROOM_FOR_WORDS)
-        axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
-        axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
-        axis.annotate(
-            since,
-            xy=(0.03, top),
-            xycoords=axis.get_yaxis_transform(),
-            xytext=(0, 4),
-            textcoords="offset points",
-            va="bottom",
-            fontsize=7.5,
-            color=BOUND,
-            bbox=ON_WHITE,
-            zorder=4,
-        )
+    if not signed:
+        _logarithmic(axis.set_yscale, axis.yaxis, axis.set_ylim, seen)
+    if zero:
+        axis.text(0.5, 0.25, f"measured: {nothing}", bbox=ON_WHITE, zorder=4, **_centred(axis))
+    step = drawable(curve.step)[at]
+    for name, values in lines.items():
+        if len(known[name]):
+            axis.plot(step, values, label=name, **LOOKS[name] | _marks(step))
+    upper, most = lines.get("≤ bound"), np.nan if curve.vacuous_above is None else drawable([curve.vacuous_above])[0]
+    if upper is not None and most > (-np.inf if signed else 0) and not (upper <= most).all():
+        room = most + np.ptp(seen) / 3 if signed else most * ROOM_FOR_WORDS
+        _hatch(axis, most, max(np.nanmax(upper, initial=most), room), since)
+
+
+def _lines(curve: Curve) -> dict[str, NDArray[np.float64]]:
+    limit = None if curve.predicted is None else [curve.predicted] * len(curve.step)
+    columns = (curve.measured, curve.upper, curve.lower, limit)
+    return {name: drawable(values) for name, values in zip(LOOKS, columns, strict=True) if values is not None}
+
+
+def _drawn_entries(curve: Curve) -> NDArray[np.intp]:
+    entries = np.arange(len(curve.step))
+    if len(entries) <= MOST_DRAWN:
+        return entries
+    measured = np.nan_to_num(drawable(curve.measured))
+    first = np.unique(np.geomspace(1, len(entries), MOST_DRAWN // 3).astype(int))  # most steps stand on the right
+    stretches = np.split(entries, first[:-1])
+    return np.unique(
+        [end for some in stretches for end in (some[measured[some].argmin()], some[measured[some].argmax()])]
+    )
+
+
+def _logarithmic(
+    set_scale: Callable[[str], None],
+    axis: "Axis",
+    set_limits: Callable[[float, float], Any],
+    values: NDArray[np.float64],
+) -> None:
+    """A logarithmic axis that can be read however near to one another the values are."""
+    powers_of_ten(set_scale, axis)
+    low, high = values.min(), values.max()
+    if high < 100 * low:  # perhaps one power of ten between them, or none
+        alike = high < 1.001 * low
+        axis.set_minor_formatter(lambda value, _: between_powers(value, shows_all=high < 3 * low and not alike))
+        if alike:  # matplotlib would zoom in on rounding
+            set_limits(low / 3, high * 3)
+
+
+def _marks(step: NDArray[np.float64]) -> dict[str, Any]:
+    """Points in place of a line, where it would go to and fro; a point on a line of one entry, which shows nothing."""
+    if not (np.diff(step) > 0).all():
+        return {"marker": ".", "ls": ""}
+    return {"marker": "o"} if len(step) == 1 else {}
+
+
+def _hatch(axis: "Axes", top: float, ceiling: float, since: str) -> None:
+    """The ground above what the quantity can reach."""
+    axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
+    axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
+    axis.annotate(
+        since,
+        xy=(0.03, top),
+        xycoords=axis.get_yaxis_transform(),
+        xytext=(0, 4),
+        textcoords="offset points",
+        va="bottom",
+        fontsize=7.5,
+        color=BOUND,
+        bbox=ON_WHITE,
+        zorder=4,
+    )
 
 
 def _centred(axis: "Axes") -> dict[str, Any]:
@@ -108,7 +205,7 @@ def six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":
     figure = Figure(figsize=(11, 6.2))
     axes = figure.subplots(2, 3)
     figure.subplots_adjust(left=0.06, right=0.985, top=0.89, bottom=0.13, wspace=0.22, hspace=0.42)
-    figure.suptitle(title.replace("$", r"\$"), x=0.01, ha="left", fontsize=11)
+    figure.suptitle(as_text(title), x=0.01, ha="left", fontsize=11)
     return figure, axes.ravel()
 
 

@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
 
+from marginaudit.orders import printable
 from marginaudit.reports.plots.style import FIGURE
 
 if TYPE_CHECKING:
@@ -63,6 +64,15 @@ def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
             return draw(*args, **kwargs)
 
     return drawn
+
+
+def as_text(name: str) -> str:
+    r"""A name as a figure shows it letter by letter: what stands between dollar signs is no formula.
+
+    >>> as_text("$1 and $2")
+    '\\$1 and \\$2'
+    """
+    return printable(name).replace("$", r"\$")
 
 
 @contextmanager

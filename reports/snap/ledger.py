@@ -6,6 +6,8 @@ from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.snap.claims import (
     attention,
     backpropagated,
+    beginning,
+    coefficients,
     concentration,
     decoder,
     derivation,
@@ -14,35 +16,66 @@ from marginaudit.reports.snap.claims import (
     gradients,
     growth,
     overlaps,
+    phases,
+    relative_gain,
     rows,
+    solution,
     sparsity,
     speed,
+    spread,
     transition,
 )
+from marginaudit.reports.snap.claims.conditions import FAST_DECODER
 from marginaudit.reports.snap.standings import STANDINGS
 from marginaudit.reports.snap.words import WORDS
 from marginaudit.reports.source_words import UNQUOTED
 from marginaudit.reports.standing import OPEN
+
+ON_EQ_10 = frozenset(
+    f"snap.{name}"
+    for name in (
+        "lemma4",
+        "theorem2.distinct",
+        "theorem2.common",
+        "corollary2",
+        "theorem3.gain",
+        "theorem3.growth",
+        "eq112",
+        "eq13",
+    )
+)
+"""Printed statements under eq. 10, to whose derivation Assumption 1 (c) belongs."""
 
 MODULES: tuple[tuple[Claim, ...], ...] = (
     gradients.CLAIMS,
     attention.CLAIMS,
     rows.CLAIMS,
     growth.CLAIMS,
+    beginning.CLAIMS,
     speed.CLAIMS,
+    spread.CLAIMS,
     concentration.CLAIMS,
     decoder.CLAIMS,
+    solution.CLAIMS,
     overlaps.CLAIMS,
+    coefficients.CLAIMS,
     backpropagated.CLAIMS,
     derivation.CLAIMS,
     fates.CLAIMS,
     gains.CLAIMS,
+    relative_gain.CLAIMS,
     transition.CLAIMS,
+    phases.CLAIMS,
     sparsity.CLAIMS,
 )
 
 CLAIMS = Ledger(
-    replace(claim, standing=STANDINGS.get(claim.id, OPEN), source_words=WORDS.get(claim.id, UNQUOTED))
+    replace(
+        claim,
+        standing=STANDINGS.get(claim.id, OPEN),
+        source_words=WORDS.get(claim.id, UNQUOTED),
+        proof_uses=(*claim.proof_uses, *((FAST_DECODER,) if claim.id in ON_EQ_10 else ())),
+    )
     for claims in MODULES
     for claim in claims
 )

@@ -4,33 +4,25 @@ from marginaudit.reports.reliance import Reliance
 
 RELIANCES = (
     Reliance(
-        "snap.remark2", ("snap.lemma12",), "The rows are those of h*, which lags without end: snap.lemma12.rederived."
+        "snap.remark2",
+        ("snap.lemma12", "snap.theorem5"),
+        "They write h for h* because of it; read as h* they are true at every step size (snap.theorem5.rederived).",
     ),
+    Reliance("snap.remark3", ("snap.lemma9.scan",), "Range R is stated with M^-0.99, the larger of the two: it stays."),
+    Reliance("snap.eq64", ("snap.lemma11",), "Eq. 65 uses the size of dg/ds alone (snap.eq64.rederived)."),
+    Reliance(
+        "snap.lemma12.Y.eq26", ("snap.theorem5",), "Its proof asks for F° orthogonal to F, where the formula is true."
+    ),
+    Reliance("snap.eq112", ("snap.theorem3.growth",), "It uses the sign of the rate alone (snap.eq112.rederived)."),
     Reliance(
         "snap.lemma10",
         ("snap.lemma11", "snap.lemma12"),
         "Its first bound is true; with it come explicit constants (snap.lemma10.rederived, snap.lemma12.rederived).",
     ),
     Reliance(
-        "snap.lemma12",
-        ("snap.theorem5",),
-        "With h* for h it stays at every step size (snap.theorem5.rederived); as printed for eta_Y <= 1.",
-    ),
-    Reliance(
-        "snap.theorem5",
-        ("snap.corollary1", "snap.theorem1.form"),
-        "Theta and sigma are defined by the rows, so the form of the gradient stays; their sizes need eta_Y <= 1.",
-    ),
-    Reliance(
         "snap.theorem1.form",
         ("snap.theorem1.a", "snap.lemma4"),
         "With eq. 88's sign mended both go through (snap.theorem1.form.rederived); the term is of the order of 1/M.",
-    ),
-    Reliance(
-        "snap.lemma9.scan",
-        ("snap.theorem1.b", "snap.theorem4.scan"),
-        "Only exp(Mh) <= (M-1) M h begins late, about t = K/(M eta_Y); the bounds on h and gamma stay "
-        "(snap.lemma9.scan.rederived).",
     ),
     Reliance(
         "snap.lemma4",
@@ -52,7 +44,14 @@ RELIANCES = (
     ),
     Reliance(
         "snap.theorem4.closed-form",
-        ("snap.theorem4.scan", "snap.theorem4.snap"),
-        "All is ln(C0)/4 less: snap.theorem4.scan.rederived, snap.theorem4.snap.rederived.",
+        (
+            "snap.theorem4.scan",
+            "snap.theorem4.snap",
+            "snap.theorem4.growth",
+            "snap.theorem4.ends",
+            "snap.eq132",
+            "snap.eq133",
+        ),
+        "All is ln(C0)/4 less: snap.theorem4.scan.rederived, snap.theorem4.snap.rederived; late B has room for that.",
     ),
 )

@@ -1,6 +1,6 @@
 """Runs for which the growth h of Lemmas 5 to 12 is not defined, or not computed, and those without E'."""
 
-from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.claim import NotFollowed
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit.level import LARGEST_RATE
 
@@ -10,13 +10,13 @@ def no_growth(run: ClassRun) -> str | None:
 
     Raises
     ------
-    BeyondTheRun
+    NotFollowed
         Eta_Y is beyond what float64 can follow.
     """
     if run.M < 2:
         return "M is below 2, and h is not defined."
     if run.eta_Y > LARGEST_RATE:
-        raise BeyondTheRun(f"with eta_Y above {LARGEST_RATE:g}, exp(M h*) leaves float64 in the first step")
+        raise NotFollowed(f"with eta_Y above {LARGEST_RATE:g}, exp(M h*) leaves float64 in the first step")
     return None
 
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
-from marginaudit.reports.audit.by_proof import judged
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.sweeps import AUDITED, Result
 from marginaudit.reports.verdict import Finding
@@ -19,7 +18,7 @@ def audited(paper: Paper, data: Any, configs: Sequence[Any], keep: Sequence[str]
         run = paper.run(data, config, lambda _: None)
         row: dict[str, Result] = {}
         for claim in claims:
-            finding = judged(paper, claim, run)
+            finding = claim.judge(run)
             row |= {f"{claim.id}:{word}": _plain(finding, word) for word in AUDITED}
         found.append(row)
     return found

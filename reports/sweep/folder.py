@@ -8,9 +8,9 @@ from typing import Any
 
 from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.identity import difference, digest, identity
-from marginaudit.reports.page.files import json_text, write_whole
-from marginaudit.reports.page.replacement import refusing
-from marginaudit.reports.sweep.part import Outcome, Part, parts_of, read_part, remove_leftovers
+from marginaudit.reports.page.files import json_text, remove_leftovers, write_whole
+from marginaudit.reports.page.folder import refusing
+from marginaudit.reports.sweep.part import Outcome, Part, parts_of, read_part
 from marginaudit.reports.sweep.spec import Spec
 from marginaudit.reports.sweep.work import paper_module
 
@@ -60,16 +60,21 @@ class Folder:
         return self.path / PARTS
 
     def begin(self) -> None:
-        """Make the folder, and write what is run and by which code."""
+        """Make the folder, and write what is run and by which code; what was made for another spec goes."""
         with refusing(self.path):
             if self._fresh:
                 shutil.rmtree(self.parts, ignore_errors=True)
+            if self._fresh or not self._same_spec():  # the parts of another spec stay: some may be this one's too
                 for name in MADE:
                     (self.path / name).unlink(missing_ok=True)
             self.parts.mkdir(parents=True, exist_ok=True)
             remove_leftovers(self.parts)
             write_whole(self.path / ABOUT, json_text(self._identity, indent=1))
             write_whole(self.path / SPEC, self.spec.text)
+
+    def _same_spec(self) -> bool:
+        file = self.path / SPEC
+        return file.is_file() and file.read_bytes() == self.spec.text.encode("utf-8")
 
     def outcomes(self) -> dict[str, list[Outcome] | None]:
         """What the parts hold, by key; None for those that are missing."""

@@ -13,16 +13,17 @@ from marginaudit.reports.sweep.work import compute
 from marginaudit.reports.workers import submitted, workers
 
 MOST_DEATHS = 3
-"""A part whose worker died so often, the last times alone with it, counts as what kills workers."""
+"""A part whose worker died so often, each time alone with it, counts as what kills workers."""
 
 
 def on_this_machine(parts: Sequence[Part], folder: Path, jobs: int) -> Generator[tuple[Part, bool]]:
     """Each part when it is through, and whether it is written or its worker died each time.
 
-    When a worker dies, what was under way is taken up again, a part at a time, each in a process of its own, so that
-    no part answers for another's death.
+    What was under way when a worker died is taken up again after all else, a part at a time, each in a process of its
+    own, so that no part answers for another's death, nor for what ended several workers at once.
     """
     waiting = deque(parts)
+    suspected: list[Part] = []
     while waiting:
         running: dict[Future[str], Part] = {}
         with workers(min(jobs, len(waiting))) as pool:
@@ -36,12 +37,13 @@ def on_this_machine(parts: Sequence[Part], folder: Path, jobs: int) -> Generator
                         yield running.pop(ended), True
                 except BrokenProcessPool:
                     break
-        for part in running.values():
-            yield part, _alone(part, folder)
+        suspected += running.values()
+    for part in suspected:
+        yield part, _alone(part, folder)
 
 
 def _alone(part: Part, folder: Path) -> bool:
-    for _ in range(MOST_DEATHS - 1):
+    for _ in range(MOST_DEATHS):
         with workers(1) as pool:
             try:
                 _submitted(pool, part, folder).result()

@@ -2,10 +2,13 @@
 
 import csv
 import io
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from marginaudit.orders import InputError, file_content, shown_path
 from marginaudit.orders.reading import utf_8_text
@@ -45,7 +48,8 @@ def cell_rows(spec: Spec, runs: Rows) -> Rows:
     for name in spec.keep:
         if spec.sweeps.results[name] is float:
             table = pd.DataFrame([[run[name] for run in cell] for cell in cells], dtype="float64")
-            means, deviations = table.mean(axis=1).tolist(), table.std(axis=1, ddof=1).tolist()
+            with np.errstate(over="ignore", invalid="ignore"):  # what overflows is none
+                means, deviations = table.mean(axis=1).tolist(), table.std(axis=1, ddof=1).tolist()
             for row, mean, deviation in zip(rows, means, deviations, strict=True):
                 row |= dict(zip(mean_and_sd(spec, name), finite([mean, deviation]), strict=True))
         else:
@@ -65,28 +69,26 @@ def read_cells(spec: Spec, folder: Path) -> Rows:
     """
     path = folder / "cells.csv"
     text = utf_8_text(file_content(path, "the cells that a sweep wrote"), shown_path(path))
-    numbers = [
-        name for result in spec.keep if spec.sweeps.results[result] is float for name in mean_and_sd(spec, result)
-    ]
     cells = [{**made.columns, **spec.settings(config)} for made in spec.data for config in spec.configs]
     try:
-        return [_read_cell(row, cell, spec.cell, numbers) for row, cell in zip(_records(text), cells, strict=True)]
-    except (ValueError, KeyError, TypeError):
+        header, *rows = filter(None, csv.reader(io.StringIO(text, newline="")))
+        records = [dict(zip(header, row, strict=True)) for row in rows]
+        return [_read_cell(spec, row, cell) for row, cell in zip(records, cells, strict=True)]
+    except (ValueError, KeyError, csv.Error):
         raise InputError(shown_path(path), got="other cells", expected=f"those of {spec.name}") from None
 
 
-def _records(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text, newline="")))
-
-
-def _read_cell(
-    row: Mapping[str, str], cell: Mapping[str, Any], varied: Sequence[str], numbers: Sequence[str]
-) -> dict[str, Any]:
+def _read_cell(spec: Spec, row: Mapping[str, str], cell: Mapping[str, Any]) -> dict[str, Any]:
     """The row with the cell's own values, once it is found to be the cell's; raises ValueError or KeyError."""
-    if any(row[name] != str(cell[name]) for name in varied):
+    seeds = int(row["seeds"])
+    if any(row[name] != str(cell[name]) for name in spec.cell) or not 0 <= seeds <= len(spec.seeds):
         raise ValueError("another cell")
-    found: dict[str, Any] = {**row, **{name: cell[name] for name in varied}, "seeds": int(row["seeds"])}
-    return found | {name: float(row[name]) if row[name] else None for name in numbers}
+    found: dict[str, Any] = {**row, **{name: cell[name] for name in spec.cell}, "seeds": seeds}
+    for mean, deviation in (mean_and_sd(spec, name) for name in spec.keep if spec.sweeps.results[name] is float):
+        found |= {name: float(row[name]) if row[name] else None for name in (mean, deviation)}
+        if not math.isfinite(found[mean] or 0.0) or not 0 <= (found[deviation] or 0.0) < math.inf:
+            raise ValueError("no mean or deviation")
+    return found
 
 
 def mean_and_sd(spec: Spec, name: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.identity import digest
-from marginaudit.reports.page.files import PART, json_text, remove_unlocked, replace_whole
+from marginaudit.reports.page.files import json_text, write_whole
 from marginaudit.reports.page.locks import locked
 from marginaudit.reports.sweep.spec import Spec
 
@@ -84,14 +84,14 @@ def read_part(folder: Path, key: str, runs: int) -> list[Outcome] | None:
 
 
 def write_part(folder: Path, key: str, outcomes: Sequence[Outcome]) -> Path:
-    """Write a part whole, once it is read back as it is; what is done already stays, and has to be the same.
+    """Write a part whole; what is done already stays, and has to be the same.
 
     Raises
     ------
     InputError
         Another worker found other results for the same key.
     OSError
-        It cannot be written, or is not on the disk what it was.
+        It cannot be written.
     """
     path = path_of(folder, key)
     with locked(folder):
@@ -101,7 +101,7 @@ def write_part(folder: Path, key: str, outcomes: Sequence[Outcome]) -> Path:
         )
         if after != before:
             content = json_text({"key": key, "runs": after, "sum": digest(after)})
-            replace_whole(path, content.encode("utf-8"), read_back=True)
+            write_whole(path, content)
     return path
 
 
@@ -116,8 +116,3 @@ def _kept(old: Outcome, new: Outcome, path: Path) -> Outcome:
         expected = "the same from the same settings, seed, versions and code"
         raise InputError(shown_path(path), got=got, expected=expected)
     return old
-
-
-def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of workers that ended while they wrote."""
-    remove_unlocked(folder.glob(f".*{PART}"))

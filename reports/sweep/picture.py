@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.axes import drawable
+from marginaudit.reports.plots.plotting import as_text, styled
 from marginaudit.reports.plots.style import FIGURE
 from marginaudit.reports.sweep.merge import Rows, mean_and_sd
 from marginaudit.reports.sweep.spec import Layout, Spec
@@ -44,9 +45,7 @@ def picture(spec: Spec, layout: Layout, cells: Rows) -> "Figure":
     handles, labels = axes[0].get_legend_handles_labels()
     if layout.line:
         figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 8))
-    figure.suptitle(
-        (layout.title or spec.name).replace("$", r"\$"), x=0.01, ha="left", fontsize=FIGURE["font.size"] + 2
-    )
+    figure.suptitle(as_text(layout.title or spec.name), x=0.01, ha="left", fontsize=FIGURE["font.size"] + 2)
     return figure
 
 
@@ -57,11 +56,11 @@ def _draw(axis: "Axes", spec: Spec, layout: Layout, cells: Rows) -> None:
     for line in dict.fromkeys(cell[layout.line] if layout.line else None for cell in cells):
         own = [cell for cell in cells if not layout.line or cell[layout.line] == line]
         x = [names.index(cell[layout.x]) if words else cell[layout.x] for cell in own]
-        y, bars = (np.array([cell[column] for cell in own], dtype=float) for column in (mean, deviation))
+        y, bars = (drawable([cell[column] for cell in own]) for column in (mean, deviation))
         label = f"{layout.line} = {_brief(line)}" if layout.line else ""
         axis.errorbar(x, y, yerr=np.nan_to_num(bars), marker="o", ms=3.5, lw=1.4, capsize=2.5, label=label)
     if words:
-        axis.set_xticks(range(len(names)), names)
+        axis.set_xticks(range(len(names)), [_brief(name) for name in names])
     elif min(names) > 0 and max(names) >= 8 * min(names):
         axis.set_xscale("log")
         axis.set_xticks(names, [_brief(name) for name in names])
@@ -70,4 +69,4 @@ def _draw(axis: "Axes", spec: Spec, layout: Layout, cells: Rows) -> None:
 
 
 def _brief(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
+    return f"{value:g}" if isinstance(value, int | float) else as_text(str(value))

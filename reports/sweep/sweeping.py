@@ -9,7 +9,7 @@ from time import perf_counter
 from marginaudit.orders import InputError
 from marginaudit.reports.identity import digest, identity, versions
 from marginaudit.reports.page.files import write_whole
-from marginaudit.reports.page.replacement import refusing
+from marginaudit.reports.page.folder import refusing
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.sweep.cluster import on_cluster
 from marginaudit.reports.sweep.folder import Folder

@@ -140,6 +140,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
         return replace(
             at_T,
             verdict=at_T.verdict if start <= T else Verdict.INCONCLUSIVE,
+            worst_step=T,
             first_violation=T if start <= T and at_T.verdict is Verdict.VIOLATED else None,
             informative_from=step_from(start),
             detail=speaks,

@@ -37,7 +37,7 @@ from marginaudit.reports.ntp.quantities import (
 )
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training.ntp import stage2_loss
 
@@ -424,7 +424,7 @@ def _lead(run: Run, allowed: Allowed) -> Series:
     Assumptions 1-3 that is below (7 + A) ||W*||: with f_j >= 0 the fluxes of all sentences, ||grad|| >= sum f /
     ||W*||, and moving W by a unit changes the vector of fluxes by at most (sqrt2 + 2 sqrt2 + A / sqrt2) sum f: the
     attention of the token itself, the differences phi_o - phi_z, the probabilities. What this does to the right
-    side is in the bar too.
+    side is in the bar too. Enclosed records have d to rounding, however large A is.
     """
     stage = run.training.stage2
     kept = _moving(run)
@@ -432,6 +432,8 @@ def _lead(run: Run, allowed: Allowed) -> Series:
     beyond, error = _beyond_along(run)[kept], state_error(stage)[kept]
     A, W = run.training.margin, run.norm_kq
     turned = np.minimum(2.0, (7 + A) * W * error + EPS * (1000 + 10 * A) * W)
+    if (enclosed := run.training.enclosed) is not None:
+        turned[np.isin(stage.step[kept], enclosed.step)] = 4 * EPS
     # |rho|^2 = |u|^2 + al^2, |u|^2 = ||W||^2 - c^2 and al = c - s
     rest = np.linalg.norm(stage.rest[kept], axis=1)
     value = (r - beyond * g) / norm
@@ -472,15 +474,15 @@ def largest_lead(run: Run) -> float:
     return float(square - 1) / (root * (root + 1))
 
 
-def _lost(run: Run, allowed: Allowed, start: float, first: int) -> Finding:
-    """From a first record on float64 has no gradient; the bound may say nothing whatever it is.
+def _lost(run: Run, allowed: Allowed, start: float, first: int, what: str) -> Finding:
+    """From a first record on float64 has lost ``what``; the bound may say nothing whatever it is.
 
     ||W|| <= t eta, and cos(d, W*) >= 1/(sqrt2 ||W*||), so the bound is at least what these make of it.
     """
-    detail = f"From t = {int(run.training.stage2.step[first])} on rounding hides the gradient."
+    detail = f"From t = {int(run.training.stage2.step[first])} on rounding hides {what}."
     t = np.array([t for t in run.training.stage2.step if t >= max(1.0, start)], dtype=float)
     farthest = t * run.eta
-    least = series(allowed(run, farthest) / farthest / (math.sqrt(2) * run.norm_kq))
+    least = by_formula(allowed(run, farthest) / farthest / (math.sqrt(2) * run.norm_kq))
     if len(t) and (least.lower >= largest_lead(run)).all():
         return Finding(
             Verdict.VACUOUS,
@@ -502,13 +504,17 @@ def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] 
         largest=largest_lead,
     )
     stage = run.training.stage2
-    lost = (stage.step >= 1) & ~_moving(run)
+    lost, begins = (stage.step >= 1) & ~_moving(run), 1.0 if threshold is None else threshold(run)
     if lost.any():
-        return _lost(run, allowed, start=1.0 if threshold is None else threshold(run), first=int(np.argmax(lost)))
+        return _lost(run, allowed, start=begins, first=int(np.argmax(lost)), what="the gradient")
     every = bounded.judge(run)
+    if every.verdict is Verdict.INCONCLUSIVE and not stage.known.all():
+        beyond_reach = _lost(run, allowed, start=begins, first=int(np.argmin(stage.known)), what="W_kq")
+        if beyond_reach.verdict is Verdict.VACUOUS:
+            return beyond_reach
     if threshold is None:
         return every
-    start = threshold(run)
+    start = begins
     found = replace(bounded, threshold=lambda _: Threshold(start)).judge(run)
     if run.training.stage2.step[-1] >= start:
         return replace(found, detail=f"{found.detail} Without the threshold t >= {start:.4g}: {_outside(every)}.")

@@ -69,7 +69,7 @@ DIRECTION = Claim(
 LOSS = Claim(
     id="ntp.prop1.loss",
     source="arXiv 2409.17335, Proposition 1",
-    statement="L0(W_ov^(t)) <= C exp(-eta0 t / (4 ||W*_ov||^2)) for some constant C.",
+    statement="L0(W_ov^(t)) <= C exp(-eta0 t / (4 ||W*_ov||^2)) for every t, with a constant C that the data may set.",
     formula=r"L_0(W_{ov}^{(t)})\le O\left(\exp\left(-\frac{\eta_0 t}{4\lVert W^*_{ov}\rVert^2}\right)\right)",
     assumptions=ASSUMPTION_1 + ASSUMPTION_2,
     judgement=HiddenConstant(

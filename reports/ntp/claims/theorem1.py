@@ -3,10 +3,11 @@
 import numpy as np
 
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
-from marginaudit.reports.claim import Claim, ProofCondition
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import guarantees
+from marginaudit.reports.ntp.claims.step_size import as_printed_and_for_any_step
 from marginaudit.reports.ntp.quantities import no_direction_kq, stage2_direction, stage2_norm
 from marginaudit.reports.ntp.run import Run
 
@@ -39,7 +40,7 @@ NORM = Claim(
 DIRECTION = Claim(
     id="ntp.theorem1.direction",
     source="arXiv 2409.17335, Theorem 1",
-    statement=("For t >= 2 and eta <= O(1): 1 - cos(W_kq^(t), W*_kq) <= 54 N L_max^4 ||W*_kq||^4 log^2 t / (t eta)."),
+    statement="For t >= 2: 1 - cos(W_kq^(t), W*_kq) <= 54 N L_max^4 ||W*_kq||^4 log^2 t / (t eta).",
     formula=(
         r"1-\cos\left(W_{kq}^{(t)},W^*_{kq}\right)\le"
         r"\frac{54\,N L_{\max}^4\lVert W^*_{kq}\rVert^4\log^2 t}{t\eta},\quad t\ge 2"
@@ -53,7 +54,6 @@ DIRECTION = Claim(
         guaranteed=guarantees.direction,
     ),
     absent=no_direction_kq,
-    proof_uses=(ProofCondition("eta <= ||W*_kq|| / e", lambda run: run.eta <= run.norm_kq / np.e),),
 )
 
-CLAIMS = (NORM, DIRECTION)
+CLAIMS = (NORM, *as_printed_and_for_any_step(DIRECTION))

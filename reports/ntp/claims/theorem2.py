@@ -11,6 +11,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal, Limit, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import guarantees
+from marginaudit.reports.ntp.claims.step_size import as_printed_and_for_any_step
 from marginaudit.reports.ntp.quantities import (
     asymptotic_from,
     late_records,
@@ -197,7 +198,7 @@ def _enclosed(ball: "flint.arb") -> Series:
 
 def _floor_witness(run: Run) -> dict[str, float]:
     stage = run.training.stage2
-    reached = {"t": int(stage.step[-1]), "loss_at_t": float(stage.loss[-1])} if len(stage) else {}
+    reached = {"t": int(stage.step[-1]), "loss_at_t": float(stage.loss[-1])} if len(stage) and stage.known[-1] else {}
     return {
         "T": run.config.steps1,
         "infimum": float(np.exp(log_infimum(run).value[0])),
@@ -258,10 +259,10 @@ RATE = Claim(
 )
 
 CLAIMS = (
-    _weight("", PRINTED),
-    _weight(".rederived", REDERIVED),
-    _loss("", PRINTED),
-    _loss(".rederived", REDERIVED),
+    *as_printed_and_for_any_step(_weight("", PRINTED)),
+    *as_printed_and_for_any_step(_weight(".rederived", REDERIVED)),
+    *as_printed_and_for_any_step(_loss("", PRINTED)),
+    *as_printed_and_for_any_step(_loss(".rederived", REDERIVED)),
     FLOOR,
     RATE,
 )

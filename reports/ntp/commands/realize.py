@@ -78,11 +78,11 @@ def realize(
     ships.
     """
     out = out or Path(f"{Path(file).stem}.realizable.json")
-    check_output(out, "--out", ".json")
+    check_output(out, "--out", ".json", reads=[file])
     if table is not None:
-        check_output(table, "--table", ".csv")
+        check_output(table, "--table", ".csv", reads=[file])
     if plot is not None:
-        check_output(plot, "--plot", *FORMATS)
+        check_output(plot, "--plot", *FORMATS, reads=[file])
     with ExitStack() as stack, progress_bar(total=1.0) as bar:
         shipped = file == "alice"
         path = stack.enter_context(as_file(ALICE)) if shipped else Path(file)

@@ -96,9 +96,9 @@ def relax(
     The ends of the dial are random embeddings, and the DATASET's own where it has one.
     """
     if table is not None:
-        check_output(table, "--table", ".csv")
+        check_output(table, "--table", ".csv", reads=[dataset])
     if plot is not None:
-        check_output(plot, "--plot", *FORMATS)
+        check_output(plot, "--plot", *FORMATS, reads=[dataset])
     claims = matching(patterns, CLAIMS)
     config = configs("train", [PAPER], [PAPER], given)
     data = load_trainable(dataset)

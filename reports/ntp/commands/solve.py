@@ -40,7 +40,7 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
     """Solve the two hard-margin problems, with certificates."""
     data = load_trainable(dataset)
     if certificate is not None:
-        check_output(certificate, "--certificate")
+        check_output(certificate, "--certificate", reads=[dataset])
     solvers: dict[Literal["ov", "kq"], Callable[..., Any]] = {"ov": solve_ov, "kq": solve_kq}
     try:
         with one_thread():

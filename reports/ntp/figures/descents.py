@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from marginaudit.orders import printable
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp.run import Config, Run
 from marginaudit.reports.plots.axes import powers_of_ten
-from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.plotting import as_text, styled
 from marginaudit.reports.plots.style import BOUND, MEASURED
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def ngd_and_gd() -> "Figure":
     figure.subplots_adjust(left=0.06, right=0.985, top=0.8, bottom=0.14, wspace=0.08)
     figure.suptitle("Stage 2 by normalised and by plain gradient descent, the same step size", x=0.01, ha="left")
     for axis, (name, case) in zip(axes, CASES.items(), strict=True):
-        axis.set_title(printable(name))
+        axis.set_title(as_text(name))
         axis.set_xlabel("step $t$")
         powers_of_ten(axis.set_xscale, axis.xaxis)
         powers_of_ten(axis.set_yscale, axis.yaxis)

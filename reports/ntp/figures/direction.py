@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders import printable
 from marginaudit.reports.ntp.run import PAPER_STEPS, Run
 from marginaudit.reports.plots.axes import drawable, power_of_ten, powers_of_ten
 from marginaudit.reports.plots.measured import ON_WHITE
-from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.plotting import as_text, styled
 from marginaudit.reports.plots.style import BOUND, HATCH, LAW, MEASURED, REFERENCE, SHARPER
 from marginaudit.reports.verdict import Finding
 
@@ -45,7 +44,7 @@ def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
     figure = Figure(figsize=(11, 5.4))
     axis = figure.subplots()
     figure.subplots_adjust(left=0.065, right=0.845, top=0.885, bottom=0.1)
-    name = printable(run.dataset.name).replace("$", r"\$")
+    name = as_text(run.dataset.name)
     axis.set_title(rf"{name}: how far $W_{{kq}}^{{(t)}}$ is from $W^*_{{kq}}$, and how far it is proved to be", pad=22)
     axis.set_xlabel("step $t$")
     axis.set_ylabel(r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$")
@@ -53,7 +52,7 @@ def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
     powers_of_ten(axis.set_yscale, axis.yaxis)
 
     stage = run.trained.stage2
-    shown = (stage.step >= 1) & (stage.one_minus_cos > 0)
+    shown = (stage.step >= 1) & (stage.one_minus_cos > 0) & stage.known
     if not shown.any():
         axis.text(0.5, 0.5, "no direction", transform=axis.transAxes, ha="center", va="center", color=REFERENCE)
         return figure

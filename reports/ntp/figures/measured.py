@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginaudit.orders import printable
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp.run import PAPER_STEPS, Config, Run
-from marginaudit.reports.plots.axes import powers_of_ten
-from marginaudit.reports.plots.measured import ROUNDING_ONLY, draw_curve, first_step, one_legend, six_panels
-from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.measured import ROUNDING_ONLY, measured_figure, one_legend, six_panels
+from marginaudit.reports.plots.plotting import as_text, styled
 from marginaudit.reports.plots.style import MEASURED, REFERENCE
 from marginaudit.reports.verdict import Curve, Finding
 
@@ -22,40 +20,25 @@ PANELS = (
     (r"Stage 1: loss $L_0$", "ntp.prop1.loss", "stage1", "loss"),
     (r"Stage 1: $1-\cos(W_{ov}^{(t)}, W^*_{ov})$", "ntp.prop1.direction", "stage1", "one_minus_cos"),
     (r"Stage 1: $\Vert W_{ov}^{(t)}\Vert$", "ntp.prop1.norm", "stage1", "norm"),
-    (r"Stage 2: loss $\mathcal{L}$", "ntp.theorem2.loss", "stage2", "loss"),
+    ("Stage 2: loss ℒ", "ntp.theorem2.loss", "stage2", "loss"),
     (r"Stage 2: $1-\cos(W_{kq}^{(t)}, W^*_{kq})$", "ntp.theorem1.direction", "stage2", "one_minus_cos"),
     (r"Stage 2: $\Vert W_{kq}^{(t)}\Vert$", "ntp.theorem1.norm", "stage2", "norm"),
 )
 
 
 def panel(number: int) -> "Callable[[Run, Mapping[str, Finding]], Figure]":
-    """One of the panels on logarithmic axes, the measured quantity against its bound.
-
-    The part of a bound above what the quantity can reach is vacuous: it is hatched, and the panel says
-    from which step the bound is informative.
-    """
+    """One of the panels, the measured quantity against its bound."""
     title, claim, stage, column = PANELS[number]
 
-    @styled
     def draw(run: Run, findings: Mapping[str, Finding]) -> "Figure":
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(4.2, 2.9))
-        figure.subplots_adjust(left=0.16, right=0.985, top=0.915, bottom=0.155)  # for labels such as 1.23e-05
-        axis = figure.subplots()
-        axis.set_title(f"{printable(run.dataset.name).replace('$', chr(92) + '$')}, {title[0].lower()}{title[1:]}")
-        axis.set_xlabel("step $t$")
-        powers_of_ten(axis.set_xscale, axis.xaxis)
         finding = findings.get(claim)
         curve = finding.curve if finding is not None else None
         if curve is None:
             record = getattr(run.trained, stage)
             later = record.step >= 1
-            curve = Curve(record.step[later].tolist(), getattr(record, column)[later].tolist())
-        draw_curve(axis, curve, "" if finding is None else first_step(finding))
-        if axis.get_legend_handles_labels()[0]:
-            axis.legend()
-        return figure
+            curve = Curve(record.step[later].tolist(), record.columns()[column][later].tolist())
+        heading = f"{as_text(run.dataset.name)}, {title[0].lower()}{title[1:]}"
+        return measured_figure(heading, curve, finding, ROUNDING_ONLY)
 
     return draw
 

@@ -9,7 +9,7 @@ import networkx as nx
 
 from marginaudit.orders import InputError, Token, Witness, counted, printable, shortened
 from marginaudit.orders.ntp import Dataset, QueryOrder, check_assumption, check_assumptions
-from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.plotting import as_text, styled
 from marginaudit.reports.plots.style import REFERENCE, STANDINGS, VERDICTS
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
@@ -95,7 +95,7 @@ def orders_figure(dataset: Dataset) -> "Figure":
         axis.set_axis_off()
     for axis, panel in zip(axes.ravel(), drawn, strict=False):
         _draw(axis, panel)
-    figure.suptitle(_text(_title(dataset, len(drawn))), x=0.01, ha="left", fontsize=11)
+    figure.suptitle(as_text(_title(dataset, len(drawn))), x=0.01, ha="left", fontsize=11)
     _legend(figure)
     return figure
 
@@ -178,7 +178,7 @@ def _draw(axis: "Axes", panel: Panel) -> None:
     axis.set_xlim(0, 1)
     axis.set_ylim(0.5 - len(found), 0.5)
     part = "" if panel.part.graph is order.graph else f", {len(panel.part.graph)} of {len(order.graph)} tokens"
-    axis.set_title(_text(f"under {_name(order.query)}{part}"), fontsize=9)
+    axis.set_title(as_text(f"under {_name(order.query)}{part}"), fontsize=9)
     for edge in {*hasse(panel.part).edges, *edges}:
         _arrow(axis, at, edge, red=edge in edges)
     for token, (x, y) in at.items():
@@ -189,7 +189,7 @@ def _draw(axis: "Axes", panel: Panel) -> None:
             "edgecolor": WITNESS if token in tokens else colour,
             "linewidth": 2.0 if token in tokens else 1.2,
         }
-        axis.text(x, y, _text(_name(token)), ha="center", va="center", fontsize=7, bbox=frame, zorder=3)
+        axis.text(x, y, as_text(_name(token)), ha="center", va="center", fontsize=7, bbox=frame, zorder=3)
 
 
 def _arrow(axis: "Axes", at: dict[Token, tuple[float, float]], edge: Edge, *, red: bool) -> None:
@@ -218,10 +218,6 @@ def _title(dataset: Dataset, drawn: int) -> str:
 
 def _name(token: Token) -> str:
     return shortened(printable(token), LONGEST_TOKEN)
-
-
-def _text(text: str) -> str:
-    return text.replace("$", r"\$")
 
 
 def _legend(figure: "Figure") -> None:

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from marginaudit.orders import printable
 from marginaudit.reports.plots.measured import one_legend
-from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.plotting import as_text, styled
 from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, SHARPER
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def realizable_figure(name: str, rows: Sequence[Mapping[str, Any]]) -> "Figure":
     figure = Figure(figsize=(11, 3.8))
     axes = figure.subplots(1, len(LABELS), sharey=True)
     figure.subplots_adjust(left=0.06, right=0.985, top=0.84, bottom=0.25, wspace=0.08)
-    figure.suptitle(f"{printable(name)}: how much of it meets Assumption 1".replace("$", r"\$"), x=0.01, ha="left")
+    figure.suptitle(f"{as_text(name)}: how much of it meets Assumption 1", x=0.01, ha="left")
     for axis, (varied, what) in zip(axes, LABELS.items(), strict=True):
         shown = sorted((row for row in rows if row["varied"] == varied), key=lambda row: row["value"])
         value = [row["value"] for row in shown]

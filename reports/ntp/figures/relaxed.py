@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from marginaudit.orders import printable
 from marginaudit.reports.plots.measured import one_legend
-from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.plotting import as_text, styled
 from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def relaxed_figure(name: str, rows: Sequence[Mapping[str, Any]]) -> "Figure":
     figure = Figure(figsize=(9, 6.4))
     axes = figure.subplots(2, 2, sharey="row")
     figure.subplots_adjust(left=0.1, right=0.98, top=0.91, bottom=0.14, wspace=0.06, hspace=0.28)
-    figure.suptitle(f"{printable(name)}: without orthonormal tokens".replace("$", r"\$"), x=0.01, ha="left")
+    figure.suptitle(f"{as_text(name)}: without orthonormal tokens", x=0.01, ha="left")
     groups = dict.fromkeys((row["kind"], row["dimension"]) for row in rows)
     for number, (kind, dimension) in enumerate(groups):
         own = [row for row in rows if (row["kind"], row["dimension"]) == (kind, dimension)]

@@ -55,8 +55,9 @@ def _nothing_to_approach(run: Run) -> str | None:
 def _constant(run: Run) -> Series:
     """The constant that each step's record gives, by `reports.rates.measured_constants`."""
     stage, degenerate = run.training.stage2, _asymptotics(run).degenerate
-    if not degenerate and np.isinf(stage.error[-1]):
-        gap = late_records(run, "one_minus_cos", np.full(len(stage), np.inf))
+    if not degenerate and (np.isinf(stage.error[-1]) or run.training.enclosed is not None):
+        off = stage.distance_error * (stage.distance + stage.distance_error / 2)
+        gap = late_records(run, "one_minus_cos", np.where(np.isinf(stage.error), np.inf, off))
         square = np.ones(0) if gap.step is None else gap.step.astype(float) ** 2
         return replace(gap, value=gap.value * square, radius=gap.radius * square)
     step, value, radius = measured_constants(run, degenerate=degenerate)

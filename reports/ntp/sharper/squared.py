@@ -117,7 +117,7 @@ def least_stretch(winner: NDArray[np.int64], loser: NDArray[np.int64], nodes: in
 
 
 def _first(holds: Callable[[float], bool]) -> float:
-    """A step that meets the conditions, at most 1 % beyond the first one."""
+    """A step that meets the conditions, at most 1 % and one step beyond the first one."""
     step = 1.0
     while not holds(step):
         step *= 2
@@ -126,7 +126,7 @@ def _first(holds: Callable[[float], bool]) -> float:
     step /= 2
     while not holds(step):
         step *= NEXT_TRIED
-    return step
+    return float(math.ceil(step))
 
 
 @once_a_run

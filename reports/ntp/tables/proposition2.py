@@ -67,6 +67,8 @@ def proposition2_table(run: Run) -> list[dict[str, Any]]:
             row["holds"] = form.holds if radius <= ALLOWANCE or not form.holds else None
             if row["holds"] is None:
                 notes.append(f"The solution is known within {radius:.1e} only.")
+            if run.trainable and run.trained.lost:
+                notes.append("The last W_kq is not known: float64 has lost it.")
             if W is not None:
                 column = W[:, run.dataset.index[query]]
                 row["trained"] = {x: float(column[run.dataset.index[x]]) for x in solved}
@@ -103,7 +105,9 @@ def _solved(run: Run, query: Token) -> tuple[Weights, float]:
 
 
 def _scaled(run: Run) -> NDArray[np.float64] | None:
-    """The last x^T W_kq q, shape (keys, queries), W_kq scaled to ||W*_kq||; None where W_kq is 0 or not finite."""
+    """The last x^T W_kq q, shape (keys, queries), W_kq scaled to ||W*_kq||; None where W_kq is 0, or not known."""
+    if run.trained.lost:
+        return None
     length = float(np.linalg.norm(run.trained.W_kq))
     if not 0 < length < np.inf:
         return None

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
-from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.claim import BeyondTheRun, ProofCondition
 from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit.level import LARGEST_RATE
@@ -15,6 +15,15 @@ THEOREM_5 = (*ASSUMPTION_2, "uniform_classes")
 
 RANGE_R = "large_vocabulary"
 """M >> 100; the rest of range R is on the step size, see `outside_range_r`."""
+
+
+def fast_decoder(run: ClassRun) -> bool:
+    """Assumption 1 (c): Y learns much faster than Z, eta_Y >> eta_Z."""
+    return run.eta_Y >= MUCH_GREATER * run.eta_Z
+
+
+FAST_DECODER = ProofCondition(f"Assumption 1 (c), eta_Y >> eta_Z: {MUCH_GREATER} times or more", fast_decoder)
+"""Of statements on eq. 10, which is derived with Y learned while Z stands still."""
 
 
 def least_rate(M: float) -> float:

@@ -1,10 +1,11 @@
 """Theorem 5 and Corollary 1 of arXiv 2305.16380: Y in closed form, and how fast its residuals fall.
 
-As in the source from Remark 2 on, h(N_n) stands for the recursion's h*(N_n), which is what SGD has; h(N-bar) is the
-continuous one, so that theta and sigma take up the difference.
+From Remark 2 on the source writes h for h*, and Theorem 5 is judged so. Its variant for any step size, and Corollary 1,
+have the continuous h at N-bar, so that theta and sigma take up the difference.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from flint import arb, arb_mat
@@ -17,9 +18,20 @@ from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import Series, rounded, series
+from marginaudit.reports.series import Series, by_formula, rounded, series
+from marginaudit.reports.snap.binomial import LEVELS, outside
 from marginaudit.reports.snap.claims.ball_descent import bits_a_step, descended, dual, errors, features, of, rows_of
 from marginaudit.reports.snap.claims.chance import DELTAS, DOUBT, Law, drawn, quantile
+from marginaudit.reports.snap.claims.concentration import (
+    Chances,
+    Means,
+    enough,
+    lagging,
+    larger_zero,
+    like_share,
+    means,
+    no_transition,
+)
 from marginaudit.reports.snap.claims.conditions import (
     RANGE_R,
     THEOREM_5,
@@ -52,6 +64,15 @@ LARGE_M = 10**9
 
 HALVINGS = 64
 """Enough to find a whole number in float64."""
+
+EVIDENCE = 10.0 ** np.arange(9)
+"""ln(1/delta)."""
+
+SMALL_LEVELS = (0.5, 0.1, 0.01, 1e-6, 1e-30)
+"""The delta at which steps are counted."""
+
+NEAR, LATE = 0.3, 5
+"""Docs/proofs-snap.md, section 2.6: how near to N-bar the counts are, and the constant there."""
 
 STEADY_RESIDUAL = 100.0
 """1/epsilon where steps are swept along M or the step size."""
@@ -119,7 +140,7 @@ def _size(side: Callable[[ClassRun], Series]) -> Callable[[ClassRun], NDArray[np
     return lambda run: np.asarray(np.abs(side(run).value).max())
 
 
-def thetas(delta: float, law: Law = fluctuation) -> Callable[[ClassRun], Series]:
+def thetas(delta: float, law: Law) -> Callable[[ClassRun], Series]:
     """The (1-delta)-quantile of max |theta_n|, along N."""
 
     def measure(run: ClassRun) -> Series:
@@ -183,14 +204,14 @@ def steps_of_a_class(
     return np.maximum(1, np.floor((s - lag) * (1 - 1e-12))), np.ceil(s * (1 + 1e-12))
 
 
-def epochs(S: NDArray[np.float64], K: int) -> NDArray[np.float64]:
-    """The least N after which each class has S steps with probability 1 - delta by the union bound, delta = 0.01."""
+def epochs(S: NDArray[np.float64], K: int, delta: float = DELTAS[1]) -> NDArray[np.float64]:
+    """The least N after which each class has S steps with probability 1 - delta by the union bound."""
     low, high = S - 1, 4 * K * (S + 100)
     for _ in range(HALVINGS):
         middle = np.floor((low + high) / 2)
         fewer = betainc(middle - S + 1, S, 1 - 1 / K)  # P(Binomial(N, 1/K) < S)
-        enough = K * fewer <= DELTAS[1]
-        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+        done = K * fewer <= delta
+        low, high = np.where(done, low, middle), np.where(done, middle, high)
     return np.asarray(high)
 
 
@@ -224,6 +245,51 @@ def rate(run: ClassRun, M: ArrayLike, eta: ArrayLike, inverse: ArrayLike) -> NDA
     return np.asarray(run.K * inverse / eta * np.log(M * inverse))
 
 
+def undrawn(run: ClassRun) -> Series:
+    """The last N after which some class is undrawn, its residual near 1, with a chance above delta; along ln(1/delta).
+
+    A class is with a chance of (1-1/K)^N.
+    """
+    return by_formula(np.floor(EVIDENCE / -np.log1p(-1 / run.K)), step=EVIDENCE, clock="ln(1/delta)")
+
+
+def steps_enough(run: ClassRun) -> tuple[Series, NDArray[np.float64]]:
+    """N until all residuals are epsilon by the union bound, and the most that is proved of it."""
+    K = run.K
+    M, eta, inverse = (np.asarray(x, dtype=np.float64) for x in np.broadcast_arrays(run.M, run.eta_Y, RESIDUALS))
+    S = steps_of_a_class(M, eta, inverse)
+    value, radius, bound, label = [], [], [], []
+    for delta in SMALL_LEVELS:
+        least, most = (epochs(one, K, delta) for one in S)
+        value += ((least + most) / 2).tolist()
+        radius += ((most - least) / 2).tolist()
+        of_a_class = 2 * np.ceil((inverse + np.log(M * inverse)) / eta)
+        bound += (K * np.maximum(of_a_class, 8 * np.log(K / delta))).tolist()
+        label += [f"delta = {delta:g}, epsilon = {1 / x:g}" for x in inverse]
+    return series(value, radius=radius, label=tuple(label)), np.array(bound)
+
+
+@once_a_run
+def sigma_beyond(run: ClassRun, *, late: bool) -> Chances:
+    """The chance of sigma_n = g(N_n + lag)/g(N-bar) - 1 beyond eta_Y R or, late, 5 R/N-bar; R is in the statement."""
+    at = means(enough(run), run.K, run.M, run.eta_Y)
+    value, radius, levels, label = list[NDArray[np.float64]](), list[NDArray[np.float64]](), list[float](), list[str]()
+    for delta in LEVELS:
+        room = np.sqrt(at.N / 2 * np.log(2 / delta)) + 1
+        spoken_of = room <= NEAR * at.mean if late else np.ones(len(at.N), dtype=bool)
+        if late:
+            spoken_of &= run.eta_Y * at.mean >= 2 * larger_zero(run.M)
+        here = Means(at.N[spoken_of], at.mean[spoken_of], at.x[spoken_of], at.excess[spoken_of], at.M, at.eta)
+        star = lagging(run, here.N)
+        R = room[spoken_of] + star.L
+        within = star.counts(like_share(here, LATE * R / here.mean if late else run.eta_Y * R))
+        chance, bar = outside(here.N, np.full(len(here.N), 1 / run.K), within)
+        value, radius, levels = [*value, chance], [*radius, bar], [*levels, *[delta] * len(here.N)]
+        label += [f"delta = {delta:g}, N = {N}" for N in here.N.tolist()]
+    missed = series(np.concatenate(value), radius=np.concatenate(radius), label=tuple(label))
+    return Chances(missed, np.array(levels))
+
+
 def leading(run: ClassRun) -> str:
     """By how much h* exceeds h where eq. 71 is compared."""
     counts = np.bincount(sequence(run), minlength=run.K)
@@ -239,27 +305,47 @@ def leading(run: ClassRun) -> str:
 
 with_h_star = "theta and sigma are those of the rows of SGD, w_n = (M-1) h*(N_n) zeta_n"
 
-THEOREM5 = Claim(
-    id="snap.theorem5",
-    source=f"{SOURCE}, Theorem 5, eq. 70",
-    statement=(
-        "After N >> K^2 steps of eq. 26 from zero Y = F(I-E')(I+Theta) W-bar(N), rows (M-1) h(ceil(N/K)) zeta_n of "
-        "W-bar, and with probability 1 - delta every |theta_n| is at most of the order of K/sqrt(N) sqrt(ln(K/delta)); "
-        f"{with_h_star}."
-    ),
-    formula=r"Y=F(I-E')(I+\Theta)\overline W(N),\qquad \lvert\theta_n\rvert\lesssim"
-    r"\frac{K}{\sqrt N}\sqrt{\ln\frac K\delta}",
-    assumptions=THEOREM_5,
-    judgement=Parts(
+THEOREM5_STATEMENT = (
+    "{where} after N >> K^2 steps of eq. 26 from zero Y = F(I-E')(I+Theta) W-bar(N), rows (M-1) h(ceil(N/K)) zeta_n of "
+    "W-bar, {h}, and with probability 1 - delta every |theta_n| is at most of the order of K/sqrt(N) "
+    f"sqrt(ln(K/delta)); {with_h_star}."
+)
+
+
+def _theorem5(expected: Callable[[ClassRun], Series], law: Law) -> Parts:
+    return Parts(
         {
-            "Eq. 70": Equal(measure=trained, expected=closed_form, scale=_size(closed_form)),
+            "Eq. 70": Equal(measure=trained, expected=expected, scale=_size(expected)),
             **{
-                f"Theta, delta = {delta:g}": HiddenConstant(measure=thetas(delta), shape=small(delta, per_class=False))
+                f"Theta, delta = {delta:g}": HiddenConstant(
+                    measure=thetas(delta, law), shape=small(delta, per_class=False)
+                )
                 for delta in DELTAS
             },
         },
         note=leading,
-    ),
+    )
+
+
+THEOREM5 = Claim(
+    id="snap.theorem5",
+    source=f"{SOURCE}, Theorem 5, eq. 70",
+    statement=THEOREM5_STATEMENT.format(where="Range R:", h="h standing for h*"),
+    formula=r"Y=F(I-E')(I+\Theta)\overline W(N),\qquad \lvert\theta_n\rvert\lesssim"
+    r"\frac{K}{\sqrt N}\sqrt{\ln\frac K\delta}",
+    assumptions=(*THEOREM_5, RANGE_R),
+    judgement=_theorem5(_with_steps, stepped_fluctuation),
+    absent=outside_range_r,
+)
+
+THEOREM5_ANY_STEP = replace(
+    THEOREM5,
+    id="snap.theorem5.any-step",
+    source=f"{SOURCE}, Theorem 5, eq. 70, without the sentence after Remark 2",
+    statement=THEOREM5_STATEMENT.format(where="At any eta_Y,", h="h the continuous one of Lemma 6"),
+    assumptions=THEOREM_5,
+    judgement=_theorem5(closed_form, fluctuation),
+    absent=lambda run: None,
     instead=(
         r"With $h^*$ for $h$ in $\bar W$ it is true at every step size, with explicit constants: "
         r"snap.theorem5.rederived (docs/proofs-snap.md section 2.5). With $h$ the largest $\theta_n$ is at least "
@@ -289,7 +375,7 @@ THEOREM5_REDERIVED = Claim(
         },
         note=leading,
     ),
-    absent=lambda run: no_growth(run) or no_inverse(run),
+    absent=lambda run: no_inverse(run) or no_growth(run),
 )
 
 COROLLARY1 = Claim(
@@ -326,10 +412,53 @@ COROLLARY1 = Claim(
             "Steps along eta_Y": HiddenConstant(
                 measure=along_rate, shape=lambda run, x: rate(run, LARGE_M, 1 / x, STEADY_RESIDUAL)
             ),
+            "Steps along delta": HiddenConstant(
+                measure=undrawn,
+                shape=lambda run, x: np.full(len(x), float(rate(run, run.M, run.eta_Y, STEADY_RESIDUAL))),
+            ),
         },
         note=leading,
     ),
     absent=outside_range_r,
+    instead=(
+        r"The number of steps has no $\delta$ in it, and after $N$ of them a class is undrawn with a chance of "
+        r"$(1-1/K)^N$. With $8K\ln(K/\delta)$ steps at least it is true, and the bounds on $\sigma$ have explicit "
+        "constants: snap.corollary1.rederived (docs/proofs-snap.md section 2.6)."
+    ),
 )
 
-CLAIMS: tuple[Claim, ...] = (THEOREM5, THEOREM5_REDERIVED, COROLLARY1)
+
+def _rarely(*, late: bool) -> Bounded:
+    return Bounded(
+        measure=lambda run: sigma_beyond(run, late=late).missed,
+        upper=lambda run, _: sigma_beyond(run, late=late).delta,
+    )
+
+
+COROLLARY1_REDERIVED = Claim(
+    id="snap.corollary1.rederived",
+    source="docs/proofs-snap.md, for arXiv 2305.16380, Corollary 1",
+    statement=(
+        "After N steps of eq. 26 from zero e_n - alpha_n = (M-1)/(M-1+exp(M h(N-bar))) (1+sigma_n) zeta_n, N-bar = "
+        "ceil(N/K); uniform classes: with probability at least 1 - delta |sigma_n| <= eta_Y R, R = sqrt((N/2) "
+        "ln(2/delta)) + 1 + L, L = (exp(eta_Y)/2) ln((M-1+exp(M h*(N)))/M), and <= 5 R/N-bar where R - L <= 0.3 N-bar "
+        "and eta_Y N-bar >= 2 (1+omega_1) ln M; and all ||e_n - alpha_n|| <= epsilon < 1 for N >= K max(2 "
+        "ceil((1/epsilon + ln(M/epsilon))/eta_Y), 8 ln(K/delta)). Audited at N >> K^2; chances are exact."
+    ),
+    formula=r"\lvert\sigma_n\rvert\le\eta_YR,\quad\lvert\sigma_n\rvert\le\frac{5R}{\bar N},\qquad "
+    r"N(\epsilon,\delta)\le K\max\Bigl(2\left\lceil\frac1{\eta_Y}\Bigl(\frac1\epsilon+\ln\frac M\epsilon\Bigr)"
+    r"\right\rceil,\ 8\ln\frac K\delta\Bigr)",
+    assumptions=("uniform_classes",),
+    judgement=Parts(
+        {
+            "Eq. 71": Equal(measure=residuals, expected=eq_71, scale=_size(eq_71)),
+            "The chance of a sigma beyond eta_Y R": _rarely(late=False),
+            "The chance of a sigma beyond 5 R/N-bar, late": _rarely(late=True),
+            "Steps": Bounded(measure=lambda run: steps_enough(run)[0], upper=lambda run, _: steps_enough(run)[1]),
+        },
+        note=leading,
+    ),
+    absent=lambda run: no_inverse(run) or no_transition(run),
+)
+
+CLAIMS: tuple[Claim, ...] = (THEOREM5, THEOREM5_ANY_STEP, THEOREM5_REDERIVED, COROLLARY1, COROLLARY1_REDERIVED)

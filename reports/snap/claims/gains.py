@@ -6,13 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.snap import common_tokens, distinct_tokens
-from marginaudit.reports.claim import BeyondTheRun, Claim
+from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Equal, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.claims.backpropagated import ABOVE_ZERO
 from marginaudit.reports.snap.claims.conditions import THEOREM_5
-from marginaudit.reports.snap.claims.moving import EQ_10, kept, moving, no_path
+from marginaudit.reports.snap.claims.moving import EQ_10, kept, moving, no_equation, no_path, weak
 from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.attention import Logits
@@ -95,7 +95,7 @@ def both_sides(run: ClassRun, logits: Logits, z: Approximation, step: NDArray[np
         at.append(step[1:])
         label += [f"{l} over {other} of {run.dataset.next_tokens[n]}, t = {t}" for t in step[1:]]
     if not left:
-        return series([]), series([])
+        return series([], radius=0), series([], radius=0)
     place = np.concatenate(at)
     sides = [
         series(np.concatenate(value), radius=np.concatenate(bar), step=place, label=tuple(label))
@@ -117,6 +117,11 @@ def _scale(run: ClassRun, sides: tuple[Series, Series]) -> NDArray[np.float64]:
     return np.asarray(np.abs(sides[0].value) + np.abs(sides[1].value) + 1, dtype=np.float64)
 
 
+def no_pair(run: ClassRun) -> str | None:
+    """Why there are no two distinct tokens, or eq. 10 says nothing; or None; see `no_path`."""
+    return no_equation(run) or (None if token_pairs(run) else "No class has two distinct tokens.") or no_path(run)
+
+
 GAIN = Claim(
     id="snap.theorem3.gain",
     source=f"{SOURCE}, Theorem 3, eq. 11",
@@ -131,7 +136,7 @@ GAIN = Claim(
         expected=lambda run: along_the_flow(run)[1],
         scale=lambda run: _scale(run, along_the_flow(run)),
     ),
-    absent=no_path,
+    absent=no_pair,
 )
 
 
@@ -147,7 +152,7 @@ def along_sgd(run: ClassRun) -> tuple[Series, Series]:
         The classes are too large to be trained on here.
     """
     if not token_pairs(run):
-        return series([]), series([])
+        return series([], radius=0), series([], radius=0)
     data = run.dataset
     size = max(len(c.support) for c in data.classes) * data.M
     if size > LARGEST:
@@ -194,10 +199,11 @@ def _deviation(run: ClassRun) -> str:
 
 
 @once_a_run
-def dominating(run: ClassRun) -> list[tuple[int, str, int]]:
+def dominating(run: ClassRun, while_weak: bool) -> list[tuple[int, str, int]]:
     """Each class with its most probable distinct token, and for how many of `moving`'s steps its common tokens lose.
 
-    Classes of which some gain from the start, or that have no distinct token, are left out.
+    Or for how many they lose and Assumption 2 keeps holding. Classes of which some gain from the start, or that have no
+    distinct token, are left out.
     """
     seen, common, own = moving(run), set(common_tokens(run.dataset)), distinct_tokens(run.dataset)
     found = []
@@ -207,17 +213,19 @@ def dominating(run: ClassRun) -> list[tuple[int, str, int]]:
         lost = np.array([run.path.logits.position(n, l) for l in c.support if l in common], dtype=np.int64)  # noqa: E741
         rate = seen.z_dot(lost)
         loses = np.asarray((rate.value + rate.error < 0).all(axis=1), dtype=bool).ravel()
+        if while_weak:
+            loses = loses & weak(run)
         upto = len(loses) if loses.all() else int(np.argmin(loses))
         if upto:
             found.append((n, max(own[c.next], key=lambda token: c.probabilities[token]), upto))
     return found
 
 
-def _gather(run: ClassRun, what: str) -> Series:
+def _gather(run: ClassRun, what: str, while_weak: bool) -> Series:
     """Of each dominating token: its exponent 2 z, f-dot/f or z-dot, along steps."""
     seen = moving(run)
     values, bars, steps, label = [], [], [], []
-    for n, l, upto in dominating(run):  # noqa: E741
+    for n, l, upto in dominating(run, while_weak):  # noqa: E741
         i = run.path.logits.position(n, l)
         if what == "exponent":
             z, B = seen.path.z[:upto, i], seen.path.B[:upto, n]
@@ -230,7 +238,7 @@ def _gather(run: ClassRun, what: str) -> Series:
         steps.append(seen.step[:upto])
         label += [f"{l} of {run.dataset.next_tokens[n]}"] * upto
     if not values:
-        return series([], step=np.array([], dtype=np.int64))
+        return series([], radius=0, step=np.array([], dtype=np.int64))
     return series(np.concatenate(values), radius=np.concatenate(bars), step=np.concatenate(steps), label=tuple(label))
 
 
@@ -248,10 +256,10 @@ def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
     return Approximation(np.array(value), np.array(error))
 
 
-def _growths(run: ClassRun, share: bool) -> NDArray[np.float64]:
+def _growths(run: ClassRun, while_weak: bool, share: bool) -> NDArray[np.float64]:
     """2 B_n, or 2 f_nl0(0)^2 B_n, at the entries of `_gather`."""
     seen, found = moving(run), []
-    for n, l, upto in dominating(run):  # noqa: E741
+    for n, l, upto in dominating(run, while_weak):  # noqa: E741
         f = run.dataset.overlap.F[run.dataset.contextual.index(l), n] if share else 1.0
         found.append(2 * f**2 * seen.path.B.value[:upto, n])
     return np.concatenate(found)
@@ -261,29 +269,55 @@ def _above_zero(_: ClassRun, t: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.full(len(t), ABOVE_ZERO)
 
 
+def _eq_12(*, while_weak: bool) -> Parts:
+    return Parts(
+        {
+            "ln chi": Bounded(
+                measure=lambda run: _gather(run, "exponent", while_weak),
+                upper=lambda run, _: _growths(run, while_weak, share=False),
+                lower=lambda run, _: _growths(run, while_weak, share=True),
+            ),
+            "z": Bounded(measure=lambda run: _gather(run, "z", while_weak), lower=_above_zero),
+            "f": Bounded(measure=lambda run: _gather(run, "f", while_weak), lower=_above_zero),
+        },
+        note=kept,
+    )
+
+
+def unseen(run: ClassRun) -> str | None:
+    """Why eq. 10 says nothing of the run, or None.
+
+    Raises
+    ------
+    BeyondTheRun
+        See `no_path`; of which classes the statement speaks is seen on the path alone.
+    """
+    try:
+        return no_path(run)
+    except NotFollowed as fault:
+        raise BeyondTheRun(str(fault)) from fault
+
+
 GROWTH = Claim(
     id="snap.theorem3.growth",
     source=f"{SOURCE}, Theorem 3, eq. 12",
     statement=(
         "Let l_0 have the largest P(l|n) of n's distinct tokens, and let n's common tokens lose. Under eq. 10 from z = "
         "0, z and f_n of l_0 increase, and exp(2 f_nl0(0)^2 B_n) <= chi_l0 <= exp(2 B_n), B_n = eta_Z int xi_n; "
-        f"{EQ_10}. Judged, class by class, for as long as its common tokens lose."
+        f"{EQ_10}. Judged, class by class, for as long as its common tokens lose and attention meets Assumption 2."
     ),
     formula=r"e^{2f_{nl_0}^2(0)B_n(t)}\le\chi_{l_0}(t)\le e^{2B_n(t)}",
     assumptions=(*THEOREM_5, "dominant_distinct"),
-    judgement=Parts(
-        {
-            "ln chi": Bounded(
-                measure=lambda run: _gather(run, "exponent"),
-                upper=lambda run, _: _growths(run, share=False),
-                lower=lambda run, _: _growths(run, share=True),
-            ),
-            "z": Bounded(measure=lambda run: _gather(run, "z"), lower=_above_zero),
-            "f": Bounded(measure=lambda run: _gather(run, "f"), lower=_above_zero),
-        },
-        note=kept,
-    ),
-    absent=no_path,
+    judgement=_eq_12(while_weak=True),
+    absent=unseen,
 )
 
-CLAIMS: tuple[Claim, ...] = (GAIN, SGD_GAIN, GROWTH)
+GROWTH_FROM_ZERO = replace(
+    GROWTH,
+    id="snap.theorem3.growth.from-zero",
+    source=f"{SOURCE}, Theorem 3, eq. 12, with Assumption 2 at Z = 0 alone",
+    statement=GROWTH.statement.replace("lose and attention meets Assumption 2", "lose, to the last recorded t"),
+    judgement=_eq_12(while_weak=False),
+)
+
+CLAIMS: tuple[Claim, ...] = (GAIN, SGD_GAIN, GROWTH, GROWTH_FROM_ZERO)

@@ -5,9 +5,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.claim import BeyondTheRun, Claim
+from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Parts
-from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
 from marginaudit.reports.snap.run import FARTHEST, ClassRun
 from marginaudit.reports.snap.setting import no_growth
 from marginaudit.training.snap.limit import Steps, continuous, gap, h_star
@@ -40,13 +40,11 @@ def not_defined(run: ClassRun) -> str | None:
     Raises
     ------
     BeyondTheRun
-        No step was recorded, or eta_Y is beyond what float64 can follow.
+        No step was recorded, or see `no_growth`.
     """
-    if reason := no_growth(run):
-        return reason
-    if not len(run.steps):
+    if run.M >= 2 and not len(run.steps):
         raise BeyondTheRun("no step from 1 on was recorded")
-    return None
+    return no_growth(run)
 
 
 # Lemma 6
@@ -90,7 +88,7 @@ LEMMA6 = Claim(
     ),
     formula=r"\exp(Mh)+(M-1)Mh=M\eta_Y t+1",
     assumptions=(),
-    judgement=Equal(measure=ode_times, expected=lambda run: series(_times(run), step=run.steps)),
+    judgement=Equal(measure=ode_times, expected=lambda run: by_formula(_times(run), step=run.steps)),
     absent=not_defined,
 )
 
@@ -271,7 +269,7 @@ def _no_step_near(run: ClassRun) -> str | None:
     if reason := not_defined(run):
         return reason
     if run.steps[0] > TAKEN:
-        raise BeyondTheRun(f"no step up to {TAKEN} was recorded, and beyond the lag is known by this alone")
+        raise NotFollowed(f"no step up to {TAKEN} was recorded, and beyond the lag is known by this alone")
     return None
 
 
@@ -379,7 +377,7 @@ def _omega_1s(run: ClassRun) -> Series:
 
 def _log_omega_0s(run: ClassRun) -> Series:
     value = np.log(omega_0(LOG_VOCABULARIES))
-    return series(value, step=LOG_VOCABULARIES, log=True, clock="ln M")
+    return by_formula(value, step=LOG_VOCABULARIES, log=True, clock="ln M")
 
 
 def _omegas(run: ClassRun) -> str:
@@ -390,10 +388,10 @@ def _omegas(run: ClassRun) -> str:
     return f"At this M omega_0 = {zero:.3g} and omega_1 = {one:.3g}; both are to be much smaller than 1."
 
 
-def _lemma8(suffix: str, condition: str, instead: str = "") -> Claim:
+def _lemma8(suffix: str, condition: str, note: str = "", instead: str = "", least: int = 2) -> Claim:
     return Claim(
         id=f"snap.lemma8{suffix}",
-        source="arXiv 2305.16380, Lemma 8" + (", corrected (docs/proofs-snap.md)" if suffix else ""),
+        source=f"arXiv 2305.16380, Lemma 8{note}",
         statement=(
             f"{condition}exp(Mh) <= (M-1) M h exactly for h between M^-(2-omega_0) and (1+omega_1) ln M/M, with "
             "omega_1 = Theta(lnln M/ln M), and omega_0 = O(1/(M^0.99 ln M)) for M >> 100."
@@ -402,7 +400,7 @@ def _lemma8(suffix: str, condition: str, instead: str = "") -> Claim:
             r"\exp(Mh)\le(M-1)Mh\iff h\in\left[M^{-(2-\omega_0)},\frac{(1+\omega_1)\ln M}{M}\right],\quad"
             r"\omega_1=\Theta\left(\frac{\ln\ln M}{\ln M}\right),\quad\omega_0=O\left(\frac{1}{M^{0.99}\ln M}\right)"
         ),
-        assumptions=(),
+        assumptions=() if suffix else ("large_vocabulary",),
         judgement=Parts(
             {
                 "Inside and outside the interval": Bounded(measure=sides, upper=lambda _, x: np.zeros(len(x))),
@@ -412,26 +410,27 @@ def _lemma8(suffix: str, condition: str, instead: str = "") -> Claim:
             },
             note=_omegas,
         ),
-        absent=too_few_tokens if suffix else no_others,
+        absent=lambda run: f"M is below {least}." if least > run.M else None,
         instead=instead,
     )
 
 
-def no_others(run: ClassRun) -> str | None:
-    """Why the lemma says nothing of one token, or None."""
-    return "M is below 2, and h is not defined." if run.M < 2 else None
-
-
-def too_few_tokens(run: ClassRun) -> str | None:
-    """Why the corrected lemma says nothing, or None."""
-    return None if has_crossings(run) else "M is below 4."
-
-
-LEMMA8 = _lemma8(
-    "",
-    "",
+LEMMA8 = _lemma8("", "M >> 100: ")
+LEMMA8_ANY_M = _lemma8(
+    ".any-M",
+    "For every M: ",
+    ", for every M",
     instead="for $M=2$ and $M=3$ $e^{Mh}>(M-1)Mh$ for every $h$; from $M=4$ on it is true (snap.lemma8.rederived).",
 )
-LEMMA8_REDERIVED = _lemma8(".rederived", "For M >= 4: ")
+LEMMA8_REDERIVED = _lemma8(".rederived", "For M >= 4: ", ", corrected (docs/proofs-snap.md)", least=4)
 
-CLAIMS: tuple[Claim, ...] = (LEMMA6, LEMMA7_GAP, LEMMA7_LIMIT, REMARK2, REMARK2_REDERIVED, LEMMA8, LEMMA8_REDERIVED)
+CLAIMS: tuple[Claim, ...] = (
+    LEMMA6,
+    LEMMA7_GAP,
+    LEMMA7_LIMIT,
+    REMARK2,
+    REMARK2_REDERIVED,
+    LEMMA8,
+    LEMMA8_ANY_M,
+    LEMMA8_REDERIVED,
+)

@@ -1,19 +1,20 @@
 """How attention moves along eq. 10 at recorded steps, and how long Assumption 2 keeps holding there."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.snap import common_tokens, distinct_tokens, overlap_of
+from marginaudit.orders.snap import AttentionOverlap, common_tokens, distinct_tokens, overlap_of
 from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
-from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.snap.claims.growth import not_defined
 from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.training.snap.attention import Path, Rates, mean_counts, rates, scan_end, snap_start
+from marginaudit.reports.snap.setting import no_inverse
+from marginaudit.training.snap.attention import Path, Rates, mean_counts, off_by, rates, scan_end, snap_start
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit import Approximation, continuous
 
@@ -60,24 +61,29 @@ def stacked(rows: list[Approximation]) -> Approximation:
     return Approximation(np.array([row.value for row in rows]), np.array([row.error for row in rows]))
 
 
+def no_equation(run: ClassRun) -> str | None:
+    """Why there is no eq. 10, or no t_0, for such classes; or None."""
+    if run.M < 4:
+        return "M is below 4, and there is no t_0."
+    return "The classes' attention is linearly dependent: there is no E'." if no_inverse(run) else None
+
+
 def no_path(run: ClassRun) -> str | None:
     """Why eq. 10 says nothing of the run, or None.
 
     Raises
     ------
     BeyondTheRun
-        It has no steps, or float64 cannot follow it.
+        It has no steps.
+    NotFollowed
+        Float64 cannot follow it.
     """
-    if run.M < 4:
-        return "M is below 4, and there is no t_0."
-    if reason := not_defined(run):
+    if reason := no_equation(run) or not_defined(run):
         return reason
     try:
         _ = run.path
-    except ValueError:
-        return "The classes' attention is linearly dependent: there is no E'."
     except NotIntegrated as fault:
-        raise BeyondTheRun(str(fault)) from fault
+        raise NotFollowed(str(fault)) from fault
     return None
 
 
@@ -103,6 +109,15 @@ def moving(run: ClassRun) -> Moving:
     return Moving(record, run.steps[record], path, tuple(found))
 
 
+@once_a_run
+def at_start(run: ClassRun) -> Approximation:
+    """z-dot of every pair where Z = 0, over eta_Z gamma: whoever gains there gains for a while."""
+    logits = run.path.logits
+    none = Approximation(np.zeros(len(logits.names)), np.zeros(len(logits.names)))
+    found = rates(logits, none, mean_counts(continuous(np.array(1.0), run.M, run.eta_Y), run.K))
+    return found.z_dot / found.gradient.gamma
+
+
 def distinct_pairs(run: ClassRun) -> NDArray[np.int64]:
     """Positions of z of each class's distinct tokens."""
     own, logits = distinct_tokens(run.dataset), run.path.logits
@@ -117,18 +132,56 @@ def common_pairs(run: ClassRun) -> NDArray[np.int64]:
     return np.array([i for i, (_, token) in enumerate(run.path.logits.names) if token in common], dtype=np.int64)
 
 
+@once_a_run
+def overlaps(run: ClassRun) -> tuple[AttentionOverlap, ...]:
+    """E at each of `moving`'s steps, with what the error of z makes of its eigenvalues.
+
+    No entry of E is below 0, so that all of them off by one part take an eigenvalue no farther than that part of the
+    largest one.
+    """
+    seen, found = moving(run), []
+    for i, z in enumerate(seen.path.z.value):
+        own = overlap_of(seen.path.logits.attended(z))
+        off = off_by(seen.path.z[i])
+        found.append(replace(own, eigenvalue_error=own.eigenvalue_error + 3 * off * (1 + off) * own.largest))
+    return tuple(found)
+
+
+def broken(run: ClassRun) -> dict[str, NDArray[np.bool_]]:
+    """At which of `moving`'s steps each part of Assumption 2 is not surely met by attention as it is there."""
+    where, K, M = overlaps(run), run.K, run.M
+    return {
+        "|lambda_1| < 1/K": np.array([largest_below(own, Fraction(1, K)) is not None for own in where]),
+        "|lambda_i| >= 6/sqrt(M)": np.array([spread_beyond(own, M) is not None for own in where]),
+    }
+
+
+@once_a_run
+def weak(run: ClassRun) -> NDArray[np.bool_]:
+    """At which of `moving`'s steps attention as it is there meets Assumption 2; M >> K^2 follows."""
+    return np.asarray(~np.logical_or(*broken(run).values()))
+
+
+def never_weak(run: ClassRun) -> str | None:
+    """Why there is no step of which a statement under Assumption 2 speaks, or None.
+
+    Raises
+    ------
+    BeyondTheRun
+        As `no_path`.
+    """
+    if reason := no_path(run):
+        return reason
+    return None if weak(run).any() else f"Assumption 2 is met at no recorded step. {kept(run)}"
+
+
 def kept(run: ClassRun) -> str:
     """Until when Assumption 2 keeps holding, and where the phases lie."""
-    seen, data = moving(run), run.dataset
-    where = [overlap_of(seen.path.logits.attended(z)) for z in seen.path.z.value]
-    broken = {
-        "|lambda_1| < 1/K": [largest_below(own, Fraction(1, run.K)) is not None for own in where],
-        "|lambda_i| >= 6/sqrt(M)": [spread_beyond(own, data.M) is not None for own in where],
-    }
+    seen = moving(run)
     last = int(seen.step[-1])
     ends = [
         f"{name} is not met from t = {int(seen.step[int(np.argmax(fails))])} on"
-        for name, fails in broken.items()
+        for name, fails in broken(run).items()
         if any(fails)
     ]
     phases = (

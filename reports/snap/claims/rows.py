@@ -144,7 +144,7 @@ LEMMA5 = Claim(
             ),
         }
     ),
-    absent=lambda run: no_growth(run) or no_inverse(run),
+    absent=lambda run: no_inverse(run) or no_growth(run),
 )
 
 
@@ -250,7 +250,7 @@ def one(run: ClassRun) -> str | None:
     """Why there is no overlap rho, or nothing is computed; or None."""
     if run.K == 1:
         return "There is one class, and no overlap of two."
-    return no_growth(run) or no_inverse(run)
+    return no_inverse(run) or no_growth(run)
 
 
 REMARK1 = Claim(
@@ -269,8 +269,10 @@ REMARK1 = Claim(
         r"The $\zeta_n$ sum to zero over all $M$ tokens, not over the $K$ classes, and the other classes' errors are "
         "not that of a class alone. For the gradient flow of eq. 7, snap.remark1.rederived has the rows in closed form "
         "(docs/proofs-snap.md): for $K<M$ the logit of another class's next token rises to "
-        r"$\ln\frac{1+\rho(M-1)}{1-\rho}$, and the late effective rate is $(1+(K-1)\rho)\,\eta_Y$, no smaller than "
-        r"$\eta_Y$; for $K=M$ the rows are $(M-1)h((1-\rho)t/K)\,\zeta_n$, the rate inside of $h$."
+        r"$\ln\frac{1+\rho(M-1)}{1-\rho}$; for $K=M$ the rows are $(M-1)h((1-\rho)t/K)\,\zeta_n$, the rate inside of "
+        r"$h$. The direction is as printed: late, $1-\alpha_{nn}$ falls as it does without overlaps at the rate "
+        r"$(1-\rho)\frac{1+(K-1)\rho}{1+(K-2)\rho+(K-1)\rho/(M-1)}\,\eta_Y$, which is from $(1-\rho)\,\eta_Y$ to "
+        r"$(1-\rho^2)\,\eta_Y$."
     ),
 )
 

@@ -5,10 +5,11 @@ K and every eta_Y too.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
-from marginaudit.reports.claim import BeyondTheRun, Claim
+from marginaudit.reports.claim import Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.claims.growth import VOCABULARIES, Floats, larger_zero, not_defined, smaller_zero
@@ -49,7 +50,7 @@ def beyond_steps(run: ClassRun) -> str | None:
 
     Raises
     ------
-    BeyondTheRun
+    NotFollowed
         The scan ends beyond `FARTHEST`, or see `not_defined`.
     """
     if run.M < 5:
@@ -57,7 +58,7 @@ def beyond_steps(run: ClassRun) -> str | None:
     if reason := not_defined(run):
         return reason
     if run.transition > FARTHEST:
-        raise BeyondTheRun(f"the scan ends at t = {run.transition:.3g}, beyond {FARTHEST:.0e} steps")
+        raise NotFollowed(f"the scan ends at t = {run.transition:.3g}, beyond {FARTHEST:.0e} steps")
     return None
 
 
@@ -105,6 +106,12 @@ def snap_times(run: ClassRun) -> Floats:
 def from_start(run: ClassRun) -> Floats:
     """`scan_times`, and t = 0."""
     return np.concatenate([[0.0], scan_times(run)])
+
+
+def from_first_step(run: ClassRun) -> Floats:
+    """`scan_times` from t = K on, where h is at 1."""
+    t = scan_times(run)
+    return np.unique(np.concatenate([[float(run.K)], t[t >= run.K]]))
 
 
 def once_under_way(run: ClassRun) -> Floats:
@@ -229,17 +236,17 @@ LEMMA9_SCAN = Claim(
     id="snap.lemma9.scan",
     source="arXiv 2305.16380, Lemma 9",
     statement=(
-        "Range R, t <= K ln M/eta_Y, h = h(t/K): exp(Mh) <= min(M-1, (M-1) M h), h = O(eta_Y t/(M K)), "
+        "Range R, K <= t <= K ln M/eta_Y, h = h(t/K): exp(Mh) <= min(M-1, (M-1) M h), h = O(eta_Y t/(M K)), "
         "gamma = O(eta_Y t/K)."
     ),
     formula=(
-        r"t\le\frac{K\ln M}{\eta_Y}:\quad\exp(Mh)\le\min(M-1,(M-1)Mh),\quad "
+        r"K\le t\le\frac{K\ln M}{\eta_Y}:\quad\exp(Mh)\le\min(M-1,(M-1)Mh),\quad "
         r"h=O\left(\frac{\eta_Yt}{MK}\right),\quad\gamma=O\left(\frac{\eta_Yt}{K}\right)"
     ),
     assumptions=RANGE_R,
     judgement=Parts(
         {
-            "exp(Mh) <= min(M-1, (M-1) M h)": _at_most(power, from_start, smaller),
+            "exp(Mh) <= min(M-1, (M-1) M h)": _at_most(power, from_first_step, smaller),
             "h along t": SCAN_H,
             "h along M": _uniform("h", _scan_y, lambda M, y: y / M),
             "gamma along t": SCAN_GAMMA,
@@ -250,6 +257,15 @@ LEMMA9_SCAN = Claim(
         ),
     ),
     absent=outside_range,
+)
+
+LEMMA9_SCAN_ANY_T = replace(
+    LEMMA9_SCAN,
+    id="snap.lemma9.scan.any-t",
+    source="arXiv 2305.16380, Lemma 9, from t = 0 on",
+    statement="Range R, 0 <= t <= K ln M/eta_Y, h = h(t/K): exp(Mh) <= min(M-1, (M-1) M h).",
+    formula=r"0\le t\le\frac{K\ln M}{\eta_Y}:\quad\exp(Mh)\le\min(M-1,(M-1)Mh)",
+    judgement=_at_most(power, from_start, smaller),
     instead=(
         r"$e^{Mh}>(M-1)Mh$ from $t=0$ up to $t=K(2(M-1)x_0-1)/(M\eta_Y)$, about $K/(M\eta_Y)$, $x_0$ the smaller zero "
         "of $e^x-(M-1)x$; from there on all is true, with constants 1 (snap.lemma9.scan.rederived)."
@@ -385,4 +401,11 @@ THEOREM1_B_REDERIVED = Claim(
     absent=beyond_steps,
 )
 
-CLAIMS: tuple[Claim, ...] = (LEMMA9_SCAN, LEMMA9_SCAN_REDERIVED, LEMMA9_SNAP, THEOREM1_B, THEOREM1_B_REDERIVED)
+CLAIMS: tuple[Claim, ...] = (
+    LEMMA9_SCAN,
+    LEMMA9_SCAN_ANY_T,
+    LEMMA9_SCAN_REDERIVED,
+    LEMMA9_SNAP,
+    THEOREM1_B,
+    THEOREM1_B_REDERIVED,
+)

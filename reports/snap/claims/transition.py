@@ -9,13 +9,15 @@ import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
 from marginaudit.orders.snap import common_tokens, distinct_tokens, rescaled
-from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Parts
+from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
+from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Parts, Threshold
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.snap.claims.conditions import RANGE_R, outside_range_r
 from marginaudit.reports.snap.claims.moving import no_path
 from marginaudit.reports.snap.claims.speed import AFTER, BEFORE, beyond_steps
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.setting import no_inverse
 from marginaudit.training.snap.attention import (
     Logits,
     follow_common,
@@ -34,6 +36,9 @@ Floats = NDArray[np.float64]
 
 ASSUMPTIONS = ("uniform_classes", "single_common", "single_query")
 """Section 6: one common token, every next token has the same query."""
+
+PRINTED = (*ASSUMPTIONS, RANGE_R)
+"""Theorem 4 stands on Lemma 9, and so in range R, see `outside`."""
 
 FARTHEST_LOG, MOST_LOG = 1e12, 1e98
 """The ln M up to which B is swept, at least and at most."""
@@ -63,15 +68,20 @@ def no_overlap(run: ClassRun) -> str | None:
 
     Raises
     ------
-    BeyondTheRun
+    NotFollowed
         Overlaps are so weak that their squares are no float64.
     """
     if not common_tokens(run.dataset):
         return "No two classes share a token: there is no rho_0."
     reason = beyond_steps(run)
     if reason is None and not mean_square(run) > np.finfo(np.float64).tiny:
-        raise BeyondTheRun("overlaps are so weak that float64 does not have their squares")
+        raise NotFollowed("overlaps are so weak that float64 does not have their squares")
     return reason
+
+
+def outside(run: ClassRun) -> str | None:
+    """Why Theorem 4 says nothing of the run, or None; see `no_overlap`."""
+    return outside_range_r(run) or no_overlap(run)
 
 
 # Eq. 13
@@ -83,7 +93,7 @@ def no_weaker(run: ClassRun) -> str | None:
     bare = next((c.next for c in run.dataset.classes if not own[c.next]), None)
     if bare is not None:
         return f"Class {bare} has no distinct token: overlaps cannot be made weaker."
-    return no_overlap(run) or no_path(run)
+    return no_inverse(run) or no_overlap(run) or no_path(run)
 
 
 @once_a_run
@@ -207,13 +217,13 @@ CLOSED_FORM = Claim(
         "numerically with gamma(t) of h(t/K)."
     ),
     formula=r"B_n(t)=\frac14\ln\left(C_0+2\frac{\eta_Z}{\eta_Y}K(M-1)^2h^2(t/K)\right)",
-    assumptions=ASSUMPTIONS,
+    assumptions=PRINTED,
     judgement=Equal(
         measure=lambda run: along(run, run.steps.astype(float)),
         expected=lambda run: closed_form(run, printed=True),
         note=lambda run: f"C0 = {C0(run):.6g}; at t = 0 B_n is 0, and ln(C0)/4 is {np.log(C0(run)) / 4:.4g}.",
     ),
-    absent=no_overlap,
+    absent=outside,
     instead=(
         r"Eq. 124 leaves out the lower limit of its integral, $\ln(C_0)/4$: "
         r"$B_n(t)=\frac14\ln(1+2(\eta_Z/\eta_Y)K(M-1)^2h^2(t/K)/C_0)$ (snap.theorem4.closed-form.rederived)."
@@ -228,6 +238,8 @@ CLOSED_FORM_REDERIVED = replace(
         "ln(C0 + 2 (eta_Z/eta_Y) K (M-1)^2 h^2(t/K))/4", "ln(1 + 2 (eta_Z/eta_Y) K (M-1)^2 h^2(t/K)/C0)/4"
     ),
     formula=r"B_n(t)=\frac14\ln\left(1+\frac{2}{C_0}\frac{\eta_Z}{\eta_Y}K(M-1)^2h^2(t/K)\right)",
+    assumptions=ASSUMPTIONS,
+    absent=no_overlap,
     judgement=Equal(
         measure=lambda run: along(run, run.steps.astype(float)),
         expected=lambda run: closed_form(run, printed=False),
@@ -241,6 +253,12 @@ def scan_times(run: ClassRun) -> Floats:
     """The recorded steps t < t_0', and times up to there."""
     last = scan_end(run.K, run.M, run.eta_Y)
     return np.unique(np.concatenate([run.steps[run.steps < last], last * BEFORE[:-1]]))
+
+
+def scan_from_first_step(run: ClassRun) -> Floats:
+    """`scan_times` from t = K on, where h is at 1."""
+    t = scan_times(run)
+    return np.unique(np.concatenate([[float(run.K)], t[t >= run.K]]))
 
 
 def snap_times(run: ClassRun) -> Floats:
@@ -280,11 +298,13 @@ def _pieces(
         measure=measure,
         lower=lambda run, t: piece(run, low(run.M, _y(run, t)), printed=printed),
         upper=lambda run, t: piece(run, high(run.M, _y(run, t)), printed=printed),
+        threshold=lambda run: Threshold(float(times(run)[0])),
     )
 
 
 def _scan(*, printed: bool) -> Bounded:
-    return _pieces(scan_times, lambda M, y: y - np.expm1(y) / M, lambda _, y: y, printed=printed)
+    times = scan_from_first_step if printed else scan_times
+    return _pieces(times, lambda M, y: y - np.expm1(y) / M, lambda _, y: y, printed=printed)
 
 
 def _snap(*, printed: bool) -> Bounded:
@@ -348,7 +368,7 @@ SLOWLY = HiddenConstant(measure=scan_constants, shape=lambda run, L: np.ones(len
 EXPLICIT = "the (1+o(1)) of h taken as all that it can be there, "
 
 SCAN_STATEMENT = (
-    "Under eq. 13's ODE, for t < t_0' = K ln M/eta_Y: B_n(t) = "
+    "Under eq. 13's ODE, for {first}t < t_0' = K ln M/eta_Y: B_n(t) = "
     "ln({start} + 2 (M-1)^2 eta_Y eta_Z t^2/(K M^2{over}))/4, "
     + EXPLICIT
     + "from 1 - (exp(y)-1)/(M y) to 1 with y = eta_Y t/K; and B_n = O(ln t), t >= 2, with one constant for every M."
@@ -366,10 +386,10 @@ MISSING_START = r"What is printed is $\ln(C_0)/4$ too much, which eq. 124 leaves
 SCAN = Claim(
     id="snap.theorem4.scan",
     source=f"{SOURCE}, Theorem 4, eq. 14, attention scanning",
-    statement=SCAN_STATEMENT.format(start="C0", over=""),
+    statement=SCAN_STATEMENT.format(first="K <= ", start="C0", over=""),
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2(M-1)^2}{KM^2}\eta_Y\eta_Zt^2\right)=O(\ln t),\qquad "
-    r"t\lt t_0'=\frac{K\ln M}{\eta_Y}",
-    assumptions=ASSUMPTIONS,
+    r"K\le t\lt t_0'=\frac{K\ln M}{\eta_Y}",
+    assumptions=PRINTED,
     judgement=Parts(
         {
             "Eq. 14": _scan(printed=True),
@@ -377,7 +397,7 @@ SCAN = Claim(
         },
         note=gap,
     ),
-    absent=no_overlap,
+    absent=outside,
     instead=MISSING_START.format(part="scan"),
 )
 
@@ -385,8 +405,10 @@ SCAN_REDERIVED = replace(
     SCAN,
     id="snap.theorem4.scan.rederived",
     source=f"{SOURCE}, Theorem 4, eq. 14, attention scanning, with the lower limit of eq. 124",
-    statement=SCAN_STATEMENT.format(start="1", over=" C0"),
-    formula=SCAN.formula.replace(r"C_0+\frac{2(M-1)^2}{KM^2}", r"1+\frac{2(M-1)^2}{KM^2C_0}"),
+    statement=SCAN_STATEMENT.format(first="", start="1", over=" C0"),
+    formula=SCAN.formula.replace(r"C_0+\frac{2(M-1)^2}{KM^2}", r"1+\frac{2(M-1)^2}{KM^2C_0}").replace(r"K\le t", "t"),
+    assumptions=ASSUMPTIONS,
+    absent=no_overlap,
     judgement=Parts({"Eq. 14": _scan(printed=False), "B = O(ln t)": SLOWLY}, note=gap),
     instead="",
 )
@@ -404,9 +426,9 @@ SNAP = Claim(
     statement=SNAP_STATEMENT.format(start="C0", over=""),
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2}\frac{\eta_Z}{\eta_Y}\ln^2(M\eta_Yt/K)\right)"
     r"=O(\ln\ln t),\qquad t\ge t_0=\frac{2(1+o(1))K\ln M}{\eta_Y}",
-    assumptions=ASSUMPTIONS,
+    assumptions=PRINTED,
     judgement=Parts({"Eq. 14": _snap(printed=True), **LATE}, note=gap),
-    absent=no_overlap,
+    absent=outside,
     instead=MISSING_START.format(part="snap"),
 )
 
@@ -416,6 +438,8 @@ SNAP_REDERIVED = replace(
     source=f"{SOURCE}, Theorem 4, eq. 14, attention snapping, with the lower limit of eq. 124",
     statement=SNAP_STATEMENT.format(start="1", over=" C0"),
     formula=SNAP.formula.replace(r"C_0+\frac{2K(M-1)^2}{M^2}", r"1+\frac{2K(M-1)^2}{M^2C_0}"),
+    assumptions=ASSUMPTIONS,
+    absent=no_overlap,
     judgement=Parts({"Eq. 14": _snap(printed=False), **LATE}, note=gap),
     instead="",
 )
@@ -500,7 +524,7 @@ RATES = Claim(
     ),
     formula=r"t_0\downarrow\text{ in }\eta_Y;\quad B_n(t_0)\text{ depends on }\eta_Y/\eta_Z\text{ alone};\quad "
     r"B_n(t)\uparrow\text{ in }(\eta_Y,\eta_Z);\quad B_n(t)\downarrow\text{ in }\eta_Y,\ t\ge t_0",
-    assumptions=ASSUMPTIONS,
+    assumptions=PRINTED,
     judgement=Parts(
         {
             "Earlier transition": Bounded(
@@ -515,7 +539,19 @@ RATES = Claim(
         },
         note=earlier_reading,
     ),
+    absent=outside,
+)
+
+RATES_ANY_M = replace(
+    RATES,
+    id="snap.theorem4.rates.any-M",
+    source=f"{RATES.source}, for every M",
+    assumptions=ASSUMPTIONS,
     absent=no_overlap,
+    instead=(
+        "From $M=6$ on it is true at every step size; at $M=5$, just beyond the $t_0$ of both, the larger of two "
+        r"$\eta_Y$ near each other has the larger $B$ (docs/proofs-snap.md section 7.6)."
+    ),
 )
 
 CLAIMS: tuple[Claim, ...] = (
@@ -528,4 +564,5 @@ CLAIMS: tuple[Claim, ...] = (
     SNAP,
     SNAP_REDERIVED,
     RATES,
+    RATES_ANY_M,
 )

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from marginaudit.orders import InputError, counted, printable, shown_path
+from marginaudit.orders import InputError, counted, shown_path
 from marginaudit.orders.running_text import RunningText, alice, read_running_text
-from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.plotting import as_text, styled
 from marginaudit.reports.plots.style import FIGURE, MEASURED, REFERENCE
 from marginaudit.training.snap.text import TextRecipe, attention, train_on_text
 from marginaudit.training.snap.text.train import halves, windows_of
@@ -65,7 +65,7 @@ def text_of(path: Path | None) -> RunningText:
 
 
 def _title(text: RunningText, more: str) -> str:
-    name = printable(text.name).replace("$", r"\$")
+    name = as_text(text.name)
     return (
         f"{name}: {counted(len(text.tokens), 'word')}, M = {len(text.vocabulary)}; d = {RECIPE.d}, T = {RECIPE.T}, "
         f"batch {RECIPE.batch}, {more}"

@@ -1,0 +1,134 @@
+"""What is proved decides a verdict, for every t; what was measured stays beside it, as a check on the proof."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.run import BaseRun
+from marginaudit.reports.standing import Standing, Status
+from marginaudit.reports.verdict import Evidence, Finding, Verdict
+
+FINAL = {Verdict.BROKEN, Verdict.NOT_APPLICABLE}
+"""Verdicts that no proof changes: the statement says nothing of the dataset, or nothing was measured."""
+
+NO_NUMBERS: Mapping[str, Any] = dict.fromkeys(
+    ("measured", "bound", "slack", "constant", "repeats_within", "worst_step")
+)
+"""In place of those of a measurement that did not decide."""
+
+
+class Statement(Protocol):
+    """A claim, as far as a proof concerns it."""
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+
+    @property
+    def standing(self) -> Standing:
+        """What is known of it for every dataset."""
+
+    @property
+    def implications(self) -> tuple[Implication, ...] | None:
+        """What may decide it; None for a claim of no paper."""
+
+    def speaks(self, run: BaseRun[Any]) -> bool:
+        """Whether it is about something that the dataset has."""
+
+
+def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding) -> Finding:
+    """The finding with what follows from proved statements; of a claim of no paper it stays as it is.
+
+    A verdict that follows has the evidence ``proved``, and one that error bars hid is decided, either way. A
+    measurement that contradicts what is proved makes the row ``broken``: the proof, its conditions or the measurement
+    are wrong. Where nothing follows, recorded steps that leave out decades do not make a statement true; and where the
+    evidence is float64, the detail says why.
+    """
+    if claim.implications is None or measured.verdict in FINAL:
+        return measured
+    reasons = []
+    for implication in claim.implications:
+        reason = _unmet(implication, run)
+        if reason is not None:
+            reasons.append(reason)
+        elif implication.verdict is Verdict.HOLDS:
+            return _holding(claim, run, implication, measured)
+        else:
+            return _failing(claim, run, implication, measured)
+    if measured.verdict is Verdict.HOLDS and measured.left_out:
+        detail = f"Not decided: no step from {measured.left_out} was recorded. Where steps were recorded, it holds: "
+        measured = replace(measured, verdict=Verdict.INCONCLUSIVE, detail=detail + measured.detail)
+    if measured.evidence is not Evidence.FLOAT64:
+        return measured
+    return replace(measured, detail=f"{measured.detail} {_why_not(claim, measured, reasons)}".strip())
+
+
+def _unmet(implication: Implication, run: BaseRun[Any]) -> str | None:
+    """Why the implication says nothing of the run, or None; what is only tolerated of an assumption is not proved."""
+    for name in implication.assumed:
+        if not run.assumption(name).holds:
+            return f"assumption {name} of what it would follow from fails"
+    return run.reservation(implication.assumed).rstrip(".") or implication.unmet(run)
+
+
+def _holding(claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding) -> Finding:
+    follows = _follows(claim, implication)
+    if measured.verdict is Verdict.VIOLATED:
+        detail = f"THE MEASUREMENT VIOLATES WHAT IS PROVED, so one of the two is wrong. {follows} {measured.detail}"
+        return replace(measured, verdict=Verdict.BROKEN, detail=detail)
+    if measured.verdict is Verdict.INCONCLUSIVE:
+        if not claim.speaks(run):
+            return measured
+        detail = f"{follows} By itself the measurement is inconclusive: {measured.detail}"
+        verdict = Verdict.VACUOUS if _beyond_reach(measured) else Verdict.HOLDS
+        return replace(measured, verdict=verdict, evidence=Evidence.PROVED, detail=detail, **NO_NUMBERS)
+    if measured.evidence is Evidence.EXACT:
+        return measured
+    return replace(
+        measured, evidence=Evidence.PROVED, detail=f"{follows} Measured, {measured.evidence}: {measured.detail}"
+    )
+
+
+def _beyond_reach(measured: Finding) -> bool:
+    """Whether the bound exceeds what the quantity can reach at all, wherever it was looked."""
+    curve = measured.curve
+    if curve is None or curve.upper is None or curve.vacuous_above is None:
+        return False
+    return all(bound >= curve.vacuous_above for bound in curve.upper)
+
+
+def _failing(claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding) -> Finding:
+    """Of a statement that is proved to be false here: what was seen of that."""
+    follows = f"That it is false here follows from {implication}."
+    if measured.verdict is Verdict.VIOLATED:
+        if measured.evidence is not Evidence.FLOAT64:
+            return measured
+        return replace(measured, evidence=Evidence.PROVED, detail=f"{follows} Measured: {measured.detail}")
+    if measured.verdict is Verdict.INCONCLUSIVE:
+        if not claim.speaks(run):
+            return measured
+        seen = "By itself the measurement is inconclusive"
+    elif implication.unseen:
+        seen = f"The measurement does not show it, as {implication.unseen}"
+    else:
+        detail = f"THE MEASUREMENT CONTRADICTS WHAT IS PROVED, so one of the two is wrong. {follows} {measured.detail}"
+        return replace(measured, verdict=Verdict.BROKEN, detail=detail)
+    detail = f"{follows} {seen}: {measured.detail}"
+    return replace(measured, verdict=Verdict.VIOLATED, evidence=Evidence.PROVED, detail=detail, **NO_NUMBERS)
+
+
+def _follows(claim: Statement, implication: Implication) -> str:
+    if implication.sources == (claim.id,):
+        return f"Proved for every dataset that meets its assumptions, as this one does exactly ({implication.proof})."
+    return f"Follows from {implication}."
+
+
+def _why_not(claim: Statement, measured: Finding, reasons: list[str]) -> str:
+    if reasons:
+        return f"Not by proof: {'; '.join(dict.fromkeys(reasons))}."
+    if measured.verdict is Verdict.VIOLATED:
+        return "Not by proof: it is a run that violates it."
+    if claim.standing.status is Status.REFUTED:
+        return "Not by proof: the statement is refuted, by other data."
+    return f"Not by proof: the statement is {claim.standing.status}; not known is {claim.standing.settles}."
