@@ -33,10 +33,10 @@ class Command:
         assert isinstance(ended.value.code, int)
         return Answer(ended.value.code, out, err)
 
-    def json(self, *arguments: object) -> Any:
+    def json(self, *arguments: object, status: int = 0) -> Any:
         """The one document that `--json` prints."""
         answer = self(*arguments, "--json")
-        assert answer.status == 0, answer.err
+        assert answer.status == status, answer.err
         return strict_json(answer.out)
 
     def refused(self, *arguments: object) -> str:

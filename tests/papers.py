@@ -8,6 +8,7 @@ import pytest
 
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.verdict import Verdict
 
 
 def with_claims(*beginnings: str, name: str = "ntp") -> Paper:
@@ -22,7 +23,7 @@ def audit_only(monkeypatch: pytest.MonkeyPatch, *beginnings: str) -> None:
     monkeypatch.setattr("marginaudit.reports.command.audit.PAPERS", (with_claims(*beginnings),))
 
 
-def unmet(paper: Paper, target: str) -> Callable[[Any], str | None]:
-    """The condition of the one implication that decides a claim: why a run does not meet it, or None."""
-    [found] = [one for one in paper.implications if one.target == target]
+def unmet(paper: Paper, target: str, verdict: Verdict | None = None) -> Callable[[Any], str | None]:
+    """The condition of the one implication that decides a claim (so): why a run does not meet it, or None."""
+    [found] = [one for one in paper.implications if one.target == target and verdict in (None, one.verdict)]
     return found.unmet

@@ -37,6 +37,12 @@ def texts(module: ast.AST) -> Iterator[str]:
                 yield child.value
 
 
+def test_the_systems_claimed_are_those_whose_signals_are_used() -> None:
+    claimed = [line for line in SETTINGS["project"]["classifiers"] if line.startswith("Operating System")]
+    assert claimed == ["Operating System :: MacOS", "Operating System :: POSIX :: Linux"]
+    assert any("pthread_sigmask" in path.read_text(encoding="utf-8") for path in (ROOT / "reports").rglob("*.py"))
+
+
 def test_no_module_imports_itself_by_way_of_others() -> None:
     graph = grimp.build_graph("marginaudit", cache_dir=None)
     imports = nx.DiGraph(

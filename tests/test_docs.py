@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import CASES, dataset_to_document
+from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Claim, Verdict
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.sources import load
@@ -24,8 +24,8 @@ from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.standing import Status
 
 DOCS = Path(__file__).parents[1] / "docs"
-CELLS = sorted(path for path in (DOCS / "ablation").glob("*.json") if not path.name.endswith(".dataset.json"))
-FOUND = [path for path in CELLS if '"dataset": "' in path.read_text(encoding="utf-8")]
+CELLS = json.loads((DOCS / "ablation.json").read_text(encoding="utf-8"))
+FOUND = [(claim, name) for claim, cells in CELLS.items() for name, cell in cells.items() if cell["found"]]
 
 
 def script(name: str) -> ModuleType:
@@ -39,17 +39,29 @@ def script(name: str) -> ModuleType:
 
 def test_the_page_is_made_of_its_cells_and_complete() -> None:
     module = script("ablation")
-    assert all(module.cell_file(*cell).exists() for cell in module.cells())
+    assert {claim: set(cells) for claim, cells in CELLS.items()} == {
+        claim.id: {module.WHOLE, *claim.assumptions} for paper in PAPERS for claim in paper.claims
+    }
     assert (DOCS / "ablation.md").read_text(encoding="utf-8") == module.page()
 
 
+def test_the_default_audit_finds_what_its_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(DOCS)
+    assert script("make").default_audit() == (DOCS / "default-audit.md").read_text(encoding="utf-8")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.stem)
-def test_each_counterexample_breaks_its_assumption_and_violates_its_claim(path: Path) -> None:
-    answer = json.loads(path.read_text(encoding="utf-8"))
-    claim, without = LEDGER[answer["claim"]], answer["without"]
-    source = load(str(DOCS / answer["dataset"]), PAPERS)
-    paper, dataset, space = source.paper, source.dataset, source.paper.space
+@pytest.mark.parametrize(("name", "dropped_one"), FOUND)
+def test_each_counterexample_breaks_its_assumption_and_violates_its_claim(name: str, dropped_one: str) -> None:
+    claim, answer = LEDGER[name], CELLS[name][dropped_one]
+    without = None if dropped_one == "all kept" else dropped_one
+    paper = next(paper for paper in PAPERS if paper.has(claim))
+    dataset = (
+        load(str(DOCS / answer["dataset"]), PAPERS).dataset
+        if without is None
+        else paper.kind.from_document(answer["dataset"], name, name)
+    )
+    space = paper.space
     assert space is not None
     dropped = {without, *space.implies.get(without, ())} if without else set()
     for name in claim.assumptions:
@@ -61,8 +73,7 @@ def test_each_counterexample_breaks_its_assumption_and_violates_its_claim(path: 
 
 
 def test_the_package_has_a_counterexample_to_each_claim_found_violated_with_all_assumptions_kept() -> None:
-    answers = [json.loads(path.read_text(encoding="utf-8")) for path in CELLS]
-    violated = {answer["claim"] for answer in answers if answer["found"] and answer["without"] is None}
+    violated = {claim for claim, cells in CELLS.items() if cells["all kept"]["found"]}
     known = {claim.id for paper in PAPERS for claim in paper.claims if smallest_counterexample(paper, claim)}
     assert known == violated
     assert any(name.startswith("snap.") for name in known)
@@ -141,11 +152,26 @@ def test_the_claim_of_the_contributors_page_is_a_claim() -> None:
     assert claim.judge(Run(CASES["example-1"]())).verdict is Verdict.HOLDS
 
 
-def test_the_readmes_python_runs(
+def test_the_readmes_python_prints_what_it_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (block,) = python_blocks("README.md")
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "svop.json").write_text(json.dumps(dataset_to_document(CASES["example-1"]())))
+    exec(block, {})
+    printed = (DOCS.parent / "README.md").read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
+    assert capsys.readouterr().out == printed
+
+
+def test_the_readme_is_short() -> None:
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    assert len(text.encode()) <= 8000
+
+
+def test_the_python_of_the_page_of_commands_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (block,) = python_blocks("docs/commands.md")
+    monkeypatch.chdir(tmp_path)
     exec(block, {})
     assert "13/6" in capsys.readouterr().out

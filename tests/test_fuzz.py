@@ -47,10 +47,10 @@ GOOD = {
     "--column": ["text", "a"],
     "--max-vocabulary": ["2", "3", "1000"],
     "--max-length": ["1", "2", "32"],
-    "--table": ["table.csv"],
+    "--table": ["table.csv", "d.csv"],
     "--method": ["auto", "exact", "cvxpy"],
     "--only": ["ov", "kq"],
-    "--certificate": ["proof.json"],
+    "--certificate": ["proof.json", "d.json"],
     "--lr1": ["1e-100", "0.1", "7", "1e100"],
     "--lr2": ["1e-100", "0.1", "7", "1e100"],
     "--at": ["0", "0,1,2", "1"],
@@ -114,6 +114,7 @@ def test_any_file_to_classify_and_solve(file: tuple[str, bytes], command: tuple[
         (folder / file[0]).write_bytes(file[1])
         answer = kept(name, file[0], *arguments)
         assert kept(name, file[0], *arguments) == answer
+        assert (folder / file[0]).read_bytes() == file[1]
 
 
 @FAST
@@ -146,6 +147,7 @@ def test_any_text_to_realize(file: tuple[str, bytes], arguments: list[str]) -> N
         (folder / file[0]).write_bytes(file[1])
         answer = kept("realize", file[0], *arguments, "--out", "part.json")
         assert (folder / "part.json").exists() == (answer.status == 0)
+        assert (folder / file[0]).read_bytes() == file[1]
         if answer.status == 0:
             assert kept("realize", file[0], *arguments, "--out", "part.json") == answer
             found = kept("classify", "part.json", "--json")

@@ -1,5 +1,6 @@
 """The inequalities that docs/proofs.md rests on, each on instances that come close to breaking it; pages of proofs."""
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -48,7 +49,7 @@ def test_every_corrected_statement_on_sequence_classes_is_proved_on_their_page()
 def test_a_section_that_a_claim_names_is_about_it(name: str) -> None:
     headings = dict(re.findall(r"^### (\d\.\d) (.*)$", (DOCS / "proofs-snap.md").read_text(encoding="utf-8"), re.M))
     for number in re.findall(r"docs/proofs-snap\.md,? section ([\d.]*\d)", LEDGER[name].instead):
-        assert name in headings[number]
+        assert re.sub(r"\.any-\w+$", "", name) in headings[number]
 
 
 def formulas(page: str) -> tuple[list[str], list[str]]:
@@ -396,7 +397,7 @@ def test_kind_one(L: int, theta: float, first: float, past: list[float], absent:
 
 def test_kind_ones_inequality_in_L() -> None:
     L = np.arange(2, 10**6)
-    assert (L * np.log(L) >= 2 * (L - 2) / np.e).all()
+    assert (L * np.log(L) >= 2 * (L - 2) / math.e).all()
 
 
 def test_how_log_two_L_cubed_over_pi_min_is_used() -> None:
@@ -405,7 +406,7 @@ def test_how_log_two_L_cubed_over_pi_min_is_used() -> None:
         fallen = pi_min / (2 * L**3)  # exp(-Lambda)
         assert (fallen <= 1 / L**2).all()  # n0 is of kind (I)
         assert (2 * (L - 1) * L * fallen <= 1 / L).all()  # kind (II) has at most half the attention elsewhere
-        assert (L * fallen / np.e < pi_min / (2 * L**2) * np.log(2 * L**2 / pi_min)).all()  # the sum is negative
+        assert (L * fallen / math.e < pi_min / (2 * L**2) * np.log(2 * L**2 / pi_min)).all()  # the sum is negative
 
 
 @given(
@@ -466,7 +467,7 @@ def test_the_steps_of_lemma_7(data: Dataset, seed: int, A: float, scale: float) 
         else:
             assert total <= 0
             first += total
-    assert second <= common / np.e * (1 + 1e-9)
+    assert second <= common / math.e * (1 + 1e-9)
     assert first <= -common * np.log(2 * L**2 / pi_min) * (1 - 1e-9)
 
 
@@ -605,7 +606,7 @@ def test_lemma_9_1(data: Dataset, seed: int, power: float) -> None:
     assert np.sum((G / size - What) ** 2) <= 2 / gamma * (size - gamma) + rounding
     eta = gamma / 4
     fallen = np.log(p @ np.exp(-eta * Y))
-    assert fallen <= -eta * size + 9 / 8 * (np.e - 2) * eta * (size - gamma) + rounding
+    assert fallen <= -eta * size + 9 / 8 * (math.e - 2) * eta * (size - gamma) + rounding
 
 
 def test_lemma_9_1_on_two_orthogonal_pairs() -> None:
@@ -768,7 +769,7 @@ def test_lemma_10_1(data: Dataset, steps1: int) -> None:
 )
 @settings(max_examples=100)
 def test_corollaries_10_2_and_10_3(norm: float, N: int, L: int, share: float, small: float) -> None:
-    eta = small * norm / np.e
+    eta = small * norm / math.e
     size = N * float(L) ** 4
     t = np.concatenate([np.geomspace(2, 60, 400), np.geomspace(60, 1e40, 400)])
     for most, corollary in ((5, 3), (230, 2)):

@@ -8,9 +8,12 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.stats import binom
 
-from marginaudit.orders.snap import weakly_correlated_dataset
+from marginaudit.orders.snap import overlap_of, weakly_correlated_dataset
+from marginaudit.training.snap.attention import Logits, follow, mean_counts, rates, turned
+from marginaudit.training.snap.limit import Approximation, continuous
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star
 
 PAGE = (Path(__file__).parents[1] / "docs" / "proofs-snap.md").read_text(encoding="utf-8")
@@ -86,6 +89,16 @@ def test_1_3_the_scan_ends_before() -> None:
         assert precise_logit(mp.log(M), M, 1.0) < mp.log(M - 1)
 
 
+@pytest.mark.parametrize("M", [1000, 10**6, 10**15])
+def test_1_3_in_range_r_the_first_part_of_lemma_9_is_true_from_t_k_on(M: int) -> None:
+    x_0, eta = zeros(M)[0], 10 * mp.mpf(M) ** mp.mpf("-0.99")
+    assert x_0 < mp.mpf("0.00273")
+    assert (M - 1) * x_0 < mp.mpf("1.0028")
+    assert (2 * (M - 1) * x_0 - 1) / M < mp.mpf("1.0056") / M < eta
+    x = precise_logit(1, M, eta)
+    assert mp.exp(x) <= (M - 1) * x
+
+
 @pytest.mark.parametrize("M", [5, 1000, 10**9])
 def test_1_4_bounds_in_the_snap_and_the_constant_that_grows(M: int) -> None:
     x_1, needed = zeros(M)[1], []
@@ -101,6 +114,40 @@ def test_1_4_bounds_in_the_snap_and_the_constant_that_grows(M: int) -> None:
         L = mp.log(M)
         assert 2 * L <= 2 * x_1 <= 4 * L
         assert needed[0] >= mp.mpf("0.99") * L / (4 * L + 2) * 2 * L / mp.log(4 * L)
+
+
+def effective(K: int, M: int, rho: Any) -> Any:
+    """Eta' over eta of section 2.1."""
+    return (1 - rho) * (1 + (K - 1) * rho) / (1 + (K - 2) * rho + (K - 1) * rho / (M - 1))
+
+
+def test_2_1_the_effective_rate_of_the_flow_integrated_in_float64() -> None:
+    """Ten classes of overlap 1/2 by the flow of eq. 7 itself, on a clock of ln t: 0.55 of eta_Y, not 5.5."""
+    K, M, rho = 10, 1000, 0.5
+    gram = np.full((K, K), rho) + (1 - rho) * np.eye(K)
+    own = np.eye(K, K + 1)
+
+    def turn(log_t: float, flat: Any) -> Any:
+        W = flat.reshape(K, K + 1)
+        powers = np.exp(W - W.max(axis=1, keepdims=True)) * np.append(np.ones(K), M - K)
+        alpha = powers / powers.sum(axis=1, keepdims=True)
+        return (np.exp(log_t) / K * gram @ (own - alpha / np.append(np.ones(K), M - K))).ravel()
+
+    found = solve_ivp(turn, (-9, 25), np.zeros(K * (K + 1)), method="LSODA", rtol=1e-9, atol=1e-9)
+    W = found.y[:, -1].reshape(K, K + 1)
+    powers = np.exp(W[0] - W[0, 0]) * np.append(np.ones(K), M - K)
+    residual = powers[1:].sum() / powers.sum()
+    assert K * (M - 1) / (M * np.exp(25)) / residual == pytest.approx(float(effective(K, M, rho)), rel=1e-3, abs=0)
+    assert f"{float(effective(K, M, rho)):.2f}" == "0.55"
+
+
+def test_2_1_sgd_in_turn_after_the_first_round() -> None:
+    K, M, eta, rho = 3, 7, 0.5, 0.2
+    W = np.zeros((K, M))
+    for n in range(K):
+        error = np.eye(M)[n] - np.exp(W[n]) / np.exp(W[n]).sum()
+        W += eta * np.where(np.arange(K) == n, 1.0, rho)[:, np.newaxis] * error
+    assert W[0, -1] < -eta / M < -(1 - rho) * eta / M
 
 
 @pytest.mark.parametrize(("K", "M", "rho"), [(2, 3, 0.3), (3, 20, 0.05), (4, 4, 0.5)])
@@ -121,6 +168,13 @@ def test_2_1_what_follows_from_the_closed_form(K: int, M: int, rho: Any) -> None
         slope = (K - 1) * mp.exp(y(tau)) + M - K + 1 + (K - 1) * rho * (1 - mp.exp(y(tau)))
         assert abs(mp.diff(x, tau) - slope) < 1e-15
     assert abs(y(mp.mpf(10) ** 4) - mp.log(a / (1 - rho))) < 1e-30
+    late = mp.mpf(10) ** 4 / M
+    S = mp.exp(x(late)) + (K - 1) * mp.exp(y(late)) + M - K
+    time = mp.exp(x(late)) / (M * (1 + (K - 1) * rho))  # eta t/K, as dt = K S/eta dtau and S ~ e^x
+    residual = ((K - 1) * mp.exp(y(late)) + M - K) / S
+    rate = (M - 1) / (M * time) / residual  # over that of no overlaps, (M-1)/(eta M t/K)
+    assert abs(rate - effective(K, M, rho)) < 1e-30
+    assert (1 - rho) - mp.mpf("1e-50") <= rate < 1 - rho**2
     if K == M:  # v = x - y is M h((1 - rho) t/K)
         v = x(1) - y(1)
         S = mp.exp(x(1)) + (K - 1) * mp.exp(y(1))
@@ -181,6 +235,46 @@ def test_2_5_how_long_the_first_step_leads() -> None:
         assert precise_star(1, M, eta)[1] / precise_logit(mean, M, eta) - 1 >= 1 - mp.mpf("1e-30")
 
 
+def test_2_6_the_numbers_of_lemma_12() -> None:
+    def least(K: int) -> Any:
+        return 1 / (mp.sqrt(10) * K)
+
+    def room(u: Any, epsilon: Any) -> Any:
+        return 2 * (mp.sqrt(u) - mp.mpf(epsilon)) ** 2 - u
+
+    assert least(2) < mp.mpf("0.1582")
+    assert mp.sqrt(mp.log(2)) > mp.mpf("0.8325")
+    assert (1 - 1 / mp.sqrt(2)) * mp.mpf("0.8325") >= mp.mpf("0.1582")
+    assert mp.sqrt(mp.log(4)) > mp.mpf("1.1774")
+    assert least(4) < mp.mpf("0.0791")
+    assert room(mp.log(4), "0.0791") > mp.mpf("1.02") > mp.log(2)
+    assert least(3) < mp.mpf("0.1055")
+    assert room(mp.mpf("1.13"), "0.1055") > mp.mpf("0.703") > mp.mpf("0.694") > mp.log(2)
+    assert 3 * mp.exp(mp.mpf("-1.13")) > mp.mpf("0.96")
+    assert mp.sqrt(mp.log(3)) > mp.mpf("1.048")
+    assert (
+        mp.mpf(2) / 3 / (mp.mpf("1.048") - mp.mpf("0.1055")) ** 2
+        < mp.mpf(2) / 3 / mp.mpf("0.942") ** 2
+        < mp.mpf("0.76")
+    )
+
+
+@pytest.mark.parametrize("K", [2, 3, 4, 10])
+def test_2_6_the_printed_theta_by_the_binomial_law(K: int) -> None:
+    """|theta| <= |N_n - N-bar|/N-bar, whose chance of more is at most delta from N = 10 K^2 on; K >= 3: K of one."""
+    for N in (10 * K**2, 10 * K**2 + 1, 10 * K**2 + K - 1, 1000 * K**2):
+        mean, k = -(-N // K), np.arange(N + 1)
+        chance = binom.pmf(k, N, 1 / K)
+        for delta in (0.999, 0.97, 0.9, 0.5, 0.1, 1e-3, 1e-8):
+            missed = np.abs(k - mean) / mean > K / np.sqrt(N) * np.sqrt(np.log(K / delta))
+            if K == 2:
+                missed |= missed[::-1]
+            assert (1 if K == 2 else K) * chance[missed].sum() <= delta
+    star = precise_star(60, 50, 0.9)
+    for n in range(61):
+        assert abs(star[n] / star[20] - 1) <= mp.mpf(abs(n - 20)) / 20
+
+
 @pytest.mark.parametrize(("K", "seed"), [(3, 0), (4, 1), (5, 2)])
 def test_3_1_and_3_3_entries_of_E_prime(K: int, seed: int) -> None:
     E = weakly_correlated_dataset(K=K, M=10**6, seed=seed).overlap.E
@@ -201,3 +295,325 @@ def test_3_3_equal_overlaps(K: int, e: float) -> None:
     assert E_prime[0, 1] == pytest.approx(e / ((1 - e) * (1 + (K - 1) * e)), rel=1e-12, abs=0)
     if K == 2:
         assert E_prime[0, 1] == pytest.approx(e / (1 - e**2), rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("K", [2, 3, 10, 40])
+@pytest.mark.parametrize("times", [1, 7, 1000])
+def test_2_3_counts_are_within_3_delta_whatever_delta_is(K: int, times: int) -> None:
+    N = 10 * K * K * times + 1
+    mean, mode = -(-N // K), (N + 1) // K
+    assert abs(mode - mean) <= 1 >= abs(mode - N / K)
+    assert np.floor(np.sqrt(N)) + 2 <= 1.317 * np.sqrt(N)
+    for chance in (1e-12, 1e-6, 0.01, 0.3, 0.5, 0.9, 1 - 1e-6):  # 1 - delta
+        Delta = np.ceil(np.sqrt(-N * np.log1p(-chance)))
+        least = chance if chance > 0.5 else max(min(0.75, 1.138 * np.sqrt(chance)), chance)
+        for middle, room, probability in ((mode, 2 * Delta, least * (chance <= 0.5)), (mean, 3 * Delta, chance)):
+            inside = binom.cdf(middle + room, N, 1 / K) - binom.cdf(middle - room - 1, N, 1 / K)
+            assert inside >= probability - 1e-12
+    assert 0.75 * 2 / 1.317 > 1.138
+
+
+@pytest.mark.parametrize("M", [4, 5, 1000, 10**12])
+@pytest.mark.parametrize("eta", [1e-3, 0.5, 20.0])
+def test_2_3_late_shares(M: int, eta: float) -> None:
+    x_1, share = zeros(M)[1], {}
+    for factor in (1, 30):
+        m = factor * 2 * x_1 / eta
+        for part in ("0.7", "0.99", "1", "1.01", "1.3", "5"):
+            power = mp.exp(precise_logit(mp.mpf(part) * m, M, eta))
+            assert power >= mp.mpf(2) / 7 * M * mp.mpf(eta) * mp.mpf(part) * m
+            share[part] = 1 / (M - 1 + power)
+        for part, value in share.items():
+            assert abs(value / share["1"] - 1) <= 5 * abs(mp.mpf(part) - 1)
+
+
+@pytest.mark.parametrize("K", [2, 3, 50])
+def test_2_3_a_class_that_is_never_drawn_needs_any_constant(K: int) -> None:
+    M, eta, needed = 5000, 0.5, []
+    for N in (10 * K * K * 10**4, 10 * K * K * 10**8):
+        evidence = mp.log(2) + N * mp.log(mp.mpf(K) / (K - 1))  # ln(1/delta), delta = (1-1/K)^N/2
+        mean = -(-N // K)
+        ratio = mp.ceil(mp.sqrt(N * evidence)) / mean
+        assert ratio <= K * mp.sqrt(mp.log(mp.mpf(K) / (K - 1)) + mp.log(2) / N) + mp.mpf(K) / N < 2 * K
+        apart = mp.expm1(precise_logit(mean, M, eta)) / M
+        assert apart >= mp.mpf(2) / 7 * mp.mpf(eta) * mean - mp.mpf(1) / M
+        needed.append(apart / ratio)
+    assert needed[1] > 9000 * needed[0]
+
+
+@pytest.mark.parametrize(("K", "M", "eta"), [(2, 5, 0.5), (3, 1000, 1.0), (10, 10**6, 0.01)])
+def test_2_6_so_many_steps_are_enough(K: int, M: int, eta: float) -> None:
+    for epsilon in (0.9, 0.1, 1e-3):
+        S = mp.ceil((1 / mp.mpf(epsilon) + mp.log(M / mp.mpf(epsilon))) / eta)
+        left = mp.sqrt(mp.mpf(M) * (M - 1)) / (M - 1 + mp.exp(precise_logit(S, M, eta)))
+        assert left <= epsilon
+        for delta in (0.5, 1e-2, 1e-12):
+            N = int(mp.ceil(K * max(2 * S, 8 * mp.log(K / mp.mpf(delta)))))
+            assert K * binom.cdf(int(S) - 1, N, 1 / K) <= K * np.exp(-N / K / 8) <= delta * (1 + 1e-9)
+    one = precise_star(1, M, eta)[0]
+    assert one == 0  # of a class that was never drawn: sqrt(M (M-1))/M
+    assert abs(mp.sqrt(mp.mpf(M) * (M - 1)) / M - mp.sqrt(1 - mp.mpf(1) / M)) < 1e-50
+
+
+def weak_overlap(K: int, seed: int) -> Any:
+    """E of random features with |lambda_1| < 1/K and no eigenvalue near 0."""
+    rng = np.random.default_rng(seed)
+    while True:
+        C = np.hstack(
+            [rng.exponential(size=(K, 6)) ** 3 * (rng.random((K, 6)) < 0.6) * rng.uniform(0.05, 1), np.eye(K)]
+        )
+        f = C / np.linalg.norm(C, axis=1, keepdims=True)
+        E = f @ f.T - np.eye(K)
+        np.fill_diagonal(E, 0)
+        sizes = np.abs(np.linalg.eigvalsh(E))
+        if 1e-4 < sizes.min() <= sizes.max() < 1 / K:
+            return E
+
+
+@pytest.mark.parametrize("K", [3, 4, 8])
+@pytest.mark.parametrize("seed", range(5))
+def test_3_4_how_uneven_counts_may_be(K: int, seed: int) -> None:
+    E = weak_overlap(K, seed)
+    values, inverse = np.abs(np.linalg.eigvalsh(E)), np.linalg.inv(np.eye(K) + E)
+    E_prime, M = np.eye(K) - inverse, 36 / values.min() ** 2
+    bound = 36 * K**2 / (K + 1) * np.sqrt(K - 1) * (M - 1) / M
+    for n in range(K):
+        e = np.linalg.norm(E[n])
+        assert E_prime[n, n] == pytest.approx(-E[n] @ inverse @ E[n], rel=1e-9, abs=1e-14)
+        assert -E_prime[n, n] >= K / (K + 1) * e**2
+        below = np.minimum(np.delete(E_prime[n], n), 0).sum()
+        assert below >= -e / np.sqrt(K - 1)
+        assert bound < (M - 1) * K / (K + 1) * np.sqrt(K - 1) * e
+        assert -(M - 1) * E_prime[n, n] + bound * below > 0
+
+
+def test_3_4_the_numbers() -> None:
+    assert 36 * 9 / 4 * np.sqrt(2) * 0.999 > 114 > 36
+    assert 4 * np.log(4) - 3 >= 2.5
+    assert 1 - 1 / 9 - np.log(9) / 9 >= 0.64
+    for K in range(3, 50):
+        assert K * (np.exp(-6.4 * K) + np.exp(-25 * K)) < 1.4e-8
+    for mean in (10, 30, 300):  # Chernoff's bounds, K = 10
+        assert binom.sf(4 * mean, 10 * mean, 0.1) <= np.exp(-2.5 * mean)
+        assert binom.cdf(np.ceil(mean / 9) - 1, 10 * mean, 0.1) <= np.exp(-0.64 * mean)
+
+
+@pytest.mark.parametrize("K", [2, 3, 6])
+@pytest.mark.parametrize("seed", range(4))
+def test_7_7_rows_that_add_up_to_one_at_most(K: int, seed: int) -> None:
+    E = weak_overlap(K, seed)
+    E_prime, M = np.eye(K) - np.linalg.inv(np.eye(K) + E), 36 * K * K
+    assert E.sum(axis=1).max() < 1
+    assert (E_prime.sum(axis=1) > 0).all()
+    xi = M / (M - 1) * (-np.diag(E_prime) + (E_prime.sum(axis=1) - np.diag(E_prime)) / (M - 1))
+    assert (xi >= (M / (M - 1)) ** 2 * -np.diag(E_prime)).all()
+
+
+def test_7_8_one_common_token() -> None:
+    for v in ([0.3, 0.5, 0.1], [1.0, 0.4, 0.6], [0.999, 0.001], [1.0, 0.5]):
+        D, K = 1 - np.array(v) ** 2, len(v)
+        E_prime = np.eye(K) - np.linalg.inv(np.diag(D) + np.outer(v, v))
+        for n, k in combinations(range(K), 2):
+            if v[0] == 1:
+                expected = v[k] / D[k] if n == 0 else 0.0
+            else:
+                expected = v[n] * v[k] / (D[n] * D[k]) / (1 + sum(x * x / d for x, d in zip(v, D, strict=True)))
+            assert E_prime[n, k] == pytest.approx(expected, rel=1e-9, abs=1e-15)
+        if v[0] == 1:
+            assert np.linalg.det(np.diag(D) + np.outer(v, v)) == pytest.approx(np.prod(D[1:]), rel=1e-12, abs=0)
+
+
+def phi_with_G_and_S(C: Any, asked: Any) -> tuple[float, Any, Any]:
+    """-ln det(I+E), its gradient G and S of section 7.9, shape (queries, tokens), at attention proportional to C."""
+    f = C / np.linalg.norm(C, axis=1, keepdims=True)
+    one_and_E = f @ f.T
+    d = np.linalg.solve(one_and_E, f)
+    G, S = np.zeros((asked.max() + 1, f.shape[1])), np.zeros((asked.max() + 1, f.shape[1]))
+    np.add.at(G, asked, 2 * f * (f - d))
+    np.add.at(S, asked, f * (d.sum(axis=0) - f))
+    return -float(np.linalg.slogdet(one_and_E)[1]), G, S
+
+
+@pytest.mark.parametrize("K", [2, 3, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_7_9_how_phi_moves(K: int, seed: int) -> None:
+    data = weakly_correlated_dataset(K=K, M=10**4 * K * K, seed=seed, queries=2)
+    logits = Logits(data)
+    rng = np.random.default_rng(seed)
+    z = rng.standard_normal(len(logits.names)) / 10
+    Phi, G, S = phi_with_G_and_S(logits.attended(z), logits.asked)
+    for i in range(len(z)):
+        one = 1e-5 * (np.arange(len(z)) == i)
+        ahead, behind = (phi_with_G_and_S(logits.attended(at), logits.asked)[0] for at in (z + one, z - one))
+        assert (ahead - behind) / 2e-5 == pytest.approx(G[logits.pairs][i], rel=1e-4, abs=1e-9)
+    level = continuous(np.array(50.0), data.M, 0.5)
+    found = rates(logits, Approximation(z, np.zeros(len(z))), mean_counts(level, K))
+    turned = float(found.gradient.gamma.value) * (data.M / (data.M - 1)) ** 2
+    assert found.z_dot.value == pytest.approx((-turned * (G / 2 + S / data.M))[logits.pairs], rel=1e-8, abs=1e-15)
+    E = found.overlap.E
+    values = np.linalg.eigvalsh(E)
+    if Phi < 0.51 / (K - 1):
+        assert values.max() < 0.9 or K == 2
+        assert E.sum(axis=1).max() < np.sqrt(0.969)
+        assert np.linalg.norm(S) <= np.sqrt(2) * E.sum() <= 2 * np.sqrt(K)
+        assert (E**2).sum() <= 3.8 * Phi
+
+
+def test_7_9_the_numbers() -> None:
+    assert 0.9 - np.log(1.9) > 0.51 / 2 == 0.255
+    assert pytest.approx(0.969, rel=1e-12, abs=0) == 1.9 * 0.51
+    assert 3.8 * 0.51 < 2
+    for x in np.linspace(-0.99, 0.9, 1000):
+        assert x - np.log1p(x) >= x * x / 3.8
+        assert x - np.log1p(x) <= x * x / (2 * (1 - abs(x))) + 1e-15
+    for K in (3, 4, 10, 1000):
+        Phi = 0.51 / (K - 1)
+        assert (K - 1) * 1.9 * -np.expm1(-Phi) < 0.969
+
+
+def test_7_9_phi_stays_below_its_bound_and_rises_near_a_stationary_point() -> None:
+    data = weakly_correlated_dataset(K=4, M=5000, seed=1)
+    steps, eta_Y, eta_Z = np.array([1, 10**3, 10**6, 10**9]), 0.5, 0.3
+    path = follow(data, turned(steps, 4, 5000, eta_Y, eta_Z).value)
+    start = phi_with_G_and_S(path.logits.attended(np.zeros(len(path.logits.names))), path.logits.asked)[0]
+    for t, z in zip(steps, path.z.value, strict=True):
+        way = 4 * float(precise_logit(t / 4, 5000, eta_Y)) / 5000
+        assert phi_with_G_and_S(path.logits.attended(z), path.logits.asked)[0] <= start + eta_Z / eta_Y * way**2
+    D = np.array([[0.99, 0.003, 0.007], [0.006, 0.988, 0.006], [0.004, 0.009, 0.987]])
+    for row in D:
+        assert "&".join(f"{x:g}" for x in row) in PAGE
+    assert D.sum(axis=0) == pytest.approx(1, rel=1e-12, abs=0)
+    assert D.sum(axis=1) == pytest.approx(1, rel=1e-12, abs=0)
+    _, G, S = phi_with_G_and_S(np.sqrt(D), np.zeros(3, dtype=int))
+    assert np.abs(G).max() < 1e-14 < 1e-3 < np.abs(S).max()
+    C = np.sqrt(D) * np.exp([0, 1e-5, 0])
+    values = np.abs(np.linalg.eigvalsh(overlap_of(C / C.sum(axis=1, keepdims=True)).E))
+    assert 6 / np.sqrt(4000) <= values.min() < values.max() < 1 / 3
+    _, G, S = phi_with_G_and_S(C, np.zeros(3, dtype=int))
+    assert (G * G).sum() / 2 + (G * S).sum() / 4000 < -1e-13
+
+
+@pytest.mark.parametrize("M", [1000, 10**4, 10**15])
+def test_8_1_after_one_step(M: int) -> None:
+    x_0, x_1 = zeros(M)
+    L = mp.log(M)
+    omega_0 = 1 + mp.log(x_0) / L
+    assert omega_0 < 4 / ((M - 1) * L) < mp.mpf("0.0006")
+    assert mp.power(M, omega_0 - 1) < mp.power(M, mp.mpf("-0.99"))
+    for eta in (10 * mp.power(M, mp.mpf("-0.99")), mp.mpf("0.3"), mp.mpf("0.999")):
+        x = precise_logit(1, M, eta)
+        assert mp.expm1(x) <= (mp.e - 1) * x
+        assert mp.mpf("0.999") * eta < M / (M + mp.e - 2) * eta <= x <= eta
+        assert eta > 10 * x_0
+        assert x_0 < x < 1 < x_1
+
+
+@SIZES
+def test_8_2_the_share_falls(M: int, eta: float) -> None:
+    for s in (mp.mpf("0.3"), mp.mpf(4), mp.mpf(1000)):
+        x = precise_logit(s, M, eta)
+        g = 1 / (M - 1 + mp.exp(x))
+        slope = -M * mp.exp(x) * g**2 * eta * g
+        step = s * mp.mpf(10) ** -15
+        near = [1 / (M - 1 + mp.exp(precise_logit(time, M, eta))) for time in (s - step, s + step)]
+        assert abs((near[1] - near[0]) / (2 * step * slope) - 1) < 1e-20
+        assert -slope <= g * M / (M - 1) * eta / 4
+    g = 1 / (2 * mp.mpf(M - 1))  # where exp(x) = M - 1
+    assert abs(M * (M - 1) * g**3 * eta - g * M / (M - 1) * mp.mpf(eta) / 4) < 1e-45
+
+
+def test_8_3_two_radii_are_enough() -> None:
+    for delta in (0.5, 0.1, 1e-9):
+        assert mp.log(2 / mp.mpf(delta)) <= 2 * mp.log(1 / mp.mpf(delta)) + 1e-50
+    for K in (2, 3, 7, 40):
+        for N in range(10 * K * K, 10 * K * K + 4):
+            b, mean = (N + 1) // K, -(-N // K)
+            chances = binom.pmf(np.arange(N + 1), N, 1 / K)
+            assert chances[b] == pytest.approx(chances.max(), rel=1e-9, abs=0)
+            assert 0 <= mean - b <= 1
+            assert abs(b - N / K) <= 1
+            L = int(np.ceil(np.sqrt(2 * N * (1 - 1 / K) / K))) + 1
+            assert chances[max(b - L, 0) : b + L + 1].sum() >= 0.5
+            assert np.sqrt(2 * N) + 5 >= 2 * L + 1
+            for delta in (0.5000001, 0.6, 0.9, 0.99, 1 - 1 / N, 1 - 1e-9, 0.3, 0.01, 1e-6):
+                radius, p = int(np.ceil(np.sqrt(N * np.log(1 / delta)))), 1 - delta
+                if delta > 0.5:
+                    assert radius**2 >= N * p * (1 - 1e-6)
+                    assert 10 * p <= 2 * radius - 1
+                    assert 2 * p * (np.sqrt(2 * N) + 5) <= 4 * radius - 1
+                inside = chances[max(mean - 2 * radius, 0) : mean + 2 * radius + 1].sum()
+                assert inside >= p - 1e-12
+
+
+def test_8_4_a_completion_that_leans_on_a_feature() -> None:
+    rng = np.random.default_rng(3)
+    F, _ = np.linalg.qr(rng.normal(size=(5, 3)))
+    F[:, :2] += 0.1 * F[:, [1, 0]]
+    f, u = F[:, :2], F[:, 2] - F[:, :2] @ np.linalg.lstsq(F[:, :2], F[:, 2], rcond=None)[0]
+    W = rng.normal(size=(2, 4))
+    Y = f @ np.linalg.inv(f.T @ f) @ W
+    assert pytest.approx(W, rel=1e-12, abs=1e-12) == f.T @ Y
+    assert u @ Y == pytest.approx(np.zeros(4), abs=1e-12)
+    assert (f[:, 0] / 2 + u) @ Y == pytest.approx(W[0] / 2, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(("K", "seed"), [(2, 0), (3, 0), (4, 1)])
+def test_8_6_what_is_left_beside_E_prime(K: int, seed: int) -> None:
+    M = 10**6
+    E = weakly_correlated_dataset(K=K, M=M, seed=seed).overlap.E
+    largest = np.abs(np.linalg.eigvalsh(E)).max()
+    E_prime = np.eye(K) - np.linalg.inv(np.eye(K) + E)
+    assert np.abs(E_prime).max() <= np.linalg.norm(E_prime, 2) <= largest / (1 - 1 / K) < 1 / (K - 1)
+    q_1, q_0 = M / (M - 1), -M / (M - 1) ** 2
+    grown = np.random.default_rng(seed).uniform(0, 2, K)
+    delta_1 = np.abs(q_1 * grown - 1).max()
+    for n in range(K):
+        v = grown * np.where(np.arange(K) == n, q_1, q_0)
+        weights = (np.eye(K) - E_prime) @ v
+        others = [k for k in range(K) if k != n]
+        rest = {j: sum(grown[k] * E_prime[k, j] for k in others) for j in range(K)}
+        delta_2 = -q_0 * rest[n]
+        assert weights[n] == pytest.approx((1 - E_prime[n, n]) * q_1 * grown[n] + delta_2, rel=1e-12, abs=0)
+        assert abs(delta_2) <= 2 * -q_0 * (1 + delta_1)
+        for j in others:
+            delta_3 = -q_0 * (grown[j] - rest[j])
+            assert -weights[j] == pytest.approx(E_prime[n, j] * q_1 * grown[n] + delta_3, rel=1e-9, abs=1e-15)
+            assert max(abs(delta_3), -q_0 * abs(grown[j] + rest[j])) <= 2 * -q_0 * (1 + delta_1)
+    assert 2 * mp.mpf("1.3") * mp.mpf(1000) ** 2 / 999**2 < mp.mpf("2.61") < 3
+    assert "$2.6\\frac{M^2}{(M-1)^2}\\lt2.61\\lt3$" in PAGE
+
+
+@pytest.mark.parametrize("M", [5, 1000, 10**9])
+def test_8_8_and_8_9_B_beside_eq_14(M: int) -> None:
+    K, eta_Y, eta_Z, C0 = 3, mp.mpf("0.3"), mp.mpf("0.02"), mp.mpf(50)
+    A = 2 * K * mp.mpf(M - 1) ** 2 / (C0 * M**2) * eta_Z / eta_Y
+    for y in (mp.mpf("0.01"), mp.log(M) / 2, mp.log(M)):
+        x, t = precise_logit(y, M, 1.0), K * y / eta_Y
+        assert y - mp.expm1(y) / M <= x <= y
+        assert abs(A * (y * M / (M - 1)) ** 2 - 2 * eta_Y * eta_Z * t**2 / (K * C0)) < 1e-45
+        if t >= 1:
+            assert mp.sqrt(1 + A * x**2) <= (1 + mp.sqrt(A) * eta_Y / K) * t
+    x_1 = zeros(M)[1]
+    x = precise_logit(2 * x_1, M, 1.0)
+    assert mp.log(M * x_1) <= x <= mp.log(2 * M * x_1)
+    for L in (4 * mp.log(M) + 30, 4 * mp.log(M) + 90):
+        x = precise_logit(mp.exp(L) / M, M, 1.0)
+        assert L + mp.log(1 - M * L * mp.exp(-L)) <= x <= L
+        B = mp.log(1 + A * x**2) / 4
+        assert abs(B - (mp.log(L) / 2 + mp.log(A) / 4)) < 1 / (4 * A * x**2) + (L - x) / x
+    u = mp.mpf(10) ** 9
+    B, nu = u / 2 + mp.log(A) / 4, eta_Y / eta_Z
+    assert abs(B / (u / 2 + mp.log(A * C0) / 4) - 1) < 1e-8
+    assert abs(B / (u - mp.log(nu / K)) - mp.mpf(1) / 2) < 1e-8
+
+
+def test_8_8_how_far_from_one_C0_is_seen_to_be() -> None:
+    for M in (1000, 10**5):
+        for y in (mp.mpf("0.0107"), mp.mpf("0.5"), mp.mpf(1)):
+            assert mp.mpf(M) / (M - 1) / (1 - mp.expm1(y) / (M * y)) < 1 + mp.mpf(3) / M
+        assert mp.exp(2 * mp.log(1 + mp.mpf(3) / M)) < 1 + mp.mpf(7) / M
+        x_1 = zeros(M)[1]
+        ratio = mp.log(2 * M * x_1) / mp.log(M * x_1)
+        assert ratio < mp.mpf("1.0761")
+    assert mp.mpf("1.0761") ** 2 < mp.mpf("1.16")
+    assert "below $1.0761$" in PAGE

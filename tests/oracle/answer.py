@@ -66,6 +66,8 @@ class Answer:
     parts : entries by part
     open_ended : bool
         It also speaks of what lies beyond the entries, so that they may refute it and cannot prove it.
+    unreached : bool
+        It speaks only of what lies beyond the run.
     """
 
     silent: str = ""
@@ -73,6 +75,7 @@ class Answer:
     true: bool | None = None
     parts: dict[str, list[Entry]] = field(default_factory=dict)
     open_ended: bool = False
+    unreached: bool = False
     patient: bool = False
     numbers: bool = True
 

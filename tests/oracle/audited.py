@@ -85,7 +85,8 @@ def _plain(run: Run, rows: Mapping[str, Mapping[str, Any]]) -> Audited:
     stage2 = None if trained is None else trained.stage2
     columns, logarithms = {}, {}
     if stage2 is not None and run.dataset.orders:
-        columns = {name: getattr(stage2, name) for name in ("norm", "one_minus_cos", "error", "distance_error")}
+        shown = stage2.columns()
+        columns = {name: shown[name] for name in ("norm", "one_minus_cos", "error", "distance_error")}
         found = {name: series(run, first=1) for name, series in LOGARITHMS.items()}
         logarithms = {name: (one.value.astype(float), one.radius.astype(float)) for name, one in found.items()}
     return Audited(

@@ -29,6 +29,7 @@ MANY = 200
 DIRECTION_BOUNDS: dict[str, tuple[int, Callable[[Experiment, int], flint.arb]]] = {
     "ntp.prop1.direction": (2, stage1_statements.direction_bound),
     "ntp.theorem1.direction": (2, stage2_statements.theorem1_bound),
+    "ntp.theorem1.direction.any-step": (2, stage2_statements.theorem1_bound),
     "sharp.theorem1": (1, stage2_statements.sharp_bound),
 }
 """The bounds on 1 - cos, with the first step that they speak of."""
@@ -82,7 +83,8 @@ def _hidden(claim: str, row: Mapping[str, Any], e: Experiment, steps: list[int])
     """Hidden constants, and the shortest sentence that Theorem 3 gets wrong."""
     if claim == "ntp.prop1.loss" and row["constant"] is not None:
         yield from _constant(row, stage1_statements.loss_constant(e, steps))
-    if claim == "ntp.theorem3.order" and row["constant"] is not None and steps[-1] < len(e.states):
+    ordered = claim in ("ntp.theorem3.order", "ntp.theorem3.order.any-step")
+    if ordered and row["constant"] is not None and steps[-1] < len(e.states):
         yield from _constant(row, theorem3_statements.least_ratio(e, steps))
     decided = row["verdict"] in ("holds", "violated")
     if claim.startswith("ntp.theorem3.prediction") and decided and row["worst_step"] < len(e.states):
@@ -93,7 +95,8 @@ def _hidden(claim: str, row: Mapping[str, Any], e: Experiment, steps: list[int])
 
 
 def _constant(row: Mapping[str, Any], true: flint.arb | None) -> Iterator[Disagreement]:
-    if true is not None and abs(float(true) - row["constant"]) > 1e-6 * abs(row["constant"]) + 1e-17:
+    within = max(1e-6, row["repeats_within"] or 0.0)
+    if true is not None and abs(float(true) - row["constant"]) > within * abs(row["constant"]) + 1e-17:
         yield Disagreement("number", f"constant {row['constant']!r}, and it is {float(true)!r}")
 
 
@@ -164,6 +167,11 @@ def record_faults(e: Experiment, audit: Audited) -> Iterator[Found]:
     """Recorded numbers of stage 2 beyond their own error bounds, the first of each."""
     if not audit.columns or (e.A is None and (audit.steps1 > REACH or e.problem.V == 1)):
         return
+    for name in ("norm", "one_minus_cos"):
+        numbers = [math.isfinite(shown) for shown in audit.columns[name].tolist()]
+        lost = [bar >= 2 for bar in audit.columns["distance_error"].tolist()]
+        if any(number and gone for number, gone in zip(numbers, lost, strict=True)):
+            yield f"train.{name}", Disagreement("number", "a number where nothing is known of W_kq")
     directed = bool(e.assumptions["orthonormal"] and e.orders and e.kq.norm_squared and e.settings.steps1)
     seen = set[str]()
     for i, t in enumerate(audit.stage2):

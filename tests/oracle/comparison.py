@@ -15,6 +15,10 @@ CLEAR = 1e-3
 """Where every entry has so much room, relative, a verdict ought to be found."""
 
 
+HEADLINE = ("measured", "bound", "slack", "worst_step")
+"""What a row has from where its statement speaks alone."""
+
+
 @dataclass(frozen=True)
 class Disagreement:
     """What is wrong with a row: a verdict, a number, or only that nothing was decided."""
@@ -34,6 +38,9 @@ def compare(row: Mapping[str, Any], answer: Answer, failing: Sequence[str]) -> l
         return [] if verdict == "not-applicable" else [_wrong(f"{verdict}, and {answer.silent}")]
     if verdict == "not-applicable":
         return [] if answer.perhaps else [_wrong("not-applicable, and nothing is missing")]
+    early = [name for name in HEADLINE if answer.unreached and row[name] is not None]
+    if early:
+        return [Disagreement("number", f"{', '.join(early)} from before the statement speaks")]
     if verdict == "inconclusive":
         return _undecided(answer)
     entries = list(answer.entries)

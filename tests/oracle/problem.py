@@ -1,4 +1,4 @@
-"""A dataset's document as plain data, read by the rules of the README's section on datasets."""
+"""A dataset's document as plain data, read by the rules of docs/commands.md, section Datasets."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

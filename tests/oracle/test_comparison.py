@@ -80,6 +80,13 @@ def test_a_wrong_verdict_is_noticed(row: dict[str, Any], answer: Answer, failing
     assert kinds(row | dict.fromkeys(("measured", "bound")), answer, failing) == ["verdict"]
 
 
+def test_numbers_from_before_a_statement_speaks_are_noticed() -> None:
+    unreached = Answer(true=True, open_ended=True, unreached=True)
+    for verdict in ("holds", "inconclusive"):
+        assert kinds(HOLDS | {"verdict": verdict}, unreached) == ["number"]
+        assert kinds(silent(verdict), unreached) == []
+
+
 @pytest.mark.parametrize("verdict", ["holds", "violated", "vacuous", "inconclusive", "not-applicable"])
 def test_broken_is_never_right(verdict: str) -> None:
     assert kinds(silent("broken"), Answer(silent="one token")) == ["broken"]

@@ -79,7 +79,7 @@ DECIDED = sorted(
 )
 """What a run so short decides; the others are limits."""
 
-FROM_A_THRESHOLD = ("ntp.lemma7", "ntp.lemma7.rederived", "ntp.theorem3.order")
+FROM_A_THRESHOLD = ("ntp.lemma7", "ntp.lemma7.rederived", "ntp.theorem3.order", "ntp.theorem3.order.any-step")
 """Entries can refute these and not prove them."""
 
 
@@ -163,6 +163,12 @@ def test_a_recorded_number_outside_its_bar_is_noticed(truth: Experiment, example
     assert [name for name, _ in record_faults(truth, lie)] == [f"train.{name}"]
 
 
+def test_a_recorded_number_where_nothing_is_known_is_noticed(truth: Experiment, example: Audited) -> None:
+    bars = np.where(np.arange(len(example.stage2)) == 20, 2.0, example.columns["distance_error"])
+    lie = dataclasses.replace(example, columns=dict(example.columns) | {"distance_error": bars})
+    assert [name for name, _ in record_faults(truth, lie)] == ["train.norm", "train.one_minus_cos"]
+
+
 @pytest.mark.parametrize("name", ["log_loss", "log_other_weight"])
 def test_a_recorded_logarithm_outside_its_bar_is_noticed(truth: Experiment, example: Audited, name: str) -> None:
     value, radius = example.logarithms[name]
@@ -177,7 +183,7 @@ def test_the_command_reports_and_fails(
     monkeypatch.setattr("tests.oracle.sweep.random_audit", lambda seed: (EXAMPLE, SETTINGS))
     monkeypatch.setattr("tests.oracle.sweep.audited", lambda document, settings: example)
     assert main(["--audits", "1", "--keep", str(tmp_path)]) == 0
-    assert "1 audits, 44 verdicts" in capsys.readouterr().out
+    assert f"1 audits, {len(STATEMENTS)} verdicts" in capsys.readouterr().out
     lie = dict(example.rows) | {"ntp.lemma3": dict(example.rows["ntp.lemma3"]) | {"verdict": "violated"}}
     monkeypatch.setattr("tests.oracle.sweep.audited", lambda *_: dataclasses.replace(example, rows=lie))
     assert main(["--audits", "1", "--keep", str(tmp_path)]) == 0  # taken from the folder

@@ -8,13 +8,13 @@ import pytest
 from marginaudit.reports import Finding, Verdict
 from marginaudit.reports.checked import checked
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Limit, Parts, Threshold
-from marginaudit.reports.series import Series, series
+from marginaudit.reports.series import Series, by_formula
 
 POSITIONS = np.geomspace(1.5, 1.5e6, 61)
 
 
 def measured(_: Any) -> Series:
-    return series(1 + 1 / POSITIONS, step=POSITIONS, clock="ln M")
+    return by_formula(1 + 1 / POSITIONS, step=POSITIONS, clock="ln M")
 
 
 def ones(_: Any, at: Any) -> Any:

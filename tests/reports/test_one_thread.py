@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports import Finding
+from marginaudit.reports import Claim, Finding
 from marginaudit.reports.audit.ledger import LEDGER
 from marginaudit.reports.one_thread import one_thread
 from marginaudit.reports.python import audit
@@ -21,15 +21,13 @@ def threads() -> set[int]:
 def test_an_audit_is_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     claim = LEDGER["ntp.theorem1.norm"]
-    module = import_module("marginaudit.reports.audit.auditing")
-    judged = module.judged
+    judge = Claim.judge
 
-    def counted(*found: Any) -> Finding:
+    def counted(own: Claim, run: Any) -> Finding:
         seen.append(threads())
-        finding: Finding = judged(*found)
-        return finding
+        return judge(own, run)
 
-    monkeypatch.setattr(module, "judged", counted)
+    monkeypatch.setattr(Claim, "judge", counted)
     with threadpool_limits(2):
         audit(CASES["example-1"](), claims=claim.id, config={"steps1": 5, "steps2": 5})
         assert seen == [{1}]

@@ -135,6 +135,10 @@ def test_claims_of_ones_own(report: Report) -> None:
             {"claims": replace(LEDGER["ntp.lemma3"], id="ntp.lemma2")},
             "claim ntp.lemma2: got an id that another claim has",
         ),
+        (
+            {"claims": replace(LEDGER["ntp.lemma3"], id="mine", formula=r"\frac{")},
+            r"claim mine: got the formula '\\frac{' (NoAvailableTokensError), expected LaTeX",
+        ),
         ({"config": {"step2": 3}}, "config 'step2': got no setting of that name, expected steps1, steps2, "),
         ({"config": {"steps2": -3}}, "Config.steps2: got -3, expected "),
         ({"config": ClassConfig()}, "config: got ClassConfig("),
@@ -240,18 +244,6 @@ def test_attention_is_a_softmax_over_places(monkeypatch: pytest.MonkeyPatch) -> 
     assert (attention(run, 2, "S").radius >= 1).all()
     monkeypatch.setattr("marginaudit.reports.ntp.quantities.score_error", lambda _: np.full(31, 1e-3))
     assert attention(run, 2, "S").radius == pytest.approx(np.full(31, 2.5e-4), rel=1e-9, abs=0)
-
-
-def test_the_readme_runs(tmp_path: Path) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    code = text.partition("## From Python")[2].partition("```python\n")[2].partition("```")[0]
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    first, second, slack, *table = done.stdout.splitlines()
-    assert (first, second) == ("True", "13/6")
-    assert float(slack) > 1
-    assert len(table) == 3
-    assert (tmp_path / "svop-report/report.html").is_file()
 
 
 @pytest.mark.slow

@@ -12,12 +12,18 @@ from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.standing import Standing, Status
+from marginaudit.reports.standing import Severity, Standing, Status
 from tests.command_line import Command
 from tests.pages import ROOT, anchors
 
 PAPER_OF = {claim.id: paper for paper in PAPERS for claim in paper.claims}
-LONG = {"snap.remark1", "snap.theorem3.gain.sgd", "snap.theorem5", "sharp.rate.any-step", "sharp.floor.any-step"}
+LONG = {
+    "snap.remark1",
+    "snap.theorem3.gain.sgd",
+    "snap.theorem5.any-step",
+    "sharp.rate.any-step",
+    "sharp.floor.any-step",
+}
 SHIPPED = [name for name, claim in LEDGER.items() if smallest_counterexample(PAPER_OF[name], claim)]
 
 
@@ -44,15 +50,22 @@ def test_each_standing_says_what_it_has_to(name: str) -> None:
     assert (known.status is Status.REFUTED) == (shipped or bool(known.formula))
     assert not (shipped and known.formula)
     assert name not in known.uses
+    assert (known.severity is None) == (known.status is not Status.REFUTED)
+    assert known.severity is Severity.EXTREME or not known.formula
+
+
+def test_what_is_false_everywhere_holds_on_no_built_in_case() -> None:
+    page = (ROOT / "docs/default-audit.md").read_text(encoding="utf-8")
+    table = {row[0]: row[1:] for row in (line.split(" | ") for line in page.splitlines()) if row[0].startswith("| `")}
+    everywhere = [name for name in LEDGER if standing(name).severity is Severity.EVERYWHERE]
+    assert len(everywhere) >= 5
+    for name in everywhere:
+        assert "holds" not in " ".join(table[f"| `{name}`"])
 
 
 @pytest.mark.parametrize("name", LEDGER)
 def test_so_many_datasets_were_hunted(name: str) -> None:
-    path = ROOT / "docs" / "ablation" / f"{name}.json"
-    if not path.exists():
-        assert standing(name).hunted == 0
-        return
-    cell = json.loads(path.read_text(encoding="utf-8"))
+    cell = json.loads((ROOT / "docs/ablation.json").read_text(encoding="utf-8"))[name]["all kept"]
     assert standing(name).hunted == cell["tried"]
     assert dict(standing(name).settings) == (cell.get("settings", {}) if cell["found"] else {})
 
@@ -71,6 +84,12 @@ def test_auditing_the_counterexample_that_ships_shows_the_statement_violated(nam
 def test_a_proved_statement_without_a_proof_is_none() -> None:
     with pytest.raises(ValueError, match="names its proof"):
         Standing(status=Status.PROVED)
+
+
+def test_a_refuted_statement_says_how_badly_it_fails() -> None:
+    for known in ({"status": Status.REFUTED}, {"severity": Severity.CONSTANT}):
+        with pytest.raises(ValueError, match="a refuted statement, and no other, has a severity"):
+            Standing(**known)
 
 
 def test_a_claim_of_ones_own_is_open_and_was_not_hunted() -> None:
@@ -96,13 +115,13 @@ def test_the_command_says_how_each_statement_stands(command: Command) -> None:
     assert lemma == listed["sharp.lemma6"]
     assert (lemma["standing"], lemma["proof"]) == ("proved", "docs/proofs.md#5-sharplemma6")
     assert (lemma["counterexample"], lemma["settles"]) == (None, None)
-    assert listed["snap.theorem5"]["settings"] == {"lr_y": 100.0}
+    assert listed["snap.theorem5.any-step"]["settings"] == {"lr_y": 100.0}
 
 
 def test_the_table_of_claims_shows_their_standing(command: Command) -> None:
     shown = command("claims").out
     assert re.search("id +statement +standing +source", shown)
-    one = command("claims", "snap.theorem5").out
+    one = command("claims", "snap.theorem5.any-step").out
     assert "lr_y 100" in one
     assert "refuted" in one
 

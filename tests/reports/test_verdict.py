@@ -11,6 +11,8 @@ def test_a_claim_that_says_nothing_of_its_evidence_has_the_weakest() -> None:
     assert said.pop("evidence") is list(Evidence)[-1] is Evidence.FLOAT64
     assert said.pop("detail") == ""
     assert said.pop("room") == ()
+    assert said.pop("left_out") == ""
+    assert (said.pop("beyond_the_run"), said.pop("refutes")) == (False, False)
     assert set(said.values()) == {None}
 
 

@@ -56,6 +56,11 @@ class MeanRun(BaseRun[Numbers]):
             found.append(found[-1] + self.config.rate * (self.dataset.mean - found[-1]))
         return found[1:]
 
+    @property
+    def rounding(self) -> float:
+        """4 ulps a step at most, of numbers no larger than the largest x; earlier ones shrink with every step."""
+        return 4 * STEPS * float(np.finfo(float).eps) * max(map(abs, self.dataset.values))
+
 
 BELOW_LARGEST = Claim(
     id="third.below-largest",
@@ -64,7 +69,7 @@ BELOW_LARGEST = Claim(
     formula=r"w^{(t)}\le\max_i x_i",
     assumptions=("nonnegative",),
     judgement=Bounded(
-        measure=lambda run: series(run.w, step=np.arange(1, STEPS + 1)),
+        measure=lambda run: series(run.w, radius=run.rounding, step=np.arange(1, STEPS + 1)),
         upper=lambda run, t: np.full(len(t), max(run.dataset.values)),
     ),
 )

@@ -487,6 +487,20 @@ def test_names_that_the_terminal_cannot_show(
     assert "\\x1b[2J" in err
 
 
+def test_an_error_of_the_checker_itself_is_no_refusal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> list[str]:
+        raise ZeroDivisionError("of\x1b[31m a token")
+
+    monkeypatch.setattr(checker, "verify", fails)
+    assert checker.main(["data.json", "proof.json"]) == 70
+    out, err = capsys.readouterr()
+    assert (out, err.splitlines()[0]) == ("", "Traceback (most recent call last):")
+    assert all(line.isprintable() for line in err.splitlines())
+    assert err.splitlines()[-1] == "internal error: ZeroDivisionError; neither confirmed nor refused"
+
+
 FLOAT64_LIMITS = ("at most 1e50", "at least 1e-50", "float64 has every integer")
 
 

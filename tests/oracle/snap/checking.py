@@ -64,7 +64,7 @@ BY_PROOF_ALONE = "By itself the measurement is inconclusive"
 
 def truth(audit: Audited) -> Truth:
     """What was audited, for the oracle, to be used at its precision."""
-    asked: set[int] = {number.of[0] for number in audit.numbers if number.what in OF_STATES}
+    asked: set[int] = {number.of[0] for number in audit.numbers if number.what in OF_STATES} | set(audit.steps[:1])
     for row in audit.rows.values():
         asked |= {row["worst_step"], _told_step(row)} & set(audit.steps)
     return Truth(Problem(audit.document), audit.settings, audit.steps, asked)

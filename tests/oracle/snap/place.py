@@ -9,7 +9,7 @@ from typing import Any
 LEAST_ROOM = re.compile(r"Least room at (.*?), against the (?:upper|lower) bound")
 LARGEST = re.compile(r"relative difference \S+ \((.*?)\), rounding allowance")
 BAR = re.compile(r"(?:relative error bars|rounding allowance) ([0-9.e+-]+?)\.?(?:\s|$)")
-POSITION = re.compile(r"(?:^|, )(?:t|s|M h|N|N_n|ln M) = \S+$")
+POSITION = re.compile(r"(?:^|, )(?:t|s|M h|N|N_n|ln M|M) = \S+$")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ def place(row: Mapping[str, Any]) -> Place:
     detail = row["detail"]
     start = detail.find(f": {row['verdict']}. ")
     told = detail[start:] if row["kind"] == "several parts" and start >= 0 else detail
-    found = LEAST_ROOM.match(told[told.find("Least room") :]) if "Least room" in told else LARGEST.search(told)
+    room, largest = told.find("Least room"), LARGEST.search(told)
+    first = largest is None or 0 <= room < largest.start()  # a later part's words are not this part's
+    found = LEAST_ROOM.match(told[room:]) if first else largest
     label = found[1] if found else ""
     bar = BAR.search(told)
     if row["worst_step"] is not None:

@@ -69,10 +69,8 @@ class Problem:
 
     @cached_property
     def eigenvalues(self) -> list[float]:
-        """Of E, ascending, without error in float64 but that of the last rounding."""
-        with mpmath.workdps(DIGITS):
-            entries = [[mpmath.mpf(x.mid().str(DIGITS, radius=False)) for x in row] for row in self.E]
-            return sorted(float(x) for x in mpmath.eigsy(mpmath.matrix(entries), eigvals_only=True))
+        """Of E, ascending."""
+        return eigenvalues(self.gram)
 
     @cached_property
     def independent(self) -> bool:
@@ -91,10 +89,49 @@ class Problem:
         return rank == self.K
 
     @cached_property
+    def beside(self) -> list[Fraction]:
+        """E'_nk of pairs n < k but for positive factors, in rational arithmetic: minus the inverse of P P^T."""
+        K = self.K
+        rows = [
+            [sum((p * b.P[l] for l, p in a.P.items() if l in b.P), Fraction(0)) for b in self.classes]  # noqa: E741
+            + [Fraction(int(a is b)) for b in self.classes]
+            for a in self.classes
+        ]
+        for column in range(K):
+            pivot = next(i for i in range(column, K) if rows[i][column])
+            rows[column], rows[pivot] = rows[pivot], rows[column]
+            rows[column] = [x / rows[column][column] for x in rows[column]]
+            for i in range(K):
+                if i != column and rows[i][column]:
+                    factor = rows[i][column]
+                    rows[i] = [a - factor * b for a, b in zip(rows[i], rows[column], strict=True)]
+        return [-rows[n][K + k] for n in range(K) for k in range(n + 1, K)]
+
+    @cached_property
+    def inverse_C0(self) -> Fraction:
+        """K times the mean of (f_n^T f_n')^2 over pairs of classes."""
+        squares = [sum(p * p for p in c.P.values()) for c in self.classes]
+        total = Fraction(0)
+        for n, a in enumerate(self.classes):
+            for k, b in enumerate(self.classes[:n]):
+                product = sum((p * b.P[l] for l, p in a.P.items() if l in b.P), Fraction(0))  # noqa: E741
+                total += product**2 / (squares[n] * squares[k])
+        return 2 * total / (self.K - 1)
+
+    @cached_property
     def E_prime(self) -> list[list[arb]]:
         """I - (I + E)^{-1} (Lemma 14), of independent classes."""
         inverse = self.gram.inv().tolist()
         return [[(1 if i == j else 0) - inverse[i][j] for j in range(self.K)] for i in range(self.K)]
+
+
+def eigenvalues(gram: arb_mat) -> list[float]:
+    """Of E, from I + E, ascending, without error in float64 but that of the last rounding."""
+    with mpmath.workdps(DIGITS):
+        entries = [[mpmath.mpf(x.mid().str(DIGITS, radius=False)) for x in row] for row in gram.tolist()]
+        for n in range(len(entries)):
+            entries[n][n] = mpmath.mpf(0)
+        return sorted(float(x) for x in mpmath.eigsy(mpmath.matrix(entries), eigvals_only=True))
 
 
 def unit(powers: Mapping[str, arb]) -> dict[str, arb]:

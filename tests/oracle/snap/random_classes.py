@@ -75,7 +75,7 @@ def assumption_2(rng: random.Random) -> tuple[list[Weights], int, int]:
     if rng.random() < 0.4:
         off = rng.choice((-1, 1)) * 10.0 ** rng.uniform(-16, -1)
         e = rng.choice((least, most)) * (1 + off)
-    structure = rng.choice(("one", "one", "several", "uneven"))
+    structure = rng.choice(("one", "one", "several", "uneven", "pairs", "slanted"))
     shared = {"c": e}
     if structure == "several":
         parts = [rng.uniform(0.2, 1) for _ in range(rng.randint(2, 3))]
@@ -85,6 +85,10 @@ def assumption_2(rng: random.Random) -> tuple[list[Weights], int, int]:
     for n in range(K):
         factor = rng.uniform(0.8, 1.2) if structure == "uneven" else 1.0
         taken = {l: factor * x for l, x in shared.items()}  # noqa: E741
+        if structure == "pairs":  # that share nothing, so that E' is 0 between them
+            taken = {f"c{n // 2}": e}
+        if structure == "slanted":  # a token that is nearly distinct, of the first class, and gains at first
+            taken["g"] = 0.3 if n == 0 else (0.1 * e) ** 2
         if rng.random() < 0.5 and structure != "several":
             parts = own_parts(rng)
         left = 1 - sum(taken.values())

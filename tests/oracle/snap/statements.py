@@ -7,13 +7,17 @@ one that is false on a dataset, the two sides at the row's worst step are comput
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from flint import arb, arb_mat
 
 from tests.oracle.snap import growth
+from tests.oracle.snap.assumptions import below, every
+from tests.oracle.snap.chances import missed
+from tests.oracle.snap.flow import State
 from tests.oracle.snap.numbers import Truth
 from tests.oracle.snap.place import Place
-from tests.oracle.snap.problem import ball, unit
+from tests.oracle.snap.problem import ball, eigenvalues, gram, unit
 from tests.oracle.snap.sides import Sides
 
 Entries = Callable[[Truth, Place], Iterator[Sides]]
@@ -21,11 +25,11 @@ Entries = Callable[[Truth, Place], Iterator[Sides]]
 Verdict = Callable[[Truth], bool | None]
 """Whether a statement is true of a problem; None where the oracle does not know."""
 
-NEGATIVE = -1e-9
-"""What is below is negative beyond all rounding."""
-
 MOST_ROUNDS = 2000
 """Steps of SGD on whole rows."""
+
+MOST_COUNTED = 10**9
+"""Draws up to which a tail is summed term by term."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +92,29 @@ def no_two_distinct(T: Truth) -> str:
     return "" if any(len(T.problem.distinct(c)) > 1 for c in T.problem.classes) else "no class has two distinct tokens"
 
 
+def nothing_completes(T: Truth) -> str:
+    return "K = M" if T.K == T.M else ""
+
+
+def nothing_dominated(T: Truth) -> str:
+    unequal = any(len({c.P[l] for l in T.problem.distinct(c)}) > 1 for c in T.problem.classes)  # noqa: E741
+    return "" if unequal else "no class has two distinct tokens of different probability"
+
+
 def bare(T: Truth) -> str:
     return "" if all(T.problem.distinct(c) for c in T.problem.classes) else "a class has no distinct token"
+
+
+def not_weak_at_first(T: Truth) -> str | None:
+    """Whether Assumption 2 holds at the first recorded step, as eq. 10 leads there; elsewhere it is not looked."""
+    state = T.state(min(T.recorded)) if T.recorded else None
+    return "" if state is not None and weak_at(T, state) else None
+
+
+def weak_at(T: Truth, state: State) -> bool | None:
+    """Whether attention meets Assumption 2 at a state; None where float64 leaves it open."""
+    sizes = [abs(x) for x in eigenvalues(gram(T.flow.attention(state[: len(T.flow.pairs)])))]
+    return every([below(max(sizes), 1 / T.K), below(6 / T.M**0.5, min(sizes))])
 
 
 def nothing_dominates(T: Truth) -> str | None:
@@ -130,25 +155,40 @@ def no_eigenvalue_minus_one(T: Truth) -> bool | None:
     return True
 
 
-def no_negative_beside(T: Truth) -> bool | None:
-    """Theorem 1 (a) at any t: no E'_nk below 0 off the diagonal (docs/proofs-snap.md, section 3.3)."""
-    if not T.recorded:
-        return None
-    beside = [T.problem.E_prime[n][k] for n in range(T.K) for k in range(T.K) if n != k]
-    if all(x >= 0 for x in beside):
-        return True
-    # the other classes' share of a class's own row is a part of 1/M
-    return False if any(x < NEGATIVE for x in beside) else None
+def all_positive_beside(T: Truth) -> bool | None:
+    """Theorem 1 (a) at any t: E'_nk > 0 for every n != k (docs/proofs-snap.md, section 3.3)."""
+    return all(x > 0 for x in T.problem.beside) if T.recorded else None
 
 
-def if_late(T: Truth) -> bool | None:
-    """Theorem 1 (a) late: what is true at any t; an exception needs a negative E'_nk."""
-    return True if no_negative_beside(T) else None
+def nobody_gains_at_first(T: Truth) -> bool | None:
+    """Common tokens of any classes: a z-dot > 0 where Z = 0 refutes it."""
+    first = T.flow.rates([arb(0)] * len(T.flow.pairs))[0]
+    gains = any(x > 0 for (_, l), x in zip(T.flow.pairs, first, strict=True) if l in T.problem.common)  # noqa: E741
+    return False if gains and T.recorded else None
 
 
 def start_at_one(T: Truth) -> bool | None:
     """Eq. 129 as printed is off by ln(C0)/4."""
-    return False if abs(float(T.inverse_C0.log())) > 1e-3 else None
+    return T.problem.inverse_C0 == 1
+
+
+def start_near_one(T: Truth) -> bool | None:
+    """The scan of eq. 14: whatever its o(1) is at t = K, it is less than this."""
+    off = abs(float(T.inverse_C0.log()))
+    return True if start_at_one(T) else False if off > 0.01 else None
+
+
+def lasting(T: Truth) -> bool | None:
+    """Theorems 2 and 3 from Z = 0: two classes, one common token, or so long as section 7.9 goes."""
+    if T.K == 2 or len(T.problem.common) == 1:
+        return True
+    if not T.recorded:
+        return None
+    gone = (
+        -T.problem.gram.det().log()
+        + ball(T.settings.lr_z) / ball(T.eta_Y) * (T.K * T.logit(max(T.recorded)) / T.M) ** 2
+    )
+    return True if gone < ball(0.51) / (T.K - 1) else None
 
 
 def small_rate(T: Truth) -> bool | None:
@@ -156,15 +196,20 @@ def small_rate(T: Truth) -> bool | None:
     return True if T.eta_Y <= 1 else None
 
 
-def visible_sign(T: Truth) -> bool | None:
-    """Eq. 88's sign: the two differ by 2 q_0."""
-    return False if T.M < 10**8 else None
-
-
 def orthogonal(T: Truth) -> bool | None:
     """Remark 1: without overlap a class's row hears of no other."""
-    overlaps = [float(T.problem.E[i][j]) for i in range(T.K) for j in range(i)]
-    return True if max(overlaps) == 0 else False if min(overlaps) > 1e-6 else None
+    overlaps = [T.problem.E[i][j] for i in range(T.K) for j in range(i)]
+    return True if not any(x > 0 for x in overlaps) else False if min(map(float, overlaps)) > 1e-6 else None
+
+
+def far_from_one(T: Truth) -> bool | None:
+    """The growth factor as printed: whatever the o(1) is at t = K, it is less than this."""
+    return False if abs(float(T.inverse_C0.log())) > 0.01 else None
+
+
+def ends_inside(T: Truth) -> bool | None:
+    """B(t_0') and B(t_0) as printed: by ln(C0)/4 off, which may be less than what is left open of M h."""
+    return all(one.excess()[1] <= 0 for end in ("t_0'", "t_0") for one in _end(T, end, printed=True))
 
 
 # Their two sides
@@ -331,7 +376,9 @@ def any_t(T: Truth, at: Place) -> Iterator[Sides]:
 
 
 def _z_dot(T: Truth, at: Place) -> arb | None:
-    token, _, query = at.label.rpartition(" under ")
+    token, _, query = at.label.removesuffix(" where Z = 0").rpartition(" under ")
+    if at.label.endswith(" where Z = 0"):
+        return T.flow.rates([arb(0)] * len(T.flow.pairs))[0][T.flow.place[query, token]]
     found = T.value("z-dot", (int(at.t), query, token)) if (query, token) in T.flow.place else None
     return None if found is None else found * ball(T.settings.lr_z)
 
@@ -346,6 +393,19 @@ def losing(T: Truth, at: Place) -> Iterator[Sides]:
     found = _z_dot(T, at)
     if found is not None:
         yield Sides("upper", found, arb(0))
+
+
+def while_weak(entries: Entries) -> Entries:
+    """Of what is only said while Assumption 2 holds: at a worst step at which it does not, sides that no row has."""
+
+    def found(T: Truth, at: Place) -> Iterator[Sides]:
+        state = T.state(int(at.t))
+        if state is not None and weak_at(T, state) is False:
+            yield Sides("lower", arb(-1), arb(0))
+        else:
+            yield from entries(T, at)
+
+    return found
 
 
 def eq_12(T: Truth, at: Place) -> Iterator[Sides]:
@@ -444,10 +504,113 @@ def weaker(*, printed: bool) -> Entries:
     return entries
 
 
+def _omega_0(T: Truth) -> arb:
+    return 1 + growth.zeros(T.M)[0].log() / arb(T.M).log()
+
+
+def remark3(T: Truth, at: Place) -> Iterator[Sides]:
+    yield Sides("lower", growth.zeros(T.M)[0], arb(T.M) ** (arb(-99) / 100))
+
+
+def remark3_rederived(T: Truth, at: Place) -> Iterator[Sides]:
+    yield Sides("upper", _omega_0(T), arb(1) / 1000)
+
+
+def eq_64(*, printed: bool) -> Entries:
+    def entries(T: Truth, at: Place) -> Iterator[Sides]:
+        x = growth.h_logit(at.t, T.M, T.eta_Y)
+        slope = -x.exp() * growth.share(x, T.M) ** 3 * T.M * ball(T.eta_Y)
+        yield Sides("equal", slope, -slope if printed else slope)
+
+    return entries
+
+
+def eq_60(T: Truth, at: Place) -> Iterator[Sides]:
+    told = re.fullmatch(r"delta = (\S+), N = (\d+)", at.label)
+    if told and int(told[2]) <= MOST_COUNTED:
+        delta, N = float(told[1]), int(told[2])
+        room = 2 * (N * (1 / ball(delta)).log()).sqrt().ceil()
+        yield Sides("upper", missed(N, Fraction(1, T.K), Fraction(-(-N // T.K)), room + 0.5), ball(delta))
+
+
+def eq_90(T: Truth, at: Place) -> Iterator[Sides]:
+    largest, K = _largest(T), T.K
+    inverse = arb(max(abs(x / (1 + x)) for x in T.problem.eigenvalues))
+    scaled = largest * K / (K - 1)
+    entry = max((abs(x) for row in T.problem.E_prime for x in row), key=float)
+    sides = {
+        "the largest |E'_kn|": (entry, inverse),
+        "the largest |lambda_i(E')|": (inverse, scaled),
+        "|lambda_1|/(1-1/K)": (scaled, arb(1) / (K - 1)),
+    }
+    if at.label in sides:
+        yield Sides("upper", *sides[at.label])
+
+
+def eq_112(*, factor: int) -> Entries:
+    def entries(T: Truth, at: Place) -> Iterator[Sides]:
+        told = re.fullmatch(r"(.*) over (.*) of (.*)", at.label)
+        names = [c.next for c in T.problem.classes]
+        if not told or told[3] not in names or at.position is None:
+            return
+        state, rates = T.state(int(at.t)), T.rates(int(at.t))
+        if state is None or rates is None:
+            return
+        c = T.problem.classes[names.index(told[3])]
+        i, j = (T.flow.place[c.query, l] for l in told.groups()[:2])  # noqa: E741
+        squared = (ball(c.P[told[1]]) / ball(c.P[told[2]])) ** 2
+        unit_of = ball(T.settings.lr_z) * growth.gamma(T.logit(int(at.t)), T.M)
+        left = squared * (2 * (state[i] - state[j])).exp() * 2 * (rates[0][i] - rates[0][j]) * unit_of
+        yield Sides("equal", left, factor * (squared - 1) * (2 * state[i]).exp() * rates[0][i] * unit_of)
+
+    return entries
+
+
+def growing(*, printed: bool) -> Entries:
+    def entries(T: Truth, at: Place) -> Iterator[Sides]:
+        f = max(
+            unit({l: ball(p) for l, p in c.P.items()})[token]  # noqa: E741
+            for c in T.problem.classes
+            for token in T.problem.distinct(c)
+        )
+        y, start = ball(T.eta_Y) * ball(at.t) / T.K, _start(T, printed=printed)
+        B = 2 * f * f * T.B_of_eq_13(at.t)
+        yield Sides("lower", B, 2 * f * f * (start + _piece(T, y - y.expm1() / T.M)))
+        yield Sides("upper", B, 2 * f * f * (start + _piece(T, y * T.M / (T.M - 1))))
+
+    return entries
+
+
+def _end(T: Truth, end: str, *, printed: bool) -> Iterator[Sides]:
+    L = arb(T.M).log()
+    y = L if end == "t_0'" else 2 * growth.zeros(T.M)[1]
+    x = growth.logit(T.M * y, T.M)
+    start = _start(T, printed=printed)
+    low, high = (L - 1 + arb(1) / T.M, L) if end == "t_0'" else ((T.M * y / 2).log(), (T.M * y).log())
+    yield Sides("lower", _piece(T, x), start + _piece(T, low))
+    yield Sides("upper", _piece(T, x), start + _piece(T, high))
+
+
+def ends(*, printed: bool) -> Entries:
+    def entries(T: Truth, at: Place) -> Iterator[Sides]:
+        if at.label in ("t_0'", "t_0"):
+            yield from _end(T, at.label, printed=printed)
+
+    return entries
+
+
+def eq_132(T: Truth, at: Place) -> Iterator[Sides]:
+    """M h(t/K) is L to more digits than are shown."""
+    factor = 2 * T.K * (arb(T.M - 1) / T.M) ** 2 * ball(T.settings.lr_z) / ball(T.eta_Y)
+    u = ball(at.t)
+    yield Sides("limit", (factor * (2 * u).exp() * T.inverse_C0).log1p() / 4 / (u / 2 + factor.log() / 4), arb(1))
+
+
 A2 = ("wide_vocabulary", "small_overlap", "spread_overlap")
 UNIFORM = ("uniform_classes",)
 R = (*A2, *UNIFORM, "large_vocabulary")
 ONE_COMMON = (*UNIFORM, "single_common", "single_query")
+SECTION_6 = (*ONE_COMMON, "large_vocabulary")
 PATH = (no_M(4), no_inverse)
 
 STATEMENTS: dict[str, Statement] = {
@@ -463,52 +626,94 @@ STATEMENTS: dict[str, Statement] = {
     "snap.lemma7.limit": Statement(silent=(no_M(2),), entries=lemma7_limit),
     "snap.remark2": Statement(silent=(no_M(2),), true=never),
     "snap.remark2.rederived": Statement(silent=(no_M(2),), entries=remark2),
-    "snap.lemma8": Statement(silent=(no_M(2),), true=enough_tokens, entries=lemma8),
+    "snap.lemma8": Statement(("large_vocabulary",), entries=lemma8),
+    "snap.lemma8.any-M": Statement(silent=(no_M(2),), true=enough_tokens, entries=lemma8),
     "snap.lemma8.rederived": Statement(silent=(no_M(4),), entries=lemma8),
-    "snap.lemma9.scan": Statement(("large_vocabulary",), (outside_range_R,), never, lemma9_scan),
+    "snap.remark3": Statement(("large_vocabulary",), (outside_range_R,), never, remark3),
+    "snap.remark3.rederived": Statement(("large_vocabulary",), (outside_range_R,), entries=remark3_rederived),
+    "snap.eq64": Statement(("large_vocabulary",), (outside_range_R,), never, entries=eq_64(printed=True)),
+    "snap.eq64.rederived": Statement(silent=(no_M(2),), entries=eq_64(printed=False)),
+    "snap.lemma9.scan": Statement(("large_vocabulary",), (outside_range_R,), entries=lemma9_scan),
+    "snap.lemma9.scan.any-t": Statement(("large_vocabulary",), (outside_range_R,), never, lemma9_scan),
     "snap.lemma9.snap": Statement(("large_vocabulary",), (outside_range_R,), entries=lemma9_snap),
     "snap.lemma9.scan.rederived": Statement(silent=(no_M(5),), entries=lemma9_scan_rederived),
     "snap.theorem1.b": Statement(R, (outside_range_R,), never),
     "snap.theorem1.b.rederived": Statement(silent=(no_M(5),), entries=theorem1_b_rederived),
     "snap.lemma10": Statement(true=never),
     "snap.lemma10.rederived": Statement(),
+    "snap.remark4": Statement(UNIFORM, (one_class,), entries=eq_60),
     "snap.lemma11": Statement(UNIFORM, (one_class, no_M(4))),
-    "snap.lemma12": Statement(UNIFORM, (one_class, no_M(2), no_inverse), unknown, lemma12),
+    "snap.lemma11.any-delta": Statement(UNIFORM, (one_class, no_M(4)), never),
+    "snap.lemma12": Statement((*UNIFORM, "large_vocabulary"), (outside_range_R, one_class, no_inverse)),
+    "snap.lemma12.any-step": Statement(UNIFORM, (one_class, no_M(2), no_inverse), never, lemma12),
     "snap.lemma12.rederived": Statement(UNIFORM, (one_class, no_M(2), no_inverse)),
-    "snap.theorem5": Statement((*A2, *UNIFORM), true=small_rate),
+    "snap.lemma12.Y": Statement((*UNIFORM, "large_vocabulary"), (outside_range_R, no_inverse)),
+    "snap.lemma12.Y.eq26": Statement(UNIFORM, (no_M(2), no_inverse, nothing_completes), never),
+    "snap.theorem5": Statement(R, (outside_range_R,)),
+    "snap.theorem5.any-step": Statement((*A2, *UNIFORM), true=small_rate),
     "snap.theorem5.rederived": Statement(UNIFORM, (no_M(2), no_inverse)),
-    "snap.corollary1": Statement(R, (outside_range_R,)),
+    "snap.corollary1": Statement(R, (outside_range_R,), never),
+    "snap.corollary1.rederived": Statement(UNIFORM, (one_class, no_M(4), no_inverse)),
+    "snap.eq71": Statement(R, (outside_range_R,)),
+    "snap.eq71.continuous": Statement(R, (outside_range_R,), unknown),
     "snap.lemma13": Statement(silent=(one_class,), entries=lemma13),
     "snap.lemma14": Statement(("overlap_below_one",), entries=lemma14),
     "snap.lemma15": Statement(("overlap_below_one",), entries=lemma15),
     "snap.lemma16": Statement(A2, entries=lemma16),
     "snap.lemma17": Statement(silent=(largest_from_one_on,), true=no_eigenvalue_minus_one, entries=lemma17),
     "snap.lemma17.rederived": Statement(("overlap_below_one",), entries=lemma17),
-    "snap.theorem1.form": Statement(R, (outside_range_R,), visible_sign),
+    "snap.theorem1.form": Statement(R, (outside_range_R,), never),
     "snap.theorem1.form.rederived": Statement(R, (outside_range_R,)),
-    "snap.theorem1.a": Statement(R, (outside_range_R,), if_late),
-    "snap.theorem1.a.any-t": Statement(R, (outside_range_R,), no_negative_beside, any_t),
+    "snap.eq87": Statement(R, (outside_range_R,)),
+    "snap.eq89": Statement(R, (outside_range_R,)),
+    "snap.eq90": Statement(A2, entries=eq_90),
+    "snap.theorem1.a": Statement(R, (outside_range_R,)),
+    "snap.theorem1.a.any-t": Statement(R, (outside_range_R,), all_positive_beside, any_t),
     "snap.lemma4": Statement(R, (outside_range_R,), never),
     "snap.lemma4.rederived": Statement(R, (outside_range_R,)),
-    "snap.theorem2.distinct": Statement((*A2, *UNIFORM), (*PATH, nothing_distinct), unknown, gaining),
+    "snap.theorem2.distinct": Statement(
+        UNIFORM, (*PATH, nothing_distinct, not_weak_at_first), entries=while_weak(gaining)
+    ),
+    "snap.theorem2.distinct.from-zero": Statement((*A2, *UNIFORM), (*PATH, nothing_distinct), lasting, gaining),
     "snap.theorem2.common": Statement(
-        (*A2, *UNIFORM, "single_common", "distinct_beside_common"), PATH, unknown, losing
+        (*UNIFORM, "single_common", "distinct_beside_common"), (*PATH, not_weak_at_first), entries=while_weak(losing)
+    ),
+    "snap.theorem2.common.from-zero": Statement(
+        (*A2, *UNIFORM, "single_common", "distinct_beside_common"), PATH, entries=losing
     ),
     "snap.corollary2": Statement(
         (*A2, *UNIFORM, "single_query", "symmetric_classes", "shared_common"), (*PATH, nothing_common), unknown, losing
     ),
-    "snap.corollary2.any-classes": Statement((*A2, *UNIFORM), (*PATH, nothing_common), unknown, losing),
+    "snap.corollary2.any-classes": Statement((*A2, *UNIFORM), (*PATH, nothing_common), nobody_gains_at_first, losing),
     "snap.theorem3.gain": Statement(UNIFORM, (*PATH, no_two_distinct), entries=eq_11),
     "snap.theorem3.gain.sgd": Statement(silent=(no_two_distinct,), true=unknown),
-    "snap.theorem3.growth": Statement((*A2, *UNIFORM, "dominant_distinct"), (*PATH, nothing_dominates), unknown, eq_12),
+    "snap.theorem3.growth": Statement(
+        (*A2, *UNIFORM, "dominant_distinct"), (*PATH, nothing_dominates), entries=while_weak(eq_12)
+    ),
+    "snap.theorem3.growth.from-zero": Statement(
+        (*A2, *UNIFORM, "dominant_distinct"), (*PATH, nothing_dominates), lasting, eq_12
+    ),
+    "snap.eq112": Statement((*A2, *UNIFORM, "dominant_distinct"), (*PATH, no_two_distinct), unknown, eq_112(factor=1)),
+    "snap.eq112.rederived": Statement(UNIFORM, (*PATH, nothing_dominated), entries=eq_112(factor=2)),
     "snap.eq13": Statement(ONE_COMMON, (no_M(5), bare, no_inverse), never, weaker(printed=True)),
     "snap.eq13.rederived": Statement(ONE_COMMON, (no_M(5), bare, no_inverse), entries=weaker(printed=False)),
-    "snap.theorem4.closed-form": Statement(ONE_COMMON, (no_M(5),), start_at_one, closed_form(printed=True)),
+    "snap.theorem4.closed-form": Statement(SECTION_6, (outside_range_R,), start_at_one, closed_form(printed=True)),
     "snap.theorem4.closed-form.rederived": Statement(ONE_COMMON, (no_M(5),), entries=closed_form(printed=False)),
-    "snap.theorem4.scan": Statement(ONE_COMMON, (no_M(5),), start_at_one, scanning(printed=True)),
+    "snap.theorem4.scan": Statement(SECTION_6, (outside_range_R,), start_near_one, scanning(printed=True)),
     "snap.theorem4.scan.rederived": Statement(ONE_COMMON, (no_M(5),), entries=scanning(printed=False)),
-    "snap.theorem4.snap": Statement(ONE_COMMON, (no_M(5),), start_at_one, snapping(printed=True)),
+    "snap.theorem4.snap": Statement(SECTION_6, (outside_range_R,), start_at_one, snapping(printed=True)),
     "snap.theorem4.snap.rederived": Statement(ONE_COMMON, (no_M(5),), entries=snapping(printed=False)),
+    "snap.theorem4.growth": Statement(
+        SECTION_6, (outside_range_R, nothing_distinct), far_from_one, growing(printed=True)
+    ),
+    "snap.theorem4.growth.rederived": Statement(
+        ONE_COMMON, (no_M(5), nothing_distinct), entries=growing(printed=False)
+    ),
+    "snap.theorem4.ends": Statement(SECTION_6, (outside_range_R,), ends_inside, ends(printed=True)),
+    "snap.theorem4.ends.rederived": Statement(ONE_COMMON, (no_M(5),), entries=ends(printed=False)),
+    "snap.eq132": Statement(SECTION_6, (outside_range_R,), entries=eq_132),
+    "snap.eq133": Statement(SECTION_6, (outside_range_R,)),
     "snap.fig6.direction": Statement(silent=(not_syn_medium,), true=unknown),
-    "snap.theorem4.rates": Statement(ONE_COMMON, (no_M(5),), six_tokens),
+    "snap.theorem4.rates": Statement(SECTION_6, (outside_range_R,)),
+    "snap.theorem4.rates.any-M": Statement(ONE_COMMON, (no_M(5),), six_tokens),
 }

@@ -1,5 +1,7 @@
 """Relations, orders and classes against the double loop of Definition 1."""
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from marginaudit.orders.ntp import Dataset, QueryOrder, Sample, dataset_from_document, dataset_to_document
+from marginaudit.orders.ntp import (
+    CASES,
+    Dataset,
+    QueryOrder,
+    Sample,
+    broken,
+    check_assumption,
+    dataset_from_document,
+    dataset_to_document,
+)
+from marginaudit.orders.ntp.relations import Encoded
 from tests.orders.ntp import restated
 from tests.strategies import Document, documents, realizable_datasets
 
@@ -225,3 +237,31 @@ def test_what_a_dataset_keeps_of_numbers_is_read_only() -> None:
         for kept in (dataset.frequencies, dataset.embeddings):
             with pytest.raises(ValueError, match="read-only"):
                 kept[0] = 0.5
+
+
+@pytest.mark.parametrize("block", [1, 3, 4, 1000])
+def test_positions_are_looked_at_in_blocks_of_whole_samples(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = CASES["section-7"]()
+    whole, majority = data.relations, check_assumption(broken(data, "optimal_majority"), "optimal_majority").witness
+    monkeypatch.setattr(sys.modules[Encoded.__module__], "BLOCK", block)
+    encoded = data.encoded
+    blocks = list(encoded.blocks())
+    assert [i for one in blocks for i in range(one.start, one.stop)] == list(range(len(encoded.token)))
+    assert all(one.start == 0 or encoded.owner[one.start] != encoded.owner[one.start - 1] for one in blocks)
+    assert all(one.stop - one.start < block + data.L_max for one in blocks)
+    in_blocks = CASES["section-7"]()
+    for name in ("query", "winner", "loser", "sample"):
+        assert getattr(in_blocks.relations, name).tolist() == getattr(whole, name).tolist()
+    assert check_assumption(broken(in_blocks, "optimal_majority"), "optimal_majority").witness == majority
+
+
+@pytest.mark.slow
+def test_a_long_sentence_takes_what_its_prefixes_are_said_to_take() -> None:
+    """28 bytes a token of its prefixes, and what one block takes."""
+    code = "import sys\nfrom marginaudit.orders.ntp import Dataset\n"
+    code += "from marginaudit.orders.ntp.description import describe\n"
+    code += "describe(Dataset.from_sentences('long', [[f'w{i}' for i in range(int(sys.argv[1]))]]))\n"
+    code += "import resource\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    peak = [int(subprocess.check_output([sys.executable, "-c", code, str(n)])) * 1024 for n in (3000, 7000)]
+    tokens = (7000**2 - 3000**2) / 2
+    assert (peak[1] - peak[0]) / tokens < 32

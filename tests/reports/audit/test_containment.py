@@ -22,7 +22,7 @@ import pytest
 from marginaudit.orders import shown
 from marginaudit.orders.ntp import CASES, dataset_from_document
 from marginaudit.reports import Claim, Finding, Verdict
-from marginaudit.reports.audit.containment import HandedOut, judge, process_kept
+from marginaudit.reports.audit.containment import HandedOut, contained, process_kept
 from marginaudit.reports.audit.read_only import read_only
 from marginaudit.reports.claim import LONGEST_MESSAGE, described, message
 from marginaudit.reports.judgements import Decided
@@ -173,8 +173,9 @@ def test_what_takes_long_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_arrays_of_a_run_are_read_only() -> None:
     run = Run(CASES["example-1"](), Config(steps1=5, steps2=5))
-    arrays = [*run.training.stage2.columns().values(), run.training.B, run.training.S, run.training.classes.token]
-    arrays += [*run.training.stage1.columns().values(), *run.stage1.columns().values(), run.training.stage2.rest]
+    arrays = [run.training.B, run.training.S, run.training.classes.token]
+    for record in (run.training.stage2, run.training.stage1, run.stage1):
+        arrays += [value for value in vars(record).values() if isinstance(value, np.ndarray)]
     assert not any(array.flags.writeable for array in arrays)
 
 
@@ -545,11 +546,11 @@ def test_in_another_thread_there_is_no_limit() -> None:
         assumptions=(),
         judgement=Decided(slowly, kind="test"),
     )
-    thread = threading.Thread(target=lambda: found.append(judge(slow, handed_out, 0.01)))
+    thread = threading.Thread(target=lambda: found.append(contained(slow, handed_out, 0.01)))
     thread.start()
     thread.join()
     assert [finding.verdict for finding in found] == [Verdict.HOLDS]
-    assert judge(slow, handed_out, 0.01).verdict is Verdict.BROKEN
+    assert contained(slow, handed_out, 0.01).verdict is Verdict.BROKEN
 
 
 # the process

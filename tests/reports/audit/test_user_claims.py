@@ -29,7 +29,7 @@ from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.claim import NOT_STATED, Judgement, ProofCondition
 from marginaudit.reports.judgements import Bounded, Decided, Limit
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.series import Series, series
+from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.verdict import Curve, not_applicable
 from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json
 from tests.papers import audit_only, with_claims
@@ -132,7 +132,7 @@ def test_what_says_nothing_of_its_evidence_is_float64() -> None:
     found = claim(Bounded(lambda _: measured, upper=lambda *_: np.array([3.0]))).judge(short())
     assert (found.evidence, found.measured, found.slack) == (Evidence.FLOAT64, 2.0, 1.5)
     assert decided(Finding(Verdict.HOLDS)).judge(short()).evidence is Evidence.FLOAT64
-    settled = series(np.full(1000, 2.0), step=np.arange(1, 1001))
+    settled = by_formula(np.full(1000, 2.0), step=np.arange(1, 1001))
     limit = Limit(lambda _: settled, predicted=lambda _: 1.0, regime=lambda _: 1.0)
     assert claim(limit).judge(short()).verdict is Verdict.VIOLATED
 
@@ -467,7 +467,7 @@ def test_every_part_of_a_claim_may_fail() -> None:
     def fails(_: object) -> Any:
         raise RuntimeError("no\nway")
 
-    condition = replace(LEDGER["ntp.theorem1.direction"].proof_uses[0], holds=fails)
+    condition = replace(LEDGER["ntp.theorem1.direction.any-step"].proof_uses[0], holds=fails)
     for broken in (
         decided(Finding(Verdict.HOLDS), absent=fails),
         decided(Finding(Verdict.HOLDS), proof_uses=(condition,)),
@@ -495,7 +495,7 @@ def test_the_line_named_is_the_claims_own_where_a_library_raised() -> None:
 
 def test_a_claim_that_needs_what_it_does_not_assume_says_so() -> None:
     data = dataset_from_document(NO_FUNCTION)
-    needy = claim(Bounded(lambda run: series([run.norm_kq]), upper=lambda _, t: 1 + t))
+    needy = claim(Bounded(lambda run: by_formula([run.norm_kq]), upper=lambda _, t: 1 + t))
     found = needy.judge(short(data))
     assert found.verdict is Verdict.BROKEN
     assert "Not assumed by the claim, and failing here: collocation" in found.detail

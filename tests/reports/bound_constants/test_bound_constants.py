@@ -23,7 +23,7 @@ from marginaudit.reports.bound_constants.store import keys_in, read_entry, write
 from marginaudit.reports.judgements import ALLOWANCE, Bounded, HiddenConstant
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.series import series
+from marginaudit.reports.series import by_formula, series
 from tests.command_line import SVOP
 
 pytest_plugins = ("pytester",)
@@ -448,7 +448,7 @@ def test_nearer_to_the_bound_is_worse(bounds: dict[str, float], sign: float, log
     if log:
         bounds = {side: math.log(value) for side, value in bounds.items()}
     values = [1.6, 1.7, 2.0, 2.2, 2.5, 2.9]
-    found = [bounded(series([math.log(v) if log else sign * v], log=log), **bounds) for v in values]
+    found = [bounded(by_formula([math.log(v) if log else sign * v], log=log), **bounds) for v in values]
     natural = [abs(math.exp(b) if log else b) for b in bounds.values()]
     room = [min(max(v, b) / min(v, b) for b in natural) for v in values]
     for i, old in enumerate(found):
@@ -460,8 +460,8 @@ def test_nearer_to_the_bound_is_worse(bounds: dict[str, float], sign: float, log
 
 def test_a_slack_says_nothing_without_a_bound_or_across_zero() -> None:
     assert "slack" not in constants_of(Finding(Verdict.HOLDS, slack=3.0, measured=1.0), None)
-    assert "slack" not in constants_of(bounded(series([-1.0]), upper=2.0), None)
-    assert "slack" not in constants_of(bounded(series([3.0]), lower=0.0), None)
+    assert "slack" not in constants_of(bounded(by_formula([-1.0]), upper=2.0), None)
+    assert "slack" not in constants_of(bounded(by_formula([3.0]), lower=0.0), None)
     assert constants_of(Finding(Verdict.HOLDS, slack=math.inf, constant=math.nan, side="upper"), None) == {}
 
 
@@ -535,7 +535,7 @@ def test_error_bars_move_a_hidden_constant_by_no_more_than_the_default_tolerance
 
 
 def test_the_worst_entry_is_the_worst_also_where_the_slack_is_huge() -> None:
-    found = bounded(series([1e-30, 1e-20, 1e-40], step=np.array([1, 2, 3])), upper=1.0)
+    found = bounded(by_formula([1e-30, 1e-20, 1e-40], step=np.array([1, 2, 3])), upper=1.0)
     assert found.worst_step == 2
     assert found.slack == pytest.approx(1e20)
 

@@ -183,6 +183,73 @@ def test_dataset_files(command: Command, own_folder: Path, name: str) -> None:
     assert not (own_folder / "audit-report").exists()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compare", "no.bounds.json", "gone.bounds.json", "--fail-on", "worse"],
+        ["compare", "no.sweeps.json", "gone.sweeps.json", "--fail-on", "worse"],
+        ["compare", "no.json", "gone.json"],
+        ["compare", "no", "gone"],
+        ["compare", "no.csv", "gone.csv"],
+        ["classify", "no.json"],
+        ["relax", "no.json"],
+        ["table", "direction", "no.json"],
+        ["verify", "no.json", "example-1"],
+        ["verify", "example-1", "no.json"],
+        ["audit", "no.toml"],
+        ["audit", "example-1", "--claims", "no.py"],
+        ["claims", "--claims", "no.py"],
+        ["hunt", "ntp.theorem2.floor", "--claims", "no.py"],
+        ["realize", "no.txt"],
+        ["sweep", "no.toml"],
+        ["figure", "snap-6", "--from", "no"],
+        ["figure", "snap-7", "--text", "no.txt"],
+        ["figure", "orders", "no.json"],
+    ],
+)
+def test_an_input_that_is_not_there(command: Command, own_folder: Path, arguments: list[str]) -> None:
+    named = next(name for name in arguments if name.startswith("no"))
+    assert command.refused(*arguments).removeprefix("--from ").startswith((f"{named}", f"'{named}'"))
+    assert not list(own_folder.iterdir())
+
+
+CLAIMS_FILE = """
+from dataclasses import replace
+from marginaudit.reports import LEDGER
+
+CLAIMS = [replace(LEDGER["ntp.lemma3"], id="mine")]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("d.json", ["solve", "d.json", "--certificate", "d.json"]),
+        ("link.json", ["solve", "d.json", "--certificate", "link.json"]),
+        ("report/report.html", ["compare", "report", "report", "--out", "report/report.html"]),
+        ("d.html", ["compare", "d.html", "d.html", "--out", "d.html"]),
+        ("d.json", ["realize", "d.json", "--out", "d.json"]),
+        ("d.csv", ["realize", "d.csv", "--table", "d.csv"]),
+        ("d.png", ["realize", "d.png", "--plot", "d.png"]),
+        ("d.csv", ["relax", "d.csv", "--table", "d.csv"]),
+        ("d.svg", ["relax", "d.svg", "--plot", "d.svg"]),
+        ("d.json", ["hunt", "ntp.lemma3", "--claims", "d.json", "--out", "d.json"]),
+        ("d.svg", ["figure", "snap-7", "--text", "d.svg", "--out", "d.svg"]),
+    ],
+)
+def test_no_input_is_written_over(command: Command, own_folder: Path, name: str, arguments: list[str]) -> None:
+    Path("report").mkdir()
+    for path in ("d.json", "d.html", "d.csv", "d.png", "d.svg", "report/report.html"):
+        Path(path).write_text(json.dumps(SVOP), encoding="utf-8")
+    Path("link.json").symlink_to("d.json")
+    if "hunt" in arguments:
+        Path("d.json").write_text(CLAIMS_FILE, encoding="utf-8")
+    before = Path(name).read_bytes()
+    option = next(word for word in reversed(arguments) if word.startswith("--"))
+    assert command.refused(*arguments) == f"{option} {name}: got a file that is read, expected another one to write"
+    assert Path(name).read_bytes() == before
+
+
 def test_an_unreadable_file(command: Command, svop: Path) -> None:
     svop.chmod(0)
     if os.access(svop, os.R_OK):
@@ -237,19 +304,14 @@ def test_an_unwritable_folder_is_refused_before_the_audit_runs(
     assert "file: got Not a directory, expected a folder to write" in command.refused("audit", svop, "--out", "file")
     (svop.parent / "folder").mkdir()
     monkeypatch.chdir(svop.parent / "folder")
-    for out in (".", ".."):
+    for out in ("..", "/"):
         line = command.refused("audit", svop, "--out", out)
-        assert line.startswith(f"{out}: got the working directory or one around it, expected a folder to write")
-    assert "/: got " in command.refused("audit", svop, "--out", "/")
-    monkeypatch.setattr(Path, "is_mount", lambda _: True)
-    (svop.parent / "mount").mkdir()
-    assert "../mount: got a mount point" in command.refused("audit", svop, "--out", "../mount")
-    monkeypatch.setattr(Path, "is_mount", lambda _: False)
-    name = "n" * 255
+        assert line.startswith(f"{out}: got a folder of files that are no report, expected a folder to write")
+    name = "n" * 256
     assert f"{name}: got File name too long" in command.refused("audit", svop, "--out", name)
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert "new: got Permission denied" in command.refused("audit", svop, "--out", "new")
-    assert sorted(path.name for path in svop.parent.rglob("*")) == ["file", "folder", "mount", "svop.json"]
+    assert sorted(path.name for path in svop.parent.rglob("*")) == ["file", "folder", "svop.json"]
 
 
 def test_a_figure_that_cannot_be_written(command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,7 @@ def test_it_is_the_command_that_it_describes(command: Command, own_folder: Path)
     assert {row["claim"] for row in written["verdicts"]} == {
         "ntp.theorem1.norm",
         "ntp.theorem1.direction",
+        "ntp.theorem1.direction.any-step",
         "mine.one",
     }
     assert same(written, typed)

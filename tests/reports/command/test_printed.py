@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from marginaudit.reports.command import console
+from marginaudit.reports.grid import Grid
 from tests.command_line import Command, dataset_file
 
 LETTERS = {"sentences": [list("aäa"), list("aäb"), list("baä")]}
@@ -28,6 +29,20 @@ def test_a_table_begins_at_the_left_edge(capsys: pytest.CaptureFixture[str]) -> 
     console.print_table("T", ("name", "value"), [["a", "b"], ["longer", "c"]])
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert lines == ["T", "name    value", "a       b", "longer  c", ""]
+
+
+def test_names_in_a_header_are_text(
+    command: Command, own_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without control characters and without markup, on classes and in a table of texts."""
+    names = {"next": "n\x1b[31m[red]", "query": "q\x07", "probabilities": {"a\x9b": 1.0}}
+    path = dataset_file(own_folder, {"classes": [names]})
+    monkeypatch.setenv("COLUMNS", "200")
+    title, header, *_ = printed(command, "train", path, "--steps", "2")
+    assert title == "data, the limit of long sequences"
+    assert header.endswith(r"growth q\x07 a\x9b B n\x1b[31m[red]")
+    console.print_grid(Grid("T", ("a\x1b[red]",), (("b",),), ()))
+    assert capsys.readouterr().out.splitlines()[1].strip() == r"a\x1b[red]"
 
 
 def test_what_is_said_of_sentences(command: Command, own_folder: Path) -> None:
@@ -117,6 +132,7 @@ def test_what_is_said_of_claims(command: Command, monkeypatch: pytest.MonkeyPatc
         f"quotation {entry['quotation']}",
         f"place {entry['place']}",
         f"reading {entry['reading'] or '–'}",
+        "reconstructed –",
         f"corrects {entry['corrects'] or '–'}",
         f"kind {entry['kind']}",
         f"statement {entry['statement']}",
@@ -124,6 +140,7 @@ def test_what_is_said_of_claims(command: Command, monkeypatch: pytest.MonkeyPatc
         "assumptions –",
         "proof_uses –",
         "standing proved",
+        "severity –",
         f"proof {entry['proof']}",
         "rests_on –",
         "counterexample –",

@@ -10,11 +10,15 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
+from marginaudit import audit
+from marginaudit.orders import InputError
+from marginaudit.reports.audit.made import date
 from marginaudit.reports.command import start
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.plots.plotting import styled
@@ -68,6 +72,90 @@ def test_a_closed_stream_is_taken_before_a_file_takes_its_descriptor() -> None:
     shell = ["sh", "-c", 'exec "$0" "$@" <&- 2>&-', sys.executable, "-c", program]
     answer = subprocess.run(shell, stdout=subprocess.PIPE, text=True, check=False, timeout=100, env=ENVIRONMENT)
     assert (answer.returncode, int(answer.stdout) > 2) == (0, True)
+
+
+NOISY = """
+import ctypes, os
+from dataclasses import replace
+from marginaudit.reports import LEDGER
+
+def noise(run=None):
+    print("PYTHON")
+    os.write(1, b"DESCRIPTOR\\n")
+    ctypes.CDLL(None).puts(b"STDIO")
+
+def measure(run):
+    noise()
+    return LEDGER["ntp.lemma3"].judgement.measure(run)
+
+noise()
+CLAIM = LEDGER["ntp.lemma3"]
+CLAIMS = [replace(CLAIM, id="mine", judgement=replace(CLAIM.judgement, measure=measure))]
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["claims", "mine"],
+        ["audit", "example-1", "free-20", "--claim", "mine", *SHORT, "--jobs", "2"],
+        ["hunt", "mine", "--seconds", "1"],
+    ],
+)
+def test_nothing_but_the_document_whatever_prints(own_folder: Path, arguments: list[str]) -> None:
+    Path("mine.py").write_text(NOISY, encoding="utf-8")
+    answer = redirected("", *arguments, "--claims", "mine.py", "--json")
+    assert answer.returncode == 0, answer.stderr
+    strict_json(answer.stdout)
+    for noise in ("PYTHON", "DESCRIPTOR", "STDIO"):
+        assert noise in answer.stderr
+        assert noise not in answer.stdout
+    answer = redirected("", arguments[0], "--help", "--json")
+    assert answer.stdout.startswith(f"Usage: marginaudit {arguments[0]} ")
+    assert redirected(">/dev/full", "claims", "--json").stderr == FULL
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("of\x1b[31m a token"), BaseException("a panic in Rust")])
+@pytest.mark.parametrize("urls", [[], ["Source, https://a.example", "Issues, https://b.example/new"]])
+def test_an_error_of_the_program_itself_is_no_verdict(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], error: BaseException, urls: list[str]
+) -> None:
+    def fails() -> None:
+        raise error
+
+    monkeypatch.setattr("marginaudit.reports.command.cli.main", fails)
+    monkeypatch.setattr("importlib.metadata.metadata", lambda _: SimpleNamespace(get_all=lambda _: urls))
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with pytest.raises(SystemExit) as ended:
+            start.main()
+    finally:
+        gc.unfreeze()
+        signal.signal(signal.SIGINT, before)
+    out, err = capfd.readouterr()
+    assert (ended.value.code, out) == (70, "")
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert all(line.isprintable() for line in err.splitlines())
+    where = "https://b.example/new" if urls else "the marginaudit developers"
+    kind = type(error).__name__
+    last = f"marginaudit: internal error: {kind}; please report it, with the lines above, to {where}"
+    assert err.splitlines()[-1] == last
+
+
+@pytest.mark.parametrize("given", ["253402300800", "9" * 5000, "-5", "abc", "1.5", "１"])
+def test_a_time_that_no_date_can_say_is_refused_before_anything_runs(
+    command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", given)
+    for arguments in (["audit", "example-1"], ["figure", "statements"], ["classify", "example-1"]):
+        line = command.refused(*arguments)
+        assert line.startswith("SOURCE_DATE_EPOCH: got '")
+        assert line.endswith("expected whole seconds since 1970, from 0 to 253402300799")
+    assert not list(own_folder.iterdir())
+    with pytest.raises(InputError, match="SOURCE_DATE_EPOCH"):
+        audit("no dataset is looked for")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "253402300799")
+    assert date() == "9999-12-31T23:59:59Z"
 
 
 def test_no_file_becomes_a_closed_stream(own_folder: Path) -> None:

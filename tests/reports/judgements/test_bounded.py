@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from marginaudit.reports.judgements import Bounded, Equal, Threshold
+from marginaudit.reports.checked import checked
+from marginaudit.reports.judgements import Bounded, Equal, Parts, Threshold
 from marginaudit.reports.judgements.bounded import (
     LEAST,
     _detail,
@@ -19,7 +21,7 @@ from marginaudit.reports.judgements.bounded import (
     first_step,
     part,
 )
-from marginaudit.reports.series import exact_series, series
+from marginaudit.reports.series import by_formula, exact_series, series
 from marginaudit.reports.verdict import Evidence, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
 
@@ -181,7 +183,7 @@ def test_a_lower_bound_is_vacuous_at_the_least_that_can_be_reached() -> None:
 
 
 def test_a_bound_exactly_at_what_can_be_reached_is_vacuous() -> None:
-    bound = series([2.0])
+    bound = by_formula([2.0])
     claim = Bounded(measured(0 * STEP + 1.0), upper=lambda _, t: 0 * t + 2.0, largest=float(bound.lower[0]))
     assert claim.judge(run()).verdict is Verdict.VACUOUS
     low = Bounded(measured(0 * STEP + 3.0), lower=lambda _, t: 0 * t + 2.0, smallest=float(bound.upper[0]))
@@ -259,12 +261,12 @@ def test_a_part_of_a_series_keeps_what_belongs_to_its_entries() -> None:
 
 
 def test_room_is_relative_and_negative_where_the_bound_is_broken() -> None:
-    value, bound = series([1.0, 4.0, 0.0, np.inf], radius=0), series([2.0, 1.0, 0.0, 3.0])
+    value, bound = series([1.0, 4.0, 0.0, np.inf], radius=0), by_formula([2.0, 1.0, 0.0, 3.0])
     assert _room("upper", value, bound)[:3].tolist() == [0.5, -0.75, 0.0]
     assert _room("lower", value, bound)[:3].tolist() == [-0.5, 0.75, 0.0]
     assert _room("lower", value, bound)[3] == np.inf
-    assert _room("upper", series([-8.0], radius=0), series([4.0])).tolist() == [1.5]
-    assert _room("upper", series([1e3], radius=0, log=True), series([1010.0], log=True)).tolist() == [10.0]
+    assert _room("upper", series([-8.0], radius=0), by_formula([4.0])).tolist() == [1.5]
+    assert _room("upper", series([1e3], radius=0, log=True), by_formula([1010.0], log=True)).tolist() == [10.0]
 
 
 def test_ratios_of_the_large_to_the_small_side() -> None:
@@ -292,11 +294,11 @@ def test_a_slack_repeats_within_what_error_bars_of_two_runs_reach() -> None:
 
 
 def test_the_slack_is_the_ratio_on_the_natural_scale() -> None:
-    assert _slack(series([4.0], radius=0), series([2.0]), 0) == 0.5
-    assert _slack(series([0.0], radius=0), series([2.0]), 0) is None
-    assert _slack(series([1e-300], radius=0), series([np.inf]), 0) is None
-    assert _slack(series([1.0], radius=0, log=True), series([3.0], log=True), 0) == pytest.approx(np.exp(2))
-    assert _slack(series([0.0], radius=0, log=True), series([1e4], log=True), 0) is None
+    assert _slack(series([4.0], radius=0), by_formula([2.0]), 0) == 0.5
+    assert _slack(series([0.0], radius=0), by_formula([2.0]), 0) is None
+    assert _slack(series([1e-300], radius=0), by_formula([np.inf]), 0) is None
+    assert _slack(series([1.0], radius=0, log=True), by_formula([3.0], log=True), 0) == pytest.approx(np.exp(2))
+    assert _slack(series([0.0], radius=0, log=True), by_formula([1e4], log=True), 0) is None
 
 
 def test_the_detail_gives_relative_error_bars() -> None:
@@ -345,3 +347,33 @@ def test_a_strict_sign_is_shown_as_a_bound_of_0() -> None:
         str(Equal(measured(-1e-17 / STEP), measured(0.0 * STEP), scale=lambda _: np.ones(len(STEP))).judge(run()).slack)
         == "0.0"
     )
+
+
+@pytest.mark.parametrize(
+    ("steps", "first", "said"),
+    [
+        ([1, 10, 100], 1, ""),
+        ([1, 11], 1, "t = 1 to 11"),
+        ([1000], 1, "t = 1 to 1000"),
+        ([1000], 100, ""),
+        ([10, 1000, 10**6], 1, "t = 10 to 1000"),
+        ([0, 0.5, 7], 0, ""),
+    ],
+)
+def test_decades_of_steps_that_were_left_out_are_named(steps: list[float], first: int, said: str) -> None:
+    one = Bounded(
+        measure=lambda _: series(np.ones(len(steps)), radius=0, step=np.array(steps)), upper=twos, first=first
+    )
+    found = one.judge(None)
+    assert (found.verdict, found.left_out) == (Verdict.HOLDS, said)
+    swept = replace(one, measure=lambda _: series(np.ones(len(steps)), radius=0, step=np.array(steps), clock="M"))
+    assert swept.judge(None).left_out == ""
+    both = Parts({"one": one, "other": swept, "again": one})
+    assert both.judge(None).left_out == said
+    assert checked(found).left_out == said
+    late = replace(one, threshold=lambda _: Threshold(steps[-1]))
+    assert late.judge(None).left_out == ""
+
+
+def twos(_: object, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.full(len(t), 2.0)

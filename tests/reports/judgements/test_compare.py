@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from marginaudit.reports.judgements.compare import ALLOWANCE, Outcome, compare_equal, compare_upper
-from marginaudit.reports.series import series
+from marginaudit.reports.series import by_formula, series
 
 TINY = 2.0**-40
 """Below the allowance, and added to 1 without rounding."""
@@ -72,7 +72,7 @@ def test_an_infinite_bar_hides_what_is_finite_and_not_what_is_known_to_be_infini
 
 
 def test_logarithms_are_not_compared_with_plain_numbers() -> None:
-    logs, plain = series([1.0], log=True), series([1.0])
+    logs, plain = by_formula([1.0], log=True), by_formula([1.0])
     for compare in (compare_upper, compare_equal):
         with pytest.raises(ValueError, match="in logarithms and the other is not"):
             compare(logs, plain)

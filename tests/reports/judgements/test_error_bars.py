@@ -10,7 +10,7 @@ from marginaudit.reports import Verdict
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.compare import Outcome, compare_equal, compare_upper
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.series import series
+from marginaudit.reports.series import by_formula, series
 
 INF = np.inf
 VALUES = (-INF, -1e308, -1.0, 0.0, 3.0, 1e308, INF)
@@ -44,7 +44,7 @@ def test_the_ends_of_error_bars_are_numbers() -> None:
 
 def test_a_formula_that_overflows_is_known_to_be_beyond_every_number() -> None:
     for log in (False, True):
-        found = series([INF, -INF], log=log)
+        found = by_formula([INF, -INF], log=log)
         assert found.lower.tolist() == found.upper.tolist() == [INF, -INF]
 
 

@@ -90,7 +90,7 @@ def test_nan_is_refused_not_passed() -> None:
 
 
 def test_nothing_measured_is_not_applicable() -> None:
-    empty = Bounded(lambda _: series(np.empty(0), step=np.empty(0, dtype=int)), upper=lambda _, t: t)
+    empty = Bounded(lambda _: series(np.empty(0), radius=0, step=np.empty(0, dtype=int)), upper=lambda _, t: t)
     assert empty.judge(run()).verdict is Verdict.NOT_APPLICABLE
 
 

@@ -1,5 +1,7 @@
 """The conditions under which what is proved decides other statements about sentences, each to its end."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from flint import arb
@@ -10,6 +12,7 @@ from marginaudit.reports.ntp.implications import (
     Sizes,
     above_the_sharp_direction,
     above_the_sharp_lemma7,
+    beyond_large_loss,
     beyond_lemma_10_1,
     sizes,
 )
@@ -29,7 +32,10 @@ def rare(power: int) -> Sizes:
     return Sizes(N=2, L=2, w=arb(1), eta=arb(0.025), rarity=arb(log_rarity(power)))
 
 
-@pytest.mark.parametrize("target", ["ntp.theorem1.direction", "ntp.lemma7", "ntp.theorem2.weight", "ntp.theorem2.loss"])
+FOLLOWING = ["ntp.theorem1.direction", "ntp.lemma7", "ntp.theorem2.weight", "ntp.theorem2.loss.any-step"]
+
+
+@pytest.mark.parametrize("target", FOLLOWING)
 def test_the_bounds_of_stage_2_follow_for_frequencies_that_a_dataset_may_have(target: str) -> None:
     assert unmet(PAPER, target)(uneven(2**52)) is None
 
@@ -79,7 +85,19 @@ def test_theorem_2_follows_only_where_its_threshold_is_beyond_that_of_lemma_10_1
 
 
 def test_theorem_2_at_steps_so_long_that_its_threshold_means_nothing_is_left_alone() -> None:
-    assert unmet(PAPER, "ntp.theorem2.loss")(uneven(1, lr2=1e5)) == "its threshold is not beyond e^2"
+    for target in ("ntp.theorem2.weight.any-step", "ntp.theorem2.loss.any-step"):
+        assert unmet(PAPER, target)(uneven(1, lr2=1e5)) == "its threshold is not beyond e^2"
+
+
+@pytest.mark.parametrize("eta", [0.025, 10.0, 100.0, 150.0, 200.0, 1000.0, 4000.0, 10_000.0])
+def test_eq_4_follows_only_where_its_threshold_is_beyond_the_large_losses(eta: float) -> None:
+    """At each step beyond the threshold t eta > 4 theta w^3 + 2 eta w^2: w = 1, N = L = 2; no frequency matters."""
+    t = np.geomspace(2, 1e14, 400_000)
+    t = t[t >= 1696 * 32 * np.log(t) ** 2 / eta]
+    follows = bool((t * eta > 4 * (4 * np.log(2) + 3.1) + 2 * eta).all())
+    said = beyond_large_loss(replace(rare(20_000), eta=arb(eta)), 1696) is None
+    assert said <= follows
+    assert said == (eta <= 10_000)
 
 
 def test_the_rate_follows_for_short_steps_alone() -> None:

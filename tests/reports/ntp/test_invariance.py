@@ -11,6 +11,7 @@ from marginaudit.orders.ntp import ASSUMPTIONS, CASES, Dataset, Sample, broken
 from marginaudit.reports import Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
+from tests.measured import measured
 
 CONFIG = Config(steps1=200, steps2=200)
 
@@ -39,7 +40,7 @@ def rotated(dataset: Dataset) -> Dataset:
 
 def verdicts(dataset: Dataset) -> dict[str, tuple[str, str]]:
     run = Run(dataset, CONFIG)
-    findings = {claim.id: claim.judge(run) for claim in PAPER.claims}
+    findings = {claim.id: measured(claim).judge(run) for claim in PAPER.claims}
     return {claim: (found.verdict, found.evidence) for claim, found in findings.items()}
 
 
@@ -59,7 +60,7 @@ def test_breaking_an_assumption_makes_exactly_its_claims_not_applicable(assumpti
     run = Run(broken(whole, assumption), CONFIG)
     before = Run(whole, CONFIG)
     for claim in PAPER.claims:
-        found = claim.judge(run)
+        found = measured(claim).judge(run)
         if assumption in claim.assumptions:
             assert found.verdict is Verdict.NOT_APPLICABLE
             assert found.detail.startswith(("Assumption", "The statement is about"))
@@ -67,4 +68,4 @@ def test_breaking_an_assumption_makes_exactly_its_claims_not_applicable(assumpti
         else:
             implied = [name for name in claim.assumptions if not run.assumption(name).holds]
             if not implied:
-                assert found.verdict == claim.judge(before).verdict, claim.id
+                assert found.verdict == measured(claim).judge(before).verdict, claim.id

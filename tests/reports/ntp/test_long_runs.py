@@ -18,6 +18,7 @@ from marginaudit.reports.ntp.figures.gallery import FIGURES
 from marginaudit.reports.ntp.rates import rates_answer
 from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, SHARPER
 from tests.command_line import Command
+from tests.measured import measured
 
 SMALL = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
 DEGENERATE = free_dataset(V=20, N=100, L=8, seed=4)
@@ -119,11 +120,11 @@ def test_certified_steps_carry_the_evidence() -> None:
     run = Run(SMALL, Config(steps2=None, certify=60))
     assert run.steps2 == 60
     for claim in ("ntp.theorem1.norm", "ntp.theorem1.direction"):
-        assert LEDGER[claim].judge(run).evidence is Evidence.CERTIFIED
+        assert measured(LEDGER[claim]).judge(run).evidence is Evidence.CERTIFIED
     plain = Run(SMALL, Config(steps2=60))
-    assert LEDGER["ntp.theorem1.norm"].judge(plain).evidence is Evidence.FLOAT64
+    assert measured(LEDGER["ntp.theorem1.norm"]).judge(plain).evidence is Evidence.FLOAT64
     longer = Run(SMALL, Config(steps2=90, certify=60))
-    assert LEDGER["ntp.theorem1.norm"].judge(longer).evidence is Evidence.FLOAT64
+    assert measured(LEDGER["ntp.theorem1.norm"]).judge(longer).evidence is Evidence.FLOAT64
     turned = Run(broken(SMALL, "orthonormal"), Config(steps2=20, certify=20))
     assert turned.enclosure is None
     assert "orthonormal" in str(turned.not_enclosed)

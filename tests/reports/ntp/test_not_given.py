@@ -20,7 +20,7 @@ from marginaudit.reports.ntp.claims import lemmas_stage1, lemmas_stage2, proposi
 from marginaudit.reports.ntp.rates import measured_constants
 from marginaudit.reports.ntp.sharper import margins, rate, stage2
 from marginaudit.reports.ntp.tables import proposition2 as table
-from marginaudit.reports.series import Series, series
+from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.snap.claims import concentration
 from marginaudit.training.ntp.model.infimum import log_infimum_ball
 
@@ -57,7 +57,7 @@ def test_without_a_solution(compute: Any, said: str) -> None:
 
 
 def stepless(_: object) -> Series:
-    return series([1.0, 2.0])
+    return by_formula([1.0, 2.0])
 
 
 @pytest.mark.parametrize(
@@ -70,12 +70,12 @@ def stepless(_: object) -> Series:
             "a statement with a threshold needs a series with steps",
         ),
         (
-            Equal(measure=stepless, expected=lambda _: series([1.0, 2.0], log=True)),
+            Equal(measure=stepless, expected=lambda _: by_formula([1.0, 2.0], log=True)),
             "one side is given in logarithms and the other is not",
         ),
         (
             HiddenConstant(
-                measure=lambda _: series([1.0, 2.0], step=np.array([1, 2])), shape=lambda _, t: np.full(2, np.nan)
+                measure=lambda _: by_formula([1.0, 2.0], step=np.array([1, 2])), shape=lambda _, t: np.full(2, np.nan)
             ),
             "not a number on one side of a comparison",
         ),

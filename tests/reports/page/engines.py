@@ -17,7 +17,7 @@ FAULTS = re.compile(
 
 def missing(program: str) -> str:
     """What a document cannot be set without; "" where nothing is missing."""
-    return "" if shutil.which(program) else f"no {program} (CONTRIBUTING.md says what to install)"
+    return "" if shutil.which(program) else f"no {program} (docs/maintaining.md says what to install)"
 
 
 def faults(folder: Path, source: str, engine: str, bibliography: str = "") -> list[str]:

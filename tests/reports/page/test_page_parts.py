@@ -12,21 +12,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.made import made
-from marginaudit.reports.audit.room import inside, room
+from marginaudit.reports.audit.room import room
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
 from marginaudit.reports.page.banners import banners, in_words
-from marginaudit.reports.page.headline import headline
+from marginaudit.reports.page.headline import failures, headline
 from marginaudit.reports.page.numbers import powers
 from marginaudit.reports.page.reproduce import command
-from marginaudit.reports.page.theorems import OWN, PRINTED, REDERIVED, SHARPER, VARIANT, form, theorem
+from marginaudit.reports.page.theorems import OWN, PRINTED, RECONSTRUCTED, REDERIVED, SHARPER, VARIANT, form, theorem
 from marginaudit.reports.settings import settings_of
 from marginaudit.reports.source_words import UNQUOTED
-from marginaudit.reports.standing import Standing, Status
-from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
+from marginaudit.reports.standing import Severity, Standing, Status
+from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable, where_it_speaks
 
 NTP, SNAP = PAPERS
 
@@ -37,6 +36,9 @@ NTP, SNAP = PAPERS
         ("ntp.theorem2.floor", "Theorem 2", PRINTED),
         ("ntp.theorem2.loss.rederived", "Theorem 2", REDERIVED),
         ("sharp.theorem1", "Theorem 1", SHARPER),
+        ("ntp.theorem1.direction", "Theorem 1", PRINTED),
+        ("ntp.corollary1.upper", "Corollary 1", RECONSTRUCTED),
+        ("ntp.lemma7", "Lemma 7", RECONSTRUCTED),
         ("ntp.gradient.ov", "Equation 5", PRINTED),
         ("ntp.prop2.corollary", "Proposition 4", PRINTED),
         ("snap.theorem4.closed-form.rederived", "Theorem 4", REDERIVED),  # its source names an equation alone
@@ -60,7 +62,9 @@ def test_a_statement_that_names_no_theorem_stands_under_its_source() -> None:
 def entry(status: Status, *verdicts: Verdict) -> dict[str, Any]:
     rows = [{"verdict": verdict} for verdict in verdicts]
     return {
-        "standing": Standing(status=status, proof="x"),
+        "standing": Standing(
+            status=status, proof="x", severity=Severity.ORDINARY if status is Status.REFUTED else None
+        ),
         "rows": rows,
         "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED],
     }
@@ -82,6 +86,28 @@ def test_the_first_sentence_counts_each_statement_once() -> None:
     )
     assert headline(claims[:1]) == "1 of 1 statement fails on at least one dataset."
     assert headline(claims[5:6]) == "None of 1 statement fails on any dataset here; 1 is open."
+
+
+def test_what_is_printed_is_counted_by_how_badly_it_fails() -> None:
+    def stated(form: str, severity: Severity | None, *, violated: bool) -> dict[str, Any]:
+        known = Standing() if severity is None else Standing(status=Status.REFUTED, severity=severity)
+        return {"form": form, "standing": known, "violated": [{}] * violated}
+
+    claims = [
+        stated(PRINTED, Severity.CONSTANT, violated=True),
+        stated(PRINTED, Severity.EVERYWHERE, violated=True),
+        stated(PRINTED, Severity.CONSTANT, violated=True),
+        stated(PRINTED, Severity.EXTREME, violated=False),
+        stated(PRINTED, None, violated=False),
+        stated(RECONSTRUCTED, Severity.EVERYWHERE, violated=True),
+        stated(REDERIVED, Severity.EVERYWHERE, violated=True),
+    ]
+    assert failures("A talk", claims) == (
+        "A talk: 3 of 5 printed statements fail here (everywhere it speaks: 1, the constant alone: 2); 1 more is "
+        "refuted by other data; 1 is refuted with a constant that is reconstructed."
+    )
+    assert failures("A talk", claims[4:5]) == "A talk: 0 of 1 printed statement fail here."
+    assert failures("A talk", claims[6:]) == ""
 
 
 def bounded(**change: Any) -> Finding:
@@ -108,11 +134,9 @@ def test_room_is_where_the_bound_first_says_something_and_at_the_end() -> None:
 
 def test_no_room_is_said_of_what_is_no_bound_or_not_reached() -> None:
     assert room(bounded(side=None)) == ()
-    assert room(bounded(worst_step=59)) == ()
-    assert not inside(bounded(worst_step=59))
-    assert inside(bounded(worst_step=60))
-    assert inside(bounded(worst_step=None))
-    assert inside(bounded(informative_from=None))
+    assert room(where_it_speaks(bounded(worst_step=59))) == ()
+    for there in ({"worst_step": 60}, {"worst_step": None}, {"informative_from": None}):
+        assert where_it_speaks(bounded(**there)) == bounded(**there)
     assert room(bounded(curve=None, measured=2.0, bound=2e3)) == pytest.approx((3,), rel=1e-12, abs=0)
     assert room(bounded(curve=None, measured=-2.0, bound=-2e-3)) == ()
     assert room(bounded(curve=None, measured=2.0, bound=-2e-3)) == ()
@@ -207,7 +231,7 @@ def test_a_rows_command_has_the_settings_that_are_not_the_usual() -> None:
 )
 def test_a_path_of_any_characters_is_given_again(name: str) -> None:
     """By bash, and by Python; in characters that can be seen."""
-    source = replace(file(printable(name)), path=name)
+    source = file(name)
     given = command(row("ntp.lemma4"), source, NTP.config(), None)
     assert given.isprintable()
     words = given.removeprefix("marginaudit audit ").removesuffix(" --claim ntp.lemma4")
@@ -254,7 +278,7 @@ def test_how_a_report_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert found["files"] == {str(claims): digest}
     assert found["cpu"]
     assert found["commit"] is None or len(found["commit"]) >= 7
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
     assert made()["date"] > "2026"
     assert made()["command"] is None
 

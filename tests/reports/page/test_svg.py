@@ -47,6 +47,23 @@ def test_a_picture_is_smaller_and_has_the_same_shapes_and_words() -> None:
     assert after.get("style") == "width:384px"  # 4 inches
 
 
+def test_letters_of_a_formula_that_look_alike_are_in_one_element_each_at_its_place() -> None:
+    file = rendered(drawn(r"a & b: $W_{ov}^{(t)} < 1$"), ".svg")
+    before, after = (places(root) for root in (ElementTree.fromstring(file), parsed(inline(file))))
+    assert [letter for letter, _ in after] == [letter for letter, _ in before if letter.strip()]
+    assert {"&", "<", "W"} <= {letter for letter, _ in after}
+    known = [place for letter, place in before if letter.strip()]
+    assert [place for _, place in after] == pytest.approx(known, rel=0, abs=0.0051)
+    assert inline(file).count("<tspan") == 7
+
+
+def places(root: ElementTree.Element) -> list[tuple[str, float]]:
+    """The letters of formulas, and how far to the right each stands."""
+    parts = root.iter("{http://www.w3.org/2000/svg}tspan")
+    pairs = [zip(part.text or "", (part.get("x") or "").split(), strict=True) for part in parts]
+    return [(letter, float(x)) for pair in pairs for letter, x in pair]
+
+
 def test_coordinates_are_off_by_less_than_a_hundredth_of_a_point() -> None:
     file = rendered(drawn("a"), ".svg")
     before, after = (coordinates(root) for root in (ElementTree.fromstring(file), parsed(inline(file))))

@@ -92,7 +92,7 @@ def test_a_whole_part_about_other_claims_is_none(tmp_path: Path, found: Found) -
         lambda part: replace(part, claims=part.claims[:2]),
         lambda part: replace(part, claims=part.claims[::-1]),
         lambda part: replace(part, exports=("pdf",)),
-        lambda part: replace(part, source=replace(part.source, origin="other")),
+        lambda part: replace(part, source=replace(part.source, place="other")),
         lambda part: replace(part, source=replace(part.source, sha256="0")),
         lambda part: replace(part, source=replace(part.source, dataset=replace(part.source.dataset, name="x"))),
         lambda part: replace(part, source=replace(part.source, dataset=CASES["section-7"]())),

@@ -2,16 +2,27 @@
 
 import io
 import math
+import warnings
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from marginaudit.reports.plots.measured import draw_curve, first_step, rendered
+from marginaudit.reports.plots.measured import (
+    ROUNDING_ONLY,
+    curve_title,
+    draw_curve,
+    first_step,
+    measured_figure,
+    rendered,
+)
 from marginaudit.reports.plots.plotting import plot_settings, styled
 from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE
 from marginaudit.reports.verdict import Curve, Finding, Verdict
@@ -21,7 +32,7 @@ def drawn(curve: Curve) -> Axes:
     figure = Figure(figsize=(3, 2))
     axis = figure.subplots()
     axis.set_xscale("log")
-    draw_curve(axis, curve, "bound vacuous to t = 1e40")
+    draw_curve(axis, curve, "bound vacuous to t = 1e40", ROUNDING_ONLY)
     ElementTree.fromstring(rendered(figure, ".svg"))
     return axis
 
@@ -71,14 +82,18 @@ def test_beside_a_bound_what_is_zero_to_rounding_does_not_stretch_the_axis() -> 
 @pytest.mark.parametrize("measured", [[], [math.nan], [math.inf]])
 def test_nothing_to_draw(measured: list[float]) -> None:
     curve = Curve(list(range(1, len(measured) + 1)), measured)
-    assert [text.get_text() for text in drawn(curve).texts] == ["no direction"]
+    assert [text.get_text() for text in drawn(curve).texts] == ["no finite value"]
 
 
 def test_a_threshold_is_not_called_vacuous() -> None:
+    curve = Curve([1, 2], [0.1, 0.2], [9.0, 8.0], None, 2.0)
     beyond = Finding(Verdict.INCONCLUSIVE, informative_from=10**12)
-    assert first_step(beyond) == "the statement speaks from t = 1e+12"
-    assert first_step(Finding(Verdict.VACUOUS, informative_from=500)) == "bound vacuous; informative from t = 5e+02"
-    assert first_step(Finding(Verdict.VACUOUS)) == "bound vacuous to t = 1e40"
+    assert first_step(beyond, curve) == "the statement speaks from t = 1e+12"
+    vacuous = Finding(Verdict.VACUOUS, informative_from=500)
+    assert first_step(vacuous, curve) == "bound vacuous; informative from t = 5e+02"
+    assert first_step(Finding(Verdict.VACUOUS), curve) == "bound vacuous to t = 1e40"
+    assert first_step(Finding(Verdict.VACUOUS), replace(curve, clock="M")) == "bound vacuous"
+    assert first_step(Finding(Verdict.HOLDS), replace(curve, upper=[9.0, 1.0])) == "bound vacuous"
 
 
 @pytest.mark.parametrize(
@@ -146,3 +161,69 @@ def test_a_figure_that_is_placed_once_is_the_file_that_matplotlib_writes(engine:
         figure().savefig(buffer, format="svg", metadata={"Date": None}, dpi=150)
     assert written == buffer.getvalue()
     assert rendered(found, ".pdf").startswith(b"%PDF")
+
+
+def test_a_quantity_of_both_signs_has_a_linear_scale() -> None:
+    axis = drawn(Curve([1, 2, 3], [-1.0, 0.5, 2.0], [3.0, 3.0, 3.0], [-4.0, -4.0, -4.0], 2.5))
+    assert (axis.get_yscale(), [line.get_label() for line in axis.lines]) == (
+        "linear",
+        ["measured", "≤ bound", "≥ bound", "most it can reach"],
+    )
+    assert axis.lines[0].get_ydata().tolist() == [-1.0, 0.5, 2.0]  # type: ignore[union-attr]
+    trivial = drawn(Curve([1, 2], [0.5, 2.0], None, [-4.0, 0.1]))
+    assert trivial.get_yscale() == "log"
+    assert drawn(Curve([1, 2], [0.5, 2.0], None, [-4.0, -3.0])).get_yscale() == "linear"
+
+
+def test_a_limit_is_no_bound() -> None:
+    axis = drawn(Curve([1, 2, 3], [0.5, 0.9, 0.99], predicted=1.0))
+    assert [line.get_label() for line in axis.lines] == ["measured", "predicted limit"]
+    assert axis.lines[1].get_ydata().tolist() == [1.0] * 3  # type: ignore[union-attr]
+
+
+def test_a_long_curve_keeps_its_peaks_and_a_short_file() -> None:
+    measured = [1.0 + 0.1 * math.sin(i) for i in range(100_000)]
+    measured[70_001] = 50.0
+    axis = drawn(Curve(list(range(1, 100_001)), measured))
+    assert axis.lines[0].get_ydata().max() == 50.0  # type: ignore[union-attr]
+    figure = measured_figure("a", Curve(list(range(1, 100_001)), measured), None)
+    assert len(rendered(figure, ".svg")) < 100_000
+
+
+def test_steps_to_and_fro_are_points() -> None:
+    assert [line.get_linestyle() for line in drawn(Curve([1, 2, 1, 2], [1.0, 2.0, 3.0, 4.0])).lines] == ["None"]
+
+
+def test_where_it_is_violated_first_is_marked() -> None:
+    curve = Curve([1, 10, 100], [1.0, 2.0, 3.0], [2.0, 1.0, 1.0])
+    found = Finding(Verdict.VIOLATED, first_violation=10, curve=curve)
+    [axis] = measured_figure("a", curve, found).axes
+    [line] = [line for line in axis.lines if line.get_label() == "first violated"]
+    assert (line.get_xdata(), axis.get_xscale(), axis.get_xlabel()) == ([10, 10], "log", "step $t$")
+    [other] = measured_figure("a", replace(curve, step=[0, 1, 2], clock="$x$"), found).axes
+    assert (other.get_xscale(), other.get_xlabel()) == ("linear", r"\$x\$")
+    assert "first violated" not in [line.get_label() for line in other.lines]
+
+
+SOME = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 1e300, -1e300, 5e-324, math.inf, math.nan]), st.floats())
+
+
+@settings(max_examples=25)
+@given(st.data(), st.integers(0, 5))
+def test_whatever_a_curve_holds_is_drawn(data: st.DataObject, length: int) -> None:
+    column = st.lists(SOME, min_size=length, max_size=length)
+    step = st.lists(st.integers(-5, 10**18) | st.floats(allow_nan=False, allow_infinity=False), min_size=length)
+    top = st.none() | st.sampled_from([0.0, -2.0, 1.0, 1e300, math.inf])
+    curve = Curve(
+        data.draw(step)[:length],
+        data.draw(column),
+        data.draw(st.none() | column),
+        data.draw(st.none() | column),
+        data.draw(top),
+        data.draw(st.text()),
+        data.draw(top),
+    )
+    found = Finding(Verdict.VIOLATED, first_violation=data.draw(st.sampled_from([0, -1, 3, 1e300])), curve=curve)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ElementTree.fromstring(rendered(measured_figure(curve_title(data.draw(st.text()), "c"), curve, found), ".svg"))

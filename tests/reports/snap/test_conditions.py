@@ -97,7 +97,13 @@ def test_growth_is_defined_from_two_tokens_on_and_up_to_the_largest_rate(reason:
 
 @pytest.mark.parametrize(
     "claim",
-    [rows.LEMMA5, rows.REMARK1, rows.REMARK1_REDERIVED, concentration.LEMMA12, concentration.LEMMA12_REDERIVED],
+    [
+        rows.LEMMA5,
+        rows.REMARK1,
+        rows.REMARK1_REDERIVED,
+        concentration.LEMMA12_ANY_STEP,
+        concentration.LEMMA12_REDERIVED,
+    ],
     ids=lambda claim: claim.id,
 )
 def test_either_reason_alone_says_that_nothing_is_judged(claim: Any) -> None:

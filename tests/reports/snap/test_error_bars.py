@@ -113,7 +113,7 @@ def test_the_quantile_of_a_deviation_is_that_of_the_law(like: Any, delta: float)
     off = np.abs(getattr(level, of).value / getattr(mean, of).value[0] - 1)
     chance = np.array([comb(40, int(j)) for j in k]) / 2**40
     true = min(d for d in off if chance[off > d * (1 + 1e-9)].sum() <= delta)
-    found = concentration.along_steps(at, like, concentration.enough, delta)
+    found = concentration.along_steps(at, like, concentration.across_the_turn, delta)
     assert found.step is not None
     assert (found.step[0], found.clock) == (40, "N")
     assert abs(found.value[0] - true) <= found.radius[0] <= 1e-7 * true
@@ -121,8 +121,10 @@ def test_the_quantile_of_a_deviation_is_that_of_the_law(like: Any, delta: float)
     bars_are(found, binomial.quantile(found.step, np.full(len(found), 0.5), delta, lambda d: like(whole, d))[1])
 
 
-def test_the_chance_in_other_vocabularies_is_a_sum_over_all_counts() -> None:
-    found = concentration.other_vocabularies(run("snap-single"))
+def test_the_chance_in_other_vocabularies_is_a_sum_over_all_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the constant 3, of which there is a chance to see."""
+    monkeypatch.setattr(concentration, "EARLY", 3)
+    found = concentration.other_vocabularies(on(run("snap-single").dataset))
     for M in (1000, 10**9):
         first = max(40, int(np.ceil(2 * concentration.larger_zero(M) / 0.5)))
         for delta in LEVELS:
@@ -261,9 +263,9 @@ def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     for pairs, sign in ((distinct_pairs, 1), (common_pairs, -1)):
         gained = fates.extreme(at, pairs, sign)
         bars_are(gained, 0.01 * np.abs(gained.value))
-    exponents = gains._gather(at, "exponent")
+    exponents = gains._gather(at, "exponent", while_weak=False)
     bars_are(exponents, 0.01 * np.abs(exponents.value) + 2 * 0.5)
-    speeds = gains._gather(at, "z")
+    speeds = gains._gather(at, "z", while_weak=False)
     bars_are(speeds, 0.01 * np.abs(speeds.value))
 
 

@@ -1,14 +1,25 @@
 """The conditions under which what is proved decides other statements about sequence classes, each to its end."""
 
 from fractions import Fraction
+from math import log, sqrt
 
+import mpmath
 import pytest
 
 from marginaudit.orders.snap import CASES as CLASS_CASES
 from marginaudit.orders.snap import SequenceClasses
+from marginaudit.reports import LEDGER
+from marginaudit.reports.counterexample import smallest_counterexample
+from marginaudit.reports.snap import implications
+from marginaudit.reports.snap.implications import EQUAL, may_rise, several_common
 from marginaudit.reports.snap.paper import PAPER as SNAP
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
+from marginaudit.reports.standing import Status
+from marginaudit.reports.verdict import Evidence, Verdict
 from tests.papers import unmet
+from tests.training.snap.growth import precise_logit
+
+HOLDS, VIOLATED, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.INCONCLUSIVE
 
 
 def classes(*rows: dict[str, float], M: int = 5000, query: str = "q") -> ClassRun:
@@ -23,20 +34,61 @@ ALONE = classes({"a": 1})
 THREE = classes({"a": 2, "x": 1}, {"b": 2, "x": 1}, {"c": 2, "x": 1})
 
 
+PAIRS = classes({"a": 5, "x": 1}, {"b": 5, "x": 1}, {"c": 5, "y": 1}, {"d": 5, "y": 1})
+"""Two pairs that share nothing: E'_nk is 0 between them, to no rounding."""
+
+
 def test_e_prime_is_positive_for_pairs_and_equal_overlaps_and_not_along_a_path() -> None:
-    for target in ("snap.theorem1.a", "snap.theorem1.a.any-t"):
-        at = unmet(SNAP, target)
-        assert at(PAIR) is None
-        assert at(THREE) is None
-        assert at(PATH) == "some E'_nk off the diagonal is not positive"
-        assert at(APART) is not None
-        assert at(ALONE) == "there is one class"
-        assert at(classes({"a": 1, "b": 1}, {"a": 1, "b": 1})) is not None
+    true, false = unmet(SNAP, "snap.theorem1.a.any-t", HOLDS), unmet(SNAP, "snap.theorem1.a.any-t", VIOLATED)
+    for run, reasons in (
+        (PAIR, (None, "every E'_nk off the diagonal is positive")),
+        (THREE, (None, "every E'_nk off the diagonal is positive")),
+        (PATH, ("some E'_nk off the diagonal is not positive", None)),
+        (PAIRS, ("some E'_nk off the diagonal is not positive", None)),
+        (APART, ("some E'_nk off the diagonal is not positive", None)),
+        (ALONE, ("there is one class", "there is one class")),
+        (classes({"a": 1, "b": 1}, {"a": 1, "b": 1}), ("there is no E'", "there is no E'")),
+    ):
+        assert (true(run), false(run)) == reasons
 
 
-@pytest.mark.parametrize("target", ["snap.theorem2.distinct", "snap.theorem2.common", "snap.theorem3.growth"])
+def test_an_e_prime_that_is_0_by_chance_is_seen_in_rational_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """E'_12 = 0 where e_12 = e_13 e_23: here 2/3 e_23, with f_1^T f_2 = 2/6 of norms 3 and 2, e_13^2 .. by P P^T alone.
+
+    Of the inverse of P P^T the entry is the minor p_12 p_33 - p_13 p_23: (2)(4) - (2)(4) = 0.
+    """
+    rows: tuple[dict[str, float], ...] = (
+        {"x": 1, "y": 1, "a": 3},
+        {"x": 1, "y": 1, "z": 2, "b": 3},
+        {"x": 1, "y": 1, "z": 1, "w": 1},
+    )
+    gram = [[sum(p * other.get(l, 0) for l, p in row.items()) for other in rows] for row in rows]  # noqa: E741
+    assert gram[0][1] * gram[2][2] == gram[0][2] * gram[1][2] == 8
+    run = classes(*rows)
+    assert implications.all_positive(run) is False
+    monkeypatch.setattr(implications, "BITS", 2000)
+    assert implications.all_positive(classes(*rows)) is False
+
+
+def test_the_sign_at_z_0_refutes_that_common_tokens_of_any_classes_lose() -> None:
+    """Two classes of one query: a token gains exactly where e (f_1^2 + f_2^2) > 2 f_1 f_2 (section 4.2)."""
+    at = unmet(SNAP, "snap.corollary2.any-classes", VIOLATED)
+    for x, y in ((3, 1), (1, 3), (1, 1), (20, 1), (2, 1)):
+        rows: tuple[dict[str, float], ...] = ({"a": 5, "x": x, "y": 2}, {"b": 5, "x": y, "y": 2})
+        f = [{l: p / sqrt(sum(q * q for q in row.values())) for l, p in row.items()} for row in rows]  # noqa: E741
+        e = sum(f[0][l] * f[1][l] for l in "xy")  # noqa: E741
+        gains = any(e * (f[0][l] ** 2 + f[1][l] ** 2) > 2 * f[0][l] * f[1][l] for l in "xy")  # noqa: E741
+        assert (at(classes(*rows)) is None) is gains
+    assert at(PAIR) == "where Z = 0 no common token is seen to gain"
+    assert at(ALONE) == "there is one class"
+
+
+FROM_ZERO = ("snap.theorem2.distinct.from-zero", "snap.theorem3.growth.from-zero")
+
+
+@pytest.mark.parametrize("target", FROM_ZERO)
 def test_overlaps_stay_equal_for_pairs_and_symmetric_classes(target: str) -> None:
-    at = unmet(SNAP, target)
+    at = next(one for one in SNAP.implications if one.target == target and one.condition == EQUAL).unmet
     assert at(PAIR) is None
     assert at(THREE) is None
     assert at(PATH) is not None
@@ -48,8 +100,26 @@ def test_overlaps_stay_equal_for_pairs_and_symmetric_classes(target: str) -> Non
     assert nearly.reservation(("symmetric_classes", "uniform_classes")) == "To rounding: symmetric_classes."
 
 
+def test_phi_stays_small_for_weak_overlaps_and_steps_that_are_not_too_many() -> None:
+    """-ln det(I+E) of equal overlaps e = 1/5 is -ln((1-e)^2 (1+2e)); with 0.51/2 it leaves (K x/M)^2 so much."""
+    assert several_common(THREE) is None
+    assert several_common(PATH) is not None
+    start = -log((1 - 0.2) ** 2 * (1 + 2 * 0.2))
+    way = 3 * log(1 + 5000 * 0.5 * 10**18 / 3) / 5000
+    enough = (0.51 / 2 - start) / way**2 * 0.5
+    for factor, said in ((1 - 1e-9, True), (1 + 1e-9, False)):
+        run = ClassRun(THREE.dataset, ClassConfig(lr_z=enough * factor))
+        assert (may_rise(run) is None) is said
+    run = ClassRun(THREE.dataset, ClassConfig(lr_z=enough * 2, at=(1,), steps=1))
+    assert may_rise(run) is None
+    assert may_rise(ClassRun(THREE.dataset, ClassConfig(steps=0))) == "no step is recorded"
+    assert may_rise(ALONE) == "there is one class"
+    many = classes(*({f"a{n}": 1, "x": 0.1} for n in range(101)))
+    assert may_rise(many) == "det(I+E) of more than 100 classes is not enclosed"
+
+
 def test_common_tokens_of_any_classes_lose_only_where_one_of_two_proofs_says_so() -> None:
-    at = unmet(SNAP, "snap.corollary2.any-classes")
+    at = unmet(SNAP, "snap.corollary2.any-classes", HOLDS)
     assert at(PAIR) is None
     assert at(THREE) is None
     assert at(classes({"a": 1, "x": 1, "y": 1}, {"b": 1, "x": 1, "y": 2})) is not None
@@ -57,10 +127,13 @@ def test_common_tokens_of_any_classes_lose_only_where_one_of_two_proofs_says_so(
 
 
 def test_what_contradicts_a_printed_statement_needs_what_it_rests_on() -> None:
-    assert unmet(SNAP, "snap.remark1")(PAIR) is None
-    assert unmet(SNAP, "snap.remark1")(APART) == "the classes share no token"
+    at = unmet(SNAP, "snap.remark1", VIOLATED)
+    assert at(PAIR) is None
+    assert at(APART) == "the classes share no token"
+    assert unmet(SNAP, "snap.remark1", HOLDS)(APART) is None
+    assert unmet(SNAP, "snap.remark1", HOLDS)(PAIR) == "the classes share a token"
     whole = classes({"n0": 1, "n1": 1}, {"n1": 1, "n0": 2}, M=2, query="q")
-    assert whole.M > whole.K or unmet(SNAP, "snap.remark1")(whole) == "every token is a next token"
+    assert whole.M > whole.K or at(whole) == "every token is a next token"
     assert unmet(SNAP, "snap.theorem1.form")(ALONE) == "there is one class"
     assert unmet(SNAP, "snap.lemma4")(PAIR) is None
     assert unmet(SNAP, "snap.lemma4")(ALONE) is not None
@@ -69,20 +142,49 @@ def test_what_contradicts_a_printed_statement_needs_what_it_rests_on() -> None:
 
 def test_an_offset_of_zero_contradicts_nothing() -> None:
     """K = 2: C0 = 1 exactly where e^2 = 1/2."""
+    one = classes({"a": 1, "x": 1}, {"x": 1})
+    assert Fraction(1, 2) == Fraction(one.dataset.classes[0].probabilities["x"])
     for target in ("snap.theorem4.closed-form", "snap.theorem4.scan", "snap.theorem4.snap"):
-        at = unmet(SNAP, target)
+        true, false = unmet(SNAP, target, HOLDS), unmet(SNAP, target, VIOLATED)
+        assert (true(PAIR), false(PAIR)) == ("C0 is not 1", None)
+        assert (true(one), false(one)) == (None, "C0 = 1")
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-12, -1e-12, 1e-5, -1e-5, 1e-3, -1e-3, 0.1])
+def test_an_offset_is_seen_at_the_first_step_where_eq_14_is_off_there(off: float) -> None:
+    """B of Lemma 6 in 50 digits against both ends of eq. 14, at t = K."""
+    at = classes({"a": 1, "x": 1}, {"x": 1, "b": off}) if off > 0 else classes({"a": 1, "x": 1 - off}, {"x": 1})
+    with mpmath.workdps(50):
+        e_2 = implications.overlap_squared(at, 0, 1)
+        C0, y, M = mpmath.mpf(e_2.denominator) / (2 * e_2.numerator), mpmath.mpf(at.eta_Y), at.M
+        A = mpmath.mpf(4) * (M - 1) ** 2 / M**2 / C0 * mpmath.mpf(at.eta_Z) / y
+        x = precise_logit(1, M, at.eta_Y)
+        least, most = (C0 * (1 + A * end**2) for end in (y - mpmath.expm1(y) / M, y))
+        false = not least <= 1 + A * x**2 <= most
+    assert (unmet(SNAP, "snap.theorem4.scan", VIOLATED)(at) is None) is bool(false)
+    assert abs(off) < 0.1 or false
+    assert abs(off) > 1e-11 or not false
+
+
+def test_an_offset_is_to_be_larger_than_what_is_left_open() -> None:
+    """K = 2: C0 = 1/(2 e^2)."""
+    near, apart = {"a": 1.01, "x": 1.0}, {"x": 1.0}
+    for target, large, small in (("growth", 10**6, 100), ("ends", None, 10**6)):
+        at = unmet(SNAP, f"snap.theorem4.{target}")
         assert at(PAIR) is None
-        one = classes({"a": 1, "x": 1}, {"x": 1})
-        assert Fraction(1, 2) == Fraction(one.dataset.classes[0].probabilities["x"])
-        assert at(one) == "C0 = 1"
+        assert at(APART) == "the classes share no token"
+        assert at(classes(near, apart, M=small)) == "C0 is near 1"
+        assert large is None or at(classes(near, apart, M=large)) is None
 
 
 def test_the_other_conditions() -> None:
-    assert unmet(SNAP, "snap.lemma8")(classes({"a": 1}, M=4)) is None
-    assert unmet(SNAP, "snap.lemma8")(classes({"a": 1}, M=3)) == "M is below 4"
-    assert unmet(SNAP, "snap.theorem4.rates")(classes({"a": 1}, M=6)) is None
-    assert unmet(SNAP, "snap.theorem4.rates")(classes({"a": 1}, M=5)) == "M is below 6"
-    at = unmet(SNAP, "snap.theorem5")
+    for target, least in (("snap.lemma8.any-M", 4), ("snap.theorem4.rates.any-M", 6)):
+        true, false = unmet(SNAP, target, HOLDS), unmet(SNAP, target, VIOLATED)
+        enough, few = classes({"a": 1}, M=least), classes({"a": 1}, M=least - 1)
+        assert (true(enough), false(few)) == (None, None)
+        assert true(few) == f"M is below {least}"
+        assert false(enough) is not None
+    at = unmet(SNAP, "snap.theorem5.any-step")
     assert at(ClassRun(PAIR.dataset, ClassConfig(lr_y=1.0))) is None
     assert at(ClassRun(PAIR.dataset, ClassConfig(lr_y=1.01))) == "eta_Y is above 1"
     assert at(ALONE) == "there is one class"
@@ -94,3 +196,49 @@ def test_the_other_conditions() -> None:
 def test_the_built_in_classes_meet_what_they_meet_exactly(name: str) -> None:
     run = ClassRun(CLASS_CASES[name](), ClassConfig())
     assert run.reservation([one for one in run.assumptions if run.assumption(one).holds]) == ""
+
+
+def verdict(name: str, run: ClassRun) -> Verdict:
+    return LEDGER[name].judge(run).verdict
+
+
+@pytest.mark.parametrize("lr_y", [500.1, 1e17, 1e-100])
+def test_what_is_proved_for_every_step_size_is_decided_at_every_step_size(lr_y: float) -> None:
+    run = ClassRun(CLASS_CASES["snap-single"](), ClassConfig(lr_y=lr_y, seeds=3, at=(1, 40, 1000)))
+    left = [c.id for c in SNAP.claims if c.standing.status is Status.PROVED and verdict(c.id, run) is OPEN]
+    assert left == ["snap.theorem3.growth"]  # of which classes it speaks is seen on the path alone
+    assert verdict("snap.eq13", run) is VIOLATED
+    assert verdict("snap.remark1", run) is VIOLATED
+    assert verdict("snap.lemma12.any-step", run) is VIOLATED
+    assert verdict("snap.remark1", ClassRun(APART.dataset, ClassConfig(lr_y=lr_y))) is HOLDS
+
+
+def test_what_was_not_run_stays_undecided_at_every_step_size() -> None:
+    run = ClassRun(CLASS_CASES["snap-single"](), ClassConfig(lr_y=1e17, steps=0))
+    assert verdict("snap.lemma6", run) is OPEN
+    assert verdict("snap.eq13", run) is OPEN
+
+
+def test_eq_14_is_true_where_c0_is_1_however_slow_b_is() -> None:
+    one = ClassRun(classes({"a": 1, "x": 1}, {"x": 1}).dataset, ClassConfig(lr_z=1e-14))
+    for part in ("closed-form", "scan", "snap"):
+        assert verdict(f"snap.theorem4.{part}", one) is HOLDS
+
+
+def test_an_e_prime_of_0_makes_xi_0_and_refutes_any_t() -> None:
+    """Two pairs of classes: after one step on the one, xi of the other is 0."""
+    e = [(f"n{n}", "q", {f"c{n // 2}": sqrt(0.1), f"d{n}": sqrt(0.9)}) for n in range(4)]
+    data = SequenceClasses.from_weights("pairs", 10**5, e)
+    for at in ((1000,), (1, 1000)):
+        assert verdict("snap.theorem1.a.any-t", ClassRun(data, ClassConfig(at=at, seeds=3))) is VIOLATED
+
+
+def test_no_choice_of_steps_hides_that_a_common_token_gains_at_first() -> None:
+    claim = next(c for c in SNAP.claims if c.id == "snap.corollary2.any-classes")
+    data = smallest_counterexample(SNAP, claim)
+    assert data is not None
+    path = ClassRun(data, ClassConfig(at=(10**15,)))
+    found = claim.judge(path)
+    assert found.verdict is VIOLATED
+    assert "At first, over eta_Z gamma: violated. Least room at a under a where Z = 0" in found.detail
+    assert claim.judge(path).evidence is Evidence.PROVED

@@ -6,15 +6,25 @@ from typing import Any
 import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
-from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.snap.claims import gains, growth, moving, rows, speed, transition
+from marginaudit.reports.claim import BeyondTheRun, NotFollowed
+from marginaudit.reports.snap.claims import concentration, decoder, gains, growth, moving, rows, speed, transition
 from marginaudit.reports.snap.run import ClassRun
 from tests.reports.snap.twins import on
 
 APART = SequenceClasses.from_weights("apart", 9, [("m", "q", {"a": 1}), ("n", "q", {"b": 1})])
 INSIDE = SequenceClasses.from_weights("inside", 90, [("m", "q", {"a": 1, "x": 1}), ("n", "q", {"x": 1})])
 LARGE = SequenceClasses.from_weights("large", 100_000, [("m", "q", {"a": 1, "b": 2, "x": 1}), ("n", "q", {"x": 1})])
+WEAK = SequenceClasses.from_weights("weak", 5000, [(n, "q", {"the": 1e-90, n: 1.0}) for n in "mn"])
 SAME = SequenceClasses.from_weights("same", 90, [("m", "q", {"a": 1}), ("n", "q", {"a": 1})])
+DEPENDENT = "The f_n are linearly dependent, as far as float64 can tell, and there is no E'."
+
+NEED_AN_INVERSE = (
+    rows.LEMMA5,
+    rows.REMARK1,
+    concentration.LEMMA12_ANY_STEP,
+    concentration.LEMMA12_REDERIVED,
+    decoder.THEOREM5_REDERIVED,
+)
 
 
 def alone(M: int) -> SequenceClasses:
@@ -28,8 +38,11 @@ def single(**settings: Any) -> ClassRun:
 @pytest.mark.parametrize(
     ("why", "run", "said"),
     [
-        (growth.no_others, on(alone(1)), "M is below 2, and h is not defined."),
-        (growth.no_others, on(alone(2)), None),
+        (growth.LEMMA8_ANY_M.absent, on(alone(1)), "M is below 2."),
+        (growth.LEMMA8_ANY_M.absent, on(alone(2)), None),
+        (growth.not_defined, on(alone(1), at=(), steps=0), "M is below 2, and h is not defined."),
+        (moving.no_path, on(SAME, lr_y=501.0), "The classes' attention is linearly dependent: there is no E'."),
+        *((claim.absent, on(SAME, lr_y=501.0), DEPENDENT) for claim in NEED_AN_INVERSE),
         (rows.one, on(alone(90)), "There is one class, and no overlap of two."),
         (rows.one, single(), None),
         (speed.beyond_steps, on(alone(4)), "M is below 5."),
@@ -45,6 +58,21 @@ def single(**settings: Any) -> ClassRun:
 )
 def test_the_reason(why: Callable[[ClassRun], str | None], run: ClassRun, said: str | None) -> None:
     assert why(run) == said
+
+
+def test_what_float64_does_not_follow_is_spoken_of_all_the_same() -> None:
+    """What was not recorded is not."""
+    for why, run, spoken in (
+        (growth.not_defined, single(lr_y=501.0), True),
+        (growth.not_defined, single(lr_y=501.0, at=(), steps=0), False),
+        (growth._no_step_near, single(at=(10**7,), steps=10**7), True),
+        (speed.beyond_steps, single(lr_y=1e-17), True),
+        (moving.no_path, single(lr_z=1e-100, at=(1,)), True),
+        (transition.no_overlap, on(WEAK), True),
+    ):
+        with pytest.raises(BeyondTheRun) as refused:
+            why(run)
+        assert isinstance(refused.value, NotFollowed) is spoken
 
 
 @pytest.mark.parametrize(

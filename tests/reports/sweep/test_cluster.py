@@ -1,7 +1,9 @@
 """Parts on a Dask cluster, whose scheduler and worker are threads of this process."""
 
 import logging
+import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +13,7 @@ from dask.distributed import Client, Future, KilledWorker, LocalCluster, default
 
 from marginaudit.reports.sweep.cluster import on_cluster
 from marginaudit.reports.sweep.folder import Folder
+from marginaudit.reports.sweep.work import compute
 from tests.command_line import Command
 from tests.reports.sweep import odd_paper
 from tests.reports.sweep.specs import odd_spec, written
@@ -35,6 +38,49 @@ def test_a_cluster_and_one_process_write_the_same_bytes(command: Command, addres
 def test_what_is_no_address_is_refused_with_the_reason(command: Command) -> None:
     line = command.refused("sweep", written(), "--out", "out", "--scheduler", "nonsense://x")
     assert line.startswith("--scheduler 'nonsense://x': got unknown address scheme 'nonsense'")
+    assert line.endswith(", expected a running Dask scheduler")
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "got no answer within 0.5 s"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "got an answer in another protocol"),
+        (b"", "got "),
+    ],
+)
+def test_what_listens_and_is_no_scheduler_is_refused(
+    command: Command, monkeypatch: pytest.MonkeyPatch, answer: bytes | None, said: str
+) -> None:
+    monkeypatch.setattr("marginaudit.reports.sweep.cluster.CONNECT_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as thread:
+
+        def answers() -> socket.socket:
+            connection, _ = listening.accept()
+            if answer is not None:
+                connection.sendall(answer)
+                connection.close()
+            return connection
+
+        answered = thread.submit(answers)
+        address = f"tcp://127.0.0.1:{listening.getsockname()[1]}"
+        line = command.refused("sweep", written(), "--out", "out", "--scheduler", address)
+        answered.result().close()
+    assert line.startswith(f"--scheduler '{address}': {said}")
+    assert line.endswith(", expected a running Dask scheduler")
+
+
+def test_a_worker_is_no_scheduler(command: Command, address: str) -> None:
+    with Client(address, set_as_default=False) as client:
+        (worker,) = client.scheduler_info()["workers"]
+    line = command.refused("sweep", written(), "--out", "out", "--scheduler", worker)
+    assert line == f"--scheduler '{worker}': got a Worker, expected a running Dask scheduler"
+
+
+@pytest.mark.parametrize("address", ["tls://127.0.0.1:1", "ucx://127.0.0.1:1", "inproc://x", "tcp://x", ""])
+def test_what_cannot_be_spoken_to_is_refused_in_one_line(command: Command, address: str) -> None:
+    line = command.refused("sweep", written(), "--out", "out", "--scheduler", address)
+    assert line.startswith(f"--scheduler '{address}': got ")
     assert line.endswith(", expected a running Dask scheduler")
 
 
@@ -70,8 +116,23 @@ def test_what_kills_workers_is_written_as_killed(
         raise KilledWorker("a part", worker, 3)
 
     monkeypatch.setattr("marginaudit.reports.sweep.cluster.compute", dies)
-    answer = command.json("sweep", written(), "--out", "out", "--scheduler", address)
-    assert answer["runs"] == {"done": 0, "failed": 0, "killed": 18, "missing": 0}
+    answer = command("sweep", written(), "--out", "out", "--scheduler", address)
+    assert (answer.status, answer.err) == (1, "marginaudit: 18 of 18 runs could not be done: 18 killed\n")
+    assert "18 runs: 18 killed." in answer.out
+
+
+def test_what_died_beside_others_is_done_by_itself(
+    command: Command, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker: Any = SimpleNamespace(address="a worker")
+
+    def dies_once(work: Any, key: str, folder: str) -> str:
+        if odd_paper.first_time(key):
+            raise KilledWorker(key, worker, 3)
+        return compute(work, key, folder)
+
+    monkeypatch.setattr("marginaudit.reports.sweep.cluster.compute", dies_once)
+    assert command.json("sweep", written(), "--out", "out", "--scheduler", address)["runs"]["done"] == 18
 
 
 def test_a_worker_that_refuses_ends_the_sweep(command: Command, address: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,8 +55,8 @@ def ended(parts: str, jobs: int) -> dict[Any, bool]:
     return dict(found)
 
 
-@pytest.mark.parametrize(("deaths", "written", "tried"), [(0, True, 1), (1, True, 2), (2, True, 3), (3, False, 3)])
-def test_a_part_may_lose_two_workers(deaths: int, written: bool, tried: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("deaths", "written", "tried"), [(0, True, 1), (1, True, 2), (3, True, 4), (4, False, 4)])
+def test_a_part_may_lose_three_workers(deaths: int, written: bool, tried: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pools = Pools({"b": deaths}, monkeypatch)
     assert ended("abc", 1) == {"a": True, "b": written, "c": True}
     assert pools.tried == {"a": 1, "b": tried, "c": 1}
@@ -66,10 +66,24 @@ def test_a_part_may_lose_two_workers(deaths: int, written: bool, tried: int, mon
 def test_what_was_under_way_with_it_is_taken_up_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     pools = Pools({"b": 9}, monkeypatch)
     assert ended("abcde", 3) == {"a": True, "b": False, "c": True, "d": True, "e": True}
-    assert pools.tried["b"] == 3
+    assert pools.tried["b"] == 4
     assert max(pools.tried[part] for part in "acde") == 2
-    assert set(pools.sizes[1:-1]) == {1}
-    assert pools.sizes[0] == 3
+    assert pools.sizes[:2] == [3, 2]
+    assert set(pools.sizes[2:]) == {1}
+
+
+def test_workers_that_die_again_and_again_at_no_fault_of_a_part_cost_no_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the system ends several at once, and soon after those that take their place."""
+    pools = Pools({}, monkeypatch)
+    submitted, deaths = pools._submitted, iter([True] * 4)
+
+    def under_fire(pool: dict[str, bool], part: str, folder: Path) -> "Future[str]":
+        pool["broken"] |= next(deaths, False)
+        return submitted(pool, part, folder)
+
+    monkeypatch.setattr(local, "_submitted", under_fire)
+    assert set(ended("abcdefgh", 2).values()) == {True}
+    assert max(pools.tried.values()) == 2
 
 
 def test_no_more_workers_than_parts(monkeypatch: pytest.MonkeyPatch) -> None:

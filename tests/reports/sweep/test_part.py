@@ -1,18 +1,14 @@
 """A part's file: its name says all that decides it, it is written whole, and what is done stays as it is."""
 
 import json
-import multiprocessing
-import signal
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
 
 import pytest
 
 from marginaudit.orders import InputError
 from marginaudit.reports.identity import difference, identity
-from marginaudit.reports.sweep.part import Outcome, Part, parts_of, path_of, read_part, remove_leftovers, write_part
+from marginaudit.reports.sweep.part import Outcome, Part, parts_of, path_of, read_part, write_part
 from tests.reports.sweep.specs import ODD, odd_spec
 
 KEY = "k" * 64
@@ -120,40 +116,6 @@ def test_a_part_of_other_runs_is_refused(folder: Path) -> None:
     write_part(folder, KEY, [done(0.1)])
     with pytest.raises(InputError, match="a damaged part"):
         read_part(folder, KEY, 2)
-
-
-def test_what_is_not_read_back_as_it_was_written_is_no_part(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Path, "read_bytes", lambda path: b"other")
-    with pytest.raises(OSError, match="other bytes than were written"):
-        write_part(folder, KEY, [done(0.1)])
-    assert list(folder.iterdir()) == []
-
-
-def write_slowly(folder: Path, ready: Any) -> None:
-    """A worker that is killed before its temporary file is moved."""
-
-    def wait(_: object) -> None:
-        ready.set()
-        signal.pause()
-
-    with patch("os.fsync", wait):
-        write_part(folder, KEY, [done(0.1)])
-
-
-def test_leftovers_of_the_killed_are_removed_and_those_of_the_living_are_not(folder: Path) -> None:
-    context = multiprocessing.get_context("fork")
-    ready = context.Event()
-    worker = context.Process(target=write_slowly, args=(folder, ready), daemon=True)
-    worker.start()
-    assert ready.wait(60)
-    assert len(list(folder.glob(".*.part"))) == 1
-    remove_leftovers(folder)
-    assert len(list(folder.glob(".*.part"))) == 1
-    worker.kill()
-    worker.join()
-    assert read_part(folder, KEY, 1) is None
-    remove_leftovers(folder)
-    assert list(folder.iterdir()) == []
 
 
 def test_the_code_and_the_versions_of_all_that_computes_are_known() -> None:

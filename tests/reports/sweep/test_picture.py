@@ -1,13 +1,16 @@
 """What the figure of a sweep shows, and `marginaudit figure` of a built-in one."""
 
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from marginaudit.orders import InputError
+from marginaudit.orders import InputError, printable
 from marginaudit.reports.command.arguments import papers
+from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.sweep.merge import cell_rows, csv_of, read_cells
 from marginaudit.reports.sweep.picture import picture
 from marginaudit.reports.sweep.spec import Layout, Spec, find_spec
@@ -96,6 +99,29 @@ def test_words_stand_side_by_side_and_near_numbers_on_a_plain_axis() -> None:
         assert picture(spec, Layout("rate", "end"), two).axes[0].get_xscale() == scale
 
 
+@pytest.mark.parametrize("place", ["x", "panel", "line"])
+def test_names_are_shown_letter_by_letter(place: str) -> None:
+    spec = odd_spec(TEXT)
+    cells = cell_rows(spec, runs(spec, lambda c, seed: c["rate"] + seed))
+    names = ["$a$", r"$\frac$", "one $", "\x1b[1m"]
+    renamed = [{**cell, "what": name} for name in names for cell in cells[:3]]
+    layout = {"x": "rate", "y": "end"} | {place: "what"}
+    text = rendered(picture(spec, Layout(**layout), renamed), ".svg").decode()
+    words = {
+        "".join(element.itertext()) for element in ElementTree.fromstring(text).iter() if element.tag[-5:] == "}text"
+    }
+    before = "" if place == "x" else "what = "
+    assert {f"{before}{printable(name)}" for name in names} <= words
+
+
+def test_numbers_too_large_to_draw_are_left_out() -> None:
+    spec = odd_spec(TEXT)
+    cells = cell_rows(spec, runs(spec, lambda c, seed: 1.5e308 if c["rate"] == 1 else 2.0))
+    assert [cell["mean"] for cell in cells[:3:2]] == [2.0, None]
+    own = [{**cell, "mean": 1.7e308, "sd": 1.7e308} for cell in cells[:1]] + cells[1:]
+    assert rendered(picture(spec, Layout("rate", "end", "what", "N"), own), ".svg").startswith(b"<?xml")
+
+
 def test_a_cell_without_a_value_is_left_out() -> None:
     spec = odd_spec(TEXT)
     cells = cell_rows(spec, runs(spec, lambda c, seed: None if c["rate"] == 1 else 2.0))
@@ -146,11 +172,21 @@ def test_the_figure_of_a_sweep_that_was_run(command: Command, snap_6: tuple[Spec
         lambda text: text[: len(text) // 2],
         lambda text: "",
         lambda text: text.replace("num_last", "number"),
+        lambda text: "".join(f"{line},7\n" for line in text.splitlines()[:1]) + text.partition("\n")[2],
+        lambda text: text.replace("\n", ",7\n").replace(",7\n", "\n", 1),
+        lambda text: text[:-2] + '1"\n' + "a" * 200_000,
+        lambda text: re.sub(r",[0-9.]+$", ",-1", text, count=1, flags=re.MULTILINE),
+        lambda text: re.sub(r",[0-9.]+$", ",inf", text, count=1, flags=re.MULTILINE),
+        lambda text: re.sub(r"10,[0-9.]+,", "10,inf,", text, count=1),
+        lambda text: re.sub(r"10,[0-9.]+,", "10,nan,", text, count=1),
+        lambda text: text.replace(",10,", ",11,", 1),
     ],
 )
 def test_other_cells_are_refused(damage: Any, snap_6: tuple[Spec, list[dict[str, Any]]]) -> None:
     path = Path("done/cells.csv")
-    path.write_text(damage(path.read_text()))
+    damaged = damage(path.read_text())
+    assert damaged != path.read_text()
+    path.write_text(damaged)
     with pytest.raises(InputError, match=r"done/cells.csv: got other cells, expected those of snap-6"):
         read_cells(snap_6[0], Path("done"))
 

@@ -134,7 +134,7 @@ def test_four_ways_to_the_same_bytes(
 def test_what_kills_its_worker_is_killed_and_the_rest_is_done(command: Command) -> None:
     """A part is killed as a whole."""
     text = ODD.replace("[1, 4]", "4").replace("[0.5, 1, 2]", "1\nwhat = ['die', 'well', 'fail', 'slow']")
-    answer = command.json("sweep", written(text.replace("= 3", "= 1")), "--out", "out", "--jobs", 2)
+    answer = command.json("sweep", written(text.replace("= 3", "= 1")), "--out", "out", "--jobs", 2, status=1)
     assert answer["runs"] == {"done": 1, "failed": 1, "killed": 2, "missing": 0}
     status = command.json("sweep", "odd.toml", "--out", "out", "--status")["not_done"]
     assert {found["message"] for found in status if found["status"] == "killed"} == {

@@ -10,7 +10,6 @@ from typing import Any, cast
 import pytest
 
 from marginaudit.orders.ntp import free_dataset
-from marginaudit.reports.audit.by_proof import by_proof
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.run import Config, Run
 from marginaudit.reports.sweep.audits import audited
@@ -109,13 +108,10 @@ def test_a_run_is_an_audit() -> None:
     for config, results in zip(configs, found, strict=True):
         run = Run(data, config)
         claims = {claim.id: claim for claim in PAPER.claims}
-        loss, direction = (
-            by_proof(PAPER, claims[name], run, claims[name].judge(run))
-            for name in ("ntp.prop1.loss", "ntp.theorem1.direction")
-        )
+        loss, direction = (claims[name].judge(run) for name in ("ntp.prop1.loss", "ntp.theorem1.direction"))
         assert results["ntp.prop1.loss:constant"] == loss.constant is not None
         assert results["ntp.theorem1.direction:verdict"] == direction.verdict
-        assert results["ntp.theorem1.direction:evidence"] == "proved"  # as `by_proof` has it, not float64
+        assert results["ntp.theorem1.direction:evidence"] == "proved"  # not float64
         assert {name.partition(":")[0] for name in results} == {"ntp.prop1.loss", "ntp.theorem1.direction"}
 
 

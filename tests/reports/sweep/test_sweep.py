@@ -46,8 +46,8 @@ def table(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def sweep(command: Command, *options: object, text: str = ODD) -> Any:
-    return command.json("sweep", written(text), "--out", "out", *options)
+def sweep(command: Command, *options: object, text: str = ODD, status: int = 0) -> Any:
+    return command.json("sweep", written(text), "--out", "out", *options, status=status)
 
 
 def test_the_tables(command: Command, here: list[Part]) -> None:
@@ -130,6 +130,20 @@ def test_other_code_is_refused_by_name_until_it_starts_over(
     assert json.loads(Path("out/sweep.json").read_text()) != about
 
 
+def test_what_was_made_for_another_spec_goes_and_its_parts_stay(command: Command, here: list[Part]) -> None:
+    sweep(command, text=ODD + FIGURE)
+    kept = {path.name for path in Path("out/parts").iterdir()}
+    for name in ("statements.csv", "sweep.html"):
+        Path("out", name).write_text("of the spec before")
+    folder = sweep_folder.Folder(Path("out"), odd_spec(ODD + FIGURE))
+    folder.begin()
+    assert {"cells.csv", "statements.csv", "figure.svg"} <= set(files())  # an interrupted sweep that goes on
+    here.clear()
+    sweep(command)
+    assert set(files()) == {"runs.parquet", "runs.csv", "cells.csv", "spec.toml", "sweep.json"}
+    assert ({path.name for path in Path("out/parts").iterdir()}, here) == (kept, [])
+
+
 def test_a_folder_of_something_else_is_refused(command: Command) -> None:
     written()
     Path("other").mkdir()
@@ -147,8 +161,10 @@ def test_failures_are_recorded_and_retried_alone(
     command: Command, here: list[Part], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = ODD.replace("[1, 4]", "4").replace("[0.5, 1, 2]", "[0.5, 1]\nwhat = ['fail', 'well']").replace("= 3", "= 2")
-    answer = sweep(command, text=text)
+    answer = sweep(command, text=text, status=1)
     assert answer["runs"] == {"done": 4, "failed": 4, "killed": 0, "missing": 0}
+    told = command("sweep", "odd.toml", "--out", "out")
+    assert (told.status, told.err) == (1, "marginaudit: 4 of 8 runs could not be done: 4 failed\n")
     cells = table("cells.csv")
     assert [(cell["what"], cell["seeds"], cell["end mean"] == "") for cell in cells] == [
         ("fail", "0", True),
@@ -166,20 +182,18 @@ def test_failures_are_recorded_and_retried_alone(
     }
     assert "8 runs: 4 done, 4 failed." in command("sweep", "odd.toml", "--out", "out", "--status").out
     here.clear()
-    sweep(command, text=text)
+    sweep(command, text=text, status=1)
     assert here == []
     asked: list[str] = []
     monkeypatch.setattr(odd_paper, "notice", lambda configs: asked.extend(config.what for config in configs))
-    sweep(command, "--retry-failed", text=text)
+    sweep(command, "--retry-failed", text=text, status=1)
     assert asked == ["fail"] * 4
 
 
 def test_what_failed_once_is_done_the_second_time(command: Command, here: list[Part]) -> None:
-    assert sweep(command, text=ODD.replace("[0.5, 1, 2]", "[0.5]\nwhat = 'fail-once'"))["runs"]["failed"] == 6
-    assert (
-        sweep(command, "--retry-failed", text=ODD.replace("[0.5, 1, 2]", "[0.5]\nwhat = 'fail-once'"))["runs"]["done"]
-        == 6
-    )
+    text = ODD.replace("[0.5, 1, 2]", "[0.5]\nwhat = 'fail-once'")
+    assert sweep(command, text=text, status=1)["runs"]["failed"] == 6
+    assert sweep(command, "--retry-failed", text=text)["runs"]["done"] == 6
 
 
 def test_a_retry_leaves_what_never_ran(command: Command, here: list[Part]) -> None:

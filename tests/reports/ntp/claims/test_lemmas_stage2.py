@@ -18,6 +18,7 @@ from marginaudit.reports.ntp.quantities import score_error, stage2_log_other_wei
 from marginaudit.reports.ntp.sharper.stage2 import _at_random, _far_along_reference
 from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.training.ntp.model.infimum import log_infimum_ball
+from tests.measured import measured
 
 EPS = float(np.finfo(float).eps)
 
@@ -113,7 +114,7 @@ def test_a_gradient_that_rounding_hides_decides_nothing() -> None:
     lost = replace(stage, descent_reference=np.where(stage.step >= 4, np.nan, stage.descent_reference))
     other = Run(on.dataset, on.config)
     other.__dict__ |= {"trained": replace(on.training, stage2=lost), "kq": on.kq}
-    found = {name: LEDGER[name].judge(other) for name in ("ntp.lemma7", "sharp.lemma7")}
+    found = {name: measured(LEDGER[name]).judge(other) for name in ("ntp.lemma7", "sharp.lemma7")}
     assert [one.verdict for one in found.values()] == [Verdict.INCONCLUSIVE, Verdict.VACUOUS]
     assert {one.detail.partition(".")[0] for one in found.values()} == {"From t = 4 on rounding hides the gradient"}
 
@@ -134,7 +135,7 @@ def test_without_a_gradient_a_bound_is_vacuous_where_the_longest_w_and_the_least
     assert (sharp / (1000 * step_size) / math.sqrt(2 * square) >= reach) == ("sharp.lemma7" in vacuous)
     stage = on.training.stage2
     on.__dict__["trained"] = replace(on.training, stage2=replace(stage, descent_reference=np.full(4, np.nan)))
-    found = {name: LEDGER[name].judge(on) for name in LEMMA_7}
+    found = {name: measured(LEDGER[name]).judge(on) for name in LEMMA_7}
     assert tuple(name for name, one in found.items() if one.verdict is Verdict.VACUOUS) == vacuous
     for name, one in found.items():
         assert one.detail.startswith("From t = 1 on rounding hides the gradient.")

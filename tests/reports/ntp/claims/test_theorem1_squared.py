@@ -17,16 +17,18 @@ from marginaudit.margins.errors import SolverFailure
 from marginaudit.margins.spread import spread
 from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.reports import LEDGER, Verdict
+from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp import Config, Run, guarantees
 from marginaudit.reports.ntp.sharper import squared
 from marginaudit.reports.ntp.sharper.squared import DRIFT, UNLIKE_EXPONENTIALS, law, least_stretch, reduced
+from tests.measured import measured
 from tests.reports.ntp.claims.test_planted_lemmas import scaled_bound
 from tests.test_proofs import SEEDS, descent, fluxes, idle_edge, instances, margins, reference, sentences, state
 
 Floats = NDArray[np.float64]
 
-CLAIM = LEDGER["sharp.theorem1.squared"]
+CLAIM = measured(LEDGER["sharp.theorem1.squared"])
 
 
 def star(k: int, *counts: int) -> Dataset:
@@ -36,6 +38,15 @@ def star(k: int, *counts: int) -> Dataset:
     n = dict(zip(names, (*names[1:], names[0]), strict=True))
     samples = tuple(Sample(("o", x, "q"), n["o"]) for x in others)
     return Dataset("star", names, samples, counts or (1,) * len(samples), next_token=n)
+
+
+def test_t_1_is_a_step() -> None:
+    for least in (1.0, 7.3, 1165.41, 1e30):
+        found = squared._first(lambda t, least=least: t >= least)  # type: ignore[misc]
+        assert found == math.ceil(found)
+        assert least <= found <= 1.01 * least + 1
+    with pytest.raises(BeyondTheRun):
+        squared._first(lambda t: False)
 
 
 # The steps of the proof

@@ -11,9 +11,9 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.judgements import HiddenConstant
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims.theorem3 import decide_prediction, paper_length
+from marginaudit.reports.ntp.claims.theorem3 import decide_prediction, late_from, paper_length
 from marginaudit.reports.ntp.claims.theorem3_sentences import in_words, put_through, right_from
-from marginaudit.reports.ntp.quantities import score_error
+from marginaudit.reports.ntp.quantities import asymptotic_from, score_error
 
 
 @cache
@@ -43,6 +43,31 @@ def test_the_gaps_are_the_smallest_over_all_pairs() -> None:
             ]
             assert found.value[record - 1] == pytest.approx(min(gaps), abs=1e-13)
         assert found.radius.tolist() == score_error(on)[1:].tolist()
+
+
+def test_late_begins_where_the_direction_shows_the_order_for_good() -> None:
+    """Scores of a single sample without Assumption 3 first go the wrong way: late is after, and near W*_kq."""
+    data = Dataset(
+        "late",
+        tuple("abcd"),
+        (Sample(tuple("cbdb"), "d"),),
+        (1,),
+        next_token={"a": "c", "b": "b", "c": "d", "d": "a"},
+    )
+    on = Run(data, Config(steps2=3000))
+    W, stage = on.kq.optimal().scores, on.training.stage2
+    least = min(abs(W[data.index[x], data.index["b"]]) for x in "cbd")
+    unit = [stage.score_matrix(i, data.V) / stage.norm[i] for i in range(1, len(stage))]
+    near = [bool(np.linalg.norm(U - W / on.norm_kq) * np.sqrt(8) <= least / on.norm_kq) for U in unit]
+    begins = len(near) - near[::-1].index(False) + 1
+    assert 1 < begins < 3000
+    assert late_from(on) == max(begins, asymptotic_from(on))
+    assert late_from(Run(data, Config(steps2=begins - 1))) == np.inf
+    wrong = LEDGER["ntp.theorem3.order.rederived"].judgement
+    assert isinstance(wrong, HiddenConstant)
+    gaps = wrong.measure(on)
+    assert (gaps.value <= 0).any()
+    assert (gaps.value[begins - 1 :] > 0).all()
 
 
 @pytest.mark.parametrize(("name", "step"), [("ntp.theorem3.prediction", 1), ("ntp.theorem3.prediction.rederived", 30)])

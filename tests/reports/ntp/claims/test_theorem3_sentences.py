@@ -25,6 +25,7 @@ from marginaudit.reports.ntp.claims.theorem3_sentences import (
     shortest_misled,
 )
 from marginaudit.reports.ntp.run import Config, Run
+from tests.measured import measured
 from tests.strategies import datasets
 
 
@@ -308,7 +309,7 @@ def changed(run: Run, **columns: Any) -> Run:
 
 def test_the_detail_says_what_the_error_bars_leave_open() -> None:
     run = Run(CASES["example-1"](), Config(steps1=200, steps2=100, at=(1, 50, 100)))
-    claim = LEDGER["ntp.theorem3.prediction.rederived"]
+    claim = measured(LEDGER["ntp.theorem3.prediction.rederived"])
     assert "all shorter ones are answered n(x_0). Its length is finite" in claim.judge(run).detail
     stage = run.trained.stage2
     wide = changed(run, distance_error=np.full(3, 1.0 / (2 * 100 * run.eta)))  # leads within one
@@ -377,12 +378,12 @@ def test_a_model_that_does_not_answer_by_attention_leaves_it_open(monkeypatch: p
     [middle] = {shortest_misled(run, record).rival.middle}
     expected[run.dataset.index[run.dataset.collocation.function[middle]]] = 9.0
     monkeypatch.setattr("marginaudit.reports.ntp.claims.theorem3.predict", lambda *arguments: expected)
-    assert LEDGER["ntp.theorem3.prediction.rederived"].judge(run).verdict is Verdict.INCONCLUSIVE
+    assert measured(LEDGER["ntp.theorem3.prediction.rederived"]).judge(run).verdict is Verdict.INCONCLUSIVE
     monkeypatch.undo()
     far = changed(run, rest=1e6 * run.trained.stage2.rest, along=1e6 * run.trained.stage2.along)
-    assert LEDGER["ntp.theorem3.prediction.rederived"].judge(far).verdict is Verdict.VIOLATED
+    assert measured(LEDGER["ntp.theorem3.prediction.rederived"]).judge(far).verdict is Verdict.VIOLATED
     far.__dict__["trained"] = replace(far.trained, common_margin=False)
-    finding = LEDGER["ntp.theorem3.prediction.rederived"].judge(far)
+    finding = measured(LEDGER["ntp.theorem3.prediction.rederived"]).judge(far)
     assert finding.verdict is Verdict.INCONCLUSIVE
     assert "copies is answered n(x_0)" in finding.detail
 

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from marginaudit.reports.ntp.figures.direction import _mark_the_papers_length, direction_figure
 from marginaudit.reports.ntp.figures.measured import PANELS, ntp_2
 from marginaudit.reports.ntp.figures.measured import panel as draw_panel
-from marginaudit.reports.plots.measured import draw_curve, one_legend, six_panels
+from marginaudit.reports.plots.measured import ROUNDING_ONLY, draw_curve, one_legend, six_panels
 from marginaudit.reports.plots.plotting import plot_settings
 from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
 from marginaudit.reports.verdict import Curve, Finding, Verdict
@@ -36,6 +36,7 @@ def drawn(
         one_minus_cos=np.array(gap[:records]),
         law=np.array(law[:records]),
         method=np.array(METHODS[:records]),
+        known=np.ones(len(STEP[:records]), dtype=bool),
     )
     run: Any = SimpleNamespace(dataset=SimpleNamespace(name="x$y"), trained=SimpleNamespace(stage2=stage))
     [axis] = direction_figure(run, findings).axes
@@ -168,7 +169,7 @@ def test_without_a_direction_nothing_is_drawn() -> None:
 def panel(curve: Curve, first_step: str = "said") -> Axes:
     axis = Figure().subplots()
     axis.set_xscale("log")
-    draw_curve(axis, curve, first_step)
+    draw_curve(axis, curve, first_step, ROUNDING_ONLY)
     return axis
 
 
@@ -212,7 +213,7 @@ def test_one_value_is_not_zoomed_into() -> None:
 def test_a_panel_shows_the_claims_curve_or_the_run() -> None:
     column = {"step": np.array([0, 1, 5]), "loss": np.array([9.0, 3.0, 1.0])}
     columns = column | {"norm": np.array([0.0, 2.0, 4.0]), "one_minus_cos": np.array([NAN, 0.5, 0.25])}
-    stage = SimpleNamespace(**columns)
+    stage = SimpleNamespace(**columns, columns=lambda: columns)
     run: Any = SimpleNamespace(dataset=SimpleNamespace(name="n$"), trained=SimpleNamespace(stage1=stage, stage2=stage))
     curve = Curve([2, 3], [7.0, 8.0], [9.0, 10.0], [1.0, 2.0])
     found = {"ntp.theorem1.norm": Finding(Verdict.HOLDS, informative_from=3, curve=curve)}

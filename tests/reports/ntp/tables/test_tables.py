@@ -686,14 +686,14 @@ SHOWN = {
     "direction": ["section-7", "--steps2", "1e18", "--at", "2,10,100,900,1e6,1e12,1e18"],
     "proposition2": ["example-1", "--steps2", "1e6"],
 }
-"""What the README shows."""
+"""What the page of the default audit shows."""
 
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_readmes_tables_are_true(command: Command, name: str) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/default-audit.md").read_text(encoding="utf-8")
     line = f"marginaudit table {name} {' '.join(SHOWN[name])} --format markdown"
     assert f"`{line}`" in text
     printed = command(*line.split()[1:]).out.strip()
     printed = printed[max(printed.find("**section-7: stage 2"), 0) :]  # stage 1 is 0 to rounding
-    assert printed in text, f"expected in README.md:\n{printed}"
+    assert printed in text, f"expected in docs/default-audit.md:\n{printed}"

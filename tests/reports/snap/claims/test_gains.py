@@ -14,6 +14,7 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import gains
+from marginaudit.reports.snap.claims.moving import moving, weak
 from marginaudit.training.snap.limit import Approximation
 from tests.reports.snap.planted import part
 from tests.reports.snap.twins import one_entry_off
@@ -154,7 +155,7 @@ def test_the_sides_of_sgd_s_eq_11_agree_where_z_obeys_eq_110() -> None:
 @pytest.mark.parametrize("name", ["ln chi", "z", "f"])
 def test_twins_of_eq_12(name: str) -> None:
     on = run("snap-symmetric")
-    judgement = part(gains.GROWTH, name)
+    judgement = part(gains.GROWTH_FROM_ZERO, name)
     assert isinstance(judgement, Bounded)
     assert judgement.lower is not None
     measured = judgement.measure(on)
@@ -177,6 +178,12 @@ def test_twins_of_eq_12(name: str) -> None:
         assert falls.judge(on).verdict is VIOLATED
 
 
+def test_eq_12_is_printed_for_as_long_as_assumption_2_holds() -> None:
+    on = run("snap-symmetric")
+    printed, stronger = (part(claim, "z").measure(on).step for claim in (gains.GROWTH, gains.GROWTH_FROM_ZERO))
+    assert set(printed) == set(moving(on).step[weak(on)]) < set(stronger)
+
+
 def test_how_f_grows_is_the_derivative_of_f() -> None:
     on = ClassRun(three(), ClassConfig(lr_z=0.3, at=(10,), steps=10))
     logits = on.path.logits
@@ -191,9 +198,9 @@ def test_how_f_grows_is_the_derivative_of_f() -> None:
 def test_classes_whose_common_tokens_gain_are_left_out() -> None:
     classes = [("n0", "q", {"a": 0.5, "x": 0.4, "y": 0.5}), ("n1", "q", {"b": 0.8, "x": 0.4, "y": 0.002})]
     on = ClassRun(SequenceClasses.from_weights("nearly-distinct", 5000, classes))
-    assert gains.dominating(on) == []
+    assert gains.dominating(on, while_weak=True) == gains.dominating(on, while_weak=False) == []
     assert gains.GROWTH.judge(on).verdict is ABSENT
-    kept = [(n, token) for n, token, _ in gains.dominating(run("snap-single"))]
+    kept = [(n, token) for n, token, _ in gains.dominating(run("snap-single"), while_weak=False)]
     assert kept == [(0, "a"), (1, "c")]
 
 

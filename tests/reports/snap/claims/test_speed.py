@@ -46,7 +46,8 @@ RANGE_R = {"snap-single": True, "snap-symmetric": True, "random": True, "large":
 @pytest.mark.parametrize(
     ("claim", "verdict"),
     [
-        ("lemma9.scan", VIOLATED),
+        ("lemma9.scan", HOLDS),
+        ("lemma9.scan.any-t", VIOLATED),
         ("lemma9.scan.rederived", HOLDS),
         ("lemma9.snap", HOLDS),
         ("theorem1.b", VIOLATED),
@@ -68,14 +69,15 @@ def test_texts(claim: Claim) -> None:
 
 def test_the_range_of_step_sizes() -> None:
     least = 10 * 5000**-0.99
-    for claim in (speed.LEMMA9_SCAN, speed.LEMMA9_SNAP, speed.THEOREM1_B):
+    for claim in (speed.LEMMA9_SCAN, speed.LEMMA9_SCAN_ANY_T, speed.LEMMA9_SNAP, speed.THEOREM1_B):
         for eta_Y, reason in ((1.0, "not below 1"), (least * 0.999, "9.99 times M^-0.99")):
             found = claim.judge(run(lr_y=eta_Y))
             assert (found.verdict, reason in found.detail) == (NOTHING, True)
         for eta_Y in (0.999, least * 1.001):
             found = claim.judge(run(lr_y=eta_Y))
-            assert found.verdict is (HOLDS if claim is speed.LEMMA9_SNAP else VIOLATED)
-        assert f"M/100 = 50, eta_Y/M^-0.99 = {0.5 * 5000**0.99:.4g}." in claim.judge(run()).detail
+            assert found.verdict is (HOLDS if claim in (speed.LEMMA9_SCAN, speed.LEMMA9_SNAP) else VIOLATED)
+        if claim is not speed.LEMMA9_SCAN_ANY_T:
+            assert f"M/100 = 50, eta_Y/M^-0.99 = {0.5 * 5000**0.99:.4g}." in claim.judge(run()).detail
         found = claim.judge(small(999))
         assert (found.verdict, "large_vocabulary" in found.detail or "overlap" in found.detail) == (NOTHING, True)
 
@@ -176,7 +178,7 @@ def test_formulas_by_hand(t: float) -> None:
 
 def test_the_smallest_counterexamples_to_the_scan() -> None:
     """At t = 0; and at the step t = 1 of 40 classes, in 60 digits."""
-    found = speed.LEMMA9_SCAN.judge(run())
+    found = speed.LEMMA9_SCAN_ANY_T.judge(run())
     assert (found.first_violation, found.measured, found.bound) == (0, 1.0, 0.0)
     on = small(1000, K=40, lr_y=0.02)
     with mpmath.workdps(DIGITS):
@@ -184,13 +186,15 @@ def test_the_smallest_counterexamples_to_the_scan() -> None:
         assert mpmath.exp(x) > 999 * x
     assert speed.LEMMA9_SCAN.absent(on) is None
     without_start = twin(
-        speed.LEMMA9_SCAN,
-        "exp(Mh)",
+        speed.LEMMA9_SCAN_ANY_T,
+        "",
         measure=lambda on: speed.power(on, speed.scan_times(on)[speed.scan_times(on) >= 1]),
     )
     found = without_start.judge(on)
     assert (found.verdict, found.first_violation) == (VIOLATED, 1)
     assert "up to t = 2.0" in speed.LEMMA9_SCAN.judge(on).detail
+    assert speed.LEMMA9_SCAN.judge(on).verdict is HOLDS  # from t = 40 on
+    assert speed.from_first_step(on)[0] == 40
     assert speed.LEMMA9_SCAN_REDERIVED.judge(on).verdict is HOLDS
 
 

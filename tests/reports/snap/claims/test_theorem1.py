@@ -168,6 +168,13 @@ def test_xi_is_negative_after_one_step_on_a_path() -> None:
     assert POSITIVE.judge(run("path")).verdict is HOLDS
 
 
+def test_the_chance_of_an_exception_is_the_one_that_is_proved() -> None:
+    for name, K in (("snap-single", 2), ("snap-symmetric", 3)):
+        on = ClassRun(CASES[name](), ClassConfig(seeds=3, at=(100,), steps=100))
+        assert claims.exception(on) == pytest.approx(K * (np.exp(-6.4 * K) + np.exp(-25 * K)), rel=1e-12, abs=0)
+        assert f"proved to be at most {claims.exception(on):.2g} where 10 K^2" in POSITIVE.judge(on).detail
+
+
 def test_a_run_without_steps() -> None:
     found = ANY_T.judge(ClassRun(CASES["snap-single"](), ClassConfig(steps=0)))
     assert (found.verdict, "no step t >= 1 is recorded" in found.detail) == (Verdict.INCONCLUSIVE, True)

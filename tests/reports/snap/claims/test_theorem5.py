@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import lambertw
 from scipy.stats import binom
 
 from marginaudit.orders.snap import CASES, SequenceClasses, broken, single_common_dataset
@@ -18,20 +19,27 @@ from marginaudit.reports.snap.claims.ball_descent import bits_a_step, descended
 from marginaudit.reports.snap.claims.chance import quantile, ranks
 from marginaudit.reports.snap.claims.decoder import (
     COROLLARY1,
+    COROLLARY1_REDERIVED,
     THEOREM5,
+    THEOREM5_ANY_STEP,
     THEOREM5_REDERIVED,
     epochs,
     explicit,
+    sigma_beyond,
+    steps_enough,
     steps_of_a_class,
     trained,
+    undrawn,
 )
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
-from marginaudit.training.snap.limit import Approximation, class_counts, h_star, overlap
+from marginaudit.training.snap.limit import Approximation, class_counts, continuous, h_star, overlap
 from tests.training.snap.dense import features, padded, sgd
 from tests.training.snap.growth import precise_star
 
-BOTH = pytest.mark.parametrize("claim", [THEOREM5, COROLLARY1], ids=["theorem5", "corollary1"])
+BOTH = pytest.mark.parametrize(
+    "claim", [THEOREM5, THEOREM5_ANY_STEP, COROLLARY1], ids=["theorem5", "theorem5.any-step", "corollary1"]
+)
 
 
 @cache
@@ -41,9 +49,11 @@ def run(name: str) -> ClassRun:
 
 @BOTH
 def test_verdicts(claim: Claim) -> None:
-    assert claim.judge(run("snap-single")).verdict is Verdict.HOLDS
-    assert claim.judge(run("snap-symmetric")).verdict is Verdict.HOLDS
+    expected = Verdict.VIOLATED if claim is COROLLARY1 else Verdict.HOLDS
+    assert claim.judge(run("snap-single")).verdict is expected
+    assert claim.judge(run("snap-symmetric")).verdict is expected
     assert claim.judge(run("snap-medium")).verdict is Verdict.NOT_APPLICABLE
+    assert COROLLARY1_REDERIVED.judge(run("snap-medium")).verdict is Verdict.HOLDS
 
 
 @BOTH
@@ -55,15 +65,16 @@ def test_controls(claim: Claim) -> None:
         assert found.witness
     assert claim.judge(ClassRun(good, ClassConfig(steps=39))).verdict is Verdict.INCONCLUSIVE
     late = ClassRun(good, ClassConfig(steps=10**6, seeds=1))
-    assert claim.judge(late).verdict is Verdict.INCONCLUSIVE
+    assert claim.judge(late).verdict is (Verdict.VIOLATED if claim is COROLLARY1 else Verdict.INCONCLUSIVE)
     fast = claim.judge(ClassRun(good, ClassConfig(lr_y=1e3)))
-    assert fast.verdict is (Verdict.INCONCLUSIVE if claim is THEOREM5 else Verdict.NOT_APPLICABLE)
+    assert fast.verdict is (Verdict.INCONCLUSIVE if claim is THEOREM5_ANY_STEP else Verdict.NOT_APPLICABLE)
 
 
 def test_theorem_5_fails_at_large_step_sizes() -> None:
     """The first step leads to M h* = eta_Y, and theta does not fall for as long as h is far below."""
-    found = THEOREM5.judge(ClassRun(CASES["snap-single"](), ClassConfig(steps=10**18, seeds=1000, lr_y=100.0)))
-    assert found.verdict is Verdict.VIOLATED
+    fast = ClassRun(CASES["snap-single"](), ClassConfig(steps=10**18, seeds=1000, lr_y=100.0))
+    assert THEOREM5_ANY_STEP.judge(fast).verdict is Verdict.VIOLATED
+    assert THEOREM5.judge(fast).verdict is Verdict.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize("eta_Y", [1e-3, 0.5, 7.0, 100.0])
@@ -113,7 +124,7 @@ def test_what_every_part_is_measured_on_is_drawn_once(monkeypatch: pytest.Monkey
     monkeypatch.setattr(f"{claims}.chance.class_counts", counted("counts", class_counts))
     monkeypatch.setattr(f"{claims}.decoder.descended", counted("descended", descended))
     on = ClassRun(CASES["snap-single"](), ClassConfig(steps=10**6, seeds=20))
-    for claim in (THEOREM5, COROLLARY1):
+    for claim in (THEOREM5_ANY_STEP, COROLLARY1):
         claim.judge(on)
     assert calls == {"counts": 1, "descended": 1}
 
@@ -133,9 +144,9 @@ def test_y_is_that_of_the_whole_matrix() -> None:
 def test_every_part_has_a_twin(claim: Claim) -> None:
     on = run("snap-symmetric")
     assert isinstance(claim.judgement, Parts)
-    for part in claim.judgement.parts.values():
+    for name, part in claim.judgement.parts.items():
         assert isinstance(part, Equal | HiddenConstant)
-        assert part.judge(on).verdict is Verdict.HOLDS
+        assert part.judge(on).verdict is (Verdict.VIOLATED if name == "Steps along delta" else Verdict.HOLDS)
         twin = apart(part) if isinstance(part, Equal) else falling(part)
         assert twin.judge(on).verdict is Verdict.VIOLATED
 
@@ -162,6 +173,7 @@ def test_shapes_by_hand() -> None:
         (COROLLARY1, "Steps along epsilon", [3 * n / 0.5 * log(5000 * n) for n in N]),
         (COROLLARY1, "Steps along M", [3 * 100 / 0.5 * log(n * 100) for n in N]),
         (COROLLARY1, "Steps along eta_Y", [3 * 100 * n * log(1e11) for n in N]),
+        (COROLLARY1, "Steps along delta", [3 * 100 / 0.5 * log(5e5) for _ in N]),
     ):
         assert isinstance(claim.judgement, Parts)
         part = claim.judgement.parts[name]
@@ -182,8 +194,53 @@ def test_steps_of_a_class_by_the_recursion() -> None:
 def test_epochs_are_the_least() -> None:
     for K in (2, 3, 10):
         for S in (1, 7, 300):
-            N = int(epochs(np.array([float(S)]), K)[0])
-            assert K * binom.cdf(S - 1, N, 1 / K) <= 0.01 < K * binom.cdf(S - 1, N - 1, 1 / K)
+            for delta in (0.5, 0.01, 1e-30):
+                N = int(epochs(np.array([float(S)]), K, delta)[0])
+                assert K * binom.cdf(S - 1, N, 1 / K) <= delta < K * binom.cdf(S - 1, N - 1, 1 / K)
+
+
+def test_after_the_steps_that_corollary_1_names_a_class_is_undrawn_too_often() -> None:
+    found = undrawn(run("snap-symmetric"))
+    assert found.step is not None
+    for N, evidence in zip(found.value[:3], found.step[:3], strict=True):
+        assert (2 / 3) ** N > np.exp(-evidence) >= (2 / 3) ** (N + 1) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("eta", [0.5, 3.0])
+def test_the_chance_of_a_sigma_beyond_its_bound_is_a_sum_over_all_counts(late: bool, eta: float) -> None:
+    """Of 2 classes, at every N up to 250 at which it is spoken; and the bounds themselves, without chance."""
+    data = CASES["snap-single"]()
+    found = sigma_beyond(ClassRun(data, ClassConfig(lr_y=eta)), late=late)
+    assert (found.missed.upper <= found.delta).all()
+    x_1 = -float(lambertw(-1 / 4999, -1).real)
+    seen = 0
+    for entry, label in enumerate(found.missed.label):
+        delta, N = (float(x) for x in label.replace("delta = ", "").split(", N = "))
+        k, mean = np.arange(int(N) + 1), -(-int(N) // 2)
+        room = sqrt(N / 2 * log(2 / delta)) + 1
+        assert not late or (room <= 0.3 * mean and eta * mean >= 2 * x_1)
+        if N > 250:
+            continue
+        star, at = h_star(k, 5000, eta).level, continuous([float(mean)], 5000, eta)
+        L = np.exp(eta) / 2 * np.log((4999 + np.exp(star.logit.value[-1])) / 5000)
+        sigma = np.abs(star.share.value / at.share.value[0] - 1)
+        bound = 5 * (room + L) / mean if late else eta * (room + L)
+        near = np.abs(k - mean) <= room
+        assert (sigma[near] <= bound).all()
+        chance = binom.pmf(k[sigma > bound], int(N), 0.5).sum()
+        assert abs(found.missed.value[entry] - chance) <= found.missed.radius[entry] * (1 + 1e-6) + 1e-15
+        seen += 1
+    assert seen > 2
+
+
+def test_so_many_steps_are_enough_whatever_delta_is() -> None:
+    found, bound = steps_enough(run("snap-symmetric"))
+    assert (found.upper <= bound).all()
+    entry = found.label.index("delta = 1e-06, epsilon = 0.01")
+    assert bound[entry] == 3 * max(2 * ceil((100 + log(5e5)) / 0.5), 8 * log(3e6))
+    entry = found.label.index("delta = 1e-30, epsilon = 0.1")
+    assert bound[entry] == pytest.approx(3 * 8 * log(3e30), rel=1e-12, abs=0)
 
 
 def test_quantiles_lie_between_their_bounds() -> None:

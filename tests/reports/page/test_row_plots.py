@@ -1,0 +1,90 @@
+"""Plots of rows that no picture of a paper shows: whose they are, where they stand, and under which names."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports import Claim, Verdict
+from marginaudit.reports.audit.auditing import Audited
+from marginaudit.reports.audit.sources import made_in_python
+from marginaudit.reports.judgements import Bounded, Limit
+from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.page.shown import drawn
+from marginaudit.reports.python import audit
+from marginaudit.reports.series import series
+from marginaudit.reports.verdict import Curve, Finding
+from tests.third_paper.paper import PAPER as THIRD
+
+STEP = np.arange(1, 31)
+
+
+def claim(name: str, judgement: Any) -> Claim:
+    return Claim(id=name, source="", statement="It is so.", formula="1", assumptions=(), judgement=judgement)
+
+
+def measured(run: Any) -> Any:
+    return series(1 / STEP - 0.1, radius=1e-9, step=STEP)
+
+
+CLAIMS = (
+    claim("y-z", Bounded(measured, upper=lambda run, t: 0.5 / t)),
+    claim("z", Limit(measured, predicted=lambda run: -0.1, regime=lambda run: 1.0)),
+    claim("Z", Bounded(lambda run: series([1.0], radius=0), upper=lambda run, t: [2.0])),
+    claim("m" * 300, Bounded(measured, upper=lambda run, t: 2 + 0 * t)),
+)
+
+
+def test_every_row_of_ones_own_claims_along_steps_has_a_plot_beside_the_claim(tmp_path: Path) -> None:
+    data = [replace(CASES["example-1"](), name=name) for name in ("x-y", "x")]
+    page = audit(data, claims=CLAIMS, config={"steps1": 5, "steps2": 5}).save(tmp_path / "report").read_text()
+    names = sorted(path.name for path in (tmp_path / "report/figures").iterdir())
+    long = "m" * 80
+    expected = ["x-y-y-z.svg", "x-y-z.svg", "x-y-z-2.svg", "x-z.svg", f"x-y-{long}.svg", f"x-{long}.svg"]
+    assert names == sorted(expected)
+    for one in CLAIMS:
+        article = page[page.index(f'<article class="claim" id="{one.id}">') :].partition("</article>")[0]
+        shown = re.findall(r"<svg.*?</svg>\s*<figcaption[^>]*>(.*?)</figcaption>", article, re.DOTALL)
+        caption = "measured and predicted limit" if one.id == "z" else "measured against bound"
+        plotted = [f"{name}: {caption}" for name in ("x-y", "x")]
+        assert shown == ([] if one.id == "Z" else plotted)
+        assert article.count(">first violated<") == (2 if one.id == "y-z" else 0)
+
+
+@pytest.mark.parametrize(("verdict", "inline"), [(Verdict.VIOLATED, True), (Verdict.HOLDS, False)])
+def test_a_built_in_row_has_a_plot_unless_a_picture_shows_it(verdict: Verdict, inline: bool) -> None:
+    run = PAPER.run(CASES["example-1"](), PAPER.config(steps1=5, steps2=5))
+    found = Finding(verdict, curve=Curve([1, 2], [1.0, 2.0], [2.0, 1.0]))
+    findings = {"sharp.rate": found, "ntp.prop1.norm": found, "ntp.lemma4": Finding(verdict)}
+    shown = drawn(Audited(made_in_python(run.dataset, PAPER), findings, {}, run), (), lambda _: None)
+    assert [(one.claim, one.inline) for one in shown.pictures] == [("ntp.prop1.norm", True), ("sharp.rate", inline)]
+
+
+def test_the_page_links_to_the_plot_of_a_built_in_row_that_holds(tmp_path: Path) -> None:
+    report = audit("example-1", claims="sharp.lemma6", config={"steps1": 5, "steps2": 5}).save(tmp_path / "report")
+    (plot,) = re.findall(r'<a href="(figures/[^"]*)">example-1</a>', report.read_text())
+    assert (tmp_path / "report" / plot).read_text().rstrip().endswith("</svg>")
+
+
+def test_a_rows_plot_in_python() -> None:
+    report = audit("example-1", claims=CLAIMS, config={"steps1": 5, "steps2": 5})
+    [axis] = report.plot("y-z").axes
+    assert axis.get_title("left") == "example-1, y-z"
+    with pytest.raises(InputError, match=r"Z on example-1: got no values along steps, expected a bound or a limit"):
+        report.plot("Z")
+    with pytest.raises(KeyError, match="expected one that was audited"):
+        report.plot("y")
+    with pytest.raises(KeyError, match="expected one of example-1"):
+        report.plot("z", "x")
+
+
+def test_a_plug_ins_rows_have_plots_also_where_they_hold() -> None:
+    run = THIRD.run(THIRD.kind.cases["three-numbers"](), THIRD.config())
+    findings = {claim.id: claim.judge(run) for claim in THIRD.claims}
+    shown = drawn(Audited(made_in_python(run.dataset, THIRD), findings, {}, run), (), lambda _: None)
+    assert [one.claim for one in shown.pictures] == ["", "third.below-largest"]

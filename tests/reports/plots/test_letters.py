@@ -1,0 +1,89 @@
+"""Text in figures: names letter by letter, and no character that only the fonts of mathematics know."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from matplotlib.figure import Figure
+
+from marginaudit.orders import printable
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.ntp.figures.orders import orders_figure
+from marginaudit.reports.ntp.figures.realizable import realizable_figure
+from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered, six_panels
+from marginaudit.reports.statements.picture import statements_figure
+from marginaudit.reports.verdict import Curve
+
+NAME = "$a$ \\$\\frac$ \x1b"
+"""Of a dataset; as mathematics it is an error."""
+
+NTP, SNAP = PAPERS
+
+SHORT: dict[str, Any] = {"ntp": {"steps1": 9, "steps2": 9}, "snap": {"steps": 100}}
+
+PRIVATE = re.compile("[\ue000-\uf8ff]")
+
+
+def words(figure: Figure) -> list[str]:
+    """The texts of the figure's file, in which no character is of private use."""
+    file = rendered(figure, ".svg").decode()
+    assert not PRIVATE.search(file)
+    return [in_order(text) for text in ElementTree.fromstring(file).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def in_order(text: ElementTree.Element) -> str:
+    """The letters from left to right, which beside a formula stand in the file by their looks."""
+    parts = sorted(text, key=lambda part: float(part.get("x", 0)))
+    return "".join(part.text or "" for part in parts or [text]).replace("\xa0", " ")
+
+
+def pictures(paper: Paper, case: str, name: str) -> list[Figure]:
+    run = paper.run(replace(paper.kind.cases[case](), name=name), paper.config(**SHORT[paper.name]))
+    claims = {picture.claim for picture in paper.pictures}
+    findings = {claim.id: claim.judge(run) for claim in paper.claims if claim.id in claims}
+    found = [picture.draw(run, findings) for picture in paper.pictures]
+    return [figure for figure in found if figure is not None]
+
+
+def test_a_datasets_name_is_no_formula_in_its_pictures() -> None:
+    found = pictures(NTP, "example-1", NAME)
+    assert len(found) == len(NTP.pictures)
+    for figure in found:
+        assert any(text.startswith(printable(NAME)) for text in words(figure))
+
+
+def test_the_loss_has_a_letter_that_every_font_may_have() -> None:
+    [title] = [text for figure in pictures(NTP, "example-1", "a") for text in words(figure) if "stage 2: loss" in text]
+    assert title == "a, stage 2: loss ℒ"
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: orders_figure(replace(NTP.kind.cases["example-1"](), name=NAME)),
+        lambda: realizable_figure(NAME, []),
+        lambda: relaxed_figure(NAME, []),
+        lambda: six_panels(NAME)[0],
+        lambda: measured_figure(curve_title(NAME, "mine"), Curve([1, 2], [1.0, 2.0], clock=NAME), None),
+    ],
+)
+def test_names_are_shown_letter_by_letter(draw: Callable[[], Figure]) -> None:
+    assert any(printable(NAME) in text for text in words(draw()))
+
+
+@pytest.mark.parametrize("name", ["snap-3", "snap-5", "snap-8", "statements"])
+def test_figures_have_no_character_of_private_use(name: str) -> None:
+    assert words(statements_figure(PAPERS) if name == "statements" else SNAP.figures[name]())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("paper", PAPERS, ids=[paper.name for paper in PAPERS])
+def test_no_picture_has_a_character_of_private_use(paper: Paper) -> None:
+    """The papers' own figures are all drawn in `tests/reports/test_papers.py`."""
+    assert all(words(figure) for case in paper.kind.cases for figure in pictures(paper, case, case))

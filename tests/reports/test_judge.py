@@ -1,0 +1,173 @@
+"""One door to a verdict: whoever asks gets what is measured and what is proved, with the same numbers."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit import audit
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
+from marginaudit.reports.audit import auditing
+from marginaudit.reports.bound_constants.measure import find_claim, find_dataset, run_of
+from marginaudit.reports.hunt.search import _Search
+from marginaudit.reports.judgements import Bounded, Decided
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.page.numbers import bound
+from marginaudit.reports.series import series
+from marginaudit.reports.standing import Severity, Standing, Status
+from marginaudit.reports.sweep.audits import audited
+from tests.command_line import Command
+
+VACUOUS, CONFIG = "ntp.theorem1.direction", Config(steps2=2000)
+"""A bound that says nothing yet, which float64 shows and a proof says."""
+
+BEYOND = ("ntp.corollary1.upper", "ntp.theorem2.loss", "ntp.theorem2.weight")
+"""Statements from a T on that no default run has."""
+
+HEADLINE = ("measured", "bound", "slack", "worst_step")
+
+
+def test_whoever_asks_gets_what_is_proved() -> None:
+    in_audit = audit("example-1", claims=VACUOUS, config=CONFIG).verdict(VACUOUS)
+    assert (in_audit.verdict, in_audit.evidence) == (Verdict.VACUOUS, Evidence.PROVED)
+    fixture = find_claim(VACUOUS).judge(run_of(find_dataset("example-1"), CONFIG))
+    alone = LEDGER[VACUOUS].judge(Run(CASES["example-1"](), CONFIG))
+    hunting = _Search(LEDGER[VACUOUS], PAPER, None, 1e6, lambda _: None).claim.judge(Run(CASES["example-1"](), CONFIG))
+    assert fixture == alone == hunting == replace(in_audit, room=())
+    words = ("verdict", "evidence", "slack")
+    (swept,) = audited(PAPER, CASES["example-1"](), [CONFIG], [f"{VACUOUS}:{word}" for word in words])
+    assert [swept[f"{VACUOUS}:{word}"] for word in words] == ["vacuous", "proved", in_audit.slack]
+
+
+def test_a_changed_claim_has_no_proof_left_and_a_changed_paper_its_own() -> None:
+    claim = LEDGER["sharp.lemma6"]
+    assert [one.sources for one in claim.implications or ()] == [("sharp.lemma6",)]
+    assert replace(claim, assumptions=()).implications is None
+    assert replace(PAPER, tables=()).has(claim)
+    assert replace(PAPER, implications=()).claims[0].implications is not None
+
+
+def test_a_claim_of_no_paper_is_measured_alone() -> None:
+    claim = LEDGER[VACUOUS]
+    mine = replace(claim, id="mine")
+    run = Run(CASES["example-1"](), CONFIG)
+    assert mine.judge(run).evidence is Evidence.FLOAT64
+    assert claim.judge(run).detail.endswith(mine.judge(run).detail)
+
+
+@pytest.fixture(scope="module")
+def beyond(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("beyond")
+    audit("example-1", claims=[*BEYOND, "ntp.prop1.norm"], config={"steps2": 100}).save(folder, ["latex", "parquet"])
+    return folder
+
+
+def rows_of(folder: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((folder / "report.json").read_text(encoding="utf-8"))["verdicts"]
+    return found
+
+
+def test_nothing_is_headlined_from_before_the_statement_speaks(beyond: Path, command: Command) -> None:
+    """Not in JSON, CSV, parquet, LaTeX, the page, a comparison, nor on a terminal."""
+    from pandas import read_parquet
+
+    rows = {row["claim"]: row for row in rows_of(beyond)}
+    table = csv.DictReader(io.StringIO((beyond / "verdicts.csv").read_text(encoding="utf-8")))
+    of_csv = {row["claim"]: row for row in table}
+    parquet = read_parquet(beyond / "tables/verdicts.parquet").set_index("claim")
+    latex = (beyond / "tables/verdicts.tex").read_text(encoding="utf-8")
+    page = (beyond / "report.html").read_text(encoding="utf-8")
+    for claim in BEYOND:
+        assert [rows[claim][name] for name in HEADLINE] == [None] * 4
+        assert rows[claim]["beyond_the_run"]
+        assert rows[claim]["informative_from"] > 1e6
+        assert "The run does not get to where the statement speaks; outside, at " in rows[claim]["detail"]
+        assert [of_csv[claim][name] for name in HEADLINE] == [""] * 4
+        assert parquet.loc[claim, list(HEADLINE)].isna().all()
+        assert bound(rows[claim]) == "beyond the run"
+    assert latex.count("& beyond the run & --") == page.count('<td class="number">beyond the run</td>') == len(BEYOND)
+    assert None not in [rows["ntp.prop1.norm"][name] for name in HEADLINE]
+    compared = command("compare", beyond, beyond, "--json")
+    assert json.loads(compared.out)["changes"] == []
+
+
+def test_every_row_names_side_standing_and_source(beyond: Path) -> None:
+    frame = audit("example-1", claims=["ntp.prop1.norm", "ntp.prop2.corollary"], config={"steps2": 10}).to_dataframe()
+    assert next(iter(frame["side"])) in ("upper", "lower")
+    assert list(frame["standing"]) == ["proved", "refuted"]
+    assert list(frame["source"]) == [LEDGER[name].source for name in frame["claim"]]
+    header = (beyond / "verdicts.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert {"side", "standing", "source"} <= set(header)
+
+
+def test_a_bound_that_says_nothing_where_it_speaks_keeps_its_numbers() -> None:
+    found = LEDGER[VACUOUS].judge(Run(CASES["example-1"](), CONFIG))
+    assert found.worst_step is not None
+    assert found.informative_from is not None
+    assert found.worst_step < found.informative_from
+    assert None not in (found.measured, found.bound, found.slack)
+    assert not found.beyond_the_run
+
+
+def test_a_violation_before_the_upper_bound_says_anything_keeps_its_numbers() -> None:
+    step = np.arange(1, 11)
+    measure = Bounded(
+        lambda _: series(np.ones(10), radius=0, step=step), upper=lambda _, t: 20 / t, lower=lambda _, t: t, largest=2.5
+    )
+    found = mine(measure).judge(Run(CASES["example-1"](), CONFIG))
+    assert (found.verdict, found.first_violation, found.worst_step, found.informative_from) == ("violated", 2, 10, 9)
+    early = Decided(
+        lambda _: Finding(Verdict.VIOLATED, measured=1.0, worst_step=2, first_violation=2, informative_from=9), "x"
+    )
+    assert mine(early).judge(Run(CASES["example-1"](), CONFIG)).measured == 1.0
+
+
+def mine(judgement: Any, **change: Any) -> Claim:
+    given: dict[str, Any] = {"assumptions": (), **change}
+    return Claim(id="mine", source="me", statement="So.", formula="x", judgement=judgement, **given)
+
+
+VIOLATED = Decided(lambda _: Finding(Verdict.VIOLATED, measured=2.0, bound=1.0), "test")
+
+
+def test_what_a_dataset_violates_is_refuted_by_it(tmp_path: Path) -> None:
+    claim = mine(VIOLATED, assumptions=("orthonormal",))
+    report = audit(["example-1", "section-7"], claims=claim, config={"steps1": 2, "steps2": 2})
+    assert claim.standing.status is Status.OPEN
+    assert [row.standing for row in report.rows] == [
+        Standing(status=Status.REFUTED, severity=Severity.ORDINARY, dataset="example-1")
+    ] * 2
+    assert list(report.to_dataframe()["standing"]) == ["refuted"] * 2
+    report.save(tmp_path / "out")
+    page = (tmp_path / "out/report.html").read_text(encoding="utf-8")
+    assert "Refuted by <bdi>example-1</bdi>, which meets all that it assumes." in page
+    assert '<span class="badge open">' not in page
+
+
+def test_data_that_meet_an_assumption_to_rounding_alone_refute_nothing() -> None:
+    nearly = replace(CASES["example-1"](), embedding=np.eye(4) * (1 + 1e-13))
+    claim = mine(VIOLATED, assumptions=("orthonormal",))
+    (row,) = audit(nearly, claims=claim, config={"steps1": 2, "steps2": 2}).rows
+    assert row.finding.verdict is Verdict.VIOLATED
+    assert row.standing.status is Status.OPEN
+    (row,) = audit(nearly, claims=mine(VIOLATED), config={"steps1": 2, "steps2": 2}).rows
+    assert row.standing.status is Status.REFUTED
+
+
+def test_what_is_refuted_by_proof_stays_so() -> None:
+    row = auditing.Row(LEDGER["ntp.theorem2.floor"], PAPER, "d", Finding(Verdict.VIOLATED), refuted_by="d")
+    assert row.standing is LEDGER["ntp.theorem2.floor"].standing
+
+
+def test_numbers_without_an_error_bar_are_asked_for_one() -> None:
+    careless: Any = series
+    found = mine(Bounded(lambda _: careless([1.0]), upper=lambda _, t: 2 + t)).judge(Run(CASES["example-1"](), CONFIG))
+    assert found.verdict is Verdict.BROKEN
+    assert "series() missing 1 required keyword-only argument: 'radius'" in found.detail
