@@ -1,0 +1,54 @@
+"""Make the generated pages anew.
+
+Usage: python docs/make.py
+
+Writes docs/statements.md and its picture, docs/findings.md, docs/ablation.md from the cells that were hunted, and the
+tables of verdicts in docs/default-audit.md, which an audit of the built-in cases fills.
+"""
+
+from pathlib import Path
+
+import ablation
+import findings
+import statements
+
+from marginaudit import audit
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.page.files import write_whole
+from marginaudit.reports.paper import Paper
+
+HERE = Path(__file__).parent
+DEFAULT_AUDIT = HERE / "default-audit.md"
+
+
+def verdicts(paper: Paper) -> str:
+    """The table of a paper: how each statement stands, and its verdict on each built-in case."""
+    report = audit(list(paper.kind.cases))
+    rows = [("statement", "for every dataset", *paper.kind.cases), ("---",) * (2 + len(paper.kind.cases))]
+    rows += [
+        (f"`{claim.id}`", claim.standing.status, *(report.verdict(claim.id, name).verdict for name in paper.kind.cases))
+        for claim in paper.claims
+    ]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def default_audit() -> str:
+    """The page with its tables made anew."""
+    text = DEFAULT_AUDIT.read_text(encoding="utf-8")
+    for paper in PAPERS:
+        start = text.index("\n", text.index(f"<!-- verdicts of {paper.name}")) + 1
+        end = text.index(f"\n<!-- end of verdicts of {paper.name}")
+        text = text[:start] + verdicts(paper) + text[end:]
+    return text
+
+
+def main() -> None:
+    """Write all of them."""
+    statements.main()
+    write_whole(HERE / "findings.md", findings.page())
+    write_whole(HERE / "ablation.md", ablation.page())
+    write_whole(DEFAULT_AUDIT, default_audit())
+
+
+if __name__ == "__main__":
+    main()
