@@ -45,13 +45,18 @@ def _of(paper: Paper) -> str:
     follows = [
         (
             _ids(one.sources),
-            f"`{one.target}`" + (" is false" if one.verdict is Verdict.VIOLATED else ""),
+            f"`{claim.id}`" + (" is false" if one.verdict is Verdict.VIOLATED else ""),
             one.condition or "always",
             _link(one.proof),
         )
-        for one in paper.implications
+        for claim in paper.claims
+        for one in claim.implications
     ]
-    remains = [(f"`{one.refuted}`", _ids(one.relied), one.remains) for one in paper.reliances]
+    remains = [
+        (f"`{claim.id}`", _ids(claim.standing.relied_on_by), claim.standing.remains)
+        for claim in paper.claims
+        if claim.standing.relied_on_by
+    ]
     return "\n".join(
         [
             f"{len(paper.claims)} statements: {words}.\n",

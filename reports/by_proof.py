@@ -30,8 +30,8 @@ class Statement(Protocol):
         """What is known of it for every dataset."""
 
     @property
-    def implications(self) -> tuple[Implication, ...] | None:
-        """What may decide it; None for a claim of no paper."""
+    def decided_by(self) -> tuple[Implication, ...] | None:
+        """Its own proof and implications; None for a claim of no paper."""
 
     def speaks(self, run: BaseRun[Any]) -> bool:
         """Whether it is about something that the dataset has."""
@@ -45,10 +45,10 @@ def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding) -> Finding:
     are wrong. Where nothing follows, recorded steps that leave out decades do not make a statement true; and where the
     evidence is float64, the detail says why.
     """
-    if claim.implications is None or measured.verdict in FINAL:
+    if claim.decided_by is None or measured.verdict in FINAL:
         return measured
     reasons = []
-    for implication in claim.implications:
+    for implication in claim.decided_by:
         reason = _unmet(implication, run)
         if reason is not None:
             reasons.append(reason)

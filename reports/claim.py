@@ -110,9 +110,11 @@ class Claim:
         What is known of it for every dataset: open unless said otherwise.
     source_words : SourceWords
         What the source says word for word, where, and how it was read; nothing unless said otherwise.
-    implications : tuple of Implication, or None
-        What may decide it on a dataset: its own proof, then others. Its paper fills it in; None for a claim of no
-        paper, such as one that `dataclasses.replace` makes of a paper's.
+    implications : tuple of Implication
+        What proves or refutes it on data that meet a condition.
+    decided_by : tuple of Implication, or None
+        Its own proof, then its implications. Its paper fills it in; None for a claim of no paper, such as one that
+        `dataclasses.replace` makes of a paper's.
 
     Raises
     ------
@@ -132,7 +134,8 @@ class Claim:
     paper: str = ""
     standing: Standing = OPEN
     source_words: SourceWords = UNQUOTED
-    implications: tuple[Implication, ...] | None = field(default=None, init=False, repr=False, compare=False)
+    implications: tuple[Implication, ...] = field(default=(), repr=False)
+    decided_by: tuple[Implication, ...] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, expected in FIELDS.items():

@@ -1,4 +1,4 @@
-"""What follows from proved statements for one dataset, under a condition that is checked there."""
+"""A rule: proved statements decide another one on every dataset that meets a condition."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,15 +9,13 @@ from marginaudit.reports.verdict import Verdict
 
 @dataclass(frozen=True, kw_only=True)
 class Implication:
-    """Proved statements decide another one on every dataset that meets a condition.
+    """Proved statements decide the claim whose `implications` it is one of, on every dataset that meets a condition.
 
     Attributes
     ----------
     sources : tuple of str
         The claims that it follows from, all of them proved; the dataset has to meet their assumptions exactly. ``()``
         where the proof rests on no claim.
-    target : str
-        The claim that it decides.
     condition : str
         In words, for the reader of a report; "" for none.
     proof : str
@@ -25,15 +23,15 @@ class Implication:
     unmet : from a run to why the condition fails, or None
         In exact or ball arithmetic.
     verdict : Verdict
-        ``VIOLATED`` where the sources contradict the target.
+        ``VIOLATED`` where the sources contradict the claim.
     assumed : tuple of str
-        What target and sources assume, which the dataset has to meet exactly; their paper fills it in.
+        What the claim and the sources assume, which the dataset has to meet exactly; their paper fills it in.
     unseen : str
-        Of a contradiction, why a run need not show it, in words; "" where every run of which the target speaks does.
+        Of a contradiction, why a run need not show it, in words; "" where every run of which the claim speaks does.
     """
 
     sources: tuple[str, ...]
-    target: str
+    target: str = ""
     condition: str = ""
     proof: str
     unmet: Callable[[Any], str | None] = lambda _: None

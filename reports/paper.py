@@ -8,7 +8,6 @@ from marginaudit.orders import Kind
 from marginaudit.reports.claim import NOT_STATED, Claim
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.implication import Implication
-from marginaudit.reports.reliance import Reliance
 from marginaudit.reports.run import BaseRun, Progress, Rows
 from marginaudit.reports.standing import Status
 from marginaudit.reports.sweeps import Sweeps
@@ -138,10 +137,6 @@ class Paper:
         ``--json`` goes through `print_json`: all else is on standard error then.
     claims : tuple of Claim
         They are about this paper's datasets only, and say so in their field ``paper``.
-    implications : tuple of Implication
-        What follows from claims that are proved.
-    reliances : tuple of Reliance
-        What the source derives from claims that are refuted.
     figures : the paper's own, by name
     on_text : of its figures those that can be drawn of a text, by name: from a file, or None for the paper's own, and a
         function that is told the part that is done, to the figure
@@ -159,8 +154,8 @@ class Paper:
     Raises
     ------
     ValueError
-        A claim assumes what is no predicate of the kind, or is about another paper; an implication is to no claim, or
-        from one that is not proved; or a figure or claim of an illustration is not there.
+        A claim assumes what is no predicate of the kind, or is about another paper; an implication is from a claim
+        that is not proved; or a figure or claim of an illustration is not there.
     """
 
     name: str
@@ -179,8 +174,6 @@ class Paper:
     remark: Callable[[Any, str], str] = lambda dataset, origin: ""
     commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
-    implications: tuple[Implication, ...] = ()
-    reliances: tuple[Reliance, ...] = ()
     figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
     on_text: "Mapping[str, Callable[[Path | None, Callable[[float], None]], Figure]]" = field(default_factory=dict)
     of_dataset: "Mapping[str, Callable[[Any], Figure]]" = field(default_factory=dict)
@@ -204,25 +197,25 @@ class Paper:
                 got = f"the claim {beside}" if name in self.figures else f"the figure {name}"
                 raise ValueError(f"illustration {name}: got {got}, expected one of the paper's own")
         proved = {claim.id for claim in self.claims if claim.standing.status is Status.PROVED}
-        for implication in self.implications:
-            unproved = [source for source in implication.sources if source not in proved]
-            if unproved or implication.target not in known:
-                got = f"{', '.join(unproved)}, which is not proved" if unproved else "an id of no claim"
-                raise ValueError(f"implication to {implication.target}: got {got}, expected claims of the paper")
+        for claim in self.claims:
+            unproved = [source for one in claim.implications for source in one.sources if source not in proved]
+            if unproved:
+                got = f"{', '.join(unproved)}, which is not proved"
+                raise ValueError(f"implication to {claim.id}: got {got}, expected claims of the paper")
         object.__setattr__(self, "claims", tuple(map(self._with_proofs, self.claims)))
 
     def _with_proofs(self, claim: Claim) -> Claim:
-        """The claim as this paper's own, with what may decide it: its own proof, then the paper's implications."""
-        found = [one for one in self.implications if one.target == claim.id]
+        """The claim as this paper's own, with what may decide it: its own proof, then its implications."""
+        found = list(claim.implications)
         if claim.standing.status is Status.PROVED:
-            found.insert(0, Implication(sources=(claim.id,), target=claim.id, proof=claim.standing.proof or ""))
+            found.insert(0, Implication(sources=(claim.id,), proof=claim.standing.proof or ""))
         assumptions = {one.id: one.assumptions for one in self.claims}
         needed = (dict.fromkeys(name for of in (claim.id, *one.sources) for name in assumptions[of]) for one in found)
         decided_by = tuple(replace(one, assumed=tuple(names)) for one, names in zip(found, needed, strict=True))
-        if (claim.paper, claim.implications) == (self.name, decided_by):
+        if (claim.paper, claim.decided_by) == (self.name, decided_by):
             return claim
         own = replace(claim, paper=self.name)
-        object.__setattr__(own, "implications", decided_by)
+        object.__setattr__(own, "decided_by", decided_by)
         return own
 
     def has(self, claim: Claim) -> bool:

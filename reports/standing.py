@@ -46,7 +46,11 @@ class Standing:
     settles : str
         Of an open statement, what would settle it.
     hunted : int
-        So many datasets were tried in the search for a counterexample.
+        Datasets tried in the search for a counterexample.
+    relied_on_by : tuple of str
+        Of a refuted statement, the claims whose printed proofs use it.
+    remains : str
+        What of those is true all the same, and from what it follows.
 
     Raises
     ------
@@ -64,6 +68,8 @@ class Standing:
     weakest: str = ""
     settles: str = ""
     hunted: int = 0
+    relied_on_by: tuple[str, ...] = ()
+    remains: str = ""
 
     def __post_init__(self) -> None:
         if self.status is Status.PROVED and not self.proof:
@@ -89,6 +95,8 @@ def refuted(
     weakest: str,
     formula: str = "",
     settings: Mapping[str, float] | None = None,
+    relied_on_by: tuple[str, ...] = (),
+    remains: str = "",
 ) -> Standing:
     """False for some dataset that meets the assumptions: the smallest counterexample of its paper, or a formula."""
     return Standing(
@@ -100,6 +108,8 @@ def refuted(
         settings=tuple((settings or {}).items()),
         weakest=weakest,
         hunted=hunted,
+        relied_on_by=relied_on_by,
+        remains=remains,
     )
 
 

@@ -13,9 +13,11 @@ from marginaudit.reports.verdict import Verdict
 
 def with_claims(*beginnings: str, name: str = "ntp") -> Paper:
     """A paper that has only the claims whose ids begin so, and draws nothing."""
-    claims = tuple(replace(claim, paper=name) for claim in PAPER.claims if claim.id.startswith(beginnings))
+    claims = tuple(
+        replace(claim, paper=name, implications=()) for claim in PAPER.claims if claim.id.startswith(beginnings)
+    )
     assert claims
-    return replace(PAPER, name=name, claims=claims, implications=(), reliances=(), pictures=())
+    return replace(PAPER, name=name, claims=claims, pictures=())
 
 
 def audit_only(monkeypatch: pytest.MonkeyPatch, *beginnings: str) -> None:
@@ -25,5 +27,6 @@ def audit_only(monkeypatch: pytest.MonkeyPatch, *beginnings: str) -> None:
 
 def unmet(paper: Paper, target: str, verdict: Verdict | None = None) -> Callable[[Any], str | None]:
     """The condition of the one implication that decides a claim (so): why a run does not meet it, or None."""
-    [found] = [one for one in paper.implications if one.target == target and verdict in (None, one.verdict)]
+    [claim] = [claim for claim in paper.claims if claim.id == target]
+    [found] = [one for one in claim.implications if verdict in (None, one.verdict)]
     return found.unmet

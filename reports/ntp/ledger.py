@@ -14,6 +14,8 @@ from marginaudit.reports.ntp.claims import (
     theorem2,
     theorem3,
 )
+from marginaudit.reports.ntp.implications import IMPLICATIONS
+from marginaudit.reports.ntp.reliances import RELIANCES
 from marginaudit.reports.ntp.sharper import margins, rate, squared, stage2
 from marginaudit.reports.ntp.standings import STANDINGS
 from marginaudit.reports.ntp.words import WORDS
@@ -21,7 +23,12 @@ from marginaudit.reports.source_words import UNQUOTED
 from marginaudit.reports.standing import OPEN
 
 CLAIMS = Ledger(
-    replace(claim, standing=STANDINGS.get(claim.id, OPEN), source_words=WORDS.get(claim.id, UNQUOTED))
+    replace(
+        claim,
+        standing=replace(STANDINGS.get(claim.id, OPEN), **RELIANCES.get(claim.id, {})),
+        source_words=WORDS.get(claim.id, UNQUOTED),
+        implications=tuple(one for one in IMPLICATIONS if one.target == claim.id),
+    )
     for module in (
         gradients,
         proposition1,

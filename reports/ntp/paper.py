@@ -11,10 +11,8 @@ from marginaudit.reports.ntp.figures.gallery import FIGURES
 from marginaudit.reports.ntp.figures.measured import PANELS, panel
 from marginaudit.reports.ntp.figures.orders import orders_figure
 from marginaudit.reports.ntp.hunting.space import SPACE
-from marginaudit.reports.ntp.implications import IMPLICATIONS
 from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.realizable import far_from_realizable
-from marginaudit.reports.ntp.reliances import RELIANCES
 from marginaudit.reports.ntp.run import PAPER_STEPS, Config, Run, load, true_steps
 from marginaudit.reports.ntp.sweeps import SWEEPS
 from marginaudit.reports.ntp.tables import TABLES
@@ -59,8 +57,6 @@ PAPER = Paper(
     classified=classified,
     remark=far_from_realizable,
     claims=tuple(CLAIMS.values()),
-    implications=IMPLICATIONS,
-    reliances=RELIANCES,
     figures=FIGURES,
     of_dataset={"orders": orders_figure},
     tables=TABLES,

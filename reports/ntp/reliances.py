@@ -1,8 +1,10 @@
 """What arXiv 2409.17335 derives from statements that are refuted, and what remains of it."""
 
+from typing import Any
+
 from marginaudit.reports.reliance import Reliance
 
-RELIANCES = (
+_ALL = (
     Reliance(
         "ntp.corollary1.upper",
         ("ntp.lemma4", "ntp.theorem2.loss", "ntp.theorem2.floor"),
@@ -30,3 +32,5 @@ RELIANCES = (
         "with t.",
     ),
 )
+
+RELIANCES: dict[str, Any] = {one.refuted: {"relied_on_by": one.relied, "remains": one.remains} for one in _ALL}

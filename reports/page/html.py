@@ -114,7 +114,7 @@ def page(
         pictures=_inline(pictures),
         statements=panels(audit.papers),
         links=LINKS,
-        reliances=[reliance for paper in audit.papers for reliance in paper.reliances],
+        reliances=[claim for paper in audit.papers for claim in paper.claims if claim.standing.relied_on_by],
     )
 
 

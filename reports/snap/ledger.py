@@ -26,6 +26,8 @@ from marginaudit.reports.snap.claims import (
     transition,
 )
 from marginaudit.reports.snap.claims.conditions import FAST_DECODER
+from marginaudit.reports.snap.implications import IMPLICATIONS
+from marginaudit.reports.snap.reliances import RELIANCES
 from marginaudit.reports.snap.standings import STANDINGS
 from marginaudit.reports.snap.words import WORDS
 from marginaudit.reports.source_words import UNQUOTED
@@ -72,8 +74,9 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
 CLAIMS = Ledger(
     replace(
         claim,
-        standing=STANDINGS.get(claim.id, OPEN),
+        standing=replace(STANDINGS.get(claim.id, OPEN), **RELIANCES.get(claim.id, {})),
         source_words=WORDS.get(claim.id, UNQUOTED),
+        implications=tuple(one for one in IMPLICATIONS if one.target == claim.id),
         proof_uses=(*claim.proof_uses, *((FAST_DECODER,) if claim.id in ON_EQ_10 else ())),
     )
     for claims in MODULES

@@ -9,9 +9,7 @@ from marginaudit.reports.snap.facts import classified, facts, records
 from marginaudit.reports.snap.figures import FIGURES, ILLUSTRATIONS, ON_TEXT
 from marginaudit.reports.snap.figures.grid import of_a_run
 from marginaudit.reports.snap.hunting.space import SPACE
-from marginaudit.reports.snap.implications import IMPLICATIONS
 from marginaudit.reports.snap.ledger import CLAIMS
-from marginaudit.reports.snap.reliances import RELIANCES
 from marginaudit.reports.snap.run import SHOWN_STEPS, ClassConfig, ClassRun
 from marginaudit.reports.snap.sampled import SWEEPS
 from marginaudit.reports.snap.section_8 import NUM_LAST
@@ -69,8 +67,6 @@ PAPER = Paper(
         ),
     ),
     claims=tuple(CLAIMS.values()),
-    implications=IMPLICATIONS,
-    reliances=RELIANCES,
     package="marginaudit.reports.snap",
     space=SPACE,
     sweeps=SWEEPS,

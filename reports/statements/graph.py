@@ -35,12 +35,12 @@ def graph(papers: Iterable[Paper]) -> "nx.DiGraph[str]":
         for claim in paper.claims:
             link = Link.REFUTES if claim.standing.status is Status.REFUTED else Link.PROVES
             found.add_edges_from(((used, claim.id) for used in claim.standing.uses), link=link, words="")
-        for one in paper.implications:
-            link = Link.REFUTES if one.verdict is Verdict.VIOLATED else Link.IMPLIES
-            found.add_edges_from(((source, one.target) for source in one.sources), link=link, words=one.condition)
-        for reliance in paper.reliances:
-            arcs = ((reliance.refuted, relied) for relied in reliance.relied)
-            found.add_edges_from(arcs, link=Link.PRINTED, words=reliance.remains)
+            for one in claim.implications:
+                link = Link.REFUTES if one.verdict is Verdict.VIOLATED else Link.IMPLIES
+                found.add_edges_from(((source, claim.id) for source in one.sources), link=link, words=one.condition)
+        for claim in paper.claims:
+            arcs = ((claim.id, relied) for relied in claim.standing.relied_on_by)
+            found.add_edges_from(arcs, link=Link.PRINTED, words=claim.standing.remains)
     found.remove_nodes_from([name for name in found if "status" not in found.nodes[name]])
     return found
 

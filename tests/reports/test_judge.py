@@ -48,10 +48,10 @@ def test_whoever_asks_gets_what_is_proved() -> None:
 
 def test_a_changed_claim_has_no_proof_left_and_a_changed_paper_its_own() -> None:
     claim = LEDGER["sharp.lemma6"]
-    assert [one.sources for one in claim.implications or ()] == [("sharp.lemma6",)]
-    assert replace(claim, assumptions=()).implications is None
+    assert [one.sources for one in claim.decided_by or ()] == [("sharp.lemma6",)]
+    assert replace(claim, assumptions=()).decided_by is None
     assert replace(PAPER, tables=()).has(claim)
-    assert replace(PAPER, implications=()).claims[0].implications is not None
+    assert replace(PAPER, name="ntp").claims[0].decided_by is not None
 
 
 def test_a_claim_of_no_paper_is_measured_alone() -> None:

@@ -27,7 +27,9 @@ def test_they_are_those_of_the_docs() -> None:
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
 def test_what_is_named_is_on_the_papers_own_pages(paper: Paper) -> None:
     pages = proof_pages([paper])
-    named = {claim.standing.proof for claim in paper.claims} | {one.proof for one in paper.implications}
+    named = {claim.standing.proof for claim in paper.claims} | {
+        one.proof for claim in paper.claims for one in claim.implications
+    }
     places = [re.fullmatch(r"docs/([\w-]+)\.md#([\w-]+)", proof) for proof in named if proof]
     assert len(places) > 10
     for place in places:

@@ -88,7 +88,7 @@ FROM_ZERO = ("snap.theorem2.distinct.from-zero", "snap.theorem3.growth.from-zero
 
 @pytest.mark.parametrize("target", FROM_ZERO)
 def test_overlaps_stay_equal_for_pairs_and_symmetric_classes(target: str) -> None:
-    at = next(one for one in SNAP.implications if one.target == target and one.condition == EQUAL).unmet
+    at = next(one for one in LEDGER[target].implications if one.condition == EQUAL).unmet
     assert at(PAIR) is None
     assert at(THREE) is None
     assert at(PATH) is not None
