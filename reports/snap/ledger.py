@@ -74,9 +74,11 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
 CLAIMS = Ledger(
     replace(
         claim,
-        standing=replace(STANDINGS.get(claim.id, OPEN), **RELIANCES.get(claim.id, {})),
-        source_words=WORDS.get(claim.id, UNQUOTED),
-        implications=tuple(one for one in IMPLICATIONS if one.target == claim.id),
+        standing=replace(STANDINGS.get(claim.id, OPEN), **RELIANCES.get(claim.id, {}))
+        if claim.standing == OPEN
+        else claim.standing,
+        source_words=WORDS.get(claim.id, UNQUOTED) if claim.source_words == UNQUOTED else claim.source_words,
+        implications=claim.implications or tuple(one for one in IMPLICATIONS if one.target == claim.id),
         proof_uses=(*claim.proof_uses, *((FAST_DECODER,) if claim.id in ON_EQ_10 else ())),
     )
     for claims in MODULES
