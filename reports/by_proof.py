@@ -12,6 +12,8 @@ from marginaudit.reports.verdict import Evidence, Finding, Verdict
 FINAL = {Verdict.BROKEN, Verdict.NOT_APPLICABLE}
 """Verdicts that no proof changes: the statement says nothing of the dataset, or nothing was measured."""
 
+OWN_PROOF = "Proved for every dataset that meets its assumptions, as this one does exactly ({proof})."
+
 NO_NUMBERS: Mapping[str, Any] = dict.fromkeys(
     ("measured", "bound", "slack", "constant", "repeats_within", "worst_step")
 )
@@ -120,7 +122,7 @@ def _failing(claim: Statement, run: BaseRun[Any], implication: Implication, meas
 
 def _follows(claim: Statement, implication: Implication) -> str:
     if implication.sources == (claim.id,):
-        return f"Proved for every dataset that meets its assumptions, as this one does exactly ({implication.proof})."
+        return OWN_PROOF.format(proof=implication.proof)
     return f"Follows from {implication}."
 
 

@@ -1,8 +1,11 @@
 """Formulas as MathML, which a browser shows without a script."""
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from xml.etree import ElementTree
+
+PAIRS = ((r"{", r"}"), (r"\left", r"\right"), (r"\{", r"\}"))
 
 SPACE = '<mspace width="0.167em"/>'
 """As wide as what TeX sets between a named function and what stands beside it."""
@@ -13,12 +16,33 @@ BEFORE = re.compile(rf"(</(?:mi|mn|msub|msup|msubsup|mfrac|msqrt)>)({NAMED}|{POW
 AFTER = re.compile(rf"({POWER}|(?<!<msup>)(?<!<msub>){NAMED})(<(?:mi|mn|msub|msup|msubsup|mfrac|msqrt)>)")
 
 
+def displayed(formula: str, in_words: str) -> str:
+    r"""The formula, one element of MathML for each of its statements, so that a line can break between them.
+
+    >>> displayed(r"a=1,\quad b=2,\qquad \{c,\quad d\}", "words").count("<math")
+    3
+    """
+    first, *others = _statements(formula)
+    return " ".join([mathml(first, in_words=in_words), *map(mathml, others)])
+
+
+def _statements(formula: str) -> Iterator[str]:
+    whole = ""
+    for part in re.split(r"(?<=[,;])\\q?quad\b", formula):
+        whole += rf"\quad{part}" if whole else part
+        if all(whole.count(begin) == whole.count(end) for begin, end in PAIRS):
+            yield whole
+            whole = ""
+    if whole:
+        yield whole
+
+
 @cache  # a page writes the same symbols again and again
 def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     r"""The formula as MathML, with what it says in words for who cannot see it.
 
-    >>> mathml("x", "inline", "a < b").partition(" xmlns")[0]
-    '<math alttext="a &lt; b"'
+    >>> mathml("x", "inline", "a < b")
+    '<math alttext="a &lt; b" display="inline"><mrow><mi>x</mi></mrow></math>'
     >>> SPACE.join(["<mi>V</mi>", "<mi>log</mi>", "<mi>T</mi>"]) in mathml(r"V\log T")
     True
     >>> mathml(r"L^4\log^2t").count(SPACE)
@@ -39,5 +63,6 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     tree = ElementTree.tostring(convert_to_element(bars, display=display), encoding="unicode")
     text = re.sub(r"&amp;#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), tree)
     text = text.replace('<mo stretchy="false">|</mo>', '<mo stretchy="false" lspace="0" rspace="0">|</mo>')
+    text = text.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")  # HTML needs none
     text = AFTER.sub(rf"\1{SPACE}\2", BEFORE.sub(rf"\1{SPACE}\2", text))
     return text.replace("<math ", f'<math alttext="{escape(in_words)}" ', 1) if in_words else text

@@ -13,12 +13,13 @@ from urllib.parse import quote
 
 from marginaudit.orders import counted, printable
 from marginaudit.reports.audit.auditing import Audit, Row
+from marginaudit.reports.by_proof import OWN_PROOF
 from marginaudit.reports.claim import IN_DOLLARS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.grid import Grid, brief
 from marginaudit.reports.page import svg
 from marginaudit.reports.page.banners import banners
-from marginaudit.reports.page.formulas import mathml
+from marginaudit.reports.page.formulas import displayed, mathml
 from marginaudit.reports.page.headline import failures, headline
 from marginaudit.reports.page.numbers import bound, powers
 from marginaudit.reports.page.proofs import with_links
@@ -177,6 +178,9 @@ def _claims(
         rows = [
             _visible(row.as_document())
             | {
+                "below": _visible(row.finding.detail)
+                .removeprefix(OWN_PROOF.format(proof=claim.standing.proof))
+                .lstrip(),
                 "place": f"{claim.id}:{number}",
                 "command": command(row, sources[row.dataset], audit.configs[paper.name], audit.claims_file, in_python),
             }
@@ -201,7 +205,7 @@ def _claims(
             "formulas": counterexample_shown(paper, claim) if paper.has(claim) and smallest is None else None,
             "smallest": None if smallest is None else paper.kind.in_words(smallest),
             "smallest_file": None if smallest is None else _data_url(paper.kind.to_document(smallest)),
-            "mathml": _markup(mathml(claim.formula, in_words=_on_a_line(claim.statement))),
+            "mathml": _markup(displayed(claim.formula, _on_a_line(claim.statement))),
             "shown_by": "" if in_python and not paper.has(claim) else claims_command(claim, paper, audit.claims_file),
             "rows": rows,
             "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED],

@@ -30,17 +30,19 @@ def proof_sources(papers: Sequence[Paper]) -> dict[str, str]:
     return sources
 
 
-def with_links(text: str, pages: Mapping[str, Any]) -> Any:
+def with_links(text: str, pages: Mapping[str, Any], words: str = "") -> Any:
     """The text, escaped, where each place of a proof is a link to the page beside the report, if there is one.
 
     >>> with_links("By docs/proofs.md#5-x, or docs/other.md & more", {"proofs": ""})
     Markup('By <a href="proofs/proofs.html#5-x">docs/proofs.md#5-x</a>, or docs/other.md &amp; more')
+    >>> with_links("By docs/proofs.md#5-x", {"proofs": ""}, words="proof")
+    Markup('By <a href="proofs/proofs.html#5-x">proof</a>')
     """
     from markupsafe import Markup, escape
 
     def link(found: re.Match[str]) -> str:
         page, anchor = found[1], found[2] or ""
-        return f'<a href="proofs/{page}.html{anchor}">{found[0]}</a>' if page in pages else found[0]
+        return f'<a href="proofs/{page}.html{anchor}">{words or found[0]}</a>' if page in pages else found[0]
 
     return Markup(PLACE.sub(link, str(escape(text))))  # what is matched has nothing to escape
 

@@ -75,6 +75,8 @@ def _tag(tag: str, salt: str) -> str:
     if tag.startswith("<use "):  # what it shows has its stroke
         tag = re.sub(r"stroke(-[a-z]+)?: [^;\"]*;? ?", "", tag).replace(' style=""', "")
     tag = re.sub(r"(?<![#\w.])-?[0-9]+\.[0-9]+", lambda number: rounded(float(number.group())), tag)
+    tag = re.sub(r'(?<= d=")[^"]*', lambda path: re.sub(" ?([A-Za-z]) ?", r"\1", path.group()), tag)
+    tag = re.sub(r"(#|id=\")([a-z][0-9a-f]{4})[0-9a-f]{6}\b", r"\1\2", tag)
     tag = re.sub(r"#[0-9a-f]{6}\b", lambda colour: THEMED.get(colour.group(), colour.group()), tag)
     return re.sub(r'( id="|href="#|url\(#)', lambda found: found.group() + salt, tag)
 
@@ -83,6 +85,6 @@ def rounded(value: float) -> str:
     """A coordinate in points with few digits.
 
     >>> rounded(53.90734), rounded(-0.00001), rounded(0.123456), rounded(7.0)
-    ('53.91', '0', '0.1235', '7')
+    ('53.9', '0', '0.1235', '7')
     """
-    return f"{round(value, 2 if abs(value) >= 1 else 4) + 0:g}" if abs(value) < 1000 else f"{value:.1f}"
+    return f"{round(value, 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 4) + 0:g}"

@@ -42,7 +42,12 @@
     table,
     rows: [...table.tBodies[0].rows].map((row) => ({ row, cells: [...row.querySelectorAll("td[data-verdict]")] })),
   }));
-  const least = (cells, key) => Math.min(...cells.map((cell) => (cell.dataset[key] === "" ? Infinity : Number(cell.dataset[key]))));
+  const worstFirst = form.dataset.worstFirst.split(" ");
+  const orders = {
+    rank: ({ verdict }) => worstFirst.indexOf(verdict),
+    room: ({ room }) => (room === undefined ? Infinity : Number(room)),
+  };
+  const least = (cells, order) => Math.min(...cells.map((cell) => order(cell.dataset)));
 
   const apply = () => {
     const wanted = Object.fromEntries(new FormData(form));
@@ -60,7 +65,7 @@
         return { row, found };
       });
       if (wanted.sort !== "order") {
-        matching.sort((a, b) => least(a.found, wanted.sort) - least(b.found, wanted.sort) || 0);
+        matching.sort((a, b) => least(a.found, orders[wanted.sort]) - least(b.found, orders[wanted.sort]) || 0);
       }
       table.tBodies[0].append(...matching.map(({ row }) => row));
       const here = rows.filter(({ row }) => !row.hidden).length;

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.skipif(bool(missing()), reason=missing())]
 
-BYTES_A_ROW, ROWS_A_PAGE = 3_500, 17
-"""Of the whole page, so many bytes a verdict at most, and in print so many verdicts a page at least."""
+MOST_BYTES, MOST_PAGES = 1_500_000, 25
 
 SHOWN = "return [...document.querySelectorAll('table.matrix tbody tr')].filter((row) => !row.hidden).map({})"
 
@@ -59,12 +58,8 @@ def choose(driver: "Chrome", **wanted: str) -> list[str]:
     return found
 
 
-def rows(report: Path) -> int:
-    return len(json.loads((report / "report.json").read_text(encoding="utf-8"))["verdicts"])
-
-
 def test_it_is_small(report: Path) -> None:
-    assert (report / "report.html").stat().st_size <= BYTES_A_ROW * rows(report)
+    assert (report / "report.html").stat().st_size <= MOST_BYTES
 
 
 def test_it_says_nothing_on_the_console_and_asks_nobody(driver: "Chrome") -> None:
@@ -280,4 +275,4 @@ def test_the_dark_page_is_dark(driver: "Chrome") -> None:
 def test_it_prints_on_few_pages(driver: "Chrome", report: Path) -> None:
     seen_at(driver, 1280)
     pages = re.findall(rb"/Type\s*/Page\b", printed(driver))
-    assert 5 < len(pages) <= rows(report) / ROWS_A_PAGE
+    assert 5 < len(pages) <= MOST_PAGES
