@@ -105,7 +105,7 @@ def test_lanes_take_the_steps_of_plain_loops(A: float) -> None:
     problem, plain = reduced(data, A)
     on_lanes, on_one = CompiledSteps(problem), CompiledSteps(problem, lanes=False)
     assert len(on_one.arrays.blocks.size) == len(problem.edges.query) > 3 * len(on_lanes.arrays.blocks.size)
-    for t in range(1, 200):
+    for t in range(1, 40):
         found = copy.deepcopy(plain)
         on_lanes.take(found, t, lambda _: None)
         on_one.take(plain, t, lambda _: None)
