@@ -345,6 +345,7 @@ def test_progress_counts_both_stages() -> None:
     [
         ({"at": [3, 901]}, "at: got step 901, expected steps from 0 to 900"),
         ({"at": [-1]}, "at: got step -1"),
+        ({"optimizer": "adam"}, "optimizer: got 'adam', expected 'ngd' or 'gd'"),
         ({"steps1": -1}, "steps1: got -1"),
         ({"steps2": -5}, "steps2: got -5"),
         ({"lr1": 0.0}, "lr1: got 0.0"),

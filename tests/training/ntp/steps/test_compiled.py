@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
-from marginaudit.training.ntp import train
 from marginaudit.training.ntp.steps import class_fluxes, compiled
 from marginaudit.training.ntp.steps.class_fluxes import SMALL as SMALL_EXPONENT
 from marginaudit.training.ntp.steps.class_fluxes import exp_of, exp_of_small
@@ -312,24 +310,6 @@ def test_a_gradient_hidden_by_rounding_stops_the_kernel(A: float) -> None:
     assert_same(fast, slow, 1e-9)
 
 
-def test_with_and_without_an_exact_reference() -> None:
-    """Arrays as a reference, and none at all, give the trajectory of the exact one."""
-    data = WITH_SLACK
-    kq = solve_kq(data).optimal()
-    at = [1, 100, 5000]
-    exact = train(data, steps2=5000, at=at, kq_reference=kq, ov_reference=solve_ov(data))
-    array = train(data, steps2=5000, at=at, kq_reference=kq.scores)
-    none = train(data, steps2=5000, at=at)
-    assert {found.form for found in (exact, array, none)} == {"compiled"}
-    np.testing.assert_allclose(array.S, exact.S, atol=1e-11)
-    np.testing.assert_allclose(none.S, exact.S, atol=1e-11)
-    np.testing.assert_allclose(array.stage2.one_minus_cos, exact.stage2.one_minus_cos, rtol=1e-11)
-    np.testing.assert_array_equal(none.stage2.descent_reference, 0)
-    # -<grad, W> in both splits
-    split = exact.stage2.along * exact.stage2.descent_reference + exact.stage2.descent_rest
-    np.testing.assert_allclose(none.stage2.descent_rest, split, rtol=1e-9)
-
-
 @pytest.mark.parametrize("width", [LANES, 1])
 @pytest.mark.parametrize("data", [WITH_SLACK, MANY_ALIKE], ids=["distinct", "alike"])
 def test_the_blocks_hold_every_class_once(data: Dataset, width: int) -> None:
@@ -403,15 +383,6 @@ def test_the_kernel_stays_in_its_arrays(A: float, moves: int, monkeypatch: pytes
     assert_same(found, expected)
     assert found.local_error == pytest.approx(expected.local_error, rel=1e-9, abs=0)
     assert found.log_growth == pytest.approx(expected.log_growth, rel=1e-9, abs=1e-12)
-
-
-def test_progress_is_reported_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "WORK", 1000)
-    seen: list[int] = []
-    train(SMALL, steps1=10, steps2=4000, at=[], progress=seen.append)
-    assert seen == sorted(seen)
-    assert seen[-1] == 4010
-    assert 20 < len(seen) <= 420
 
 
 def test_exponentials_to_an_ulp() -> None:
