@@ -174,7 +174,9 @@ def load(_context: Any, array: Any, at: Any, like: Any) -> Any:
     """The numbers from ``array[at]`` on, as many as ``like`` has."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        found = builder.load(_pointer(context, builder, signature.args[0], *arguments[:2], signature.args[2]))
+        found = builder.load(
+            _pointer(context, builder, signature.args[0], arguments[0], arguments[1], signature.args[2])
+        )
         found.align = 8
         return found
 
@@ -186,7 +188,7 @@ def store(_context: Any, array: Any, at: Any, value: Any) -> Any:
     """Put the numbers into ``array[at]`` and on."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        into = _pointer(context, builder, signature.args[0], *arguments[:2], signature.args[2])
+        into = _pointer(context, builder, signature.args[0], arguments[0], arguments[1], signature.args[2])
         builder.store(arguments[2], into).align = 8
         return context.get_dummy_value()
 
