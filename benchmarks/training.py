@@ -3,6 +3,7 @@
 Usage: python benchmarks/training.py [V,N ...]
 
 * compiled: what `marginaudit train` runs on orthonormal tokens, from zero, its running error bound included;
+* plain loops: the same kernel, a class after the other instead of sixteen side by side (`training/ntp/steps/lanes.py`);
 * late: the same kernel where attention is one-hot to double precision: one exponential a merged edge;
 * NumPy: the readable form that the tests compare the compiled one with, from zero;
 * PyTorch: float64 with autograd, from zero, with embeddings and with looked-up scores (`pytorch_algorithm1.py`);
@@ -67,10 +68,12 @@ TITLES = (
     "edges",
     "merged edges",
     "compiled",
+    "plain loops",
     "late",
     "NumPy",
     "PyTorch, embeddings",
     "PyTorch, look-up",
+    "plain loops / compiled",
     "NumPy / compiled",
     "PyTorch / compiled",
     "compiled, ns an edge",
@@ -109,21 +112,29 @@ class Stage2:
     def _kernel(self) -> CompiledSteps:
         return CompiledSteps(self._problem)
 
-    def _take(self, iterate: Iterate, steps: int) -> Iterate:
+    @cached_property
+    def _plain_loops(self) -> CompiledSteps:
+        return CompiledSteps(self._problem, lanes=False)
+
+    def _take(self, kernel: CompiledSteps, iterate: Iterate, steps: int) -> Iterate:
         goal = iterate.moves + steps
-        self._kernel.take(iterate, goal, lambda _: None)
+        kernel.take(iterate, goal, lambda _: None)
         if iterate.moves < goal:
             raise SystemExit(f"V={self.dataset.V}: the kernel took {iterate.moves} of {goal} steps")
         return iterate
 
     def compiled(self, steps: int) -> Iterate:
         """The compiled kernel from zero."""
-        return self._take(self.start(), steps)
+        return self._take(self._kernel, self.start(), steps)
+
+    def plain_loops(self, steps: int) -> Iterate:
+        """The compiled kernel without lanes from zero."""
+        return self._take(self._plain_loops, self.start(), steps)
 
     def late(self, steps: int) -> Iterate:
         """The compiled kernel from W = s What with all margins at least `LATE_MARGIN`."""
         moves = int(LATE_MARGIN * self.exact.norm / self.eta)
-        return self._take(self.start().placed(moves, np.zeros(self._space.shape)), steps)
+        return self._take(self._kernel, self.start().placed(moves, np.zeros(self._space.shape)), steps)
 
     def numpy(self, steps: int) -> Iterate:
         """The NumPy form from zero."""
@@ -161,18 +172,12 @@ class Stage2:
         return 0.5 * float(np.sum((W / np.linalg.norm(W) - what) ** 2))
 
     @cached_property
-    def plain_arrays(self) -> list[NDArray[Any]]:
+    def arrays(self) -> list[NDArray[Any]]:
         """What a step is made of: of each edge, merged edge and class what the formulas name, indices of 32 bits."""
         known, edges = self._kernel.arrays, self.edges
         indices = (known.winner, known.loser, self.merged.number, edges.query)
         numbers = (known.rest_rate, known.weight, self._problem.ratio, edges.frequency, edges.absent)
         return [index.astype(np.uint32) for index in indices] + [number.astype(np.float64) for number in numbers]
-
-    @cached_property
-    def own_arrays(self) -> list[NDArray[Any]]:
-        """What the compiled kernel reads: fewer indices, as classes that share tokens share them."""
-        known = self._kernel.arrays
-        return [part for part in (*known, *known.blocks) if isinstance(part, np.ndarray)]
 
 
 def streaming(arrays: list[NDArray[Any]]) -> Steps:
@@ -225,12 +230,11 @@ def _seconds(form: Steps, steps: int) -> float:
 def row(V: int, N: int) -> tuple[list[str], str]:
     """A row of the table, and what the step costs beside one pass over its arrays."""
     stage = Stage2(V, N)
-    forms: dict[str, Steps] = {"compiled": stage.compiled, "NumPy": stage.numpy}
+    forms: dict[str, Steps] = {"compiled": stage.compiled, "plain loops": stage.plain_loops, "NumPy": stage.numpy}
     if HAS_TORCH and N * LONGEST * V <= MOST_ENTRIES:
         forms |= stage.pytorch()
     require_agreement(stage, forms)
-    passes = {"plain": streaming(stage.plain_arrays), "own": streaming(stage.own_arrays)}
-    found = measured({**forms, "late": stage.late, **passes})
+    found = measured({**forms, "late": stage.late, "pass": streaming(stage.arrays)})
     medians = {name: float(quartiles[1]) for name, quartiles in found.items()}
     compiled, edges, merged = medians["compiled"], len(stage.edges), len(stage.merged)
     torch = min((medians[name] for name in ("embeddings", "look-up") if name in medians), default=None)
@@ -239,21 +243,18 @@ def row(V: int, N: int) -> tuple[list[str], str]:
         f"{N}",
         f"{edges}",
         f"{merged}",
-        *(_spread(found.get(name)) for name in ("compiled", "late", "NumPy", "embeddings", "look-up")),
+        *(_spread(found.get(name)) for name in ("compiled", "plain loops", "late", "NumPy", "embeddings", "look-up")),
+        f"{medians['plain loops'] / compiled:.1f}",
         f"{medians['NumPy'] / compiled:.0f}",
         "–" if torch is None else f"{torch / compiled:.0f}",
         f"{1e3 * compiled / edges:.1f}",
         f"{1e3 * medians['late'] / merged:.1f}",
     ]
-    plain, own = (
-        f"one pass over {whose} ({megabytes(arrays):.1f} MB) takes {_spread(found[name])} us, "
-        f"a compiled step {compiled / medians[name]:.1f} times that"
-        for name, whose, arrays in (
-            ("plain", "what the formulas name of edges and classes", stage.plain_arrays),
-            ("own", "the arrays that it reads itself", stage.own_arrays),
-        )
+    yardstick = (
+        f"V = {V}, N = {N}: one pass over what the formulas name of edges and classes "
+        f"({megabytes(stage.arrays):.1f} MB) takes {_spread(found['pass'])} us, "
+        f"a compiled step {compiled / medians['pass']:.1f} times that."
     )
-    yardstick = f"V = {V}, N = {N}: {plain}; {own}."
     return cells, yardstick
 
 

@@ -85,7 +85,14 @@ def solve_kq(dataset: Dataset, *, method: Method = "auto") -> MaxMargin:
     if not check_assumption(dataset, "orthonormal").holds:
         require_dense(dataset, "W*_kq", "of tokens that are not orthonormal")
         return _general_solution(dataset, cycles, method)
+    return _solved_by_query(dataset, confused, cycles, method)
 
+
+def _solved_by_query(
+    dataset: Dataset, confused: NDArray[np.bool_], cycles: Mapping[Token, Cycle], method: Method
+) -> MaxMargin:
+    """Orthonormal tokens: exact under queries without confused tokens, under the others where it is confirmed."""
+    relations = dataset.relations
     clear = ~confused[relations.query]
     exact = solve_exactly(_taken(relations, clear), dataset.V)
     forms = decide(exact, dataset.vocabulary)

@@ -17,9 +17,9 @@ from marginaudit.reports.claim import BeyondTheRun, NotJudged
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.settings import STEP_LIST, STEP_SIZE, STEPS, check, one_of, setting
 from marginaudit.training.ntp import Progress, Stage1, Training, train
-from marginaudit.training.ntp.algorithm1 import STAGE1_STEPS
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, SWITCH, no_fast_forward
 from marginaudit.training.ntp.far.stage1_law import stage1_law
+from marginaudit.training.ntp.stage1 import STAGE1_STEPS
 from marginaudit.training.ntp.step_sizes import step_sizes
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@
 """
 
 from marginaudit.training.ntp.algorithm1 import train
-from marginaudit.training.ntp.answers import label_logits, log_attention, log_probabilities, predict
+from marginaudit.training.ntp.answers import label_logits, log_probabilities, predict
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_fast_forward
 from marginaudit.training.ntp.far.stage1_law import stage1_law
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
@@ -29,7 +29,6 @@ __all__ = [
     "StageRecord",
     "Training",
     "label_logits",
-    "log_attention",
     "log_probabilities",
     "loss_gradient",
     "no_fast_forward",

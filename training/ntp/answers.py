@@ -1,4 +1,4 @@
-"""What the trained model answers: attention and label probabilities, for any sentence."""
+"""Label probabilities of the trained model, for any sentence."""
 
 from collections.abc import Sequence
 
@@ -6,28 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import Dataset, Token
-from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.steps.iterate import Floats
-from marginaudit.training.ntp.steps.kq import normalised
 from marginaudit.training.ntp.trained import Training
-
-
-def log_attention(classes: SampleClasses, S: Floats) -> Floats:
-    """log phi of every edge: the attention on its token's positions, summed, in its class.
-
-    Parameters
-    ----------
-    classes : SampleClasses
-    S : (keys, queries) array
-        S[x, q] = x^T W_kq q.
-
-    Returns
-    -------
-    (edges,) array
-        Subtract log(classes.multiplicity) for the weight of a single position.
-    """
-    scores = S[classes.token, classes.query[classes.edge_class]]
-    return normalised(classes, scores + np.log(classes.multiplicity))
 
 
 def log_probabilities(scores: Floats, B: Floats, bag: NDArray[np.int64]) -> Floats:

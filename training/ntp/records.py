@@ -1,6 +1,6 @@
 """What is recorded of a stage of training."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
@@ -175,3 +175,15 @@ class Stage2(StageRecord):
         matrix = np.zeros((size, size))
         matrix[self.key, self.query] = self.along[record] * self.reference + self.rest[record]
         return matrix
+
+
+NOT_OF_ROWS = ("law", "rest", "reference", "key", "query")
+"""Fields of a record that are not columns of its rows."""
+
+TYPES: dict[str, Any] = {"step": np.int64, "method": np.str_}
+
+
+def columns(kind: type[StageRecord], rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The columns of a record, from its rows."""
+    names = (field.name for field in fields(kind) if field.name not in NOT_OF_ROWS)
+    return {name: np.array([row[name] for row in rows], dtype=TYPES.get(name, np.float64)) for name in names}

@@ -3,7 +3,6 @@
 import copy
 import io
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -423,18 +422,6 @@ def test_a_folder_as_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert command.refused("verify", data, folder).startswith(f"{folder}: got Is a directory")
 
 
-@pytest.mark.timeout(20)
-@pytest.mark.parametrize("which", [0, 1])
-def test_a_pipe_that_nobody_writes_to(
-    which: int, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: Command
-) -> None:
-    paths = written(tmp_path, DATA, TRUE)
-    paths[which].unlink()
-    os.mkfifo(paths[which])
-    assert unreadable(paths, capsys) == "got no regular file, expected one"
-    assert command.refused("verify", *paths).startswith(f"{paths[which]}: got a named pipe")
-
-
 def test_the_command_has_the_checker_s_status_and_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], command: Command
 ) -> None:
@@ -546,21 +533,6 @@ def test_text_datasets_read_the_same_in_both_readers(
         path.write_bytes(start + content.encode())
         ours, theirs = read_both(path)
         assert ours == theirs
-
-
-@pytest.mark.parametrize(
-    "separator", ["\x0b", "\x0c", "\x1c", "\x1d", "\x1e", "\x1f", "\x85", "\u2028", "\u2029", "\xa0"]
-)
-def test_solve_s_own_certificate_of_odd_white_space_is_confirmed(
-    separator: str, tmp_path: Path, command: Command
-) -> None:
-    """Such a character separates two tokens of one sentence; splitlines() would end the sentence there."""
-    data, certificate = tmp_path / "odd.txt", tmp_path / "odd.certificate"
-    data.write_text(f"a{separator}b a\r\nb a{separator}b\n", encoding="utf-8", newline="")
-    assert command("solve", data, "--certificate", certificate).status == 0
-    assert command("verify", data, certificate).status == 0
-    assert checker.main([str(data), str(certificate)]) == 0
-    assert read_dataset(data).vocabulary == ("a", "b")
 
 
 JUNK: st.SearchStrategy[Any] = st.sampled_from(

@@ -12,8 +12,8 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp.run import Config, NotAlgorithm1, Run, dense_steps, true_steps
 from marginaudit.reports.run import once_a_run
-from marginaudit.training.ntp.algorithm1 import STAGE1_STEPS
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, SWITCH
+from marginaudit.training.ntp.stage1 import STAGE1_STEPS
 
 SMALL = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
 CYCLE = broken(SMALL, "well_defined_orders")

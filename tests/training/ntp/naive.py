@@ -1,4 +1,4 @@
-"""Stage 2 in high precision by the textbook formula phi (g - sum phi g), sharing no code with the product."""
+"""Algorithm 1 on the textbook losses in float64, and stage 2 in high precision, sharing no code with the steps."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -6,12 +6,36 @@ from fractions import Fraction
 
 import flint
 import numpy as np
+from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import Dataset
+from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient
+
+Floats = NDArray[np.float64]
 
 
 def ball(value: Fraction) -> flint.arb:
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
+
+
+def textbook(
+    data: Dataset, steps: tuple[int, int], rates: tuple[float, float], *, normalised: bool, at: tuple[int, ...] = ()
+) -> tuple[Floats, Floats, dict[int, Floats], list[float]]:
+    """W_ov and W_kq after both stages, W_kq at some steps, and the norms of stage 2's gradients."""
+    d = data.embeddings.shape[1]
+    W_ov, W_kq = np.zeros((data.V, d)), np.zeros((d, d))
+    found: dict[int, Floats] = {}
+    norms: list[float] = []
+    for _ in range(steps[0]):
+        G = stage1_loss_gradient(data, W_ov)
+        W_ov = W_ov - rates[0] * (G / np.linalg.norm(G) if normalised else G)
+    for t in range(1, steps[1] + 1):
+        G = loss_gradient(data, W_ov, W_kq)
+        norms.append(float(np.linalg.norm(G)))
+        W_kq = W_kq - rates[1] * (G / norms[-1] if normalised else G)
+        if t in at:
+            found[t] = W_kq
+    return W_ov, W_kq, found, norms
 
 
 def descend(

@@ -11,8 +11,9 @@ import pytest
 from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import CASES, Dataset, broken, free_dataset
-from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient, train
+from marginaudit.training.ntp import train
 from marginaudit.training.ntp.trained import Training
+from tests.training.ntp.naive import textbook
 
 BITS = 700
 
@@ -237,22 +238,9 @@ def test_a_reference_that_is_not_the_limit_and_one_beyond_the_pairs() -> None:
     assert opposite.one_minus_cos[0] + along.one_minus_cos[0] == pytest.approx(2, rel=1e-14, abs=0)
 
 
-def textbook(
-    data: Dataset, steps1: int, steps2: int, at: tuple[int, ...]
-) -> tuple[NDArray[np.float64], dict[int, NDArray[np.float64]]]:
-    """Algorithm 1 on `losses` in float64."""
-    W_ov = np.zeros((data.V, data.embeddings.shape[1]))
-    found: dict[int, NDArray[np.float64]] = {}
-    for _ in range(steps1):
-        G = stage1_loss_gradient(data, W_ov)
-        W_ov = W_ov - 0.2 / np.sqrt(data.V) * G / np.linalg.norm(G)
-    W_kq: NDArray[np.float64] = np.zeros((data.embeddings.shape[1],) * 2)
-    for t in range(steps2 + 1):
-        if t in at:
-            found[t] = W_kq
-        G = loss_gradient(data, W_ov, W_kq)
-        W_kq = W_kq - 0.05 / np.sqrt(data.V) * G / np.linalg.norm(G)
-    return W_ov, found
+def of_the_paper(data: Dataset) -> tuple[float, float]:
+    """Its step sizes."""
+    return 0.2 / np.sqrt(data.V), 0.05 / np.sqrt(data.V)
 
 
 def general_embedding(data: Dataset, seed: int = 0) -> Dataset:
@@ -265,11 +253,11 @@ def test_the_textbook_form_agrees_for_300_steps(general: bool) -> None:
     data = free_dataset(V=5, N=10, L=4, seed=4, max_count=2)
     data = general_embedding(data) if general else data
     trained = train(data, steps1=60, steps2=300)
-    W_ov, found = textbook(data, 60, 300, (300,))
+    W_ov, W_kq, _, _ = textbook(data, (60, 300), of_the_paper(data), normalised=True)
     assert trained.common_margin is not general
     np.testing.assert_allclose(trained.W_ov, W_ov, atol=1e-11)
-    np.testing.assert_allclose(trained.W_kq, found[300], atol=1e-11)
-    scores = data.embeddings @ found[300] @ data.embeddings.T
+    np.testing.assert_allclose(trained.W_kq, W_kq, atol=1e-11)
+    scores = data.embeddings @ W_kq @ data.embeddings.T
     np.testing.assert_allclose(trained.S, scores * (trained.S != 0), atol=1e-11)
 
 
@@ -280,7 +268,7 @@ def test_the_textbook_form_fails_in_the_stage_1_of_example_1() -> None:
     """
     data = CASES["example-1"]()
     true = train(data, steps1=900, steps2=0)
-    W_ov, _ = textbook(data, 900, 0, ())
+    W_ov = textbook(data, (900, 0), of_the_paper(data), normalised=True)[0]
     exact = 900 * 0.1 * ov_star(data) / np.sqrt(3)
     np.testing.assert_allclose(true.W_ov, exact, rtol=1e-13)
     assert np.abs(W_ov - exact).max() > 1e-3
@@ -290,7 +278,7 @@ def test_the_textbook_form_fails_in_a_long_stage_2() -> None:
     """phi (g - sum phi g): off by 2e-12 after 1000 steps, 2e-7 after 2000, 0.9 (of 29) after 3000."""
     data = free_dataset(V=5, N=10, L=4, seed=4, max_count=2)
     trained = train(data, steps1=60, steps2=3000, at=[0, 3000], kq_reference=closed_form(data))
-    found = textbook(data, 60, 3000, (1000, 3000))[1]
+    found = textbook(data, (60, 3000), of_the_paper(data), normalised=True, at=(1000, 3000))[2]
     assert trained.stage2.error[-1] < 1e-9
     assert np.abs(found[1000] - train(data, steps1=60, steps2=1000, at=[]).W_kq).max() < 1e-10
     assert np.abs(found[3000] - trained.W_kq).max() > 0.1

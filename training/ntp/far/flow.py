@@ -117,13 +117,7 @@ def fast_forward(
     step = np.asarray(steps, dtype=np.int64)
     if t0 < 1 or (len(step) and (step[0] < t0 or (np.diff(step) < 0).any())):
         raise ValueError(f"steps: got {step.tolist()}, expected increasing ones from t0 = {t0} >= 1 on")
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then raises
-            field = LateField(merged, reference, rest0)
-    except CertificateError:
-        raise
-    except RuntimeError as failure:
-        raise FlowFailure(f"potentials of the support: {failure}") from failure
+    field = _late_field(merged, reference, rest0)
     s0, s = eta * float(t0), eta * step.astype(np.float64)
     goals = np.log(s)
     path = _follow(field, eta, s0, rest0, goals, 1.0)
@@ -154,6 +148,16 @@ def fast_forward(
         rounding=rounding,
         arc=path.arc,
     )
+
+
+def _late_field(merged: MergedEdges, reference: ExactReference, rest0: Floats) -> LateField:
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite then raises
+            return LateField(merged, reference, rest0)
+    except CertificateError:
+        raise
+    except RuntimeError as failure:
+        raise FlowFailure(f"potentials of the support: {failure}") from failure
 
 
 @dataclass(frozen=True, eq=False)

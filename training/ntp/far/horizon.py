@@ -100,16 +100,7 @@ def follow(
     The rows say how they were obtained, and their ``error`` bounds what steps would have made different. Where
     the flow fails, or attention is not one-hot after `MOST_TRUE_STEPS`, the last true step is the last record.
     """
-    rows: list[Row] = []
-    descent = Descent(problem)
-    most = min(steps, MOST_TRUE_STEPS)
-    goal = min(steps, SWITCH)
-    while True:
-        wanted = [t for t in at[len(rows) :] if t <= goal]
-        rows += descend(descent, iterate, goal, wanted, progress, done)
-        if goal == most or iterate.moves < goal or one_hot(problem, iterate):
-            break
-        goal = min(most, goal + goal // 2)
+    rows, goal = _true_steps(problem, iterate, steps, at, progress, done)
     if iterate.moves < goal:  # rounding hides the gradient, and W stays where it is
         still = row(problem, iterate, goal)
         return Followed(rows + [{**still, "step": t} for t in at[len(rows) :]], iterate, None, "")
@@ -139,6 +130,20 @@ def follow(
     if progress is not None:
         progress(done + steps)
     return Followed(rows, iterate.placed(*states[-1]), _law(problem, exact, iterate.lr, states), "")
+
+
+def _true_steps(
+    problem: ReducedKQ, iterate: Iterate, steps: int, at: Sequence[int], progress: Progress | None, done: int
+) -> tuple[list[Row], int]:
+    """The records, and the step up to which true steps were wanted; fewer are taken where rounding hides the next."""
+    rows: list[Row] = []
+    descent, most, goal = Descent(problem), min(steps, MOST_TRUE_STEPS), min(steps, SWITCH)
+    while True:
+        wanted = [t for t in at[len(rows) :] if t <= goal]
+        rows += descend(descent, iterate, goal, wanted, progress, done)
+        if goal == most or iterate.moves < goal or one_hot(problem, iterate):
+            return rows, goal
+        goal = min(most, goal + goal // 2)
 
 
 def _decades(first: int, last: int) -> list[int]:

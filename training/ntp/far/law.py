@@ -16,6 +16,7 @@ Where constraints of the second problem cannot carry a multiplier either, a mult
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -134,42 +135,55 @@ def asymptotic_law(merged: MergedEdges, reference: ExactReference, eta: float, t
     ends = winner[carried], loser[carried]
     level = potentials(*ends, log_weight[carried], W, component, np.ones(pairs), rest)
 
-    second = second_support = None
-    X, settled, mass = np.zeros(pairs), component, found.size
-    decay = slack / norm
+    settled, mass, decay = component, found.size, slack / norm
+    between = None
     if found.degenerate:
-        free = np.flatnonzero(found.uncarried)
-        ends = component[winner[free]], component[loser[free]]
-        second = weighted_margin(found.size, *ends)
-        second_support = support(*ends, second.slack, second.multiplier, len(found.size))
-        x = np.array([float(value) for value in second.x])
-        X = x[component]
         mean = np.bincount(component, level) / found.size
         inner = level - mean[component]
-        held = second_support.carried
-        lead = (log_weight - np.log(norm) - (inner[winner] - inner[loser]))[free]
-        if not second_support.degenerate:
-            constants = potentials(
-                ends[0][held], ends[1][held], lead[held], found.size * x, second_support.component, found.size,
-                mean - x * np.log(s),
-            )  # fmt: skip
-            level = inner + constants[component]
-        settled, mass = second_support.component[component], np.bincount(second_support.component, found.size)
-        decay[free] = np.array([float(value) for value in second.slack]) / s
+        lead = log_weight - np.log(norm) - (inner[winner] - inner[loser])
+        between = _between_components(merged, found, lead, mean, s)
+        level = inner + between.constants[component]
+        settled = between.support.component[component]
+        mass = np.bincount(between.support.component, found.size)
+        decay[found.uncarried] = np.array([float(value) for value in between.second.slack]) / s
 
     left = _flux_left(merged, slack * s / norm + (rest[winner] - rest[loser]), decay, settled, mass)
     offset = level - (What @ level) * What
-    log_log = second_support is not None and second_support.degenerate
     return Law(
         eta=eta,
         support=found,
-        second=second,
-        second_support=second_support,
+        second=None if between is None else between.second,
+        second_support=None if between is None else between.support,
         along=float(What @ rest),
-        log_rate=X,
-        offset=np.full(pairs, np.nan) if log_log else offset,
+        log_rate=np.zeros(pairs) if between is None else between.x[component],
+        offset=np.full(pairs, np.nan) if between is not None and between.support.degenerate else offset,
         unsettled=left,
     )
+
+
+class _Between(NamedTuple):
+    """The second problem on the components of the support, its solution x as floats, and the components' constants."""
+
+    second: WeightedMargin
+    support: Support
+    x: Floats
+    constants: Floats
+
+
+def _between_components(merged: MergedEdges, found: Support, lead: Floats, mean: Floats, s: float) -> _Between:
+    """The second problem, whose edges have the logarithmic weights ``lead``; ``mean`` of each component at s."""
+    free = np.flatnonzero(found.uncarried)
+    ends = found.component[merged.winner[free]], found.component[merged.loser[free]]
+    second = weighted_margin(found.size, *ends)
+    carrying = support(*ends, second.slack, second.multiplier, len(found.size))
+    x, constants = np.array([float(value) for value in second.x]), mean
+    if not carrying.degenerate:
+        held = carrying.carried
+        constants = potentials(
+            ends[0][held], ends[1][held], lead[free][held], found.size * x, carrying.component, found.size,
+            mean - x * np.log(s),
+        )  # fmt: skip
+    return _Between(second, carrying, x, constants)
 
 
 def _flux_left(merged: MergedEdges, margin: Floats, decay: Floats, component: Indices, mass: Indices) -> float:

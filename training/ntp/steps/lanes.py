@@ -1,12 +1,34 @@
-"""Sixteen float64 numbers that compiled functions compute with as with one: a loop over them stays in registers.
+"""Sixteen classes of sentences side by side: float64 lanes for compiled functions, and the arrays that they read.
 
-`load`, `store` and `lanes_of` make and keep lanes; +, -, * and / take them, and numbers for all lanes alike. The
-compiler makes of each operation as few instructions of the processor as it has.
+A step of stage 2 computes the same formulas for each class: sums over its few edges, two exponentials' worth of
+arithmetic for each of them, divisions and a root. Written as loops over classes, each with an inner loop over its 1 to
+L_max - 1 edges, the compiler finds nothing to do on vectors: the inner loops are short, and a loop that has loops
+inside stays scalar. At V = 1000 such a step takes 5 to 6 times as long (docs/scale.md).
+
+So classes with equally many edges lie in *blocks* of sixteen, the first edges of all, then the second ones, and so on
+(`Blocks`), and a value of all sixteen is one `lanes`, which LLVM knows as <16 x double> and keeps in as few registers
+as the processor needs for it. On lanes
+
+* +, -, * and / work on each number, and take a plain number for all of them; a * b + c may be rounded once;
+* `larger`, `smaller`, `root` and `two_to` do as their names say, to each;
+* `load` and `store` move them from and to consecutive places of an array, unchecked;
+* `largest_of` is the largest of them.
+
+All of these take float64 as well, and `width_of` says how many numbers one value is. So a kernel is written once, for
+lanes and as plain loops: it is passed ``one``, which is ``lanes_of(1.0)`` or ``1.0``, starts its sums from
+``0.0 * one``, and goes through arrays in strides of ``width_of(one)``. `CompiledSteps(loss, lanes=False)` is the
+switch: its blocks have one class each, and its only vectors are those that the compiler finds by itself.
+`tests/training/ntp/steps/test_lanes.py` compares both, `benchmarks/training.py` times both.
+
+Neighbours in a block are of different queries, where there are so many: else their sums, which go to the same places,
+would wait for each other. Sums are added in one order for a given width, whatever the machine.
+
+Places are unsigned, as numba looks at every signed one whether it counts from the end.
 """
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -14,21 +36,16 @@ from numba import types
 from numba.core.cgutils import get_or_insert_function
 from numba.extending import intrinsic, models, overload, register_model
 
-LANES = np.uint64(16)
-"""Without sign, as then an index computed from it cannot be negative, which numba would look into at every use."""
+from marginaudit.orders.jit import compiled
+from marginaudit.training.ntp.model.edges import Edges
+from marginaudit.training.ntp.steps.iterate import Floats
 
-VECTOR = ir.VectorType(ir.DoubleType(), int(LANES))
-INTEGERS = ir.VectorType(ir.IntType(64), int(LANES))
-PLACES = ir.VectorType(ir.IntType(32), int(LANES))
-
-
-def lowered(typing: Callable[..., Any]) -> Any:
-    """`intrinsic`, for calls without the context that numba adds."""
-    return intrinsic(typing)
+LANES = 16
+NONE = np.uint64(0)
 
 
 class LanesType(types.Type):
-    """What numba calls them."""
+    """The type of lanes in compiled functions."""
 
     def __init__(self) -> None:
         super().__init__("Lanes")
@@ -39,28 +56,46 @@ lanes = LanesType()
 
 @register_model(LanesType)
 class LanesModel(models.PrimitiveModel):
-    """One register, or as few as hold them."""
+    """Lanes are an LLVM vector."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, VECTOR)  # type: ignore[no-untyped-call]
+        super().__init__(manager, kind, _llvm(lanes, ir.DoubleType()))  # type: ignore[no-untyped-call]
 
 
-def _spread(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    if kind == lanes:
+def _llvm(kind: Any, number: Any) -> Any:
+    return ir.VectorType(number, LANES) if kind == lanes else number
+
+
+def _constant(kind: Any, number: Any, value: int) -> Any:
+    return ir.Constant(_llvm(kind, number), [value] * LANES if kind == lanes else value)
+
+
+def lowered(typing: Callable[..., Any]) -> Any:
+    """`intrinsic`, for calls without the context that numba adds."""
+    return intrinsic(typing)
+
+
+def _as(context: Any, builder: Any, value: Any, given: Any, kind: Any) -> Any:
+    """The value as float64, or as lanes."""
+    if given == kind:
         return value
-    number = context.cast(builder, value, kind, types.float64)
-    first = builder.insert_element(ir.Constant(VECTOR, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(first, first, ir.Constant(PLACES, [0] * int(LANES)))
+    number = context.cast(builder, value, given, types.float64)
+    if kind != lanes:
+        return number
+    first = builder.insert_element(ir.Constant(_llvm(lanes, number.type), ir.Undefined), number, ir.IntType(32)(0))
+    return builder.shuffle_vector(first, first, _constant(lanes, ir.IntType(32), 0))
 
 
 def _of_two(instruction: Any) -> Any:
     @lowered
     def operation(_context: Any, a: Any, b: Any) -> Any:
-        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            both = zip(signature.args, arguments, strict=True)
-            return instruction(builder, *(_spread(context, builder, kind, value) for kind, value in both))
+        kind = lanes if lanes in (a, b) else types.float64
 
-        return lanes(a, b), code
+        def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            both = zip(arguments, signature.args, strict=True)
+            return instruction(builder, *(_as(context, builder, value, given, kind) for value, given in both))
+
+        return kind(a, b), code
 
     return operation
 
@@ -90,58 +125,125 @@ def lanes_of(_context: Any, value: Any) -> Any:
     """The number in all lanes."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _spread(context, builder, signature.args[0], arguments[0])
+        return _as(context, builder, arguments[0], signature.args[0], lanes)
 
     return lanes(value), code
+
+
+@lowered
+def width_of(_context: Any, value: Any) -> Any:
+    """How many numbers a value is."""
+
+    def code(_context: Any, _builder: Any, signature: Any, _arguments: Any) -> Any:
+        return ir.IntType(64)(LANES if signature.args[0] == lanes else 1)
+
+    return types.uint64(value), code
 
 
 @lowered
 def root(_context: Any, value: Any) -> Any:
-    """The square root of each."""
+    """The square root."""
 
-    def code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(VECTOR, [VECTOR])
-        return builder.call(get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{LANES}f64"), arguments)
+    def code(_context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = arguments[0].type
+        name = f"llvm.sqrt.{f'v{LANES}' if signature.args[0] == lanes else ''}f64"
+        return builder.call(get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), name), arguments)
 
-    return lanes(value), code
-
-
-def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [at]), VECTOR.as_pointer())
+    return value(value), code
 
 
 @lowered
-def load(_context: Any, array: Any, at: Any) -> Any:
-    """The numbers from ``array[at]`` on."""
+def two_to(_context: Any, shifted: Any) -> Any:
+    """2^n of a number whose last bits are those of the integer n, -1023 < n < 1024."""
+
+    def code(_context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, integer = signature.args[0], ir.IntType(64)
+        exponent = builder.add(builder.bitcast(arguments[0], _llvm(kind, integer)), _constant(kind, integer, 1023))
+        return builder.bitcast(builder.shl(exponent, _constant(kind, integer, 52)), arguments[0].type)
+
+    return shifted(shifted), code
+
+
+def _pointer(context: Any, builder: Any, kind: Any, array: Any, at: Any, value: Any) -> Any:
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.bitcast(builder.gep(data, [at]), _llvm(value, ir.DoubleType()).as_pointer())
+
+
+@lowered
+def load(_context: Any, array: Any, at: Any, like: Any) -> Any:
+    """The numbers from ``array[at]`` on, as many as ``like`` has."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        found = builder.load(_pointer(context, builder, signature.args[0], *arguments))
+        found = builder.load(
+            _pointer(context, builder, signature.args[0], arguments[0], arguments[1], signature.args[2])
+        )
         found.align = 8
         return found
 
-    return lanes(array, at), code
+    return like(array, at, like), code
 
 
 @lowered
 def store(_context: Any, array: Any, at: Any, value: Any) -> Any:
-    """Put them into ``array[at]`` and on."""
+    """Put the numbers into ``array[at]`` and on."""
 
     def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        into = _pointer(context, builder, signature.args[0], *arguments[:2])
+        into = _pointer(context, builder, signature.args[0], arguments[0], arguments[1], signature.args[2])
         builder.store(arguments[2], into).align = 8
         return context.get_dummy_value()
 
     return types.none(array, at, value), code
 
 
-@lowered
-def two_to_lanes(_context: Any, shifted: Any) -> Any:
-    """As `two_to`, of each."""
+@compiled
+def largest_of(values: Any) -> float:
+    """The largest of the numbers."""
+    each = np.full(LANES, -np.inf)
+    store(each, NONE, values)
+    return float(each.max())
 
-    def code(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
-        bias, place = (ir.Constant(INTEGERS, [number] * int(LANES)) for number in (1023, 52))
-        exponent = builder.add(builder.bitcast(arguments[0], INTEGERS), bias)
-        return builder.bitcast(builder.shl(exponent, place), VECTOR)
 
-    return lanes(shifted), code
+class Blocks(NamedTuple):
+    """Classes with equally many edges, side by side; a class that is missing in a block has frequency and ratios 0.
+
+    Attributes
+    ----------
+    size : (blocks,) array
+        Edges of each of the block's classes.
+    number, ratio : arrays
+        Block by block, merged edge and ratio, shape (size, classes of the block).
+    query, frequency : arrays
+        Block by block, shape (classes of the block,).
+    """
+
+    size: Any
+    number: Any
+    ratio: Floats
+    query: Any
+    frequency: Floats
+
+
+def in_blocks(edges: Edges, number: Any, ratio: Floats, width: int) -> Blocks:
+    """The classes in blocks of ``width``; ``number`` and ``ratio`` are (edges,) arrays."""
+    size, missing = np.diff(edges.first), len(edges.query)
+    begin = np.flatnonzero(np.diff(edges.query, prepend=-1))
+    turn = np.arange(missing) - np.repeat(begin, np.diff(begin, append=missing))
+    order = np.lexsort((turn, size))
+    number, ratio = np.append(number, 0), np.append(ratio, 0.0)
+    sizes, numbers, ratios, members = [], [], [], []
+    for d in np.unique(size).tolist():
+        alike = order[size[order] == d]
+        member = np.append(alike, np.full(-len(alike) % width, missing)).reshape(-1, 1, width)
+        at = np.minimum(edges.first[member] + np.arange(d)[:, np.newaxis], len(edges))
+        sizes.append(np.full(len(member), d))
+        numbers.append(number[at].ravel())
+        ratios.append(ratio[at].ravel())
+        members.append(member.ravel())
+    member = np.concatenate(members)
+    return Blocks(
+        np.concatenate(sizes).astype(np.uint64),
+        np.concatenate(numbers).astype(np.uint32),
+        np.concatenate(ratios),
+        np.append(edges.query, 0)[member].astype(np.uint32),
+        np.append(edges.frequency, 0.0)[member],
+    )

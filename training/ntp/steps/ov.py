@@ -27,14 +27,14 @@ class OV(Loss):
     def __init__(self, space: Space, answer: NDArray[np.int64], reference: Floats) -> None:
         self.space = space
         self._V = len(answer)
-        self._answer = answer
+        self.answer = answer
         self._tokens = np.arange(self._V)
         self._other = np.ones((self._V, self._V), dtype=bool)
         self._other[answer, self._tokens] = False
         self._reference_margins = self._margins_of(space.scores(reference))
 
     def _margins_of(self, B: Floats) -> Floats:
-        return np.asarray(B[self._answer, self._tokens] - B)
+        return np.asarray(B[self.answer, self._tokens] - B)
 
     def margins(self, iterate: Iterate) -> Floats:
         """M, shape (labels, tokens); 0 at the labels n(x)."""
@@ -59,11 +59,11 @@ class OV(Loss):
             return TokenGradient(zero, zero, shift, 0.0, 0.0, 0.0)
         magnitude = np.exp(log_P - shift)
         value = magnitude.copy()
-        magnitude[self._answer, self._tokens] = magnitude.sum(axis=0)
-        value[self._answer, self._tokens] = -magnitude[self._answer, self._tokens]
+        magnitude[self.answer, self._tokens] = magnitude.sum(axis=0)
+        value[self.answer, self._tokens] = -magnitude[self.answer, self._tokens]
         relative = EPS * (32 + self._V + 4 * float(np.abs(margins).max())) + 2 * self.space.rounding(iterate)
         # per token H = diag(P) - P P^T, whose trace is at most twice the sum of P_v over v != n(x)
-        curvature = 2 * float(magnitude[self._answer, self._tokens].max())
+        curvature = 2 * float(magnitude[self.answer, self._tokens].max())
         return TokenGradient(value, magnitude, shift, relative, curvature, 0.0)
 
     def measure(self, iterate: Iterate) -> Row:

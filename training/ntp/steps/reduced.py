@@ -212,17 +212,8 @@ class ReducedKQ(CommonMargin):
         inexact = of_A + others.max() + 12 + self.summed
         magnitude = share * (rival + rivals[:, owner]) * (margins.rounding[:, merged.number] + inexact)
 
-        size, largest_flux = summed(np.abs(flux)), largest_of(np.abs(flux))
-        least = np.minimum.reduceat(h, first, axis=1)
-        positive = least > 0
-        uneven = summed(phi * h) / np.where(positive, np.maximum(Phi * least, TINY), np.inf)
-        tilt = Phi * (1 + np.sqrt(np.maximum(uneven, 0)))
-        tilted = np.minimum(np.maximum(tilt - 1, 0) * (size + largest_flux), 4 * Phi * size)
-        concave = np.where(positive, tilted, size * (2 + 4 * Phi))
-        reach = 2 * (phi_a * Phi + largest * (1 - largest)) ** 2
-        with np.errstate(divide="ignore"):
-            decided = np.exp(np.log(A) + log_common + np.log(rivals * reach) + margins.lead - shift)
-        convex = size * (1 + np.where(positive, Phi, 4 * Phi)) + largest_flux + decided
+        log_of_A = np.log(A) + log_common + np.log(rivals) + margins.lead - shift
+        convex, concave = self._eigenvalues(flux, phi, phi_a, h, log_of_A)
         log_scale = shift + np.log(A) + (most - A) - margins.lead
         value, sizes = self._onto_pairs(flux, signed=True), self._onto_pairs(magnitude, signed=False)
         curvature, concavity = _binned(edges.query, convex).max(axis=1), _binned(edges.query, concave).max(axis=1)
@@ -232,6 +223,25 @@ class ReducedKQ(CommonMargin):
             )
             for i, relative in enumerate(np.where(EPS * of_A > LOST, np.inf, EPS)[:, 0].tolist())
         ]
+
+    def _eigenvalues(
+        self, flux: Floats, phi: Floats, phi_a: Floats, h: Floats, log_of_A: Floats
+    ) -> tuple[Floats, Floats]:
+        """Bounds on the largest eigenvalue of each class's Hessian and on minus the smallest, in the fluxes' unit."""
+        first = self.edges.first[:-1]
+        Phi, largest = np.add.reduceat(phi, first, axis=1), np.maximum.reduceat(phi, first, axis=1)
+        size = np.add.reduceat(np.abs(flux), first, axis=1)
+        largest_flux = np.maximum.reduceat(np.abs(flux), first, axis=1)
+        least = np.minimum.reduceat(h, first, axis=1)
+        positive = least > 0
+        uneven = np.add.reduceat(phi * h, first, axis=1) / np.where(positive, np.maximum(Phi * least, TINY), np.inf)
+        tilt = Phi * (1 + np.sqrt(np.maximum(uneven, 0)))
+        tilted = np.minimum(np.maximum(tilt - 1, 0) * (size + largest_flux), 4 * Phi * size)
+        concave = np.where(positive, tilted, size * (2 + 4 * Phi))
+        reach = 2 * (phi_a * Phi + largest * (1 - largest)) ** 2
+        with np.errstate(divide="ignore"):
+            decided = np.exp(log_of_A + np.log(reach))
+        return size * (1 + np.where(positive, Phi, 4 * Phi)) + largest_flux + decided, concave
 
     def _onto_pairs(self, flux: Floats, *, signed: bool) -> Floats:
         merged, pairs = self.merged, len(self.classes.key)

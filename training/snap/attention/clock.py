@@ -1,8 +1,7 @@
-"""The clock of self-attention: Gamma(t) = eta_Z int_0^t gamma, and the times between which it scans and snaps."""
+"""The clock of self-attention: Gamma(t) = eta_Z int_0^t gamma."""
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import lambertw
 
 from marginaudit.training.snap.limit import Approximation, continuous
 
@@ -32,24 +31,3 @@ def turned(t: ArrayLike, K: int, M: int, eta_Y: float, eta_Z: float) -> Approxim
     """
     rows = continuous(np.asarray(t, dtype=np.float64) / K, M, eta_Y).h * (M - 1.0)
     return rows * rows * (eta_Z / eta_Y * K / 2)
-
-
-def scan_end(K: int, M: int, eta_Y: float) -> float:
-    """t_0' = K ln M/eta_Y (Theorem 4)."""
-    return float(K * np.log(M) / eta_Y)
-
-
-def snap_start(K: int, M: int, eta_Y: float) -> float:
-    """t_0 = 2 (1+omega_1) K ln M/eta_Y, (1+omega_1) ln M the larger zero of exp(x) - (M-1) x (Theorem 4, Lemma 8).
-
-    Raises
-    ------
-    ValueError
-        M is below 4: there is no zero.
-
-    >>> f"{snap_start(K=2, M=5000, eta_Y=0.5):.6g}"
-    '87.2507'
-    """
-    if M < 4:
-        raise ValueError(f"M: got {M}, expected at least 4 tokens")
-    return float(-2 * K / eta_Y * np.real(lambertw(-1 / (M - 1.0), k=-1)))

@@ -8,7 +8,7 @@ import pytest
 
 from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
-from marginaudit.training.ntp import algorithm1, stage1_law, train
+from marginaudit.training.ntp import stage1, stage1_law, train
 
 EXAMPLE = CASES["example-1"]()
 
@@ -71,12 +71,12 @@ def test_against_exact_arithmetic_to_1e18(V: int) -> None:
 
 
 def test_training_changes_to_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 100)
+    monkeypatch.setattr(stage1, "STAGE1_STEPS", 100)
     ov, kq = solve_ov(EXAMPLE), solve_kq(EXAMPLE)
     at = [50, 100, 101, 600]
     long = train(EXAMPLE, steps1=600, steps2=600, at=at, ov_reference=ov, kq_reference=kq)
     assert long.stage1.method.tolist() == ["steps", "steps", "law", "law"]
-    monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 10**5)
+    monkeypatch.setattr(stage1, "STAGE1_STEPS", 10**5)
     true = train(EXAMPLE, steps1=600, steps2=600, at=at, ov_reference=ov, kq_reference=kq)
     assert true.stage1.method.tolist() == ["steps"] * 4
     for name, column in true.stage1.columns().items():
@@ -94,13 +94,13 @@ def test_training_changes_to_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_law_against_any_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where nothing beyond the true steps is recorded, and for rotated tokens."""
-    monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 30)
+    monkeypatch.setattr(stage1, "STAGE1_STEPS", 30)
     R = np.random.default_rng(0).normal(size=(4, 4))
     law = train(EXAMPLE, steps1=200, steps2=0, at=[200], ov_reference=R)
     none = train(EXAMPLE, steps1=200, steps2=0, at=[7])
     Q = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
     rotated = train(replace(EXAMPLE, embedding=Q), steps1=200, steps2=0, at=[200], ov_reference=R)
-    monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 300)
+    monkeypatch.setattr(stage1, "STAGE1_STEPS", 300)
     true = train(EXAMPLE, steps1=200, steps2=0, at=[200], ov_reference=R)
     for other in (law, rotated):
         assert other.stage1.method.tolist() == ["law"]
@@ -111,13 +111,13 @@ def test_the_law_against_any_reference(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_plain_descent_has_no_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 10)
+    monkeypatch.setattr(stage1, "STAGE1_STEPS", 10)
     stage = train(EXAMPLE, steps1=40, steps2=0, at=[40], optimizer="gd").stage1
     assert stage.method.tolist() == ["steps"]
 
 
 def test_progress_ends_where_stage_1_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(algorithm1, "STAGE1_STEPS", 10)
+    monkeypatch.setattr(stage1, "STAGE1_STEPS", 10)
     seen: list[int] = []
     train(EXAMPLE, steps1=10**9, steps2=5, at=[], progress=seen.append)
     assert seen == sorted(seen)

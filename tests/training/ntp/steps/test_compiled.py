@@ -10,29 +10,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
-from marginaudit.training.ntp import train
-from marginaudit.training.ntp.steps import compiled, lanes
-from marginaudit.training.ntp.steps.blocks import DEEPEST, Blocks, in_blocks
-from marginaudit.training.ntp.steps.compiled import (
-    CompiledSteps,
-    exp_of,
-    exp_of_small,
-    exp_of_small_share,
-    root_of_squares,
-    smallest,
-)
+from marginaudit.training.ntp.steps import class_fluxes, compiled
+from marginaudit.training.ntp.steps.class_fluxes import SMALL as SMALL_EXPONENT
+from marginaudit.training.ntp.steps.class_fluxes import exp_of, exp_of_small
+from marginaudit.training.ntp.steps.compiled import SUMMED, CompiledSteps, root_of_squares
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
+from marginaudit.training.ntp.steps.lanes import LANES, in_blocks
 from marginaudit.training.ntp.steps.ranges import ONE_HOT
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.sizes import TINY
 from tests.solutions import known
 from tests.training.ntp.naive import ball
 from tests.training.ntp.problems import REDUCED, SMALL, WITH_SLACK, reduced
-
-LANES = int(lanes.LANES)
 
 WORDS = [[*"a" * times, *"c" * other, "b"] for times in range(1, 5) for other in range(0, 7, 2)]
 
@@ -76,31 +67,6 @@ def both(
 def interpreted(kernel: Any) -> Any:
     """The function that was compiled."""
     return kernel.py_func
-
-
-def loaded(array: NDArray[np.float64], at: int) -> NDArray[np.float64]:
-    """What `load` finds, and no less."""
-    assert 0 <= at <= len(array) - LANES
-    return array[int(at) : int(at) + LANES].copy()
-
-
-def stored(array: NDArray[np.float64], at: int, value: NDArray[np.float64]) -> None:
-    """As `store`."""
-    assert 0 <= at <= len(array) - LANES
-    array[int(at) : int(at) + LANES] = value
-
-
-IN_NUMPY = {
-    "load": loaded,
-    "store": stored,
-    "lanes_of": lambda value: np.full(LANES, value),
-    "larger": np.maximum,
-    "smaller": np.minimum,
-    "root": np.sqrt,
-    "exp_of_small_share": np.exp,
-    "exp_of_lanes": lambda v: np.exp(np.maximum(v, -708.0)),
-}
-"""What lanes do, interpreted."""
 
 
 def assert_same(fast: Iterate, slow: Iterate, tolerance: float = 1e-13) -> None:
@@ -344,64 +310,34 @@ def test_a_gradient_hidden_by_rounding_stops_the_kernel(A: float) -> None:
     assert_same(fast, slow, 1e-9)
 
 
-def test_with_and_without_an_exact_reference() -> None:
-    """Arrays as a reference, and none at all, give the trajectory of the exact one."""
-    data = WITH_SLACK
-    kq = solve_kq(data).optimal()
-    at = [1, 100, 5000]
-    exact = train(data, steps2=5000, at=at, kq_reference=kq, ov_reference=solve_ov(data))
-    array = train(data, steps2=5000, at=at, kq_reference=kq.scores)
-    none = train(data, steps2=5000, at=at)
-    assert {found.form for found in (exact, array, none)} == {"compiled"}
-    np.testing.assert_allclose(array.S, exact.S, atol=1e-11)
-    np.testing.assert_allclose(none.S, exact.S, atol=1e-11)
-    np.testing.assert_allclose(array.stage2.one_minus_cos, exact.stage2.one_minus_cos, rtol=1e-11)
-    np.testing.assert_array_equal(none.stage2.descent_reference, 0)
-    # -<grad, W> in both splits
-    split = exact.stage2.along * exact.stage2.descent_reference + exact.stage2.descent_rest
-    np.testing.assert_allclose(none.stage2.descent_rest, split, rtol=1e-9)
-
-
-def classes_of(blocks: Blocks, tokens: int) -> list[tuple[int, list[tuple[int, float]], float]]:
-    """Query, (merged edge, ratio) of each edge, and frequency of each class in the blocks; tokens + 1 for no class."""
-    found, edge, row, at, piece = [], 0, 0, 0, 0
-    for size, rounds in zip(blocks.size.astype(int).tolist(), blocks.rounds.astype(int).tolist(), strict=True):
-        number = blocks.number[at : at + size * LANES].reshape(size, LANES)
-        for _ in range(rounds):
-            ratio = blocks.ratio[edge : edge + size * LANES].reshape(size, LANES)
-            for c in range(LANES):
-                edges = sorted(zip(number[:, c].tolist(), ratio[:, c].tolist(), strict=True))
-                found.append((int(blocks.query[piece + c]), edges, float(blocks.frequency[row + c])))
-            edge, row = edge + size * LANES, row + LANES
-        at, piece = at + size * LANES, piece + LANES
-    assert (edge, row, at, piece) == tuple(map(len, (blocks.ratio, blocks.frequency, blocks.number, blocks.query)))
-    assert max(query for query, _, _ in found) < tokens
-    return found
-
-
+@pytest.mark.parametrize("width", [LANES, 1])
 @pytest.mark.parametrize("data", [WITH_SLACK, MANY_ALIKE], ids=["distinct", "alike"])
-def test_the_blocks_hold_every_class_once(data: Dataset) -> None:
+def test_the_blocks_hold_every_class_once(data: Dataset, width: int) -> None:
     problem, _ = reduced(data, 4.0)
-    edges = problem.edges
-    expected: dict[str, float] = {}
-    for c, (query, frequency) in enumerate(zip(edges.query.tolist(), edges.frequency.tolist(), strict=True)):
-        at = slice(edges.first[c], edges.first[c + 1])
-        alike = sorted(zip(problem.merged.number[at].tolist(), problem.ratio[at].tolist(), strict=True))
-        expected[str((query, alike))] = expected.get(str((query, alike)), 0.0) + frequency
-    blocks = in_blocks(edges, problem.merged.number, problem.ratio)
-    held = classes_of(blocks, data.V)
-    there = [(str((query, alike)), frequency) for query, alike, frequency in held if frequency]
-    assert dict(there) == pytest.approx(expected, rel=1e-15, abs=0)
-    assert len(there) == len(expected)
-    assert all(ratio == 0 for _, alike, frequency in held if not frequency for _, ratio in alike)
-    assert (blocks.rounds.max() == DEEPEST) == (data is MANY_ALIKE)
+    edges, merged = problem.edges, problem.merged
+    expected = [
+        (query, merged.number[a:z].tolist(), problem.ratio[a:z].tolist(), frequency)
+        for query, a, z, frequency in zip(edges.query, edges.first, edges.first[1:], edges.frequency, strict=False)
+    ]
+    size, number, ratio, query, frequency = in_blocks(edges, merged.number, problem.ratio, width)
+    held, at = [], 0
+    for b, d in enumerate(size.astype(int).tolist()):
+        numbers, ratios = (part[at : at + d * width].reshape(d, width).T.tolist() for part in (number, ratio))
+        own = slice(b * width, (b + 1) * width)
+        held += list(zip(query[own], numbers, ratios, frequency[own], strict=True))
+        at += d * width
+    assert at == len(number) == len(ratio)
+    assert sorted(row for row in held if row[3]) == sorted(expected)
+    absent = [row for row in held if not row[3]]
+    assert bool(absent) == (width > 1)
+    assert not any(any(ratios) for _, _, ratios, _ in absent)
 
 
 def test_neighbours_in_a_block_are_of_different_queries() -> None:
     """As long as there are enough queries: a sum does not wait for the one before."""
     data = free_dataset(V=60, N=900, L=5, seed=0)
     problem, _ = reduced(data, 4.0)
-    query = in_blocks(problem.edges, problem.merged.number, problem.ratio).query
+    query = in_blocks(problem.edges, problem.merged.number, problem.ratio, LANES).query
     assert (np.diff(query.astype(int)) == 0).mean() < 0.2
 
 
@@ -411,65 +347,62 @@ def test_classes_alike_in_their_tokens(A: float) -> None:
     assert_same(*both(problem, start, 0, 60), 1e-13 * max(1.0, A / 40))
 
 
+def stored(array: NDArray[np.float64], at: int, value: float) -> None:
+    """As `store`, of one number."""
+    array[at] = value
+
+
+IN_PYTHON = {
+    class_fluxes: {
+        "load": lambda array, at, _: array[at],
+        "store": stored,
+        "larger": max,
+        "smaller": min,
+        "root": math.sqrt,
+        "width_of": lambda _: np.uint64(1),
+        "largest_of": float,
+        "exp_of": lambda v: math.exp(max(v, -708.0)),
+    },
+    compiled: {"exp_of": lambda v: math.exp(max(v, -708.0))},
+}
+"""The functions of `lanes` for one number, interpreted."""
+
+
 @pytest.mark.parametrize(("A", "moves"), [(3.0, 0), (301.0, 20), (3.0, 10**8)])
 def test_the_kernel_stays_in_its_arrays(A: float, moves: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Interpreted, where an index beyond the end of an array raises, it takes the same steps."""
     problem, start = reduced(WITH_SLACK, A)
-    expected = start.placed(moves, start.rest)
-    steps = CompiledSteps(problem)
-    steps.take(expected, moves + 3, lambda t: None)
+    expected, found = start.placed(moves, start.rest), start.placed(moves, start.rest)
+    CompiledSteps(problem).take(expected, moves + 3, lambda t: None)
     assert expected.moves == moves + 3
-    for name in ("root_of_squares", "smallest", "largest_of", "largest_rise", "class_fluxes", "take_steps"):
-        monkeypatch.setattr(compiled, name, interpreted(getattr(compiled, name)))
-    monkeypatch.setattr(compiled, "exp_of", lambda v: math.exp(max(v, -708.0)))
-    for name, stand_in in IN_NUMPY.items():
-        monkeypatch.setattr(compiled, name, stand_in)
-    found = start.placed(moves, start.rest)
-    steps.take(found, moves + 3, lambda t: None)
+    for module, stand_ins in IN_PYTHON.items():
+        for name, kernel in vars(module).copy().items():
+            if name in stand_ins or hasattr(kernel, "py_func"):
+                monkeypatch.setattr(module, name, stand_ins.get(name) or interpreted(kernel))
+    CompiledSteps(problem, lanes=False).take(found, moves + 3, lambda t: None)
     assert_same(found, expected)
     assert found.local_error == pytest.approx(expected.local_error, rel=1e-9, abs=0)
     assert found.log_growth == pytest.approx(expected.log_growth, rel=1e-9, abs=1e-12)
 
 
-def test_progress_is_reported_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "WORK", 1000)
-    seen: list[int] = []
-    train(SMALL, steps1=10, steps2=4000, at=[], progress=seen.append)
-    assert seen == sorted(seen)
-    assert seen[-1] == 4010
-    assert 20 < len(seen) <= 420
-
-
 def test_exponentials_to_an_ulp() -> None:
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.uniform(-708, 709, 3000), rng.normal(size=3000), [0.0, -708.0, 709.0, -1e300, -1e9]])
-    near = rng.uniform(-compiled.SMALL, compiled.SMALL, 3000)
+    near = rng.uniform(-SMALL_EXPONENT, SMALL_EXPONENT, 3000)
     found = [(v, exp_of(v)) for v in values.tolist()] + [(v, exp_of_small(v)) for v in near.tolist()]
-    found += [(v, exp_of_small_share(v)) for v in np.abs(near).tolist()]
     with flint.ctx.workprec(200):
         for v, e in found:
             assert abs(float(flint.arb(e) / flint.arb(max(v, -708.0)).exp() - 1)) <= 2.5e-16, v
 
 
-@pytest.mark.parametrize(
-    ("polynomial", "least", "off"), [(exp_of_small, -compiled.SMALL, 2e-17), (exp_of_small_share, 0.0, 6e-17)]
-)
-def test_the_polynomials_are_exp_below_rounding(polynomial: Any, least: float, off: float) -> None:
-    """Their every digit, in exact arithmetic."""
+def test_the_polynomial_is_exp_below_rounding() -> None:
+    """Its every digit, in exact arithmetic."""
     with flint.ctx.workprec(200):
-        for r in np.linspace(least, compiled.SMALL, 301).tolist():
-            assert abs(float(interpreted(polynomial)(flint.arb(r)) / flint.arb(r).exp() - 1)) < off, r
+        for r in np.linspace(-SMALL_EXPONENT, SMALL_EXPONENT, 301).tolist():
+            assert abs(float(interpreted(exp_of_small)(flint.arb(r)) / flint.arb(r).exp() - 1)) < 2e-17, r
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 1001])
-def test_the_smallest_of_any_length(n: int) -> None:
-    values = np.random.default_rng(n).normal(size=n)
-    for k in range(min(n, 9)):
-        moved = np.roll(values, k)
-        assert smallest(moved) == interpreted(smallest)(moved) == moved.min()
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 512, 513, 100_003])
+@pytest.mark.parametrize("n", [1, SUMMED, SUMMED + 1, 100_003])
 def test_norms_of_any_length(n: int) -> None:
     values = np.random.default_rng(n).normal(size=n) * np.exp(np.random.default_rng(n + 1).normal(size=n))
     exact = math.sqrt(math.fsum(values**2))

@@ -1,24 +1,39 @@
-"""Lanes do to each of their numbers what NumPy does."""
+"""Lanes do to each of their numbers what NumPy does, and a kernel on lanes what its plain loops do."""
+
+import copy
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from marginaudit.orders.jit import compiled
-from marginaudit.training.ntp.steps.compiled import exp_of_lanes, largest_of
-from marginaudit.training.ntp.steps.lanes import LANES, lanes_of, larger, load, root, smaller, store, two_to_lanes
+from marginaudit.orders.ntp import free_dataset
+from marginaudit.training.ntp.steps.class_fluxes import exp_of
+from marginaudit.training.ntp.steps.compiled import CompiledSteps
+from marginaudit.training.ntp.steps.lanes import (
+    LANES,
+    NONE,
+    lanes_of,
+    larger,
+    largest_of,
+    load,
+    root,
+    smaller,
+    store,
+    two_to,
+)
+from tests.training.ntp.problems import reduced
 
 Floats = NDArray[np.float64]
 
-NONE, TWO = np.uint64(0), np.uint64(2)
-SIZE = int(LANES)
+TWO = np.uint64(2)
 RNG = np.random.default_rng(0)
-A, B = RNG.uniform(0.5, 2, SIZE), RNG.uniform(0.5, 2, SIZE)
+A, B = RNG.uniform(0.5, 2, LANES), RNG.uniform(0.5, 2, LANES)
 
 
 @compiled
 def computed(a: Floats, b: Floats, c: float, out: Floats) -> None:
-    x, y = load(a, NONE), load(b, NONE)
+    x, y = load(a, NONE, lanes_of(1.0)), load(b, NONE, lanes_of(1.0))
     store(out[0], NONE, x + y)
     store(out[1], NONE, x - y)
     store(out[2], NONE, x * y)
@@ -36,49 +51,65 @@ def computed(a: Floats, b: Floats, c: float, out: Floats) -> None:
 
 def test_operations() -> None:
     c = 1.1
-    out = np.zeros((13, SIZE))
+    out = np.zeros((13, LANES))
     computed(A, B, c, out)
     expected = [A + B, A - B, A * B, A / B, c - A, A - c, 1 / A, np.minimum(A, B), np.maximum(A, B)]
-    expected += [np.maximum(A, c), np.minimum(c, A), np.sqrt(A), np.full(SIZE, c)]
+    expected += [np.maximum(A, c), np.minimum(c, A), np.sqrt(A), np.full(LANES, c)]
     np.testing.assert_array_equal(out, expected)
 
 
 @compiled
 def moved(a: Floats, out: Floats) -> None:
-    store(out, TWO, load(a, TWO + 1))
+    store(out, TWO, load(a, TWO + 1, lanes_of(1.0)))
 
 
-def test_load_and_store_begin_where_they_are_told() -> None:
-    a, out = np.arange(SIZE + 5.0), np.full(SIZE + 5, -1.0)
+def test_load_and_store_begin_at_their_index() -> None:
+    a, out = np.arange(LANES + 5.0), np.full(LANES + 5, -1.0)
     moved(a, out)
-    np.testing.assert_array_equal(out, [-1, -1, *a[3 : SIZE + 3], -1, -1, -1])
+    np.testing.assert_array_equal(out, [-1, -1, *a[3 : LANES + 3], -1, -1, -1])
 
 
 @compiled
 def exponentials(a: Floats, out: Floats) -> float:
-    store(out, NONE, exp_of_lanes(load(a, NONE)))
-    return largest_of(load(a, NONE))
+    store(out, NONE, exp_of(load(a, NONE, lanes_of(1.0))))
+    return largest_of(load(a, NONE, lanes_of(1.0)))
 
 
 @compiled
 def power(shifted: Floats, out: Floats) -> None:
-    store(out, NONE, two_to_lanes(load(shifted, NONE)))
+    store(out, NONE, two_to(load(shifted, NONE, lanes_of(1.0))))
 
 
 def test_exponentials_and_powers() -> None:
     below, above = [-1e9, -708.0, -707.5, -40.0, -1.0, -0.3, -1e-9], [1e-9, 0.2, 0.5, 1.0, 30.0, 300.0, 700.0, 709.0]
     values = np.array([*below, 0.0, *above])
-    out = np.empty(SIZE)
+    out = np.empty(LANES)
     assert exponentials(values, out) == 709.0
-    np.testing.assert_allclose(out, np.exp(np.maximum(values, -708.0)), rtol=5e-16, atol=0)
-    assert out[7] == 1.0
-    n = np.arange(-1022, -1022 + 136 * SIZE, 136)[:SIZE]
+    assert out.tolist() == [exp_of(v) for v in values.tolist()]
+    n = np.arange(-1022, -1022 + 136 * LANES, 136)[:LANES]
     power((n + 1.5 * 2.0**52).astype(np.float64), out)
     np.testing.assert_array_equal(out, np.ldexp(1.0, n))
 
 
-@pytest.mark.parametrize("at", range(SIZE))
+@pytest.mark.parametrize("at", range(LANES))
 def test_the_largest_in_every_lane(at: int) -> None:
-    values = np.full(SIZE, -3.0)
+    values = np.full(LANES, -3.0)
     values[at] = -2.0
-    assert exponentials(values, np.empty(SIZE)) == -2.0
+    assert exponentials(values, np.empty(LANES)) == -2.0
+
+
+@pytest.mark.parametrize("A", [0.2, 9.0, 301.0])
+def test_lanes_take_the_steps_of_plain_loops(A: float) -> None:
+    """One after the other, from where the plain ones are: a step, and its bounds, to rounding."""
+    data = free_dataset(V=12, N=300, L=6, seed=1)
+    problem, plain = reduced(data, A)
+    on_lanes, on_one = CompiledSteps(problem), CompiledSteps(problem, lanes=False)
+    assert len(on_one.arrays.blocks.size) == len(problem.edges.query) > 3 * len(on_lanes.arrays.blocks.size)
+    for t in range(1, 40):
+        found = copy.deepcopy(plain)
+        on_lanes.take(found, t, lambda _: None)
+        on_one.take(plain, t, lambda _: None)
+        assert found.moves == plain.moves == t
+        np.testing.assert_allclose(found.last, plain.last, rtol=0, atol=(plain.local_error / plain.lr) / t)
+        assert found.local_error == pytest.approx(plain.local_error, rel=1e-12, abs=0)
+        assert found.log_growth == pytest.approx(plain.log_growth, rel=1e-12, abs=1e-15)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.ntp import Dataset, Sample
-from marginaudit.training.ntp import algorithm1, sample_classes, train
+from marginaudit.training.ntp import sample_classes, stage2, train
 from marginaudit.training.ntp.steps import shadow as shadow_module
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
@@ -226,7 +226,7 @@ def test_the_shadow_of_one_margin_has_each_its_own(
     size = GeneralB.size(other.classes, 6)
     assert size == other._margins.size + other._gain.size
     for most, kind in ((size, GeneralB), (size - 1, CommonMargin)):
-        monkeypatch.setattr(algorithm1, "LARGEST_SHADOW", most)
+        monkeypatch.setattr(stage2, "LARGEST_SHADOW", most)
         train(dataclasses.replace(SMALL, embedding=longer), steps1=30, steps2=2)
         assert type(made.pop()[1]) is kind
 

@@ -18,8 +18,6 @@ from marginaudit.training.snap.attention import (
     follow_common,
     mean_counts,
     rates,
-    scan_end,
-    snap_start,
     turned,
 )
 from marginaudit.training.snap.attention.solver import solved
@@ -59,16 +57,6 @@ def test_the_clock_is_the_integral_of_gamma() -> None:
         found = turned(t, K, M, ETA_Y, ETA_Z)
         assert float(found.value) == pytest.approx(ETA_Z * whole, rel=1e-10, abs=0)
         assert 0 < found.error < 1e-13 * found.value
-
-
-def test_phases() -> None:
-    K, M = 2, 5000
-    larger = float(mpmath.findroot(lambda x: mpmath.exp(x) - (M - 1) * x, 11))
-    assert snap_start(K, M, ETA_Y) == pytest.approx(2 * K * larger / ETA_Y, rel=1e-13, abs=0)
-    assert scan_end(K, M, ETA_Y) == pytest.approx(K * np.log(M) / ETA_Y, rel=1e-15, abs=0)
-    assert snap_start(K, 4, ETA_Y) == pytest.approx(2 * K / ETA_Y * 1.5121345517, rel=1e-9, abs=0)
-    with pytest.raises(ValueError, match="got 3, expected at least 4"):
-        snap_start(K, 3, ETA_Y)
 
 
 # Eq. 10

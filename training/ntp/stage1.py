@@ -1,0 +1,137 @@
+"""Stage 1 of Algorithm 1: W_ov on L_0."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from marginaudit.training.ntp.model.edges import Indices
+from marginaudit.training.ntp.model.reference import over_root
+from marginaudit.training.ntp.start import Reference, Settings, ov_unit, start
+from marginaudit.training.ntp.steps.descent import Descent, descend
+from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
+from marginaudit.training.ntp.steps.loss import Row
+from marginaudit.training.ntp.steps.ov import OV
+from marginaudit.training.ntp.steps.recording import rows_at
+from marginaudit.training.ntp.steps.shadow import Beside, Perturbed, perturbed, unlike
+from marginaudit.training.ntp.steps.spaces import EmbeddedOV, Space, TokenOV
+
+SPREAD_TOLERANCE = 1e-12
+"""Margins of W_ov that spread by no more than this, relative to their mean, count as one margin A."""
+
+LAW_ROUNDING = 64 * EPS
+"""Relative rounding of a recorded norm or direction."""
+
+STAGE1_STEPS = 100_000
+"""True steps of stage 1; beyond them it is recorded by its closed form, where that is proved."""
+
+
+class Shadow(NamedTuple):
+    """B and A as rounding may have left them; ``lost`` is whether nothing is known of their error."""
+
+    B: Floats
+    margin: float
+    lost: bool
+
+
+class First(NamedTuple):
+    """Stage 1 done: W_ov as B = W_ov E^T, and its margins, all A if ``common``; no shadow where they are of a law."""
+
+    eta0: float
+    rows: list[Row]
+    B: Floats
+    weights: Floats
+    margin: float
+    spread: float
+    margin_error: float
+    common: bool
+    shadow: Shadow | None
+
+
+def first_stage(run: Settings, eta0: float, steps1: int, at: Sequence[int], reference: Reference) -> First:
+    """Steps on L_0; with orthonormal tokens only the first ones, as all are on one ray."""
+    dataset, V, E = run.dataset, run.dataset.V, run.dataset.embeddings
+    n = dataset.collocation.require_function()
+    space: Space = TokenOV(V) if run.orthonormal else EmbeddedOV(E)
+    unit = ov_unit(dataset, space, reference)
+    iterate = start(space, eta0, unit, normalised=run.normalised)
+    ov = OV(space, np.array([dataset.index[n[x]] for x in dataset.vocabulary]), iterate.reference)
+    shadow = None
+    if run.orthonormal and run.normalised and V > 1:
+        rows, iterate = _along_the_ray(run, ov, iterate, steps1, at)
+    else:
+        beside = start(space, eta0, unit, normalised=run.normalised)
+        rows = descend(Beside(ov, Perturbed(ov), beside), iterate, steps1, at, run.progress, 0)
+        shadow = Shadow(
+            perturbed(_scores(space, beside), space.rounding(beside)),
+            _mean(ov.other_margins(beside)),
+            lost=bool(np.isinf(iterate.local_error)) or unlike(iterate.weights, beside.weights),
+        )
+    B, margins = _scores(space, iterate), ov.other_margins(iterate)
+    A = _mean(margins)
+    spread = float(np.abs(margins - A).max(initial=0.0))
+    return First(
+        eta0=eta0,
+        rows=rows,
+        B=B,
+        weights=B @ E if run.orthonormal else iterate.weights,
+        margin=A,
+        spread=spread,
+        margin_error=_margin_error(iterate, dataset.embedding, A, V),
+        common=A >= 0 and spread <= SPREAD_TOLERANCE * A,
+        shadow=shadow,
+    )
+
+
+def _along_the_ray(
+    run: Settings, ov: OV, iterate: Iterate, steps1: int, at: Sequence[int]
+) -> tuple[list[Row], Iterate]:
+    """The records, and the last state: of the closed form, from `STAGE1_STEPS` on or where rounding stops the steps."""
+    first = [t for t in at if t <= STAGE1_STEPS]
+    rows = descend(Descent(ov), iterate, min(steps1, STAGE1_STEPS), first, run.progress, 0)
+    # of steps so long that rounding hides the next gradient there are fewer
+    rows = [row for row in rows if row["step"] <= iterate.moves]
+    for t in at[len(rows) :]:
+        rows += rows_at(ov, iterate, [(t, _on_the_law(iterate, ov.answer, t), 0.0)], "law")
+    if run.progress is not None:
+        run.progress(steps1)
+    last = iterate.placed(steps1, _on_the_law(iterate, ov.answer, steps1))
+    return [_known_by_law(row, iterate.lr) for row in rows], last
+
+
+def _scores(space: Space, iterate: Iterate) -> Floats:
+    return iterate.along * space.scores(iterate.reference) + space.scores(iterate.rest)
+
+
+def _mean(margins: Floats) -> float:
+    return float(margins.mean()) if len(margins) else 0.0
+
+
+def _on_the_law(iterate: Iterate, answer: Indices, t: int) -> Floats:
+    """rho after t steps of stage 1 on its closed form: t eta0 W*_ov / ||W*_ov|| - s What."""
+    V = len(answer)
+    (one, other), _ = over_root([Fraction(V - 1, V), Fraction(-1, V)], Fraction(V - 1))
+    unit = np.full((V, V), other)
+    unit[answer, np.arange(V)] = one
+    return np.asarray(iterate.lr * t * (unit - iterate.reference))
+
+
+def _known_by_law(row: Row, eta0: float) -> Row:
+    """A record of stage 1; where rounding may have left it far off, with its distance from the closed form instead."""
+    t = row["step"]
+    if not (t and row["distance_error"] >= 2):
+        return row
+    off = row["distance"] + abs(row["norm"] / (t * eta0) - 1) + LAW_ROUNDING
+    if not off < 2:
+        return row
+    relative = off / row["distance"] if row["distance"] > 0 else np.inf
+    return {**row, "distance_error": off, "error": (1 + relative) ** 2 - 1}
+
+
+def _margin_error(iterate: Iterate, embedding: Floats | None, A: float, V: int) -> float:
+    """A = <B, C> with |C| = 1/sqrt(V-1), and B = W E^T is off by at most |E| times the error of W."""
+    if V == 1:
+        return 0.0
+    size = 1.0 if embedding is None else np.linalg.norm(embedding, 2)
+    return float(size * iterate.state_error / np.sqrt(V - 1)) + V * EPS * abs(A)

@@ -1,0 +1,216 @@
+"""Stage 2 of Algorithm 1: W_kq on the loss of eq. 1, W_ov frozen."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from marginaudit.margins.ntp import MaxMargin
+from marginaudit.margins.support import support
+from marginaudit.orders.ntp import Dataset
+from marginaudit.training.ntp.far.horizon import follow
+from marginaudit.training.ntp.far.law import Law
+from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
+from marginaudit.training.ntp.model.edges import merged_edges, no_reduction, sentence_edges
+from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
+from marginaudit.training.ntp.records import Stage2, columns
+from marginaudit.training.ntp.stage1 import First
+from marginaudit.training.ntp.start import Reference, Settings, Unit, start, unit_in
+from marginaudit.training.ntp.steps.descent import Descent, descend
+from marginaudit.training.ntp.steps.iterate import Floats, Iterate
+from marginaudit.training.ntp.steps.kq import KQ, CommonMargin, GeneralB
+from marginaudit.training.ntp.steps.loss import Row
+from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.shadow import Shadowed
+from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, TokenKQ
+from marginaudit.training.ntp.trained import Asymptotics, Reduced
+
+if TYPE_CHECKING:
+    from marginaudit.training.ntp.certified.enclosure import Enclosure
+
+LARGEST_SHADOW = 10**7
+"""Numbers that a general shadow of a run with one margin A may hold."""
+
+
+class Second(NamedTuple):
+    """Stage 2 done; ``reason`` says why not in the reduced form, ``stopped`` why not to its end, or is empty."""
+
+    record: Stage2
+    S: Floats
+    weights: Floats
+    classes: SampleClasses
+    reason: str
+    stopped: str
+    reduced: Reduced | None
+    asymptotics: Asymptotics | None
+    enclosed: "Enclosure | None"
+    lost: bool
+
+
+class _Problem(NamedTuple):
+    """The loss, W*_kq where it is exact, the zero initialisation, and once more both for the shadow of stage 1."""
+
+    loss: KQ
+    exact: ExactReference | None
+    iterate: Iterate
+    shadow: tuple[KQ, Iterate] | None
+
+
+class _Steps(NamedTuple):
+    """The records of stage 2 and its last state."""
+
+    rows: list[Row]
+    iterate: Iterate
+    law: Law | None = None
+    stopped: str = ""
+    asymptotics: Asymptotics | None = None
+    enclosed: "Enclosure | None" = None
+
+
+def second_stage(
+    run: Settings, first: First, eta: float, steps1: int, steps2: int, at: Sequence[int], reference: Reference
+) -> Second:
+    """Steps on the loss, and where there is an exact reference the fast-forward."""
+    dataset, V, E = run.dataset, run.dataset.V, run.dataset.embeddings
+    classes = sample_classes(dataset)
+    reason = not_reduced(classes, orthonormal=run.orthonormal, common=first.common)
+    pairs = classes.key, classes.pair_query
+    space: TokenKQ | EmbeddedKQ = TokenKQ(V, *pairs) if run.orthonormal else EmbeddedKQ(E, *pairs)
+    unit = unit_in(space, "kq_reference", reference)
+    if reason == "" and isinstance(space, TokenKQ):
+        problem = _reduced(run, first, eta, space, classes, unit, reference)
+    else:
+        problem = _unreduced(run, first, eta, space, classes, unit)
+    found = _followed(run, first, problem, steps1, steps2, at, reference)
+
+    rows, iterate = found.rows, found.iterate
+    what = space.recorded(iterate.reference)
+    S = np.zeros((V, V))
+    S[space.recorded_key, space.recorded_query] = iterate.along * what + space.recorded(iterate.rest)
+    record = Stage2(
+        **columns(Stage2, rows),
+        law=np.full(len(rows), np.nan) if found.law is None else found.law.one_minus_cos(at)[: len(rows)],
+        rest=np.array([row["rest"] for row in rows]).reshape(-1, len(what)),
+        reference=what,
+        key=space.recorded_key,
+        query=space.recorded_query,
+    )
+    kq, exact = problem.loss, problem.exact
+    return Second(
+        record=record,
+        S=S,
+        weights=E.T @ S @ E if run.orthonormal else iterate.weights,
+        classes=classes,
+        reason=reason,
+        stopped=found.stopped,
+        reduced=Reduced(kq.merged, exact) if isinstance(kq, ReducedKQ) and exact is not None else None,
+        asymptotics=found.asymptotics,
+        enclosed=found.enclosed,
+        lost=iterate.direction().distance_error >= 2 or any(row["distance_error"] >= 2 for row in rows[-1:]),
+    )
+
+
+def _reduced(
+    run: Settings,
+    first: First,
+    eta: float,
+    space: TokenKQ,
+    classes: SampleClasses,
+    unit: Unit | None,
+    reference: Reference,
+) -> _Problem:
+    """The reduced model, with the exact W*_kq where the reference is one."""
+    dataset, V, exact = run.dataset, run.dataset.V, None
+    edges = sentence_edges(classes, V)
+    merged = merged_edges(edges, len(classes.key))
+    if isinstance(reference, MaxMargin):
+        exact = exact_reference(dataset, classes, merged, reference)
+    if exact is not None:
+        unit = Unit(*exact.unit, outside=0.0)
+    iterate, beside = (start(space, eta, unit, normalised=run.normalised) for _ in range(2))
+
+    def loss(A: float) -> ReducedKQ:
+        return ReducedKQ(space, classes, V, iterate.reference, A, edges, merged, exact)
+
+    shadow = None if first.shadow is None else (loss(first.shadow.margin), beside)
+    return _Problem(loss(first.margin), exact, iterate, shadow)
+
+
+def _unreduced(
+    run: Settings, first: First, eta: float, space: TokenKQ | EmbeddedKQ, classes: SampleClasses, unit: Unit | None
+) -> _Problem:
+    """With one margin A, or with all of B."""
+    V = run.dataset.V
+    iterate, beside = (start(space, eta, unit, normalised=run.normalised) for _ in range(2))
+
+    def loss(A: float, B: Floats, *, common: bool) -> KQ:
+        if common:
+            return CommonMargin(space, classes, V, iterate.reference, A)
+        return GeneralB(space, classes, V, iterate.reference, B)
+
+    shadow = None
+    if first.shadow is not None:
+        # in which margins that are one A but for their rounding are each their own, if memory has room for them
+        one = first.common and GeneralB.size(classes, V) > LARGEST_SHADOW
+        shadow = loss(first.shadow.margin, first.shadow.B, common=one), beside
+    return _Problem(loss(first.margin, first.B, common=first.common), None, iterate, shadow)
+
+
+def _followed(
+    run: Settings,
+    first: First,
+    problem: _Problem,
+    steps1: int,
+    steps2: int,
+    at: Sequence[int],
+    reference: Reference,
+) -> _Steps:
+    """True steps, and beyond them the fast-forward where there is one."""
+    kq, exact, iterate, shadow = problem
+    if isinstance(kq, ReducedKQ) and exact is not None and run.normalised and isinstance(reference, MaxMargin):
+        rows, last, law, stopped = follow(kq, exact, iterate, steps2, at, run.progress, steps1)
+        enclosed = _enclosed(run.dataset, reference, rows, steps1, first.eta0, iterate.lr)
+        if enclosed is not None and enclosed.step[-1] == steps2:
+            last = last.placed(steps2, enclosed.rest[-1])
+        return _Steps(rows, last, law, stopped, _asymptotics(run.dataset, kq, exact, law), enclosed)
+    descent = Descent(kq)
+    if shadow is not None and first.shadow is not None:
+        descent = Shadowed(kq, *shadow, lost=first.shadow.lost)
+    return _Steps(descend(descent, iterate, steps2, at, run.progress, steps1), iterate)
+
+
+def _asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: Law | None) -> Asymptotics:
+    """Which tight constraints carry no multiplier, by name, and the law."""
+    merged, classes, names = kq.merged, kq.classes, dataset.vocabulary
+    found = support(merged.winner, merged.loser, exact.slack, exact.multiplier, len(exact.weight))
+    idle = np.flatnonzero(found.uncarried)
+    return Asymptotics(
+        degenerate=found.degenerate,
+        without_multiplier=tuple(
+            (names[classes.pair_query[a]], names[classes.key[a]], names[classes.key[j]])
+            for a, j in zip(merged.winner[idle].tolist(), merged.loser[idle].tolist(), strict=True)
+        ),
+        law=law,
+    )
+
+
+def _enclosed(
+    dataset: Dataset, kq: MaxMargin, rows: list[Row], steps1: int, eta0: float, eta: float
+) -> "Enclosure | None":
+    """Puts enclosed records in the place of the first ones where float64 has lost these; None where it has not."""
+    from marginaudit.training.ntp.certified.first_steps import enclosed_row, first_steps
+
+    found = first_steps(dataset, kq, rows, steps1=steps1, lr1=eta0, lr2=eta)
+    if found is not None:
+        for i in np.flatnonzero(found.step).tolist():
+            rows[i] = enclosed_row(found, i, eta)
+    return found
+
+
+def not_reduced(classes: SampleClasses, *, orthonormal: bool, common: bool) -> str:
+    """Why stage 2 has no reduced model, or ""."""
+    if not orthonormal:
+        return "the embeddings are not orthonormal"
+    if not common:
+        return "the margins of W_ov are not one A"
+    return no_reduction(classes) or ""

@@ -1,0 +1,72 @@
+"""Where both stages start: W = 0 beside its reference."""
+
+from fractions import Fraction
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from marginaudit.margins.ntp import Exact, MaxMargin, Optimal
+from marginaudit.orders.ntp import Dataset
+from marginaudit.training.ntp.model.reference import over_root
+from marginaudit.training.ntp.records import Progress
+from marginaudit.training.ntp.steps.iterate import Floats, Iterate
+from marginaudit.training.ntp.steps.spaces import Space, TokenOV
+
+Reference: TypeAlias = ArrayLike | MaxMargin | None
+
+
+class Settings(NamedTuple):
+    """The settings of both stages."""
+
+    dataset: Dataset
+    normalised: bool
+    orthonormal: bool
+    progress: Progress | None
+
+
+class Unit(NamedTuple):
+    """What in a space, as the sum of two arrays, and the squared norm of what lies outside of it."""
+
+    high: Floats
+    low: Floats
+    outside: float
+
+
+def ov_unit(dataset: Dataset, space: Space, reference: Reference) -> Unit | None:
+    """W*_ov's, from the exact weights where the space is that of tokens."""
+    if not isinstance(reference, Exact) or not isinstance(space, TokenOV):
+        return unit_in(space, "ov_reference", reference)
+    if not reference.norm_squared_exact:
+        return None
+    zero = Fraction(0)
+    columns = [reference.weights_exact.get(x, {}) for x in dataset.vocabulary]
+    entries = [column.get(v, zero) for v in dataset.vocabulary for column in columns]
+    high, low = over_root(entries, reference.norm_squared_exact)
+    return Unit(high.reshape(space.shape), low.reshape(space.shape), 0.0)
+
+
+def unit_in(space: Space, name: str, reference: Reference) -> Unit | None:
+    """An array's, or a solution's in float64; None where there is none, or it is 0."""
+    if isinstance(reference, Optimal):
+        reference = reference.scores if isinstance(space, TokenOV) else reference.matrix
+    if reference is None or isinstance(reference, MaxMargin):
+        return None
+    given = np.asarray(reference, dtype=np.float64)
+    if given.shape != space.reference_shape:
+        raise ValueError(f"{name}: got shape {given.shape}, expected {space.reference_shape}")
+    if not np.isfinite(given).all():
+        raise ValueError(f"{name}: got an entry that is not finite, expected finite numbers")
+    largest = np.abs(given).max(initial=0.0)
+    if largest == 0:
+        return None
+    scaled = given / largest
+    inside, outside = space.enter(scaled / np.linalg.norm(scaled))
+    return Unit(inside, np.zeros_like(inside), outside)
+
+
+def start(space: Space, lr: float, unit: Unit | None, *, normalised: bool) -> Iterate:
+    """The zero initialisation, ready to be compared with the reference."""
+    if unit is None:
+        return Iterate(space.shape, lr, None, normalised=normalised)
+    return Iterate(space.shape, lr, unit.high, unit.outside, reference_low=unit.low, normalised=normalised)

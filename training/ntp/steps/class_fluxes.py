@@ -1,0 +1,246 @@
+"""The fluxes of `ReducedKQ` compiled, of a block of classes at a time: on lanes, or of one class (see `lanes`)."""
+
+from math import exp, inf
+from typing import Any
+
+import numpy as np
+
+from marginaudit.orders.jit import compiled_contracted
+from marginaudit.training.ntp.steps.iterate import Floats
+from marginaudit.training.ntp.steps.lanes import (
+    LANES,
+    NONE,
+    Blocks,
+    larger,
+    largest_of,
+    load,
+    root,
+    smaller,
+    store,
+    two_to,
+    width_of,
+)
+
+LARGEST_A = 300.0
+"""exp(2 A) is a float64 up to here; beyond, powers are taken over the largest of their class."""
+
+LEAST_EXPONENT = -708.0
+LOG2_E = 1.4426950408889634
+INTEGER_BITS = 1.5 * 2.0**52
+LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
+"""log 2 as a sum; integers up to 2^20 times the first are exact."""
+
+SMALL = 0.35
+"""Above (log 2) / 2."""
+
+
+@compiled_contracted
+def exp_of_small(r: Any) -> Any:
+    """exp to 1 ulp for abs(r) <= `SMALL`: the polynomial that meets it in 0 and the Chebyshev points between."""
+    p = 2.5106262550879078e-08 * r + 2.762773069846965e-07
+    p = p * r + 2.755725286336732e-06
+    p = p * r + 2.4801501014878055e-05
+    p = p * r + 0.00019841269876840357
+    p = p * r + 0.001388888893514123
+    p = p * r + 0.008333333333325551
+    p = p * r + 0.04166666666656548
+    p = p * r + 0.1666666666666667
+    p = p * r + 0.5000000000000007
+    return (p * r + 1) * r + 1
+
+
+@compiled_contracted
+def exp_of(v: Any) -> Any:
+    """exp to 1 ulp for v <= 709, in operations that vectors have; below -708 it is exp(-708).
+
+    exp(v) = 2^n exp(r), n the nearest integer to v / log 2.
+    """
+    v = larger(v, LEAST_EXPONENT)
+    shifted = v * LOG2_E + INTEGER_BITS
+    n = shifted - INTEGER_BITS
+    return exp_of_small((v - n * LN2_HIGH) - n * LN2_LOW) * two_to(shifted)
+
+
+@compiled_contracted
+def weigh(odds: Floats, blocks: Blocks, edge: Any, weight: Floats, many: Any, one: Any) -> tuple[Any, Any]:
+    """Attention over that of the optimal token into ``weight``; its sum in each class, and the largest."""
+    for k in range(many):
+        weight[k] = blocks.ratio[edge + k] * odds[blocks.number[edge + k]]
+    together, largest = 0.0 * one, 0.0 * one
+    for k in range(NONE, many, width_of(one)):
+        each = load(weight, k, one)
+        together = together + each
+        largest = larger(each, largest)
+    return together, largest
+
+
+@compiled_contracted
+def largest_rise(odds: Floats, A: float, blocks: Blocks, one: Any) -> float:
+    """The largest over classes of A (the largest phi_j + Phi), or A if that is less."""
+    weight = np.empty(blocks.size.max() * LANES)
+    rise, edge = 0.0 * one, NONE
+    for d in blocks.size:
+        many = d * width_of(one)
+        together, largest = weigh(odds, blocks, edge, weight, many, one)
+        rise = larger(A * ((largest + together) / (1 + together)), rise)
+        edge += many
+    return min(largest_of(rise), A)
+
+
+@compiled_contracted
+def compare_labels(
+    A: float, phi: Floats, led: Floats, many: Any, phi_a: Any, top: Any, rivals: Any, one: Any
+) -> tuple[Any, Any, Any, Any, Any]:
+    """Probabilities P_j over exp(A top) and P_j phi_j, into ``led``; ``phi`` is over phi_a and becomes phi.
+
+    Returns the sum of the former and ``rivals``, the sum of the latter, the product of the former, the least of them,
+    and the largest phi_j.
+    """
+    leads, least, largest, rise = 0.0 * one, inf * one, 0.0 * one, 1.0 * one
+    for k in range(NONE, many, width_of(one)):
+        f = load(phi, k, one) * phi_a
+        p = exp_of(A * (f - top))
+        lead = p * f
+        store(phi, k, f)
+        store(led, k, lead)
+        rivals = rivals + p
+        leads = leads + lead
+        rise = rise * p
+        least = smaller(p, least)
+        largest = larger(f, largest)
+    return rivals, leads, rise, least, largest
+
+
+@compiled_contracted
+def far_apart(
+    A: float,
+    shift: float,
+    phi: Floats,
+    led: Floats,
+    many: Any,
+    together: Any,
+    top: Any,
+    rivals: Any,
+    frequency: Any,
+    one: Any,
+) -> tuple[Any, Any, Any, Any, Any]:
+    """As `compare_labels`, with powers over the largest of their class, and in place of their product the scale."""
+    phi_a = 1 / (1 + together)
+    risen = A * ((top + together) / (1 + together))
+    top = top * phi_a
+    rivals, leads, _, least, largest = compare_labels(A, phi, led, many, phi_a, top, rivals * exp_of(-A * top), one)
+    over = exp_of(smaller(smaller(risen, A) - shift, 0.0))
+    below = exp_of(smaller(A - risen, 0.0)) + exp_of(smaller(risen - A, 0.0)) * rivals
+    return rivals, leads, least, largest, frequency * over / below
+
+
+@compiled_contracted
+def take_fluxes(phi: Floats, led: Floats, many: Any, lifted: Any, scale: Any, one: Any) -> Any:
+    """The fluxes phi_j h_j times ``scale``, into ``phi``; the largest, without ``scale``."""
+    heaviest = 0.0 * one
+    for k in range(NONE, many, width_of(one)):
+        f = load(phi, k, one) * lifted + load(led, k, one)
+        heaviest = larger(f, heaviest)
+        store(phi, k, f * scale)
+    return heaviest
+
+
+@compiled_contracted
+def eigenvalues(
+    A: float,
+    Phi: Any,
+    phi_a: Any,
+    largest: Any,
+    rivals: Any,
+    h: Any,
+    weighted: Any,
+    sizes: Any,
+    biggest: Any,
+    scale: Any,
+) -> tuple[Any, Any]:
+    """Bounds on the largest eigenvalue of each class's Hessian and on minus the smallest; see `ReducedKQ`."""
+    reach = phi_a * Phi + largest * (1 - largest)
+    convex = sizes * (1 + Phi) + biggest + 2 * A * (scale * reach * reach) * rivals
+    tilt = larger(Phi + root(Phi * weighted / h) - 1, 0.0)
+    return convex, smaller(tilt * (sizes + biggest), 4 * Phi * sizes)
+
+
+@compiled_contracted
+def class_fluxes(
+    odds: Floats,
+    lost: float,
+    A: float,
+    shift: float,
+    labels: float,
+    blocks: Blocks,
+    one: Any,
+    flux: Floats,
+    hessian: Floats,
+) -> tuple[float, float, float]:
+    """The fluxes of `ReducedKQ.token_gradient`, summed over merged edges.
+
+    Parameters
+    ----------
+    odds : (merged edges,) array
+        exp(-margin).
+    lost, A : float
+        Attention's relative rounding error but for the sum over tokens, in units of EPS; the margin of W_ov.
+    shift : float
+        `largest_rise`, or 0 for A up to `LARGEST_A`: fluxes and bounds are over exp(shift).
+    labels : float
+        V.
+    blocks : Blocks
+    one : lanes or float
+        1 of each class of a block.
+    flux : (merged edges,) array
+        The sums of pi phi_j h_j exp(A).
+    hessian : (tokens, 2) array
+        By query, bounds on the largest eigenvalue of the Hessian and on minus the smallest, in the fluxes' unit.
+
+    Returns
+    -------
+    attention : float
+        Bound on the rounding error of attention, in units of EPS.
+    lowest : float
+        The least h_j exp(A) over its class's factor; only where it is positive does any of the rest mean anything.
+    leading : float
+        The least phi_a. A class's fluxes, all terms of h_j taken absolute, add up to 1 / phi_a times the fluxes.
+    """
+    flux[:] = 0.0
+    hessian[:] = 0.0
+    phi, led = np.empty(blocks.size.max() * LANES), np.empty(blocks.size.max() * LANES)
+    up, down = np.empty(LANES), np.empty(LANES)
+    attention, lowest, leading = 0.0 * one, inf * one, 1.0 * one
+    back, width = exp(-A), width_of(one)
+    edge = row = NONE
+    for d in blocks.size:
+        many = d * width
+        together, top = weigh(odds, blocks, edge, phi, many, one)
+        phi_a, frequency = 1 / (1 + together), load(blocks.frequency, row, one)
+        Phi, rivals = together * phi_a, (labels - 1 - d) * one
+        if A > LARGEST_A:
+            rivals, leads, least, largest, scale = far_apart(
+                A, shift, phi, led, many, together, top, rivals, frequency, one
+            )
+        else:
+            rivals, leads, rise, least, largest = compare_labels(A, phi, led, many, phi_a, 0.0 * one, rivals, one)
+            scale = frequency * rise / (1 + rise * back * rivals)
+        sunk = Phi * rivals + leads
+        lifted = rivals - sunk
+        h, weighted = least + lifted, phi_a * sunk
+        biggest = take_fluxes(phi, led, many, lifted, scale, one) * scale
+        for k in range(many):
+            flux[blocks.number[edge + k]] += phi[k]
+        lowest = smaller(h, lowest)
+        attention = larger(Phi * (lost + d / 2), attention)
+        leading = smaller(phi_a, leading)
+        convex, concave = eigenvalues(A, Phi, phi_a, largest, rivals, h, weighted, weighted * scale, biggest, scale)
+        store(up, NONE, convex)
+        store(down, NONE, concave)
+        for c in range(width):
+            asked = blocks.query[row + c]
+            hessian[asked, 0] += up[c]
+            hessian[asked, 1] += down[c]
+        edge += many
+        row += width
+    return largest_of(attention), -largest_of(0 - lowest), -largest_of(0 - leading)
