@@ -63,11 +63,10 @@ def _dataset(dataset: Any) -> Any:
 
 
 def _row(claim: str, dataset: str, settings: Mapping[str, Any], found: Finding) -> ReportRow:
-    if (
-        found.side is not None and found.repeats_within is None
-    ):  # of a judgement that gives no error bar, as `Decided` may
+    """The row; a judgement that gives a side but no error bar, as `Decided` may, repeats to rounding."""
+    if found.side is not None and found.repeats_within is None:
         found = replace(found, repeats_within=ALLOWANCE)
-    given = {"claim": claim, "dataset": dataset, "settings": settings}
+    given: dict[str, Any] = {"claim": claim, "dataset": dataset, "settings": settings}
     names = (known.name for known in fields(ReportRow) if known.name not in given)
     return ReportRow(**given | {name: finite(getattr(found, name)) for name in names})
 

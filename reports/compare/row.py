@@ -70,13 +70,14 @@ def row_from_document(document: Any, where: str) -> ReportRow:
     """
     if not isinstance(document, dict):
         raise InputError(where, got=shown(document), expected="a verdict")
-    values = {known.name: document.get(known.name) for known in fields(ReportRow)}
+    values: dict[str, Any] = {known.name: document.get(known.name) for known in fields(ReportRow)}
     values["settings"] = document.get("settings", {})
     for name, value in values.items():
         accepts, expected = ACCEPTED.get(name, (_is_number_or_null, "a number or null"))
         if not accepts(value):
             raise InputError(f"{where}/{name}", got=shown(value), expected=expected)
-    return ReportRow(**values | {"verdict": Verdict(values["verdict"]), "evidence": Evidence(values["evidence"])})
+    values |= {"verdict": Verdict(values["verdict"]), "evidence": Evidence(values["evidence"])}
+    return ReportRow(**values)
 
 
 def _is_number_or_null(value: Any) -> bool:
