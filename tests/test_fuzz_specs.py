@@ -5,14 +5,11 @@
 
 import json
 from copy import deepcopy
-from functools import cache
 from typing import Any
 
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from marginaudit.reports.bound_constants.kept_sweep import first_kept
-from marginaudit.reports.bound_constants.swept import read_swept
 from tests.command_contract import kept, own_folder
 from tests.orders.snap.strategies import class_documents, damaged_class_documents
 from tests.strategies import damaged
@@ -136,7 +133,7 @@ def test_any_spec_to_audit(spec: str) -> None:
         assert (folder / "report").is_dir() == (answer.status < 2)
 
 
-REPORT = {
+REPORT: Any = {
     "marginaudit": "0.1.0",
     "environment": {"numpy": "2.0"},
     "config": {"ntp": {"steps1": 5, "at": None}},
@@ -150,39 +147,16 @@ REPORT = {
     ],
     "files": [],
 }  # fmt: skip
-BOUNDS: Any = {
-    "test_it": {
-        claim: {
-            "d": {
-                "verdict": "holds",
-                "evidence": "exact",
-                "constants": {"slack": {"value": 0.5, "better": "smaller", "tolerance": 1e-9}},
-                "config": {"steps1": 2},
-                "seed": None,
-                "versions": {"numpy": "2.0"},
-                "history": [],
-            }
-        }
-        for claim in ("a", "b")
-    }
-}
+BOUNDS = {"verdicts": [row | {"settings": {"steps1": 2}} for row in REPORT["verdicts"]]}
 RUNS = "V,L,steps1,seed,a:verdict,a:side,a:slack,a:repeats_within,status,message,versions,code\n" + "\n".join(
     f'{V},3,900,{seed},holds,upper,4.0,1e-06,done,,"marginaudit 1.0, numpy 2.0",c0de' for V in (4, 5) for seed in (0, 1)
 )
 
 
-@cache
-def sweeps() -> Any:
-    """What `bound_constants.check_sweep` keeps of the table above."""
-    with own_folder() as folder:
-        (folder / "runs.csv").write_text(RUNS, encoding="utf-8")
-        return {"test_it": first_kept(read_swept(folder / "runs.csv"), None, "2026-01-01").as_document()}
-
-
 @st.composite
 def sides(draw: st.DrawFn) -> tuple[str, bytes, bytes]:
     """A name, and what stands under it: whole, and damaged."""
-    name = draw(st.sampled_from(["report.json", "runs.csv", "t.bounds.json", "t.sweeps.json"]))
+    name = draw(st.sampled_from(["report.json", "runs.csv", "t.bounds.json"]))
     if name == "runs.csv":
         whole = RUNS.encode()
         content = bytearray(whole)
@@ -191,7 +165,7 @@ def sides(draw: st.DrawFn) -> tuple[str, bytes, bytes]:
             odd = st.sampled_from([b"", b",", b"\n", b'"', b"nan", b"\xff", b"\x00", b"1e999", b"-", b"9" * 30])
             content[at : at + draw(st.integers(0, 8))] = draw(odd)
         return name, whole, bytes(content)
-    good = {"report.json": REPORT, "t.bounds.json": BOUNDS}.get(name) or sweeps()
+    good = {"report.json": REPORT, "t.bounds.json": BOUNDS}[name]
     document: Any = deepcopy(good)
     for _ in range(draw(st.integers(0, 2))):
         document = damaged(draw, document)
@@ -202,19 +176,19 @@ def sides(draw: st.DrawFn) -> tuple[str, bytes, bytes]:
 
 
 def stored(**odd: Any) -> tuple[str, bytes, bytes]:
-    """A file of one bound constant, and the same with something odd in it."""
-    entry = BOUNDS["test_it"]["a"]["d"]
-    good, bad = ({"test_it": {"a": {"d": found}}} for found in (entry, entry | odd))
+    """A file of one row, and the same with something odd in it."""
+    row = BOUNDS["verdicts"][0]
+    good, bad = ({"verdicts": [found]} for found in (row, row | odd))
     return "t.bounds.json", json.dumps(good).encode(), json.dumps(bad).encode()
 
 
 @FAST
-@example(("t.bounds.json", b"{}", b"9" * 4400), False, False)
-@example(("t.bounds.json", b"{}", b"[" * 3000), False, False)
-@example(("t.bounds.json", b"{}", json.dumps({"a" * 1000: {"b": {"c": 1}}}).encode()), False, False)
+@example(("t.bounds.json", b'{"verdicts": []}', b"9" * 4400), False, False)
+@example(("t.bounds.json", b'{"verdicts": []}', b"[" * 3000), False, False)
 @example(stored(evidence="b" * 1000), False, False)
-@example(stored(config={"steps1": 10**400}), False, False)
-@example(stored(config={"steps1": [float("inf")]}), False, True)
+@example(stored(settings={"a" * 1000: 10**400}), False, False)
+@example(stored(settings={"steps1": [float("inf")]}), False, True)
+@example(stored(slack=1e308, constant=5e-324, measured=-1e308), False, True)
 @given(sides(), st.booleans(), st.booleans())
 def test_any_sides_to_compare(side: tuple[str, bytes, bytes], turned: bool, as_json: bool) -> None:
     name, whole, content = side

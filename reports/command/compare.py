@@ -11,7 +11,8 @@ from marginaudit.reports.command.output import check_output, print_json, writing
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.compare.changes import compare as compare_sides
 from marginaudit.reports.compare.page import page
-from marginaudit.reports.compare.reading import read_side
+from marginaudit.reports.compare.reading import Side, read_report
+from marginaudit.reports.compare.sweep import RUNS, read_sweep
 
 
 @click.command()
@@ -24,14 +25,13 @@ def compare(old: Path, new: Path, out: Path | None, fail_on: str | None, as_json
     """Say what changed from the audit OLD to the audit NEW.
 
     Each is a folder that `audit` wrote, its report.json, a folder that `sweep` wrote of audits, its runs.csv, or a
-    .bounds.json or .sweeps.json file of the pytest fixture bound_constants.
-    A number has changed where it is off by more than the error bars of OLD allow. A row that is gone is named and not
-    worse.
+    .bounds.json file of the pytest fixture bound_constants.
+    A number has changed where it is off by more than error bars allow. A row that is gone is named and not worse.
     """
     if out is not None:
         pages = [page for side in (old, new) for page in side.glob("*.html")]
         check_output(out, "--out", ".html", reads=[old, new, *pages])
-    found = compare_sides(read_side(old), read_side(new))
+    found = compare_sides(_side(old), _side(new))
     if out is not None:
         from marginaudit.reports.page.files import write_whole
 
@@ -48,3 +48,9 @@ def compare(old: Path, new: Path, out: Path | None, fail_on: str | None, as_json
         print_table("Changes", ("", "dataset", "claim", "what"), rows)
     print_line(", ".join(f"{count} {direction}" for direction, count in found.counts.items()))
     return status
+
+
+def _side(path: Path) -> Side:
+    if path.suffix == ".csv" or (path / RUNS).exists():
+        return read_sweep(path)
+    return read_report(path / "report.json" if path.is_dir() else path)

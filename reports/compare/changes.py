@@ -2,42 +2,17 @@
 
 from collections import Counter
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-from marginaudit.reports.bound_constants.entry import differences
 from marginaudit.reports.compare.reading import SHA256, Side
+from marginaudit.reports.compare.worse import Change, changes
 from marginaudit.reports.grid import NONE
 from marginaudit.reports.plain import finite
 
 DIGITS_OF_A_HASH = 12
 """So many digits tell files apart for a reader."""
 
-Direction: TypeAlias = Literal["worse", "better", "added", "gone"]
-
-
-@dataclass(frozen=True)
-class Change:
-    """One thing that two audits say otherwise of a statement on a dataset.
-
-    Attributes
-    ----------
-    dataset, claim : str
-    what : str
-        ``verdict``, ``evidence``, or the name of a number.
-    old, new : str, float or None
-    direction : "worse", "better", "added" or "gone"
-        The last two where one audit has no such row; a row that is gone is not worse.
-    text : str
-        In words, by what factor, and within what tolerance they would count as the same.
-    """
-
-    dataset: str
-    claim: str
-    what: str
-    old: str | float | None
-    new: str | float | None
-    direction: Direction
-    text: str
+ORDER = ("worse", "gone", "added", "better")
 
 
 @dataclass(frozen=True)
@@ -68,10 +43,8 @@ class Comparison:
         """How many changes there are of each direction, and rows of which nothing changed."""
         found = Counter(change.direction for change in self.changes)
         changed = {(change.dataset, change.claim) for change in self.changes}
-        directions: tuple[Direction, ...] = ("worse", "better", "added", "gone")
-        return {direction: found[direction] for direction in directions} | {
-            "same": len(self.old.entries.keys() & self.new.entries.keys() - changed)
-        }
+        same = len(self.old.rows.keys() & self.new.rows.keys() - changed)
+        return {direction: found[direction] for direction in ("worse", "better", "added", "gone")} | {"same": same}
 
     def as_document(self) -> dict[str, Any]:
         """As `marginaudit compare --json` prints it."""
@@ -91,27 +64,21 @@ def _in_words(side: Side, name: str) -> Any:
     return str(value)[:DIGITS_OF_A_HASH] if name.startswith(SHA256) else value
 
 
-ORDER: tuple[Direction, ...] = ("worse", "gone", "added", "better")
-
-
 def compare(old: Side, new: Side) -> Comparison:
-    """What the new audit says otherwise, beyond the error bars of the old one."""
+    """What the new audit says otherwise, beyond error bars."""
     names = dict.fromkeys([*old.settings, *new.settings])
     settings = [
         (name, old.settings.get(name), new.settings.get(name))
         for name in names
         if old.settings.get(name) != new.settings.get(name)
     ]
-    changes = []
-    for key in dict.fromkeys([*old.entries, *new.entries]):
-        one, other = old.entries.get(key), new.entries.get(key)
-        if one is None or other is None:
-            was, now = (None if entry is None else entry.verdict.value for entry in (one, other))
-            direction: Direction = "added" if one is None else "gone"
-            changes.append(Change(*key, "row", was, now, direction, f"{direction}: {now if one is None else was}"))
-            continue
-        for found in differences(one, other):
-            changes.append(
-                Change(*key, found.part, found.old, found.new, "worse" if found.worse else "better", found.text)
-            )
-    return Comparison(old, new, settings, sorted(changes, key=lambda change: ORDER.index(change.direction)))
+    found = []
+    for key in dict.fromkeys([*old.rows, *new.rows]):
+        one, other = old.rows.get(key), new.rows.get(key)
+        if one is not None and other is not None:
+            found += changes(one, other)
+        elif one is not None:
+            found.append(Change(*key, "row", one.verdict.value, None, "gone", f"gone: {one.verdict}"))
+        elif other is not None:
+            found.append(Change(*key, "row", None, other.verdict.value, "added", f"added: {other.verdict}"))
+    return Comparison(old, new, settings, sorted(found, key=lambda change: ORDER.index(change.direction)))

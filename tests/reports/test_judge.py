@@ -14,7 +14,7 @@ from marginaudit import audit
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
 from marginaudit.reports.audit import auditing
-from marginaudit.reports.bound_constants.measure import find_claim, find_dataset, run_of
+from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.hunt.search import _Search
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.ntp import Config, Run
@@ -37,7 +37,7 @@ HEADLINE = ("measured", "bound", "slack", "worst_step")
 def test_whoever_asks_gets_what_is_proved() -> None:
     in_audit = audit("example-1", claims=VACUOUS, config=CONFIG).verdict(VACUOUS)
     assert (in_audit.verdict, in_audit.evidence) == (Verdict.VACUOUS, Evidence.PROVED)
-    fixture = find_claim(VACUOUS).judge(run_of(find_dataset("example-1"), CONFIG))
+    fixture, _ = measured(VACUOUS, "example-1", CONFIG, None)
     alone = LEDGER[VACUOUS].judge(Run(CASES["example-1"](), CONFIG))
     hunting = _Search(LEDGER[VACUOUS], PAPER, None, 1e6, lambda _: None).claim.judge(Run(CASES["example-1"](), CONFIG))
     assert fixture == alone == hunting == replace(in_audit, room=())

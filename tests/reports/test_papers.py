@@ -16,10 +16,10 @@ import pytest
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.built_in import BUILT_IN
 from marginaudit.reports.audit.sources import load
-from marginaudit.reports.bound_constants.entry import entry_from_document
-from marginaudit.reports.bound_constants.measure import entry_of, find_claim, find_dataset, run_of
+from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.options import dashed
+from marginaudit.reports.compare.row import row_from_document
 from marginaudit.reports.page.formulas import mathml
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plain import finite
@@ -235,13 +235,9 @@ class TestCommands:
 
     def test_bound_constants(self, name: str) -> None:
         paper = paper_named(name)
-        claim, data = find_claim(paper.claims[0].id), find_dataset(first_case(paper))
-        assert isinstance(data, paper.kind.data)
-        config = paper.config()
-        finding = claim.judge(run_of(data, config))
+        finding, row = measured(paper.claims[0].id, first_case(paper), None, None)
         assert finding.verdict is not Verdict.BROKEN
-        entry = entry_of(finding, data, config, None, None)
-        assert entry_from_document(strict_json(json.dumps(entry.as_document()))) == entry
+        assert row_from_document(strict_json(json.dumps(row.as_document())), "here") == row
 
 
 @pytest.mark.parametrize("name", NAMES)

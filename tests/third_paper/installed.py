@@ -31,5 +31,6 @@ def install(folder: Path, value: str, monkeypatch: pytest.MonkeyPatch, name: str
 
 def forget_papers() -> None:
     """Have them looked for again."""
-    for kept in (papers, measure._papers, measure._ledger, measure._loaded, measure._run):
+    for kept in (papers, measure._papers, measure._ledger, measure._run):
         kept.cache_clear()
+    measure._LOADED.clear()

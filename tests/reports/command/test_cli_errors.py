@@ -187,7 +187,6 @@ def test_dataset_files(command: Command, own_folder: Path, name: str) -> None:
     "arguments",
     [
         ["compare", "no.bounds.json", "gone.bounds.json", "--fail-on", "worse"],
-        ["compare", "no.sweeps.json", "gone.sweeps.json", "--fail-on", "worse"],
         ["compare", "no.json", "gone.json"],
         ["compare", "no", "gone"],
         ["compare", "no.csv", "gone.csv"],
