@@ -1,15 +1,51 @@
-"""Reading JSON documents: keys given twice, long integers, the place of an error, what every kind of dataset has."""
+"""Reading documents: JSON whose keys stand once, checked by pydantic against a type, with the place of an error."""
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, cast, get_args
+
+from annotated_types import MaxLen
+from typing_extensions import get_type_hints, is_typeddict
 
 from marginaudit.orders.errors import InputError
-from marginaudit.orders.text import printable, shown
+from marginaudit.orders.text import counted, printable, shown
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler, TypeAdapter
+    from pydantic_core import CoreSchema, ErrorDetails
+
+T = TypeVar("T")
 
 Token: TypeAlias = str
+
+Text: TypeAlias = Annotated[str, MaxLen(2**31)]
+"""A string that UTF-8 can encode, which a lone surrogate is not: pydantic finds out when it counts characters."""
+
+
+class FirstError:
+    """In the type of a long array: its first bad entry is enough."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+        """Stop there."""
+        return {**handler(source), "fail_fast": True}
+
+
+EXPECTED = {
+    "string_type": "a string",
+    "string_unicode": "a string that UTF-8 can encode",
+    "string_too_short": "a string that is not empty",
+    "list_type": "an array",
+    "dict_type": "an object",
+    "int_type": "a whole number",
+    "float_type": "a number that float64 holds",
+    "too_short": "at least {min_length}",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+    "missing": "one",
+}
+"""By the type of pydantic's error; of any other, what pydantic says."""
 
 
 def utf_8_text(content: bytes, where: str) -> str:
@@ -28,83 +64,40 @@ def utf_8_text(content: bytes, where: str) -> str:
 
 
 def parsed_json(text: str, where: str) -> Any:
-    """The document that the text holds.
+    """The document that the text holds; a `RepeatedKey`, which no type takes, for an object that has a key twice.
 
     Raises
     ------
     InputError
-        It is not JSON, too deep, or an object in it has a key twice; names the line and column, or the JSON pointer.
+        It is not JSON, or too deep; names the line and column.
     """
-    repeated: list[_RepeatedKey] = []
-
-    def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _RepeatedKey:
-        members = dict(pairs)
-        if len(members) == len(pairs):
-            return members
-        key, times = Counter(key for key, _ in pairs).most_common(1)[0]
-        repeated.append(_RepeatedKey(key, times))
-        return repeated[-1]
-
     try:
-        document = json.loads(text, object_pairs_hook=unique_keys, parse_int=_integer)
-        if repeated:
-            pointer, found = next(_repeated_keys(document, ""))
-            place = f"{where}: {pointer}/{pointer_part(found.key)}"
-            raise InputError(place, got=f"this key {found.times} times in one object", expected="once")
+        return json.loads(text, object_pairs_hook=_unique_keys, parse_int=_integer)
     except json.JSONDecodeError as error:
         place = f"{where}: line {error.lineno} column {error.colno}"
         raise InputError(place, got=f"invalid JSON ({error.msg})", expected="a JSON document") from None
     except RecursionError:
         raise InputError(where, got="JSON nested too deeply", expected="a dataset") from None
-    return document
 
 
-@dataclass(frozen=True)
-class _RepeatedKey:
-    """Stands in the parsed document for an object that holds a key more than once."""
+@dataclass(frozen=True, repr=False)
+class RepeatedKey:
+    """Stands for an object that holds a key more than once."""
 
     key: str
     times: int
 
-
-def _repeated_keys(value: Any, pointer: str) -> Iterator[tuple[str, _RepeatedKey]]:
-    if isinstance(value, _RepeatedKey):
-        yield pointer, value
-    elif isinstance(value, dict):
-        for key, member in value.items():
-            yield from _repeated_keys(member, f"{pointer}/{pointer_part(key)}")
-    elif isinstance(value, list):
-        for i, member in enumerate(value):
-            yield from _repeated_keys(member, f"{pointer}/{i}")
-
-
-class _LongInteger(float):
-    """An integer of more digits than Python converts, which no place takes."""
-
-    def __init__(self, digits: str) -> None:
-        self.digits = len(digits.lstrip("-"))
-
     def __repr__(self) -> str:
-        return f"an integer of {self.digits} digits"
+        return f"an object with {self.times} keys {self.key!r}"
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any] | RepeatedKey:
+    members = dict(pairs)
+    return members if len(members) == len(pairs) else RepeatedKey(*Counter(key for key, _ in pairs).most_common(1)[0])
 
 
 def _integer(digits: str) -> int | float:
-    try:
-        return int(digits)
-    except ValueError:
-        return _LongInteger(digits)
-
-
-def json_kind(value: object) -> str:
-    """What JSON calls a value.
-
-    >>> json_kind([1]), json_kind(None)
-    ('an array', 'null')
-    """
-    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "an array"}
-    if value is None:
-        return "null"
-    return next((name for kind, name in names.items() if isinstance(value, kind)), "an object")
+    return int(digits) if len(digits) < 4000 else float(digits)  # infinite; Python converts 4300 digits
 
 
 def pointer_part(key: str) -> str:
@@ -116,47 +109,50 @@ def pointer_part(key: str) -> str:
     return printable(key.replace("~", "~0").replace("/", "~1"))
 
 
-def encodable(text: str) -> bool:
-    """Whether the text has no lone surrogate, which JSON can write and UTF-8 cannot."""
-    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
+def validated(kind: type[T], value: Any, where: str) -> T:
+    """The value, where pydantic finds it to be of a type, built of closed ``TypedDict``s, and converts nothing.
+
+    >>> validated(list[int], [1, True], "here")
+    Traceback (most recent call last):
+    marginaudit.orders.errors.InputError: here: /1: got True, expected a whole number
+
+    Raises
+    ------
+    InputError
+        Naming the JSON pointer, what was got and what is expected.
+    """
+    from pydantic import ValidationError  # a tenth of a second, for commands that read no document
+
+    try:
+        found: T = _adapter(cast("Any", kind)).validate_python(value, strict=True)
+    except ValidationError as error:
+        errors = error.errors(include_url=False)
+        unknown_key = (one for one in errors if one["type"] == "extra_forbidden")
+        raise _refused(kind, next(unknown_key, errors[0]), where) from None
+    return found
 
 
-class Reader:
-    """Validation of one document, whatever kind of dataset it holds; ``where`` opens each error."""
+@cache
+def _adapter(kind: Any) -> "TypeAdapter[Any]":
+    from pydantic import TypeAdapter
 
-    def __init__(self, where: str) -> None:
-        self.where = where
+    return TypeAdapter(kind)
 
-    def fail(self, pointer: str, *, got: str, expected: str) -> NoReturn:
-        """Raise the `InputError` of one place."""
-        raise InputError(f"{self.where}: {pointer}" if pointer else self.where, got=got, expected=expected)
 
-    def known_keys(self, value: dict[str, Any], pointer: str, known: Collection[str]) -> None:
-        """Refuse an object with any other key."""
-        for key in value:
-            if key not in known:
-                got, expected = "an unknown key", "one of " + ", ".join(known)
-                self.fail(f"{pointer}/{pointer_part(key)}", got=got, expected=expected)
-
-    def array(self, value: Any, pointer: str, of: str) -> list[Any]:
-        """The value, an array."""
-        if not isinstance(value, list):
-            self.fail(pointer, got=json_kind(value), expected=f"an array of {of}")
-        return value
-
-    def name(self, document: dict[str, Any], default: str) -> str:
-        """The dataset's name."""
-        name = document.get("name", default)
-        if not isinstance(name, str) or not name:
-            self.fail("/name", got=shown(name), expected="a non-empty string")
-        if not encodable(name):
-            self.fail("/name", got=shown(name), expected="a string that UTF-8 can encode")
-        return name
-
-    def token(self, value: Any, pointer: str) -> Token:
-        """The value, a token."""
-        if not isinstance(value, str):
-            self.fail(pointer, got=shown(value), expected="a token (a string)")
-        if not encodable(value):
-            self.fail(pointer, got=shown(value), expected="a token that UTF-8 can encode")
-        return value
+def _refused(kind: Any, error: "ErrorDetails", where: str) -> InputError:
+    place, value = error["loc"], error["input"]
+    got, expected = shown(value), EXPECTED.get(error["type"], error["msg"].removeprefix("Input should be "))
+    if error["type"] == "extra_forbidden":
+        for part in place[:-1]:
+            kind = get_type_hints(kind)[str(part)] if is_typeddict(kind) else get_args(kind)[-1]
+        got, expected = "an unknown key", f"one of {', '.join(get_type_hints(kind))}"
+    elif error["type"] == "missing":
+        got, place = f"no key {place[-1]!r}", place[:-1]
+    elif isinstance(value, list):
+        got = f"an array of {counted(len(value), 'entry', 'entries')}"
+    elif isinstance(value, dict) or value is None:
+        got = "null" if value is None else "an object"
+    pointer = "".join(f"/{pointer_part(str(part))}" for part in place)
+    return InputError(
+        f"{where}: {pointer}" if pointer else where, got=got, expected=expected.format(**error.get("ctx", {}))
+    )

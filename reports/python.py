@@ -21,7 +21,7 @@ from marginaudit.reports.page.write import COLUMNS, write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.parts.auditing import audit_in_parts
 from marginaudit.reports.plots.measured import curve_title, measured_figure
-from marginaudit.reports.settings import MOST_JOBS, is_whole, settings_of
+from marginaudit.reports.settings import JOBS, settings_of
 from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
@@ -149,8 +149,8 @@ def audit(
             raise InputError("data", got="no dataset", expected="one or more, or None for the built-in cases")
     sources = distinct_names(found, lambda _: None)
     some_judged(chosen, sources, "claims")
-    if not is_whole(jobs, 1, MOST_JOBS):
-        raise InputError("jobs", got=shown(jobs), expected=f"a whole number from 1 to {MOST_JOBS}")
+    if JOBS.read(jobs) is None:
+        raise InputError("jobs", got=shown(jobs), expected=JOBS.expected)
     configs = _configs(config, {paper.name: paper for paper in papers_of(sources)})
     if jobs > 1:
         done = audit_in_parts(

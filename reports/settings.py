@@ -6,6 +6,7 @@ and `check` refuses bad values where a config is made.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -18,91 +19,98 @@ MOST_STEPS = 10**18
 MOST_JOBS = 1024
 """Datasets that are judged at a time, at most."""
 
-
-def plain(value: Any) -> Any:
-    """The value as Python's own, where it is of one of NumPy's types.
-
-    >>> plain(np.float64(0.03))
-    0.03
-    """
-    return value.item() if isinstance(value, np.generic) else value
+LARGEST_EXPONENT = 300
+"""Of a number, either way."""
 
 
 @dataclass(frozen=True)
 class Values:
-    """What a setting may be, in words and as a predicate.
+    """The values that a setting may have.
 
     Attributes
     ----------
     name : str
         What it is called where an option's value is missing.
     expected : str
-    allowed : from a value to whether it is one
-    parse : from an option's text to the value, or a ValueError
+    read : from a value of Python or of a TOML file to the one that a config holds, or None where it is not allowed
+    parse : from an option's text to the value to read, or an ArithmeticError or ValueError
     choices : tuple of str
         Where it is one of a few names.
-    kept : from an allowed value to the one that a config holds
     """
 
     name: str
     expected: str
-    allowed: Callable[[Any], bool]
-    parse: Callable[[str], Any] = str
+    read: Callable[[Any], Any]
+    parse: Callable[[str], Any] = Decimal
     choices: tuple[str, ...] = ()
-    kept: Callable[[Any], Any] = plain
 
 
-def is_step_count(value: Any) -> bool:
-    """Whether it is a whole number of steps; a float may be one.
+def number(value: Any) -> int | float | None:
+    """A number of Python, NumPy or `Decimal`, an int where it is whole, though written 1e6; None for anything else.
 
-    >>> is_step_count(900), is_step_count(1e6), is_step_count(1.5), is_step_count(True), is_step_count(-1)
-    (True, True, False, False, False)
+    >>> number(1e6), number(Decimal("2.5")), number(True), number("3"), number(Decimal("1e400"))
+    (1000000, 2.5, None, None, None)
     """
-    return is_whole(int(value) if isinstance(value, float) and value.is_integer() else value, 0, MOST_STEPS)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    exact = Decimal(value)
+    if not exact.is_finite() or abs(exact.adjusted()) > LARGEST_EXPONENT:
+        return None
+    return int(exact) if exact == exact.to_integral_value() else float(exact)
 
 
-def is_whole(value: Any, least: int, most: int) -> bool:
-    """Whether it is a whole number in a range; True and False are none.
+def whole(least: int, most: int) -> Callable[[Any], int | None]:
+    """What reads a whole number in a range."""
 
-    >>> is_whole(np.int64(3), 1, 3), is_whole(4, 1, 3), is_whole(2.0, 1, 3)
-    (True, False, False)
-    """
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(least <= value <= most)
+    def read(value: Any) -> int | None:
+        found = number(value)
+        return found if isinstance(found, int) and least <= found <= most else None
+
+    return read
 
 
-STEPS = Values("steps", "a whole number from 0 to 1e18, such as 900 or 1e6", is_step_count, kept=int)
+def real(least: float, most: float) -> Callable[[Any], float | None]:
+    """What reads a number in a range."""
 
-STEP_SIZE = Values(
-    "size",
-    "a positive number, from 1e-100 to 1e100",
-    lambda value: isinstance(value, int | float) and not isinstance(value, bool) and 1e-100 <= value <= 1e100,
-)
+    def read(value: Any) -> float | None:
+        found = number(value)
+        return float(found) if found is not None and least <= found <= most else None
 
-COUNT = Values(
-    "count",
-    "a whole number from 1 to 1000000",
-    lambda value: is_whole(value, 1, 10**6),
-    int,
-)
+    return read
 
-SEED = Values(
-    "number",
-    "a whole number from 0 to 2^63",
-    lambda value: is_whole(value, 0, 2**63),
-    int,
-)
 
-STEP_LIST = Values(
-    "step list",
-    "whole numbers of steps",
-    lambda value: isinstance(value, tuple | list) and all(is_step_count(step) for step in value),
-    kept=lambda value: tuple(map(int, value)),
-)
+STEPS = Values("steps", "a whole number from 0 to 1e18, such as 900 or 1e6", whole(0, MOST_STEPS))
+
+STEP_SIZE = Values("size", "a positive number, from 1e-100 to 1e100", real(1e-100, 1e100))
+
+SECONDS = Values("seconds", "a positive number of seconds", STEP_SIZE.read)
+
+COUNT = Values("count", "a whole number from 1 to 1000000", whole(1, 10**6))
+
+JOBS = Values("number", f"a whole number from 1 to {MOST_JOBS}", whole(1, MOST_JOBS))
+
+SEED = Values("number", "a whole number from 0 to 2^63", whole(0, 2**63))
+
+
+def _step_list(value: Any) -> tuple[int, ...] | None:
+    found: list[Any] = [STEPS.read(step) for step in value] if isinstance(value, tuple | list) else [None]
+    return None if None in found else tuple(sorted(set(found)))
+
+
+def decimals(text: str) -> list[Decimal]:
+    """The numbers of a text, with commas between."""
+    return [Decimal(part) for part in text.split(",")]
+
+
+STEP_LIST = Values("step list", f"{STEPS.expected}, for each step", _step_list, decimals)
 
 
 def one_of(*choices: str) -> Values:
     """One of a few names."""
-    return Values("choice", f"one of {', '.join(choices)}", lambda value: value in choices, choices=choices)
+    expected = f"one of {', '.join(choices)}"
+    return Values("choice", expected, lambda value: str(value) if value in choices else None, str, choices)
 
 
 @dataclass(frozen=True)
@@ -153,7 +161,8 @@ def check(config: Any) -> None:
         value, known = getattr(config, found.name), found.metadata.get("setting")
         if known is None or (value is None and known.none):
             continue
-        if not known.values.allowed(value):
+        kept = known.values.read(value)
+        if kept is None:
             place = f"{type(config).__name__}.{found.name}"
             raise InputError(place, got=shown(value), expected=known.values.expected)
-        object.__setattr__(config, found.name, known.values.kept(value))
+        object.__setattr__(config, found.name, kept)

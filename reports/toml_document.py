@@ -1,59 +1,45 @@
-"""A TOML file that a user writes, read so that every error names the file and the key."""
+"""TOML files that a user writes."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, TypeAlias, TypeVar
+
+from annotated_types import Len
 
 from marginaudit.orders import InputError, file_content, printable, shown, shown_path
-from marginaudit.orders.reading import utf_8_text
+from marginaudit.orders.reading import utf_8_text, validated
+
+T = TypeVar("T")
+
+Texts: TypeAlias = Annotated[list[str], Len(1)]
 
 
-class TomlDocument:
-    """A TOML text; numbers with a point or an exponent are `Decimal`.
-
-    Parameters
-    ----------
-    text : str
-    where : str
-        What its errors begin with.
+def parsed_toml(kind: type[T], text: str, where: str) -> T:
+    """The document of a TOML text, of a type; numbers with a point or an exponent are `Decimal`.
 
     Raises
     ------
     InputError
-        It is no TOML.
+        It is no TOML, or of another type.
     """
+    try:
+        document = tomllib.loads(text, parse_float=Decimal)
+    except (ValueError, RecursionError) as error:
+        raise InputError(where, got=printable(str(error)) or "too deep a nesting", expected="TOML") from None
+    return validated(kind, document, where)
 
-    def __init__(self, text: str, where: str) -> None:
-        self.where = where
-        try:
-            self.document: Mapping[str, Any] = tomllib.loads(text, parse_float=Decimal)
-        except (ValueError, RecursionError) as error:
-            raise InputError(where, got=printable(str(error)) or "too deep a nesting", expected="TOML") from None
 
-    def fail(self, key: str, got: str, expected: str) -> NoReturn:
-        """Refuse what stands at a key."""
-        raise InputError(f"{self.where}: {key}", got=got, expected=expected)
+def require_known(name: str, known: Collection[str], where: str) -> None:
+    """Refuse a name that is none of the known ones.
 
-    def known_keys(self, table: Mapping[str, Any], place: str, known: Sequence[str]) -> None:
-        """Refuse a table, at a place in the file, that has another key."""
-        for key in table:
-            if key not in known:
-                self.fail(place or "its keys", f"the key {shown(key)}", f"one of {', '.join(known)}")
-
-    def table(self, key: str) -> Mapping[str, Any]:
-        """The table of a key."""
-        found = self.document.get(key)
-        if not isinstance(found, dict):
-            self.fail(key, "nothing" if found is None else shown(found), f"a table [{key}]")
-        return found
-
-    def texts(self, place: str, found: Any, expected: str) -> list[str]:
-        """A list of one or more texts."""
-        if not isinstance(found, list) or not found or not all(isinstance(text, str) for text in found):
-            self.fail(place, shown(found), expected)
-        return found
+    Raises
+    ------
+    InputError
+    """
+    if name not in known:
+        raise InputError(where, got=shown(name), expected=f"one of {', '.join(known)}")
 
 
 def toml_text(path: Path, what: str) -> tuple[str, str]:

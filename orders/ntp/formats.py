@@ -1,21 +1,20 @@
 """Datasets as documents: the JSON and the text form, read with errors that name the place, and written."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from io import StringIO
 from itertools import chain
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypeAlias
 
 import numpy as np
+from annotated_types import Ge, Interval, Len
 from numpy.typing import NDArray
+from typing_extensions import TypedDict
 
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.ntp.dataset import Dataset, Sample, prefix_samples, require_countable
-from marginaudit.orders.reading import Reader, Token, json_kind, pointer_part
+from marginaudit.orders.reading import FirstError, Text, Token, pointer_part, validated
 from marginaudit.orders.text import counted, shown
-
-KEYS = ("name", "vocabulary", "sentences", "samples", "next_token", "embedding")
-SAMPLE_KEYS = ("tokens", "next", "count")
 
 COMMENT = "#"
 """Starts a line of a text file that is none of its sentences."""
@@ -25,6 +24,23 @@ MOST_PREFIX_TOKENS = 50_000_000
 
 LARGEST_ENTRY = 1e50
 """Of an embedding; float64 holds fourth powers of its entries and of their inverses, with room for sums and steps."""
+
+_Entry: TypeAlias = Annotated[float, Interval(ge=-LARGEST_ENTRY, le=LARGEST_ENTRY)]
+
+
+class _Sample(TypedDict, closed=True):
+    tokens: Annotated[list[Text], Len(1)]
+    next: Text
+    count: NotRequired[Annotated[int, Ge(1)]]
+
+
+class _Document(TypedDict, total=False, closed=True):
+    name: Annotated[Text, Len(1)]
+    vocabulary: Annotated[list[Text], Len(1), FirstError()]
+    sentences: Annotated[list[Annotated[list[Text], Len(2)]], FirstError()]
+    samples: Annotated[list[_Sample], FirstError()]
+    next_token: dict[Text, Text]
+    embedding: Annotated[list[Annotated[list[_Entry], Len(1)]], FirstError()]
 
 
 def dataset_from_text(text: str, where: str = "dataset", name: str = "dataset") -> Dataset:
@@ -66,7 +82,33 @@ def dataset_from_document(document: Any, where: str = "dataset", default_name: s
     InputError
         Naming the JSON pointer, what was got and what is expected.
     """
-    return _Reader(where).dataset(document, default_name)
+    found = validated(_Document, document, where)
+    sentences = [tuple(sentence) for sentence in found.get("sentences", [])]
+    samples = [(Sample(tuple(one["tokens"]), one["next"]), one.get("count", 1)) for one in found.get("samples", [])]
+    next_token = found.get("next_token", {})
+    if not sentences and not samples:
+        raise InputError(where, got="no sentences and no samples", expected="at least one")
+    _require_few_prefixes(sentences, f"{where}: /sentences")
+    used = dict.fromkeys(
+        chain(
+            chain.from_iterable(sentences),
+            chain.from_iterable((*sample.tokens, sample.next) for sample, _ in samples),
+            chain.from_iterable(next_token.items()),
+        )
+    )
+    vocabulary = found.get("vocabulary", list(used))
+    _require_vocabulary(vocabulary, used.keys(), found, where)
+    counts = _count(sentences, samples)
+    require_countable(counts.values(), f"{where}: /samples")
+    _require_collocation(next_token, sentences, samples, where)
+    return Dataset(
+        name=found.get("name", default_name),
+        vocabulary=tuple(vocabulary),
+        samples=tuple(counts),
+        counts=tuple(counts.values()),
+        next_token=next_token,
+        embedding=_embedding(found["embedding"], len(vocabulary), where) if "embedding" in found else None,
+    )
 
 
 def dataset_to_document(dataset: Dataset) -> dict[str, Any]:
@@ -86,154 +128,57 @@ def dataset_to_document(dataset: Dataset) -> dict[str, Any]:
     return document
 
 
-class _Reader(Reader):
-    """Validation of one document.
+def _require_vocabulary(vocabulary: Sequence[Token], used: Set[Token], document: _Document, where: str) -> None:
+    """Refuse a token that the vocabulary has twice, and one that it has not."""
+    first = {token: i for i, token in reversed(list(enumerate(vocabulary)))}
+    for i, token in enumerate(vocabulary):
+        if first[token] != i:
+            got = f"{shown(token)}, already at /vocabulary/{first[token]}"
+            raise InputError(f"{where}: /vocabulary/{i}", got=got, expected="each token once")
+    if unknown := used - first.keys():
+        place, token = next((place, token) for place, token in _places(document) if token in unknown)
+        raise InputError(f"{where}: {place}", got=shown(token), expected="a token of the vocabulary")
 
-    ``known`` is the given vocabulary, if there is one; ``accepted`` holds the tokens met so far.
-    """
 
-    def __init__(self, where: str) -> None:
-        super().__init__(where)
-        self.known: frozenset[Token] | None = None
-        self.accepted: set[Token] = set()
+def _places(document: _Document) -> Iterator[tuple[str, Token]]:
+    """Each token of the sentences, samples and next tokens, with its JSON pointer."""
+    for i, sentence in enumerate(document.get("sentences", [])):
+        yield from ((f"/sentences/{i}/{j}", token) for j, token in enumerate(sentence))
+    for i, sample in enumerate(document.get("samples", [])):
+        yield from ((f"/samples/{i}/tokens/{j}", token) for j, token in enumerate(sample["tokens"]))
+        yield f"/samples/{i}/next", sample["next"]
+    for x, y in document.get("next_token", {}).items():
+        yield from ((f"/next_token/{pointer_part(x)}", token) for token in (x, y))
 
-    def dataset(self, document: Any, default_name: str) -> Dataset:
-        if not isinstance(document, dict):
-            self.fail("", got=json_kind(document), expected="a JSON object")
-        self.known_keys(document, "", KEYS)
-        name = self.name(document, default_name)
 
-        if "vocabulary" in document:
-            self.known = frozenset(self.vocabulary(document["vocabulary"]))
-        if "sentences" not in document and "samples" not in document:
-            self.fail("", got="neither sentences nor samples", expected="at least one of them")
-        sentences = self.sentences(document.get("sentences", []))
-        samples = self.samples(document.get("samples", []))
-        if not sentences and not samples:
-            self.fail("", got="no sentence and no sample", expected="at least one")
-        next_token = self.next_token(document.get("next_token", {}))
+def _require_collocation(
+    next_token: Mapping[Token, Token],
+    sentences: Iterable[tuple[Token, ...]],
+    samples: Iterable[tuple[Sample, int]],
+    where: str,
+) -> None:
+    """Refuse a sample of length 1 that contradicts ``next_token``."""
+    pairs = [(f"/sentences/{i}", s[0], s[1]) for i, s in enumerate(sentences)]
+    pairs += [(f"/samples/{i}", s.tokens[0], s.next) for i, (s, _) in enumerate(samples) if len(s.tokens) == 1]
+    for pointer, x, y in pairs:
+        if next_token.get(x, y) != y:
+            got, expected = f"the sample [{shown(x)}] -> {shown(y)}", f"next token {shown(next_token[x])}"
+            raise InputError(f"{where}: {pointer}", got=got, expected=f"{expected}, as next_token says")
 
-        used = chain(
-            chain.from_iterable(sentences),
-            chain.from_iterable((*sample.tokens, sample.next) for sample, _ in samples),
-            chain.from_iterable(next_token.items()),
-        )
-        vocabulary = document.get("vocabulary") or dict.fromkeys(used)
-        counts = _count(sentences, samples)
-        require_countable(counts.values(), f"{self.where}: /samples")
-        self.check_collocation(next_token, sentences, samples)
-        return Dataset(
-            name=name,
-            vocabulary=tuple(vocabulary),
-            samples=tuple(counts),
-            counts=tuple(counts.values()),
-            next_token=next_token,
-            embedding=self.embedding(document["embedding"], len(vocabulary)) if "embedding" in document else None,
-        )
 
-    def token(self, value: Any, pointer: str) -> Token:
-        if self.known is not None and isinstance(value, str) and value not in self.known:
-            self.fail(pointer, got=shown(value), expected="a token of the vocabulary")
-        token = super().token(value, pointer)
-        self.accepted.add(token)
-        return token
-
-    def tokens(self, value: Any, pointer: str) -> tuple[Token, ...]:
-        words = self.array(value, pointer, "tokens")
-        if {str}.issuperset(map(type, words)) and self.accepted.issuperset(words):
-            return tuple(words)
-        return tuple(self.token(word, f"{pointer}/{i}") for i, word in enumerate(words))
-
-    def vocabulary(self, value: Any) -> tuple[Token, ...]:
-        words = self.tokens(value, "/vocabulary")
-        if not words:
-            self.fail("/vocabulary", got="an empty array", expected="at least one token")
-        seen: dict[Token, int] = {}
-        for i, word in enumerate(words):
-            if word in seen:
-                self.fail(
-                    f"/vocabulary/{i}",
-                    got=f"{shown(word)}, already at /vocabulary/{seen[word]}",
-                    expected="each token once",
-                )
-            seen[word] = i
-        return words
-
-    def sentences(self, value: Any) -> list[tuple[Token, ...]]:
-        read = []
-        for i, sentence in enumerate(self.array(value, "/sentences", "sentences")):
-            words = self.tokens(sentence, f"/sentences/{i}")
-            if len(words) < 2:
-                got = f"a sentence of {counted(len(words), 'token')}"
-                self.fail(f"/sentences/{i}", got=got, expected="at least 2 tokens")
-            read.append(words)
-        _require_few_prefixes(read, f"{self.where}: /sentences")
-        return read
-
-    def samples(self, value: Any) -> list[tuple[Sample, int]]:
-        return [
-            self.sample(sample, f"/samples/{i}") for i, sample in enumerate(self.array(value, "/samples", "samples"))
-        ]
-
-    def sample(self, value: Any, pointer: str) -> tuple[Sample, int]:
-        if not isinstance(value, dict):
-            self.fail(pointer, got=json_kind(value), expected='an object {"tokens", "next", "count"}')
-        self.known_keys(value, pointer, SAMPLE_KEYS)
-        for key in ("tokens", "next"):
-            if key not in value:
-                self.fail(pointer, got=f"no key {key!r}", expected='an object with "tokens" and "next"')
-        words = self.tokens(value["tokens"], f"{pointer}/tokens")
-        if not words:
-            self.fail(f"{pointer}/tokens", got="an empty array", expected="at least one token")
-        following = self.token(value["next"], f"{pointer}/next")
-        count = value.get("count", 1)
-        if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-            self.fail(f"{pointer}/count", got=shown(count), expected="a positive integer")
-        return Sample(words, following), count
-
-    def next_token(self, value: Any) -> dict[Token, Token]:
-        if not isinstance(value, dict):
-            self.fail("/next_token", got=json_kind(value), expected="an object from token to next token")
-        for x, y in value.items():
-            self.token(x, f"/next_token/{pointer_part(x)}")
-            self.token(y, f"/next_token/{pointer_part(x)}")
-        return dict(value)
-
-    def check_collocation(
-        self,
-        next_token: Mapping[Token, Token],
-        sentences: Iterable[tuple[Token, ...]],
-        samples: Iterable[tuple[Sample, int]],
-    ) -> None:
-        pairs = [(f"/sentences/{i}", s[0], s[1]) for i, s in enumerate(sentences)]
-        pairs += [(f"/samples/{i}", s.tokens[0], s.next) for i, (s, _) in enumerate(samples) if len(s.tokens) == 1]
-        for pointer, x, y in pairs:
-            if next_token.get(x, y) != y:
-                self.fail(
-                    pointer,
-                    got=f"the sample [{shown(x)}] -> {shown(y)}",
-                    expected=f"next token {shown(next_token[x])}, as next_token says",
-                )
-
-    def embedding(self, value: Any, vocabulary_size: int) -> NDArray[np.float64]:
-        rows = self.array(value, "/embedding", "rows")
-        if len(rows) != vocabulary_size:
-            expected = f"{vocabulary_size} (a row for each token of the vocabulary)"
-            self.fail("/embedding", got=f"an array of length {len(rows)}", expected=expected)
-        for i, row in enumerate(rows):
-            numbers = self.array(row, f"/embedding/{i}", "numbers")
-            if not numbers:
-                self.fail(f"/embedding/{i}", got="an empty array", expected="at least one number")
-            if len(numbers) != len(rows[0]):
-                got = f"a row of length {len(numbers)}"
-                self.fail(f"/embedding/{i}", got=got, expected=f"length {len(rows[0])}, as row 0 has")
-            for j, number in enumerate(numbers):
-                if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST_ENTRY:
-                    self.fail(f"/embedding/{i}/{j}", got=shown(number), expected="a finite number, at most 1e50")
-            if 0 < max(map(abs, numbers)) < 1 / LARGEST_ENTRY:
-                got = f"{shown(max(numbers, key=abs))} as the largest entry"
-                self.fail(f"/embedding/{i}", got=got, expected="zeros, or an entry of at least 1e-50")
-        return np.array(rows, dtype=np.float64)
+def _embedding(rows: list[list[float]], vocabulary_size: int, where: str) -> NDArray[np.float64]:
+    where = f"{where}: /embedding"
+    if len(rows) != vocabulary_size:
+        expected = f"{vocabulary_size} (a row for each token of the vocabulary)"
+        raise InputError(where, got=counted(len(rows), "row"), expected=expected)
+    for i, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            expected = f"length {len(rows[0])}, as row 0 has"
+            raise InputError(f"{where}/{i}", got=f"a row of length {len(row)}", expected=expected)
+        if 0 < max(map(abs, row)) < 1 / LARGEST_ENTRY:
+            got = f"{shown(max(row, key=abs))} as the largest entry"
+            raise InputError(f"{where}/{i}", got=got, expected="zeros, or an entry of at least 1e-50")
+    return np.array(rows, dtype=np.float64)
 
 
 def _require_few_prefixes(sentences: Iterable[tuple[Token, ...]], where: str) -> None:

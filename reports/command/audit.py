@@ -26,7 +26,7 @@ from marginaudit.reports.command.arguments import (
 )
 from marginaudit.reports.command.console import print_line, progress_bar
 from marginaudit.reports.command.description import asked_for, described, only_description
-from marginaudit.reports.command.options import FilePath, Jobs, Seconds, configs, settings_options, usual_jobs
+from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options, usual_jobs
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
@@ -36,6 +36,7 @@ from marginaudit.reports.page.folder import check_folder, manifest
 from marginaudit.reports.page.write import write_report
 from marginaudit.reports.parts.auditing import audit_in_parts
 from marginaudit.reports.parts.kept import default_folder
+from marginaudit.reports.settings import JOBS, SECONDS
 from marginaudit.reports.shell import joined
 from marginaudit.reports.verdict import Verdict
 
@@ -75,14 +76,14 @@ PAPERS = papers()
 @ONLY_MINE
 @click.option(
     "--claim-timeout",
-    type=Seconds(),
+    type=Parsed(SECONDS),
     default=CLAIM_TIMEOUT,
     show_default=True,
     help="Seconds that a claim of your own may take on a dataset; then it is broken.",
 )
 @click.option(
     "--jobs",
-    type=Jobs(),
+    type=Parsed(JOBS),
     help="Datasets that are judged at a time, in as many processes.  [default: one a core, and one more]",
 )
 @click.option("--fresh", is_flag=True, help="Audit anew what was audited before.")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -23,6 +22,8 @@ from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
     from marginaudit.reports.grid import Grid
 
 PIPED_WIDTH = 200
@@ -161,8 +162,8 @@ class Bar:
     It is shown, by a thread of its own, once it is told something.
     """
 
-    progress: Progress
-    task: TaskID
+    progress: "Progress"
+    task: "TaskID"
 
     def say(self, text: str) -> None:
         """Name what is under way."""
@@ -187,6 +188,8 @@ class Bar:
 @contextmanager
 def progress_bar(total: float) -> Iterator[Bar]:
     """A bar over ``total`` units of work."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     progress = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),

@@ -4,15 +4,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from annotated_types import Len
+from typing_extensions import TypedDict
 
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.settings import STEP_LIST, STEPS, Setting, settings_of
-from marginaudit.reports.sweep.values import values_of
-from marginaudit.reports.toml_document import TomlDocument, toml_text
+from marginaudit.reports.settings import STEP_LIST, settings_of
+from marginaudit.reports.sweep.values import value_of
+from marginaudit.reports.toml_document import Texts, parsed_toml, require_known, toml_text
 
-KEYS = ("datasets", "paper", "claims", "claims_file", "settings", "exports")
+
+class _Audit(TypedDict, total=False, closed=True):
+    datasets: Texts
+    paper: str
+    claims: Texts
+    claims_file: Annotated[str, Len(1)]
+    settings: dict[str, Any]
+    exports: Texts
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,40 @@ def described(path: Path, papers: Sequence[Paper], exports: Sequence[str]) -> De
         One line: the file, the key, what was got, what is expected.
     """
     text, where = toml_text(path, "a TOML file that describes an audit")
-    return _Reader(text, where, path.parent, papers).description(exports)
+    document = parsed_toml(_Audit, text, where)
+    if "paper" in document:
+        require_known(document["paper"], [*(paper.name for paper in papers), "all"], f"{where}: /paper")
+    for name in document.get("exports", ()):
+        require_known(name, exports, f"{where}: /exports")
+    cases = {case for paper in papers for case in paper.kind.cases}
+    named = document.get("datasets", ())
+    return Description(
+        datasets=tuple(name if name in cases else str(path.parent / name) for name in named),
+        claims=tuple(document.get("claims", ())),
+        exports=tuple(document.get("exports", ())),
+        paper=document.get("paper"),
+        claims_file=path.parent / document["claims_file"] if "claims_file" in document else None,
+        settings=_settings(document.get("settings", {}), papers, f"{where}: /settings"),
+    )
+
+
+def _settings(table: Mapping[str, Any], papers: Sequence[Paper], where: str) -> dict[str, Any]:
+    known = {
+        name: setting
+        for paper in papers
+        for name, setting in settings_of(paper.config).items()
+        if not setting.only or "audit" in setting.only
+    }
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        require_known(name, known, where)
+        setting = known[name]
+        if setting.switch:
+            found[f"{name}_on"] = value is not False
+        if not (setting.switch and isinstance(value, bool)):
+            listed = [value] if setting.values is STEP_LIST and not isinstance(value, list) else value
+            found[name] = value_of(listed, setting.values, f"{where}/{name}")
+    return found
 
 
 def only_description(datasets: Sequence[str]) -> Path | None:
@@ -70,72 +113,3 @@ def asked_for(place: str) -> Iterator[None]:
     except InputError as error:
         where = f"{place}: {error.where}" if place else error.where
         raise InputError(where, got=error.got, expected=error.expected) from None
-
-
-class _Reader(TomlDocument):
-    def __init__(self, text: str, where: str, folder: Path, papers: Sequence[Paper]) -> None:
-        super().__init__(text, where)
-        self.folder, self.papers = folder, papers
-
-    def description(self, exports: Sequence[str]) -> Description:
-        self.known_keys(self.document, "", KEYS)
-        return Description(
-            datasets=tuple(self.named(name) for name in self.listed("datasets", "paths, or names of built-in cases")),
-            claims=self.listed("claims", "ids of claims, or patterns such as 'ntp.theorem2.*'"),
-            exports=self.chosen_exports(exports),
-            paper=self.one_of("paper", (*(paper.name for paper in self.papers), "all")),
-            claims_file=self.path("claims_file"),
-            settings=self.settings(),
-        )
-
-    def listed(self, key: str, what: str) -> tuple[str, ...]:
-        return tuple(self.texts(key, self.document[key], f"a list of {what}")) if key in self.document else ()
-
-    def named(self, name: str) -> str:
-        built_in = any(name in paper.kind.cases for paper in self.papers)
-        return name if built_in else str(self.folder / name)
-
-    def chosen_exports(self, known: Sequence[str]) -> tuple[str, ...]:
-        found = self.listed("exports", ", ".join(known))
-        for name in found:
-            if name not in known:
-                self.fail("exports", shown(name), f"one of {', '.join(known)}")
-        return found
-
-    def one_of(self, key: str, known: Sequence[str]) -> str | None:
-        found = self.document.get(key)
-        if found is not None and found not in known:
-            self.fail(key, shown(found), f"one of {', '.join(known)}")
-        return found
-
-    def path(self, key: str) -> Path | None:
-        found = self.document.get(key)
-        if found is not None and (not isinstance(found, str) or not found):
-            self.fail(key, shown(found), "a path")
-        return None if found is None else self.folder / found
-
-    def settings(self) -> dict[str, Any]:
-        table = self.table("settings") if "settings" in self.document else {}
-        known = {
-            name: setting
-            for paper in self.papers
-            for name, setting in settings_of(paper.config).items()
-            if not setting.only or "audit" in setting.only
-        }
-        self.known_keys(table, "settings", tuple(known))
-        found: dict[str, Any] = {}
-        for name, value in table.items():
-            setting = known[name]
-            if setting.switch:
-                found[f"{name}_on"] = value is not False
-            if not (setting.switch and isinstance(value, bool)):
-                found[name] = self.value(name, value, setting)
-        return found
-
-    def value(self, name: str, given: Any, setting: Setting) -> Any:
-        place = f"{self.where}: settings.{name}"
-        if setting.values is STEP_LIST:
-            return tuple(sorted(values_of(given if isinstance(given, list) else [given], STEPS, place)))
-        if isinstance(given, list | Mapping):
-            self.fail(f"settings.{name}", shown(given), setting.values.expected)
-        return values_of(given, setting.values, place)[0]

@@ -8,18 +8,19 @@ from marginaudit.orders import InputError, counted
 from marginaudit.reports.claim import NOT_STATED
 from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, one_claim, papers
 from marginaudit.reports.command.console import print_line, progress_bar
-from marginaudit.reports.command.options import FilePath, Seconds, Seed, dashed
+from marginaudit.reports.command.options import FilePath, Parsed, dashed
 from marginaudit.reports.command.output import check_output, print_json, write_json
 from marginaudit.reports.hunt import hunt as run_hunt
 from marginaudit.reports.hunt import hunt_answer
+from marginaudit.reports.settings import SECONDS, SEED
 from marginaudit.reports.verdict import Verdict
 
 
 @click.command()
 @click.argument("claim", metavar="CLAIM")
 @click.option("--without", metavar="ASSUMPTION", help="Break this assumption of the claim, and meet the others.")
-@click.option("--seconds", type=Seconds(), default=60.0, show_default=True, help="Stop after so long.")
-@click.option("--seed", type=Seed(), default=0, show_default=True, help="Seed of the random datasets.")
+@click.option("--seconds", type=Parsed(SECONDS), default=60.0, show_default=True, help="Stop after so long.")
+@click.option("--seed", type=Parsed(SEED), default=0, show_default=True, help="Seed of the random datasets.")
 @click.option("--out", type=FilePath(), help="Dataset file to write.  [default: CLAIM.json]")
 @CLAIMS
 @JSON

@@ -1,9 +1,8 @@
 """Command-line values: datasets, step counts, step sizes, files to write."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,7 +10,7 @@ import click
 
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.settings import MOST_JOBS, STEP_LIST, STEP_SIZE, STEPS, Setting, Values, settings_of
+from marginaudit.reports.settings import STEP_LIST, Setting, Values, settings_of
 
 if TYPE_CHECKING:
     from marginaudit.reports.paper import Paper
@@ -19,25 +18,8 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class StepCount(click.ParamType[int]):
-    """A whole number of steps, also written 1e6."""
-
-    name, expected = "steps", STEPS.expected
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Parse a step count; fail in one line."""
-        try:
-            number = Decimal(str(value).strip())
-            steps = int(number) if number.is_finite() and number.adjusted() < 30 and number % 1 == 0 else -1
-        except InvalidOperation:
-            steps = -1
-        if not STEPS.allowed(steps):
-            self.fail(f"got {shown(value)}, expected {STEPS.expected}", param, ctx)
-        return steps
-
-
 class Parsed(click.ParamType[Any]):
-    """What a setting may be."""
+    """One of the values of a setting."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -45,29 +27,11 @@ class Parsed(click.ParamType[Any]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Parse the value; fail in one line."""
-        try:
-            found = self.values.parse(str(value))
-        except ValueError:
-            found = None
-        if found is None or not self.values.allowed(found):
-            self.fail(f"got {shown(value)}, expected {self.values.expected}", param, ctx)
-        return found
-
-
-class StepSize(click.ParamType[float]):
-    """A positive step size, with room for its square in float64."""
-
-    name, expected = "size", STEP_SIZE.expected
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Parse a step size; fail in one line."""
-        try:
-            size = float(value)
-        except ValueError:
-            size = math.nan
-        if not STEP_SIZE.allowed(size):
-            self.fail(f"got {shown(value)}, expected {STEP_SIZE.expected}", param, ctx)
-        return size
+        with suppress(ArithmeticError, ValueError):  # of a text that is no number
+            found = self.values.read(self.values.parse(value) if isinstance(value, str) else value)
+            if found is not None:
+                return found
+        return self.fail(f"got {shown(value)}, expected {self.values.expected}", param, ctx)
 
 
 class FilePath(click.ParamType[Path]):
@@ -80,31 +44,6 @@ class FilePath(click.ParamType[Path]):
         if not str(value) or "\0" in str(value):
             self.fail(f"got {shown(str(value))}, expected a path", param, ctx)
         return Path(value)
-
-
-class Seed(click.ParamType[int]):
-    """A whole number."""
-
-    name, expected = "number", "a whole number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Parse a seed; fail in one line."""
-        try:
-            return int(value)
-        except ValueError:
-            self.fail(f"got {shown(value)}, expected a whole number of at most 4300 digits", param, ctx)
-
-
-class Jobs(click.ParamType[int]):
-    """A number of processes."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Parse the number; fail in one line."""
-        if not str(value).isascii() or not str(value).isdigit() or not 1 <= int(str(value)[:5]) <= MOST_JOBS:
-            self.fail(f"got {shown(value)}, expected a whole number from 1 to {MOST_JOBS}", param, ctx)
-        return int(value)
 
 
 def cores() -> int:
@@ -120,27 +59,8 @@ def usual_jobs() -> int:
     return cores() + 1 if cores() > 1 else 1
 
 
-class Seconds(StepSize):
-    """A positive, finite number of seconds."""
-
-    name, expected = "seconds", "a positive number of seconds"
-
-
-class Steps(click.ParamType[tuple[int, ...]]):
-    """Step counts, separated by commas."""
-
-    name = "steps"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Parse a list of step counts; fail in one line."""
-        if isinstance(value, tuple):
-            return value
-        return tuple(sorted({StepCount().convert(part, param, ctx) for part in str(value).split(",")}))
-
-
 def _parameter(values: Values) -> click.ParamType[Any]:
-    types: dict[Values, click.ParamType[Any]] = {STEPS: StepCount(), STEP_SIZE: StepSize(), STEP_LIST: Steps()}
-    return OneOf(values.choices) if values.choices else types.get(values, Parsed(values))
+    return OneOf(values.choices) if values.choices else Parsed(values)
 
 
 def dashed(name: str) -> str:

@@ -10,9 +10,10 @@ import click
 from marginaudit.orders import InputError, counted
 from marginaudit.reports.command.arguments import JSON, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
-from marginaudit.reports.command.options import FilePath, Jobs, cores
+from marginaudit.reports.command.options import FilePath, Parsed, cores
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
+from marginaudit.reports.settings import JOBS
 from marginaudit.reports.sweep.folder import Folder
 from marginaudit.reports.sweep.merge import Rows
 from marginaudit.reports.sweep.part import Outcome
@@ -30,7 +31,7 @@ MOST_COLUMNS = 12
 @click.command()
 @click.argument("spec", metavar="SPEC")
 @click.option("--out", type=FilePath(), help="Folder to write.  [default: sweep-NAME]")
-@click.option("--jobs", type=Jobs(), help="Processes of this machine.  [default: one a core]")
+@click.option("--jobs", type=Parsed(JOBS), help="Processes of this machine.  [default: one a core]")
 @click.option("--scheduler", metavar="ADDRESS", help="Compute on the Dask cluster of this scheduler instead.")
 @click.option("--plan", is_flag=True, help="Say what would run and about how long, and run nothing.")
 @click.option("--status", is_flag=True, help="Say what is there, and run nothing.")

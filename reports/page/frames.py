@@ -31,11 +31,9 @@ def to_latex(frame: "DataFrame", caption: str) -> str:
     >>> print(to_latex(found[found["verdict"] == "violated"], "What is violated"))
     % Needs \usepackage{booktabs} and \usepackage{graphicx}.
     \begin{table}
-    \centering
+    \centering\footnotesize
     \caption{What is violated.}
     \label{tab:what-is-violated}
-    \fontsize{8}{9.5}\selectfont
-    \setlength{\tabcolsep}{3pt}
     \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
     \begin{tabular}{llr}
     \toprule
@@ -54,18 +52,12 @@ def to_latex(frame: "DataFrame", caption: str) -> str:
         raise InputError("to_latex", got=shown(frame), expected="a DataFrame, such as a Report's to_dataframe()")
     if frame.columns.empty:
         raise InputError("to_latex", got="no column", expected="a DataFrame with one or more")
-    columns = [frame.iloc[:, i] for i in range(frame.shape[1])]
-    words = {i for i, column in enumerate(columns) if is_bool_dtype(column) or not is_numeric_dtype(column)}
-    cells = [[_cell(value) for value in column] for column in columns]
-    grid = Grid(
-        caption,
-        tuple(str(name).replace("_", " ") for name in frame.columns),
-        tuple(zip(*cells, strict=True)),
-        (),
-        words=frozenset(words),
-        long=frozenset(i for i in words if any(len(cell) > LONGEST_LINE for cell in cells[i])),
-    )
-    return latex([grid])
+    words = [is_bool_dtype(kind) or not is_numeric_dtype(kind) for kind in frame.dtypes]
+    rows = [tuple(map(_cell, row)) for row in frame.itertuples(index=False, name=None)]
+    long = {i for row in rows for i, cell in enumerate(row) if words[i] and len(cell) > LONGEST_LINE}
+    header = tuple(str(name).replace("_", " ") for name in frame.columns)
+    named = frozenset(i for i, word in enumerate(words) if word)
+    return latex([Grid(caption, header, tuple(rows), (), words=named, long=frozenset(long))])
 
 
 def _cell(value: Any) -> str:

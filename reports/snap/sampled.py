@@ -1,14 +1,15 @@
 """Sweeps over the sampled training of section 8: step sizes and recipe against entropy and loss."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from marginaudit.orders.snap import SequenceClasses, syn_medium, syn_small
-from marginaudit.reports.settings import COUNT, STEP_SIZE, Values, check, one_of, setting
+from marginaudit.reports.settings import COUNT, STEP_SIZE, Values, check, one_of, real, setting
 from marginaudit.reports.sweeps import Generator, Result, Sweeps
 from marginaudit.training.snap.sgd import Recipe, entropy_of_distinct, train_sampled
 
-SHARE = Values("share", "a number of at least 0 and below 1", lambda value: isinstance(value, float) and 0 <= value < 1)
+SHARE = Values("share", "a number of at least 0 and below 1", real(0, math.nextafter(1, 0)))
 
 
 @dataclass(frozen=True)

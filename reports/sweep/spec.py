@@ -5,20 +5,43 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from importlib.resources import files
 from itertools import product
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
 
 from marginaudit.orders import InputError, printable, shown
+from marginaudit.orders.reading import validated
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.settings import COUNT, SEED
-from marginaudit.reports.sweep.values import values_of
+from marginaudit.reports.settings import COUNT, SEED, Values
+from marginaudit.reports.sweep.values import value_of, values_of
 from marginaudit.reports.sweeps import Sweeps
-from marginaudit.reports.toml_document import TomlDocument, toml_text
+from marginaudit.reports.toml_document import Texts, parsed_toml, require_known, toml_text
 
 MOST_RUNS = 10**6
 
-KEYS = ("paper", "data", "settings", "seeds", "keep", "figure")
+
+class _Figure(TypedDict, closed=True):
+    x: str
+    y: str
+    panel: NotRequired[str]
+    line: NotRequired[str]
+    title: NotRequired[str]
+
+
+class _Files(TypedDict, closed=True):
+    files: Texts
+
+
+class _Spec(TypedDict, closed=True):
+    paper: str
+    data: dict[str, Any]
+    settings: NotRequired[dict[str, Any]]
+    seeds: NotRequired[Any]
+    keep: NotRequired[Texts]
+    figure: NotRequired[_Figure]
 
 
 @dataclass(frozen=True)
@@ -127,120 +150,98 @@ def read_spec(text: str, name: str, where: str, folder: Path, papers: Sequence[P
     InputError
         One line: the file, the key, what was got, what is expected.
     """
-    return _Reader(text, where, folder, papers).spec(name, text)
+    document = parsed_toml(_Spec, text, where)
+    known = {paper.name: (paper, paper.sweeps) for paper in papers if paper.sweeps is not None}
+    require_known(document["paper"], known, f"{where}: /paper")
+    paper, sweeps = known[document["paper"]]
+    table, settings = document["data"], document.get("settings", {})
+    data = _read(table, paper, folder, where) if "files" in table else _generated(table, sweeps, where)
+    grid = _grid(settings, {name: one.values for name, one in sweeps.settings.items()}, f"{where}: /settings")
+    try:
+        configs = tuple(replace(sweeps.config, **chosen) for chosen in _product(grid, where))
+    except InputError as error:  # of settings that do not go together
+        raise InputError(f"{where}: /settings", got=error.got, expected=error.expected) from None
+    keep = _keep(document.get("keep", ["*"]), sweeps, f"{where}: /keep")
+    varied = [
+        name
+        for name in (*data[0].columns, *sweeps.settings)
+        if isinstance({**settings, **table}.get(name), list | dict)
+    ]
+    cell = ["dataset", *varied] if "files" in table else varied
+    layout = None if "figure" not in document else _layout(document["figure"], cell, keep, sweeps, f"{where}: /figure")
+    seeds = _seeds(document.get("seeds", 1), f"{where}: /seeds")
+    spec = Spec(name, text, paper, sweeps, data, configs, seeds, keep, tuple(cell), layout)
+    if spec.runs > MOST_RUNS:
+        raise InputError(where, got=f"{spec.runs} runs", expected=f"at most {MOST_RUNS}")
+    return spec
 
 
-class _Reader(TomlDocument):
-    def __init__(self, text: str, where: str, folder: Path, papers: Sequence[Paper]) -> None:
-        super().__init__(text, where)
-        self.folder = folder
-        self.papers = {paper.name: paper for paper in papers if paper.sweeps is not None}
-        self.cell: list[str] = []
+def _generated(table: Mapping[str, Any], sweeps: Sweeps, where: str) -> tuple[Made, ...]:
+    place = f"{where}: /data"
+    generator = table.get("generator")
+    if not isinstance(generator, str) or generator not in sweeps.generators:
+        expected = f"files, or one of {', '.join(sweeps.generators)}"
+        raise InputError(f"{place}/generator", got=shown(generator), expected=expected)
+    parameters = sweeps.generators[generator].parameters
+    for name, known in parameters.items():
+        if name not in table:
+            raise InputError(f"{place}/{name}", got="nothing", expected=known.expected)
+    grid = _grid({name: value for name, value in table.items() if name != "generator"}, parameters, place)
+    return tuple(Made(columns, generator) for columns in _product(grid, where))
 
-    def spec(self, name: str, text: str) -> Spec:
-        self.known_keys(self.document, "", KEYS)
-        chosen = self.document.get("paper")
-        if not isinstance(chosen, str) or chosen not in self.papers:
-            self.fail("paper", shown(chosen), f"one of {', '.join(self.papers)}")
-        paper = self.papers[chosen]
-        sweeps = paper.sweeps
-        if sweeps is None:
-            raise ValueError(f"paper {paper.name} has no sweeps")
-        data, configs = self.data(paper, sweeps), self.configs(sweeps)
-        keep, seeds = self.keep(sweeps), self.seeds()
-        layout = self.layout(sweeps, keep)
-        spec = Spec(name, text, paper, sweeps, data, configs, seeds, keep, tuple(self.cell), layout)
-        if spec.runs > MOST_RUNS:
-            raise InputError(self.where, got=f"{spec.runs} runs", expected=f"at most {MOST_RUNS}")
-        return spec
 
-    def data(self, paper: Paper, sweeps: Sweeps) -> tuple[Made, ...]:
-        table = self.table("data")
-        if "files" in table:
-            self.known_keys(table, "data", ("files",))
-            return self.read(paper, table["files"])
-        generator = table.get("generator")
-        if not isinstance(generator, str) or generator not in sweeps.generators:
-            self.fail("data.generator", shown(generator), f"files, or one of {', '.join(sweeps.generators)}")
-        parameters = sweeps.generators[generator].parameters
-        self.known_keys(table, "data", ("generator", *parameters))
-        for name in parameters:
-            if name not in table:
-                self.fail(f"data.{name}", "nothing", parameters[name].expected)
-        return tuple(
-            Made(columns, generator)
-            for columns in self.product(
-                {name: self.values("data", name, table, known) for name, known in parameters.items()}
-            )
-        )
+def _read(table: Mapping[str, Any], paper: Paper, folder: Path, where: str) -> tuple[Made, ...]:
+    found: dict[str, Made] = {}
+    for name in validated(dict[str, _Files], {"data": table}, where)["data"]["files"]:
+        source = load(name if name in paper.kind.cases else str(folder / name), [paper])
+        own = source.dataset.name
+        if own in found:
+            got, expected = f"two datasets named {shown(own)}", "names that tell them apart"
+            raise InputError(f"{where}: /data/files", got=got, expected=expected)
+        found[own] = Made({"dataset": own}, document=paper.kind.to_document(source.dataset))
+    return tuple(found.values())
 
-    def read(self, paper: Paper, names: Any) -> tuple[Made, ...]:
-        found: dict[str, Made] = {}
-        for name in self.texts("data.files", names, "a list of datasets: paths, or names of built-in cases"):
-            source = load(name if name in paper.kind.cases else str(self.folder / name), [paper])
-            own = source.dataset.name
-            if own in found:
-                self.fail("data.files", f"two datasets named {shown(own)}", "names that tell them apart")
-            found[own] = Made({"dataset": own}, document=paper.kind.to_document(source.dataset))
-        self.cell.append("dataset")
-        return tuple(found.values())
 
-    def configs(self, sweeps: Sweeps) -> tuple[Any, ...]:
-        table = self.table("settings") if "settings" in self.document else {}
-        known = sweeps.settings
-        self.known_keys(table, "settings", tuple(known))
-        grid = {name: self.values("settings", name, table, known[name].values) for name in known if name in table}
-        try:
-            return tuple(replace(sweeps.config, **chosen) for chosen in self.product(grid))
-        except InputError as error:  # of settings that do not go together
-            return self.fail("settings", error.got, error.expected)
+def _grid(table: Mapping[str, Any], known: Mapping[str, Values], where: str) -> dict[str, tuple[Any, ...]]:
+    """The values of each name, in the order of the known ones."""
+    for name in table:
+        require_known(name, known, where)
+    return {name: values_of(table[name], known[name], f"{where}/{name}") for name in known if name in table}
 
-    def values(self, table: str, name: str, given: Mapping[str, Any], allowed: Any) -> tuple[Any, ...]:
-        if isinstance(given[name], list | Mapping):
-            self.cell.append(name)
-        return values_of(given[name], allowed, f"{self.where}: {table}.{name}")
 
-    def seeds(self) -> tuple[int, ...]:
-        given = self.document.get("seeds", 1)
-        where = f"{self.where}: seeds"
-        if isinstance(given, list | Mapping):
-            return values_of(given, SEED, where)
-        (count,) = values_of(given, COUNT, where)
-        return tuple(range(count))
+def _product(grid: Mapping[str, Sequence[Any]], where: str) -> list[dict[str, Any]]:
+    """The combinations, the last name's values side by side."""
+    size = prod(map(len, grid.values()))
+    if size > MOST_RUNS:
+        raise InputError(where, got=f"{size} combinations", expected=f"at most {MOST_RUNS} runs")
+    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
-    def keep(self, sweeps: Sweeps) -> tuple[str, ...]:
-        patterns = self.texts("keep", self.document.get("keep", ["*"]), "a list of results, such as 'ntp.*:verdict'")
-        for glob in patterns:
-            if not any(fnmatchcase(name, glob) for name in sweeps.results):
-                self.fail("keep", f"{shown(glob)}, which is no result", _few(list(sweeps.results)))
-        return tuple(name for name in sweeps.results if any(fnmatchcase(name, glob) for glob in patterns))
 
-    def layout(self, sweeps: Sweeps, keep: Sequence[str]) -> Layout | None:
-        if "figure" not in self.document:
-            return None
-        table = self.table("figure")
-        self.known_keys(table, "figure", ("title", "x", "y", "panel", "line"))
-        for key, value in table.items():
-            if not isinstance(value, str):
-                self.fail(f"figure.{key}", shown(value), "a text")
-        numbers = [name for name in keep if sweeps.results[name] is float]
-        for key, known in (("x", self.cell), ("y", numbers), ("panel", self.cell), ("line", self.cell)):
-            if (key in table or key in ("x", "y")) and table.get(key) not in known:
-                kind = "a result that is a number and kept" if key == "y" else "what is given as a list or range"
-                self.fail(f"figure.{key}", shown(table.get(key)), f"{kind}: {_few(known)}")
-        shown_by = [table[key] for key in ("x", "panel", "line") if key in table]
-        if sorted(shown_by) != sorted(self.cell):
-            self.fail("figure", f"x, panel, line for {_few(shown_by)}", f"them for {_few(self.cell)}, each once")
-        return Layout(**{key: printable(value) if key == "title" else value for key, value in table.items()})
+def _seeds(given: Any, where: str) -> tuple[int, ...]:
+    if isinstance(given, list | Mapping):
+        return values_of(given, SEED, where)
+    return tuple(range(value_of(given, COUNT, where)))
 
-    def product(self, grid: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-        """The combinations, the last name's values side by side."""
-        size = 1
-        for values in grid.values():
-            size *= len(values)
-        if size > MOST_RUNS:
-            raise InputError(self.where, got=f"{size} combinations", expected=f"at most {MOST_RUNS} runs")
-        return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+
+def _keep(patterns: Sequence[str], sweeps: Sweeps, where: str) -> tuple[str, ...]:
+    for glob in patterns:
+        if not any(fnmatchcase(name, glob) for name in sweeps.results):
+            raise InputError(where, got=f"{shown(glob)}, which is no result", expected=_few(list(sweeps.results)))
+    return tuple(name for name in sweeps.results if any(fnmatchcase(name, glob) for glob in patterns))
+
+
+def _layout(table: "_Figure", cell: Sequence[str], keep: Sequence[str], sweeps: Sweeps, where: str) -> Layout:
+    title = printable(table.get("title", ""))
+    layout = Layout(table["x"], table["y"], table.get("panel", ""), table.get("line", ""), title)
+    numbers = [name for name in keep if sweeps.results[name] is float]
+    if layout.y not in numbers:
+        expected = f"a result that is a number and kept: {_few(numbers)}"
+        raise InputError(f"{where}/y", got=shown(layout.y), expected=expected)
+    shown_by = [name for name in (layout.x, layout.panel, layout.line) if name]
+    if sorted(shown_by) != sorted(cell):
+        got, expected = f"x, panel, line for {_few(shown_by)}", f"each list or range once: {_few(cell)}"
+        raise InputError(where, got=got, expected=expected)
+    return layout
 
 
 def _few(names: Sequence[str]) -> str:

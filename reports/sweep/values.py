@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from marginaudit.orders import InputError, shown
-from marginaudit.reports.settings import Values
+from marginaudit.reports.settings import Values, number
 
 MOST_VALUES = 10_000
 """Values of one setting, at most."""
@@ -31,49 +31,43 @@ def values_of(given: Any, allowed: Values, where: str) -> tuple[Any, ...]:
     if isinstance(given, Mapping):
         given = _range(given, where)
     if not isinstance(given, list):
-        return (_value(given, allowed, where),)
+        return (value_of(given, allowed, where),)
     if not 1 <= len(given) <= MOST_VALUES:
         raise InputError(where, got=f"{len(given)} values", expected=f"1 to {MOST_VALUES}")
     found: dict[Any, None] = {}
     for item in given:
-        value = _value(item, allowed, where)
+        value = value_of(item, allowed, where)
         if value in found:
             raise InputError(where, got=f"{shown(value)} twice", expected="each value once")
         found[value] = None
     return tuple(found)
 
 
-def _value(given: Any, allowed: Values, where: str) -> Any:
-    for value in _readings(given):
-        if allowed.allowed(value):
-            return allowed.kept(value)
-    got = str(given) if isinstance(given, Decimal) else shown(given)
-    raise InputError(where, got=got, expected=allowed.expected)
+def value_of(given: Any, allowed: Values, where: str) -> Any:
+    """The value that is given.
+
+    Raises
+    ------
+    InputError
+        It is not allowed.
+    """
+    value = allowed.read(given)
+    if value is None:
+        raise InputError(where, got=_shown(given), expected=allowed.expected)
+    return value
 
 
-def _readings(given: Any) -> list[Any]:
-    """A number as what it may stand for: 2 also for 2.0, and 1e6 also for a whole number; what is exact first."""
-    if isinstance(given, bool) or not isinstance(given, int | Decimal):
-        return [given]
-    number = Decimal(given)
-    if not _computable(number):
-        return []
-    whole = [int(number)] if number.adjusted() < 25 and number % 1 == 0 else []
-    return [float(number), *whole] if float(number) == number else [*whole, float(number)]
-
-
-def _computable(number: Decimal) -> bool:
-    return number.is_finite() and abs(number.adjusted()) <= 300
+def _shown(given: Any) -> str:
+    return str(given) if isinstance(given, Decimal) else shown(given)
 
 
 def _range(given: Mapping[str, Any], where: str) -> list[Decimal]:
     by = next((name for name in ("step", "factor") if name in given), "step")
     if set(given) != {"from", "to", by}:
         raise InputError(where, got=f"the keys {', '.join(given) or 'of none'}", expected=RANGE)
-    for name, number in given.items():
-        if isinstance(number, bool) or not isinstance(number, int | Decimal) or not _computable(Decimal(number)):
-            got = str(number) if isinstance(number, Decimal) else shown(number)
-            raise InputError(f"{where}.{name}", got=got, expected="a number up to 1e300")
+    for name, value in given.items():
+        if number(value) is None:
+            raise InputError(f"{where}/{name}", got=_shown(value), expected="a number up to 1e300")
     first, last, move = (Decimal(given[name]) for name in ("from", "to", by))
     if not (first <= last and (move > 0 if by == "step" else move > 1 and first > 0)):
         raise InputError(where, got=f"from {first} to {last} by {by} {move}", expected=RANGE)

@@ -22,9 +22,9 @@ BAD: dict[str, tuple[Any, ...]] = {
     "size": (0, 0.0, -1.0, 0.9e-100, 1.1e100, math.inf, -math.inf, math.nan, True, "0.1", 1j),
     "step list": (5, "5", [5, -1], (5, -1), (5, 10**18 + 1), (5, 2.5), (True,), ("5",), ((5,),)),
     "choice": ("NGD", "", 1, ["ngd"]),
-    "share": (-5e-324, -1.0, 1.0, math.nan, 0, True, "0.5"),
-    "count": (0, -1, 10**6 + 1, 2.0, True, "2"),
-    "number": (-1, 2**63 + 1, 2.0, True, "2"),
+    "share": (-5e-324, -1.0, 1.0, math.nan, True, "0.5"),
+    "count": (0, -1, 10**6 + 1, 2.5, True, "2"),
+    "number": (-1, 2**63 + 1, 2.5, True, "2"),
 }
 """By the name of a setting's values."""
 
@@ -33,7 +33,7 @@ GOOD: dict[str, tuple[Any, ...]] = {
     "size": (1e-100, 1e100, 1, np.float64(0.5)),
     "step list": ((), (0, 1, 900), (np.int64(3),), (1, 1e6), [1, 900]),
     "share": (0.0, 0.5, math.nextafter(1.0, 0.0)),
-    "count": (1, 10**6, np.int64(2)),
+    "count": (1, 10**6, np.int64(2), 1e3),
     "number": (0, 2**63),
 }
 

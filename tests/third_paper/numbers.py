@@ -2,11 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
-from marginaudit.orders import Kind, Witness, shown
+from annotated_types import Interval, Len
+from typing_extensions import TypedDict
+
+from marginaudit.orders import Kind, Witness
 from marginaudit.orders.assumption import as_document
-from marginaudit.orders.reading import Reader
+from marginaudit.orders.reading import Text, validated
 
 
 @dataclass(frozen=True)
@@ -25,20 +28,18 @@ class Numbers:
         return sum(self.values) / self.N
 
 
+class Document(TypedDict, closed=True):
+    name: NotRequired[Annotated[Text, Len(1)]]
+    numbers: Annotated[list[Annotated[float, Interval(ge=-1e100, le=1e100)]], Len(1)]
+
+
 def accepts(document: Any) -> bool:
     return isinstance(document, dict) and "numbers" in document
 
 
 def from_document(document: dict[str, Any], where: str, default_name: str) -> Numbers:
-    reader = Reader(where)
-    reader.known_keys(document, "", ("name", "numbers"))
-    values = reader.array(document["numbers"], "/numbers", "numbers")
-    if not values:
-        reader.fail("/numbers", got="no number", expected="at least one")
-    for i, value in enumerate(values):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e100:
-            reader.fail(f"/numbers/{i}", got=shown(value), expected="a number from -1e100 to 1e100")
-    return Numbers(reader.name(document, default_name), tuple(map(float, values)))
+    found = validated(Document, document, where)
+    return Numbers(found.get("name", default_name), tuple(found["numbers"]))
 
 
 def to_document(data: Numbers) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.paper import Paper, Picture, Space, Table, Trained
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.series import series
-from marginaudit.reports.settings import COUNT, Values, check, setting
+from marginaudit.reports.settings import COUNT, Values, check, real, setting
 from marginaudit.reports.sweeps import Generator, Result, Sweeps
 from tests.third_paper.numbers import NUMBERS, Numbers, classified
 
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 STEPS = 20
 
-SHARE = Values(
-    "share", "a number above 0 and up to 1", lambda value: isinstance(value, float) and 0 < value <= 1, parse=float
-)
+SHARE = Values("share", "a number above 0 and up to 1", real(1e-300, 1))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.lines import Reach, lines, no_progress
 from marginaudit.orders.ntp.formats import COMMENT
-from marginaudit.orders.reading import Reader, Token, json_kind, parsed_json
+from marginaudit.orders.reading import Text, Token, parsed_json, validated
 from marginaudit.orders.running_text import WORD
 from marginaudit.orders.text import counted, shown, shown_path
 
@@ -116,14 +116,13 @@ def _of_json_lines(path: Path, field: str, reach: Reach) -> Iterator[Line]:
 
 def _field(document: Any, field: str, place: str) -> str | list[Token]:
     if not isinstance(document, dict) or field not in document:
-        got = f"an object without the key {shown(field)}" if isinstance(document, dict) else json_kind(document)
+        got = f"an object without the key {shown(field)}" if isinstance(document, dict) else shown(document)
         raise InputError(place, got=got, expected=f"an object with the key {shown(field)}")
-    value, reader = document[field], Reader(place)
+    value = document[field]
     if isinstance(value, list):
-        return [str(x) if type(x) is int else reader.token(x, f"/{field}/{i}") for i, x in enumerate(value)]
-    if not isinstance(value, str):
-        raise InputError(f"{place}: /{field}", got=json_kind(value), expected="a string, or an array of tokens")
-    return reader.token(value, f"/{field}")
+        value = [str(x) if type(x) is int else x for x in value]
+        return validated(dict[str, list[Text]], {field: value}, place)[field]
+    return validated(dict[str, Text], {field: value}, place)[field]
 
 
 def _lines_of(place: str, text: str) -> Iterator[Line]:

@@ -22,18 +22,19 @@ from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.relaxed import SHARES, Arm, Seen, seen_on, statement
 from marginaudit.reports.ntp.run import Config
 from marginaudit.reports.plots.measured import FORMATS
-from marginaudit.reports.settings import Values, is_whole
+from marginaudit.reports.settings import Values, decimals, whole
 
 MOST = 1000
 
-COUNT = Values("count", f"a whole number from 1 to {MOST}", lambda value: is_whole(value, 1, MOST), int)
+COUNT = Values("count", f"a whole number from 1 to {MOST}", whole(1, MOST))
 
-DIMENSIONS = Values(
-    "d,d,..",
-    f"whole numbers from 1 to {MOST} with commas between",
-    lambda value: all(is_whole(d, 1, MOST) for d in value),
-    lambda text: tuple(dict.fromkeys(int(d) for d in text.split(","))),
-)
+
+def _dimensions(value: Any) -> tuple[int, ...] | None:
+    found = [COUNT.read(dimension) for dimension in value]
+    return None if None in found else tuple(dict.fromkeys(found))
+
+
+DIMENSIONS = Values("d,d,..", f"whole numbers from 1 to {MOST} with commas between", _dimensions, decimals)
 
 ROW = (
     "kind",

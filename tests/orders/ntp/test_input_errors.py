@@ -47,97 +47,58 @@ def refused(folder: Path, content: str | bytes, name: str = "d.json") -> str:
 
 
 SENTENCES = '"sentences": [["a", "b"]]'
-A_TOKEN, OF_VOCABULARY = "expected a token (a string)", "expected a token of the vocabulary"
-NONE_GIVEN = "got no sentence and no sample, expected at least one"
+OF_VOCABULARY = "expected a token of the vocabulary"
 KEYS = "name, vocabulary, sentences, samples, next_token, embedding"
-NOT_JSON = "expected a JSON document"
-TOKENS_AND_NEXT = 'expected an object with "tokens" and "next"'
-SAMPLE = 'expected an object {"tokens", "next", "count"}'
-FINITE = "expected a finite number, at most 1e50"
-ZEROS = "expected zeros, or an entry of at least 1e-50"
 
 JSON = {
     # not JSON
-    "": f"line 1 column 1: got invalid JSON (Expecting value), {NOT_JSON}",
-    "{": f"line 1 column 2: got invalid JSON (Expecting property name enclosed in double quotes), {NOT_JSON}",
-    '{\n"sentences": [\n["a" "b"]]}': f"line 3 column 6: got invalid JSON (Expecting ',' delimiter), {NOT_JSON}",
-    '{\r\n"sentences": x}': f"line 2 column 14: got invalid JSON (Expecting value), {NOT_JSON}",
-    "{" + SENTENCES + "} {}": f"line 1 column 29: got invalid JSON (Extra data), {NOT_JSON}",
-    '{"sentences": [["a\n", "b"]]}': f"line 1 column 19: got invalid JSON (Invalid control character at), {NOT_JSON}",
+    '{\n"sentences": [\n["a" "b"]]}':
+        "line 3 column 6: got invalid JSON (Expecting ',' delimiter), expected a JSON document",
+    "{" + SENTENCES + "} {}": "line 1 column 29: got invalid JSON (Extra data), expected a JSON document",
     "[" * 100_000: "got JSON nested too deeply, expected a dataset",
     # keys twice
-    '{"name": "a", ' + SENTENCES + ', "name": "b"}': "/name: got this key 2 times in one object, expected once",
     '{"samples": [{"tokens": ["a"], "next": "b"}, {"tokens": ["a"], "next": "b", "next": "c", "next": "b"}]}':
-        "/samples/1/next: got this key 3 times in one object, expected once",
+        "/samples/1: got an object with 3 keys 'next', expected an object",
     '{"next_token": {"a/\\n~": "b", "a/\\n~": "b"}, ' + SENTENCES + "}":
-        "/next_token/a~1\\n~0: got this key 2 times in one object, expected once",
-    '[[{"a": {"b": 1, "b": 2}}, {"c": 1, "c": 2}]]': "/0/0/a/b: got this key 2 times in one object, expected once",
-    '{"a": {"b": 1, "b": 2}, "a": 1}': "/a: got this key 2 times in one object, expected once",
+        "/next_token: got an object with 2 keys 'a/\\n~', expected an object",
+    '{"a": 1, "a": 1}': "got an object with 2 keys 'a', expected an object",
     # the document
-    "null": "got null, expected a JSON object",
-    "true": "got a boolean, expected a JSON object",
-    "NaN": "got a number, expected a JSON object",
-    "3": "got a number, expected a JSON object",
-    '"svop"': "got a string, expected a JSON object",
-    "[]": "got an array, expected a JSON object",
-    "{}": "got neither sentences nor samples, expected at least one of them",
-    '{"vocabulary": ["a"]}': "got neither sentences nor samples, expected at least one of them",
-    '{"sentences": []}': NONE_GIVEN,
-    '{"samples": [], "sentences": []}': NONE_GIVEN,
-    '{"sentence": [["a", "b"]]}': f"/sentence: got an unknown key, expected one of {KEYS}",
-    '{"": 1}': f"/: got an unknown key, expected one of {KEYS}",
-    '{"a/b~\\u001b\\ud800\\n": 1}': f"/a~1b~0\\x1b\\ud800\\n: got an unknown key, expected one of {KEYS}",
-    # name
-    '{"name": "", ' + SENTENCES + "}": "/name: got '', expected a non-empty string",
-    '{"name": null, ' + SENTENCES + "}": "/name: got None, expected a non-empty string",
-    '{"name": 1e999, ' + SENTENCES + "}": "/name: got inf, expected a non-empty string",
+    "null": "got null, expected an object",
+    "NaN": "got nan, expected an object",
+    "{}": "got no sentences and no samples, expected at least one",
+    '{"samples": [], "sentences": []}': "got no sentences and no samples, expected at least one",
+    '{"sentence": [["a", "b"]], "sentences": 1}': f"/sentence: got an unknown key, expected one of {KEYS}",
+    '{"a/b~\\u001b\\n": 1}': f"/a~1b~0\\x1b\\n: got an unknown key, expected one of {KEYS}",
+    '{"\\ud800": 1}': "got '\\ud800', expected a string that UTF-8 can encode",
+    '{"name": "", ' + SENTENCES + "}": "/name: got '', expected a string that is not empty",
+    '{"name": null, ' + SENTENCES + "}": "/name: got null, expected a string",
     '{"name": "\\ud800", ' + SENTENCES + "}": "/name: got '\\ud800', expected a string that UTF-8 can encode",
     # vocabulary
-    '{"vocabulary": null, ' + SENTENCES + "}": "/vocabulary: got null, expected an array of tokens",
-    '{"vocabulary": "ab", ' + SENTENCES + "}": "/vocabulary: got a string, expected an array of tokens",
-    '{"vocabulary": {"a": "b"}, ' + SENTENCES + "}": "/vocabulary: got an object, expected an array of tokens",
-    '{"vocabulary": [], ' + SENTENCES + "}": "/vocabulary: got an empty array, expected at least one token",
-    '{"vocabulary": ["a", 1], ' + SENTENCES + "}": f"/vocabulary/1: got 1, {A_TOKEN}",
+    '{"vocabulary": "ab", ' + SENTENCES + "}": "/vocabulary: got 'ab', expected an array",
+    '{"vocabulary": [], ' + SENTENCES + "}": "/vocabulary: got an array of 0 entries, expected at least 1",
     '{"vocabulary": ["a", "b", "a"], ' + SENTENCES + "}":
         "/vocabulary/2: got 'a', already at /vocabulary/0, expected each token once",
-    '{"vocabulary": ["a", "\\udfff"], ' + SENTENCES + "}":
-        "/vocabulary/1: got '\\udfff', expected a token that UTF-8 can encode",
-    '{"vocabulary": ["a"], ' + SENTENCES + "}": f"/sentences/0/1: got 'b', {OF_VOCABULARY}",
     # sentences
-    '{"sentences": null}': "/sentences: got null, expected an array of sentences",
-    '{"sentences": {}}': "/sentences: got an object, expected an array of sentences",
-    '{"sentences": ["ab"]}': "/sentences/0: got a string, expected an array of tokens",
-    '{"sentences": [["a", "b"], []]}': "/sentences/1: got a sentence of 0 tokens, expected at least 2 tokens",
-    '{"sentences": [["a", "b"], ["a"]]}': "/sentences/1: got a sentence of 1 token, expected at least 2 tokens",
-    '{"sentences": [["a", "b"], ["a", null]]}': f"/sentences/1/1: got None, {A_TOKEN}",
-    '{"sentences": [["a", "b"], ["a", true]]}': f"/sentences/1/1: got True, {A_TOKEN}",
-    '{"sentences": [["a", "b"], [["a"], "b"]]}': f"/sentences/1/0: got ['a'], {A_TOKEN}",
-    '{"sentences": [["a", NaN]]}': f"/sentences/0/1: got nan, {A_TOKEN}",
-    '{"sentences": [["a\\ud800b", "c"]]}': "/sentences/0/0: got 'a\\ud800b', expected a token that UTF-8 can encode",
+    '{"sentences": [["a", "b"], ["a"]]}': "/sentences/1: got an array of 1 entry, expected at least 2",
+    '{"sentences": [["a", "b"], ["a", true]]}': "/sentences/1/1: got True, expected a string",
+    '{"sentences": [["a", "b"], [["a"], "b"]]}': "/sentences/1/0: got an array of 1 entry, expected a string",
+    '{"sentences": [["a\\ud800b", "c"]]}': "/sentences/0/0: got 'a\\ud800b', expected a string that UTF-8 can encode",
     '{"vocabulary": ["a"], "sentences": [["a", "\\u001b[31m\\n\\u202e"]]}':
         f"/sentences/0/1: got '\\x1b[31m\\n\\u202e', {OF_VOCABULARY}",
     '{"vocabulary": ["a"], "sentences": [["a", "' + "b" * 99 + '"]]}':
         f"/sentences/0/1: got '{'b' * 57} …, {OF_VOCABULARY}",
     # samples
-    '{"samples": {}}': "/samples: got an object, expected an array of samples",
-    '{"samples": [["a", "b"]]}': f"/samples/0: got an array, {SAMPLE}",
-    '{"samples": [null]}': f"/samples/0: got null, {SAMPLE}",
+    '{"samples": [["a", "b"]]}': "/samples/0: got an array of 2 entries, expected an object",
     '{"samples": [{"tokens": ["a"], "next": "b", "weight": 2}]}':
         "/samples/0/weight: got an unknown key, expected one of tokens, next, count",
-    '{"samples": [{"next": "b"}]}': f"/samples/0: got no key 'tokens', {TOKENS_AND_NEXT}",
-    '{"samples": [{"tokens": ["a"]}]}': f"/samples/0: got no key 'next', {TOKENS_AND_NEXT}",
-    '{"samples": [{"tokens": [], "next": "b"}]}': "/samples/0/tokens: got an empty array, expected at least one token",
-    '{"samples": [{"tokens": "ab", "next": "b"}]}': "/samples/0/tokens: got a string, expected an array of tokens",
-    '{"samples": [{"tokens": ["a", 2], "next": "b"}]}': f"/samples/0/tokens/1: got 2, {A_TOKEN}",
-    '{"samples": [{"tokens": ["a"], "next": null}]}': f"/samples/0/next: got None, {A_TOKEN}",
-    '{"samples": [{"tokens": ["a"], "next": ["b"]}]}': f"/samples/0/next: got ['b'], {A_TOKEN}",
+    '{"samples": [{"tokens": ["a"]}]}': "/samples/0: got no key 'next', expected one",
+    '{"samples": [{"tokens": [], "next": "b"}]}': "/samples/0/tokens: got an array of 0 entries, expected at least 1",
+    '{"samples": [{"tokens": ["a"], "next": {}}]}': "/samples/0/next: got an object, expected a string",
     '{"vocabulary": ["a"], "samples": [{"tokens": ["a"], "next": "b"}]}': f"/samples/0/next: got 'b', {OF_VOCABULARY}",
     '{"vocabulary": ["b"], "samples": [{"tokens": ["a"], "next": "b"}]}':
         f"/samples/0/tokens/0: got 'a', {OF_VOCABULARY}",
     # next_token
-    '{"next_token": [["a", "b"]], ' + SENTENCES + "}":
-        "/next_token: got an array, expected an object from token to next token",
-    '{"next_token": {"a": null}, ' + SENTENCES + "}": f"/next_token/a: got None, {A_TOKEN}",
+    '{"next_token": {"a/": null}, ' + SENTENCES + "}": "/next_token/a~1: got null, expected a string",
     '{"vocabulary": ["a", "b"], "next_token": {"a": "c"}, ' + SENTENCES + "}":
         f"/next_token/a: got 'c', {OF_VOCABULARY}",
     '{"vocabulary": ["a", "b"], "next_token": {"c/": "a"}, ' + SENTENCES + "}":
@@ -154,29 +115,21 @@ def test_json(tmp_path: Path, content: str) -> None:
     assert refused(tmp_path, content) == JSON[content]
 
 
+WHOLE, LEAST = "a whole number", "at least 1"
 COUNTS = {
-    "true": "True",
-    "false": "False",
-    "0": "0",
-    "-2": "-2",
-    "1.0": "1.0",
-    "1e3": "1000.0",
-    "NaN": "nan",
-    "-Infinity": "-inf",
-    "null": "None",
-    '"1"': "'1'",
-    "[1]": "[1]",
-    "9" * 5000: "an integer of 5000 digits",
-    "-" + "9" * 5000: "an integer of 5000 digits",
-    "-" + "9" * 70: f"-{'9' * 57} …",
+    "true": f"True, expected {WHOLE}",
+    "0": f"0, expected {LEAST}",
+    "1.0": f"1.0, expected {WHOLE}",
+    "NaN": f"nan, expected {WHOLE}",
+    "9" * 5000: f"inf, expected {WHOLE}",
+    "-" + "9" * 70: f"-{'9' * 57} …, expected {LEAST}",
 }
 
 
 @pytest.mark.parametrize("count", COUNTS, ids=lambda count: count[:10])
 def test_counts(tmp_path: Path, count: str) -> None:
     samples = '{"tokens": ["a"], "next": "b"}, {"tokens": ["a"], "next": "b", "count": ' + count + "}"
-    content = '{"samples": [' + samples + "]}"
-    assert refused(tmp_path, content) == f"/samples/1/count: got {COUNTS[count]}, expected a positive integer"
+    assert refused(tmp_path, '{"samples": [' + samples + "]}") == f"/samples/1/count: got {COUNTS[count]}"
 
 
 AT_MOST = (
@@ -210,32 +163,23 @@ def test_the_most_samples() -> None:
     assert dataset.smallest_frequency == Fraction(1, 2**53)
 
 
+LARGEST, NUMBER = "expected at most 1e+50", "expected a number that float64 holds"
 EMBEDDINGS = {
-    "null": "/embedding: got null, expected an array of rows",
-    "{}": "/embedding: got an object, expected an array of rows",
-    "[]": "/embedding: got an array of length 0, expected 2 (a row for each token of the vocabulary)",
-    "[[1]]": "/embedding: got an array of length 1, expected 2 (a row for each token of the vocabulary)",
-    "[[1], [1], [1]]": "/embedding: got an array of length 3, expected 2 (a row for each token of the vocabulary)",
-    "[[], []]": "/embedding/0: got an empty array, expected at least one number",
-    "[[1], []]": "/embedding/1: got an empty array, expected at least one number",
+    "{}": "/embedding: got an object, expected an array",
+    "[[1]]": "/embedding: got 1 row, expected 2 (a row for each token of the vocabulary)",
+    "[[], []]": "/embedding/0: got an array of 0 entries, expected at least 1",
     "[[1], [1, 2]]": "/embedding/1: got a row of length 2, expected length 1, as row 0 has",
-    "[1, [1]]": "/embedding/0: got a number, expected an array of numbers",
-    "[[1], {}]": "/embedding/1: got an object, expected an array of numbers",
-    "[[1], [NaN]]": f"/embedding/1/0: got nan, {FINITE}",
-    "[[1, 0], [0, -Infinity]]": f"/embedding/1/1: got -inf, {FINITE}",
-    "[[1e999], [0]]": f"/embedding/0/0: got inf, {FINITE}",
-    "[[1], [1%s]]" % ("0" * 400): f"/embedding/1/0: got 1{'0' * 57} …, {FINITE}",
-    "[[1], [1%s]]" % ("0" * 5000): f"/embedding/1/0: got an integer of 5001 digits, {FINITE}",
-    "[[1], [-1e200]]": f"/embedding/1/0: got -1e+200, {FINITE}",
-    "[[1], [1.1e50]]": f"/embedding/1/0: got 1.1e+50, {FINITE}",
-    "[[1], [-1%s]]" % ("0" * 51): f"/embedding/1/0: got -1{'0' * 51}, {FINITE}",
-    "[[1, 1], [0, -9e-51]]": f"/embedding/1: got -9e-51 as the largest entry, {ZEROS}",
-    "[[5e-324, 1e-300], [0, 1]]": f"/embedding/0: got 1e-300 as the largest entry, {ZEROS}",
-    "[[true], [0]]": f"/embedding/0/0: got True, {FINITE}",
-    '[["1"], [0]]': f"/embedding/0/0: got '1', {FINITE}",
-    "[[[1]], [0]]": f"/embedding/0/0: got [1], {FINITE}",
-    "[[null], [0]]": f"/embedding/0/0: got None, {FINITE}",
-}
+    "[[1], {}]": "/embedding/1: got an object, expected an array",
+    "[[1], [NaN]]": f"/embedding/1/0: got nan, {LARGEST}",
+    "[[1, 0], [0, -Infinity]]": "/embedding/1/1: got -inf, expected at least -1e+50",
+    "[[1], [1%s]]" % ("0" * 400): f"/embedding/1/0: got 1{'0' * 57} …, {NUMBER}",
+    "[[1], [1%s]]" % ("0" * 5000): f"/embedding/1/0: got inf, {LARGEST}",
+    "[[1], [1.1e50]]": f"/embedding/1/0: got 1.1e+50, {LARGEST}",
+    "[[1, 1], [0, -9e-51]]":
+        "/embedding/1: got -9e-51 as the largest entry, expected zeros, or an entry of at least 1e-50",
+    "[[true], [0]]": f"/embedding/0/0: got True, {NUMBER}",
+    '[["1"], [0]]': f"/embedding/0/0: got '1', {NUMBER}",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("embedding", EMBEDDINGS, ids=lambda embedding: embedding[:24])
@@ -309,9 +253,9 @@ def test_names_of_files_are_made_printable(tmp_path: Path) -> None:
 
 
 def test_a_document_without_file_has_a_place_too() -> None:
-    with pytest.raises(InputError, match=r"^dataset: /sentences: got null, expected an array of sentences$"):
+    with pytest.raises(InputError, match=r"^dataset: /sentences: got null, expected an array$"):
         dataset_from_document({"sentences": None})
-    with pytest.raises(InputError, match=r"^here: got null, expected a JSON object$"):
+    with pytest.raises(InputError, match=r"^here: got null, expected an object$"):
         dataset_from_document(None, where="here")
 
 
@@ -329,7 +273,7 @@ def test_a_key_twice_far_down(tmp_path: Path) -> None:
 
 
 def test_integers_that_python_does_not_write() -> None:
-    with pytest.raises(InputError, match="got a value too large to show, expected a non-empty string"):
+    with pytest.raises(InputError, match="got a value too large to show, expected a string"):
         dataset_from_document({"name": 10**5000, "sentences": [["a", "b"]]})
 
 
@@ -337,7 +281,7 @@ def test_values_nested_deeper_than_python_writes() -> None:
     nested: list[Any] = []
     for _ in range(200_000):
         nested = [nested]
-    with pytest.raises(InputError, match=r"^dataset: /sentences/0/1: got a value too large to show, expected a token"):
+    with pytest.raises(InputError, match=r"^dataset: /sentences/0/1: got an array of 1 entry, expected a string$"):
         dataset_from_document({"sentences": [["a", nested]]})
 
 

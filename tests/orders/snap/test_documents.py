@@ -26,13 +26,7 @@ from tests.orders.snap.strategies import class_datasets, class_documents, damage
 from tests.strategies import Document, json_values
 
 A_CLASS = '{"next": "n", "query": "q", "probabilities": {"a": 1}}'
-CLASS = 'expected an object {"next", "query", "probabilities"}'
-WITH_KEYS = 'expected an object with "next", "query" and "probabilities"'
-PROBABILITY = "expected a probability (a finite number >= 0, their sum 1)"
-M_RANGE = "expected a positive integer, at most 9007199254740992 (2^53)"
-OTHER = "expected one kind of dataset"
-TWICE = "got this key 2 times in one object, expected once"
-FREQUENCY = "expected a positive number, from 1e-50 to 1e50"
+KEYS = "name, M, classes"
 
 
 def refusal(path: Path) -> str:
@@ -61,63 +55,42 @@ def with_probabilities(members: str) -> str:
     return with_class(f'"next": "m", "query": "q", "probabilities": {members}')
 
 
-NOT_JSON = "got invalid JSON (Expecting property name enclosed in double quotes), expected a JSON document"
-
 JSON = {
-    # not JSON, keys twice
-    "{": f"line 1 column 2: {NOT_JSON}",
     "[" * 100_000: "got JSON nested too deeply, expected a dataset",
-    '{"M": 3, "M": 3}': f"/M: {TWICE}",
-    with_probabilities('{"a/": 0.5, "a/": 0.5}'): f"/classes/1/probabilities/a~1: {TWICE}",
+    with_probabilities('{"a/": 0.5, "a/": 0.5}'):
+        "/classes/1/probabilities: got an object with 2 keys 'a/', expected an object",
     # the document
-    "null": "got null, expected a JSON object",
-    "[]": "got an array, expected a JSON object",
-    "{}": "got no key 'classes', expected an object with \"classes\"",
-    '{"class": []}': "/class: got an unknown key, expected one of name, M, classes",
-    '{"classes": [], "sentences": []}': f"/sentences: got sentences beside classes, {OTHER}",
-    '{"samples": [], "classes": []}': f"/samples: got samples beside classes, {OTHER}",
-    '{"vocabulary": ["a"], "classes": []}': "/vocabulary: got an unknown key, expected one of name, M, classes",
-    '{"classes": []}': "/classes: got an empty array, expected at least one class",
-    '{"classes": {}}': "/classes: got an object, expected an array of classes",
-    '{"classes": null}': "/classes: got null, expected an array of classes",
-    '{"name": "", "classes": [' + A_CLASS + "]}": "/name: got '', expected a non-empty string",
+    "[]": "got an array of 0 entries, expected an object",
+    "{}": "got no key 'classes', expected one",
+    '{"classes": [], "sentences": []}': f"/sentences: got an unknown key, expected one of {KEYS}",
+    '{"vocabulary": ["a"], "classes": []}': f"/vocabulary: got an unknown key, expected one of {KEYS}",
+    '{"classes": []}': "/classes: got an array of 0 entries, expected at least 1",
+    '{"name": "", "classes": [' + A_CLASS + "]}": "/name: got '', expected a string that is not empty",
     # M
     **{
-        f'{{"M": {M}, "classes": [{A_CLASS}]}}': f"/M: got {got}, {M_RANGE}"
-        for M, got in {
-            "0": "0",
-            "-1": "-1",
-            "3.0": "3.0",
-            "true": "True",
-            "null": "None",
-            '"3"': "'3'",
-            "NaN": "nan",
-            "9007199254740993": "9007199254740993",
-            "9" * 5000: "an integer of 5000 digits",
+        f'{{"M": {M}, "classes": [{A_CLASS}]}}': f"/M: got {refused}"
+        for M, refused in {
+            "0": "0, expected at least 1",
+            "3.0": "3.0, expected a whole number",
+            "true": "True, expected a whole number",
+            "9007199254740993": "9007199254740993, expected at most 9007199254740992",
         }.items()
     },
     '{"M": 2, "classes": [' + A_CLASS + "]}": "/M: got 2, expected at least 3, the number of distinct tokens named",
     '{"M": 1, "classes": [' + A_CLASS + ', {"next": "m", "query": "q", "probabilities": {"a": 1}}]}':
         "/M: got 1, expected at least 2, the number of classes",
     # a class
-    '{"classes": [[]]}': f"/classes/0: got an array, {CLASS}",
-    '{"classes": [null]}': f"/classes/0: got null, {CLASS}",
-    '{"classes": [' + A_CLASS + ', "n"]}': f"/classes/1: got a string, {CLASS}",
-    with_class(""): f"/classes/1: got no key 'next', {WITH_KEYS}",
-    with_class('"next": "m", "probabilities": {"a": 1}'): f"/classes/1: got no key 'query', {WITH_KEYS}",
-    with_class('"next": "m", "query": "q"'): f"/classes/1: got no key 'probabilities', {WITH_KEYS}",
-    with_class('"next": "m", "query": "q", "count": 2'):
+    '{"classes": [' + A_CLASS + ', "n"]}': "/classes/1: got 'n', expected an object",
+    with_class('"next": "m", "query": "q"'): "/classes/1: got no key 'probabilities', expected one",
+    with_class('"next": "m", "query": "q", "probabilities": {"a": 1}, "count": 2'):
         "/classes/1/count: got an unknown key, expected one of next, query, probabilities, frequency",
-    with_class('"next": 1, "query": "q", "probabilities": {"a": 1}'):
-        "/classes/1/next: got 1, expected a token (a string)",
-    with_class('"next": "m", "query": null, "probabilities": {"a": 1}'):
-        "/classes/1/query: got None, expected a token (a string)",
+    with_class('"next": 1, "query": "q", "probabilities": {"a": 1}'): "/classes/1/next: got 1, expected a string",
     with_class('"next": "m", "query": "\\ud800", "probabilities": {"a": 1}'):
-        "/classes/1/query: got '\\ud800', expected a token that UTF-8 can encode",
+        "/classes/1/query: got '\\ud800', expected a string that UTF-8 can encode",
     with_class('"next": "n", "query": "q", "probabilities": {"a": 1}'):
-        "/classes/1/next: got 'n', already at /classes/0/next, expected another next token for each class",
+        "/classes/1/next: got 'n', already at /classes/0/next, expected another for each class",
     # probabilities
-    with_probabilities('["a"]'): "/classes/1/probabilities: got an array, expected an object from token to probability",
+    with_probabilities('["a"]'): "/classes/1/probabilities: got an array of 1 entry, expected an object",
     with_probabilities("{}"): "/classes/1/probabilities: got no positive probability, expected at least one",
     with_probabilities('{"a": 0, "b": -0.0}'):
         "/classes/1/probabilities: got no positive probability, expected at least one",
@@ -126,41 +99,27 @@ JSON = {
     with_probabilities('{"a": 0.5, "b": 0.50000150}'):
         "/classes/1/probabilities: got probabilities that sum to 1.0000015, expected 1 within 1e-6",
     with_probabilities('{"\\udfff": 1}'):
-        "/classes/1/probabilities/\\udfff: got '\\udfff', expected a token that UTF-8 can encode",
+        "/classes/1/probabilities/���/[key]: got '\\udfff', expected a string that UTF-8 can encode",
     **{
-        with_probabilities(f'{{"a": 1, "b/\\n~": {p}}}'): f"/classes/1/probabilities/b~1\\n~0: got {got}, {PROBABILITY}"
-        for p, got in {
-            "-0.5": "-0.5",
-            "-5e-324": "-5e-324",
-            "1.1": "1.1",
-            "NaN": "nan",
-            "Infinity": "inf",
-            "1e999": "inf",
-            "true": "True",
-            "null": "None",
-            '"1"': "'1'",
-            "[1]": "[1]",
-            "9" * 5000: "an integer of 5000 digits",
-            "9" * 400: "9" * 58 + " …",
+        with_probabilities(f'{{"a": 1, "b/\\n~": {p}}}'): f"/classes/1/probabilities/b~1\\n~0: got {refused}"
+        for p, refused in {
+            "-5e-324": "-5e-324, expected at least 0.0",
+            "1.1": "1.1, expected at most 1.000001",
+            "NaN": "nan, expected at most 1.000001",
+            "true": "True, expected a number that float64 holds",
+            "9" * 400: "9" * 58 + " …, expected a number that float64 holds",
         }.items()
     },
     # frequency
     with_class('"next": "m", "query": "q", "probabilities": {"a": 1}, "frequency": 1'):
-        "/classes/0: got no key 'frequency', which /classes/1 has, expected a frequency for every class or for none",
+        "/classes/0: got no key 'frequency', expected a frequency for every class or for none",
     **{
         '{"classes": [{"next": "n", "query": "q", "probabilities": {"a": 1}, "frequency": ' + f + "}]}":
-            f"/classes/0/frequency: got {got}, {FREQUENCY}"
-        for f, got in {
-            "0": "0",
-            "-1": "-1",
-            "true": "True",
-            "NaN": "nan",
-            "1e999": "inf",
-            "1.1e50": "1.1e+50",
-            "9e-51": "9e-51",
-            "null": "None",
-            '"1"': "'1'",
-            "9" * 5000: "an integer of 5000 digits",
+            f"/classes/0/frequency: got {refused}"
+        for f, refused in {
+            "true": "True, expected a number that float64 holds",
+            "1.1e50": "1.1e+50, expected at most 1e+50",
+            "9e-51": "9e-51, expected at least 1e-50",
         }.items()
     },
 }  # fmt: skip

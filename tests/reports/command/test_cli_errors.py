@@ -49,7 +49,10 @@ def svop(own_folder: Path) -> Path:
         (["solve"], ["DATASET: got nothing, expected"]),
         (["train"], ["DATASET: got nothing, expected"]),
         (["figure"], ["NAME: got nothing, expected `marginaudit figure [OPTIONS] NAME [DATASET]`"]),
-        (["train", "example-1", "--at"], ["--at: got no value, expected T,T,.."]),
+        (
+            ["train", "example-1", "--at"],
+            ["--at: got no value, expected a whole number from 0 to 1e18, such as 900 or 1e6, for each step"],
+        ),
         (["train", "example-1", "--lr1"], ["--lr1: got no value, expected a positive number, from 1e-100 to 1e100"]),
         (["hunt", "x", "--seed"], ["--seed: got no value, expected a whole number"]),
         (["train", "example-1", "--json=1"], ["--json: got a value, expected none"]),
@@ -163,9 +166,9 @@ FILES = {
     "short.txt": (b"# c\na b\nc\n", "short.txt: line 3: got a sentence of 1 token, expected at least 2"),
     "latin.txt": (b"a b\n\xe9 b\n", "latin.txt: line 2: got text that is not UTF-8, expected UTF-8"),
     "half.json": (b'{"sentences": [', "half.json: line 1 column 16: got invalid JSON"),
-    "list.json": (b"[]", "list.json: got an array, expected a JSON object"),
+    "list.json": (b"[]", "list.json: got an array of 0 entries, expected an object"),
     "key.json": (b'{"sentence": []}', "key.json: /sentence: got an unknown key, expected one of name, vocabulary"),
-    "token.json": (b'{"sentences": [["a", 1]]}', "token.json: /sentences/0/1: got 1, expected a token"),
+    "token.json": (b'{"sentences": [["a", 1]]}', "token.json: /sentences/0/1: got 1, expected a string"),
     "deep.json": (b"[" * 100_000, "deep.json: got JSON nested too deeply"),
 }
 

@@ -43,7 +43,7 @@ def test_cells_of_any_type() -> None:
     assert body(frame) == [
         r"a\_b \& 50 \% & $54527$ & $3$ & True & {[}1, 2] \\",
         r"-- & -- & -- & False & -- \\",
-        r"\auditchar{é}{E9} & $1.25 \times 10^{-9}$ & $10^{12}$ & True & \{'a': 1\} \\",
+        r"é & $1.25 \times 10^{-9}$ & $10^{12}$ & True & \{'a': 1\} \\",
     ]
 
 
@@ -59,10 +59,8 @@ def test_cells_that_are_odd() -> None:
 
 
 def test_long_texts_are_broken() -> None:
-    line, short = body(DataFrame({"detail": ["word " * 20, "word"]}))
-    assert line.count("word") == 20
-    assert r" \\ " in line
-    assert short == r"word \\"
+    found = to_latex(DataFrame({"detail": ["word " * 20, "word"], "short": ["a", "b"]}), "c")
+    assert r"\begin{tabular}{p{6.5cm}l}" in found
 
 
 @pytest.mark.parametrize("what", [None, [1], {"a": [1]}, Series([1]), DataFrame(index=[1])])

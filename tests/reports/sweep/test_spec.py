@@ -51,61 +51,61 @@ FIGURE = '[figure]\nx = "rate"\ny = "end"\nline = "N"\n'
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        (("paper", "papers"), "odd.toml: its keys: got the key 'papers', expected one of paper, data, settings, seeds"),
-        (('"odd"', '"nope"'), "odd.toml: paper: got 'nope', expected one of ntp, snap, odd"),
-        (('"odd"', "3"), "odd.toml: paper: got 3, expected one of"),
-        (("seeds = 3", "seeds = 0"), "odd.toml: seeds: got 0, expected a whole number from 1"),
-        (("seeds = 3", "seeds = [1, -1]"), "odd.toml: seeds: got -1, expected a whole number from 0"),
-        (("seeds = 3", "keep = 'end'"), "odd.toml: keep: got 'end', expected a list of results"),
-        (("seeds = 3", "keep = []"), "odd.toml: keep: got [], expected a list of results"),
-        (("seeds = 3", "keep = ['end', 3]"), "odd.toml: keep: got ['end', 3], expected a list of results"),
-        (("seeds = 3", "keep = ['no*']"), "odd.toml: keep: got 'no*', which is no result, expected one of end, word"),
-        (("[data]", "[nope]"), "odd.toml: its keys: got the key 'nope'"),
-        (("generator = \"counting\"", ""), "odd.toml: data.generator: got None, expected files, or one of counting"),
-        (("counting", "nope"), "odd.toml: data.generator: got 'nope', expected files, or one of counting"),
-        (("N = [1, 4]", ""), "odd.toml: data.N: got nothing, expected a whole number from 1 to 1000000"),
-        (("N = [1, 4]", "N = 0"), "odd.toml: data.N: got 0, expected a whole number from 1 to 1000000"),
-        (("N = [1, 4]", "N = 1\nM = 2"), "odd.toml: data: got the key 'M', expected one of generator, N"),
-        (("N = [1, 4]", "N = 1\nfiles = []"), "odd.toml: data: got the key 'generator', expected one of files"),
-        (('generator = "counting"\nN = [1, 4]', "files = []"), "odd.toml: data.files: got [], expected a list of"),
-        (('generator = "counting"\nN = [1, 4]', "files = ['x', 1]"), "odd.toml: data.files: got ['x', 1], expected a"),
-        (('generator = "counting"\nN = [1, 4]', "files = ['x.json']"), "x.json: got No such file"),
+        (("paper", "papers"), "/papers: got an unknown key, expected one of paper, data, settings, seeds"),
+        (('"odd"', '"nope"'), "/paper: got 'nope', expected one of ntp, snap, odd"),
+        (('"odd"', "3"), "/paper: got 3, expected a string"),
+        (("seeds = 3", "seeds = 0"), "/seeds: got 0, expected a whole number from 1"),
+        (("seeds = 3", "seeds = [1, -1]"), "/seeds: got -1, expected a whole number from 0"),
+        (("seeds = 3", "keep = 'end'"), "/keep: got 'end', expected an array"),
+        (("seeds = 3", "keep = []"), "/keep: got an array of 0 entries, expected at least 1"),
+        (("seeds = 3", "keep = ['no*']"), "/keep: got 'no*', which is no result, expected one of end, word"),
+        (('generator = "counting"', ""), "/data/generator: got None, expected files, or one of counting"),
+        (("counting", "nope"), "/data/generator: got 'nope', expected files, or one of counting"),
+        (("N = [1, 4]", ""), "/data/N: got nothing, expected a whole number from 1 to 1000000"),
+        (("N = [1, 4]", "N = 0"), "/data/N: got 0, expected a whole number from 1 to 1000000"),
+        (("N = [1, 4]", "N = 1\nM = 2"), "/data: got 'M', expected one of N"),
+        (("N = [1, 4]", "N = 1\nfiles = []"), "/data/generator: got an unknown key, expected one of files"),
+        (('generator = "counting"\nN = [1, 4]', "files = ['x', 1]"), "/data/files/1: got 1, expected a string"),
         (
             ('generator = "counting"\nN = [1, 4]', "files = ['three-numbers', 'three-numbers']"),
-            "odd.toml: data.files: got two datasets named 'three-numbers', expected names",
+            "/data/files: got two datasets named 'three-numbers', expected names",
         ),
-        (("rate =", "rat ="), "odd.toml: settings: got the key 'rat', expected one of rate, what"),
-        (("[0.5, 1, 2]", "[0.5, 0]"), "odd.toml: settings.rate: got 0, expected a positive number"),
-        (("[0.5, 1, 2]", "0.5\nwhat = 'no'"), "odd.toml: settings.what: got 'no', expected one of well"),
-        (("[settings]", "settings = 3\n[figure]"), "odd.toml"),
-        (("paper = ", "paper = = "), "odd.toml: got Invalid value (at line 2, column 9), expected TOML"),
+        (("rate =", "rat ="), "/settings: got 'rat', expected one of rate, what"),
+        (("[0.5, 1, 2]", "0.5\nwhat = 'no'"), "/settings/what: got 'no', expected one of well"),
+        (("[settings]", "settings = 3\n[figure]"), ""),
     ],
 )  # fmt: skip
 def test_refusals(change: tuple[str, str], error: str) -> None:
     assert change[0] in ODD
     with pytest.raises(InputError) as refused:
         odd_spec(ODD.replace(*change))
-    assert str(refused.value).startswith(error)
+    assert str(refused.value).startswith(f"odd.toml: {error}")
     assert "\n" not in str(refused.value)
+
+
+def test_what_is_no_toml_and_a_file_that_is_not_there() -> None:
+    with pytest.raises(InputError, match=r"^odd.toml: got Invalid value \(at line 2, column 9\), expected TOML$"):
+        odd_spec(ODD.replace("paper = ", "paper = = "))
+    with pytest.raises(InputError, match=r"^x\.json: got No such file"):
+        odd_spec(ODD.replace('generator = "counting"\nN = [1, 4]', "files = ['x.json']"))
 
 
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        (('y = "end"', 'y = "word"'), "odd.toml: figure.y: got 'word', expected a result that is a number and"),
-        (('x = "rate"', ""), "odd.toml: figure.x: got None, expected what is given as a list or range: one of N, rate"),
-        (('x = "rate"', 'x = "what"'), "odd.toml: figure.x: got 'what', expected what is given as a list or range"),
-        (('line = "N"', ""), "odd.toml: figure: got x, panel, line for one of rate, expected them for one of N"),
-        (('line = "N"', 'line = "rate"'), "odd.toml: figure: got x, panel, line for one of rate, rate, expected"),
-        (('line = "N"', 'panel = 3'), "odd.toml: figure.panel: got 3, expected a text"),
-        (('line = "N"', 'lines = "N"'), "odd.toml: figure: got the key 'lines', expected one of title, x, y"),
+        (('y = "end"', 'y = "word"'), "/y: got 'word', expected a result that is a number and kept: one of end"),
+        (('x = "rate"', ""), ": got no key 'x', expected one"),
+        (('x = "rate"', 'x = "what"'), ": got x, panel, line for one of what, N, expected each list or range once"),
+        (('line = "N"', ""), ": got x, panel, line for one of rate, expected each list or range once: one of N, rate"),
+        (('line = "N"', 'line = "rate"'), ": got x, panel, line for one of rate, rate, expected"),
+        (('line = "N"', 'panel = 3'), "/panel: got 3, expected a string"),
     ],
 )  # fmt: skip
 def test_refusals_of_figures(change: tuple[str, str], error: str) -> None:
     assert odd_spec(ODD + FIGURE).layout is not None
     with pytest.raises(InputError) as refused:
         odd_spec(ODD + FIGURE.replace(*change))
-    assert str(refused.value).startswith(error)
+    assert str(refused.value).startswith(f"odd.toml: /figure{error}")
 
 
 def test_too_many_runs() -> None:

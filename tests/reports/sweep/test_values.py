@@ -59,9 +59,9 @@ def test_values(text: str, allowed: Values, values: tuple[Any, ...]) -> None:
         ("{from = 2, to = 1, step = 1}", SEED, "f: v: got from 2 to 1 by step 1, expected a range"),
         ("{from = 0, to = 2, factor = 2}", SEED, "f: v: got from 0 to 2 by factor 2, expected a range"),
         ("{from = 1, to = 2, factor = 1}", SEED, "f: v: got from 1 to 2 by factor 1, expected a range"),
-        ("{from = 1, to = inf, step = 1}", SEED, "f: v.to: got Infinity, expected a number up to 1e300"),
-        ("{from = 1, to = 1e400, step = 1}", SEED, "f: v.to: got 1E+400, expected a number up to 1e300"),
-        ("{from = 1, to = '2', step = 1}", SEED, "f: v.to: got '2', expected a number up to 1e300"),
+        ("{from = 1, to = inf, step = 1}", SEED, "f: v/to: got Infinity, expected a number up to 1e300"),
+        ("{from = 1, to = 1e400, step = 1}", SEED, "f: v/to: got 1E+400, expected a number up to 1e300"),
+        ("{from = 1, to = '2', step = 1}", SEED, "f: v/to: got '2', expected a number up to 1e300"),
         ("{from = 1, to = 1e30, step = 1}", SEED, "f: v: got a longer range, expected at most 10000 values"),
     ],
 )
