@@ -114,7 +114,7 @@ def _number(name: str, value: object) -> float | None:
 
 def _step(name: str, value: object) -> int | float | None:
     """A position on a clock: an integer where it is whole."""
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    if not isinstance(value, bool) and isinstance(value, Integral):
         if abs(int(value)) > FARTHEST_STEP:
             raise Unreportable(f"returned a whole number of more than {len(str(FARTHEST_STEP)) - 1} digits as {name}")
         return int(value)

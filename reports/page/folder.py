@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -93,7 +93,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _put_in_place(folder: Path, staged: Path, names: Collection[str], written: Set[str]) -> None:
+def _put_in_place(folder: Path, staged: Path, names: Collection[str], written: set[str]) -> None:
     """The manifest comes last, once the files are gone that only the report before had."""
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
