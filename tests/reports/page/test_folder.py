@@ -170,7 +170,12 @@ def test_a_first_report_that_was_killed_is_no_folder_of_another(tmp_path: Path) 
 def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
     read_bytes = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path) or read_bytes(path))  # type: ignore[func-returns-value]
+
+    def counted(path: Path) -> bytes:
+        read.append(path)
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", counted)
     replace(folder)
     assert len(read) == len(set(read)) == len(OLD)
 
