@@ -3,22 +3,20 @@
 import json
 import re
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol
 
-from marginaudit.orders import counted, printable, shortened, shown
+from marginaudit.orders import counted, printable, shown
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.by_proof import by_proof
 from marginaudit.reports.checked import Unreportable, checked
+from marginaudit.reports.error_text import error_place, error_text
 from marginaudit.reports.implication import Implication
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.source_words import UNQUOTED, SourceWords
 from marginaudit.reports.standing import OPEN, Standing
-from marginaudit.reports.time_limit import TimeIsUp
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable, where_it_speaks
 
 NOT_STATED = ("not stated",)
@@ -32,9 +30,6 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 EXPECTED: dict[type, str] = {str: "text", tuple: "a tuple of names", Standing: "a Standing", SourceWords: "SourceWords"}
 """What stands for these types in an error's message."""
-
-LONGEST_MESSAGE = 2000
-"""Characters of an error's message that a report shows."""
 
 FIELDS: dict[str, type] = {
     "id": str,
@@ -194,15 +189,15 @@ class Claim:
             with redirect_stdout(sys.stderr):
                 return self._judge(run)
         except NotJudged as reason:
-            return not_applicable(f"Not judged: {message(reason)}.")
+            return not_applicable(f"Not judged: {printable(str(reason))}.")
         except BeyondTheRun as reason:
-            return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {message(reason)}.")
+            return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {printable(str(reason))}.")
         except Unreportable as fault:
-            failure = f"Its code {message(fault)}."
-        except (KeyboardInterrupt, TimeIsUp):
+            failure = f"Its code {printable(str(fault))}."
+        except KeyboardInterrupt:
             raise
         except BaseException as error:
-            failure = described(error)
+            failure = f"{error_text(error)} ({error_place(error)})."
         return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run))
 
     def _judge(self, run: BaseRun[Any]) -> Finding:
@@ -213,7 +208,7 @@ class Claim:
             return replace(found, detail=f"{found.detail} {reservation}".strip()) if reservation else found
         if not isinstance(reason, str):
             raise Unreportable(f"returned {shown(reason)} from absent, expected a reason in words, or None")
-        return checked(not_applicable(reason))
+        return not_applicable(reason)
 
     def _not_assumed(self, run: BaseRun[Any]) -> str:
         """What the dataset lacks though the claim may need it: assumptions that it does not state."""
@@ -232,46 +227,7 @@ class Claim:
             )
             for condition in self.proof_uses
         ]
-        return checked(replace(finding, detail=" ".join([finding.detail, *notes])))
-
-
-def described(error: BaseException) -> str:
-    """What was raised, its message, and where; an exception class of the user's own may fail at all of them."""
-    try:
-        return f"{type(error).__name__}: {message(error)} ({_place(error)})."
-    except (KeyboardInterrupt, TimeIsUp):
-        raise
-    except BaseException:
-        return "It raised what cannot be described."
-
-
-def message(error: BaseException) -> str:
-    """An error's message on one line, cut to a length that a report can hold."""
-    try:
-        text = printable(str.__str__(str(error)))
-    except (KeyboardInterrupt, TimeIsUp):
-        raise
-    except BaseException as fault:  # of the user's own exception class
-        return f"its message cannot be shown, {type(fault).__name__}"
-    return shortened(text, LONGEST_MESSAGE)
-
-
-PACKAGE = __name__.partition(".")[0]
-
-LIBRARIES = frozenset(sys.stdlib_module_names) | {"numpy", "scipy", "networkx", "cvxpy", "clarabel", "flint", "numba"}
-"""Modules whose code is no claim's own."""
-
-
-def _place(error: BaseException) -> str:
-    """The deepest line of the first file of a user's own, else of this package's files, else of all."""
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    modules = [str(frame.f_globals.get("__name__")).partition(".")[0] for frame in frames]
-    lines = list(traceback.extract_tb(error.__traceback__))
-    users = [line.filename for module, line in zip(modules, lines, strict=True) if module not in LIBRARIES | {PACKAGE}]
-    own = [line for line in lines if line.filename in users[:1]]
-    ours = [line for module, line in zip(modules, lines, strict=True) if module == PACKAGE]
-    place = (own or ours or lines)[-1]
-    return f"in {place.name}, {Path(place.filename).name} line {place.lineno}"
+        return replace(finding, detail=" ".join([finding.detail, *notes]))
 
 
 class Ledger(Mapping[str, Claim]):

@@ -32,7 +32,7 @@ def workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
     They are forked from this process, with all that it has imported, where it is `forkable`; else they are new ones.
     """
     context = get_context("fork") if forkable() else None
-    pool = ProcessPoolExecutor(max_workers=jobs, context=context, initializer=_leave_with, initargs=(os.getpid(),))
+    pool = ProcessPoolExecutor(max_workers=jobs, context=context, initializer=leave_with, initargs=(os.getpid(),))
     try:
         yield pool
     finally:
@@ -42,26 +42,33 @@ def workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
 def submitted(pool: ProcessPoolExecutor, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
     """Submit a call; workers are started here, and leave it to this process what becomes of an interrupt."""
     resource_tracker.ensure_running()  # which is begun by workers otherwise, and unblocks the signal
+    with forking():
+        future: Future[T] = pool.submit(function, *args, **kwargs)
+    return future
+
+
+@contextmanager
+def forking() -> Iterator[None]:
+    """Within, a process that is forked leaves it to this one what becomes of an interrupt."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)  # see `forkable`
-            future: Future[T] = pool.submit(function, *args, **kwargs)
+            yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return future
 
 
-def forkable() -> bool:
-    """Whether no thread runs here but this one, and those that OpenBLAS ends before a fork and begins again after it.
+def forkable(ours: int = 1) -> bool:
+    """Whether no thread runs here but ours, and those that OpenBLAS ends before a fork and begins again after it.
 
     Another one may hold a lock, which a forked process would wait for without end. False where that is not known.
     """
     pools = (found for found in threadpool_info() if found.get("threading_layer") == "pthreads")
-    return THREADS.is_dir() and len(list(THREADS.iterdir())) <= 1 + sum(found["num_threads"] - 1 for found in pools)
+    return THREADS.is_dir() and len(list(THREADS.iterdir())) <= ours + sum(found["num_threads"] - 1 for found in pools)
 
 
-def _leave_with(client: int) -> None:
+def leave_with(client: int) -> None:
     """End this process soon after its client has ended."""
 
     def watch() -> None:

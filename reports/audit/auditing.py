@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from importlib.metadata import version
 from itertools import count
+from threading import active_count
 from typing import Any
 
 from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document
 from marginaudit.orders.notebook import html_table
-from marginaudit.reports.audit.containment import HandedOut, contained
+from marginaudit.reports.audit.claim_worker import judged_in_worker
 from marginaudit.reports.audit.ledger import about
 from marginaudit.reports.audit.made import made
 from marginaudit.reports.audit.room import room
@@ -25,6 +26,7 @@ from marginaudit.reports.plain import finite
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.standing import Standing, Status, by_dataset
 from marginaudit.reports.verdict import Finding, Verdict
+from marginaudit.reports.workers import forkable
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
 """The libraries whose versions a report states."""
@@ -284,22 +286,23 @@ def audited(
 ) -> Audited:
     """Judge a dataset by each of the claims that are about its kind, on one thread.
 
-    Claims that are not built in work on a copy of the data, for ``claim_timeout`` seconds at most (`containment`).
-    ``progress`` is told what is under way (the dataset's name, and a claim's id or "training") and returns a function
-    that takes the number of training steps done on that dataset.
+    Claims that do not come with the paper are judged in a worker each, for ``claim_timeout`` seconds at most; in this
+    process, without a limit, where none can be forked safely. ``progress`` is told what is under way (the dataset's
+    name, and a claim's id or "training") and returns a function that takes the number of training steps done on that
+    dataset.
     """
-    paper, name = source.paper, source.dataset.name
+    paper, name, judged = source.paper, source.dataset.name, about(source.paper, claims)
+    forks = not all(map(paper.has, judged)) and forkable(ours=active_count())  # one_thread hides BLAS's
     with one_thread():
         run = paper.run(source.dataset, config, progress(name, "training"))
         findings: dict[str, Finding] = {}
-        handed_out = None
-        for claim in about(paper, claims):
+        for claim in judged:
             progress(name, claim.id)
-            if paper.has(claim):
+            if paper.has(claim) or not forks:
                 finding = claim.judge(run)
             else:
-                handed_out = handed_out or HandedOut(run)
-                finding = contained(claim, handed_out, claim_timeout)
+                run.prepare()
+                finding = judged_in_worker(claim, run, claim_timeout)
             findings[claim.id] = replace(_with_the_smallest(paper, claim, finding), room=room(finding))
         return Audited(source, findings, dataset_document(source, run), run)
 

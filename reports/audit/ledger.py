@@ -7,7 +7,7 @@ from typing import Any
 
 from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.audit.built_in import BUILT_IN, COMMANDS, GROUP, STATEMENTS
-from marginaudit.reports.audit.outside import Notice, failures_in_one_line, place_of
+from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, place_of
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import settings_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from marginaudit.orders import InputError, content_of, printable, read, shown
-from marginaudit.reports.audit.outside import Notice, failures_in_one_line
+from marginaudit.reports.audit.plugins import Notice, failures_in_one_line
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.paper import Paper
 

@@ -16,8 +16,9 @@ from cloudpickle import register_pickle_by_value
 
 from marginaudit.orders import InputError, file_content, shown, shown_path
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.audit.outside import Notice, error_in_words, failures_in_one_line, place_of
+from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, place_of
 from marginaudit.reports.claim import Claim, Ledger
+from marginaudit.reports.error_text import error_text
 from marginaudit.reports.paper import Paper
 
 GROUP = "marginaudit.claims"
@@ -155,7 +156,7 @@ def _check_formula(formula: str, place: str) -> None:
         found = convert(formula)
         text = unescape(re.sub("<[^>]*>", " ", found))
     except Exception as error:
-        raise InputError(place, got=f"{got} ({error_in_words(error)})", expected="LaTeX") from None
+        raise InputError(place, got=f"{got} ({error_text(error)})", expected="LaTeX") from None
     if raw := re.search(r"\\([A-Za-z]+|.)", text):
         expected = "commands that latex2mathml knows"
         raise InputError(place, got=f"{got}, whose {raw[0]} stays as it is", expected=expected)

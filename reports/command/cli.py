@@ -13,7 +13,7 @@ from marginaudit.reports.audit.built_in import GROUP
 from marginaudit.reports.audit.made import date
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
-from marginaudit.reports.command.streams import open_streams, reserve_output, standard_output, tell
+from marginaudit.reports.command.streams import reserve_output, standard_output, tell
 from marginaudit.reports.command.usage import told
 
 EVERY_PAPERS = {
@@ -82,7 +82,6 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _status(arguments: list[str] | None) -> int:
     try:
-        open_streams()
         date()  # a bad SOURCE_DATE_EPOCH is refused before anything runs; matplotlib reads it too
         if arguments is None and "--json" in sys.argv and not {"-h", "--help"} & set(sys.argv):
             reserve_output()

@@ -1,4 +1,4 @@
-"""Standard output and standard error, which may be closed, full, or left by their reader."""
+"""Standard output and standard error, which may be full or left by their reader."""
 
 import os
 import sys
@@ -7,27 +7,6 @@ from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from marginaudit.orders import InputError, printable
-
-
-def open_streams() -> None:
-    """Open what is closed, so that no file of ours becomes a standard stream; what is told there is lost.
-
-    Raises
-    ------
-    InputError
-        Standard output is closed.
-    """
-    closed = sys.stdout is None
-    for descriptor in range(3):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest that is free
-    if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
-    if closed:
-        raise InputError("standard output", got="a closed stream", expected="one to write to")
-
 
 _reserved: TextIO | None = None
 """Standard output, once what others print there goes elsewhere."""

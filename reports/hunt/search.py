@@ -1,5 +1,6 @@
 """The search: the smallest datasets exhaustively, then hypothesis's, then shrinking, until the time is up."""
 
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -8,6 +9,8 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from random import Random
 from tempfile import TemporaryDirectory
+from threading import current_thread, main_thread
+from types import FrameType
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, find, settings
@@ -17,7 +20,6 @@ from hypothesis.errors import NoSuchExample
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.paper import Paper, Space
-from marginaudit.reports.time_limit import TimeIsUp, time_limit
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 EXHAUSTIVE_SHARE = 0.25
@@ -30,8 +32,8 @@ BATCH = 2_000
 """Datasets that hypothesis draws before it starts over with another seed."""
 
 
-class _TimeIsUp(BaseException):
-    """Leaves hypothesis's engine, which catches every Exception."""
+class _TimeIsUp(KeyboardInterrupt):
+    """Leaves `Claim.judge` and hypothesis's engine, which take any other exception for a claim's own."""
 
 
 @dataclass
@@ -113,7 +115,7 @@ def hunt(
             f"--without {shown(without)}", got=f"an assumption that {claim.id} does not make", expected=expected
         )
     search = _Search(claim, paper, without, seconds, progress)
-    with suppress(_TimeIsUp, TimeIsUp), _no_folder_left(), time_limit(seconds + GRACE):
+    with suppress(_TimeIsUp), _no_folder_left(), _ended_after(seconds + GRACE):
         search.smallest()
         search.drawn(seed)
         search.shrunk()
@@ -130,6 +132,25 @@ def _no_folder_left() -> Iterator[None]:
             yield
         finally:
             set_hypothesis_home_dir(None)
+
+
+@contextmanager
+def _ended_after(seconds: float) -> Iterator[None]:
+    """Raise _TimeIsUp within at that time, by the signal SIGALRM, which only the main thread can have."""
+    if current_thread() is not main_thread() or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        raise _TimeIsUp
+
+    handler, timer = signal.signal(signal.SIGALRM, ring), signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, *timer)
 
 
 class _Search:

@@ -12,7 +12,6 @@ from marginaudit.margins import SolverFailure
 from marginaudit.margins.ntp import MaxMargin, TooDenseError, solve_kq, solve_ov, too_dense
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import SENTENCES, Dataset, gram_deviation
-from marginaudit.reports.audit.read_only import read_only
 from marginaudit.reports.claim import BeyondTheRun, NotJudged
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.settings import STEP_LIST, STEP_SIZE, STEPS, check, one_of, setting
@@ -282,9 +281,7 @@ class Run(BaseRun[Dataset]):
         beyond = [t for t in dense_steps(FARTHEST) if t > self.config.steps1]
         law = stage1_law(self.dataset, self.eta0, beyond, self.ov)
         columns = ran.columns()
-        return read_only(
-            Stage1(**{name: np.concatenate([columns[name], later]) for name, later in law.columns().items()})
-        )
+        return Stage1(**{name: np.concatenate([columns[name], later]) for name, later in law.columns().items()})
 
     @property
     def _stage1_law(self) -> bool:
@@ -309,7 +306,7 @@ class Run(BaseRun[Dataset]):
             every = min(EVERY_STEP_TO, max(100, MOST_SCORES // pairs))
             at = tuple(sorted({*dense_steps(max(steps1, steps2), every), steps1, steps2}))
         config = replace(self.config, steps2=steps2, at=at)
-        return read_only(train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress))
+        return train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress)
 
     @property
     def enclosure(self) -> "Enclosure | None":

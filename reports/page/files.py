@@ -13,6 +13,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from marginaudit.orders import printable
 
@@ -35,14 +36,10 @@ def write_whole(path: Path, content: str | bytes | Iterator[str]) -> None:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     pieces = [content] if isinstance(content, str | bytes) else content
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
-    temporary = Path(name)
+    temporary = path.with_name(f".{path.name}.{uuid4().hex[:12]}{PART}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             file.writelines(piece if isinstance(piece, bytes) else piece.encode("utf-8") for piece in pieces)
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -10,8 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -54,15 +53,8 @@ def check_folder(folder: Path) -> None:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         if not os.access(nearest, os.R_OK | os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-        if nearest != folder:
-            return
-        hashes = manifest(folder)
-        if hashes is None and any(not path.name.startswith(STAGED) for path in folder.iterdir()):
-            raise _refused(folder, "a folder of files that are no report")
-        known = _known(folder)
-        for name in hashes or ():
-            if (folder / name).exists() and _hash_of(folder / name) not in known[name]:
-                raise _refused(folder, f"{name}, edited since the report was written")
+        if nearest == folder:
+            _written(folder)
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -78,56 +70,64 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
     InputError
         The folder cannot be written to, or a file of another's stands in the way; nothing is changed then.
     """
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items() if name != MANIFEST}
     with refusing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder) as alone:
-            check_folder(folder)
-            known, left = _known(folder), list(folder.glob(f"{STAGED}*"))
-            for name, content in files.items():
-                same = _hash_of(folder / name) in {*known[name], hashlib.sha256(content).hexdigest()}
-                if name != MANIFEST and os.path.lexists(folder / name) and not same:
+        with locked(folder):
+            written, left = _written(folder), list(folder.glob(f"{STAGED}*"))
+            for name in sorted(hashes.keys() - written):
+                if os.path.lexists(folder / name) and _hash_of(folder / name) != hashes[name]:
                     raise _refused(folder, f"{name}, which no report has written")
             staged = Path(tempfile.mkdtemp(prefix=STAGED, dir=folder))
             try:
-                _stage(staged, files)
+                (staged / HASHES).write_text(json.dumps(hashes), encoding="utf-8")
+                for name, content in files.items():
+                    path = staged / "files" / name
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    path.write_bytes(content)
             except BaseException:
                 shutil.rmtree(staged, ignore_errors=True)
                 raise
-            _put_in_place(folder, staged, files, known)
-            for path in (staged, *left) if alone else (staged,):
+            _put_in_place(folder, staged / "files", hashes, written)
+            for path in (staged, *left):
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _stage(staged: Path, files: Mapping[str, bytes]) -> None:
-    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items() if name != MANIFEST}
-    (staged / HASHES).write_text(json.dumps(hashes), encoding="utf-8")
-    for name, content in files.items():
-        path = staged / "files" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-
-
-def _put_in_place(folder: Path, staged: Path, files: Mapping[str, bytes], known: Mapping[str, set[str]]) -> None:
+def _put_in_place(folder: Path, staged: Path, names: Collection[str], written: set[str]) -> None:
     """The manifest comes last, once the files are gone that only the report before had."""
-    for name in files:
-        if name != MANIFEST:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (staged / "files" / name).replace(folder / name)
-    for name, hashes in known.items():
-        if name not in files and _hash_of(folder / name) in hashes:
-            (folder / name).unlink()
-            with suppress(OSError):  # not empty
-                (folder / name).parent.rmdir()
-    (staged / "files" / MANIFEST).replace(folder / MANIFEST)
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (staged / name).replace(folder / name)
+    for name in written.difference(names):
+        (folder / name).unlink()
+        with suppress(OSError):  # not empty
+            (folder / name).parent.rmdir()
+    (staged / MANIFEST).replace(folder / MANIFEST)
 
 
-def _known(folder: Path) -> dict[str, set[str]]:
-    """Hashes by file: of the report, and of what killed programs were putting in place."""
-    known: dict[str, set[str]] = defaultdict(set)
-    for hashes in (manifest(folder), *(_json(staged / HASHES) for staged in folder.glob(f"{STAGED}*"))):
-        for name, digest in _within(hashes).items() if isinstance(hashes, dict) else ():
-            known[name].add(digest)
-    return known
+def _written(folder: Path) -> set[str]:
+    """The files there, but for the manifest, that reports have written, killed ones too.
+
+    Raises
+    ------
+    InputError
+        A file of the report was edited, or there are files but no report.
+    """
+    report = manifest(folder)
+    known = [
+        _within(hashes) for staged in folder.glob(f"{STAGED}*") if isinstance(hashes := _json(staged / HASHES), dict)
+    ]
+    if report is None and not known and any(not path.name.startswith(STAGED) for path in folder.iterdir()):
+        raise _refused(folder, "a folder of files that are no report")
+    if report is not None:
+        known.append(report)
+    written = set()
+    for name in sorted({name for hashes in known for name in hashes}):
+        if _hash_of(folder / name) in {hashes.get(name) for hashes in known} - {None}:
+            written.add(name)
+        elif report is not None and name in report and (folder / name).exists():
+            raise _refused(folder, f"{name}, edited since the report was written")
+    return written
 
 
 def _within(hashes: Mapping[str, Any]) -> dict[str, str]:

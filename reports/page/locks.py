@@ -1,27 +1,23 @@
-"""Locks by which programs that write into one folder know of each other."""
+"""Locks by which programs that write into one folder wait for each other."""
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[bool]:
-    """Within, no other program that asks has the folder; False where it cannot be locked."""
+def locked(folder: Path) -> Iterator[None]:
+    """Within, no other program that asks has the folder; where a system or a file system has no locks, all have it."""
     try:
         import fcntl
-
-        descriptor = os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError):  # a system, or a file system, without
-        yield False
+    except ImportError:
+        yield
         return
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        try:
+        with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            alone = True
-        except OSError:
-            alone = False
-        yield alone
+        yield
     finally:
         os.close(descriptor)

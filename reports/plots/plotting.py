@@ -1,13 +1,8 @@
 """matplotlib with the project's settings, whatever the user's are."""
 
-import logging
-import os
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import chdir, contextmanager
+from contextlib import contextmanager
 from functools import wraps
-from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec
 
 from marginaudit.orders import printable
@@ -19,27 +14,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 
 
-def load_matplotlib() -> None:
-    """Import matplotlib past the settings that it reads meanwhile; some of them would end the program.
-
-    They are ``matplotlibrc`` in the working directory and the user's own, and ``MPLBACKEND``.
-    """
-    if "matplotlib" in sys.modules:
-        return
-    before = os.environ.copy()
-    os.environ |= {"MPLBACKEND": "agg", "MATPLOTLIBRC": os.devnull}
-    try:
-        with _quiet("matplotlib"), chdir(Path(__file__).parent):
-            import_module("matplotlib")
-    finally:
-        for name in ("MPLBACKEND", "MATPLOTLIBRC"):
-            del os.environ[name]
-        os.environ |= before
-
-
 def load_drawing() -> None:
     """Import what figures as SVG are drawn with."""
-    load_matplotlib()
     import matplotlib.backends.backend_svg
     import matplotlib.figure  # noqa: F401
 
@@ -47,11 +23,10 @@ def load_drawing() -> None:
 @contextmanager
 def plot_settings() -> Iterator[None]:
     """Within, figures are drawn with matplotlib's defaults and the project's settings upon them."""
-    load_matplotlib()
     import matplotlib as mpl
 
     defaults = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"}
-    with _quiet("matplotlib"), mpl.rc_context(defaults | FIGURE):
+    with mpl.rc_context(defaults | FIGURE):
         yield
 
 
@@ -73,15 +48,3 @@ def as_text(name: str) -> str:
     '\\$1 and \\$2'
     """
     return printable(name).replace("$", r"\$")
-
-
-@contextmanager
-def _quiet(name: str) -> Iterator[None]:
-    """Within, the library of that name logs errors only."""
-    logger = logging.getLogger(name)
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)

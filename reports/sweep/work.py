@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.ledger import all_papers
-from marginaudit.reports.audit.outside import error_in_words
+from marginaudit.reports.error_text import error_text
 from marginaudit.reports.identity import digest, identity
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.sweep.audits import audited
@@ -80,7 +80,7 @@ def _outcomes(paper: Paper, sweeps: Sweeps, work: Mapping[str, Any]) -> list[Out
         return [_done(row, sweeps, keep) for _, row in zip(settings, rows, strict=True)]
     except Exception as error:
         if len(settings) == 1:
-            return [{"status": "failed", "message": error_in_words(error), "results": {}}]
+            return [{"status": "failed", "message": error_text(error), "results": {}}]
         return [outcome for one in settings for outcome in _outcomes(paper, sweeps, {**work, "settings": [one]})]
 
 

@@ -1,55 +1,106 @@
-"""Columns that are plain already are taken as they are; all others are read number by number, to the same effect."""
+"""What a claim's code returns is made plain for a report, or its claim is broken and says why."""
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from marginaudit.reports import Finding, Verdict
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports import Claim, Decided, Evidence, Finding, Verdict
 from marginaudit.reports.checked import Unreportable, checked
+from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.series import FARTHEST_STEP
 from marginaudit.reports.verdict import Curve
 
 
-def curve(step: Any, measured: Any) -> Curve:
-    found = checked(Finding(Verdict.HOLDS, curve=Curve(step, measured))).curve
+def finding(**fields: Any) -> Finding:
+    return Finding(**{"verdict": Verdict.HOLDS} | fields)
+
+
+def curve(step: Any, measured: Any, **fields: Any) -> Curve:
+    found = checked(finding(curve=Curve(step, measured, **fields))).curve
     assert found is not None
     return found
 
 
-@pytest.mark.parametrize("kind", [list, tuple, np.array])
-def test_columns_of_any_kind_give_the_same(kind: Any) -> None:
-    found = curve(kind([1, 2, 3]), kind([0.5, math.inf, math.nan]))
-    assert found.step == [1, 2, 3]
-    assert found.measured[:2] == [0.5, math.inf]
-    assert math.isnan(found.measured[2])
-    assert {type(value) for value in found.step} == {int}
-    assert {type(value) for value in found.measured} == {float}
+REFUSED = {
+    "None, expected a Finding": None,
+    "a value of type Verdict, expected a Finding": Verdict.HOLDS,
+    "JSON cannot hold: 'true' is not a valid Verdict": finding(verdict="true"),
+    "JSON cannot hold: 'sure' is not a valid Evidence": finding(evidence="sure"),
+    "JSON cannot hold: 'utf-8' codec": finding(detail="\ud800"),
+    "JSON cannot hold: Object of type set": finding(witness={"set": {1}}),
+    "JSON cannot hold: keys must be": finding(witness={("a", "b"): 1}),
+    "JSON cannot hold: Exceeds the limit": finding(witness={"n": 10**5000}),
+    "a value of type int as detail, expected text": finding(detail=3),
+    "a value of type int as left_out, expected text": finding(left_out=3),
+    "a value of type list as witness, expected a mapping": finding(witness=[1]),
+    "a value of type str as side, expected upper, lower or None": finding(side="left"),
+    **{
+        f"a value of type {type(value).__name__} as slack, expected a number": finding(slack=value)
+        for value in ("1", 1j, True, [1.0])
+    },
+    "NaN as measured": finding(measured=np.float32("nan")),
+    "a number too large for float64 as bound": finding(bound=Fraction(10**400)),
+    "NaN as worst_step": finding(worst_step=math.nan),
+    "an infinite position as first_violation": finding(first_violation=math.inf),
+    "a value of type bool as informative_from, expected a number": finding(informative_from=False),
+    "a whole number of more than 100 digits as worst_step": finding(worst_step=-FARTHEST_STEP - 1),
+    "a whole number of more than 100 digits as curve.step": finding(curve=Curve([1, FARTHEST_STEP + 1], [1.0, 2.0])),
+    "a value of type int as curve, expected a Curve": finding(curve=3),
+    "a value of type int as curve.clock, expected text": finding(curve=Curve([1], [1.0], clock=3)),  # type: ignore[arg-type]
+    "curve.measured that is no column of numbers: could not": finding(curve=Curve([1], ["a"])),  # type: ignore[list-item]
+    "curve.upper that is no column": finding(curve=Curve([1], [1.0], [10**400])),
+    "a value of type list as curve.lower, expected a column": finding(curve=Curve([1], [1.0], lower=[[1.0]])),  # type: ignore[list-item]
+    "NaN as curve.predicted": finding(curve=Curve([1], [1.0], predicted=math.nan)),
+    "a curve whose columns have not one number a step": finding(curve=Curve([1, 2], [1.0])),
+}
 
 
-def test_a_column_is_a_copy() -> None:
-    values = [0.5]
-    found = curve([1], values)
-    values[0] = 7.0
-    assert found.measured == [0.5]
+@pytest.mark.parametrize("said", REFUSED)
+def test_what_no_report_can_hold_is_refused(said: str) -> None:
+    with pytest.raises(Unreportable) as refused:
+        checked(REFUSED[said])
+    assert said in str(refused.value)
+
+
+def test_a_claim_that_returns_it_is_broken() -> None:
+    judgement = Decided(lambda _: finding(measured=math.nan), kind="test")
+    claim = Claim(id="mine", source="", statement="", formula="1", assumptions=(), judgement=judgement)
+    found = claim.judge(Run(CASES["example-1"](), Config(steps1=2, steps2=2)))
+    assert (found.verdict, found.detail) == (Verdict.BROKEN, "Its code returned NaN as measured.")
+
+
+def test_plain_numbers_come_out_of_numpy_ones_and_fractions() -> None:
+    numbers = {"measured": np.float32(0.5), "bound": Fraction(1, 4), "slack": np.inf, "worst_step": np.int64(7)}
+    witness = {"row": np.arange(2), "nan": np.nan}
+    plain = checked(finding(verdict="holds", evidence="exact", side="lower", witness=witness, **numbers))
+    assert (plain.verdict, plain.evidence, plain.side) == (Verdict.HOLDS, Evidence.EXACT, "lower")
+    assert (plain.measured, plain.bound, plain.slack, plain.worst_step) == (0.5, 0.25, np.inf, 7)
+    assert [type(v) for v in (plain.measured, plain.bound, plain.slack, plain.worst_step)] == [float, float, float, int]
+    assert plain.witness == {"row": [0, 1], "nan": None}
 
 
 @pytest.mark.parametrize(
-    ("step", "measured"),
-    [
-        ([True], [0.5]),
-        ([1], [False]),
-        ([1], [None]),
-        ([10 * FARTHEST_STEP], [0.5]),
-        ([-10 * FARTHEST_STEP], [0.5]),
-        ([1, 2], [0.5]),
-    ],
+    ("step", "plain"), [(1.5, 1.5), (np.float64(3), 3), (2.0**60, 2**60), (1e101, 1e101), (-(10**100), -(10**100))]
 )
-def test_what_no_report_holds_is_refused(step: Any, measured: Any) -> None:
-    with pytest.raises(Unreportable):
-        curve(step, measured)
+def test_a_position_is_whole_where_it_can_be(step: Any, plain: float) -> None:
+    found = checked(finding(worst_step=step, curve=Curve([step], [1.0])))
+    assert found.curve is not None
+    for position in (found.worst_step, found.curve.step[0]):
+        assert (position, type(position)) == (plain, type(plain))
 
 
-def test_steps_between_whole_ones_stay() -> None:
-    assert curve([0.5, 2.0], [1.0, 2.0]).step == [0.5, 2]
+@pytest.mark.parametrize("kind", [list, tuple, np.array])
+def test_the_columns_of_a_curve_are_copied_to_plain_lists(kind: Any) -> None:
+    values = kind([0.5, math.inf, math.nan])
+    found = curve(kind([1, 2, 3]), values, lower=[np.float32(1), None, 2], vacuous_above=2)
+    assert found.step == [1, 2, 3]
+    assert {type(value) for value in found.step} == {int}
+    assert found.measured[:2] == [0.5, math.inf]
+    assert found.measured is not values
+    assert found.lower is not None
+    assert all(map(math.isnan, (found.measured[2], found.lower[1])))
+    assert {type(value) for value in (*found.measured, *found.lower, found.vacuous_above)} == {float}

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.reports import Finding, Verdict
+from marginaudit.reports import Verdict
 from marginaudit.reports.checked import checked
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Limit, Parts, Threshold
 from marginaudit.reports.series import Series, by_formula
@@ -54,11 +54,3 @@ def test_all_parts_are_judged_and_the_note_comes_last() -> None:
     assert found.curve is None
     assert Parts({"one": BOUNDED}).judge(None).verdict is Verdict.HOLDS
     assert Parts({"one": BOUNDED}).kind == "several parts"
-
-
-def test_a_clock_that_is_no_text_is_refused() -> None:
-    curve = BOUNDED.judge(None).curve
-    assert curve is not None
-    object.__setattr__(curve, "clock", 3)
-    with pytest.raises(ValueError, match=r"as curve\.clock, expected text"):
-        checked(Finding(Verdict.HOLDS, curve=curve))

@@ -17,7 +17,7 @@ def test_a_worker_ends_with_its_client(client_is_there: bool, monkeypatch: pytes
     monkeypatch.setattr(workers, "WATCH_SECONDS", 0.01)
     worker = os.fork()
     if worker == 0:
-        workers._leave_with(os.getppid() if client_is_there else -1)
+        workers.leave_with(os.getppid() if client_is_there else -1)
         time.sleep(0.5 if client_is_there else 60)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]) == (0 if client_is_there else 1)

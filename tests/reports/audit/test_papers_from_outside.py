@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from marginaudit.reports import LEDGER
-from marginaudit.reports.audit import outside
 from tests.command_line import Command, strict_json
 from tests.third_paper.installed import forget_papers, install
 
@@ -45,7 +44,6 @@ def plant(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, value: str =
     [
         ("planted:PAPER", "x = 1 / 0", "got ZeroDivisionError: division by zero, expected Python that runs"),
         ("planted:PAPER", "import sys\nsys.exit()", "got SystemExit, expected Python that runs"),
-        ("planted:PAPER", "while True: pass", "got no end within 0.3 s, expected Python that ends"),
         ("planted:PAPER", "x = 1", "has no attribute 'PAPER', expected Python that runs"),
         ("planted:PAPER", "PAPER = 3", "got 3, expected a Paper"),
         ("planted", "x = 1", ", expected a Paper"),
@@ -94,8 +92,6 @@ def plant(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, value: str =
 def test_a_paper_that_cannot_be_had_is_told_in_one_line_and_left_out(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str, text: str, said: str
 ) -> None:
-    if "while" in text:
-        monkeypatch.setattr(outside, "LOADING", 0.3)
     plant(tmp_path, text, monkeypatch, value)
     answer = command("claims", "--json")
     assert answer.status == 0

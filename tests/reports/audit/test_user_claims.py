@@ -3,12 +3,10 @@
 import csv
 import pkgutil
 import re
-import signal
 import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 from functools import cache, partial
 from html import unescape
 from pathlib import Path
@@ -21,16 +19,14 @@ from marginaudit import reports
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, read_dataset
 from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
-from marginaudit.reports.audit import outside
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT
 from marginaudit.reports.audit.ledger import PAPERS, about, chosen
 from marginaudit.reports.audit.user_claims import GROUP, all_claims
-from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.claim import NOT_STATED, Judgement, ProofCondition
 from marginaudit.reports.judgements import Bounded, Decided, Limit
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.series import Series, by_formula, series
-from marginaudit.reports.verdict import Curve, not_applicable
+from marginaudit.reports.verdict import not_applicable
 from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json
 from tests.papers import audit_only, with_claims
 
@@ -175,7 +171,7 @@ def test_claims_of_a_file_are_audited_beside_the_built_in_ones(
         table = {row["claim"]: row["verdict"] for row in csv.DictReader(file)}
     answer = command(*arguments, "--fail-on", "violated")
     assert answer.status == 1
-    assert answer.err.startswith("text that is no JSON\nmore of it\n")
+    assert answer.err.startswith("text that is no JSON\n")
     for name, verdict in VERDICTS.items():
         assert table[name] == verdict
         assert f'id="{name}"' in page
@@ -209,12 +205,10 @@ BAD_FILES = {
     "missing": (None, "mine.py: got No such file or directory, expected a Python file of claims"),
     "syntax": ("a = (\n\n", "mine.py:1: got SyntaxError: '(' was never closed, expected Python that runs"),
     "encoding": (b"a = 1\n'\xe9'\n", "mine.py:"),
-    "zero": (b"\0", "mine.py"),
     "import": ("import math\nimport nosuchmodule\n", "mine.py:2: got ModuleNotFoundError: No module named 'nosuch"),
-    "name": ("def f():\n    return x\nCLAIMS = f()\n", "mine.py:2: got NameError: name 'x' is not defined"),
     "below": ("import json\n\njson.loads('[')\n", "mine.py:3: got JSONDecodeError: "),
     "lines": ("raise ValueError('a\\nb\\x1b')", r"mine.py:1: got ValueError: a\nb\x1b, expected"),
-    "exit": ("import sys\nsys.exit(0)", "mine.py:2: got SystemExit: 0, expected"),
+    "exit": ("import sys\nsys.exit(0)", "mine.py:2: got SystemExit: 0, expected Python that runs"),
     "nothing": ("x = 1", "mine.py: got no CLAIMS, expected CLAIMS = (..), the claims to audit"),
     "none": ("CLAIMS = ()", "mine.py: got no claim in CLAIMS, expected at least one"),
     "number": ("CLAIMS = 3", "mine.py: got 3 as CLAIMS, expected CLAIMS = (..)"),
@@ -223,13 +217,10 @@ BAD_FILES = {
         "def f():\n    yield from ()\n    raise KeyError('k')\n\nCLAIMS = f()",
         "mine.py:3: got KeyError: 'k', expected Python that runs",
     ),
-    "class": (FILE + "CLAIMS = (Claim,)", "mine.py: got <class 'marginaudit.reports.claim.Claim'> as CLAIMS[0]"),
-    "one": (FILE + "CLAIMS = claim('a', print)", "mine.py: got Claim(id='a', "),
     "id": (
         FILE + "CLAIMS = [claim('a/b', print)]",
         "mine.py:7: got ValueError: claim a/b: got 'a/b' as id, expected l",
     ),
-    "no id": (FILE + "CLAIMS = [claim(3, print)]", "mine.py:7: got ValueError: claim 3: got 3 as id, expected text"),
     "unknown": (
         FILE + "CLAIMS = [claim('a', print, ('orthogonal',))]",
         "mine.py: claim a: got the assumption 'orthogonal', expected one of collocation",
@@ -282,25 +273,12 @@ BAD_FILES = {
 }
 
 
-@pytest.mark.parametrize("loop", ["while True:\n    pass", "CLAIMS = (x for x in iter(int, 1) if x)"])
-def test_a_file_without_an_end_is_refused(
-    command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch, loop: str
-) -> None:
-    monkeypatch.setattr(outside, "LOADING", 0.3)
-    Path("mine.py").write_text(f"import math\n{loop}\n")
-    line = command.refused("audit", "example-1", "--claims", "mine.py")
-    assert re.fullmatch(r"mine\.py(:[23])?: got no end within 0.3 s, expected Python that ends", line)
-
-
 @pytest.mark.parametrize("kind", BAD_FILES)
 def test_a_file_whose_claims_cannot_be_had(command: Command, own_folder: Path, kind: str) -> None:
     text, said = BAD_FILES[kind]
     if text is not None:
         Path("mine.py").write_bytes(text if isinstance(text, bytes) else text.encode())
-    for arguments in (["audit", "example-1"], ["claims"], ["hunt", "ntp.example1"]):
-        line = command.refused(*arguments, "--claims", "mine.py")
-        assert said in line
-        assert "expected" in line
+    assert said in command.refused("claims", "--claims", "mine.py")
     assert {path.name for path in own_folder.iterdir()} <= {"mine.py"}
 
 
@@ -320,29 +298,6 @@ def test_a_file_imports_what_lies_beside_it_and_shadows_nothing(monkeypatch: pyt
     assert sys.modules["numpy"] is np
 
 
-def test_an_interrupt_that_a_claims_code_catches_still_ends_the_audit(command: Command, own_folder: Path) -> None:
-    claims_file(
-        FILE
-        + textwrap.dedent("""
-        import signal, time
-
-        def swallows(run):
-            try:
-                signal.raise_signal(signal.SIGINT)
-                time.sleep(9)
-            except BaseException:
-                return Finding(Verdict.HOLDS)
-
-        CLAIMS = (claim("mine.swallows", swallows), claim("mine.later", lambda run: Finding(Verdict.HOLDS)))
-        """)
-    )
-    before = signal.getsignal(signal.SIGINT)
-    answer = command("audit", "example-1", "--claims", "mine.py", *SHORT)
-    assert (answer.status, answer.out, answer.err.strip()) == (130, "", "marginaudit: interrupted")
-    assert signal.getsignal(signal.SIGINT) is before
-    assert [path.name for path in own_folder.iterdir() if path.suffix != ".py" and path.name != "__pycache__"] == []
-
-
 def test_no_public_name_is_also_a_modules() -> None:
     """Else what `from marginaudit.reports import series` gives would depend on what was imported before."""
     modules = {module.name for module in pkgutil.iter_modules(reports.__path__)}
@@ -350,102 +305,18 @@ def test_no_public_name_is_also_a_modules() -> None:
     assert modules.isdisjoint(reports.__all__)
 
 
-# what a claim's code hands back
-
-
-@pytest.mark.parametrize("number", [float("nan"), np.float32("nan"), "1", 1j, True, [1.0], Fraction(10**400)])
-@pytest.mark.parametrize("field", ["measured", "bound", "slack"])
-def test_what_is_no_number_is_broken(field: str, number: Any) -> None:
-    found = decided(replace(Finding(Verdict.HOLDS), **{field: number})).judge(short())
-    assert found.verdict is Verdict.BROKEN
-    assert f"as {field}" in found.detail
-
-
-@pytest.mark.parametrize("field", ["worst_step", "first_violation", "informative_from"])
-def test_what_is_no_step_is_broken(field: str) -> None:
-    for step in (float("nan"), float("inf"), "1", False):
-        found = decided(replace(Finding(Verdict.HOLDS), **{field: step})).judge(short())  # type: ignore[arg-type]
-        assert (found.verdict, f"as {field}" in found.detail) == (Verdict.BROKEN, True)
-
-
-def test_a_position_need_not_be_whole() -> None:
-    for step, shown in ((1.5, 1.5), (np.float64(3.0), 3), (10**99, 10**99)):
-        found = decided(replace(Finding(Verdict.HOLDS), worst_step=step)).judge(short())
-        assert (found.verdict, found.worst_step, type(found.worst_step)) == (Verdict.HOLDS, shown, type(shown))
+# how a claim fails
 
 
 @pytest.mark.parametrize(
-    "found",
-    [
-        None,
-        True,
-        Verdict.HOLDS,
-        "holds",
-        Finding("true"),  # type: ignore[arg-type]
-        Finding(Verdict.HOLDS, "sure"),  # type: ignore[arg-type]
-        Finding(Verdict.HOLDS, detail=3),  # type: ignore[arg-type]
-        Finding(Verdict.HOLDS, detail="\ud800"),
-        Finding(Verdict.HOLDS, witness={"set": {1}}),
-        Finding(Verdict.HOLDS, witness={"third": Fraction(1, 3)}),
-        Finding(Verdict.HOLDS, witness={("a", "b"): 1}),  # type: ignore[dict-item]
-    ],
+    ("value", "radius", "said"), [(np.nan, 0.0, "entry 1 is"), (1.0, np.nan, "the error bar of entry 1 is")]
 )
-def test_what_is_no_finding_is_broken(found: object) -> None:
-    judged = decided(found).judge(short())
-    assert judged.verdict is Verdict.BROKEN
-    assert judged.detail.startswith("Its code returned ")
-
-
-def test_plain_numbers_come_out_of_numpy_ones_and_fractions() -> None:
-    curve = Curve([1], [2.0])
-    found = Finding(
-        "holds",  # type: ignore[arg-type]
-        "exact",  # type: ignore[arg-type]
-        measured=np.float32(0.5),  # type: ignore[arg-type]
-        bound=Fraction(1, 4),  # type: ignore[arg-type]
-        slack=np.inf,
-        worst_step=np.int64(7),  # type: ignore[arg-type]
-        witness={"row": np.arange(2), "nan": np.nan},
-        curve=curve,
-    )
-    plain = checked(found)
-    assert plain.verdict is Verdict.HOLDS
-    assert plain.evidence is Evidence.EXACT
-    assert [type(v) for v in (plain.measured, plain.bound, plain.slack, plain.worst_step)] == [float, float, float, int]
-    assert (plain.measured, plain.bound, plain.worst_step, plain.curve) == (0.5, 0.25, 7, curve)
-    with pytest.raises(Unreportable, match="expected a Finding"):
-        checked(3)
-
-
-def test_nan_in_a_series_is_broken() -> None:
+def test_nan_in_a_series_is_broken(value: float, radius: float, said: str) -> None:
     def measured(_: Run) -> Series:
-        return series([1.0, np.nan], radius=[0.0, np.nan], step=np.array([1, 2]))
-
-    found = claim(Bounded(measured, upper=lambda _, t: t)).judge(short())
-    assert found.verdict is Verdict.BROKEN
-    assert "entry 1 is not a number" in found.detail
-
-
-def test_nan_for_an_error_bar_is_broken() -> None:
-    def measured(_: Run) -> Series:
-        return series([1.0, 1.0], radius=[0.0, np.nan], step=np.array([1, 2]))
+        return series([1.0, value], radius=[0.0, radius], step=np.array([1, 2]))
 
     found = claim(Bounded(measured, upper=lambda _, t: 2 * t)).judge(short())
-    assert found.verdict is Verdict.BROKEN
-    assert "the error bar of entry 1 is not a number" in found.detail
-
-
-def test_an_error_that_cannot_be_shown_is_broken() -> None:
-    class MuteError(Exception):
-        def __str__(self) -> str:
-            raise RuntimeError("no")
-
-    def fails(_: Run) -> Any:
-        raise MuteError
-
-    found = claim(Decided(fails, kind="test")).judge(short())
-    assert found.verdict is Verdict.BROKEN
-    assert found.detail.startswith("MuteError: its message cannot be shown, RuntimeError (in fails")
+    assert (found.verdict, f"{said} not a number" in found.detail) == (Verdict.BROKEN, True)
 
 
 @pytest.mark.parametrize("field", ["source", "statement", "formula", "instead"])
@@ -547,13 +418,9 @@ def test_an_installed_package_brings_claims(command: Command, tmp_path: Path) ->
     ("value", "text", "said"),
     [
         ("planted:CLAIMS", "x = 1 / 0", "got ZeroDivisionError: division by zero, expected"),
-        ("planted:CLAIMS", "import sys\nsys.exit()", "got SystemExit, expected"),
         ("planted:CLAIMS", "x = 1", "got AttributeError: module 'planted' has no attribute 'CLAIMS'"),
         ("nosuchmodule:CLAIMS", "", "got ModuleNotFoundError: No module named 'nosuchmodule'"),
         ("planted", "x = 1", "got <module 'planted' from"),
-        ("not a value", "x = 1", "not a value: got "),
-        ("planted:CLAIMS", "CLAIMS = []", "got no claim in CLAIMS"),
-        ("planted:CLAIMS", "CLAIMS = [3]", "got 3 as CLAIMS[0], expected a Claim"),
         ("planted:CLAIMS", FILE + "CLAIMS = [claim('ntp.example1', print)]", "claim ntp.example1: got an id"),
     ],
 )

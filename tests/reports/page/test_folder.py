@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -155,6 +156,28 @@ def test_killed_at_every_file_operation(folder: Path) -> None:
         assert contents(folder) == OLD | MINE, operation
     assert mixed > 3
     assert contents(folder) == NEWER | MINE
+
+
+def test_a_first_report_that_was_killed_is_no_folder_of_another(tmp_path: Path) -> None:
+    operation = 0
+    while killed_at(operation := operation + 1, lambda: replace(tmp_path / "new")):
+        replace(tmp_path / "new", OLD)
+        assert contents(tmp_path / "new") == OLD
+        shutil.rmtree(tmp_path / "new")
+    assert operation > 10
+
+
+def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Path] = []
+    read_bytes = Path.read_bytes
+
+    def counted(path: Path) -> bytes:
+        read.append(path)
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", counted)
+    replace(folder)
+    assert len(read) == len(set(read)) == len(OLD)
 
 
 def test_many_at_the_same_time(folder: Path) -> None:

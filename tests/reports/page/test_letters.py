@@ -3,13 +3,9 @@
 import csv
 import io
 
-import pytest
-
-from marginaudit.reports.checked import Unreportable, _step
 from marginaudit.reports.grid import brief
 from marginaudit.reports.page import formats, html
 from marginaudit.reports.page.files import json_text
-from marginaudit.reports.series import FARTHEST_STEP
 
 
 def test_a_letter_stays_a_letter() -> None:
@@ -35,12 +31,3 @@ def test_a_norm_is_exact_where_it_can_be() -> None:
     assert html._norm({"norm_squared": None, "status": "infeasible"}) == "infeasible"
     assert html._norm({"norm_squared": 1.5, "norm_squared_exact": "3/2"}) == "3/2"
     assert html._norm({"norm_squared": 1.23456, "norm_squared_exact": None}) == "1.235"
-
-
-def test_a_position_has_a_hundred_digits_at_most() -> None:
-    assert _step("at", FARTHEST_STEP) == 10**100
-    assert _step("at", -FARTHEST_STEP) == -(10**100)
-    with pytest.raises(Unreportable, match="more than 100 digits as at"):
-        _step("at", FARTHEST_STEP + 1)
-    assert isinstance(_step("at", 2.0**60), int)
-    assert isinstance(_step("at", 1e101), float)

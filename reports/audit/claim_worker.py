@@ -1,0 +1,55 @@
+"""A user's claim judged in a process forked for it, where all stays that the claim changes, breaks or never ends."""
+
+import os
+import signal
+import sys
+from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any
+
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.run import BaseRun
+from marginaudit.reports.verdict import Finding, Verdict
+from marginaudit.reports.workers import forking, leave_with
+
+LONGEST_WAIT = 2e6
+"""Seconds that can be waited for an answer: poll(2) counts milliseconds in 32 bits."""
+
+
+def judged_in_worker(claim: Claim, run: BaseRun[Any], seconds: float) -> Finding:
+    """`Claim.judge` in a forked process; `broken` where no finding comes from there in time."""
+    answers, answer = Pipe(duplex=False)
+    parent = os.getpid()
+    with forking():
+        worker = os.fork()
+        if not worker:
+            _answer(claim, run, answer, parent)
+    answer.close()
+    in_time, found = True, None
+    try:
+        with answers, suppress(Exception):  # whatever unpickling raises of half an answer, or of none
+            in_time = answers.poll(min(seconds, LONGEST_WAIT))
+            found = answers.recv() if in_time else None
+    finally:
+        os.kill(worker, signal.SIGKILL)
+        status = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
+    if isinstance(found, Finding):
+        return found
+    ended = f"exit status {status}" if status >= 0 else signal.strsignal(-status)
+    late = f"Its code was ended after {seconds:g} s (--claim-timeout)."
+    return Finding(Verdict.BROKEN, detail=f"Its process gave no finding ({ended})." if in_time else late)
+
+
+def _answer(claim: Claim, run: BaseRun[Any], answer: Connection, parent: int) -> None:
+    """Send the finding from this process, and end it past whatever waits for the end of the one it was forked from."""
+    try:
+        leave_with(parent)
+        os.dup2(2, 1)
+        printed = sys.stdout = sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+        found = Claim.judge(claim, run)
+        with suppress(ValueError, OSError):  # the claim has closed it
+            printed.flush()
+        answer.send(found)
+    finally:
+        os._exit(1)

@@ -1,0 +1,268 @@
+"""Users' claims in workers: what they change, print or break stays there, and what they find comes back."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+import marginaudit
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports import LEDGER, Claim, Finding, Verdict
+from marginaudit.reports.audit import auditing, claim_worker
+from marginaudit.reports.audit.claim_worker import judged_in_worker
+from marginaudit.reports.judgements import Decided
+from marginaudit.reports.ntp import Config, Run
+from tests.command_line import SHORT, Command, strict_json
+from tests.papers import audit_only
+from tests.reports.processes import alive, children, until
+
+FILE = """
+import decimal, os, signal, sys, time
+import matplotlib as mpl
+import numpy as np
+from marginaudit.reports import Claim, Finding, Verdict
+from marginaudit.reports.judgements import Decided
+
+HOLDS = Finding(Verdict.HOLDS)
+CLAIMS = []
+
+def claim(decide):
+    judgement = Decided(decide, kind="test")
+    name = "mine." + decide.__name__
+    CLAIMS.append(Claim(id=name, source="", statement="", formula="1", assumptions=(), judgement=judgement))
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    audit_only(monkeypatch, "ntp.prop")
+    yield tmp_path
+    sys.modules.pop("claims_of_mine", None)
+
+
+def audited(command: Command, text: str, *arguments: object) -> dict[str, dict[str, Any]]:
+    """Rows of an audit of example-1 with the claims of a file, by claim."""
+    Path("mine.py").write_text(FILE + text, encoding="utf-8")
+    rows = command.json("audit", "example-1", "--claims", "mine.py", *SHORT, "--out", "mine", *arguments)["verdicts"]
+    return {row["claim"].removeprefix("mine."): row for row in rows}
+
+
+def claim(decide: Callable[[Run], Any]) -> Claim:
+    judgement = Decided(decide, kind="test")
+    return Claim(id="mine", source="", statement="", formula="1", assumptions=(), judgement=judgement)
+
+
+def short() -> Run:
+    return Run(CASES["example-1"](), Config(steps1=5, steps2=5))
+
+
+CHANGES = """
+def fingerprint(run):
+    found = [run.training.stage2.norm.sum(), run.kq.norm_squared, run.trained.B.sum(), len(run.dataset.index)]
+    found += [np.random.random(), os.umask(0), len(os.getcwd()), len(os.environ), len(CLAIMS)]
+    found += [decimal.getcontext().prec, mpl.rcParams["font.size"], np.get_printoptions()["precision"]]
+    return float(sum(found))
+
+def first(run): return Finding(Verdict.HOLDS, measured=fingerprint(run))
+claim(first)
+def changes(run):
+    run.training.stage2.norm[:] = 0
+    run.trained.B[0, 0] = 7
+    run.dataset.index.clear()
+    object.__setattr__(run.dataset, "vocabulary", ())
+    run.__dict__.clear()
+    CLAIMS.clear()
+    np.random.seed(3); np.set_printoptions(precision=2); decimal.getcontext().prec = 3
+    os.umask(0o777); os.chdir("/"); os.environ.clear(); mpl.rcParams["font.size"] = 99
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.stdout.close(); sys.stderr = None
+    os.closerange(0, 3)
+    return HOLDS
+claim(changes)
+def last(run): return Finding(Verdict.HOLDS, measured=fingerprint(run))
+claim(last)
+"""
+
+
+def test_what_a_claim_changes_reaches_nothing_else(command: Command) -> None:
+    assert command("audit", "example-1", *SHORT, "--out", "without").status == 0
+    rows = audited(command, CHANGES)
+    assert [rows[name]["verdict"] for name in ("first", "changes", "last")] == ["holds"] * 3
+    assert rows["first"]["measured"] == rows["last"]["measured"]
+    without, mine = (strict_json(Path(folder, "report.json").read_text("utf-8")) for folder in ("without", "mine"))
+    assert mine["datasets"] == without["datasets"]
+    assert [row for row in mine["verdicts"] if not row["claim"].startswith("mine.")] == without["verdicts"]
+    for path in Path("without/trajectories").iterdir():
+        assert (Path("mine/trajectories") / path.name).read_bytes() == path.read_bytes()
+
+
+ENDS = """
+def raises(run): raise ValueError("x" * 10**6)
+claim(raises)
+def exits(run): sys.exit("bye")
+claim(exits)
+def leaves(run): os._exit(3)
+claim(leaves)
+def killed(run): os.kill(os.getpid(), signal.SIGKILL)
+claim(killed)
+def memory(run): return [0] * 10**18
+claim(memory)
+def deep(run): return deep(run)
+claim(deep)
+def lazily(run): yield HOLDS
+claim(lazily)
+class Mute(Exception):
+    def __str__(self): raise RuntimeError("no")
+def mute(run): raise Mute
+claim(mute)
+def endless(run):
+    while True:
+        try:
+            time.sleep(9)
+        except BaseException:
+            pass
+claim(endless)
+def after(run): return HOLDS
+claim(after)
+"""
+SAID = {
+    "raises": "ValueError: xxx",
+    "exits": "SystemExit: bye (in exits, mine.py line",
+    "leaves": "Its process gave no finding (exit status 3).",
+    "killed": "Its process gave no finding (Killed).",
+    "memory": "MemoryError (in memory",
+    "deep": "RecursionError: maximum recursion depth exceeded",
+    "lazily": "Its code returned a value of type generator, expected a Finding.",
+    "mute": "Its process gave no finding (exit status 1).",
+    "endless": "Its code was ended after 1 s (--claim-timeout).",
+}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_claim_that_gives_no_finding_is_broken_and_the_audit_goes_on(command: Command, jobs: int) -> None:
+    rows = audited(command, ENDS, "free-20", "--jobs", jobs, "--claim-timeout", 1)
+    assert {name: row["verdict"] for name, row in rows.items() if row["claim"].startswith("mine.")} == {
+        **dict.fromkeys(SAID, "broken"),
+        "after": "holds",
+    }
+    for name, said in SAID.items():
+        assert rows[name]["detail"].startswith(said), rows[name]["detail"][:300]
+    assert len(rows["raises"]["detail"]) < 1100
+    assert rows["ntp.prop1.norm"]["verdict"] == "holds"
+    assert not children(os.getpid())
+
+
+def test_the_limit_has_a_default(command: Command) -> None:
+    assert "[default: 600.0]" in " ".join(command("audit", "--help").out.split())
+    assert command.refused("audit", "--claim-timeout", 0).startswith("--claim-timeout: got '0', expected a positive")
+
+
+def test_what_a_claim_prints_goes_to_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
+    def prints(_: Run) -> Finding:
+        print("one")
+        os.write(1, b"two\n")
+        sys.stderr.write("three, half a line")
+        return Finding(Verdict.HOLDS)
+
+    assert judged_in_worker(claim(prints), short(), 9).verdict is Verdict.HOLDS
+    assert capfd.readouterr() == ("", "one\ntwo\nthree, half a line")
+
+
+def test_an_interrupt_ends_the_audit_whatever_the_claim_does_with_it(command: Command, own_folder: Path) -> None:
+    Path("mine.py").write_text(
+        FILE
+        + """
+def interrupts(run):
+    os.kill(os.getppid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(60)
+claim(interrupts)
+"""
+    )
+    before = signal.getsignal(signal.SIGINT)
+    answer = command("audit", "example-1", "--claims", "mine.py", *SHORT)
+    assert (answer.status, answer.out, answer.err.strip()) == (130, "", "marginaudit: interrupted")
+    assert signal.getsignal(signal.SIGINT) is before
+    assert not children(os.getpid())
+    assert {path.name for path in own_folder.iterdir()} <= {"mine.py", "__pycache__"}
+
+
+def test_a_worker_ends_with_its_client() -> None:
+    def sleeps(_: Run) -> Any:
+        Path("asleep").touch()
+        time.sleep(60)
+
+    client = os.fork()
+    if not client:
+        judged_in_worker(claim(sleeps), short(), 99)
+        os._exit(0)
+    until(Path("asleep").exists)
+    [worker] = children(client)
+    os.kill(client, signal.SIGKILL)
+    os.waitpid(client, 0)
+    until(lambda: not alive(worker))
+
+
+def test_the_finding_comes_back_with_its_curve() -> None:
+    own, run = LEDGER["ntp.theorem1.norm"], short()
+    found = judged_in_worker(own, run, 1e300)
+    assert found == own.judge(run)
+    assert found.curve is not None
+
+
+@pytest.mark.parametrize("answer", [lambda pipe: pipe.send_bytes(b"garbage"), lambda pipe: pipe.send(3)])
+def test_an_answer_that_is_no_finding_is_broken(answer: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(_claim: Claim, _run: Run, pipe: Any, _parent: int) -> None:
+        answer(pipe)
+        os._exit(0)
+
+    monkeypatch.setattr(claim_worker, "_answer", other)
+    found = judged_in_worker(claim(lambda _: None), short(), 9)
+    assert found.verdict is Verdict.BROKEN
+    assert found.detail.startswith("Its process gave no finding (")
+
+
+def facts(run: Run) -> Finding:
+    threads = {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+    witness = {"process": os.getpid(), "trained": "trained" in run.__dict__, "threads": sorted(threads)}
+    return Finding(Verdict.HOLDS, witness=witness)
+
+
+def test_a_claim_made_in_python_is_judged_in_a_worker_beside_threads_of_python() -> None:
+    """On one thread, once the run is trained."""
+    ended = threading.Event()
+    beside = threading.Thread(target=ended.wait, args=[60])
+    beside.start()
+    try:
+        with threadpool_limits(2):
+            np.ones((300, 300)) @ np.ones((300, 300))
+            report = marginaudit.audit("example-1", claims=[claim(lambda run: facts(run))], config={"steps2": 5})
+    finally:
+        ended.set()
+        beside.join()
+    found = report.verdict("mine").witness
+    assert found is not None
+    assert (found["trained"], found["threads"], found["process"] != os.getpid()) == (True, [1], True)
+
+
+def test_where_nothing_can_be_forked_it_is_judged_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auditing, "forkable", lambda **_: False)
+    found = marginaudit.audit("example-1", claims=[claim(facts)], config={"steps2": 5}).verdict("mine").witness
+    assert found is not None
+    assert found["process"] == os.getpid()
+
+
+def test_for_claims_of_the_paper_nothing_is_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(auditing, "forkable")
+    monkeypatch.delattr(auditing, "judged_in_worker")
+    assert marginaudit.audit("example-1", claims="ntp.prop2.*", config={"steps2": 5}).rows
