@@ -1,11 +1,12 @@
 """Theorem 5 and Corollary 1 of arXiv 2305.16380: Y in closed form, and how fast its residuals fall.
 
-From Remark 2 on the source writes h for h*, and Theorem 5 is judged so. Its variant for any step size, and Corollary 1,
-have the continuous h at N-bar, so that theta and sigma take up the difference.
+From Remark 2 on the source writes h for h*, and both are judged so. Theorem 5's variant for any step size, and the
+re-derived Corollary 1, have the continuous h at N-bar, so that theta and sigma take up the difference.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from flint import arb, arb_mat
@@ -127,12 +128,17 @@ def residuals(run: ClassRun) -> Series:
     return _entries(run, [errors((f * A).tolist()[0], n, run.M) for n, f in enumerate(features(run.overlap))])
 
 
-def eq_71(run: ClassRun) -> Series:
-    """(M-1)/(M-1+exp(M h(N-bar))) (1+sigma_n) zeta_n of each class."""
-    at, M = _rows(run), run.M
+def eq_71(run: ClassRun, law: Law) -> Series:
+    """(M-1)/(M-1+exp(M h(N-bar))) (1+sigma_n) zeta_n of each class, h the law's."""
+    at, M = _rows(run, law), run.M
     [share] = of(at.mean.share)
     left = [(1 + sigma) * share for sigma in of(at.sigma)]
     return _entries(run, rows_of(left, M).tolist())
+
+
+def _eq71(law: Law) -> Equal:
+    expected = partial(eq_71, law=law)
+    return Equal(measure=residuals, expected=expected, scale=_size(expected))
 
 
 def _size(side: Callable[[ClassRun], Series]) -> Callable[[ClassRun], NDArray[np.float64]]:
@@ -151,10 +157,10 @@ def thetas(delta: float, law: Law) -> Callable[[ClassRun], Series]:
 
 
 def sigmas(delta: float, late: bool) -> Callable[[ClassRun], Series]:
-    """The (1-delta)-quantile of |sigma| of a class, along N; all classes have one law."""
+    """The (1-delta)-quantile of |sigma| of a class, along N, h standing for h*; all classes have one law."""
 
     def measure(run: ClassRun) -> Series:
-        found = drawn(run, fluctuation)
+        found = drawn(run, stepped_fluctuation)
         step = found.step
         kept = step >= (late_from(run, delta, step) if late else 0)
         if not kept.any():
@@ -382,7 +388,7 @@ COROLLARY1 = Claim(
     id="snap.corollary1",
     source=f"{SOURCE}, Corollary 1, eq. 71",
     statement=(
-        "There e_n - alpha_n = (M-1)/(M-1+exp(M h(N-bar))) (1+sigma) zeta_n; with probability 1 - delta |sigma| is at "
+        "There, h standing for h*, e_n - alpha_n = (M-1)/(M-1+exp(M h(N-bar))) (1+sigma) zeta_n; with probability 1 - delta |sigma| is at "
         "most of the order of eta_Y sqrt(N ln(1/delta)), and of K/sqrt(N) sqrt(ln(1/delta)) for N >> K(sqrt(N "
         "ln(1/delta)) + 2(1+omega_1) ln M/eta_Y); all ||e_n - alpha_n|| are at most epsilon after O(K/(epsilon eta_Y) "
         f"log(M/epsilon)) steps. Sigma is each class's own; {with_h_star}."
@@ -392,7 +398,7 @@ COROLLARY1 = Claim(
     assumptions=(*THEOREM_5, RANGE_R),
     judgement=Parts(
         {
-            "Eq. 71": Equal(measure=residuals, expected=eq_71, scale=_size(eq_71)),
+            "Eq. 71": _eq71(stepped_fluctuation),
             **{
                 f"Sigma, delta = {delta:g}": HiddenConstant(measure=sigmas(delta, late=False), shape=growing(delta))
                 for delta in DELTAS
@@ -451,7 +457,7 @@ COROLLARY1_REDERIVED = Claim(
     assumptions=("uniform_classes",),
     judgement=Parts(
         {
-            "Eq. 71": Equal(measure=residuals, expected=eq_71, scale=_size(eq_71)),
+            "Eq. 71": _eq71(fluctuation),
             "The chance of a sigma beyond eta_Y R": _rarely(late=False),
             "The chance of a sigma beyond 5 R/N-bar, late": _rarely(late=True),
             "Steps": Bounded(measure=lambda run: steps_enough(run)[0], upper=lambda run, _: steps_enough(run)[1]),

@@ -124,7 +124,7 @@ def test_what_every_part_is_measured_on_is_drawn_once(monkeypatch: pytest.Monkey
     monkeypatch.setattr(f"{claims}.chance.class_counts", counted("counts", class_counts))
     monkeypatch.setattr(f"{claims}.decoder.descended", counted("descended", descended))
     on = ClassRun(CASES["snap-single"](), ClassConfig(steps=10**6, seeds=20))
-    for claim in (THEOREM5_ANY_STEP, COROLLARY1):
+    for claim in (THEOREM5, COROLLARY1):
         claim.judge(on)
     assert calls == {"counts": 1, "descended": 1}
 
