@@ -14,7 +14,7 @@ from marginaudit.reports.series import Series, rounded, series
 from marginaudit.reports.snap.claims.backpropagated import ASSUMPTIONS
 from marginaudit.reports.snap.claims.ball_descent import BITS, ball, gradients
 from marginaudit.reports.snap.claims.conditions import late_steps, outside_range_r
-from marginaudit.reports.snap.claims.moving import no_path
+from marginaudit.reports.snap.eq10 import no_path
 from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.attention import NotIntegrated, descend_both, features, rates, scan_end, snap_start

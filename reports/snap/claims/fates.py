@@ -12,19 +12,19 @@ from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.claims.backpropagated import ABOVE_ZERO
 from marginaudit.reports.snap.claims.conditions import THEOREM_5
-from marginaudit.reports.snap.claims.moving import (
+from marginaudit.reports.snap.claims.overlaps import BELOW_ZERO
+from marginaudit.reports.snap.eq10 import (
     EQ_10,
+    assumption_2_never_met,
     at_start,
     common_pairs,
     distinct_pairs,
-    kept,
-    moving,
-    never_weak,
+    how_long_assumption_2_holds,
+    meets_assumption_2,
     no_equation,
     no_path,
-    weak,
+    rates_along,
 )
-from marginaudit.reports.snap.claims.overlaps import BELOW_ZERO
 from marginaudit.reports.snap.run import ClassRun
 
 SOURCE = "arXiv 2305.16380"
@@ -41,12 +41,12 @@ def extreme(run: ClassRun, pairs: Pairs, sign: int, *, where_weak: bool = False)
 
     Or at those steps alone at which Assumption 2 holds.
     """
-    seen, chosen = moving(run), pairs(run)
+    seen, chosen = rates_along(run), pairs(run)
     if not len(chosen):
         return series([], radius=0, step=np.array([], dtype=np.int64))
     found = seen.z_dot(chosen) * run.eta_Z
     at = np.argmin(sign * found.value - found.error, axis=1)
-    rows = np.flatnonzero(weak(run)) if where_weak else np.arange(len(at))
+    rows = np.flatnonzero(meets_assumption_2(run)) if where_weak else np.arange(len(at))
     names = [run.path.logits.names[chosen[i]] for i in at[rows]]
     return series(
         found.value[rows, at[rows]],
@@ -88,13 +88,13 @@ def _below(_: ClassRun, t: NDArray[np.float64]) -> NDArray[np.float64]:
 def _gain(name: str, *, from_zero: bool) -> Parts:
     found = Bounded(measure=lambda run: extreme(run, distinct_pairs, 1, where_weak=not from_zero), lower=_above)
     first = Bounded(measure=lambda run: starting(run, distinct_pairs), lower=_above)
-    return Parts({name: found} | ({AT_FIRST: first} if from_zero else {}), note=kept)
+    return Parts({name: found} | ({AT_FIRST: first} if from_zero else {}), note=how_long_assumption_2_holds)
 
 
 def _lose(name: str, *, from_zero: bool) -> Parts:
     found = Bounded(measure=lambda run: extreme(run, common_pairs, -1, where_weak=not from_zero), upper=_below)
     first = Bounded(measure=lambda run: starting(run, common_pairs), upper=_below)
-    return Parts({name: found} | ({AT_FIRST: first} if from_zero else {}), note=kept)
+    return Parts({name: found} | ({AT_FIRST: first} if from_zero else {}), note=how_long_assumption_2_holds)
 
 
 DISTINCT = Claim(
@@ -107,7 +107,7 @@ DISTINCT = Claim(
     formula=r"l\in G_{DT}(n)\ \Rightarrow\ \dot z_{\psi(n)l}=\eta_Zf_{nl}^2\xi_n\gt 0",
     assumptions=("uniform_classes",),
     judgement=_gain("Distinct tokens", from_zero=False),
-    absent=lambda run: nothing_distinct(run) or never_weak(run),
+    absent=lambda run: nothing_distinct(run) or assumption_2_never_met(run),
 )
 
 DISTINCT_FROM_ZERO = replace(
@@ -135,7 +135,7 @@ COMMON = Claim(
     r"\dot z_{ml}=-\eta_Z\sum_{n\in\psi^{-1}(m)}(1-f_{nl}^2)\xi_n\lt 0",
     assumptions=("uniform_classes", *ONE_COMMON),
     judgement=_lose("The common token", from_zero=False),
-    absent=lambda run: nothing_common(run) or never_weak(run),
+    absent=lambda run: nothing_common(run) or assumption_2_never_met(run),
 )
 
 COMMON_FROM_ZERO = replace(

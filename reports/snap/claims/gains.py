@@ -12,7 +12,14 @@ from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.claims.backpropagated import ABOVE_ZERO
 from marginaudit.reports.snap.claims.conditions import THEOREM_5
-from marginaudit.reports.snap.claims.moving import EQ_10, kept, moving, no_equation, no_path, weak
+from marginaudit.reports.snap.eq10 import (
+    EQ_10,
+    how_long_assumption_2_holds,
+    meets_assumption_2,
+    no_equation,
+    no_path,
+    rates_along,
+)
 from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.attention import Logits
@@ -200,12 +207,12 @@ def _deviation(run: ClassRun) -> str:
 
 @once_a_run
 def dominating(run: ClassRun, while_weak: bool) -> list[tuple[int, str, int]]:
-    """Each class with its most probable distinct token, and for how many of `moving`'s steps its common tokens lose.
+    """Each class, its most probable distinct token, and at how many first steps of `rates_along` its common tokens lose.
 
-    Or for how many they lose and Assumption 2 keeps holding. Classes of which some gain from the start, or that have no
+    Or at how many they lose and Assumption 2 keeps holding. Classes of which some gain from the start, or that have no
     distinct token, are left out.
     """
-    seen, common, own = moving(run), set(common_tokens(run.dataset)), distinct_tokens(run.dataset)
+    seen, common, own = rates_along(run), set(common_tokens(run.dataset)), distinct_tokens(run.dataset)
     found = []
     for n, c in enumerate(run.dataset.classes):
         if not own[c.next]:
@@ -214,7 +221,7 @@ def dominating(run: ClassRun, while_weak: bool) -> list[tuple[int, str, int]]:
         rate = seen.z_dot(lost)
         loses = np.asarray((rate.value + rate.error < 0).all(axis=1), dtype=bool).ravel()
         if while_weak:
-            loses = loses & weak(run)
+            loses = loses & meets_assumption_2(run)
         upto = len(loses) if loses.all() else int(np.argmin(loses))
         if upto:
             found.append((n, max(own[c.next], key=lambda token: c.probabilities[token]), upto))
@@ -223,7 +230,7 @@ def dominating(run: ClassRun, while_weak: bool) -> list[tuple[int, str, int]]:
 
 def _gather(run: ClassRun, what: str, while_weak: bool) -> Series:
     """Of each dominating token: its exponent 2 z, f-dot/f or z-dot, along steps."""
-    seen = moving(run)
+    seen = rates_along(run)
     values, bars, steps, label = [], [], [], []
     for n, l, upto in dominating(run, while_weak):  # noqa: E741
         i = run.path.logits.position(n, l)
@@ -244,7 +251,7 @@ def _gather(run: ClassRun, what: str, while_weak: bool) -> Series:
 
 def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
     """eta_Z times z-dot of a pair, or f-dot/f = z-dot minus the mean of z-dot over f_n^2, at each step."""
-    seen, logits, c = moving(run), run.path.logits, run.dataset.classes[n]
+    seen, logits, c = rates_along(run), run.path.logits, run.dataset.classes[n]
     own = np.array([logits.position(n, l) for l in c.support], dtype=np.int64)  # noqa: E741
     column = [run.dataset.contextual.index(l) for l in c.support]  # noqa: E741
     value, error = [], []
@@ -258,7 +265,7 @@ def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
 
 def _growths(run: ClassRun, while_weak: bool, share: bool) -> NDArray[np.float64]:
     """2 B_n, or 2 f_nl0(0)^2 B_n, at the entries of `_gather`."""
-    seen, found = moving(run), []
+    seen, found = rates_along(run), []
     for n, l, upto in dominating(run, while_weak):  # noqa: E741
         f = run.dataset.overlap.F[run.dataset.contextual.index(l), n] if share else 1.0
         found.append(2 * f**2 * seen.path.B.value[:upto, n])
@@ -280,7 +287,7 @@ def _eq_12(*, while_weak: bool) -> Parts:
             "z": Bounded(measure=lambda run: _gather(run, "z", while_weak), lower=_above_zero),
             "f": Bounded(measure=lambda run: _gather(run, "f", while_weak), lower=_above_zero),
         },
-        note=kept,
+        note=how_long_assumption_2_holds,
     )
 
 

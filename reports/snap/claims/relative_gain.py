@@ -13,7 +13,7 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.claims.backpropagated import ABOVE_ZERO
 from marginaudit.reports.snap.claims.conditions import THEOREM_5
 from marginaudit.reports.snap.claims.gains import LARGEST_Z, MOST_PAIRS, squared_ratio
-from marginaudit.reports.snap.claims.moving import EQ_10, moving, no_path, stacked
+from marginaudit.reports.snap.eq10 import EQ_10, no_path, rates_along, stacked
 from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit import Approximation
@@ -51,7 +51,7 @@ def both_sides(run: ClassRun) -> tuple[Series, Series]:
     BeyondTheRun
         Powers of z, or of a ratio of probabilities, leave float64.
     """
-    seen, left, right, label = moving(run), [], [], []
+    seen, left, right, label = rates_along(run), [], [], []
     z, step = seen.path.z, seen.step
     if not np.abs(z.value).max(initial=0.0) + z.error.max(initial=0.0) < LARGEST_Z:
         raise BeyondTheRun(f"z leaves the numbers up to {LARGEST_Z:g}, of whose powers float64 has products")

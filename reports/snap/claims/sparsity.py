@@ -13,8 +13,8 @@ from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.claims.chance import ranks
+from marginaudit.reports.snap.figure6 import CELLS, FIRST_SEEDS, LR_Z, NUM_LAST, RATIOS, Cell, is_syn_medium, scores
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.section_8 import CELLS, FIRST_SEEDS, LR_Z, NUM_LAST, RATIOS, Cell, is_syn_medium, scores
 from marginaudit.training.snap.sgd import entropy_of_distinct
 
 THRESHOLD = 2.0

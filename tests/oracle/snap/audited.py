@@ -12,8 +12,8 @@ from marginaudit.orders.snap import classes_from_document, classes_to_document
 from marginaudit.reports.audit.auditing import audit
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.snap import binomial
-from marginaudit.reports.snap.claims import attention, concentration, moving, transition
+from marginaudit.reports.snap import binomial, eq10
+from marginaudit.reports.snap.claims import attention, concentration, transition
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.snap.setting import no_growth
@@ -185,11 +185,11 @@ def _attention(run: ClassRun) -> Iterator[Number]:
     if run.M < 4:
         return
     try:
-        if moving.no_path(run):
+        if eq10.no_path(run):
             return
     except BeyondTheRun:
         return
-    seen, logits = moving.moving(run), run.path.logits
+    seen, logits = eq10.rates_along(run), run.path.logits
     for i in _seen(len(seen.step), SEEN):
         t = int(seen.step[i])
         z, B, rate = seen.path.z[i], seen.path.B[i], seen.found[i]

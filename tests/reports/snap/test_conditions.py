@@ -27,9 +27,9 @@ from marginaudit.reports.snap.claims import (
     speed,
 )
 from marginaudit.reports.snap.claims.ball_descent import bits_a_step, errors
-from marginaudit.reports.snap.facts import records
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.snap.setting import no_growth
+from marginaudit.reports.snap.tables import records
 from marginaudit.training.snap.limit import (
     Approximation,
     class_counts,

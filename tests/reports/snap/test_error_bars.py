@@ -32,8 +32,8 @@ from marginaudit.reports.snap.claims import (
     transition,
 )
 from marginaudit.reports.snap.claims.chance import largest, quantile, ranks
-from marginaudit.reports.snap.claims.moving import common_pairs, distinct_pairs, moving
 from marginaudit.reports.snap.claims.transition import SLOWER
+from marginaudit.reports.snap.eq10 import common_pairs, distinct_pairs, rates_along
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Evidence
 from marginaudit.training.snap.attention import follow_common
@@ -250,7 +250,7 @@ def common(at: ClassRun, times: Any, of: float) -> tuple[Any, ...]:
 def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where z and rates are known to a hundredth, and B to 0.5."""
     at = on(run("snap-single").dataset)
-    seen = moving(at)
+    seen = rates_along(at)
 
     def rough(found: Approximation) -> Approximation:
         return Approximation(found.value, 0.01 * np.abs(found.value))
@@ -259,7 +259,7 @@ def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     path = replace(seen.path, z=rough(seen.path.z), B=B)
     rates = tuple(replace(found, z_dot=rough(found.z_dot)) for found in seen.found)
     for module in (fates, gains):
-        monkeypatch.setattr(module, "moving", lambda _: replace(seen, path=path, found=rates))
+        monkeypatch.setattr(module, "rates_along", lambda _: replace(seen, path=path, found=rates))
     for pairs, sign in ((distinct_pairs, 1), (common_pairs, -1)):
         gained = fates.extreme(at, pairs, sign)
         bars_are(gained, 0.01 * np.abs(gained.value))

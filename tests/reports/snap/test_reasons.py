@@ -7,7 +7,8 @@ import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
-from marginaudit.reports.snap.claims import concentration, decoder, gains, growth, moving, rows, speed, transition
+from marginaudit.reports.snap import eq10
+from marginaudit.reports.snap.claims import concentration, decoder, gains, growth, rows, speed, transition
 from marginaudit.reports.snap.run import ClassRun
 from tests.reports.snap.twins import on
 
@@ -41,15 +42,15 @@ def single(**settings: Any) -> ClassRun:
         (growth.LEMMA8_ANY_M.absent, on(alone(1)), "M is below 2."),
         (growth.LEMMA8_ANY_M.absent, on(alone(2)), None),
         (growth.not_defined, on(alone(1), at=(), steps=0), "M is below 2, and h is not defined."),
-        (moving.no_path, on(SAME, lr_y=501.0), "The classes' attention is linearly dependent: there is no E'."),
+        (eq10.no_path, on(SAME, lr_y=501.0), "The classes' attention is linearly dependent: there is no E'."),
         *((claim.absent, on(SAME, lr_y=501.0), DEPENDENT) for claim in NEED_AN_INVERSE),
         (rows.one, on(alone(90)), "There is one class, and no overlap of two."),
         (rows.one, single(), None),
         (speed.beyond_steps, on(alone(4)), "M is below 5."),
         (speed.beyond_steps, on(alone(5)), None),
-        (moving.no_path, on(alone(3)), "M is below 4, and there is no t_0."),
-        (moving.no_path, on(SAME), "The classes' attention is linearly dependent: there is no E'."),
-        (moving.no_path, single(), None),
+        (eq10.no_path, on(alone(3)), "M is below 4, and there is no t_0."),
+        (eq10.no_path, on(SAME), "The classes' attention is linearly dependent: there is no E'."),
+        (eq10.no_path, single(), None),
         (transition.no_overlap, on(APART), "No two classes share a token: there is no rho_0."),
         (transition.no_weaker, on(APART), "No two classes share a token: there is no rho_0."),
         (transition.no_weaker, on(INSIDE), "Class n has no distinct token: overlaps cannot be made weaker."),
@@ -67,7 +68,7 @@ def test_what_float64_does_not_follow_is_spoken_of_all_the_same() -> None:
         (growth.not_defined, single(lr_y=501.0, at=(), steps=0), False),
         (growth._no_step_near, single(at=(10**7,), steps=10**7), True),
         (speed.beyond_steps, single(lr_y=1e-17), True),
-        (moving.no_path, single(lr_z=1e-100, at=(1,)), True),
+        (eq10.no_path, single(lr_z=1e-100, at=(1,)), True),
         (transition.no_overlap, on(WEAK), True),
     ):
         with pytest.raises(BeyondTheRun) as refused:

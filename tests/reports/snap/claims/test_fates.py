@@ -21,7 +21,14 @@ from marginaudit.reports import Verdict
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import fates
-from marginaudit.reports.snap.claims.moving import common_pairs, distinct_pairs, kept, moving, overlaps, weak
+from marginaudit.reports.snap.eq10 import (
+    common_pairs,
+    distinct_pairs,
+    how_long_assumption_2_holds,
+    meets_assumption_2,
+    overlaps_along,
+    rates_along,
+)
 from marginaudit.training.snap.attention import off_by
 from marginaudit.training.snap.limit import Approximation
 from tests.reports.snap.planted import part
@@ -73,16 +80,16 @@ def test_verdicts(name: str, verdicts: tuple[Verdict, ...]) -> None:
 
 def test_the_printed_statements_speak_where_attention_as_it_is_then_meets_assumption_2() -> None:
     on = run("snap-single")
-    E = np.array([float(f[0] @ f[1]) for f in map(on.path.logits.attended, moving(on).path.z.value)])
-    at = weak(on)
+    E = np.array([float(f[0] @ f[1]) for f in map(on.path.logits.attended, rates_along(on).path.z.value)])
+    at = meets_assumption_2(on)
     assert (at == (E >= 6 / 5000**0.5)).all()
     assert at.any()
     assert not at.all()
     printed, stronger = (fates.extreme(on, distinct_pairs, 1, where_weak=where) for where in (True, False))
     assert printed.step is not None
     assert stronger.step is not None
-    assert (printed.step == moving(on).step[at]).all()
-    assert (stronger.step == moving(on).step).all()
+    assert (printed.step == rates_along(on).step[at]).all()
+    assert (stronger.step == rates_along(on).step).all()
     later = overlaps_from_one_third()
     assert not check_assumption(later.dataset, "small_overlap").holds
     assert fates.DISTINCT.judge(later).verdict is HOLDS
@@ -99,14 +106,14 @@ def overlaps_from_one_third() -> ClassRun:
 def test_an_error_of_z_is_one_of_the_eigenvalues() -> None:
     on = run("weak")
     z = on.path.z.value[5]
-    own = moving(on).path.logits
+    own = rates_along(on).path.logits
     for moved in (1e-9, 1e-3, 0.3):
         off = off_by(Approximation(z, np.full_like(z, moved)))
         largest = overlap_of(own.attended(z)).largest
         for seed in range(5):
             other = z + moved * np.random.default_rng(seed).choice([-1, 1], len(z))
             assert abs(overlap_of(own.attended(other)).largest - largest) <= 3 * off * (1 + off) * largest
-    found, exact = overlaps(on)[5], overlap_of(own.attended(moving(on).path.z.value[5]))
+    found, exact = overlaps_along(on)[5], overlap_of(own.attended(rates_along(on).path.z.value[5]))
     assert found.eigenvalue_error > exact.eigenvalue_error
 
 
@@ -120,7 +127,7 @@ def test_the_nearly_distinct_token_gains_at_once() -> None:
     F, column = on.dataset.overlap.F, on.dataset.contextual.index("y")
     f_1, f_2 = F[column]
     bracket = (F[:, 0] @ F[:, 1]) * (f_1**2 + f_2**2) - 2 * f_1 * f_2
-    first = moving(on).found[0]
+    first = rates_along(on).found[0]
     beta = first.gradient.beta.value[0, 1] * float(first.gradient.gamma.value)
     at = on.path.logits.position(0, "y")
     assert first.z_dot.value[at] == pytest.approx(beta * bracket, rel=1e-3, abs=0)
@@ -132,7 +139,7 @@ def test_what_gains_on_the_independent_path() -> None:
     for name in ("weak", "nearly-distinct", "snap-symmetric"):
         on = run(name)
         z = np.array(eq_10(on.dataset, 3.0, on.eta_Y, on.eta_Z, 2)[0])
-        start = moving(on).found[0].z_dot.value
+        start = rates_along(on).found[0].z_dot.value
         assert (np.sign(z) == np.sign(start)).all()
         assert (z[distinct_pairs(on)] > 0).all()
         assert (z[common_pairs(on)] < 0).all() == (name == "snap-symmetric")
@@ -144,7 +151,7 @@ def test_eqs_98_and_100(name: str) -> None:
     data, logits = on.dataset, on.path.logits
     common = [logits.names[i][1] for i in common_pairs(on)]
     assert set(common) == {token for token in data.contextual if (data.P[:, data.contextual.index(token)] > 0).all()}
-    for rate in moving(on).found[::10]:
+    for rate in rates_along(on).found[::10]:
         f, xi = rate.f.value, rate.gradient.xi.value
         for i, (query, token) in enumerate(logits.names):
             column = data.contextual.index(token)
@@ -186,17 +193,17 @@ def test_twins(claim: str, name: str) -> None:
 
 def test_how_long_assumption_2_keeps_holding() -> None:
     on = run("snap-single")
-    found = kept(on)
+    found = how_long_assumption_2_holds(on)
     E = []
-    for z in moving(on).path.z.value:
+    for z in rates_along(on).path.z.value:
         f = on.path.logits.attended(z)
         E.append(float(f[0] @ f[1]))
-    fails = moving(on).step[np.array(E) < 6 / 5000**0.5][0]
+    fails = rates_along(on).step[np.array(E) < 6 / 5000**0.5][0]
     assert f"|lambda_i| >= 6/sqrt(M) is not met from t = {fails} on" in found
     assert "t_0' = 34.07, t_0 = 87.25, eta_Y/eta_Z = 10" in found
     assert "lambda_1" not in found
     short = ClassRun(on.dataset, ClassConfig(steps=100))
-    assert "Assumption 2 keeps holding along the path to t = 100" in kept(short)
+    assert "Assumption 2 keeps holding along the path to t = 100" in how_long_assumption_2_holds(short)
 
 
 @pytest.mark.parametrize("claim", fates.CLAIMS)
@@ -223,7 +230,7 @@ def test_attention_that_becomes_dependent_on_its_way_is_not_judged(monkeypatch: 
     def dependent(*_: object) -> None:
         raise ValueError("F: got linearly dependent columns, expected independent ones")
 
-    monkeypatch.setattr("marginaudit.reports.snap.claims.moving.rates", dependent)
+    monkeypatch.setattr("marginaudit.reports.snap.eq10.rates", dependent)
     found = fates.DISTINCT.judge(ClassRun(CASES["snap-single"](), ClassConfig(at=(1, 10), steps=10)))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "at t = 1 the classes' attention is linearly dependent" in found.detail

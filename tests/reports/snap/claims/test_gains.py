@@ -14,7 +14,7 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import gains
-from marginaudit.reports.snap.claims.moving import moving, weak
+from marginaudit.reports.snap.eq10 import meets_assumption_2, rates_along
 from marginaudit.training.snap.limit import Approximation
 from tests.reports.snap.planted import part
 from tests.reports.snap.twins import one_entry_off
@@ -181,7 +181,7 @@ def test_twins_of_eq_12(name: str) -> None:
 def test_eq_12_is_printed_for_as_long_as_assumption_2_holds() -> None:
     on = run("snap-symmetric")
     printed, stronger = (part(claim, "z").measure(on).step for claim in (gains.GROWTH, gains.GROWTH_FROM_ZERO))
-    assert set(printed) == set(moving(on).step[weak(on)]) < set(stronger)
+    assert set(printed) == set(rates_along(on).step[meets_assumption_2(on)]) < set(stronger)
 
 
 def test_how_f_grows_is_the_derivative_of_f() -> None:

@@ -11,7 +11,7 @@ import pytest
 from marginaudit.orders.snap import CLASSES, SequenceClasses, classes_from_document, syn_medium
 from marginaudit.reports import Verdict
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.snap import ClassConfig, ClassRun, section_8
+from marginaudit.reports.snap import ClassConfig, ClassRun, figure6
 from marginaudit.reports.snap.claims import sparsity
 from marginaudit.reports.snap.claims.sparsity import DIRECTION, DOUBT, entropies, of_median
 from marginaudit.training.snap.sgd import Recipe, entropy_of_distinct, train_sampled
@@ -50,7 +50,7 @@ def test_as_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     made_up(monkeypatch, as_printed, seen)
     found = DIRECTION.judge(on(syn_medium(1)))
     assert found.verdict is Verdict.HOLDS
-    assert set(seen) == {(section_8.CELLS, 0, 12)}
+    assert set(seen) == {(figure6.CELLS, 0, 12)}
     assert "num_last = 1, the 16 cells of figure 6 with 12 seeds. Below" in found.detail
     assert found.detail.endswith("from 1 to 2, entropy falls in 4 of 4 cells and rises in 0.")
 
@@ -103,7 +103,7 @@ def test_more_seeds_decide_what_few_do_not(monkeypatch: pytest.MonkeyPatch, shar
     made_up(monkeypatch, noisy(share), seen)
     found = DIRECTION.judge(on(syn_medium(1)))
     assert found.verdict is verdict
-    assert set(seen) == {(section_8.CELLS, 0, 12), (((3.0, 5.0), (3.0, 10.0)), 12, 100)}
+    assert set(seen) == {(figure6.CELLS, 0, 12), (((3.0, 5.0), (3.0, 10.0)), 12, 100)}
     assert "with 12 seeds, 100 for eta_Y/eta_Z 5 to 10 at eta_Z = 3." in found.detail
 
 
@@ -151,11 +151,11 @@ class TestWhere:
     @pytest.mark.parametrize("num_last", [1, 3, 10])
     def test_written_and_read(self, num_last: int) -> None:
         data = classes_from_document(CLASSES.to_document(syn_medium(num_last)), "here", "any name")
-        assert section_8.is_syn_medium(data)
+        assert figure6.is_syn_medium(data)
 
     def test_nearly(self) -> None:
         data = syn_medium(2)
-        assert section_8.is_syn_medium(replace(data, weights=(2.0,) * 4))
+        assert figure6.is_syn_medium(replace(data, weights=(2.0,) * 4))
         weights = dict(data.classes[0].probabilities)
         moved = weights | {"s0": weights["s0"] + 1e-9, "s1": weights["s1"] - 1e-9}
         for other in (
@@ -165,7 +165,7 @@ class TestWhere:
             replace(data, classes=(replace(data.classes[0], probabilities=moved), *data.classes[1:])),
             SequenceClasses.from_weights("one", None, [("n", "q", {"a": 1.0})]),
         ):
-            assert not section_8.is_syn_medium(other)
+            assert not figure6.is_syn_medium(other)
 
     def test_more_queries_than_the_figure_has(self) -> None:
         with pytest.raises(BeyondTheRun, match="at most 10 queries"):

@@ -1,4 +1,4 @@
-"""How attention moves along eq. 10 at recorded steps, and how long Assumption 2 keeps holding there."""
+"""Eq. 10, the dynamics of attention, at recorded steps, and how long Assumption 2 keeps holding along it."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,7 +14,7 @@ from marginaudit.reports.snap.claims.growth import not_defined
 from marginaudit.reports.snap.evenly import evenly
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.setting import no_inverse
-from marginaudit.training.snap.attention import Path, Rates, mean_counts, off_by, rates, scan_end, snap_start
+from marginaudit.training.snap.attention import Path, Rates, mean_counts, off_by, rates
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit import Approximation, continuous
 
@@ -24,21 +24,33 @@ EQ_10 = (
 )
 """What the statements on eq. 10 are judged with."""
 
+AT_THE_TIME = (
+    "From t = 1 on: at t = 0 gamma is 0. Assumption 2 is asked for at the t of which it is spoken, and theta and "
+    "sigma of Theorem 1 are 0."
+)
+"""How printed statements that ask for Assumption 2 are read."""
+
+FROM_ZERO = "Assumption 2 at Z = 0 alone, and then for all t to the last that is recorded."
+"""How their stronger variants are read."""
+
+FLOW = (
+    "For t > 0: at t = 0 gamma is 0. Assumption 2 is asked for at Z = 0 alone, and theta and sigma of Theorem 1 are 0."
+)
+"""How printed statements that ask for Assumption 2 at the start are read."""
+
 RECORDS = 60
 """Recorded steps at which rates are computed, at most."""
 
 ENTRIES = 4_000_000
-"""Numbers that they take together, at most, or those of one."""
+"""Their entries together, at most; one step is always taken."""
 
 
 @dataclass(frozen=True)
-class Moving:
-    """Eq. 10 at some recorded steps.
+class RatesAlong:
+    """Rates of attention along eq. 10 at some recorded steps.
 
     Attributes
     ----------
-    record : (records,) array
-        Their positions in the run's steps.
     step : (records,) array
     path : Path
         At these steps.
@@ -46,7 +58,6 @@ class Moving:
         Per unit of eta_Z, at each.
     """
 
-    record: NDArray[np.int64]
     step: NDArray[np.int64]
     path: Path
     found: tuple[Rates, ...]
@@ -88,7 +99,7 @@ def no_path(run: ClassRun) -> str | None:
 
 
 @once_a_run
-def moving(run: ClassRun) -> Moving:
+def rates_along(run: ClassRun) -> RatesAlong:
     """Eq. 10 at up to `RECORDS` of the recorded steps, evenly through them, the first and the last among them.
 
     Raises
@@ -106,12 +117,12 @@ def moving(run: ClassRun) -> Moving:
             found.append(rates(path.logits, path.z[i], at))
         except ValueError as fault:
             raise BeyondTheRun(f"at t = {t} the classes' attention is linearly dependent, up to rounding") from fault
-    return Moving(record, run.steps[record], path, tuple(found))
+    return RatesAlong(run.steps[record], path, tuple(found))
 
 
 @once_a_run
 def at_start(run: ClassRun) -> Approximation:
-    """z-dot of every pair where Z = 0, over eta_Z gamma: whoever gains there gains for a while."""
+    """z-dot of every pair over eta_Z gamma where Z = 0; a token that gains there gains for a while."""
     logits = run.path.logits
     none = Approximation(np.zeros(len(logits.names)), np.zeros(len(logits.names)))
     found = rates(logits, none, mean_counts(continuous(np.array(1.0), run.M, run.eta_Y), run.K))
@@ -133,13 +144,13 @@ def common_pairs(run: ClassRun) -> NDArray[np.int64]:
 
 
 @once_a_run
-def overlaps(run: ClassRun) -> tuple[AttentionOverlap, ...]:
-    """E at each of `moving`'s steps, with what the error of z makes of its eigenvalues.
+def overlaps_along(run: ClassRun) -> tuple[AttentionOverlap, ...]:
+    """E at each of `rates_along`'s steps, with what the error of z makes of its eigenvalues.
 
     No entry of E is below 0, so that all of them off by one part take an eigenvalue no farther than that part of the
     largest one.
     """
-    seen, found = moving(run), []
+    seen, found = rates_along(run), []
     for i, z in enumerate(seen.path.z.value):
         own = overlap_of(seen.path.logits.attended(z))
         off = off_by(seen.path.z[i])
@@ -147,9 +158,9 @@ def overlaps(run: ClassRun) -> tuple[AttentionOverlap, ...]:
     return tuple(found)
 
 
-def broken(run: ClassRun) -> dict[str, NDArray[np.bool_]]:
-    """At which of `moving`'s steps each part of Assumption 2 is not surely met by attention as it is there."""
-    where, K, M = overlaps(run), run.K, run.M
+def assumption_2_fails(run: ClassRun) -> dict[str, NDArray[np.bool_]]:
+    """At which of `rates_along`'s steps attention may fail each part of Assumption 2."""
+    where, K, M = overlaps_along(run), run.K, run.M
     return {
         "|lambda_1| < 1/K": np.array([largest_below(own, Fraction(1, K)) is not None for own in where]),
         "|lambda_i| >= 6/sqrt(M)": np.array([spread_beyond(own, M) is not None for own in where]),
@@ -157,13 +168,13 @@ def broken(run: ClassRun) -> dict[str, NDArray[np.bool_]]:
 
 
 @once_a_run
-def weak(run: ClassRun) -> NDArray[np.bool_]:
-    """At which of `moving`'s steps attention as it is there meets Assumption 2; M >> K^2 follows."""
-    return np.asarray(~np.logical_or(*broken(run).values()))
+def meets_assumption_2(run: ClassRun) -> NDArray[np.bool_]:
+    """At which of `rates_along`'s steps attention meets Assumption 2; M >> K^2 follows."""
+    return np.asarray(~np.logical_or(*assumption_2_fails(run).values()))
 
 
-def never_weak(run: ClassRun) -> str | None:
-    """Why there is no step of which a statement under Assumption 2 speaks, or None.
+def assumption_2_never_met(run: ClassRun) -> str | None:
+    """Why Assumption 2 is met at no recorded step, or None.
 
     Raises
     ------
@@ -172,22 +183,23 @@ def never_weak(run: ClassRun) -> str | None:
     """
     if reason := no_path(run):
         return reason
-    return None if weak(run).any() else f"Assumption 2 is met at no recorded step. {kept(run)}"
+    return (
+        None
+        if meets_assumption_2(run).any()
+        else f"Assumption 2 is met at no recorded step. {how_long_assumption_2_holds(run)}"
+    )
 
 
-def kept(run: ClassRun) -> str:
-    """Until when Assumption 2 keeps holding, and where the phases lie."""
-    seen = moving(run)
+def how_long_assumption_2_holds(run: ClassRun) -> str:
+    """The step from which Assumption 2 fails, and the ends of the phases."""
+    seen = rates_along(run)
     last = int(seen.step[-1])
     ends = [
         f"{name} is not met from t = {int(seen.step[int(np.argmax(fails))])} on"
-        for name, fails in broken(run).items()
+        for name, fails in assumption_2_fails(run).items()
         if any(fails)
     ]
-    phases = (
-        f"t_0' = {scan_end(run.K, run.M, run.eta_Y):.4g}, t_0 = {snap_start(run.K, run.M, run.eta_Y):.4g}, "
-        f"eta_Y/eta_Z = {run.eta_Y / run.eta_Z:.4g}"
-    )
+    phases = f"t_0' = {run.transition:.4g}, t_0 = {run.snap_start:.4g}, eta_Y/eta_Z = {run.eta_Y / run.eta_Z:.4g}"
     if not ends:
         return f"Assumption 2 keeps holding along the path to t = {last}; {phases}."
     return f"Along the path {' and '.join(ends)}; {phases}."
