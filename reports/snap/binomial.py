@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.reports.snap.evenly import evenly
+from marginaudit.reports.snap.run import evenly
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]

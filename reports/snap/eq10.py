@@ -11,9 +11,8 @@ from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.snap.claims.growth import not_defined
-from marginaudit.reports.snap.evenly import evenly
-from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.setting import no_inverse
+from marginaudit.reports.snap.conditions import no_inverse
+from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.training.snap.attention import Path, Rates, mean_counts, off_by, rates
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit import Approximation, continuous

@@ -25,7 +25,7 @@ from marginaudit.reports.snap.claims import (
     spread,
     transition,
 )
-from marginaudit.reports.snap.claims.conditions import FAST_DECODER
+from marginaudit.reports.snap.conditions import FAST_DECODER
 from marginaudit.reports.snap.implications import IMPLICATIONS
 from marginaudit.reports.snap.reliances import RELIANCES
 from marginaudit.reports.snap.standings import STANDINGS

@@ -53,6 +53,15 @@ class ClassConfig:
         check(self)
 
 
+def evenly(count: int, most: int) -> NDArray[np.int64]:
+    """At most ``most`` of ``count`` positions, evenly apart, the first and the last among them.
+
+    >>> evenly(11, 3).tolist(), evenly(2, 3).tolist(), evenly(0, 3).tolist()
+    ([0, 5, 10], [0, 1], [])
+    """
+    return np.unique(np.rint(np.linspace(0, count - 1, min(count, most))).astype(np.int64))
+
+
 class ClassRun(BaseRun[SequenceClasses]):
     """Sequence classes and their overlaps where all of Z is 0."""
 

@@ -13,8 +13,7 @@ from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, exact_series, series
 from marginaudit.reports.snap.binomial import LEVELS, Interval, counted, outside
-from marginaudit.reports.snap.evenly import evenly
-from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.run import ClassRun, evenly
 
 ENTROPY = 2305_16380
 

@@ -20,10 +20,9 @@ from marginaudit.reports.judgements import Bounded, Decided, Equal
 from marginaudit.reports.judgements.bounded import LEAST, Threshold
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series, rounded, series
-from marginaudit.reports.snap.claims.ball_descent import BITS, ball, gradients
-from marginaudit.reports.snap.claims.conditions import RANGE_R, THEOREM_5, late_steps, outside_range_r, ratios
-from marginaudit.reports.snap.evenly import evenly
-from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.ball_sgd import BITS, ball, gradients
+from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, late_steps, outside_range_r, ratios
+from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training.snap.limit import (
     Approximation,

@@ -12,9 +12,8 @@ from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, rounded, series
-from marginaudit.reports.snap.balls import BITS
-from marginaudit.reports.snap.claims.ball_descent import ball
-from marginaudit.reports.snap.claims.conditions import RANGE_R, outside_range_r
+from marginaudit.reports.snap.ball_arithmetic import BITS
+from marginaudit.reports.snap.ball_sgd import ball
 from marginaudit.reports.snap.claims.growth import (
     EDGE,
     VOCABULARIES,
@@ -24,8 +23,8 @@ from marginaudit.reports.snap.claims.growth import (
     omega_0,
     smaller_zero,
 )
-from marginaudit.reports.snap.evenly import evenly
-from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.conditions import RANGE_R, outside_range_r
+from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.training.snap.limit import continuous
 
 SOURCE = "arXiv 2305.16380"

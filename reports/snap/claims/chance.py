@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.claims.conditions import late_steps
+from marginaudit.reports.snap.conditions import late_steps
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit import Approximation, Fluctuation, class_counts
 

@@ -11,8 +11,8 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.claims.backpropagated import ASSUMPTIONS, coefficients, compared
-from marginaudit.reports.snap.claims.conditions import ASSUMPTION_2, outside_range_r
 from marginaudit.reports.snap.claims.growth import Floats
+from marginaudit.reports.snap.conditions import ASSUMPTION_2, outside_range_r
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit import Approximation
 

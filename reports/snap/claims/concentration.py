@@ -25,10 +25,9 @@ from marginaudit.reports.snap.binomial import (
     outside,
     quantile,
 )
-from marginaudit.reports.snap.claims.conditions import RANGE_R, outside_range_r
 from marginaudit.reports.snap.claims.rows import alone, drawn_classes
+from marginaudit.reports.snap.conditions import RANGE_R, no_growth, no_inverse, outside_range_r
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.setting import no_growth, no_inverse
 from marginaudit.training.snap.limit import continuous, h_star
 
 LARGEST_N = 10**6

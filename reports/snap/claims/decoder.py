@@ -20,8 +20,8 @@ from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, by_formula, rounded, series
+from marginaudit.reports.snap.ball_sgd import bits_a_step, descended, dual, errors, features, of, rows_of
 from marginaudit.reports.snap.binomial import LEVELS, outside
-from marginaudit.reports.snap.claims.ball_descent import bits_a_step, descended, dual, errors, features, of, rows_of
 from marginaudit.reports.snap.claims.chance import DELTAS, DOUBT, Law, drawn, quantile
 from marginaudit.reports.snap.claims.concentration import (
     Chances,
@@ -33,16 +33,17 @@ from marginaudit.reports.snap.claims.concentration import (
     means,
     no_transition,
 )
-from marginaudit.reports.snap.claims.conditions import (
+from marginaudit.reports.snap.conditions import (
     RANGE_R,
     THEOREM_5,
     late_steps,
     least_rate,
+    no_growth,
+    no_inverse,
     outside_range_r,
     ratios,
 )
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.setting import no_growth, no_inverse
 from marginaudit.training.snap.limit import (
     Approximation,
     Fluctuation,

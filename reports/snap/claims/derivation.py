@@ -11,12 +11,11 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, rounded, series
+from marginaudit.reports.snap.ball_sgd import BITS, ball, gradients
 from marginaudit.reports.snap.claims.backpropagated import ASSUMPTIONS
-from marginaudit.reports.snap.claims.ball_descent import BITS, ball, gradients
-from marginaudit.reports.snap.claims.conditions import late_steps, outside_range_r
+from marginaudit.reports.snap.conditions import late_steps, outside_range_r
 from marginaudit.reports.snap.eq10 import no_path
-from marginaudit.reports.snap.evenly import evenly
-from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.training.snap.attention import NotIntegrated, descend_both, features, rates, scan_end, snap_start
 from marginaudit.training.snap.limit import (
     Approximation,

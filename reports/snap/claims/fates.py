@@ -11,8 +11,8 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.claims.backpropagated import ABOVE_ZERO
-from marginaudit.reports.snap.claims.conditions import THEOREM_5
 from marginaudit.reports.snap.claims.overlaps import BELOW_ZERO
+from marginaudit.reports.snap.conditions import THEOREM_5
 from marginaudit.reports.snap.eq10 import (
     EQ_10,
     assumption_2_never_met,

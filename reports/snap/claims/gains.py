@@ -11,7 +11,7 @@ from marginaudit.reports.judgements import Bounded, Equal, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.claims.backpropagated import ABOVE_ZERO
-from marginaudit.reports.snap.claims.conditions import THEOREM_5
+from marginaudit.reports.snap.conditions import THEOREM_5
 from marginaudit.reports.snap.eq10 import (
     EQ_10,
     how_long_assumption_2_holds,
@@ -20,8 +20,7 @@ from marginaudit.reports.snap.eq10 import (
     no_path,
     rates_along,
 )
-from marginaudit.reports.snap.evenly import evenly
-from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.training.snap.attention import Logits
 from marginaudit.training.snap.limit import Approximation
 from marginaudit.training.snap.sgd.recipe import Recipe

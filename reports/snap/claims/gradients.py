@@ -12,9 +12,9 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series
-from marginaudit.reports.snap.balls import BITS, certified, dual, features, identity, softmax, some_classes
+from marginaudit.reports.snap.ball_arithmetic import BITS, certified, dual, features, identity, softmax, some_classes
+from marginaudit.reports.snap.conditions import no_inverse
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.setting import no_inverse
 
 Matrix = list[list[flint.arb]]
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
+from marginaudit.reports.snap.conditions import no_growth
 from marginaudit.reports.snap.run import FARTHEST, ClassRun
-from marginaudit.reports.snap.setting import no_growth
 from marginaudit.training.snap.limit import Steps, continuous, gap, h_star
 from marginaudit.training.snap.limit.recursion import TAKEN
 

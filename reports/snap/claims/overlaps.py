@@ -17,7 +17,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal
 from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.claims.conditions import ASSUMPTION_2
+from marginaudit.reports.snap.conditions import ASSUMPTION_2
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
 

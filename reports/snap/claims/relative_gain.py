@@ -11,11 +11,10 @@ from marginaudit.reports.judgements.bounded import part
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.claims.backpropagated import ABOVE_ZERO
-from marginaudit.reports.snap.claims.conditions import THEOREM_5
 from marginaudit.reports.snap.claims.gains import LARGEST_Z, MOST_PAIRS, squared_ratio
+from marginaudit.reports.snap.conditions import THEOREM_5
 from marginaudit.reports.snap.eq10 import EQ_10, no_path, rates_along, stacked
-from marginaudit.reports.snap.evenly import evenly
-from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.training.snap.limit import Approximation
 
 SOURCE = "arXiv 2305.16380"

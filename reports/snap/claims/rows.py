@@ -11,9 +11,9 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.balls import BITS, certified, dual, features, softmax, some_classes
+from marginaudit.reports.snap.ball_arithmetic import BITS, certified, dual, features, softmax, some_classes
+from marginaudit.reports.snap.conditions import no_growth, no_inverse
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.setting import no_growth, no_inverse
 from marginaudit.training.snap.limit import Approximation, descend, h_star, overlap
 
 DENSE_STEPS = 24

@@ -17,7 +17,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, rounded, series
-from marginaudit.reports.snap.claims.ball_descent import (
+from marginaudit.reports.snap.ball_sgd import (
     BITS,
     ball,
     bits_a_step,
@@ -27,10 +27,9 @@ from marginaudit.reports.snap.claims.ball_descent import (
     of,
     rows_of,
 )
-from marginaudit.reports.snap.claims.conditions import RANGE_R, THEOREM_5, outside_range_r
 from marginaudit.reports.snap.claims.decoder import residuals, sequence
+from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, no_growth, no_inverse, outside_range_r
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.setting import no_growth, no_inverse
 from marginaudit.training.snap.limit import continuous_fluctuation, fluctuation
 
 SOURCE = "arXiv 2305.16380"

@@ -14,9 +14,9 @@ from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap import binomial, eq10
 from marginaudit.reports.snap.claims import attention, concentration, transition
+from marginaudit.reports.snap.conditions import no_growth
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
-from marginaudit.reports.snap.setting import no_growth
 from marginaudit.training.snap.attention import NotIntegrated, turned
 from marginaudit.training.snap.limit import Approximation, continuous, gamma, gap, h_star
 from tests.oracle.snap.random_classes import Settings

@@ -11,14 +11,14 @@ import pytest
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
-from marginaudit.reports.snap import balls, binomial
+from marginaudit.reports.snap import ball_arithmetic, binomial, conditions
+from marginaudit.reports.snap.ball_sgd import bits_a_step, errors
 from marginaudit.reports.snap.binomial import Interval, counted, frequencies, outside
 from marginaudit.reports.snap.claims import (
     attention,
     backpropagated,
     chance,
     concentration,
-    conditions,
     decoder,
     gradients,
     growth,
@@ -26,9 +26,8 @@ from marginaudit.reports.snap.claims import (
     rows,
     speed,
 )
-from marginaudit.reports.snap.claims.ball_descent import bits_a_step, errors
+from marginaudit.reports.snap.conditions import no_growth
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
-from marginaudit.reports.snap.setting import no_growth
 from marginaudit.reports.snap.tables import records
 from marginaudit.training.snap.limit import (
     Approximation,
@@ -163,19 +162,19 @@ def test_records_are_of_uniform_classes_in_two_tokens_or_more() -> None:
 
 def test_of_many_classes_or_tokens_some_are_taken_at_random(monkeypatch: pytest.MonkeyPatch) -> None:
     many = of_size(500, K=20)
-    some = balls.some_classes(many, 12)
+    some = ball_arithmetic.some_classes(many, 12)
     assert len(set(some)) == 12
     assert some == sorted(some) != list(range(12))
-    assert balls.some_classes(many, 30) == list(range(20))
+    assert ball_arithmetic.some_classes(many, 30) == list(range(20))
     for entries, taken in ((21 * 3 + 20, 3), (21 * 3, 3), (21 * 3 - 1, 2), (1, 1)):
-        monkeypatch.setattr(balls, "MOST_ENTRIES", entries)
-        assert len(balls.some_classes(many, 12)) == taken
+        monkeypatch.setattr(ball_arithmetic, "MOST_ENTRIES", entries)
+        assert len(ball_arithmetic.some_classes(many, 12)) == taken
 
 
 def test_features_have_the_tokens_that_occur() -> None:
     at = run("snap-single")
     with flint.ctx.workprec(100):
-        one, both = balls.features(at, [1]), balls.features(at, [0, 1])
+        one, both = ball_arithmetic.features(at, [1]), ball_arithmetic.features(at, [0, 1])
     assert (one.nrows(), one.ncols(), both.nrows()) == (3, 1, 5)
     found = np.array([[float(x.mid()) for x in row] for row in both.tolist()])
     np.testing.assert_allclose(found, at.dataset.overlap.F, rtol=1e-12)

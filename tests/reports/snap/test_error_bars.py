@@ -15,7 +15,7 @@ from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.series import FORMULA_ROUNDING, Series
 from marginaudit.reports.snap import binomial
-from marginaudit.reports.snap.balls import certified
+from marginaudit.reports.snap.ball_arithmetic import certified
 from marginaudit.reports.snap.binomial import LEVELS, ROUNDING, Interval, outside
 from marginaudit.reports.snap.claims import (
     attention,

@@ -11,9 +11,9 @@ from marginaudit.orders.snap import CASES, SequenceClasses, broken, single_commo
 from marginaudit.reports.judgements import Bounded, Equal
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series
+from marginaudit.reports.snap.ball_sgd import gradients
 from marginaudit.reports.snap.claims import backpropagated as claims
 from marginaudit.reports.snap.claims.backpropagated import ANY_T, FORM, FORM_REDERIVED, POSITIVE, compositions
-from marginaudit.reports.snap.claims.ball_descent import gradients
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import (

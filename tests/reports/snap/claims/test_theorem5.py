@@ -15,7 +15,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series
-from marginaudit.reports.snap.claims.ball_descent import bits_a_step, descended
+from marginaudit.reports.snap.ball_sgd import bits_a_step, descended
 from marginaudit.reports.snap.claims.chance import quantile, ranks
 from marginaudit.reports.snap.claims.decoder import (
     COROLLARY1,

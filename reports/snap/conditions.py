@@ -1,12 +1,11 @@
-"""Conditions on the run that the statements of arXiv 2305.16380 share: step sizes, and how long it is."""
+"""What many statements of arXiv 2305.16380 ask of a run, and the words in which it is said."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
-from marginaudit.reports.claim import BeyondTheRun, ProofCondition
-from marginaudit.reports.snap.evenly import evenly
-from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.claim import BeyondTheRun, NotFollowed, ProofCondition
+from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.training.snap.limit.level import LARGEST_RATE
 
 ASSUMPTION_2 = ("wide_vocabulary", "small_overlap", "spread_overlap")
@@ -15,6 +14,18 @@ THEOREM_5 = (*ASSUMPTION_2, "uniform_classes")
 
 RANGE_R = "large_vocabulary"
 """M >> 100; the rest of range R is on the step size, see `outside_range_r`."""
+
+MUCH = "Much greater is ten times or more"
+
+RANGE_R_READING = f"{MUCH}: M >= 1000 and 10 M^-0.99 <= eta_Y < 1"
+
+ONE_CONSTANT = "O(.) is one constant for every M, eta_Y and t that are spoken of"
+
+NO_REFUGE = "none: it is false on every dataset of which it speaks"
+"""As the weakest added assumption under which a refuted statement is true."""
+
+ROUNDED = "both sides agree to rounding"
+"""Why a run need not show that a printed statement is false."""
 
 
 def fast_decoder(run: ClassRun) -> bool:
@@ -46,7 +57,7 @@ def ratios(run: ClassRun) -> str:
 
 
 def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
-    """At most so many of the recorded steps t >> K^2, the last among them.
+    """At most ``most`` of the recorded steps t >> K^2, the last among them.
 
     Raises
     ------
@@ -61,3 +72,27 @@ def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
         raise BeyondTheRun(f"the statement speaks from t = {MUCH_GREATER} K^2 = {least} on, and no such t is recorded")
     chosen = evenly(len(late), most)
     return np.asarray(late[chosen], dtype=np.int64)
+
+
+def no_growth(run: ClassRun) -> str | None:
+    """Why h of Lemmas 5 to 12 is not defined, or None.
+
+    Raises
+    ------
+    NotFollowed
+        Eta_Y is beyond what float64 can follow.
+    """
+    if run.M < 2:
+        return "M is below 2, and h is not defined."
+    if run.eta_Y > LARGEST_RATE:
+        raise NotFollowed(f"with eta_Y above {LARGEST_RATE:g}, exp(M h*) leaves float64 in the first step")
+    return None
+
+
+def no_inverse(run: ClassRun) -> str | None:
+    """Why there is no E', or None."""
+    try:
+        run.dataset.overlap.E_prime, run.overlap  # noqa: B018
+    except ValueError:
+        return "The f_n are linearly dependent, as far as float64 can tell, and there is no E'."
+    return None

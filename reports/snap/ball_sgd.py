@@ -1,4 +1,4 @@
-"""SGD on Y at a few steps without formulas for h*, zeta or overlaps: softmax and products of matrices of balls.
+"""SGD on Y in ball arithmetic: softmax and products of matrices, without formulas for h*, zeta or overlaps.
 
 The columns of Y and W = F^T Y that belong to tokens that are no next token are equal, so each matrix has K + 1 columns:
 column j < K is next token j's, the last one stands for M - K tokens.
@@ -17,7 +17,7 @@ BITS = 128
 
 
 def ball(value: float, error: float = 0.0) -> arb:
-    """The ball of so much error around a float64."""
+    """The ball around a float64."""
     return arb(float(value), float(error))
 
 
@@ -89,5 +89,5 @@ def descended(overlap: Overlap, sequence: NDArray[np.int64], M: int, eta_Y: floa
 
 
 def of(approximation: Approximation) -> list[arb]:
-    """The balls of a vector, or of one number."""
+    """Balls of a vector, or of one number."""
     return [ball(v, e) for v, e in zip(np.ravel(approximation.value), np.ravel(approximation.error), strict=True)]

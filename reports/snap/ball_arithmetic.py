@@ -1,4 +1,4 @@
-"""Numbers of ball arithmetic as series, and features of classes in it."""
+"""Ball arithmetic: features of classes in balls, and balls as series with error bars."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ def certified(balls: Sequence[flint.arb], label: Sequence[str]) -> Series:
 
 
 def some_classes(run: ClassRun, most: int) -> list[int]:
-    """At most so many classes, a random part where there are more, in their order."""
+    """At most ``most`` classes, a random part where there are more, in their order."""
     tokens = len(run.dataset.contextual)
     taken = min(run.K, most, max(1, MOST_ENTRIES // tokens))
     chosen = np.random.default_rng(2305_16380).permutation(run.K)[:taken]
