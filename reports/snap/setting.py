@@ -1,6 +1,6 @@
 """Runs for which the growth h of Lemmas 5 to 12 is not defined, or not computed, and those without E'."""
 
-from marginaudit.reports.claim import NotFollowed
+from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit.level import LARGEST_RATE
 
@@ -18,6 +18,19 @@ def no_growth(run: ClassRun) -> str | None:
     if run.eta_Y > LARGEST_RATE:
         raise NotFollowed(f"with eta_Y above {LARGEST_RATE:g}, exp(M h*) leaves float64 in the first step")
     return None
+
+
+def no_recorded_growth(run: ClassRun) -> str | None:
+    """Why nothing is said of h at the recorded steps, or None.
+
+    Raises
+    ------
+    BeyondTheRun
+        No step was recorded, or see `no_growth`.
+    """
+    if run.M >= 2 and not len(run.steps):
+        raise BeyondTheRun("no step from 1 on was recorded")
+    return no_growth(run)
 
 
 def no_inverse(run: ClassRun) -> str | None:
