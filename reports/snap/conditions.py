@@ -1,4 +1,4 @@
-"""What many statements of arXiv 2305.16380 ask of a run, and the words in which it is said."""
+"""What many statements of arXiv 2305.16380 ask of a run: step sizes, its length, growth that is defined, E'."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,6 @@ THEOREM_5 = (*ASSUMPTION_2, "uniform_classes")
 
 RANGE_R = "large_vocabulary"
 """M >> 100; the rest of range R is on the step size, see `outside_range_r`."""
-
-MUCH = "Much greater is ten times or more"
-
-RANGE_R_READING = f"{MUCH}: M >= 1000 and 10 M^-0.99 <= eta_Y < 1"
-
-ONE_CONSTANT = "O(.) is one constant for every M, eta_Y and t that are spoken of"
-
-NO_REFUGE = "none: it is false on every dataset of which it speaks"
-"""As the weakest added assumption under which a refuted statement is true."""
-
-ROUNDED = "both sides agree to rounding"
-"""Why a run need not show that a printed statement is false."""
 
 
 def fast_decoder(run: ClassRun) -> bool:
@@ -87,6 +75,19 @@ def no_growth(run: ClassRun) -> str | None:
     if run.eta_Y > LARGEST_RATE:
         raise NotFollowed(f"with eta_Y above {LARGEST_RATE:g}, exp(M h*) leaves float64 in the first step")
     return None
+
+
+def no_recorded_growth(run: ClassRun) -> str | None:
+    """Why nothing is said of h at the recorded steps, or None.
+
+    Raises
+    ------
+    BeyondTheRun
+        No step was recorded, or see `no_growth`.
+    """
+    if run.M >= 2 and not len(run.steps):
+        raise BeyondTheRun("no step from 1 on was recorded")
+    return no_growth(run)
 
 
 def no_inverse(run: ClassRun) -> str | None:

@@ -10,8 +10,7 @@ from marginaudit.orders.snap import AttentionOverlap, common_tokens, distinct_to
 from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.snap.claims.growth import not_defined
-from marginaudit.reports.snap.conditions import no_inverse
+from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.training.snap.attention import Path, Rates, mean_counts, off_by, rates
 from marginaudit.training.snap.attention.solver import NotIntegrated
@@ -88,7 +87,7 @@ def no_path(run: ClassRun) -> str | None:
     NotFollowed
         Float64 cannot follow it.
     """
-    if reason := no_equation(run) or not_defined(run):
+    if reason := no_equation(run) or no_recorded_growth(run):
         return reason
     try:
         _ = run.path

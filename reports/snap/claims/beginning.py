@@ -19,11 +19,10 @@ from marginaudit.reports.snap.claims.growth import (
     VOCABULARIES,
     Floats,
     larger_zero,
-    not_defined,
     omega_0,
     smaller_zero,
 )
-from marginaudit.reports.snap.conditions import RANGE_R, outside_range_r
+from marginaudit.reports.snap.conditions import RANGE_R, no_recorded_growth, outside_range_r
 from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.training.snap.limit import continuous
 
@@ -187,7 +186,7 @@ EQ64 = Claim(
     r"\frac{\eta_Y}4",
     assumptions=(RANGE_R,),
     judgement=_eq64(1),
-    absent=lambda run: outside_range_r(run) or not_defined(run),
+    absent=lambda run: outside_range_r(run) or no_recorded_growth(run),
     instead=r"$g$ falls: $dg/ds$ is minus that. Its size is what eq. 65 uses, and is right (snap.eq64.rederived).",
 )
 
@@ -199,7 +198,7 @@ EQ64_REDERIVED = replace(
     formula=EQ64.formula.replace(r"\frac{dg}{ds}=", r"-\frac{dg}{ds}="),
     judgement=_eq64(-1),
     assumptions=(),
-    absent=not_defined,
+    absent=no_recorded_growth,
     instead="",
 )
 

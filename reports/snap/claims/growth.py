@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
-from marginaudit.reports.snap.conditions import no_growth
+from marginaudit.reports.snap.conditions import no_recorded_growth
 from marginaudit.reports.snap.run import FARTHEST, ClassRun
 from marginaudit.training.snap.limit import Steps, continuous, gap, h_star
 from marginaudit.training.snap.limit.recursion import TAKEN
@@ -32,19 +32,6 @@ STEPS_TO_ZERO = 60
 
 LOG_VOCABULARIES = np.geomspace(np.log(1000), 690, 61)
 """The ln M along which omega_0 and omega_1 are swept: M to 1e299."""
-
-
-def not_defined(run: ClassRun) -> str | None:
-    """Why h says nothing of so small a vocabulary, or None.
-
-    Raises
-    ------
-    BeyondTheRun
-        No step was recorded, or see `no_growth`.
-    """
-    if run.M >= 2 and not len(run.steps):
-        raise BeyondTheRun("no step from 1 on was recorded")
-    return no_growth(run)
 
 
 # Lemma 6
@@ -89,7 +76,7 @@ LEMMA6 = Claim(
     formula=r"\exp(Mh)+(M-1)Mh=M\eta_Y t+1",
     assumptions=(),
     judgement=Equal(measure=ode_times, expected=lambda run: by_formula(_times(run), step=run.steps)),
-    absent=not_defined,
+    absent=no_recorded_growth,
 )
 
 
@@ -169,7 +156,7 @@ LEMMA7_GAP = Claim(
             "One c serves every eta_Y at this M": HiddenConstant(measure=lags_by_rate, shape=_one),
         }
     ),
-    absent=not_defined,
+    absent=no_recorded_growth,
 )
 
 
@@ -195,7 +182,7 @@ LEMMA7_LIMIT = Claim(
         predicted=lambda _: 1.0,
         regime=caught_up,
     ),
-    absent=not_defined,
+    absent=no_recorded_growth,
 )
 
 
@@ -241,7 +228,7 @@ REMARK2 = Claim(
         },
         note=_seen_lag,
     ),
-    absent=not_defined,
+    absent=no_recorded_growth,
     instead=(
         r"$h^*$ is $h$, later by a lag that grows without end, like $\ln(\eta_Ys)/2$: it lies between "
         r"$(\ln(1+u)-\eta_Y)/2$ and $e^{\eta_Y}\ln(1+u)/2$, where $1+u=(M-1+e^{Mh^*(s)})/M$ (snap.remark2.rederived)."
@@ -266,7 +253,7 @@ def _integral(run: ClassRun) -> Floats:
 
 
 def _no_step_near(run: ClassRun) -> str | None:
-    if reason := not_defined(run):
+    if reason := no_recorded_growth(run):
         return reason
     if run.steps[0] > TAKEN:
         raise NotFollowed(f"no step up to {TAKEN} was recorded, and beyond the lag is known by this alone")

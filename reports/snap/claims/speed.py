@@ -12,7 +12,8 @@ import numpy as np
 from marginaudit.reports.claim import Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap.claims.growth import VOCABULARIES, Floats, larger_zero, not_defined, smaller_zero
+from marginaudit.reports.snap.claims.growth import VOCABULARIES, Floats, larger_zero, smaller_zero
+from marginaudit.reports.snap.conditions import no_recorded_growth
 from marginaudit.reports.snap.run import FARTHEST, ClassRun
 from marginaudit.training.snap.limit import continuous, gamma
 
@@ -42,7 +43,7 @@ def outside_range(run: ClassRun) -> str | None:
         return f"eta_Y = {run.eta_Y:g} is not below 1."
     if ratio(run) < MUCH_GREATER:
         return f"eta_Y is {ratio(run):.3g} times M^-0.99, which is not much greater: less than {MUCH_GREATER} times."
-    return not_defined(run)
+    return no_recorded_growth(run)
 
 
 def beyond_steps(run: ClassRun) -> str | None:
@@ -51,11 +52,11 @@ def beyond_steps(run: ClassRun) -> str | None:
     Raises
     ------
     NotFollowed
-        The scan ends beyond `FARTHEST`, or see `not_defined`.
+        The scan ends beyond `FARTHEST`, or see `no_recorded_growth`.
     """
     if run.M < 5:
         return "M is below 5."
-    if reason := not_defined(run):
+    if reason := no_recorded_growth(run):
         return reason
     if run.transition > FARTHEST:
         raise NotFollowed(f"the scan ends at t = {run.transition:.3g}, beyond {FARTHEST:.0e} steps")

@@ -26,7 +26,7 @@ from marginaudit.reports.snap.claims import (
     rows,
     speed,
 )
-from marginaudit.reports.snap.conditions import no_growth
+from marginaudit.reports.snap.conditions import no_growth, no_recorded_growth
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.snap.tables import records
 from marginaudit.training.snap.limit import (
@@ -87,7 +87,7 @@ def test_the_ratios_that_are_shown() -> None:
     )
 
 
-@pytest.mark.parametrize("reason", [no_growth, growth.not_defined])
+@pytest.mark.parametrize("reason", [no_growth, no_recorded_growth])
 def test_growth_is_defined_from_two_tokens_on_and_up_to_the_largest_rate(reason: Any) -> None:
     assert reason(of_size(4, lr_y=500.0)) is None
     assert reason(on(SequenceClasses.from_weights("two", 2, [("n", "q", {"q": 1.0})]))) is None

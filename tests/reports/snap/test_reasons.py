@@ -9,6 +9,7 @@ from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.snap import eq10
 from marginaudit.reports.snap.claims import concentration, decoder, gains, growth, rows, speed, transition
+from marginaudit.reports.snap.conditions import no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun
 from tests.reports.snap.twins import on
 
@@ -41,7 +42,7 @@ def single(**settings: Any) -> ClassRun:
     [
         (growth.LEMMA8_ANY_M.absent, on(alone(1)), "M is below 2."),
         (growth.LEMMA8_ANY_M.absent, on(alone(2)), None),
-        (growth.not_defined, on(alone(1), at=(), steps=0), "M is below 2, and h is not defined."),
+        (no_recorded_growth, on(alone(1), at=(), steps=0), "M is below 2, and h is not defined."),
         (eq10.no_path, on(SAME, lr_y=501.0), "The classes' attention is linearly dependent: there is no E'."),
         *((claim.absent, on(SAME, lr_y=501.0), DEPENDENT) for claim in NEED_AN_INVERSE),
         (rows.one, on(alone(90)), "There is one class, and no overlap of two."),
@@ -64,8 +65,8 @@ def test_the_reason(why: Callable[[ClassRun], str | None], run: ClassRun, said: 
 def test_what_float64_does_not_follow_is_spoken_of_all_the_same() -> None:
     """What was not recorded is not."""
     for why, run, spoken in (
-        (growth.not_defined, single(lr_y=501.0), True),
-        (growth.not_defined, single(lr_y=501.0, at=(), steps=0), False),
+        (no_recorded_growth, single(lr_y=501.0), True),
+        (no_recorded_growth, single(lr_y=501.0, at=(), steps=0), False),
         (growth._no_step_near, single(at=(10**7,), steps=10**7), True),
         (speed.beyond_steps, single(lr_y=1e-17), True),
         (eq10.no_path, single(lr_z=1e-100, at=(1,)), True),
@@ -79,8 +80,8 @@ def test_what_float64_does_not_follow_is_spoken_of_all_the_same() -> None:
 @pytest.mark.parametrize(
     ("why", "run", "said"),
     [
-        (growth.not_defined, single(lr_y=501.0), "exp(M h*) leaves float64 in the first step"),
-        (growth.not_defined, single(at=(), steps=0), "no step from 1 on was recorded"),
+        (no_recorded_growth, single(lr_y=501.0), "exp(M h*) leaves float64 in the first step"),
+        (no_recorded_growth, single(at=(), steps=0), "no step from 1 on was recorded"),
         (growth._no_step_near, single(at=(10**7,), steps=10**7), "no step up to 1000000 was recorded"),
         (lambda _: growth.largest_lag(1000, 1e-18), single(), "ln M/eta_Y is beyond "),
         (speed.beyond_steps, single(lr_y=1e-17), "the scan ends at t = 1.7e+18, beyond 1e+18 steps"),
