@@ -12,7 +12,7 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, rounded, series
 from marginaudit.reports.snap.ball_sgd import BITS, ball, gradients
-from marginaudit.reports.snap.claims.backpropagated import ASSUMPTIONS
+from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS
 from marginaudit.reports.snap.conditions import late_steps, outside_range_r
 from marginaudit.reports.snap.eq10 import no_path
 from marginaudit.reports.snap.run import ClassRun, evenly

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from marginaudit.orders.snap import common_tokens, distinct_tokens
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Parts
+from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.claims.backpropagated import ABOVE_ZERO
-from marginaudit.reports.snap.claims.overlaps import BELOW_ZERO
 from marginaudit.reports.snap.conditions import THEOREM_5
 from marginaudit.reports.snap.eq10 import (
     EQ_10,
@@ -78,11 +77,11 @@ def nothing_common(run: ClassRun) -> str | None:
 
 
 def _above(_: ClassRun, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.full(len(t), ABOVE_ZERO)
+    return np.full(len(t), LEAST)
 
 
 def _below(_: ClassRun, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.full(len(t), BELOW_ZERO)
+    return np.full(len(t), -LEAST)
 
 
 def _gain(name: str, *, from_zero: bool) -> Parts:

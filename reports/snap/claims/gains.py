@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from marginaudit.orders.snap import common_tokens, distinct_tokens
 from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Equal, Parts
+from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap.claims.backpropagated import ABOVE_ZERO
 from marginaudit.reports.snap.conditions import THEOREM_5
 from marginaudit.reports.snap.eq10 import (
     EQ_10,
@@ -272,7 +272,7 @@ def _growths(run: ClassRun, while_weak: bool, share: bool) -> NDArray[np.float64
 
 
 def _above_zero(_: ClassRun, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.full(len(t), ABOVE_ZERO)
+    return np.full(len(t), LEAST)
 
 
 def _eq_12(*, while_weak: bool) -> Parts:

@@ -7,10 +7,9 @@ import numpy as np
 from marginaudit.orders.snap import distinct_tokens
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Equal, Parts
-from marginaudit.reports.judgements.bounded import part
+from marginaudit.reports.judgements.bounded import LEAST, part
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap.claims.backpropagated import ABOVE_ZERO
 from marginaudit.reports.snap.claims.gains import LARGEST_Z, MOST_PAIRS, squared_ratio
 from marginaudit.reports.snap.conditions import THEOREM_5
 from marginaudit.reports.snap.eq10 import EQ_10, no_path, rates_along, stacked
@@ -97,7 +96,7 @@ EQ112 = Claim(
             "The rate": Equal(measure=lambda run: both_sides(run)[0], expected=lambda run: both_sides(run)[1]),
             "Above 0": Bounded(
                 measure=lambda run: replace(both_sides(run)[0], step=None),
-                lower=lambda _, t: np.full(len(t), ABOVE_ZERO),
+                lower=lambda _, t: np.full(len(t), LEAST),
             ),
         }
     ),

@@ -19,16 +19,21 @@ from marginaudit.reports.snap.ball_arithmetic import certified
 from marginaudit.reports.snap.binomial import LEVELS, ROUNDING, Interval, outside
 from marginaudit.reports.snap.claims import (
     attention,
-    backpropagated,
     concentration,
     decoder,
     derivation,
     fates,
     gains,
     growth,
-    overlaps,
+    lemma13,
+    lemma14,
+    lemma15,
+    lemma16,
+    lemma17,
     rows,
     speed,
+    theorem1,
+    theorem1_a,
     transition,
 )
 from marginaudit.reports.snap.claims.chance import largest, quantile, ranks
@@ -287,45 +292,45 @@ def test_bars_of_overlaps() -> None:
     size = np.abs(own.E[pairs])
     shared = (at.dataset.P > 0).astype(int) @ (at.dataset.P > 0).T
     whole = own.relative_error * size + own.norm_error + own.eigenvalue_error
-    bars_are(overlaps.entries(at), np.where(shared[pairs] > 0, whole, 0))
-    bars_are(overlaps.solved(at), E_prime.error.ravel())
-    bars_are(overlaps.diagonal(at), E_prime.error[n, n])
+    bars_are(lemma13.entries(at), np.where(shared[pairs] > 0, whole, 0))
+    bars_are(lemma14.solved(at), E_prime.error.ravel())
+    bars_are(lemma16.diagonal(at), E_prime.error[n, n])
     L, _, e = eigenpairs(at.overlap.E)
     least, most = 1 + L.min() - 4 * e, np.abs(L / (1 + L)).max()
-    bars_are(overlaps.spectral(at), 3 * e / least**2 + 2 * e / least + 9 * UNIT_ROUNDOFF * 1.01 * most)
+    bars_are(lemma14.spectral(at), 3 * e / least**2 + 2 * e / least + 9 * UNIT_ROUNDOFF * 1.01 * most)
     largest_eigenvalue = float(np.abs(L).max())
     moved = 2 * (largest_eigenvalue + e) * e / (1 - largest_eigenvalue - e) ** 2
-    bars_are(overlaps.differences(at), (E_prime - at.overlap.E).error.ravel() + moved)
+    bars_are(lemma17.differences(at), (E_prime - at.overlap.E).error.ravel() + moved)
     of_prime = eigenpairs((E_prime.value + E_prime.value.T) / 2)[2] + np.linalg.norm(E_prime.error)
     lambdas = largest_eigenvalue + (1 - largest_eigenvalue) * np.array([0.0, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999])
     bars_are(
-        overlaps.both_inequalities(at),
+        lemma15.both_inequalities(at),
         np.concatenate([of_prime + e / (1 - lambdas) ** 2, 2 * e / (1 - lambdas) ** 2]),
     )
 
 
 def test_bars_of_theorem_1(monkeypatch: pytest.MonkeyPatch) -> None:
     at = run("snap-symmetric")
-    where = backpropagated.compared(at)
+    where = theorem1.compared(at)
 
     def unsure(own: Any, rows_at: Any) -> Approximation:
         found = mended_beta(own, rows_at)
         return replace(found, error=np.full_like(found.error, 0.5))
 
-    bars = backpropagated.formulas(unsure)(at).radius.reshape(-1, 3, 3)
+    bars = theorem1.formulas(unsure)(at).radius.reshape(-1, 3, 3)
     np.testing.assert_array_equal(bars[:, :, 0], printed_iota(at.overlap, where.at).error)
     assert (bars[:, :, 1:] == 0.5).all()
-    monkeypatch.setattr(backpropagated, "rounded", lambda x: (float(x.mid()), 0.25))
-    bars_are(backpropagated.coefficients(at), 0.25)
-    nearest = backpropagated.least_xi
+    monkeypatch.setattr(theorem1, "rounded", lambda x: (float(x.mid()), 0.25))
+    bars_are(theorem1.coefficients(at), 0.25)
+    nearest = theorem1_a.least_xi
 
     def wide(at: Any, counts: Any) -> Any:
         found, whose = nearest(at, counts)
         return Approximation(found.value, np.linspace(0.01, 0.5, len(found.value))), whose
 
-    monkeypatch.setattr(backpropagated, "least_xi", wide)
-    bars_are(backpropagated.any_least(at), np.linspace(0.01, 0.5, len(backpropagated.any_least(at))))
-    found = backpropagated.seeds_least(at)
+    monkeypatch.setattr(theorem1_a, "least_xi", wide)
+    bars_are(theorem1_a.any_least(at), np.linspace(0.01, 0.5, len(theorem1_a.any_least(at))))
+    found = theorem1_a.seeds_least(at)
     assert found.step is not None
     counts = class_counts(found.step.tolist(), at.dataset.frequencies, 2000, 0)
     for record in range(len(found)):

@@ -9,7 +9,7 @@ import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports import Verdict
-from marginaudit.reports.snap.claims import beginning, coefficients, phases, relative_gain, solution, spread, transition
+from marginaudit.reports.snap.claims import beginning, eq87_eq89, phases, relative_gain, solution, spread, transition
 from marginaudit.reports.snap.claims.decoder import sequence
 from marginaudit.reports.snap.ledger import CLAIMS
 from marginaudit.reports.snap.run import ClassRun
@@ -81,7 +81,7 @@ def test_lemma_12s_formula_is_that_of_whole_matrices() -> None:
 def test_what_is_left_beside_e_prime_is_of_the_order_of_1_in_M() -> None:
     """At M = 5000, with classes drawn alike, delta_2 is E'_12/M and delta_3 (1 - E'_11)/M."""
     at = run("snap-single")
-    E_prime, late = at.overlap.E_prime.value, coefficients.left_over(at).value[7]
+    E_prime, late = at.overlap.E_prime.value, eq87_eq89.left_over(at).value[7]
     assert late[:, 0] == pytest.approx(np.full(2, E_prime[0, 1] / at.M), rel=1e-2, abs=0)
     own = 1 - E_prime[[1, 0], [1, 0]]
     assert late[:, 1] == pytest.approx(own / at.M, rel=1e-2, abs=0)

@@ -12,8 +12,8 @@ from marginaudit.orders.snap import CASES
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit
 from marginaudit.reports.judgements.parts import Judging, Parts
-from marginaudit.reports.snap.claims.backpropagated import XI_POSITIVE
-from marginaudit.reports.snap.claims.overlaps import LEMMA17_BOUND
+from marginaudit.reports.snap.claims.lemma17 import LEMMA17_BOUND
+from marginaudit.reports.snap.claims.theorem1_a import XI_POSITIVE
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Verdict

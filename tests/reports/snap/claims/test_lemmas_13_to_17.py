@@ -11,12 +11,15 @@ from marginaudit.orders.snap import CASES, SequenceClasses, broken, rescaled, we
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.judgements import Bounded, Equal
 from marginaudit.reports.series import Series
-from marginaudit.reports.snap.claims.overlaps import CLAIMS, differences, solved, spectral
+from marginaudit.reports.snap.claims import lemma13, lemma14, lemma15, lemma16, lemma17
+from marginaudit.reports.snap.claims.lemma14 import solved, spectral
+from marginaudit.reports.snap.claims.lemma17 import differences
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Evidence, Verdict
 from tests.training.snap.growth import DIGITS
 
-LEDGER = {claim.id.removeprefix("snap."): claim for claim in CLAIMS}
+FILES = (lemma13, lemma14, lemma15, lemma16, lemma17)
+LEDGER = {claim.id.removeprefix("snap."): claim for file in FILES for claim in file.CLAIMS}
 HOLDS, VIOLATED, ABSENT = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE
 
 
