@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from marginaudit.orders.snap import AttentionOverlap, common_tokens, distinct_tokens, overlap_of
 from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
+from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun, evenly
@@ -125,6 +126,11 @@ def at_start(run: ClassRun) -> Approximation:
     none = Approximation(np.zeros(len(logits.names)), np.zeros(len(logits.names)))
     found = rates(logits, none, mean_counts(continuous(np.array(1.0), run.M, run.eta_Y), run.K))
     return found.z_dot / found.gradient.gamma
+
+
+def above_zero(_: ClassRun, t: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The least positive float at each entry, as the bound of what is to be positive."""
+    return np.full(len(t), LEAST)
 
 
 def distinct_pairs(run: ClassRun) -> NDArray[np.int64]:

@@ -7,21 +7,20 @@ from marginaudit.reports.snap.claims import (
     attention,
     beginning,
     concentration,
+    corollary2,
     decoder,
-    derivation,
     eq87_eq89,
     eq90,
-    fates,
-    gains,
+    eq112,
     gradients,
     growth,
+    lemma4,
     lemma13,
     lemma14,
     lemma15,
     lemma16,
     lemma17,
     phases,
-    relative_gain,
     rows,
     solution,
     sparsity,
@@ -29,6 +28,9 @@ from marginaudit.reports.snap.claims import (
     spread,
     theorem1,
     theorem1_a,
+    theorem2,
+    theorem3_gain,
+    theorem3_growth,
     transition,
 )
 from marginaudit.reports.snap.conditions import FAST_DECODER
@@ -39,19 +41,7 @@ from marginaudit.reports.snap.words import WORDS
 from marginaudit.reports.source_words import UNQUOTED
 from marginaudit.reports.standing import OPEN
 
-ON_EQ_10 = frozenset(
-    f"snap.{name}"
-    for name in (
-        "lemma4",
-        "theorem2.distinct",
-        "theorem2.common",
-        "corollary2",
-        "theorem3.gain",
-        "theorem3.growth",
-        "eq112",
-        "eq13",
-    )
-)
+ON_EQ_10 = frozenset(f"snap.{name}" for name in ("eq13",))
 """Printed statements under eq. 10, to whose derivation Assumption 1 (c) belongs."""
 
 MODULES: tuple[tuple[Claim, ...], ...] = (
@@ -74,10 +64,12 @@ MODULES: tuple[tuple[Claim, ...], ...] = (
     eq90.CLAIMS,
     theorem1.CLAIMS,
     theorem1_a.CLAIMS,
-    derivation.CLAIMS,
-    fates.CLAIMS,
-    gains.CLAIMS,
-    relative_gain.CLAIMS,
+    lemma4.CLAIMS,
+    theorem2.CLAIMS,
+    corollary2.CLAIMS,
+    theorem3_gain.CLAIMS,
+    theorem3_growth.CLAIMS,
+    eq112.CLAIMS,
     transition.CLAIMS,
     phases.CLAIMS,
     sparsity.CLAIMS,

@@ -43,11 +43,6 @@ LEVEL = 0.99
 """Of the bound on the probability of an exception."""
 
 
-def above_zero(_: ClassRun, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The least positive float at each entry."""
-    return np.full(len(t), LEAST)
-
-
 def least_xi(run: ClassRun, counts: NDArray[np.int64]) -> tuple[Approximation, NDArray[np.int64]]:
     """The xi nearest to or farthest below 0 over all classes, of each row of counts, and whose it is."""
     value, error, least = [], [], []
@@ -81,7 +76,7 @@ def seeds_least(run: ClassRun) -> Series:
 
 XI_POSITIVE = Bounded(
     measure=seeds_least,
-    lower=above_zero,
+    lower=lambda _, t: np.full(len(t), LEAST),
     threshold=lambda run: Threshold(float(MUCH_GREATER * run.K**2)),
 )
 
@@ -210,7 +205,7 @@ A_ANY_T = replace(
         ),
     ),
     judgement=Parts(
-        {"Whatever is drawn": Bounded(measure=any_least, lower=above_zero)},
+        {"Whatever is drawn": Bounded(measure=any_least, lower=lambda _, t: np.full(len(t), LEAST))},
         note=lambda run: f"All counts of the first steps, and each class alone at recorded ones. {ratios(run)}",
     ),
     instead=(

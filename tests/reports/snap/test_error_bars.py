@@ -14,17 +14,15 @@ from marginaudit.orders.snap import SequenceClasses, weakly_correlated_dataset
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.series import FORMULA_ROUNDING, Series
-from marginaudit.reports.snap import binomial
+from marginaudit.reports.snap import binomial, token_gains
 from marginaudit.reports.snap.ball_arithmetic import certified
 from marginaudit.reports.snap.binomial import LEVELS, ROUNDING, Interval, outside
 from marginaudit.reports.snap.claims import (
     attention,
     concentration,
     decoder,
-    derivation,
-    fates,
-    gains,
     growth,
+    lemma4,
     lemma13,
     lemma14,
     lemma15,
@@ -34,6 +32,7 @@ from marginaudit.reports.snap.claims import (
     speed,
     theorem1,
     theorem1_a,
+    theorem3_growth,
     transition,
 )
 from marginaudit.reports.snap.claims.chance import largest, quantile, ranks
@@ -263,26 +262,26 @@ def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     B = Approximation(seen.path.B.value, np.full_like(seen.path.B.value, 0.5))
     path = replace(seen.path, z=rough(seen.path.z), B=B)
     rates = tuple(replace(found, z_dot=rough(found.z_dot)) for found in seen.found)
-    for module in (fates, gains):
+    for module in (token_gains, theorem3_growth):
         monkeypatch.setattr(module, "rates_along", lambda _: replace(seen, path=path, found=rates))
     for pairs, sign in ((distinct_pairs, 1), (common_pairs, -1)):
-        gained = fates.extreme(at, pairs, sign)
+        gained = token_gains.extreme(at, pairs, sign)
         bars_are(gained, 0.01 * np.abs(gained.value))
-    exponents = gains._gather(at, "exponent", while_weak=False)
+    exponents = theorem3_growth._gather(at, "exponent", while_assumption_2=False)
     bars_are(exponents, 0.01 * np.abs(exponents.value) + 2 * 0.5)
-    speeds = gains._gather(at, "z", while_weak=False)
+    speeds = theorem3_growth._gather(at, "z", while_assumption_2=False)
     bars_are(speeds, 0.01 * np.abs(speeds.value))
 
 
 def test_bars_of_the_derivation_of_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     at = on(run("snap-single").dataset)
-    monkeypatch.setattr(derivation, "rounded", lambda x: (float(x.mid()), 0.25))
-    bars_are(derivation.steps_of_sgd(at), 0.25)
+    monkeypatch.setattr(lemma4, "rounded", lambda x: (float(x.mid()), 0.25))
+    bars_are(lemma4.steps_of_sgd(at), 0.25)
     monkeypatch.setattr(
-        derivation, "rates", lambda *_: SimpleNamespace(z_dot=Approximation(np.array([2.0]), np.array([0.5])))
+        lemma4, "rates", lambda *_: SimpleNamespace(z_dot=Approximation(np.array([2.0]), np.array([0.5])))
     )
-    bars_are(derivation.of_eq_10(at), 0.5 * at.eta_Z)
-    bars_are(derivation._scaled(at, 3.0), 1.5 * at.eta_Z)
+    bars_are(lemma4.of_eq_10(at), 0.5 * at.eta_Z)
+    bars_are(lemma4._scaled(at, 3.0), 1.5 * at.eta_Z)
 
 
 def test_bars_of_overlaps() -> None:

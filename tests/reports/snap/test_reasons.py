@@ -8,7 +8,7 @@ import pytest
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.snap import eq10
-from marginaudit.reports.snap.claims import concentration, decoder, gains, growth, rows, speed, transition
+from marginaudit.reports.snap.claims import concentration, decoder, growth, rows, speed, theorem3_gain, transition
 from marginaudit.reports.snap.conditions import no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun
 from tests.reports.snap.twins import on
@@ -85,7 +85,7 @@ def test_what_float64_does_not_follow_is_spoken_of_all_the_same() -> None:
         (growth._no_step_near, single(at=(10**7,), steps=10**7), "no step up to 1000000 was recorded"),
         (lambda _: growth.largest_lag(1000, 1e-18), single(), "ln M/eta_Y is beyond "),
         (speed.beyond_steps, single(lr_y=1e-17), "the scan ends at t = 1.7e+18, beyond 1e+18 steps"),
-        (gains.along_sgd, on(LARGE), "a class's tokens times M = 300000 are beyond 200000"),
+        (theorem3_gain.along_sgd, on(LARGE), "a class's tokens times M = 300000 are beyond 200000"),
     ],
 )
 def test_what_is_beyond_the_run(why: Callable[[ClassRun], Any], run: ClassRun, said: str) -> None:

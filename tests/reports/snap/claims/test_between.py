@@ -9,7 +9,7 @@ import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports import Verdict
-from marginaudit.reports.snap.claims import beginning, eq87_eq89, phases, relative_gain, solution, spread, transition
+from marginaudit.reports.snap.claims import beginning, eq87_eq89, eq112, phases, solution, spread, transition
 from marginaudit.reports.snap.claims.decoder import sequence
 from marginaudit.reports.snap.ledger import CLAIMS
 from marginaudit.reports.snap.run import ClassRun
@@ -91,7 +91,7 @@ def test_eq_112_lacks_the_2_of_the_derivative() -> None:
     """R along eq. 10, differenced in time."""
     steps = (10**4, 10**4 + 1, 10**4 + 2)
     at = on(SINGLE(), steps=steps[-1], at=steps)
-    sides = relative_gain.both_sides(at)
+    sides = eq112.both_sides(at)
     pick = [i for i, label in enumerate(sides[0].label) if label == f"a over b of n0, t = {steps[1]}"]
     i, j = (at.path.logits.position(0, token) for token in "ab")
     z = at.path.z.value

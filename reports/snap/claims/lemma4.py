@@ -1,4 +1,4 @@
-"""Lemma 4 of arXiv 2305.16380: eq. 10, against the batch-1 SGD of both layers that it is derived from."""
+"""Lemma 4: eq. 10, against the batch-1 SGD of both layers that it is derived from."""
 
 from dataclasses import dataclass, replace
 
@@ -7,16 +7,24 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
+from marginaudit.orders.snap import distinct_tokens
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, rounded, series
+from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.ball_sgd import BITS, ball, gradients
 from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS
-from marginaudit.reports.snap.conditions import late_steps, outside_range_r
+from marginaudit.reports.snap.conditions import FAST_DECODER, late_steps, outside_range_r
 from marginaudit.reports.snap.eq10 import no_path
+from marginaudit.reports.snap.overlap import some_not_positive
+from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly
-from marginaudit.training.snap.attention import NotIntegrated, descend_both, features, rates, scan_end, snap_start
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.attention import NotIntegrated, descend_both, features, rates
 from marginaudit.training.snap.limit import (
     Approximation,
     Fluctuation,
@@ -28,7 +36,7 @@ from marginaudit.training.snap.limit import (
 )
 from marginaudit.training.snap.limit.recursion import TAKEN
 
-SOURCE = "arXiv 2305.16380"
+PROOF = PAGE + "41-snaplemma4rederived"
 
 STEPS = 4
 """Steps at which one step of SGD is compared, and seeds of the decoder there."""
@@ -135,9 +143,15 @@ def _largest(run: ClassRun) -> NDArray[np.float64]:
     return np.repeat(size, len(run.path.logits.names))
 
 
+def averages(of: NDArray[np.float64], marks: list[int]) -> str:
+    """The mean over runs at each mark, with its standard error."""
+    mean, off = of.mean(axis=0), of.std(axis=0, ddof=1) / np.sqrt(RUNS)
+    return ", ".join(f"{m:.3g} +- {s:.2g} at t = {t}" for m, s, t in zip(mean, off, marks, strict=True))
+
+
 def whole_runs(run: ClassRun) -> str:
     """z of whole runs of SGD over that of eq. 10 divided by K, for the token that moved most."""
-    marks = [round(scan_end(run.K, run.M, run.eta_Y)), round(snap_start(run.K, run.M, run.eta_Y))]
+    marks = [round(run.transition), round(run.snap_start)]
     if marks[1] > LONGEST or len(run.path.logits.names) * RUNS > ENTRIES:
         return f"SGD was not followed to t_0 = {marks[1]}."
     slower = ClassRun(run.dataset, replace(run.config, lr_z=run.eta_Z / run.K, at=tuple(marks), steps=marks[1]))
@@ -149,15 +163,17 @@ def whole_runs(run: ClassRun) -> str:
     if not expected[:, top].all():
         return "No z moves along eq. 10."
     sequences = class_sequences(marks[1], run.dataset.frequencies, RUNS, run.config.seed)
-    shares = []
-    for modified in (True, False):
-        try:
-            z = descend_both(run.dataset, sequences, marks, run.eta_Y, run.eta_Z, modified=modified)[:, :, top]
-        except np.linalg.LinAlgError:
-            return "SGD was not followed: on its way the classes' attention becomes linearly dependent."
-        part = z / expected[:, top]
-        mean, off = part.mean(axis=0), part.std(axis=0, ddof=1) / np.sqrt(RUNS)
-        shares.append(", ".join(f"{m:.3g} +- {s:.2g} at t = {t}" for m, s, t in zip(mean, off, marks, strict=True)))
+    try:
+        shares = [
+            averages(
+                descend_both(run.dataset, sequences, marks, run.eta_Y, run.eta_Z, modified=modified)[:, :, top]
+                / expected[:, top],
+                marks,
+            )
+            for modified in (True, False)
+        ]
+    except np.linalg.LinAlgError:
+        return "SGD was not followed: on its way the classes' attention becomes linearly dependent."
     asked, token = run.path.logits.names[top]
     return (
         f"Over {RUNS} whole runs, z of {token} under {asked} is on average, as a part of that of eq. 10 with eta_Z/K: "
@@ -165,9 +181,23 @@ def whole_runs(run: ClassRun) -> str:
     )
 
 
+def nothing_moves(run: ClassRun) -> str | None:
+    """Why z-dot is not seen to be other than 0 where Z = 0, or None."""
+    if not any(distinct_tokens(run.dataset).values()):
+        return "no class has a distinct token"
+    return some_not_positive(run)
+
+
 LEMMA4 = Claim(
     id="snap.lemma4",
     source=f"{SOURCE}, Lemma 4, eq. 10",
+    source_words=quoted(
+        "section 5, Lemma 4, eq. 10; appendix E",
+        "With Assumption 1(b) .. Eqn. 4 becomes: z-dot_m = eta_Z gamma sum_{n in psi^{-1}(m)} diag(f_n) sum_{n' "
+        "!= n} beta_nn'(f_n f_n^T - I)f_n'",
+        "In the mean over the classes that a batch-1 step draws: a step moves by one class, and eq. 10 adds up a "
+        "query's.",
+    ),
     statement=(
         "In long sequences z of a query moves, in the mean over the classes that a batch-1 step draws, by eta_Z gamma "
         "times the sum over its classes n of diag(f_n) sum over n' != n of beta_nn' (f_n f_n^T - I) f_n'; Y is that of "
@@ -176,6 +206,33 @@ LEMMA4 = Claim(
     formula=r"\dot z_m=\eta_Z\gamma\sum_{n\in\psi^{-1}(m)}\mathrm{diag}(f_n)"
     r"\sum_{n'\ne n}\beta_{nn'}(f_nf_n^\top-I)f_{n'}",
     assumptions=ASSUMPTIONS,
+    proof_uses=(FAST_DECODER,),
+    standing=refuted(
+        PROOF,
+        "snap.lemma4.rederived",
+        severity=Severity.CONSTANT,
+        hunted=1,
+        weakest="none for K >= 2: with eta_Z/K it is true (snap.lemma4.rederived)",
+        relied_on_by=(
+            "snap.theorem2.distinct",
+            "snap.theorem2.common",
+            "snap.corollary2",
+            "snap.theorem3.gain",
+            "snap.theorem3.growth",
+            "snap.eq13",
+        ),
+        remains="They are about eq. 10 itself, along which they stay; of SGD they speak with eta_Z/K for eta_Z.",
+    ),
+    implications=(
+        Implication(
+            sources=("snap.lemma4.rederived",),
+            condition="there are two classes and some z-dot is not 0",
+            proof=PROOF,
+            unmet=nothing_moves,
+            verdict=Verdict.VIOLATED,
+            unseen=readings.ROUNDED,
+        ),
+    ),
     judgement=Equal(measure=steps_of_sgd, expected=of_eq_10, scale=_largest, note=whole_runs),
     absent=lambda run: outside_range_r(run) or no_path(run),
     instead=(
@@ -187,9 +244,13 @@ LEMMA4 = Claim(
 LEMMA4_REDERIVED = replace(
     LEMMA4,
     id="snap.lemma4.rederived",
-    source=f"{SOURCE}, Lemma 4, eq. 10 with the mean over classes",
+    source=f"{LEMMA4.source} with the mean over classes",
+    source_words=corrected(LEMMA4.id, "1/K, the probability of a class, before the sum."),
     statement=LEMMA4.statement.replace("by eta_Z gamma", "by (eta_Z/K) gamma"),
     formula=LEMMA4.formula.replace(r"\eta_Z\gamma", r"\frac{\eta_Z}{K}\gamma"),
+    proof_uses=(),
+    standing=proved(PROOF, "snap.lemma1", "snap.lemma2", "snap.theorem1.form.rederived", hunted=11),
+    implications=(),
     judgement=Equal(
         measure=steps_of_sgd,
         expected=lambda run: _scaled(run, 1 / run.K),

@@ -1,22 +1,29 @@
-"""Eq. 112 of arXiv 2305.16380: how fast the most probable distinct token leaves another behind along eq. 10."""
+"""Eq. 112: how fast the most probable distinct token leaves another behind along eq. 10."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from marginaudit.orders.snap import distinct_tokens
-from marginaudit.reports.claim import BeyondTheRun, Claim
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, Equal, Parts
-from marginaudit.reports.judgements.bounded import LEAST, part
+from marginaudit.reports.judgements.bounded import part
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap.claims.gains import LARGEST_Z, MOST_PAIRS, squared_ratio
-from marginaudit.reports.snap.conditions import THEOREM_5
-from marginaudit.reports.snap.eq10 import EQ_10, no_path, rates_along, stacked
+from marginaudit.reports.snap import readings
+from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
+from marginaudit.reports.snap.eq10 import EQ_10, FLOW, above_zero, no_path, rates_along, stacked
+from marginaudit.reports.snap.positive_xi import EQUAL, not_equal
+from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.relative_gain import MOST_PAIRS, require_powers, squared_ratio
 from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import Approximation
 
-SOURCE = "arXiv 2305.16380"
+PROOF = PAGE + "87-snapeq112rederived"
 
 KNOWN = 4e-10
 """Of a side, its error bar at most, so that equality can be told."""
@@ -51,8 +58,7 @@ def both_sides(run: ClassRun) -> tuple[Series, Series]:
     """
     seen, left, right, label = rates_along(run), [], [], []
     z, step = seen.path.z, seen.step
-    if not np.abs(z.value).max(initial=0.0) + z.error.max(initial=0.0) < LARGEST_Z:
-        raise BeyondTheRun(f"z leaves the numbers up to {LARGEST_Z:g}, of whose powers float64 has products")
+    require_powers(z)
     for n, l, other in dominated(run):  # noqa: E741
         i, j = (run.path.logits.position(n, token) for token in (l, other))
         squared, rate = squared_ratio(run, n, l, other), seen.z_dot(np.array([i, j])) * run.eta_Z
@@ -85,19 +91,41 @@ def well_known(run: ClassRun) -> tuple[Series, Series]:
 EQ112 = Claim(
     id="snap.eq112",
     source=f"{SOURCE}, Theorem 3's proof, eq. 112",
+    source_words=quoted(
+        "appendix E, Theorem 3's proof, eq. 112",
+        "for any token l' != l_0 that is distinct to n, we have",
+        f"Under eq. 10. {FLOW}",
+    ),
     statement=(
         "Under eq. 10 from z = 0, l_0 the most probable distinct token of a class and l' another: the rate of "
         f"r_(l0/l') is r_(l0/l')(0) exp(2 z_l0) z-dot_l0, and is positive at every t >= 1; {EQ_10}."
     ),
     formula=r"\dot r_{l_0/l'|n}=r_{l_0/l'|n}(0)e^{2(z_{l_0}(t)-z_{l_0}(0))}\dot z_{l_0}\gt0",
     assumptions=(*THEOREM_5, "dominant_distinct"),
+    proof_uses=(FAST_DECODER,),
+    standing=refuted(
+        PROOF,
+        "snap.eq112.rederived",
+        severity=Severity.CONSTANT,
+        hunted=25,
+        weakest="none: 1 is not 2 (snap.eq112.rederived)",
+        relied_on_by=("snap.theorem3.growth",),
+        remains="It uses the sign of the rate alone.",
+    ),
+    implications=(
+        Implication(
+            sources=("snap.eq112.rederived",),
+            condition=f"1 is not 2, as {EQUAL}",
+            proof=PROOF,
+            unmet=not_equal,
+            verdict=Verdict.VIOLATED,
+            unseen=readings.ROUNDED,
+        ),
+    ),
     judgement=Parts(
         {
             "The rate": Equal(measure=lambda run: both_sides(run)[0], expected=lambda run: both_sides(run)[1]),
-            "Above 0": Bounded(
-                measure=lambda run: replace(both_sides(run)[0], step=None),
-                lower=lambda _, t: np.full(len(t), LEAST),
-            ),
+            "Above 0": Bounded(measure=lambda run: replace(both_sides(run)[0], step=None), lower=above_zero),
         }
     ),
     absent=nothing_dominated,
@@ -109,13 +137,15 @@ EQ112 = Claim(
 
 EQ112_REDERIVED = Claim(
     id="snap.eq112.rederived",
-    source=f"{SOURCE}, Theorem 3's proof, eq. 112 with its constant re-derived",
+    source=f"{EQ112.source} with its constant re-derived",
+    source_words=corrected(EQ112.id, "Twice that; it is positive where xi_n is."),
     statement=(
         "Under eq. 10 from z = 0, l_0 the most probable distinct token of a class and l' a less probable one: the rate "
         f"of r_(l0/l') is 2 r_(l0/l')(0) exp(2 z_l0) z-dot_l0, which has the sign of xi_n; {EQ_10}."
     ),
     formula=r"\dot r_{l_0/l'|n}=2r_{l_0/l'|n}(0)e^{2(z_{l_0}(t)-z_{l_0}(0))}\dot z_{l_0}",
     assumptions=("uniform_classes",),
+    standing=proved(PROOF, "snap.theorem3.gain", hunted=5),
     judgement=Equal(measure=lambda run: well_known(run)[0], expected=lambda run: well_known(run)[1]),
     absent=nothing_dominated,
 )

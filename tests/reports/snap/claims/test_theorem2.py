@@ -20,7 +20,7 @@ from marginaudit.orders.snap import (
 from marginaudit.reports import Verdict
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.snap.claims import fates
+from marginaudit.reports.snap.claims import corollary2, theorem2
 from marginaudit.reports.snap.eq10 import (
     common_pairs,
     distinct_pairs,
@@ -29,12 +29,14 @@ from marginaudit.reports.snap.eq10 import (
     overlaps_along,
     rates_along,
 )
+from marginaudit.reports.snap.token_gains import extreme
 from marginaudit.training.snap.attention import off_by
 from marginaudit.training.snap.limit import Approximation
 from tests.reports.snap.planted import part
 from tests.training.snap.independent import eq_10
 
-CLAIMS = {claim.id.removeprefix("snap."): claim for claim in fates.CLAIMS}
+ALL = (*theorem2.CLAIMS, *corollary2.CLAIMS)
+CLAIMS = {claim.id.removeprefix("snap."): claim for claim in ALL}
 HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
 
 
@@ -72,7 +74,7 @@ def run(name: str, **settings: Any) -> ClassRun:
     ],
 )
 def test_verdicts(name: str, verdicts: tuple[Verdict, ...]) -> None:
-    found = [claim.judge(run(name)) for claim in fates.CLAIMS]
+    found = [claim.judge(run(name)) for claim in ALL]
     assert tuple(finding.verdict for finding in found) == verdicts
     for finding in found:
         assert finding.verdict is not ABSENT or finding.witness or "at no recorded step" in finding.detail
@@ -85,15 +87,15 @@ def test_the_printed_statements_speak_where_attention_as_it_is_then_meets_assump
     assert (at == (E >= 6 / 5000**0.5)).all()
     assert at.any()
     assert not at.all()
-    printed, stronger = (fates.extreme(on, distinct_pairs, 1, where_weak=where) for where in (True, False))
+    printed, stronger = (extreme(on, distinct_pairs, 1, where_assumption_2=where) for where in (True, False))
     assert printed.step is not None
     assert stronger.step is not None
     assert (printed.step == rates_along(on).step[at]).all()
     assert (stronger.step == rates_along(on).step).all()
     later = overlaps_from_one_third()
     assert not check_assumption(later.dataset, "small_overlap").holds
-    assert fates.DISTINCT.judge(later).verdict is HOLDS
-    assert fates.DISTINCT_FROM_ZERO.judge(later).verdict is ABSENT
+    assert theorem2.DISTINCT.judge(later).verdict is HOLDS
+    assert theorem2.DISTINCT_FROM_ZERO.judge(later).verdict is ABSENT
 
 
 def overlaps_from_one_third() -> ClassRun:
@@ -120,8 +122,8 @@ def test_an_error_of_z_is_one_of_the_eigenvalues() -> None:
 def test_the_nearly_distinct_token_gains_at_once() -> None:
     """K = 2 at Z = 0: z-dot is eta_Z gamma beta [(f_1^T f_2)(f_1l^2 + f_2l^2) - 2 f_1l f_2l]."""
     on = run("nearly-distinct")
-    assert all(check_assumption(on.dataset, name).holds for name in fates.ANY_CLASSES.assumptions)
-    found = fates.ANY_CLASSES.judge(on)
+    assert all(check_assumption(on.dataset, name).holds for name in corollary2.ANY_CLASSES.assumptions)
+    found = corollary2.ANY_CLASSES.judge(on)
     assert found.first_violation == 1
     assert "y under q" in found.detail
     F, column = on.dataset.overlap.F, on.dataset.contextual.index("y")
@@ -206,7 +208,7 @@ def test_how_long_assumption_2_keeps_holding() -> None:
     assert "Assumption 2 keeps holding along the path to t = 100" in how_long_assumption_2_holds(short)
 
 
-@pytest.mark.parametrize("claim", fates.CLAIMS)
+@pytest.mark.parametrize("claim", ALL)
 def test_controls(claim: Any) -> None:
     good = single_common_dataset(K=2, M=5000, seed=0)
     for name in set(claim.assumptions) & {"wide_vocabulary", "small_overlap", "spread_overlap", "uniform_classes"}:
@@ -222,7 +224,7 @@ def test_controls(claim: Any) -> None:
         found = bare.judge(ClassRun(data))
         assert (found.verdict, reason in found.detail) == (ABSENT, True)
     apart = SequenceClasses.from_weights("apart", 5000, [("m", "q", {"a": 1.0}), ("n", "q", {"b": 1.0})])
-    found = replace(fates.COMMON, assumptions=()).judge(ClassRun(apart))
+    found = replace(theorem2.COMMON, assumptions=()).judge(ClassRun(apart))
     assert found.verdict is ABSENT
 
 
@@ -231,6 +233,6 @@ def test_attention_that_becomes_dependent_on_its_way_is_not_judged(monkeypatch: 
         raise ValueError("F: got linearly dependent columns, expected independent ones")
 
     monkeypatch.setattr("marginaudit.reports.snap.eq10.rates", dependent)
-    found = fates.DISTINCT.judge(ClassRun(CASES["snap-single"](), ClassConfig(at=(1, 10), steps=10)))
+    found = theorem2.DISTINCT.judge(ClassRun(CASES["snap-single"](), ClassConfig(at=(1, 10), steps=10)))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "at t = 1 the classes' attention is linearly dependent" in found.detail

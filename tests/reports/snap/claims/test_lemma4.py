@@ -12,8 +12,8 @@ from marginaudit.orders.snap import CASES, SequenceClasses, single_common_datase
 from marginaudit.reports import Verdict
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.snap.claims import derivation
-from marginaudit.reports.snap.claims.derivation import LEMMA4, LEMMA4_REDERIVED
+from marginaudit.reports.snap.claims import lemma4
+from marginaudit.reports.snap.claims.lemma4 import LEMMA4, LEMMA4_REDERIVED
 from marginaudit.training.snap.attention import Logits, NotIntegrated, rates
 from marginaudit.training.snap.limit import Approximation, fluctuation
 from tests.reports.snap.twins import one_entry_off
@@ -73,10 +73,10 @@ def test_a_step_of_sgd_on_whole_matrices() -> None:
 
 def test_the_places() -> None:
     on = run("snap-symmetric")
-    places = derivation.places(on)
-    assert len(places) == derivation.STEPS * derivation.SEEDS
+    places = lemma4.places(on)
+    assert len(places) == lemma4.STEPS * lemma4.SEEDS
     steps = sorted({place.step for place in places})
-    assert (steps[0], len(steps), steps[-1]) == (min(t for t in on.steps if t >= 90), derivation.STEPS, 10**6)
+    assert (steps[0], len(steps), steps[-1]) == (min(t for t in on.steps if t >= 90), lemma4.STEPS, 10**6)
     for place in places:
         np.testing.assert_array_equal(place.z.value, on.path.z.value[np.flatnonzero(on.steps == place.step)[0]])
         assert place.at.theta.value.shape == (3,)
@@ -90,7 +90,7 @@ def test_twins() -> None:
     for factor in (1 + 1e-8, 1 - 1e-8):
 
         def changed(on: ClassRun, factor: float = factor) -> Any:
-            return derivation._scaled(on, factor / on.K)
+            return lemma4._scaled(on, factor / on.K)
 
         assert replace(LEMMA4_REDERIVED.judgement, expected=changed).judge(on).verdict is VIOLATED
 
@@ -99,7 +99,7 @@ def test_whole_runs() -> None:
     """The slower attention learns, the nearer whole runs of the modified gradient are; eq. 7's stay far below."""
     shares = {}
     for lr_z in (0.05, 0.0005):
-        detail = derivation.whole_runs(run("snap-single", lr_z=lr_z))
+        detail = lemma4.whole_runs(run("snap-single", lr_z=lr_z))
         text = detail.split("with eta_Z/K: ")[1]
         shares[lr_z] = [float(part.split(" +- ")[0].split()[-1]) for part in text.split(" at t = ")[:-1]]
     late = {lr_z: (found[1], found[3]) for lr_z, found in shares.items()}
@@ -107,17 +107,17 @@ def test_whole_runs() -> None:
     assert all(eq_7 < 0.05 for _, eq_7 in late.values())
     assert "z of the under q is on average" in detail
     apart = [("m", "q", {"a": 1.0}), ("n", "q", {"b": 1.0})]
-    assert "No z moves" in derivation.whole_runs(ClassRun(SequenceClasses.from_weights("apart", 5000, apart)))
-    assert "not followed to t_0 = 43625" in derivation.whole_runs(run("snap-single", lr_y=0.001))
+    assert "No z moves" in lemma4.whole_runs(ClassRun(SequenceClasses.from_weights("apart", 5000, apart)))
+    assert "not followed to t_0 = 43625" in lemma4.whole_runs(run("snap-single", lr_y=0.001))
 
 
 def test_whole_runs_whose_attention_becomes_dependent(monkeypatch: pytest.MonkeyPatch) -> None:
     def singular(*_: Any, **__: Any) -> Any:
         raise np.linalg.LinAlgError("Singular matrix")
 
-    monkeypatch.setattr(derivation, "descend_both", singular)
-    assert "becomes linearly dependent" in derivation.whole_runs(run("snap-single"))
-    assert derivation.LEMMA4_REDERIVED.judge(run("snap-single")).verdict is Verdict.HOLDS
+    monkeypatch.setattr(lemma4, "descend_both", singular)
+    assert "becomes linearly dependent" in lemma4.whole_runs(run("snap-single"))
+    assert lemma4.LEMMA4_REDERIVED.judge(run("snap-single")).verdict is Verdict.HOLDS
 
 
 def test_whole_runs_beside_which_eq_10_is_not_integrated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,5 +129,5 @@ def test_whole_runs_beside_which_eq_10_is_not_integrated(monkeypatch: pytest.Mon
         raise NotIntegrated("not integrated")
 
     monkeypatch.setattr("marginaudit.reports.snap.run.follow", gives_up)
-    assert derivation.whole_runs(on) == "SGD was not followed: eq. 10 with eta_Z/K was not integrated."
-    assert derivation.LEMMA4_REDERIVED.judge(on).verdict is Verdict.HOLDS
+    assert lemma4.whole_runs(on) == "SGD was not followed: eq. 10 with eta_Z/K was not integrated."
+    assert lemma4.LEMMA4_REDERIVED.judge(on).verdict is Verdict.HOLDS

@@ -13,8 +13,9 @@ from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.snap.claims import gains
+from marginaudit.reports.snap.claims import theorem3_gain, theorem3_growth
 from marginaudit.reports.snap.eq10 import meets_assumption_2, rates_along
+from marginaudit.reports.snap.relative_gain import MOST_PAIRS
 from marginaudit.training.snap.limit import Approximation
 from tests.reports.snap.planted import part
 from tests.reports.snap.twins import one_entry_off
@@ -45,9 +46,9 @@ def run(name: str) -> ClassRun:
     ],
 )
 def test_verdicts_along_eq_10(name: str, growth: Verdict) -> None:
-    found = gains.GAIN.judge(run(name))
+    found = theorem3_gain.GAIN.judge(run(name))
     assert found.verdict is HOLDS, found
-    found = gains.GROWTH.judge(run(name))
+    found = theorem3_growth.GROWTH.judge(run(name))
     assert found.verdict is growth, found
 
 
@@ -59,10 +60,10 @@ def test_eq_11_at_few_late_steps_is_within_its_bars() -> None:
     at = (33811755677540265, 39688213348288068, 41854802584351910, 43638044829843417)
     config = ClassConfig(lr_y=2.677859349100233e-05, lr_z=0.0004368342956914779, steps=54849437231198904, at=at)
     late = ClassRun(SequenceClasses.from_weights("late", 1299, classes), config)
-    left, right = gains.along_the_flow(late)
+    left, right = theorem3_gain.along_the_flow(late)
     apart = np.abs(left.value - right.value) / (left.radius + right.radius)
     assert 0.02 < apart.max() < 0.3
-    assert gains.GAIN.judge(late).verdict is HOLDS
+    assert theorem3_gain.GAIN.judge(late).verdict is HOLDS
 
 
 def three() -> SequenceClasses:
@@ -87,7 +88,7 @@ def test_eq_11_and_eq_12_on_the_independent_path() -> None:
         for l, (share, growth) in shares.items():  # noqa: E741
             assert share * growth < at[l] < growth
     on = ClassRun(data, ClassConfig(lr_z=0.3, at=(2, 10, 30), steps=30))
-    left, right = gains.along_the_flow(on)
+    left, right = theorem3_gain.along_the_flow(on)
     assert len(left) == 4 * 3
     assert left.label[3] == "b over a of l, t = 2"
     z = eq_10(data, 2.0, 0.5, 0.3, 8)[0]
@@ -98,21 +99,21 @@ def test_eq_11_and_eq_12_on_the_independent_path() -> None:
 def test_twins_of_eq_11() -> None:
     for name in ("snap-single", "snap-medium"):
         on = run(name)
-        assert one_entry_off(gains.GAIN.judgement).judge(on).verdict is VIOLATED
+        assert one_entry_off(theorem3_gain.GAIN.judgement).judge(on).verdict is VIOLATED
 
         def of_the_other(on: ClassRun) -> Series:
             """r(0) chi of l', not of l: the entries of a pair the other way round."""
-            right = gains.along_the_flow(on)[1]
+            right = theorem3_gain.along_the_flow(on)[1]
             return replace(right, value=right.value * np.exp(1e-8))
 
-        assert replace(gains.GAIN.judgement, expected=of_the_other).judge(on).verdict is VIOLATED  # type: ignore[type-var]
+        assert replace(theorem3_gain.GAIN.judgement, expected=of_the_other).judge(on).verdict is VIOLATED  # type: ignore[type-var]
 
 
 def test_classes_without_two_distinct_tokens() -> None:
     data = SequenceClasses.from_weights("few", 5000, [("m", "q", {"a": 3, "x": 1}), ("n", "q", {"b": 3, "x": 1})])
-    for claim in (gains.GAIN, gains.SGD_GAIN):
+    for claim in (theorem3_gain.GAIN, theorem3_gain.SGD_GAIN):
         assert claim.judge(ClassRun(data)).verdict is ABSENT
-    assert gains.GROWTH.judge(ClassRun(replace(data, M=6000))).verdict in (HOLDS, ABSENT)
+    assert theorem3_growth.GROWTH.judge(ClassRun(replace(data, M=6000))).verdict in (HOLDS, ABSENT)
 
 
 # SGD
@@ -120,11 +121,11 @@ def test_classes_without_two_distinct_tokens() -> None:
 
 def test_sgd_breaks_eq_11() -> None:
     for name in ("snap-medium", "syn-small"):
-        found = gains.SGD_GAIN.judge(run(name))
+        found = theorem3_gain.SGD_GAIN.judge(run(name))
         assert (found.verdict, found.first_violation) == (VIOLATED, 1)
         assert "After 25 updates the two sides are up to 0." in found.detail
-    large = replace(run("snap-medium").dataset, M=gains.LARGEST)
-    assert gains.SGD_GAIN.judge(ClassRun(large)).verdict is OPEN
+    large = replace(run("snap-medium").dataset, M=theorem3_gain.LARGEST)
+    assert theorem3_gain.SGD_GAIN.judge(ClassRun(large)).verdict is OPEN
 
 
 def test_the_sides_of_sgd_s_eq_11_agree_where_z_obeys_eq_110() -> None:
@@ -139,12 +140,12 @@ def test_the_sides_of_sgd_s_eq_11_agree_where_z_obeys_eq_110() -> None:
         squares = np.array([c.probabilities[token] for token in own]) ** 2 * np.exp(2 * start[places])
         after[places] -= np.log1p(-0.3 * squares / squares.max()) / 2
     z = Approximation(np.array([start, after]), np.full((2, len(start)), 1e-14))
-    left, right = gains.both_sides(on, logits, z, np.array([0, 1]))
-    assert len(left) == gains.MOST_PAIRS
+    left, right = theorem3_gain.both_sides(on, logits, z, np.array([0, 1]))
+    assert len(left) == MOST_PAIRS
     assert (np.abs(left.value - right.value) <= left.radius + right.radius).all()
     assert np.abs(left.value).max() > 1
     wide = Approximation(z.value, np.full_like(z.value, 1e-3))
-    bars = gains.both_sides(on, logits, wide, np.array([0, 1]))
+    bars = theorem3_gain.both_sides(on, logits, wide, np.array([0, 1]))
     assert (bars[0].radius > 3e-3 * (left.value + 1)).all()
     assert (bars[1].radius > 3e-3 * np.abs(right.value)).all()
 
@@ -155,7 +156,7 @@ def test_the_sides_of_sgd_s_eq_11_agree_where_z_obeys_eq_110() -> None:
 @pytest.mark.parametrize("name", ["ln chi", "z", "f"])
 def test_twins_of_eq_12(name: str) -> None:
     on = run("snap-symmetric")
-    judgement = part(gains.GROWTH_FROM_ZERO, name)
+    judgement = part(theorem3_growth.GROWTH_FROM_ZERO, name)
     assert isinstance(judgement, Bounded)
     assert judgement.lower is not None
     measured = judgement.measure(on)
@@ -180,7 +181,9 @@ def test_twins_of_eq_12(name: str) -> None:
 
 def test_eq_12_is_printed_for_as_long_as_assumption_2_holds() -> None:
     on = run("snap-symmetric")
-    printed, stronger = (part(claim, "z").measure(on).step for claim in (gains.GROWTH, gains.GROWTH_FROM_ZERO))
+    printed, stronger = (
+        part(claim, "z").measure(on).step for claim in (theorem3_growth.GROWTH, theorem3_growth.GROWTH_FROM_ZERO)
+    )
     assert set(printed) == set(rates_along(on).step[meets_assumption_2(on)]) < set(stronger)
 
 
@@ -190,7 +193,7 @@ def test_how_f_grows_is_the_derivative_of_f() -> None:
     before, after = (logits.attended(np.array(eq_10(three(), 10 + h, 0.5, 0.3, 8)[0])) for h in (-1e-3, 1e-3))
     column = on.dataset.contextual.index("c")
     expected = (np.log(after[1, column]) - np.log(before[1, column])) / 2e-3
-    found = gains._rate(on, 1, logits.position(1, "c"), "f")
+    found = theorem3_growth._rate(on, 1, logits.position(1, "c"), "f")
     assert found.value[0] == pytest.approx(expected, rel=1e-6, abs=0)
     assert 0 < found.error[0] < 1e-9
 
@@ -198,9 +201,13 @@ def test_how_f_grows_is_the_derivative_of_f() -> None:
 def test_classes_whose_common_tokens_gain_are_left_out() -> None:
     classes = [("n0", "q", {"a": 0.5, "x": 0.4, "y": 0.5}), ("n1", "q", {"b": 0.8, "x": 0.4, "y": 0.002})]
     on = ClassRun(SequenceClasses.from_weights("nearly-distinct", 5000, classes))
-    assert gains.dominating(on, while_weak=True) == gains.dominating(on, while_weak=False) == []
-    assert gains.GROWTH.judge(on).verdict is ABSENT
-    kept = [(n, token) for n, token, _ in gains.dominating(run("snap-single"), while_weak=False)]
+    assert (
+        theorem3_growth.dominating(on, while_assumption_2=True)
+        == theorem3_growth.dominating(on, while_assumption_2=False)
+        == []
+    )
+    assert theorem3_growth.GROWTH.judge(on).verdict is ABSENT
+    kept = [(n, token) for n, token, _ in theorem3_growth.dominating(run("snap-single"), while_assumption_2=False)]
     assert kept == [(0, "a"), (1, "c")]
 
 
@@ -208,9 +215,9 @@ def test_classes_whose_common_tokens_gain_are_left_out() -> None:
 def test_powers_that_float64_has_not_are_not_compared(eta_Z: float) -> None:
     at = ClassRun(CASES["snap-single"](), ClassConfig(lr_z=eta_Z))
     with np.errstate(all="raise"):
-        assert gains.SGD_GAIN.judge(at).verdict is Verdict.INCONCLUSIVE
+        assert theorem3_gain.SGD_GAIN.judge(at).verdict is Verdict.INCONCLUSIVE
     with pytest.raises(BeyondTheRun, match="z leaves"):
-        gains.along_sgd(at)
+        theorem3_gain.along_sgd(at)
 
 
 @pytest.mark.parametrize(("rare", "open_"), [(1e-300, True), (1.1e-50, False), (0.9e-50, True), (1e-160, True)])
@@ -218,6 +225,6 @@ def test_ratios_whose_squares_float64_has_not_are_not_compared(rare: float, open
     data = SequenceClasses.from_weights("rare", 5000, [("m", "q", {"a": 1, "c": rare}), ("n", "q", {"b": 1})])
     at = ClassRun(data, ClassConfig(steps=100))
     with np.errstate(over="raise", invalid="raise"):
-        found = gains.GAIN.judge(at)
+        found = theorem3_gain.GAIN.judge(at)
     assert found.verdict is (OPEN if open_ else HOLDS), found.detail
     assert ("beyond 1e+50" in found.detail) is open_
