@@ -1,4 +1,4 @@
-"""Runs for which the growth h of Lemmas 5 to 12 is not defined, or not computed, and those without E'."""
+"""Runs of which statements say nothing: h is not defined or not computed, there is no E', or one class alone."""
 
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.snap.run import ClassRun
@@ -31,6 +31,11 @@ def no_recorded_growth(run: ClassRun) -> str | None:
     if run.M >= 2 and not len(run.steps):
         raise BeyondTheRun("no step from 1 on was recorded")
     return no_growth(run)
+
+
+def one_class(run: ClassRun) -> str | None:
+    """Why there are no two classes, or None."""
+    return None if run.K >= 2 else "there is one class"
 
 
 def no_inverse(run: ClassRun) -> str | None:

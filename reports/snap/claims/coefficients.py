@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.claim import Claim
@@ -12,7 +13,6 @@ from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.claims.backpropagated import ASSUMPTIONS, coefficients, compared
 from marginaudit.reports.snap.claims.conditions import ASSUMPTION_2, outside_range_r
-from marginaudit.reports.snap.claims.growth import Floats
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit import Approximation
 

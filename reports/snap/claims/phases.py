@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import distinct_tokens
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Limit, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.claims.conditions import RANGE_R, outside_range_r
-from marginaudit.reports.snap.claims.growth import Floats
 from marginaudit.reports.snap.claims.transition import ASSUMPTIONS, C0, along, no_overlap, piece, scan_times
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.attention import scan_end, snap_start

@@ -12,7 +12,7 @@ from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.claims.chance import ranks
+from marginaudit.reports.snap.claims.quantiles import ranks
 from marginaudit.reports.snap.figure6 import CELLS, FIRST_SEEDS, LR_Z, NUM_LAST, RATIOS, Cell, is_syn_medium, scores
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.sgd import entropy_of_distinct

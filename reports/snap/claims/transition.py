@@ -14,10 +14,10 @@ from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.claims.conditions import RANGE_R, outside_range_r
-from marginaudit.reports.snap.claims.speed import AFTER, BEFORE, beyond_steps
 from marginaudit.reports.snap.eq10 import no_path
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.setting import no_inverse
+from marginaudit.reports.snap.two_stages import AFTER, BEFORE, beyond_steps
 from marginaudit.training.snap.attention import (
     Logits,
     follow_common,
