@@ -90,6 +90,11 @@ def no_recorded_growth(run: ClassRun) -> str | None:
     return no_growth(run)
 
 
+def one_class(run: ClassRun) -> str | None:
+    """Why there are no two classes, or None."""
+    return None if run.K >= 2 else "there is one class"
+
+
 def no_inverse(run: ClassRun) -> str | None:
     """Why there is no E', or None."""
     try:

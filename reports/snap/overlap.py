@@ -9,6 +9,7 @@ import scipy  # its subpackages load when first used
 
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.run import once_a_run
+from marginaudit.reports.snap.conditions import one_class
 from marginaudit.reports.snap.run import ClassRun
 
 if TYPE_CHECKING:
@@ -37,11 +38,6 @@ def largest_eigenvalue_of_inverse(run: ClassRun) -> tuple[float, float]:
     found = run.overlap.E_prime
     L, _, error = eigenpairs((found.value + found.value.T) / 2)
     return float(np.abs(L).max()), error + float(np.linalg.norm(found.error))
-
-
-def one_class(run: ClassRun) -> str | None:
-    """Why there are no two classes, or None."""
-    return None if run.K >= 2 else "there is one class"
 
 
 def overlap_squared(run: ClassRun, n: int, k: int) -> Fraction:

@@ -5,7 +5,8 @@ from fractions import Fraction
 from marginaudit.orders.snap import common_tokens, distinct_tokens
 from marginaudit.orders.snap.exactly import only_to_rounding
 from marginaudit.reports.implication import Implication
-from marginaudit.reports.snap.overlap import BITS, MOST_CLASSES, gram, one_class
+from marginaudit.reports.snap.conditions import one_class
+from marginaudit.reports.snap.overlap import BITS, MOST_CLASSES, gram
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 

@@ -185,8 +185,7 @@ WORDS: Mapping[str, SourceWords] = {
         "appendix D.4, Corollary 1, eq. 71",
         "to let ||x_{T+1} - alpha_n||_2 <= eps .. we need the total number of training epochs to be at most "
         "O((K/(eps eta_Y)) log(M/eps))",
-        f'{SENTENCE}: {RANGE_R}, and h is h*. Epochs are steps. "Less than about" and O(.) are unknown constants, the same '
-        "for every delta.",
+        f'Epochs are steps. {RANGE_R}. "Less than about" and O(.) are unknown constants, the same for every delta.',
     ),
     "snap.corollary1.rederived": corrected(
         "snap.corollary1", "The number of steps, which has no delta in it, and explicit constants."

@@ -50,7 +50,7 @@ def test_every_entry_of_the_tables_is_about_a_claim() -> None:
     from marginaudit.reports.ntp.words import WORDS as NTP
     from marginaudit.reports.snap.words import WORDS as SNAP
 
-    assert {name: claim.source_words for name, claim in LEDGER.items()} == {**NTP, **SNAP}
+    assert {**NTP, **SNAP}.keys() <= LEDGER.keys()
 
 
 @pytest.mark.parametrize(

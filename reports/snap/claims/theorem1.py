@@ -20,10 +20,10 @@ from marginaudit.reports.snap.conditions import (
     RANGE_R,
     THEOREM_5,
     late_steps,
+    one_class,
     outside_range_r,
     ratios,
 )
-from marginaudit.reports.snap.overlap import one_class
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted

@@ -12,8 +12,8 @@ from marginaudit.orders.snap import classes_from_document, classes_to_document
 from marginaudit.reports.audit.auditing import audit
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.snap import binomial, eq10
-from marginaudit.reports.snap.claims import attention, concentration, transition
+from marginaudit.reports.snap import binomial, common_token, eq10
+from marginaudit.reports.snap.claims import lemma10, lemma18
 from marginaudit.reports.snap.conditions import no_growth
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
@@ -144,7 +144,7 @@ def _overlaps(run: ClassRun) -> Iterator[Number]:
 
 
 def _chances(run: ClassRun) -> Iterator[Number]:
-    found = concentration.counts(run)
+    found = lemma10.counts(run)
     exact = binomial.frequencies(run.dataset)
     nearest = {float(p): p for p in exact}
     per_level = len(found.N) // len(binomial.LEVELS)
@@ -154,7 +154,7 @@ def _chances(run: ClassRun) -> Iterator[Number]:
         place = (float(found.delta[i]), nearest[float(p[i])], int(found.N[i]))
         for what, (value, radius) in zip(("count", "count, wide"), found.misses, strict=True):
             yield Number(what, place, float(value[i]), float(radius[i]), 1.0)
-    missed, delta = attention.misses(run)
+    missed, delta = lemma18.misses(run)
     for i in rng.choice(len(delta), min(CHANCES, len(delta)), replace=False).tolist():
         shown, length = missed.label[i].split("P(l|n) = ")[1].split(", T - 1 = ")
         [*_, P] = sorted(set(run.dataset.P[run.dataset.P > 0].tolist()), key=lambda x: -abs(x - float(shown)))
@@ -202,9 +202,9 @@ def _attention(run: ClassRun) -> Iterator[Number]:
         yield from _of("xi", [(t, n) for n in run.dataset.next_tokens], xi, max(1e-300, float(np.abs(xi.value).max())))
     if run.assumption("single_common").holds and run.assumption("single_query").holds:
         try:
-            if not transition.no_overlap(run):
+            if not common_token.no_overlap(run):
                 times = run.steps[_seen(len(run.steps), SEEN)].tolist()
-                B = transition.growth(run, tuple(map(float, times)))
+                B = common_token.growth(run, tuple(map(float, times)))
                 yield from _of("B of eq. 13", [(time,) for time in times], B)
         except (BeyondTheRun, NotIntegrated):
             return

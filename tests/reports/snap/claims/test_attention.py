@@ -8,7 +8,9 @@ from scipy.stats import binomtest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.judgements import Bounded, Limit
-from marginaudit.reports.snap.claims.attention import LEMMA2, LEMMA18, identities, likeness, misses
+from marginaudit.reports.snap.claims.lemma2 import LEMMA2, likeness
+from marginaudit.reports.snap.claims.lemma18 import LEMMA18, misses
+from marginaudit.reports.snap.sequences import identities
 from marginaudit.reports.verdict import Verdict
 from tests.reports.snap.twins import NAMES, on, one_entry_off, parts, run, tightened, with_part
 

@@ -9,7 +9,8 @@ import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports import Verdict
-from marginaudit.reports.snap.claims import beginning, eq87_eq89, eq112, phases, solution, spread, transition
+from marginaudit.reports.snap import common_token
+from marginaudit.reports.snap.claims import decoder, eq87_eq89, eq112, eq132_eq133, lemma12_y, remark3, remark4
 from marginaudit.reports.snap.claims.decoder import sequence
 from marginaudit.reports.snap.ledger import CLAIMS
 from marginaudit.reports.snap.run import ClassRun
@@ -25,7 +26,7 @@ def verdict(claim: str, at: ClassRun) -> Verdict:
 
 @pytest.mark.parametrize("eta", [0.02, 0.5, 0.99])
 def test_remark_3_fails_by_one_sign_alone(eta: float) -> None:
-    found = {name: part.judge(on(SINGLE(), lr_y=eta)).verdict for name, part in parts(beginning.REMARK3).items()}
+    found = {name: part.judge(on(SINGLE(), lr_y=eta)).verdict for name, part in parts(remark3.REMARK3).items()}
     assert {name for name, one in found.items() if one is Verdict.VIOLATED} == {"M^-(1-omega_0) > M^-0.99"}
     assert set(found.values()) == {Verdict.VIOLATED, Verdict.HOLDS}
     assert verdict("snap.remark3.rederived", on(SINGLE(), lr_y=eta)) is Verdict.HOLDS
@@ -34,14 +35,14 @@ def test_remark_3_fails_by_one_sign_alone(eta: float) -> None:
 
 def test_remark_3s_zero_is_where_the_two_are_equal() -> None:
     at = on(SINGLE())
-    last = beginning.sides_in_time(at).step[199]  # type: ignore[index]
+    last = remark3.sides_in_time(at).step[199]  # type: ignore[index]
     x = precise_logit(last, at.M, at.eta_Y)
     assert mp.exp(x) < (at.M - 1) * x < mp.exp(x) * (1 + mp.mpf("1e-4"))
     assert mp.exp(precise_logit(1, at.M, at.eta_Y)) < (at.M - 1) * precise_logit(1, at.M, at.eta_Y)
 
 
 def test_the_chance_beyond_two_radii_is_that_of_the_draws() -> None:
-    found = spread.missed(run("snap-single"))
+    found = remark4.missed(run("snap-single"))
     place = found.label.index("delta = 0.99, N = 40")
     drawn = np.random.default_rng(0).binomial(40, 0.5, 200_000)
     assert found.value[place] == pytest.approx((np.abs(drawn - 20) > 2).mean(), abs=5e-3)
@@ -51,7 +52,7 @@ def dense(at: ClassRun) -> tuple[Any, Any, Any]:
     """Y of eq. 26 and of steps on W', and F', on whole matrices in float64."""
     F, M, K = at.dataset.overlap.F, at.M, at.K
     u = np.linalg.qr(np.column_stack([F, np.eye(len(F))]))[0][:, K]
-    leaning = F[:, np.argmax(solution.counts(at))] / 2 + u
+    leaning = F[:, np.argmax(decoder.counts(at))] / 2 + u
     full = np.column_stack([F, leaning])
     back = np.linalg.pinv(full.T)
     found = []
@@ -68,13 +69,13 @@ def test_lemma_12s_formula_is_that_of_whole_matrices() -> None:
     at = on(replace(SINGLE(), M=60), steps=40)
     by_features, by_rows, (F, u) = dense(at)
     basis = np.linalg.pinv(np.column_stack([F, u]))
-    for measure, Y in ((solution.by_features, by_features), (solution.by_rows, by_rows)):
+    for measure, Y in ((lemma12_y.by_features, by_features), (lemma12_y.by_rows, by_rows)):
         expected = (basis @ Y)[:, : at.K + 1]
         assert measure(at).value.reshape(3, 3) == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    assert solution.LEMMA12_Y.judgement.judge(at).verdict is Verdict.HOLDS
+    assert lemma12_y.LEMMA12_Y.judgement.judge(at).verdict is Verdict.HOLDS
     assert verdict("snap.lemma12.Y.eq26", at) is Verdict.VIOLATED
     full = SequenceClasses.from_weights("full", 2, [("a", "a", {"a": 1}), ("b", "a", {"a": 1, "b": 1})])
-    assert solution.LEMMA12_Y.judgement.judge(on(full)).verdict is Verdict.HOLDS
+    assert lemma12_y.LEMMA12_Y.judgement.judge(on(full)).verdict is Verdict.HOLDS
     assert verdict("snap.lemma12.Y.eq26", on(full)) is Verdict.NOT_APPLICABLE
 
 
@@ -103,10 +104,10 @@ def test_eq_112_lacks_the_2_of_the_derivative() -> None:
 
 def test_late_b_goes_on_where_the_run_ends() -> None:
     at = run("snap-single")
-    last = transition.along(at, np.array([1e18]))
+    last = common_token.along(at, np.array([1e18]))
     u = np.log(np.log(at.M * at.eta_Y * 1e18 / at.K))
     assert last.value[0] == pytest.approx(
-        np.logaddexp(0.0, phases.log_A(at) - np.log(transition.C0(at)) + 2 * u) / 4, rel=1e-9, abs=0
+        np.logaddexp(0.0, eq132_eq133.log_A(at) - np.log(common_token.C0(at)) + 2 * u) / 4, rel=1e-9, abs=0
     )
 
 

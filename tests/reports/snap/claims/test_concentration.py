@@ -16,26 +16,21 @@ from scipy.stats import binomtest
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Parts
+from marginaudit.reports.snap import mean_counts
 from marginaudit.reports.snap.binomial import LEVELS, Interval, counted, frequencies, outside, quantile
-from marginaudit.reports.snap.claims import concentration
-from marginaudit.reports.snap.claims.concentration import (
-    LEMMA10,
-    LEMMA10_REDERIVED,
-    LEMMA11,
-    LEMMA11_ANY_DELTA,
+from marginaudit.reports.snap.claims import lemma10, lemma11
+from marginaudit.reports.snap.claims.lemma10 import LEMMA10, LEMMA10_REDERIVED, counts
+from marginaudit.reports.snap.claims.lemma11 import LEMMA11, LEMMA11_ANY_DELTA
+from marginaudit.reports.snap.claims.lemma12 import (
     LEMMA12,
     LEMMA12_ANY_STEP,
     LEMMA12_REDERIVED,
     beyond_continuous,
     beyond_printed,
     beyond_rederived,
-    counts,
-    larger_zero,
-    like_growth,
-    like_share,
-    means,
-    radius_of,
 )
+from marginaudit.reports.snap.mean_counts import like_growth, like_share, means, radius_of
+from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import continuous, h_star
 from tests.reports.snap.twins import NAMES, on, one_entry_off, parts, run, tightened, with_part
@@ -109,7 +104,7 @@ def test_the_chain_of_eq_58_fails_at_one_step_and_its_end_with_a_rare_class() ->
 def test_where_the_chain_begins() -> None:
     for x, holds in ((11.656, False), (11.658, True)):
         assert (sqrt(x / 2) + 1 <= sqrt(x)) is holds
-        assert (x >= concentration.ENOUGH) is holds
+        assert (x >= lemma10.ENOUGH) is holds
 
 
 def test_counts_are_centered_on_exact_ceilings() -> None:
@@ -191,7 +186,7 @@ def test_the_radius_and_the_zero_are_as_printed() -> None:
     assert at.mean.tolist() == [334.0]
     assert radius_of(at, 0.1).tolist() == [ceil(sqrt(1000 * log(10)))]
     for M in (4, 100, 10**9):
-        x = larger_zero(M)
+        x = larger_zero(np.log([float(M)]))[0]
         assert np.exp(x) == pytest.approx((M - 1) * x, rel=1e-12, abs=0)
         assert x > 1
 
@@ -286,18 +281,18 @@ def test_the_chance_beyond_the_rederived_bound_is_a_sum_over_all_counts(eta: flo
 @pytest.mark.parametrize("delta", [0.9, 0.1, 0.01, 1e-6])
 def test_lemma_11_speaks_where_n_bar_is_much_greater_than_delta(delta: float) -> None:
     at = run("snap-symmetric")
-    for steps in (concentration.enough, concentration.late):
+    for steps in (mean_counts.enough, lemma11.late):
         N = steps(at, delta)
         Delta, mean = np.ceil(np.sqrt(N * log(1 / delta))), np.ceil(N / 3)
         assert (10 * Delta <= mean).all()
-        assert N[0] < 1.8 * max(90, 900 * log(1 / delta)) or N[0] == concentration.late(at)[0]
-    assert concentration.late(at, delta)[0] >= 6 * larger_zero(5000) / 0.5
+        assert N[0] < 1.8 * max(90, 900 * log(1 / delta)) or N[0] == lemma11.late(at)[0]
+    assert lemma11.late(at, delta)[0] >= 6 * larger_zero(np.log([5000.0]))[0] / 0.5
 
 
 def test_eq_62_with_eta_y_delta_is_judged_where_that_is_much_less_than_ln_m() -> None:
     slow = on(CASES["snap-single"](), lr_y=0.01)
     for at in (run("snap-single"), slow):
-        found = concentration.slow_turns(at)
+        found = lemma11.slow_turns(at)
         assert (found.missed.upper <= found.delta).all()
         label = [re.fullmatch(r"delta = (\S+), M = (\d+), N = (\d+)", one) for one in found.missed.label]
         told = np.array([[float(x) for x in one.groups()] for one in label if one])
@@ -305,7 +300,7 @@ def test_eq_62_with_eta_y_delta_is_judged_where_that_is_much_less_than_ln_m() ->
         assert {5000, 10**9} <= set(told[:, 1])
         Delta = np.ceil(np.sqrt(told[:, 2] * np.log(1 / told[:, 0])))
         assert (10 * at.eta_Y * Delta / 3 <= np.log(told[:, 1])).all()
-    assert len(concentration.slow_turns(slow).delta) > 3 * len(concentration.slow_turns(run("snap-single")).delta)
+    assert len(lemma11.slow_turns(slow).delta) > 3 * len(lemma11.slow_turns(run("snap-single")).delta)
     fast = on(CASES["snap-single"](), lr_y=100.0)
     part = parts(LEMMA11)["Eq. 62 with 9 times eta_Y Delta/3, the chance of more"]
     assert part.judge(fast).verdict is Verdict.NOT_APPLICABLE
@@ -314,7 +309,7 @@ def test_eq_62_with_eta_y_delta_is_judged_where_that_is_much_less_than_ln_m() ->
 
 def test_a_class_that_is_never_drawn() -> None:
     at = run("snap-symmetric")
-    found = concentration.undrawn(at)
+    found = lemma11.undrawn(at)
     assert found.step is not None
     for N, value in zip(found.step.tolist(), found.value, strict=True):
         level = continuous([0.0, -(-N // 3)], 5000, 0.5).share.value
@@ -322,14 +317,14 @@ def test_a_class_that_is_never_drawn() -> None:
     for N in (1000.0, 1e9):
         evidence = log(2) + N * log(1.5)
         expected = ceil(sqrt(N * evidence)) / ceil(N / 3)
-        assert concentration.barely_drawn(at, np.array([N]))[0] == pytest.approx(expected, rel=1e-9, abs=0)
+        assert lemma11.barely_drawn(at, np.array([N]))[0] == pytest.approx(expected, rel=1e-9, abs=0)
 
 
 def test_shapes_are_as_printed() -> None:
     at = means(np.array([1000]), 3, 100, 0.5)
     Delta = ceil(sqrt(1000 * log(10)))
-    assert concentration.third_of_rate(at, 0.1)[0] == pytest.approx(0.5 * Delta / 3, rel=1e-14, abs=0)
-    assert concentration.relative_radius(at, 0.1)[0] == pytest.approx(Delta / 334, rel=1e-14, abs=0)
+    assert lemma11.third_of_rate(at, 0.1)[0] == pytest.approx(0.5 * Delta / 3, rel=1e-14, abs=0)
+    assert lemma11.relative_radius(at, 0.1)[0] == pytest.approx(Delta / 334, rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize("M", [12, 10005, 10**8])
@@ -349,20 +344,20 @@ def test_eq_62_is_not_refuted_where_its_constant_is_still_to_rise(lr_y: float, M
 
 def test_a_constant_is_fitted_beyond_the_turn() -> None:
     for lr_y in (2e-5, 1e-3, 0.5):
-        steps = concentration.across_the_turn(on(CASES["snap-single"](), lr_y=lr_y))
-        turn = 2 * larger_zero(5000) / lr_y
+        steps = lemma11.across_the_turn(on(CASES["snap-single"](), lr_y=lr_y))
+        turn = 2 * larger_zero(np.log([5000.0]))[0] / lr_y
         assert np.sqrt(steps[0] * steps[-1]) > 3 * turn
         assert np.log10(steps[-1] / steps[0]) > 6.99
         assert (np.diff(np.log10(steps)) < 0.26).all()
     with pytest.raises(BeyondTheRun, match=r"g changes most at N = 2\.181e\+06, too late to fit a constant"):
-        concentration.across_the_turn(on(CASES["snap-single"](), lr_y=1e-5))
+        lemma11.across_the_turn(on(CASES["snap-single"](), lr_y=1e-5))
 
 
 def test_a_class_that_nearly_all_steps_draw_has_its_chances_to_their_digits() -> None:
     """1 - P(n) is 1e-12 and 1e-100, of which P(n) in float64 keeps four digits, and none."""
     for rare in (1e-12, 1e-100):
         uneven = on(replace(CASES["snap-single"](), weights=(1.0, rare)))
-        found = concentration.counts(uneven)
+        found = lemma10.counts(uneven)
         [at] = [i for i, label in enumerate(found.label) if label == "delta = 0.99, P(n) = 1, N = 4"]
         value, radius = (column[at] for column in found.misses[0])
         missed = 4 * rare**3  # |N_n - 4| > 2.19: three draws of the other class

@@ -10,8 +10,9 @@ import pytest
 
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports.judgements import Equal
-from marginaudit.reports.snap.claims import gradients
-from marginaudit.reports.snap.claims.gradients import LEMMA1, LEMMA3, both_gradients, derivative, drawn, moves, printed
+from marginaudit.reports.snap.claims import lemma1, lemma3
+from marginaudit.reports.snap.claims.lemma1 import LEMMA1, both_gradients, derivative, drawn, printed
+from marginaudit.reports.snap.claims.lemma3 import LEMMA3, moves
 from marginaudit.reports.verdict import Evidence, Verdict
 from tests.reports.snap.twins import NAMES, on, one_entry_off, run
 from tests.training.snap import dense
@@ -23,7 +24,7 @@ def number(x: flint.arb) -> mp.mpf:
     return mp.mpf(x.mid().str(45, radius=False))
 
 
-def loss(at: gradients.Drawn, Y: Any, Z: Any) -> Any:
+def loss(at: lemma1.Drawn, Y: Any, Z: Any) -> Any:
     """log softmax(Y^T u)_next, u = X^T b/|X^T b|, written position by position."""
     weights = [mp.exp(Z[at.query][token]) for token in at.context]
     v = [mp.mpf(0)] * len(at.vocabulary)
@@ -84,14 +85,14 @@ def test_one_or_two_answers_are_wrong(case: str) -> None:
 
 def test_without_the_projection_eq_3_is_another_formula(monkeypatch: pytest.MonkeyPatch) -> None:
     """X^T diag(b) X for the softmax's X^T (diag(b) - b b^T) X is right only behind P-perp."""
-    right = gradients.printed
+    right = lemma1.printed
 
-    def unprojected(at: gradients.Drawn) -> dict[str, flint.arb_mat]:
+    def unprojected(at: lemma1.Drawn) -> dict[str, flint.arb_mat]:
         found = right(at)
         found["Z"] = 2 * found["Z"]
         return found
 
-    monkeypatch.setattr(gradients, "printed", unprojected)
+    monkeypatch.setattr(lemma1, "printed", unprojected)
     assert LEMMA1.judge(on(run("snap-single").dataset)).verdict is Verdict.VIOLATED
 
 
@@ -115,7 +116,7 @@ def test_the_other_sign_of_e_prime_is_violated_where_classes_overlap(monkeypatch
     def other(F: flint.arb_mat) -> flint.arb_mat:
         return 2 * F - F * (F.transpose() * F).inv()
 
-    monkeypatch.setattr(gradients, "dual", other)
+    monkeypatch.setattr(lemma3, "dual", other)
     assert LEMMA3.judge(on(run("snap-single").dataset)).verdict is Verdict.VIOLATED
     alone = on(SequenceClasses.from_weights("apart", 9, [("m", "q", {"a": 1}), ("n", "q", {"b": 1})]))
     assert LEMMA3.judge(alone).verdict is Verdict.HOLDS

@@ -11,13 +11,15 @@ import pytest
 from marginaudit.orders.snap import CASES, SequenceClasses, weakly_correlated_dataset
 from marginaudit.reports import Claim, Verdict
 from marginaudit.reports.series import Series, by_formula, series
-from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.snap.claims import growth
+from marginaudit.reports.snap import ClassConfig, ClassRun, zeros
+from marginaudit.reports.snap.claims import lemma6, lemma7, lemma8, remark2
 from marginaudit.training.snap.limit import continuous, h_star
 from tests.reports.snap.planted import part, scaled, twin
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star
 
-ALL = {claim.id.removeprefix("snap."): claim for claim in growth.CLAIMS}
+ALL = {
+    claim.id.removeprefix("snap."): claim for claim in (*lemma6.CLAIMS, *lemma7.CLAIMS, *remark2.CLAIMS, *lemma8.CLAIMS)
+}
 HOLDS, VIOLATED = Verdict.HOLDS, Verdict.VIOLATED
 NOTHING, OPEN = Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
 
@@ -59,13 +61,13 @@ def test_verdicts(case: str, claim: str, verdict: Verdict) -> None:
     assert found.verdict is expected, found
 
 
-@pytest.mark.parametrize("claim", growth.CLAIMS)
+@pytest.mark.parametrize("claim", ALL.values())
 def test_texts(claim: Claim) -> None:
     assert all(text.isprintable() for text in (claim.statement, claim.source, claim.instead))
     assert "\\" not in latex2mathml.converter.convert(claim.formula)
 
 
-@pytest.mark.parametrize("claim", growth.CLAIMS)
+@pytest.mark.parametrize("claim", ALL.values())
 def test_what_cannot_be_judged(claim: Claim) -> None:
     lone = claim.judge(small(1))
     assert (lone.verdict, claim.id == "snap.lemma8" or "M is below" in lone.detail) == (NOTHING, True)
@@ -89,27 +91,27 @@ def test_the_time_of_the_differential_equation(M: int, eta_Y: float) -> None:
             mpmath.quad(lambda u: (M - 1 + mpmath.exp(u)) / (M * mpmath.mpf(eta_Y)), np.linspace(0, float(end), 9))
             for end in (precise_logit(int(s), M, eta_Y) for s in on.steps)
         ]
-    found = growth.ode_times(on)
+    found = lemma6.ode_times(on)
     contains(found, true)
     assert (found.radius <= 1e-12 * found.value).all()
     assert (x.value > 0).all()
 
 
 def test_the_time_on_each_of_several_classes() -> None:
-    assert growth.LEMMA6.judge(run(at=(7, 900))).verdict is HOLDS
-    np.testing.assert_allclose(growth.ode_times(run(at=(7, 900))).value, [3.5, 450.0], rtol=1e-12)
+    assert lemma6.LEMMA6.judge(run(at=(7, 900))).verdict is HOLDS
+    np.testing.assert_allclose(lemma6.ode_times(run(at=(7, 900))).value, [3.5, 450.0], rtol=1e-12)
 
 
 @pytest.mark.parametrize(("factor", "verdict"), [(1.0, HOLDS), (1 + 1e-10, VIOLATED)])
 def test_lemma_6_s_twin(factor: float, verdict: Verdict) -> None:
-    expected = part(growth.LEMMA6, "").expected
-    false = twin(growth.LEMMA6, "", expected=lambda on: by_formula(factor * expected(on).value, step=on.steps))
+    expected = part(lemma6.LEMMA6, "").expected
+    false = twin(lemma6.LEMMA6, "", expected=lambda on: by_formula(factor * expected(on).value, step=on.steps))
     assert false.judge(run()).verdict is verdict
 
 
 def test_lemma_6_fails_for_another_equation(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growth, "continuous", lambda t, M, eta_Y: continuous(t, M + 1, eta_Y))
-    assert growth.LEMMA6.judge(run()).verdict is VIOLATED
+    monkeypatch.setattr(lemma6, "continuous", lambda t, M, eta_Y: continuous(t, M + 1, eta_Y))
+    assert lemma6.LEMMA6.judge(run()).verdict is VIOLATED
 
 
 # Lemma 7
@@ -123,23 +125,23 @@ def test_gaps_and_lags(M: int, eta_Y: float) -> None:
         eta = mpmath.mpf(eta_Y)
         gaps = [(star[s] - precise_logit(s, M, eta_Y)) / eta for s in range(1, 61)]
         lags = [(mpmath.expm1(x) + (M - 1) * x) / (M * eta) - s for s, x in enumerate(star)]
-    contains(growth.gaps(on), gaps)
-    contains(growth.lag(on), lags[1:])
+    contains(lemma7.gaps(on), gaps)
+    contains(remark2.lag(on), lags[1:])
     last = int(np.log(M) / eta_Y)
-    largest = growth.largest_lag(M, eta_Y)
+    largest = lemma7.largest_lag(M, eta_Y)
     assert largest is not None
     contains(series([largest[0]], radius=[largest[1]]), [lags[last]])
     assert largest[0] == pytest.approx(max(float(found) for found in lags[: last + 1]), rel=1e-9, abs=0)
 
 
 def test_no_step_before_the_scan_ends() -> None:
-    assert growth.largest_lag(1000, 7.0) is None
-    assert growth.lags_by_vocabulary(small(50, lr_y=7.0)).step is not None
-    assert len(growth.lags_by_vocabulary(small(50, lr_y=7.0))) == 13 - 1  # ln 1000 < 7 < ln 10000
+    assert lemma7.largest_lag(1000, 7.0) is None
+    assert lemma7.lags_by_vocabulary(small(50, lr_y=7.0)).step is not None
+    assert len(lemma7.lags_by_vocabulary(small(50, lr_y=7.0))) == 13 - 1  # ln 1000 < 7 < ln 10000
 
 
 def test_lags_are_swept() -> None:
-    by_M, by_rate = growth.lags_by_vocabulary(run()), growth.lags_by_rate(run())
+    by_M, by_rate = lemma7.lags_by_vocabulary(run()), lemma7.lags_by_rate(run())
     assert (by_M.clock, by_rate.clock) == ("M", "1/eta_Y")
     assert by_M.step is not None
     assert by_rate.step is not None
@@ -150,26 +152,26 @@ def test_lags_are_swept() -> None:
 
 
 def test_lemma_7_gap_s_twins() -> None:
-    found = growth.LEMMA7_GAP.judge(run())
+    found = lemma7.LEMMA7_GAP.judge(run())
     measured = found.measured
     assert measured is not None
-    top = float(growth.gaps(run()).value.max())
+    top = float(lemma7.gaps(run()).value.max())
     false = (
-        twin(growth.LEMMA7_GAP, "(h*", upper=lambda _, s: np.full(len(s), 0.999 * top)),
-        twin(growth.LEMMA7_GAP, "(h*", lower=lambda _, s: np.full(len(s), 1e-3)),
-        twin(growth.LEMMA7_GAP, "One c serves every M", shape=lambda _, M: 1 / M),
-        twin(growth.LEMMA7_GAP, "One c serves every eta_Y", shape=lambda _, x: 1 / x),
+        twin(lemma7.LEMMA7_GAP, "(h*", upper=lambda _, s: np.full(len(s), 0.999 * top)),
+        twin(lemma7.LEMMA7_GAP, "(h*", lower=lambda _, s: np.full(len(s), 1e-3)),
+        twin(lemma7.LEMMA7_GAP, "One c serves every M", shape=lambda _, M: 1 / M),
+        twin(lemma7.LEMMA7_GAP, "One c serves every eta_Y", shape=lambda _, x: 1 / x),
     )
     for claim in false:
         assert claim.judge(run()).verdict is VIOLATED
-    assert twin(growth.LEMMA7_GAP, "(h*", upper=lambda _, s: np.full(len(s), top * 1.001)).judge(run()).verdict is HOLDS
+    assert twin(lemma7.LEMMA7_GAP, "(h*", upper=lambda _, s: np.full(len(s), top * 1.001)).judge(run()).verdict is HOLDS
 
 
 def test_lemma_7_limit() -> None:
-    assert twin(growth.LEMMA7_LIMIT, "", predicted=lambda _: 1.1).judge(run()).verdict is VIOLATED
-    assert growth.LEMMA7_LIMIT.judge(run(steps=20)).verdict is OPEN
+    assert twin(lemma7.LEMMA7_LIMIT, "", predicted=lambda _: 1.1).judge(run()).verdict is VIOLATED
+    assert lemma7.LEMMA7_LIMIT.judge(run(steps=20)).verdict is OPEN
     for eta_Y in (30.0, 499.0):  # the first step goes far beyond h, which catches up after exp(eta_Y)/eta_Y steps
-        assert growth.LEMMA7_LIMIT.judge(small(2, lr_y=eta_Y)).verdict in (HOLDS, OPEN)
+        assert lemma7.LEMMA7_LIMIT.judge(small(2, lr_y=eta_Y)).verdict in (HOLDS, OPEN)
 
 
 # Remark 2
@@ -182,7 +184,7 @@ def test_the_smallest_counterexample_to_remark_2() -> None:
     beyond = [s for s in range(1, 201) if star[s] > precise_logit(s + c, M, eta_Y)]
     first = beyond[0]
     assert beyond == list(range(first, 201))
-    assert first > 2 * np.log(1 + growth.omega_1(np.log([4.0]))[0]) / eta_Y
+    assert first > 2 * np.log(1 + zeros.omega_1(np.log([4.0]))[0]) / eta_Y
     lag = h_star(np.array([first - 1, first]), M, eta_Y).lag
     assert lag.value[0] + lag.error[0] < np.log(4) < lag.value[1] - lag.error[1]
 
@@ -190,12 +192,12 @@ def test_the_smallest_counterexample_to_remark_2() -> None:
 def test_the_lag_grows_like_half_a_logarithm() -> None:
     lag = h_star(np.array([10**6, 10**12, 10**18]), 5000, 0.5).lag
     np.testing.assert_allclose(np.diff(lag.value), np.log(1e6) / 2, rtol=1e-3)
-    assert "2.39 times ln M" in growth.REMARK2.judge(run()).detail
+    assert "2.39 times ln M" in remark2.REMARK2.judge(run()).detail
 
 
 @pytest.mark.parametrize(("M", "eta_Y"), [(2, 0.01), (5000, 0.5), (10**9, 3.0)])
 def test_the_proved_lag_is_less_than_the_lag(M: int, eta_Y: float) -> None:
-    found = growth.proved_lag(small(M, lr_y=eta_Y))
+    found = remark2.proved_lag(small(M, lr_y=eta_Y))
     assert found.step is not None
     assert found.value[0] >= 1 - 1e-12
     near = found.step[found.step < np.log(1e18)]
@@ -207,28 +209,28 @@ def test_the_proved_lag_is_less_than_the_lag(M: int, eta_Y: float) -> None:
 
 
 def test_remark_2_s_twins() -> None:
-    slow = twin(growth.REMARK2, "One c", shape=lambda _, L: L)  # a lag like ln s is true
+    slow = twin(remark2.REMARK2, "One c", shape=lambda _, L: L)  # a lag like ln s is true
     assert slow.judge(run()).verdict is HOLDS
-    measured = growth.lag(run())
-    bound = part(growth.REMARK2_REDERIVED, "")
+    measured = remark2.lag(run())
+    bound = part(remark2.REMARK2_REDERIVED, "")
     step = np.array(measured.step, dtype=float)
     upper = float(np.max(measured.value / bound.upper(run(), step)))
     with np.errstate(divide="ignore"):
         lower = float(np.min((measured.value / bound.lower(run(), step))[bound.lower(run(), step) > 0]))
-    assert scaled(growth.REMARK2_REDERIVED, "", "upper", upper * 0.999).judge(run()).verdict is VIOLATED
-    assert scaled(growth.REMARK2_REDERIVED, "", "lower", lower * 1.001).judge(run()).verdict is VIOLATED
+    assert scaled(remark2.REMARK2_REDERIVED, "", "upper", upper * 0.999).judge(run()).verdict is VIOLATED
+    assert scaled(remark2.REMARK2_REDERIVED, "", "lower", lower * 1.001).judge(run()).verdict is VIOLATED
     assert step[-1] == 10**6
 
 
 def test_the_lag_s_bounds_by_hand() -> None:
-    on, bound = small(3, lr_y=2.0, at=(1, 5)), part(growth.REMARK2_REDERIVED, "")
+    on, bound = small(3, lr_y=2.0, at=(1, 5)), part(remark2.REMARK2_REDERIVED, "")
     I = [float(mpmath.log((2 + mpmath.exp(precise_star(5, 3, 2.0)[s])) / 3)) for s in (1, 5)]  # noqa: E741
     np.testing.assert_allclose(bound.lower(on, on.steps), [(i - 2) / 2 for i in I], rtol=1e-12)
     np.testing.assert_allclose(bound.upper(on, on.steps), [np.exp(2) * i / 2 for i in I], rtol=1e-12)
 
 
 def test_no_lag_beyond_what_is_stepped() -> None:
-    found = growth.REMARK2_REDERIVED.judge(run(at=(10**7,)))
+    found = remark2.REMARK2_REDERIVED.judge(run(at=(10**7,)))
     assert (found.verdict, "no step up to 1000000" in found.detail) == (OPEN, True)
 
 
@@ -242,14 +244,14 @@ def test_zeros(M: int) -> None:
         low, high = -mpmath.lambertw(inverse), -mpmath.lambertw(inverse, -1)
         zero = 1 + mpmath.log(low) / mpmath.log(M)
         L = np.array([float(mpmath.log(M))])
-        assert growth.smaller_zero(L)[0] == pytest.approx(float(mpmath.re(low)), rel=1e-12, abs=0)
-        assert growth.larger_zero(L)[0] == pytest.approx(float(mpmath.re(high)), rel=1e-14, abs=0)
-        assert growth.omega_0(L)[0] == pytest.approx(float(mpmath.re(zero)), rel=1e-11, abs=0)
-        assert growth.omega_1(L)[0] == pytest.approx(float(mpmath.re(high) / mpmath.log(M) - 1), rel=1e-12, abs=0)
+        assert zeros.smaller_zero(L)[0] == pytest.approx(float(mpmath.re(low)), rel=1e-12, abs=0)
+        assert zeros.larger_zero(L)[0] == pytest.approx(float(mpmath.re(high)), rel=1e-14, abs=0)
+        assert zeros.omega_0(L)[0] == pytest.approx(float(mpmath.re(zero)), rel=1e-11, abs=0)
+        assert zeros.omega_1(L)[0] == pytest.approx(float(mpmath.re(high) / mpmath.log(M) - 1), rel=1e-12, abs=0)
 
 
 def test_sides() -> None:
-    found = growth.sides(small(100))
+    found = lemma8.sides(small(100))
     assert found.step is not None
     x = found.step
     expected = np.where(np.array(found.label) == "inside", 1, -1) * np.log(np.exp(np.minimum(x, 700)) / (99 * x))
@@ -258,7 +260,7 @@ def test_sides() -> None:
     assert (found.label.count("inside"), found.label.count("outside")) == (200, 200)
     low, high = -mpmath.lambertw(mpmath.mpf(-1) / 99), -mpmath.lambertw(mpmath.mpf(-1) / 99, -1)
     zero, one = float(mpmath.log(100 * low, 100)), float(mpmath.log(mpmath.exp(high), 100) - 1)
-    assert f"omega_0 = {zero:.3g} and omega_1 = {one:.3g};" in growth.LEMMA8_ANY_M.judge(small(100)).detail
+    assert f"omega_0 = {zero:.3g} and omega_1 = {one:.3g};" in lemma8.LEMMA8_ANY_M.judge(small(100)).detail
 
 
 @pytest.mark.parametrize("M", [2, 3])
@@ -266,18 +268,18 @@ def test_the_counterexample_to_lemma_8(M: int) -> None:
     """At M h = ln M, which every interval with positive omegas contains; by brute force there is no zero at all."""
     x = np.linspace(1e-6, 10, 100_000)
     assert (np.exp(x) > (M - 1) * x).all()
-    found = growth.LEMMA8_ANY_M.judge(small(M))
+    found = lemma8.LEMMA8_ANY_M.judge(small(M))
     assert (found.verdict, found.worst_step) == (VIOLATED, np.log(M))
     assert found.measured == pytest.approx(M / ((M - 1) * np.log(M)), rel=1e-12, abs=0)
-    assert growth.LEMMA8_REDERIVED.judge(small(M)).verdict is NOTHING
-    assert growth.LEMMA8_ANY_M.judge(small(4)).verdict is HOLDS
-    assert growth.LEMMA8.judge(small(999)).verdict is NOTHING
-    assert growth.LEMMA8.judge(small(1000)).verdict is HOLDS
-    assert growth.LEMMA8_REDERIVED.judge(small(4)).verdict is HOLDS
+    assert lemma8.LEMMA8_REDERIVED.judge(small(M)).verdict is NOTHING
+    assert lemma8.LEMMA8_ANY_M.judge(small(4)).verdict is HOLDS
+    assert lemma8.LEMMA8.judge(small(999)).verdict is NOTHING
+    assert lemma8.LEMMA8.judge(small(1000)).verdict is HOLDS
+    assert lemma8.LEMMA8_REDERIVED.judge(small(4)).verdict is HOLDS
 
 
 def test_lemma_8_s_twins(monkeypatch: pytest.MonkeyPatch) -> None:
-    for claim in (growth.LEMMA8, growth.LEMMA8_REDERIVED):
+    for claim in (lemma8.LEMMA8, lemma8.LEMMA8_REDERIVED):
         false = (
             twin(claim, "omega_1 from above", shape=lambda _, L: L**-3.0),
             twin(claim, "omega_1 from below", shape=lambda _, L: L),
@@ -285,19 +287,19 @@ def test_lemma_8_s_twins(monkeypatch: pytest.MonkeyPatch) -> None:
         )
         for wrong in false:
             assert wrong.judge(run()).verdict is VIOLATED
-    monkeypatch.setattr(growth, "EDGE", -1e-6)  # an interval a little longer than it is
-    for claim in (growth.LEMMA8, growth.LEMMA8_REDERIVED):
+    monkeypatch.setattr(lemma8, "EDGE", -1e-6)  # an interval a little longer than it is
+    for claim in (lemma8.LEMMA8, lemma8.LEMMA8_REDERIVED):
         assert claim.judge(run()).verdict is VIOLATED
 
 
 def test_error_bars_of_sides_and_of_one_plus_the_gap() -> None:
-    found = growth.sides(small(5000))
+    found = lemma8.sides(small(5000))
     assert found.step is not None
     with mpmath.workdps(DIGITS):
         precise = [mpmath.mpf(float(x)) for x in found.step]
         signs = [1 if side == "inside" else -1 for side in found.label]
         contains(found, [s * (x - mpmath.log(4999 * x)) for s, x in zip(signs, precise, strict=True)])
         star = precise_star(30, 3, 0.5)
-        limit = part(growth.LEMMA7_LIMIT, "").measure(small(3, at=tuple(range(1, 31))))
+        limit = part(lemma7.LEMMA7_LIMIT, "").measure(small(3, at=tuple(range(1, 31))))
         contains(limit, [1 + 6 * (star[s] / 3 - precise_logit(s, 3, 0.5) / 3) for s in range(1, 31)])
     assert (found.radius <= 1e-12 * (1 + found.step)).all()

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import latex2mathml.converter
 import numpy as np
 import pytest
 
@@ -116,3 +117,10 @@ def test_false_twins_are_violated(claim: str) -> None:
             continue
         assert found is Verdict.HOLDS, name
         assert TWINS[type(part)](part).judge(on).verdict is Verdict.VIOLATED, name
+
+
+def test_texts() -> None:
+    for claim in CLAIMS.values():
+        assert all(text.isprintable() for text in (claim.statement, claim.source, claim.instead))
+        assert "\\" not in latex2mathml.converter.convert(claim.formula)
+        assert not any(field in claim.statement + claim.instead for field in ("{start}", "{over}", "{first}"))

@@ -9,7 +9,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from marginaudit.orders.snap import CASES, SequenceClasses
-from marginaudit.reports.snap.claims.rows import LEMMA5, REMARK1, REMARK1_REDERIVED, alone, closed, in_turn, one_class
+from marginaudit.reports.snap.claims.lemma5 import LEMMA5, alone, one_class
+from marginaudit.reports.snap.claims.remark1 import REMARK1, REMARK1_REDERIVED, closed, in_turn
 from marginaudit.reports.verdict import Evidence, Verdict
 from tests.reports.snap.twins import NAMES, on, one_entry_off, parts, run, with_part
 from tests.training.snap import dense, growth

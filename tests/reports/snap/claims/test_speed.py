@@ -12,14 +12,15 @@ import pytest
 from marginaudit.orders.snap import CASES, SequenceClasses, broken, single_common_dataset, weakly_correlated_dataset
 from marginaudit.reports import Claim, Verdict
 from marginaudit.reports.series import Series
-from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.snap.claims import speed
-from marginaudit.reports.snap.claims.growth import VOCABULARIES
+from marginaudit.reports.snap import ClassConfig, ClassRun, two_stages
+from marginaudit.reports.snap.claims import lemma9, theorem1_b
+from marginaudit.reports.snap.zeros import VOCABULARIES
+from marginaudit.training.snap.attention import snap_start
 from marginaudit.training.snap.limit import gamma
 from tests.reports.snap.planted import part, scaled, twin
 from tests.training.snap.growth import DIGITS, precise_logit
 
-ALL = {claim.id.removeprefix("snap."): claim for claim in speed.CLAIMS}
+ALL = {claim.id.removeprefix("snap."): claim for claim in (*lemma9.CLAIMS, *theorem1_b.CLAIMS)}
 HOLDS, VIOLATED = Verdict.HOLDS, Verdict.VIOLATED
 NOTHING, OPEN = Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
 
@@ -61,7 +62,7 @@ def test_verdicts(case: str, claim: str, verdict: Verdict) -> None:
         assert found.verdict is (verdict if speaks else NOTHING), found
 
 
-@pytest.mark.parametrize("claim", speed.CLAIMS)
+@pytest.mark.parametrize("claim", [*lemma9.CLAIMS, *theorem1_b.CLAIMS])
 def test_texts(claim: Claim) -> None:
     assert all(text.isprintable() for text in (claim.statement, claim.source, claim.instead))
     assert "\\" not in latex2mathml.converter.convert(claim.formula)
@@ -69,14 +70,14 @@ def test_texts(claim: Claim) -> None:
 
 def test_the_range_of_step_sizes() -> None:
     least = 10 * 5000**-0.99
-    for claim in (speed.LEMMA9_SCAN, speed.LEMMA9_SCAN_ANY_T, speed.LEMMA9_SNAP, speed.THEOREM1_B):
-        for eta_Y, reason in ((1.0, "not below 1"), (least * 0.999, "9.99 times M^-0.99")):
+    for claim in (lemma9.LEMMA9_SCAN, lemma9.LEMMA9_SCAN_ANY_T, lemma9.LEMMA9_SNAP, theorem1_b.THEOREM1_B):
+        for eta_Y, reason in ((1.0, "to below 1"), (least * 0.999, "is not from 10 M^-0.99")):
             found = claim.judge(run(lr_y=eta_Y))
             assert (found.verdict, reason in found.detail) == (NOTHING, True)
         for eta_Y in (0.999, least * 1.001):
             found = claim.judge(run(lr_y=eta_Y))
-            assert found.verdict is (HOLDS if claim in (speed.LEMMA9_SCAN, speed.LEMMA9_SNAP) else VIOLATED)
-        if claim is not speed.LEMMA9_SCAN_ANY_T:
+            assert found.verdict is (HOLDS if claim in (lemma9.LEMMA9_SCAN, lemma9.LEMMA9_SNAP) else VIOLATED)
+        if claim is not lemma9.LEMMA9_SCAN_ANY_T:
             assert f"M/100 = 50, eta_Y/M^-0.99 = {0.5 * 5000**0.99:.4g}." in claim.judge(run()).detail
         found = claim.judge(small(999))
         assert (found.verdict, "large_vocabulary" in found.detail or "overlap" in found.detail) == (NOTHING, True)
@@ -99,15 +100,15 @@ def test_what_cannot_be_judged() -> None:
 @pytest.mark.parametrize("assumption", ["uniform_classes", "wide_vocabulary", "small_overlap", "spread_overlap"])
 def test_theorem_1_without_an_assumption(assumption: str) -> None:
     data = weakly_correlated_dataset(K=4, M=5000, seed=0)
-    found = speed.THEOREM1_B.judge(ClassRun(broken(data, assumption)))
+    found = theorem1_b.THEOREM1_B.judge(ClassRun(broken(data, assumption)))
     assert (found.verdict, found.witness is not None) == (NOTHING, True)
-    assert assumption in speed.THEOREM1_B.assumptions
-    only = replace(speed.THEOREM1_B, assumptions=(assumption,)).judge(ClassRun(broken(data, assumption)))
+    assert assumption in theorem1_b.THEOREM1_B.assumptions
+    only = replace(theorem1_b.THEOREM1_B, assumptions=(assumption,)).judge(ClassRun(broken(data, assumption)))
     assert (only.verdict, assumption in only.detail) == (NOTHING, True)
 
 
 def test_lemma_9_without_a_large_vocabulary() -> None:
-    for claim in (speed.LEMMA9_SCAN, speed.LEMMA9_SNAP):
+    for claim in (lemma9.LEMMA9_SCAN, lemma9.LEMMA9_SNAP):
         found = claim.judge(small(999))
         assert (found.verdict, found.witness) == (NOTHING, {"M": 999, "least": 1000})
         assert claim.judge(small(1000)).verdict is not NOTHING
@@ -120,11 +121,9 @@ def test_times() -> None:
     M, K, eta_Y = 5000, 2, 0.5
     with mpmath.workdps(DIGITS):
         low, high = (float(mpmath.re(-mpmath.lambertw(mpmath.mpf(-1) / (M - 1), k))) for k in (0, -1))
-    assert speed.scan_end(M) == pytest.approx(np.log(M), rel=1e-14, abs=0)
-    assert speed.snap_start(M) == pytest.approx(2 * high, rel=1e-13, abs=0)
     at_low = (np.exp(low) + (M - 1) * low - 1) / M
-    assert speed.scan_start(M) == pytest.approx(at_low, rel=1e-10, abs=0)
-    scan, snap = speed.scan_times(run()), speed.snap_times(run())
+    assert lemma9.under_way(run()) == pytest.approx(at_low * K / eta_Y, rel=1e-10, abs=0)
+    scan, snap = two_stages.scan_times(run()), two_stages.snap_times(run())
     assert scan[-1] == pytest.approx(K * np.log(M) / eta_Y, rel=1e-12, abs=0)
     assert snap[0] == pytest.approx(2 * K * high / eta_Y, rel=1e-12, abs=0)
     recorded = run().steps.tolist()
@@ -132,8 +131,8 @@ def test_times() -> None:
     assert {t for t in recorded if t >= snap[0]} <= set(snap.tolist())
     assert scan[-1] >= 1e3 * scan[0]
     assert snap[-1] >= 1e3 * snap[0]
-    assert speed.from_start(run())[0] == 0
-    under_way = speed.once_under_way(run())
+    assert lemma9.from_start(run())[0] == 0
+    under_way = lemma9.once_under_way(run())
     assert under_way[0] == pytest.approx(at_low * K / eta_Y, rel=1e-5, abs=0)
     assert (np.diff(under_way) > 0).all()
 
@@ -156,21 +155,21 @@ def test_formulas_by_hand(t: float) -> None:
         x = precise_logit(mpmath.mpf(t) / K, M, eta_Y)
         e = mpmath.exp(x)
         measured: tuple[tuple[Series, Any], ...] = (
-            (speed.power(on, at), e),
-            (speed.h(on, at), x / M),
-            (speed.speeds(on, at), precise_gamma(t, K, M, eta_Y)),
+            (lemma9.power(on, at), e),
+            (two_stages.h(on, at), x / M),
+            (two_stages.speeds(on, at), precise_gamma(t, K, M, eta_Y)),
         )
         for found, true in measured:
             assert abs(mpmath.mpf(float(found.value[0])) - true) <= float(found.radius[0])
             assert found.radius[0] <= 1e-12 * abs(found.value[0])
-        assert float(speed.smaller(on, at)[0]) == pytest.approx(float(min(M - 1, (M - 1) * x)), rel=1e-12, abs=0)
-        assert float(speed.larger(on, at)[0]) == pytest.approx(float(max(M - 1, (M - 1) * x)), rel=1e-12, abs=0)
-    assert speed.scan_h(on, at)[0] == pytest.approx(eta_Y * t / M / K, rel=1e-14, abs=0)
+        assert float(lemma9.smaller(on, at)[0]) == pytest.approx(float(min(M - 1, (M - 1) * x)), rel=1e-12, abs=0)
+        assert float(lemma9.larger(on, at)[0]) == pytest.approx(float(max(M - 1, (M - 1) * x)), rel=1e-12, abs=0)
+    assert lemma9.scan_h(on, at)[0] == pytest.approx(eta_Y * t / M / K, rel=1e-14, abs=0)
     if t > 4:
         y = eta_Y * t / K
-        assert speed.snap_h(on, at)[0] == pytest.approx(np.log(M * y) / M, rel=1e-14, abs=0)
-        assert speed.snap_gamma(on, at)[0] == pytest.approx(np.log(M * y) / y, rel=1e-14, abs=0)
-        assert speed.theorem_gamma(on, at)[0] == pytest.approx(np.log(y) / y, rel=1e-14, abs=0)
+        assert two_stages.snap_h(on, at)[0] == pytest.approx(np.log(M * y) / M, rel=1e-14, abs=0)
+        assert two_stages.snap_gamma(on, at)[0] == pytest.approx(np.log(M * y) / y, rel=1e-14, abs=0)
+        assert theorem1_b.theorem_gamma(on, at)[0] == pytest.approx(np.log(y) / y, rel=1e-14, abs=0)
 
 
 # Lemma 9
@@ -178,28 +177,28 @@ def test_formulas_by_hand(t: float) -> None:
 
 def test_the_smallest_counterexamples_to_the_scan() -> None:
     """At t = 0; and at the step t = 1 of 40 classes, in 60 digits."""
-    found = speed.LEMMA9_SCAN_ANY_T.judge(run())
+    found = lemma9.LEMMA9_SCAN_ANY_T.judge(run())
     assert (found.first_violation, found.measured, found.bound) == (0, 1.0, 0.0)
     on = small(1000, K=40, lr_y=0.02)
     with mpmath.workdps(DIGITS):
         x = precise_logit(mpmath.mpf(1) / 40, 1000, 0.02)
         assert mpmath.exp(x) > 999 * x
-    assert speed.LEMMA9_SCAN.absent(on) is None
+    assert lemma9.LEMMA9_SCAN.absent(on) is None
     without_start = twin(
-        speed.LEMMA9_SCAN_ANY_T,
+        lemma9.LEMMA9_SCAN_ANY_T,
         "",
-        measure=lambda on: speed.power(on, speed.scan_times(on)[speed.scan_times(on) >= 1]),
+        measure=lambda on: lemma9.power(on, two_stages.scan_times(on)[two_stages.scan_times(on) >= 1]),
     )
     found = without_start.judge(on)
     assert (found.verdict, found.first_violation) == (VIOLATED, 1)
-    assert "up to t = 2.0" in speed.LEMMA9_SCAN.judge(on).detail
-    assert speed.LEMMA9_SCAN.judge(on).verdict is HOLDS  # from t = 40 on
-    assert speed.from_first_step(on)[0] == 40
-    assert speed.LEMMA9_SCAN_REDERIVED.judge(on).verdict is HOLDS
+    assert "up to t = 2.0" in lemma9.LEMMA9_SCAN.judge(on).detail
+    assert lemma9.LEMMA9_SCAN.judge(on).verdict is HOLDS  # from t = 40 on
+    assert lemma9.from_first_step(on)[0] == 40
+    assert lemma9.LEMMA9_SCAN_REDERIVED.judge(on).verdict is HOLDS
 
 
 def test_the_largest_over_M() -> None:
-    found = speed.largest_over_M("gamma", lambda M: np.array([1.0, 2.0]), lambda _, y: y)
+    found = two_stages.largest_over_M("gamma", lambda M: np.array([1.0, 2.0]), lambda _, y: y)
     assert (found.clock, len(found)) == ("M", len(VOCABULARIES))
     for at in (0, 12):
         M = int(VOCABULARIES[at])
@@ -207,7 +206,7 @@ def test_the_largest_over_M() -> None:
             true = max(precise_gamma(y, 1, M, 1.0) / y for y in (1, 2))
             assert abs(mpmath.mpf(float(found.value[at])) - true) <= float(found.radius[at])
     assert (found.radius <= 1e-12 * found.value).all()
-    heights = speed.largest_over_M("h", lambda M: np.array([1.0, 2.0]), lambda M, y: y / M)
+    heights = two_stages.largest_over_M("h", lambda M: np.array([1.0, 2.0]), lambda M, y: y / M)
     assert heights.value[0] == pytest.approx(float(precise_logit(1, 1000, 1.0)), rel=1e-12, abs=0)
 
 
@@ -221,7 +220,7 @@ def test_the_largest_over_M() -> None:
     ],
 )
 def test_the_scan_s_twins(name: str, shape: Any) -> None:
-    claim = speed.LEMMA9_SCAN
+    claim = lemma9.LEMMA9_SCAN
     inverse = {"h along t", "gamma along t"}
     if name in inverse:  # a time that counts less in the end
         false = twin(claim, name, shape=lambda on, t: part(claim, name).shape(on, t) / (1 + 1e4 * t) ** 2)
@@ -241,15 +240,15 @@ def test_the_scan_s_twins(name: str, shape: Any) -> None:
     ],
 )
 def test_the_snap_s_twins(name: str, shape: Any) -> None:
-    assert twin(speed.LEMMA9_SNAP, name, shape=shape).judge(run()).verdict is VIOLATED
-    assert twin(speed.LEMMA9_SNAP, name).judge(run()).verdict is HOLDS
+    assert twin(lemma9.LEMMA9_SNAP, name, shape=shape).judge(run()).verdict is VIOLATED
+    assert twin(lemma9.LEMMA9_SNAP, name).judge(run()).verdict is HOLDS
 
 
 def test_the_snap_s_other_twin() -> None:
-    found = twin(speed.LEMMA9_SNAP, "exp(Mh)").judge(run())
+    found = twin(lemma9.LEMMA9_SNAP, "exp(Mh)").judge(run())
     assert found.verdict is HOLDS
     assert found.slack is not None
-    tightened = scaled(speed.LEMMA9_SNAP, "exp(Mh)", "lower", 1.000001 / found.slack)
+    tightened = scaled(lemma9.LEMMA9_SNAP, "exp(Mh)", "lower", 1.000001 / found.slack)
     assert tightened.judge(run()).verdict is VIOLATED
 
 
@@ -281,7 +280,7 @@ def test_the_corrected_one_s_twins(claim: str, name: str) -> None:
 
 
 def test_the_constants_at_the_start() -> None:
-    found = speed.constants_at_start(run())
+    found = theorem1_b.constants_at_start(run())
     assert found.step is not None
     assert (found.clock, found.step[-1] >= 1e3 * found.step[0]) == ("ln M", True)
     for at in (0, 30, 50):
@@ -298,13 +297,13 @@ def test_the_constants_at_the_start() -> None:
 
 def test_the_constant_of_this_run() -> None:
     for case, M in (("snap-single", 5000), ("large", 10**9)):
-        y = speed.snap_start(M)
+        y = snap_start(1, M, 1.0)
         constant = float(precise_gamma(y, 1, M, 1.0)) * y / np.log(y)
-        assert f"At t_0 the constant is {constant:.4g} at this M" in speed.THEOREM1_B.judge(run(case)).detail
+        assert f"At t_0 the constant is {constant:.4g} at this M" in theorem1_b.THEOREM1_B.judge(run(case)).detail
 
 
 def test_theorem_1_s_twins() -> None:
-    claim = speed.THEOREM1_B
+    claim = theorem1_b.THEOREM1_B
     for name, shape in (
         ("Before, along t", lambda on, t: t / (1 + 1e4 * t) ** 2),
         ("Before, along M", lambda on, M: 1 / M),

@@ -16,21 +16,10 @@ from marginaudit.reports.judgements import Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import bits_a_step, descended
-from marginaudit.reports.snap.claims.chance import quantile, ranks
-from marginaudit.reports.snap.claims.decoder import (
-    COROLLARY1,
-    COROLLARY1_REDERIVED,
-    THEOREM5,
-    THEOREM5_ANY_STEP,
-    THEOREM5_REDERIVED,
-    epochs,
-    explicit,
-    sigma_beyond,
-    steps_enough,
-    steps_of_a_class,
-    trained,
-    undrawn,
-)
+from marginaudit.reports.snap.claims.corollary1 import COROLLARY1, COROLLARY1_REDERIVED, sigma_beyond
+from marginaudit.reports.snap.claims.quantiles import quantile, ranks
+from marginaudit.reports.snap.claims.steps_needed import epochs, steps_enough, steps_of_a_class, undrawn
+from marginaudit.reports.snap.claims.theorem5 import THEOREM5, THEOREM5_ANY_STEP, THEOREM5_REDERIVED, explicit, trained
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import Approximation, class_counts, continuous, h_star, overlap

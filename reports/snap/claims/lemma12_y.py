@@ -1,4 +1,4 @@
-"""Lemma 12's formula for Y and the first equality of eq. 71 in arXiv 2305.16380.
+"""Lemma 12's formula for Y in arXiv 2305.16380.
 
 F' = [F, F°] is any invertible completion of F. One column of F° leans on a feature, f_n/2 + u with u orthogonal to all;
 the others are orthogonal to F, and neither Y nor W has anything there. So Y = [F, u] A, and with G = F^T F
@@ -14,9 +14,11 @@ from flint import arb, arb_mat
 from numpy.typing import NDArray
 
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import Series, rounded, series
+from marginaudit.reports.series import Series
+from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.ball_sgd import (
     BITS,
     ball,
@@ -27,17 +29,16 @@ from marginaudit.reports.snap.ball_sgd import (
     of,
     rows_of,
 )
-from marginaudit.reports.snap.claims.decoder import residuals, sequence
-from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, no_growth, no_inverse, outside_range_r
+from marginaudit.reports.snap.claims.decoder import counts, entries, sequence
+from marginaudit.reports.snap.conditions import RANGE_R, no_growth, no_inverse, outside_range_r
+from marginaudit.reports.snap.readings import PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.training.snap.limit import continuous_fluctuation, fluctuation
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.limit import fluctuation
 
-SOURCE = "arXiv 2305.16380"
-
-
-def counts(run: ClassRun) -> NDArray[np.int64]:
-    """N_n of `sequence`."""
-    return np.bincount(sequence(run), minlength=run.K)
+PROOF = PAGE + "84-snaplemma12y-and-eq-26"
 
 
 def transposed(run: ClassRun) -> arb_mat:
@@ -46,13 +47,6 @@ def transposed(run: ClassRun) -> arb_mat:
     part = 0.5 if run.M > run.K else 0.0
     last = [x * part for x in rows[int(np.argmax(counts(run)))]]
     return arb_mat([*([*row, arb(0)] for row in rows), [*last, arb(1)]])
-
-
-def _entries(run: ClassRun, matrix: arb_mat) -> Series:
-    columns = (*run.dataset.next_tokens, "any other token")[: run.M]  # for K = M there is no other
-    values = [rounded(x) for row in matrix.tolist() for x in row[: len(columns)]]
-    label = tuple(f"{n}, {column}" for n in (*run.dataset.next_tokens, "u") for column in columns)
-    return series([value for value, _ in values], radius=[bar for _, bar in values], label=label)
 
 
 @once_a_run
@@ -68,14 +62,14 @@ def by_rows(run: ClassRun) -> Series:
             [logits] = (arb_mat([to_rows.tolist()[n]]) * A).tolist()
             step = arb_mat([[back[k, n] * ball(run.eta_Y)] for k in range(K + 1)])
             A += step * arb_mat([errors(logits, n, run.M)])
-        return _entries(run, A)
+        return entries(run, A, "u")
 
 
 @once_a_run
 def by_features(run: ClassRun) -> Series:
     """A after steps of eq. 26, which leave Y in the span of F."""
     A = descended(run.overlap, sequence(run), run.M, run.eta_Y)
-    return _entries(run, arb_mat([*A.tolist(), [arb(0)] * (run.K + 1)]))
+    return entries(run, arb_mat([*A.tolist(), [arb(0)] * (run.K + 1)]), "u")
 
 
 @once_a_run
@@ -85,7 +79,7 @@ def closed_form(run: ClassRun) -> Series:
     with flint.ctx.workprec(2 * BITS):
         [h] = of(at.mean.h)
         rows = rows_of([(1 + theta) * h for theta in of(at.theta)], run.M).tolist()
-        return _entries(run, transposed(run).inv() * arb_mat([*rows, [arb(0)] * (run.K + 1)]))
+        return entries(run, transposed(run).inv() * arb_mat([*rows, [arb(0)] * (run.K + 1)]), "u")
 
 
 def _largest(run: ClassRun) -> NDArray[np.float64]:
@@ -104,6 +98,13 @@ LEMMA12_Y = Claim(
     assumptions=("uniform_classes", RANGE_R),
     judgement=Equal(measure=by_rows, expected=closed_form, scale=_largest),
     absent=lambda run: outside_range_r(run) or no_inverse(run),
+    standing=proved(PROOF, "snap.lemma5", hunted=636),
+    source_words=quoted(
+        "appendix D.4, Lemma 12; D.2, eqs. 24 and 25",
+        "if the total number of epochs N satisfies N >> K^2, we have",
+        f"Epochs are steps. {readings.RANGE_R} (Remark 3); N >= 10 K^2. W'(N) in the formula is W-bar'(N), as in the "
+        "proof. Steps are on W', as in eq. 24; theta is what the rows of SGD make it.",
+    ),
 )
 
 LEMMA12_Y_EQ26 = replace(
@@ -121,45 +122,26 @@ LEMMA12_Y_EQ26 = replace(
         r"Eq. 26 leaves the columns of $Y$ in the span of $F$, so that $F^{\circ\top}Y=0$ takes $F^\circ$ orthogonal "
         "to $F$, which Theorem 5's proof asks for and Lemma 12 does not; then it is Theorem 5's formula."
     ),
-)
-
-
-def _residual_size(run: ClassRun) -> NDArray[np.float64]:
-    return np.asarray(np.abs(residuals(run).value).max())
-
-
-def _eq71(*, continuous: bool) -> Equal:
-    return Equal(measure=residuals, expected=lambda run: with_shares(run, continuous=continuous), scale=_residual_size)
-
-
-def with_shares(run: ClassRun, *, continuous: bool) -> Series:
-    """(M-1)/(M-1+exp(M h(N_n))) zeta_n of each class, h the recursion's or the continuous one."""
-    law = continuous_fluctuation if continuous else fluctuation
-    left = rows_of(of(law(counts(run), run.M, run.eta_Y).rows.share), run.M)
-    values = [rounded(x) for row in left.tolist() for x in row[: min(run.K + 1, run.M)]]
-    return series([value for value, _ in values], radius=[bar for _, bar in values])
-
-
-EQ71 = Claim(
-    id="snap.eq71",
-    source=f"{SOURCE}, Corollary 1, the first equality of eq. 71",
-    statement=(
-        "Range R, after N >> K^2 steps of eq. 26 from zero: e_n - alpha_n = (M-1)/(M-1+exp(M h(N_n))) zeta_n for every "
-        "class n, h standing for the recursion's h*."
+    standing=refuted(
+        PROOF,
+        "snap.lemma3",
+        "snap.lemma5",
+        severity=Severity.ORDINARY,
+        hunted=1,
+        weakest="F° orthogonal to F, as Theorem 5's proof asks, or K = M",
+        relied_on_by=("snap.theorem5",),
+        remains="Its proof asks for F° orthogonal to F, where the formula is true.",
     ),
-    formula=r"e_n-\alpha_n=\frac{M-1}{M-1+\exp(Mh(N_n))}\zeta_n",
-    assumptions=(*THEOREM_5, RANGE_R),
-    judgement=_eq71(continuous=False),
-    absent=outside_range_r,
+    source_words=corrected("snap.lemma12.Y", "Steps of eq. 26 on Y in place of steps on W', at any step size."),
+    implications=(
+        Implication(
+            sources=("snap.theorem5.rederived",),
+            condition="F° may lean on a feature",
+            proof=PROOF,
+            verdict=Verdict.VIOLATED,
+            unseen=ROUNDED,
+        ),
+    ),
 )
 
-EQ71_CONTINUOUS = replace(
-    EQ71,
-    id="snap.eq71.continuous",
-    source=f"{SOURCE}, Corollary 1, the first equality of eq. 71, with the continuous h",
-    statement=EQ71.statement.replace("h standing for the recursion's h*", "with the continuous h of Lemma 6"),
-    judgement=_eq71(continuous=True),
-    instead="With $h^*$ for $h$ it is exact (snap.eq71): $h^*(s)>h(s)$ after every step.",
-)
-
-CLAIMS: tuple[Claim, ...] = (LEMMA12_Y, LEMMA12_Y_EQ26, EQ71, EQ71_CONTINUOUS)
+CLAIMS: tuple[Claim, ...] = (LEMMA12_Y, LEMMA12_Y_EQ26)

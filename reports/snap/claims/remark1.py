@@ -1,30 +1,26 @@
-r"""Lemma 5 and Remark 1 of arXiv 2305.16380: a class's row w_n of W = F^T Y, of one class alone and of all."""
+"""Remark 1 of arXiv 2305.16380: the rows of W = F^T Y where all overlaps are equal."""
 
 from dataclasses import dataclass
-from math import ceil
 
 import flint
 import numpy as np
 
+from marginaudit.orders.snap import common_tokens
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Equal
-from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.ball_arithmetic import BITS, certified, dual, features, softmax, some_classes
-from marginaudit.reports.snap.conditions import no_growth, no_inverse
+from marginaudit.reports.snap.ball_arithmetic import BITS, certified, dual
+from marginaudit.reports.snap.conditions import no_growth, no_inverse, one_class
+from marginaudit.reports.snap.readings import PAGE, ROUNDED
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import Approximation, descend, h_star, overlap
 
-DENSE_STEPS = 24
-"""SGD steps on whole matrices."""
-
-DENSE_CLASSES = 3
-DENSE_TOKENS = 9
-"""Of the vocabulary, at most, in whole matrices."""
-
-ALONE = 10_000
-"""SGD steps on one class with the dataset's M, at most."""
+PROOF = PAGE + "21-snapremark1rederived"
 
 ROUNDS = 10_000
 """Rounds in which each class is drawn once, at most."""
@@ -37,115 +33,6 @@ MOST_CLASSES = 12
 
 FLOW = (1e-6, 1e-3, 0.1, 1.0, 5.0, 15.0, 40.0)
 """M tau at which the flow of eq. 7 is compared with its closed form."""
-
-
-@dataclass(frozen=True)
-class Dense:
-    """w_n and alpha_n of SGD on whole matrices, and of eqs. 31 to 33; a column for each of M' tokens."""
-
-    found: Series
-    stated: Series
-
-
-def _bits(run: ClassRun) -> int:
-    """Of SGD: the first step leaves 1 - alpha_nn at about exp(-eta_Y)."""
-    return BITS + 8 * ceil(run.eta_Y)
-
-
-@once_a_run
-def one_class(run: ClassRun) -> Dense:
-    """SGD with the modified gradient of Lemma 3 on one class from Y = 0, and eqs. 31 to 33, all in ball arithmetic.
-
-    Nothing of the dataset but M is smaller: a few classes, M' tokens, and eta_Y.
-    """
-    classes = some_classes(run, DENSE_CLASSES)
-    M = min(run.M, DENSE_TOKENS)
-    names = [run.dataset.next_tokens[n] for n in classes]
-    found: list[flint.arb] = []
-    stated: list[flint.arb] = []
-    label: list[str] = []
-    with flint.ctx.workprec(_bits(run)):
-        F = features(run, classes)
-        step, eta = dual(F), flint.arb(run.eta_Y)
-        for n, name in enumerate(names):
-            f = flint.arb_mat(F.nrows(), 1, [F[i, n] for i in range(F.nrows())])
-            direction = flint.arb_mat(F.nrows(), 1, [step[i, n] * eta for i in range(F.nrows())])
-            Y, h = flint.arb_mat(F.nrows(), M), flint.arb(0)
-            for s in range(1, DENSE_STEPS + 1):
-                alpha = softmax((Y.transpose() * f).entries())
-                Y += direction * flint.arb_mat(1, M, [int(j == n) - share for j, share in enumerate(alpha)])
-                power = (M * h).exp()
-                h += eta / (M - 1 + power)
-                found += [*(Y.transpose() * f).entries(), *alpha]
-                stated += [(M - 1) * h if j == n else -h for j in range(M)]
-                stated += [(power if j == n else 1) / (M - 1 + power) for j in range(M)]
-                for of in ("w", "alpha"):
-                    label += [f"{of} of {name} at token {j} of {M}, s = {s}" for j in range(M)]
-        return Dense(certified(found, label), certified(stated, label))
-
-
-@once_a_run
-def drawn_classes(run: ClassRun) -> Dense:
-    """W = F^T Y after SGD with the modified gradient on classes drawn at random, and rows (M-1) h*(N_n) zeta_n."""
-    classes = some_classes(run, DENSE_CLASSES)
-    K, M = len(classes), min(run.M, DENSE_TOKENS)
-    names = [run.dataset.next_tokens[n] for n in classes]
-    sequence = np.random.default_rng(2305_16380).integers(K, size=DENSE_STEPS).tolist()
-    with flint.ctx.workprec(_bits(run)):
-        F = features(run, classes)
-        step, eta = dual(F), flint.arb(run.eta_Y)
-        Y, h = flint.arb_mat(F.nrows(), M), [flint.arb(0)] * K
-        for n in sequence:
-            f = flint.arb_mat(F.nrows(), 1, [F[i, n] for i in range(F.nrows())])
-            direction = flint.arb_mat(F.nrows(), 1, [step[i, n] * eta for i in range(F.nrows())])
-            alpha = softmax((Y.transpose() * f).entries())
-            Y += direction * flint.arb_mat(1, M, [int(j == n) - share for j, share in enumerate(alpha)])
-            h[n] += eta / (M - 1 + (M * h[n]).exp())
-        found = (F.transpose() * Y).entries()
-        stated = [(M - 1) * h[n] if j == n else -h[n] for n in range(K) for j in range(M)]
-        label = [f"w of {name} at token {j} of {M}" for name in names for j in range(M)]
-        return Dense(certified(found, label), certified(stated, label))
-
-
-@once_a_run
-def alone(run: ClassRun) -> tuple[Series, Series]:
-    """w_nn(s), at the dataset's M, of SGD as in eq. 7 on one class alone, where E = 0; and (M-1) h*(s)."""
-    at = np.unique(np.rint(np.geomspace(1, ALONE, 41)).astype(np.int64))
-    column = np.asarray(run.dataset.overlap.F[:, :1])
-    went = descend(overlap(column), np.zeros((1, ALONE), dtype=np.int64), at.tolist(), run.M, run.eta_Y)
-    h = h_star(at, run.M, run.eta_Y).level.h * (run.M - 1.0)
-    found = series(went.W[0, :, 0, 0], radius=went.error[0], step=at, clock="s")
-    return found, series(h.value, radius=h.error, step=at, clock="s")
-
-
-LEMMA5 = Claim(
-    id="snap.lemma5",
-    source="arXiv 2305.16380, Lemma 5 (eqs. 31-33)",
-    statement=(
-        "Y(0) = 0, Z fixed, s steps of the modified gradient (Lemma 3), all on class n: w_n(s) = (M-1) h*(s) zeta_n, "
-        "alpha_nn(s) = exp(M h*(s-1))/(M-1+exp(M h*(s-1))), alpha_nj(s) = 1/(M-1+exp(M h*(s-1))) for j != n. Compared "
-        "with "
-        f"SGD on whole matrices with at most {DENSE_TOKENS} tokens, and with SGD on one class at the dataset's M."
-    ),
-    formula=(
-        r"w_n(s)=(M-1)h^*(s)\zeta_n,\quad \alpha_{nn}(s)=\frac{\exp(Mh^*(s-1))}{M-1+\exp(Mh^*(s-1))},\quad "
-        r"\alpha_{nj}(s)=\frac{1}{M-1+\exp(Mh^*(s-1))}"
-    ),
-    assumptions=(),
-    judgement=Parts(
-        {
-            f"{DENSE_STEPS} steps on whole matrices": Equal(
-                measure=lambda run: one_class(run).found,
-                expected=lambda run: one_class(run).stated,
-                scale=lambda run: np.maximum(np.abs(one_class(run).stated.value), 1e-3 * min(1.0, run.eta_Y)),
-            ),
-            f"{ALONE} steps at the dataset's M": Equal(
-                measure=lambda run: alone(run)[0], expected=lambda run: alone(run)[1]
-            ),
-        }
-    ),
-    absent=lambda run: no_inverse(run) or no_growth(run),
-)
 
 
 @once_a_run
@@ -246,11 +133,23 @@ def closed(tau: flint.arb_series, rho: flint.arb, K: int, M: int) -> tuple[flint
     return tau * (M * (1 + rho * (K - 1))) - y * (K - 1), y
 
 
-def one(run: ClassRun) -> str | None:
+def no_overlap_of_two(run: ClassRun) -> str | None:
     """Why there is no overlap rho, or nothing is computed; or None."""
     if run.K == 1:
         return "There is one class, and no overlap of two."
     return no_inverse(run) or no_growth(run)
+
+
+def no_row_for_none(run: ClassRun) -> str | None:
+    """Why the printed rows are not seen to be wrong at the other next tokens, or None."""
+    if run.K >= run.M:
+        return "every token is a next token"
+    return one_class(run) or (None if common_tokens(run.dataset) else "the classes share no token")
+
+
+def tokens_shared(run: ClassRun) -> str | None:
+    """Why not all overlaps are 0, or None."""
+    return "the classes share a token" if common_tokens(run.dataset) else one_class(run)
 
 
 REMARK1 = Claim(
@@ -264,7 +163,7 @@ REMARK1 = Claim(
     formula=r"w_n(N)=(1-\rho)(M-1)h^*(N/K)\zeta_n",
     assumptions=("uniform_classes", "equal_overlaps"),
     judgement=Equal(measure=lambda run: in_turn(run)[0], expected=lambda run: in_turn(run)[1], note=_late),
-    absent=one,
+    absent=no_overlap_of_two,
     instead=(
         r"The $\zeta_n$ sum to zero over all $M$ tokens, not over the $K$ classes, and the other classes' errors are "
         "not that of a class alone. For the gradient flow of eq. 7, snap.remark1.rederived has the rows in closed form "
@@ -273,6 +172,29 @@ REMARK1 = Claim(
         r"$h$. The direction is as printed: late, $1-\alpha_{nn}$ falls as it does without overlaps at the rate "
         r"$(1-\rho)\frac{1+(K-1)\rho}{1+(K-2)\rho+(K-1)\rho/(M-1)}\,\eta_Y$, which is from $(1-\rho)\,\eta_Y$ to "
         r"$(1-\rho^2)\,\eta_Y$."
+    ),
+    standing=refuted(
+        PROOF,
+        "snap.remark1.rederived",
+        severity=Severity.ORDINARY,
+        hunted=2,
+        weakest="rho = 0 and classes drawn in turn (Lemma 5)",
+    ),
+    source_words=quoted(
+        "appendix D.2, Remark 1, eq. 43",
+        "w_n(N) = (M-1)h*(N/K)[zeta_n + rho sum_{n' != n} zeta_n'] = (1-rho)(M-1)h*(N/K)zeta_n",
+        "Eq. 43 as it is printed, its last equality included.",
+    ),
+    implications=(
+        Implication(
+            sources=("snap.remark1.rederived",),
+            condition="the classes share tokens and some token is no next token",
+            proof=PROOF,
+            unmet=no_row_for_none,
+            verdict=Verdict.VIOLATED,
+            unseen=ROUNDED,
+        ),
+        Implication(sources=("snap.lemma5",), condition="the classes share no token", proof=PROOF, unmet=tokens_shared),
     ),
 )
 
@@ -297,7 +219,9 @@ REMARK1_REDERIVED = Claim(
         scale=lambda run: np.maximum(np.abs(flow(run).stated.value), 1.0),
         note=lambda _: f"M tau from {min(FLOW):g} to {max(FLOW):g}.",
     ),
-    absent=one,
+    absent=no_overlap_of_two,
+    standing=proved(PROOF, hunted=231),
+    source_words=corrected("snap.remark1", "The flow of eq. 7 in closed form; the zeta_n do not add up to 0."),
 )
 
-CLAIMS: tuple[Claim, ...] = (LEMMA5, REMARK1, REMARK1_REDERIVED)
+CLAIMS: tuple[Claim, ...] = (REMARK1, REMARK1_REDERIVED)

@@ -5,20 +5,19 @@ from functools import partial
 
 import numpy as np
 
+from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Limit, Parts
 from marginaudit.reports.series import Series, by_formula, series
-from marginaudit.reports.snap.binomial import LEVELS, Floats, Integers, Interval, outside
-from marginaudit.reports.snap.claims.concentration import enough, enough_steps
+from marginaudit.reports.snap.binomial import LEVELS, Interval, outside
+from marginaudit.reports.snap.mean_counts import enough, enough_steps, nothing_fluctuates, radius_of
+from marginaudit.reports.snap.readings import MUCH, PAGE
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.source_words import quoted
+from marginaudit.reports.standing import proved
 
 SHOWN = (0.1, 0.01)
 """The delta at which Delta/N-bar is followed."""
-
-
-def confidence(N: Integers | Floats, delta: float) -> Floats:
-    """Delta = ceil(sqrt(N ln(1/delta)))."""
-    return np.asarray(np.ceil(np.sqrt(N * np.log(1 / delta))))
 
 
 def missed(run: ClassRun) -> Series:
@@ -26,7 +25,7 @@ def missed(run: ClassRun) -> Series:
     N = enough(run)
     p, mean = np.full(len(N), 1 / run.K), np.asarray(-(-N // run.K), dtype=np.float64)
     # counts are whole: half of one more changes nothing, and rounding decides nothing
-    found = [outside(N, p, Interval.around(mean, 2 * confidence(N, delta) + 0.5)) for delta in LEVELS]
+    found = [outside(N, p, Interval.around(mean, 2 * radius_of(N, delta) + 0.5)) for delta in LEVELS]
     value, radius = (np.concatenate(column) for column in zip(*found, strict=True))
     return series(value, radius=radius, label=tuple(f"delta = {delta:g}, N = {n}" for delta in LEVELS for n in N))
 
@@ -49,11 +48,11 @@ def _vanishes(ratio: Callable[[ClassRun, Floats], Floats]) -> Limit:
     )
 
 
-def _part(run: ClassRun, N: Floats, delta: float) -> Floats:
-    return np.asarray(confidence(N, delta) / np.ceil(N / run.K))
+def _relative_radius(run: ClassRun, N: Floats, delta: float) -> Floats:
+    return np.asarray(radius_of(N, delta) / np.ceil(N / run.K))
 
 
-def _from(run: ClassRun) -> str:
+def _from_where(run: ClassRun) -> str:
     need = ", ".join(f"{100 * run.K**2 * np.log(1 / delta):.4g} for delta = {delta:g}" for delta in SHOWN)
     return f"10 Delta <= N-bar takes about N >= 100 K^2 ln(1/delta): {need}."
 
@@ -72,11 +71,18 @@ REMARK4 = Claim(
         {
             "The chance of more than 2 Delta": Bounded(measure=missed, upper=_levels),
             "sqrt(N)/(N/K)": _vanishes(lambda run, N: run.K / np.sqrt(N)),
-            **{f"Delta/N-bar, delta = {delta:g}": _vanishes(partial(_part, delta=delta)) for delta in SHOWN},
+            **{f"Delta/N-bar, delta = {delta:g}": _vanishes(partial(_relative_radius, delta=delta)) for delta in SHOWN},
         },
-        note=_from,
+        note=_from_where,
     ),
-    absent=lambda run: "There is one class, N_n = N, and nothing fluctuates." if run.K == 1 else None,
+    absent=nothing_fluctuates,
+    standing=proved(PAGE + "83-snapremark4", "snap.lemma10.rederived", hunted=127),
+    source_words=quoted(
+        "appendix D.4, Remark 4, eq. 60",
+        "So N_n are all concentrated around N P(n)",
+        f"{MUCH}: N >= 10 K^2. For each class by itself. Much smaller is in the limit of many steps, at each delta: at "
+        'no N is Delta below N-bar for every delta. "Less than about" is with the constant 2, for all of them.',
+    ),
 )
 
 CLAIMS: tuple[Claim, ...] = (REMARK4,)

@@ -1,10 +1,10 @@
-"""What many seeds of SGD show of a quantile: bounds from the exact binomial law of how many lie beyond a value."""
+"""Quantiles over many seeds of SGD, with bounds from the exact binomial law."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy  # its subpackages load when first used
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.reports.run import once_a_run
@@ -23,7 +23,6 @@ RECORDS = 24
 
 NUMBERS = 2_000_000
 """Counts that are drawn, at most."""
-
 
 Law = Callable[[ArrayLike, int, float], Fluctuation]
 """From counts, M and eta_Y to theta and sigma."""
@@ -92,3 +91,8 @@ def quantile(of: Approximation, step: NDArray[np.int64], delta: float) -> Series
 def largest(of: Approximation) -> Approximation:
     """The largest absolute value over the last axis."""
     return Approximation(np.abs(of.value).max(axis=-1), of.error.max(axis=-1))
+
+
+def small(delta: float, per_class: bool) -> Callable[[ClassRun, NDArray[np.float64]], ArrayLike]:
+    """K/sqrt(N) sqrt(ln(1/delta)), with ln(K/delta) for all classes at once."""
+    return lambda run, N: run.K / np.sqrt(N) * np.sqrt(np.log((1 if per_class else run.K) / delta))

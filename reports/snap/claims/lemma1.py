@@ -1,4 +1,4 @@
-r"""Lemmas 1 and 3 of arXiv 2305.16380: the gradient dynamics of Y and Z, and of W = F^T Y under a modified gradient."""
+r"""Lemma 1 of arXiv 2305.16380: the gradient dynamics of Y and Z."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,11 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series
-from marginaudit.reports.snap.ball_arithmetic import BITS, certified, dual, features, identity, softmax, some_classes
-from marginaudit.reports.snap.conditions import no_inverse
+from marginaudit.reports.snap.ball_arithmetic import BITS, certified, identity, softmax
+from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.source_words import quoted
+from marginaudit.reports.standing import proved
 
 Matrix = list[list[flint.arb]]
 
@@ -26,12 +28,6 @@ SCALES = (0, 1, 3)
 
 CONTEXT = 6
 """Contextual tokens of a sequence, T - 1."""
-
-MOST_CLASSES = 12
-"""Of more classes, a random part stands for all in Lemma 3, which is about any set of classes."""
-
-SPARE_COLUMNS = 2
-"""Tokens that are no next token, in Lemma 3's matrices."""
 
 
 @dataclass(frozen=True)
@@ -165,73 +161,12 @@ LEMMA1 = Claim(
         expected=lambda run: both_gradients(run)[1],
         scale=lambda run: np.maximum(1.0, np.abs(both_gradients(run)[1].value)),
     ),
+    standing=proved(PAGE + "51-snaplemma1", hunted=146),
+    source_words=quoted(
+        "section 3.1, Lemma 1, eq. 3; appendix C",
+        "The gradient dynamics of Eqn. 2 with batchsize 1 is: Y-dot = eta_Y LN(X^T b_T)(x_{T+1} - alpha)^T, Z-dot = ..",
+        "The derivatives of the log-likelihood of one sequence. That rows sum to zero is said after the lemma.",
+    ),
 )
 
-
-@dataclass(frozen=True)
-class Moves:
-    """What a step of the modified gradient does to W, what is printed of it, and the longest F E' e_n."""
-
-    found: Series
-    stated: Series
-    modification: float
-
-
-@once_a_run
-def moves(run: ClassRun) -> Moves:
-    """W-dot = F^T Y-dot of eq. 26 at a random Y, from whole matrices, and eq. 8; both over eta_Y."""
-    rng = np.random.default_rng(2305_16380)
-    classes = some_classes(run, MOST_CLASSES)
-    names = [run.dataset.next_tokens[n] for n in classes]
-    columns = min(run.M, len(classes) + SPARE_COLUMNS)
-    heads = [*names, *(f"another token {j}" for j in range(1, columns - len(names) + 1))]
-    found: list[flint.arb] = []
-    stated: list[flint.arb] = []
-    label, longest = [], 0.0
-    with flint.ctx.workprec(BITS):
-        F = features(run, classes)
-        directions = dual(F)
-        Y = flint.arb_mat(rng.standard_normal((F.nrows(), columns)).tolist())
-        W = F.transpose() * Y
-        for n, name in enumerate(names):
-            direction = flint.arb_mat(F.nrows(), 1, [directions[i, n] for i in range(F.nrows())])
-            f = flint.arb_mat(F.nrows(), 1, [F[i, n] for i in range(F.nrows())])
-            change = (f - direction).entries()
-            longest = max(longest, float(sum((x * x for x in change), flint.arb(0)).abs_upper().sqrt().mid()))
-            alpha = softmax((Y.transpose() * f).entries())
-            error = flint.arb_mat(1, columns, [int(j == n) - share for j, share in enumerate(alpha)])
-            moved = F.transpose() * (Y + direction * error) - W
-            own = softmax([W[n, j] for j in range(columns)])
-            for k, row in enumerate(names):
-                found += [moved[k, j] for j in range(columns)]
-                stated += [int(j == n) - own[j] if k == n else flint.arb(0) for j in range(columns)]
-                label += [f"step on {name}, row of {row}, column of {head}" for head in heads]
-        return Moves(certified(found, label), certified(stated, label), longest)
-
-
-def _modification(run: ClassRun) -> str:
-    taken = len(some_classes(run, MOST_CLASSES))
-    part = f" {taken} of {run.K} classes, a random part, stand for all." if taken < run.K else ""
-    return f"The modification F E' e_n has length {moves(run).modification:.4g} at most, beside |f_n| = 1.{part}"
-
-
-LEMMA3 = Claim(
-    id="snap.lemma3",
-    source="arXiv 2305.16380, Lemma 3 (eqs. 8, 26)",
-    statement=(
-        "With the modified gradient Y-dot = eta_Y (f_n - F E' e_n) (e_n - alpha_n)^T for next token n, I - E' = "
-        "(I+E)^{-1}, W = F^T Y moves by W-dot_j = eta_Y 1(j = n) (e_n - alpha_n), alpha_n = softmax(w_n). The source's "
-        "list of notation has E' with the other sign, with which W-dot would be (I + 2E) e_n (e_n - alpha_n)^T eta_Y."
-    ),
-    formula=r"\dot w_j=\eta_Y\,\mathbb I(j=n)(e_n-\alpha_n)",
-    assumptions=(),
-    judgement=Equal(
-        measure=lambda run: moves(run).found,
-        expected=lambda run: moves(run).stated,
-        scale=lambda run: np.ones(len(moves(run).found)),
-        note=_modification,
-    ),
-    absent=no_inverse,
-)
-
-CLAIMS: tuple[Claim, ...] = (LEMMA1, LEMMA3)
+CLAIMS: tuple[Claim, ...] = (LEMMA1,)

@@ -12,8 +12,8 @@ from marginaudit.orders.snap import CLASSES, SequenceClasses, classes_from_docum
 from marginaudit.reports import Verdict
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap import ClassConfig, ClassRun, figure6
-from marginaudit.reports.snap.claims import sparsity
-from marginaudit.reports.snap.claims.sparsity import DIRECTION, DOUBT, entropies, of_median
+from marginaudit.reports.snap.claims import fig6
+from marginaudit.reports.snap.claims.fig6 import DIRECTION, DOUBT, entropies, of_median
 from marginaudit.training.snap.sgd import Recipe, entropy_of_distinct, train_sampled
 from tests.reports.snap.twins import on, parts, run
 
@@ -38,7 +38,7 @@ def made_up(monkeypatch: pytest.MonkeyPatch, of: Any, seen: list[Any] | None = N
             seen.append((cells, first, stop))
         return np.array([[of(*cell, seed) for cell in cells] for seed in range(first, stop)])
 
-    monkeypatch.setattr(sparsity, "entropies", found)
+    monkeypatch.setattr(fig6, "entropies", found)
 
 
 def as_printed(lr_z: float, ratio: float, seed: int) -> float:
@@ -123,7 +123,7 @@ def test_rounding_moves_entropies_less() -> None:
     data, rates = syn_medium(1), [(30.0, 3.0), (30.0 * (1 + 1e-10), 3.0 * (1 - 1e-10))]
     for seed in range(3):
         one, moved = entropy_of_distinct(data, train_sampled(data, Recipe(), rates, seed).Z[:, -1])
-        assert 0 < abs(one - moved) < sparsity.ROUNDING
+        assert 0 < abs(one - moved) < fig6.ROUNDING
 
 
 def test_entropies_are_those_of_section_8() -> None:
@@ -169,9 +169,9 @@ class TestWhere:
 
     def test_more_queries_than_the_figure_has(self) -> None:
         with pytest.raises(BeyondTheRun, match="at most 10 queries"):
-            sparsity.not_syn_medium(on(syn_medium(11)))
+            fig6.not_syn_medium(on(syn_medium(11)))
         assert DIRECTION.judge(on(syn_medium(11))).verdict is Verdict.INCONCLUSIVE
-        assert sparsity.not_syn_medium(on(syn_medium(10))) is None
+        assert fig6.not_syn_medium(on(syn_medium(10))) is None
 
 
 @pytest.mark.slow
