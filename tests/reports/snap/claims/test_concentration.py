@@ -184,7 +184,7 @@ def test_intervals_of_counts_are_those_of_growth_and_share(M: int, eta: float) -
 def test_the_radius_and_the_zero_are_as_printed() -> None:
     at = means(np.array([1000]), 3, 100, 0.5)
     assert at.mean.tolist() == [334.0]
-    assert radius_of(at, 0.1).tolist() == [ceil(sqrt(1000 * log(10)))]
+    assert radius_of(at.N, 0.1).tolist() == [ceil(sqrt(1000 * log(10)))]
     for M in (4, 100, 10**9):
         x = larger_zero(np.log([float(M)]))[0]
         assert np.exp(x) == pytest.approx((M - 1) * x, rel=1e-12, abs=0)
