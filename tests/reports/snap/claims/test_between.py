@@ -9,9 +9,9 @@ import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports import Verdict
-from marginaudit.reports.snap import common_token
-from marginaudit.reports.snap.claims import decoder, eq87_eq89, eq112, eq132_eq133, lemma12_y, remark3, remark4
-from marginaudit.reports.snap.claims.decoder import sequence
+from marginaudit.reports.snap import common_token, decoder
+from marginaudit.reports.snap.claims import eq87_eq89, eq112, eq132_eq133, lemma12_y, remark3, remark4
+from marginaudit.reports.snap.decoder import sequence
 from marginaudit.reports.snap.ledger import CLAIMS
 from marginaudit.reports.snap.run import ClassRun
 from tests.reports.snap.twins import on, parts, run
