@@ -1,82 +1,21 @@
 """What the source says between its theorems: each statement against numbers found another way."""
 
-from dataclasses import replace
-from typing import Any
-
-import mpmath as mp
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.orders.snap import CASES
 from marginaudit.reports import Verdict
-from marginaudit.reports.snap import common_token, decoder
-from marginaudit.reports.snap.claims import eq87_eq89, eq112, eq132_eq133, lemma12_y, remark3, remark4
-from marginaudit.reports.snap.decoder import sequence
+from marginaudit.reports.snap import common_token
+from marginaudit.reports.snap.claims import eq87_eq89, eq112, eq132_eq133
 from marginaudit.reports.snap.ledger import CLAIMS
 from marginaudit.reports.snap.run import ClassRun
-from tests.reports.snap.twins import on, parts, run
-from tests.training.snap.growth import precise_logit
+from tests.reports.snap.twins import on, run
 
 SINGLE = CASES["snap-single"]
 
 
 def verdict(claim: str, at: ClassRun) -> Verdict:
     return CLAIMS[claim].judge(at).verdict
-
-
-@pytest.mark.parametrize("eta", [0.02, 0.5, 0.99])
-def test_remark_3_fails_by_one_sign_alone(eta: float) -> None:
-    found = {name: part.judge(on(SINGLE(), lr_y=eta)).verdict for name, part in parts(remark3.REMARK3).items()}
-    assert {name for name, one in found.items() if one is Verdict.VIOLATED} == {"M^-(1-omega_0) > M^-0.99"}
-    assert set(found.values()) == {Verdict.VIOLATED, Verdict.HOLDS}
-    assert verdict("snap.remark3.rederived", on(SINGLE(), lr_y=eta)) is Verdict.HOLDS
-    assert verdict("snap.remark3", on(SINGLE(), lr_y=1.0)) is Verdict.NOT_APPLICABLE
-
-
-def test_remark_3s_zero_is_where_the_two_are_equal() -> None:
-    at = on(SINGLE())
-    last = remark3.sides_in_time(at).step[199]  # type: ignore[index]
-    x = precise_logit(last, at.M, at.eta_Y)
-    assert mp.exp(x) < (at.M - 1) * x < mp.exp(x) * (1 + mp.mpf("1e-4"))
-    assert mp.exp(precise_logit(1, at.M, at.eta_Y)) < (at.M - 1) * precise_logit(1, at.M, at.eta_Y)
-
-
-def test_the_chance_beyond_two_radii_is_that_of_the_draws() -> None:
-    found = remark4.missed(run("snap-single"))
-    place = found.label.index("delta = 0.99, N = 40")
-    drawn = np.random.default_rng(0).binomial(40, 0.5, 200_000)
-    assert found.value[place] == pytest.approx((np.abs(drawn - 20) > 2).mean(), abs=5e-3)
-
-
-def dense(at: ClassRun) -> tuple[Any, Any, Any]:
-    """Y of eq. 26 and of steps on W', and F', on whole matrices in float64."""
-    F, M, K = at.dataset.overlap.F, at.M, at.K
-    u = np.linalg.qr(np.column_stack([F, np.eye(len(F))]))[0][:, K]
-    leaning = F[:, np.argmax(decoder.counts(at))] / 2 + u
-    full = np.column_stack([F, leaning])
-    back = np.linalg.pinv(full.T)
-    found = []
-    for moves in (F @ np.linalg.inv(F.T @ F), back[:, :K]):
-        Y = np.zeros((len(F), M))
-        for n in sequence(at):
-            alpha = np.exp(F[:, n] @ Y)
-            Y += at.eta_Y * np.outer(moves[:, n], np.eye(M)[n] - alpha / alpha.sum())
-        found.append(Y)
-    return found[0], found[1], (F, u)
-
-
-def test_lemma_12s_formula_is_that_of_whole_matrices() -> None:
-    at = on(replace(SINGLE(), M=60), steps=40)
-    by_features, by_rows, (F, u) = dense(at)
-    basis = np.linalg.pinv(np.column_stack([F, u]))
-    for measure, Y in ((lemma12_y.by_features, by_features), (lemma12_y.by_rows, by_rows)):
-        expected = (basis @ Y)[:, : at.K + 1]
-        assert measure(at).value.reshape(3, 3) == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    assert lemma12_y.LEMMA12_Y.judgement.judge(at).verdict is Verdict.HOLDS
-    assert verdict("snap.lemma12.Y.eq26", at) is Verdict.VIOLATED
-    full = SequenceClasses.from_weights("full", 2, [("a", "a", {"a": 1}), ("b", "a", {"a": 1, "b": 1})])
-    assert lemma12_y.LEMMA12_Y.judgement.judge(on(full)).verdict is Verdict.HOLDS
-    assert verdict("snap.lemma12.Y.eq26", on(full)) is Verdict.NOT_APPLICABLE
 
 
 def test_what_is_left_beside_e_prime_is_of_the_order_of_1_in_M() -> None:
