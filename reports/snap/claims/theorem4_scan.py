@@ -16,7 +16,6 @@ from marginaudit.reports.snap.common_token import (
     C0,
     LOWER_LIMIT,
     NO_OFFSET,
-    ONE_CONSTANT,
     PRINTED,
     between_eq_14,
     exact_inverse_C0,
@@ -130,7 +129,7 @@ SCAN = Claim(
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2(M-1)^2}{KM^2}\eta_Y\eta_Zt^2\right)=O(\ln t),\qquad "
     r"K\le t\lt t_0'=\frac{K\ln M}{\eta_Y}",
     assumptions=PRINTED,
-    standing=refuted(PROOF, "snap.theorem4.scan.rederived", severity=Severity.CONSTANT, hunted=1, weakest=ONE_CONSTANT),
+    standing=refuted(PROOF, "snap.theorem4.scan.rederived", severity=Severity.CONSTANT, hunted=1, weakest=NO_OFFSET),
     implications=(
         Implication(
             sources=("snap.theorem4.scan.rederived",),
