@@ -124,6 +124,12 @@ def scan_times(run: ClassRun) -> Floats:
     return t[t < run.transition]
 
 
+def scan_from_first_step(run: ClassRun) -> Floats:
+    """`scan_times` from t = K on, where h is at 1."""
+    t = scan_times(run)
+    return np.unique(np.concatenate([[float(run.K)], t[t >= run.K]]))
+
+
 def eq_14(run: ClassRun, logit: Floats, *, printed: bool) -> Floats:
     """Eq. 14 at M h: from ln(C0)/4 on, or from 0."""
     factor = 2 * run.K * ((run.M - 1) / run.M) ** 2 * run.eta_Z / run.eta_Y

@@ -25,6 +25,7 @@ from marginaudit.reports.snap.common_token import (
     eq_14,
     near_one,
     no_overlap,
+    scan_from_first_step,
     scan_times,
 )
 from marginaudit.reports.snap.conditions import outside_range_r
@@ -53,8 +54,7 @@ def exponents(run: ClassRun, *, printed: bool) -> Series:
     Its bar holds the error of ln C0.
     """
     token, square = dominating(run)
-    times = scan_times(run)
-    found = along(run, np.unique([run.K, *times[times >= run.K]]) if printed else times)
+    found = along(run, scan_from_first_step(run) if printed else scan_times(run))
     start = 1 + abs(np.log(C0(run))) if printed else 0.0
     bars = 2 * square * (found.radius + FORMULA_ROUNDING * (start + found.value))
     return series(2 * square * found.value, radius=bars, step=found.step, label=(token,) * len(found))

@@ -50,7 +50,7 @@ def exponent(run: ClassRun) -> Series:
 
 
 def in_snap(*, printed: bool) -> Parts:
-    """Eq. 14 from M h = ln(M eta_Y t/K) less ln 2 to that, B = O(lnln t), and exp(2B) = O(ln t)."""
+    """Eq. 14 with M h from ln(M y/2) to ln(M y), y = eta_Y t/K, B = O(lnln t), and exp(2B) = O(ln t)."""
     return Parts(
         {
             "Eq. 14": between_eq_14(
