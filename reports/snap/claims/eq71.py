@@ -7,8 +7,8 @@ from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import of, rows_of
-from marginaudit.reports.snap.claims.decoder import counts, entries, residuals, size_of
 from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, outside_range_r
+from marginaudit.reports.snap.decoder import counts, entries, residuals, size_of
 from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted

@@ -12,8 +12,8 @@ from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.claims.quantiles import ranks
 from marginaudit.reports.snap.figure6 import CELLS, FIRST_SEEDS, LR_Z, NUM_LAST, RATIOS, Cell, is_syn_medium, scores
+from marginaudit.reports.snap.quantiles import ranks
 from marginaudit.reports.snap.readings import SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted

@@ -29,8 +29,8 @@ from marginaudit.reports.snap.ball_sgd import (
     of,
     rows_of,
 )
-from marginaudit.reports.snap.claims.decoder import counts, entries, sequence
 from marginaudit.reports.snap.conditions import RANGE_R, no_growth, no_inverse, outside_range_r
+from marginaudit.reports.snap.decoder import counts, entries, sequence
 from marginaudit.reports.snap.readings import PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted

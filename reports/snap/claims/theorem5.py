@@ -12,9 +12,9 @@ from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import dual, of, rows_of
-from marginaudit.reports.snap.claims.decoder import OF_SGD, descended_run, entries, leading, rows_at, size_of
-from marginaudit.reports.snap.claims.quantiles import DELTAS, Law, drawn, quantile, small
 from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, no_growth, no_inverse, one_class, outside_range_r
+from marginaudit.reports.snap.decoder import OF_SGD, descended_run, entries, leading, rows_at, size_of
+from marginaudit.reports.snap.quantiles import DELTAS, Law, drawn, quantile, small
 from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted

@@ -11,12 +11,20 @@ import pytest
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
-from marginaudit.reports.snap import ball_arithmetic, binomial, conditions, mean_counts, two_stages
+from marginaudit.reports.snap import (
+    ball_arithmetic,
+    binomial,
+    conditions,
+    decoder,
+    mean_counts,
+    quantiles,
+    steps_needed,
+    two_stages,
+)
 from marginaudit.reports.snap.ball_sgd import bits_a_step, errors
 from marginaudit.reports.snap.binomial import Interval, counted, frequencies, outside
 from marginaudit.reports.snap.claims import (
     corollary1,
-    decoder,
     lemma1,
     lemma2,
     lemma3,
@@ -28,10 +36,8 @@ from marginaudit.reports.snap.claims import (
     lemma14,
     lemma16,
     lemma18,
-    quantiles,
     remark1,
     remark2,
-    steps_needed,
     theorem1,
     theorem1_a,
     theorem5,

@@ -14,11 +14,19 @@ from marginaudit.orders.snap import SequenceClasses, weakly_correlated_dataset
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.series import FORMULA_ROUNDING, Series
-from marginaudit.reports.snap import binomial, common_token, mean_counts, token_gains, two_stages, zeros
+from marginaudit.reports.snap import (
+    binomial,
+    common_token,
+    decoder,
+    mean_counts,
+    steps_needed,
+    token_gains,
+    two_stages,
+    zeros,
+)
 from marginaudit.reports.snap.ball_arithmetic import certified
 from marginaudit.reports.snap.binomial import LEVELS, ROUNDING, Interval, outside
 from marginaudit.reports.snap.claims import (
-    decoder,
     eq13,
     lemma2,
     lemma4,
@@ -38,7 +46,6 @@ from marginaudit.reports.snap.claims import (
     lemma18,
     remark1,
     remark2,
-    steps_needed,
     theorem1,
     theorem1_a,
     theorem1_b,
@@ -49,9 +56,9 @@ from marginaudit.reports.snap.claims import (
     theorem4_snap,
     theorem5,
 )
-from marginaudit.reports.snap.claims.quantiles import largest, quantile, ranks
 from marginaudit.reports.snap.claims.theorem4_rates import SLOWER
 from marginaudit.reports.snap.eq10 import common_pairs, distinct_pairs, rates_along
+from marginaudit.reports.snap.quantiles import largest, quantile, ranks
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.reports.verdict import Evidence

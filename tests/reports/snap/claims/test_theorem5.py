@@ -17,10 +17,10 @@ from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import bits_a_step, descended
 from marginaudit.reports.snap.claims.corollary1 import COROLLARY1, COROLLARY1_REDERIVED, sigma_beyond
-from marginaudit.reports.snap.claims.quantiles import quantile, ranks
-from marginaudit.reports.snap.claims.steps_needed import epochs, steps_enough, steps_of_a_class, undrawn
 from marginaudit.reports.snap.claims.theorem5 import THEOREM5, THEOREM5_ANY_STEP, THEOREM5_REDERIVED, explicit, trained
+from marginaudit.reports.snap.quantiles import quantile, ranks
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
+from marginaudit.reports.snap.steps_needed import epochs, steps_enough, steps_of_a_class, undrawn
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import Approximation, class_counts, continuous, h_star, overlap
 from tests.training.snap.dense import features, padded, sgd
@@ -109,9 +109,9 @@ def test_what_every_part_is_measured_on_is_drawn_once(monkeypatch: pytest.Monkey
 
         return call
 
-    claims = "marginaudit.reports.snap.claims"
-    monkeypatch.setattr(f"{claims}.chance.class_counts", counted("counts", class_counts))
-    monkeypatch.setattr(f"{claims}.decoder.descended", counted("descended", descended))
+    room = "marginaudit.reports.snap"
+    monkeypatch.setattr(f"{room}.quantiles.class_counts", counted("counts", class_counts))
+    monkeypatch.setattr(f"{room}.decoder.descended", counted("descended", descended))
     on = ClassRun(CASES["snap-single"](), ClassConfig(steps=10**6, seeds=20))
     for claim in (THEOREM5, COROLLARY1):
         claim.judge(on)

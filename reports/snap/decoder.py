@@ -11,8 +11,8 @@ from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, rounded, series
 from marginaudit.reports.snap.ball_sgd import bits_a_step, descended, errors, features
-from marginaudit.reports.snap.claims.quantiles import DOUBT, Law
 from marginaudit.reports.snap.conditions import late_steps, ratios
+from marginaudit.reports.snap.quantiles import DOUBT, Law
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit import Fluctuation, class_sequences, continuous, fluctuation
 

@@ -6,8 +6,8 @@ from scipy.special import betainc
 
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.series import Series, by_formula, series
-from marginaudit.reports.snap.claims.quantiles import DELTAS
 from marginaudit.reports.snap.conditions import least_rate
+from marginaudit.reports.snap.quantiles import DELTAS
 from marginaudit.reports.snap.run import ClassRun
 
 RESIDUALS = 10.0 ** np.arange(1, 8)
