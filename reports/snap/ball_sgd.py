@@ -64,7 +64,7 @@ def gradients(overlap: Overlap, at: Fluctuation, record: int) -> arb_mat:
 
 
 def bits_a_step(overlap: Overlap, eta_Y: float) -> float:
-    """What a step of `descended` widens balls by, at most: the logits by I+E, the change by eta_Y (I+E)^{-1}."""
+    """Bits that a step of `descended` costs at most: it widens the logits by I+E, the change by eta_Y (I+E)^{-1}."""
     one = np.eye(overlap.K)
     condition = np.linalg.norm(one + overlap.E, np.inf) * np.linalg.norm(one - overlap.E_prime.value, np.inf)
     return math.log2(2 + 4 * eta_Y * float(condition))

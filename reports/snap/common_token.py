@@ -30,13 +30,10 @@ PRINTED = (*ASSUMPTIONS, RANGE_R)
 """Theorem 4 stands on Lemma 9, and so in range R, see `outside`."""
 
 LOWER_LIMIT = "ln((C0 + 4 Gamma)/C0) in place of ln(C0 + 4 Gamma), the integral of eq. 124 from 0 on."
-"""What the re-derived statements correct."""
+"""The correction in the re-derived statements."""
 
 ALL_OF_IT = "h = (1+o(1)) .. is taken as all that it can be at that t."
 """How h is read in Theorem 4."""
-
-ONE_CONSTANT = "C0 = 1, which makes ln(C0)/4 vanish"
-"""The weakest added assumption under which the printed formulas for B are true."""
 
 FASTEST_KNOWN = 1e-4
 """Up to which the time where gamma is largest is found, relative."""
@@ -44,6 +41,7 @@ FASTEST_KNOWN = 1e-4
 OFFSET = "C0 is not 1"
 
 NO_OFFSET = "C0 = 1"
+"""There ln(C0)/4, which the printed formulas have too much, vanishes."""
 
 
 def mean_square(data: SequenceClasses) -> float:
@@ -126,6 +124,12 @@ def scan_times(run: ClassRun) -> Floats:
     return t[t < run.transition]
 
 
+def scan_from_first_step(run: ClassRun) -> Floats:
+    """`scan_times` from t = K on, where h is at 1."""
+    t = scan_times(run)
+    return np.unique(np.concatenate([[float(run.K)], t[t >= run.K]]))
+
+
 def eq_14(run: ClassRun, logit: Floats, *, printed: bool) -> Floats:
     """Eq. 14 at M h: from ln(C0)/4 on, or from 0."""
     factor = 2 * run.K * ((run.M - 1) / run.M) ** 2 * run.eta_Z / run.eta_Y
@@ -142,7 +146,7 @@ def between_eq_14(
 ) -> Bounded:
     """B between eq. 14 with the least and the greatest that its M h = (1+o(1)) .. stands for, from M and eta_Y t/K.
 
-    What C0 is off is part of B's error bar.
+    The error of C0 is part of B's error bar.
     """
 
     def measure(run: ClassRun) -> Series:

@@ -1,4 +1,4 @@
-"""What many statements of arXiv 2305.16380 ask of a run: step sizes, its length, growth that is defined, E'."""
+"""Conditions on a run that many statements of arXiv 2305.16380 share: step sizes, length, a growth h, an E'."""
 
 import numpy as np
 from numpy.typing import NDArray

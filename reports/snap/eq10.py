@@ -6,14 +6,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.snap import AttentionOverlap, common_tokens, distinct_tokens, overlap_of
+from marginaudit.orders.snap import AttentionOverlap, SequenceClasses, common_tokens, distinct_tokens, overlap_of
 from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun, evenly
-from marginaudit.training.snap.attention import Path, Rates, mean_counts, off_by, rates
+from marginaudit.training.snap.attention import Logits, Path, Rates, mean_counts, off_by, rates
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit import Approximation, continuous
 
@@ -21,7 +21,7 @@ EQ_10 = (
     "eq. 10 has gamma(t) of h(t/K) (Lemma 9), E and beta of attention as it is at t, beta of what the gradient has "
     "(eq. 88 with its sign mended), and theta = sigma = 0"
 )
-"""What the statements on eq. 10 are judged with."""
+"""The reading of eq. 10 with which statements on it are judged."""
 
 AT_THE_TIME = (
     "From t = 1 on: at t = 0 gamma is 0. Assumption 2 is asked for at the t of which it is spoken, and theta and "
@@ -119,17 +119,22 @@ def rates_along(run: ClassRun) -> RatesAlong:
     return RatesAlong(run.steps[record], path, tuple(found))
 
 
+def rates_at_start(data: SequenceClasses, eta_Y: float) -> Rates:
+    """Eq. 10 where Z = 0, at h(1)."""
+    logits = Logits(data)
+    none = Approximation(np.zeros(len(logits.names)), np.zeros(len(logits.names)))
+    return rates(logits, none, mean_counts(continuous(np.array(1.0), data.M, eta_Y), data.K))
+
+
 @once_a_run
 def at_start(run: ClassRun) -> Approximation:
     """z-dot of every pair over eta_Z gamma where Z = 0; a token that gains there gains for a while."""
-    logits = run.path.logits
-    none = Approximation(np.zeros(len(logits.names)), np.zeros(len(logits.names)))
-    found = rates(logits, none, mean_counts(continuous(np.array(1.0), run.M, run.eta_Y), run.K))
+    found = rates_at_start(run.dataset, run.eta_Y)
     return found.z_dot / found.gradient.gamma
 
 
 def above_zero(_: ClassRun, t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The least positive float at each entry, as the bound of what is to be positive."""
+    """The least positive float at each entry, as the lower bound of a positive quantity."""
     return np.full(len(t), LEAST)
 
 
@@ -149,7 +154,7 @@ def common_pairs(run: ClassRun) -> NDArray[np.int64]:
 
 @once_a_run
 def overlaps_along(run: ClassRun) -> tuple[AttentionOverlap, ...]:
-    """E at each of `rates_along`'s steps, with what the error of z makes of its eigenvalues.
+    """E at each of `rates_along`'s steps, with the error of z in the error bar of its eigenvalues.
 
     No entry of E is below 0, so that all of them off by one part take an eigenvalue no farther than that part of the
     largest one.

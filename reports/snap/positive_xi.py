@@ -23,7 +23,7 @@ FOR_EVER = (
     "ones and one common token it is proved at every t. That -ln det(I+E) never rises, which would settle it, is "
     "false: near its stationary points it does"
 )
-"""What would settle a statement on every t."""
+"""The open question behind a statement on every t."""
 
 
 def symmetric(run: ClassRun) -> bool:
@@ -67,7 +67,7 @@ def may_rise(run: ClassRun) -> str | None:
 
 
 def positive_along_eq_10(where_equal: str) -> tuple[Implication, ...]:
-    """What proves a statement that follows from xi_n > 0; ``where_equal`` is its own proof for equal overlaps."""
+    """Implications for a statement that follows from xi_n > 0; ``where_equal`` proves it for equal overlaps."""
     return tuple(
         Implication(sources=("snap.theorem1.form.rederived",), condition=condition, proof=PAGE + place, unmet=unmet)
         for condition, place, unmet in (

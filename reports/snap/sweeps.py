@@ -56,7 +56,7 @@ class SampledConfig:
 def rows(
     data: SequenceClasses, configs: Sequence[SampledConfig], seed: int, keep: Sequence[str]
 ) -> list[dict[str, Result]]:
-    """What each config ends with: the entropy at the last Z, and the loss of the last batch before its update."""
+    """Results of each config: the entropy at the last Z, and the loss of the last batch before its update."""
     found: dict[SampledConfig, dict[str, Result]] = {}
     for recipe in dict.fromkeys(config.recipe for config in configs):
         alike = [config for config in configs if config.recipe == recipe]

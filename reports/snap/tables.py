@@ -1,4 +1,4 @@
-"""What the report says of sequence classes and of what was run on them, and the recorded steps."""
+"""Facts and tables of a report on sequence classes: sizes, overlaps, step sizes, recorded steps."""
 
 from typing import Any
 

@@ -108,7 +108,7 @@ EQ112 = Claim(
         "snap.eq112.rederived",
         severity=Severity.CONSTANT,
         hunted=25,
-        weakest="none: 1 is not 2 (snap.eq112.rederived)",
+        weakest="none: 1 is not 2",
         relied_on_by=("snap.theorem3.growth",),
         remains="It uses the sign of the rate alone.",
     ),

@@ -1,4 +1,4 @@
-"""Eq. 13: what is left of eq. 10 for one common token, where overlaps are weak."""
+"""Eq. 13: eq. 10 for one common token and weak overlaps."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,19 +13,19 @@ from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.common_token import ASSUMPTIONS, mean_square, no_overlap
 from marginaudit.reports.snap.conditions import FAST_DECODER, no_inverse
-from marginaudit.reports.snap.eq10 import no_path, stacked
+from marginaudit.reports.snap.eq10 import no_path, rates_at_start, stacked
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
-from marginaudit.training.snap.attention import Logits, mean_counts, rates, turned
-from marginaudit.training.snap.limit import Approximation, continuous
+from marginaudit.training.snap.attention import Logits, turned
+from marginaudit.training.snap.limit import Approximation
 
 PROOF = PAGE + "43-snapeq13rederived"
 
 WEAKER = np.geomspace(1, 1e5, 61)
-"""How many times weaker the overlaps are made to see what "approximately" comes to."""
+"""How many times weaker the overlaps are made to take "approximately" as a limit."""
 
 
 def no_weaker(run: ClassRun) -> str | None:
@@ -47,11 +47,9 @@ def weaker(run: ClassRun) -> tuple[Approximation, Approximation]:
     moved, xi = [], []
     for times in WEAKER:
         data = replace(rescaled(run.dataset, 1 / times), M=int(np.ceil(run.M * times**2)))
-        logits = Logits(data)
-        none = Approximation(np.zeros(len(logits.names)), np.zeros(len(logits.names)))
-        found = rates(logits, none, mean_counts(continuous(np.array(1.0), data.M, run.eta_Y), run.K))
+        found = rates_at_start(data, run.eta_Y)
         unit = found.gradient.gamma * mean_square(data)
-        moved.append(found.z_dot[[name for _, name in logits.names].index(common)] / unit)
+        moved.append(found.z_dot[[name for _, name in Logits(data).names].index(common)] / unit)
         xi.append(found.gradient.xi.sum() / unit / float(run.K))
     return stacked(moved), stacked(xi)
 
@@ -115,7 +113,7 @@ EQ13 = Claim(
         "snap.eq13.rederived",
         severity=Severity.CONSTANT,
         hunted=1,
-        weakest="none: K - 1 is not K (snap.eq13.rederived)",
+        weakest="none: K - 1 is not K",
         relied_on_by=("snap.theorem4.closed-form",),
         remains="Theorem 4 assumes the equation with a constant C0: it stays a statement on that equation, and C0 is "
         "another.",

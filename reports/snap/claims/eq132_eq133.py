@@ -20,7 +20,7 @@ LATE = np.geomspace(1, 1e6, 121)
 
 
 def log_A(run: ClassRun) -> float:
-    """ln(2 K (M-1)^2/(M^2 nu)), and less ln C0 what B has."""
+    """ln(2 K (M-1)^2/(M^2 nu)); B has it less ln C0."""
     return float(np.log(2 * run.K) + 2 * np.log1p(-1 / run.M) + np.log(run.eta_Z) - np.log(run.eta_Y))
 
 
@@ -30,7 +30,7 @@ def log_nu_over_K(run: ClassRun) -> float:
 
 
 def late(run: ClassRun) -> Floats:
-    """u = lnln(M eta_Y t/K) from where M h is its logarithm to more digits than float64 has, and u is what counts."""
+    """u = lnln(M eta_Y t/K) from where M h is its logarithm to more digits than float64 has, and u alone counts."""
     L = 4 * np.log(run.M) + 200
     return np.asarray((np.log(L) + 2 * (abs(log_A(run)) + abs(log_nu_over_K(run)) + abs(np.log(C0(run))))) * LATE)
 

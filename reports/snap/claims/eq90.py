@@ -15,7 +15,7 @@ from marginaudit.reports.standing import proved
 
 
 def three_sides(run: ClassRun) -> tuple[Series, Floats]:
-    """The largest |E'_kn|, the largest |lambda_i(E')| and K/(K-1) |lambda_1|, and what each is at most."""
+    """The largest |E'_kn|, the largest |lambda_i(E')| and K/(K-1) |lambda_1|, and their upper bounds."""
     found, (eigenvalue, error) = run.overlap.E_prime, largest_eigenvalue_of_inverse(run)
     overlap, factor = run.dataset.overlap, run.K / (run.K - 1)
     scaled = factor * overlap.largest

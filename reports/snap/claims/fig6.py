@@ -51,7 +51,7 @@ def entropies(run: ClassRun, cells: tuple[Cell, ...], first: int, stop: int) -> 
 
 
 def of_median(differences: Floats) -> tuple[Floats, Floats]:
-    """Between what the median of a comparison's differences lies, shape (seeds, comparisons), whatever their law."""
+    """Bounds on the median of each comparison, whatever the law; differences have shape (seeds, comparisons)."""
     seeds = len(differences)
     low, high = ranks(seeds, 0.5, DOUBT)
     ordered = np.sort(differences, axis=0)
@@ -70,13 +70,13 @@ def gains(found: Floats, cells: Sequence[Cell], pairs: Sequence[Comparison]) -> 
 
 @dataclass(frozen=True)
 class Compared:
-    """Between what the median over seeds of each pair's gain lies.
+    """Bounds on the median over seeds of each pair's gain.
 
     Attributes
     ----------
     pairs : tuple of Comparison
     low, high : (pairs,) arrays
-        Infinite where so few seeds show nothing.
+        Infinite where there are too few seeds.
     """
 
     pairs: tuple[Comparison, ...]
@@ -121,11 +121,11 @@ def medians(run: ClassRun, pairs: tuple[Comparison, ...]) -> Series:
     known = np.isfinite(found.low) & np.isfinite(found.high)
     low, high = np.where(known, found.low, 0.0), np.where(known, found.high, 0.0)
     radius = np.where(known, (high - low) / 2 + ROUNDING, np.inf)
-    return series((low + high) / 2, radius=radius, label=tuple(map(in_words, pairs)))
+    return series((low + high) / 2, radius=radius, label=tuple(map(comparison_name, pairs)))
 
 
-def in_words(pair: Comparison) -> str:
-    """A comparison for the reader."""
+def comparison_name(pair: Comparison) -> str:
+    """A comparison in words."""
     (lr_z, ratio), (other_lr_z, other_ratio) = pair
     if ratio == other_ratio:
         return f"eta_Z {lr_z:g} to {other_lr_z:g} at eta_Y/eta_Z = {ratio:g}"
@@ -148,8 +148,8 @@ def not_syn_medium(run: ClassRun) -> str | None:
 
 
 def reading(run: ClassRun) -> str:
-    """Which cells were run with how many seeds, and what happens below the threshold."""
-    more = [in_words(pair) for pairs in (ALONG_ETA_Z, ABOVE) for pair in first_look(run, pairs).undecided]
+    """How many seeds each cell was run with, and the directions below the threshold."""
+    more = [comparison_name(pair) for pairs in (ALONG_ETA_Z, ABOVE) for pair in first_look(run, pairs).undecided]
     below, (few, many) = first_look(run, BELOW), looks(run)
     falls, rises = int((below.high < 0).sum()), int((below.low > 0).sum())
     further = f", {many} for {'; '.join(more)}" if more and many > few else ""

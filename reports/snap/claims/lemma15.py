@@ -27,7 +27,7 @@ def both_inequalities(run: ClassRun) -> Series:
     largest, e = largest_eigenvalue(run)
     of_inverse, error = largest_eigenvalue_of_inverse(run)
     at = lambdas(run)
-    moved = e / (1 - at) ** 2  # what |lambda_1| is off moves a bound by this at most
+    moved = e / (1 - at) ** 2  # the error of |lambda_1| moves a bound by this at most
     place = [f"lambda = {x:.6g}" for x in at]
     return series(
         np.concatenate([np.full(len(at), of_inverse), largest / (1 - at)]),

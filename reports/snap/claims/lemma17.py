@@ -28,7 +28,7 @@ def not_below_one(run: ClassRun) -> str | None:
 
 
 def differences(run: ClassRun) -> Series:
-    """|E'_nn' - E_nn'| of all pairs, n' = n among them; the bars also hold what |lambda_1| moves the bound."""
+    """|E'_nn' - E_nn'| of all pairs, n' = n among them; the bars also hold the error of |lambda_1| in the bound."""
     largest, e = largest_eigenvalue(run)
     difference = run.overlap.E_prime - run.overlap.E
     moved = 2 * (largest + e) * e / (1 - largest - e) ** 2
@@ -99,7 +99,7 @@ LEMMA17 = Claim(
         PROOF,
         severity=Severity.ORDINARY,
         hunted=19,
-        weakest=f"{BELOW_ONE} (snap.lemma17.rederived)",
+        weakest=BELOW_ONE,
     ),
     implications=(
         Implication(sources=("snap.lemma17.rederived",), condition=BELOW_ONE, proof=PROOF, unmet=not_below_one),

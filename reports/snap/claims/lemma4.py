@@ -92,7 +92,7 @@ def places(run: ClassRun) -> list[Place]:
 
 @once_a_run
 def steps_of_sgd(run: ClassRun) -> Series:
-    """The mean over classes of what a batch-1 step adds to z, by softmax and products of matrices of balls."""
+    """The mean over classes of a batch-1 step of z, by softmax and products of matrices of balls."""
     logits, found, label, steps = run.path.logits, [], [], []
     query, token = logits.pairs
     with flint.ctx.workprec(BITS):
@@ -138,7 +138,7 @@ def _scaled(run: ClassRun, factor: float) -> Series:
 
 
 def _largest(run: ClassRun) -> NDArray[np.float64]:
-    """The largest |z-dot| of each place, for each of its pairs: what rounding is relative to."""
+    """The largest |z-dot| of each place, for each of its pairs: the scale of rounding."""
     size = np.abs(of_eq_10(run).value).reshape(-1, len(run.path.logits.names)).max(axis=1)
     return np.repeat(size, len(run.path.logits.names))
 
@@ -212,7 +212,7 @@ LEMMA4 = Claim(
         "snap.lemma4.rederived",
         severity=Severity.CONSTANT,
         hunted=1,
-        weakest="none for K >= 2: with eta_Z/K it is true (snap.lemma4.rederived)",
+        weakest="none for K >= 2",
         relied_on_by=(
             "snap.theorem2.distinct",
             "snap.theorem2.common",

@@ -126,7 +126,7 @@ def _own_first(n: int, K: int) -> list[int]:
 
 
 def _iotas(run: ClassRun) -> NDArray[np.float64]:
-    """Iota of its class, for each of `coefficients`: what their rounding is relative to."""
+    """Iota of its class, for each of `coefficients`: the scale of their rounding."""
     where = compared(run)
     return np.asarray(np.repeat(np.abs(printed_iota(run.overlap, where.at).value).ravel(), run.K), dtype=np.float64)
 

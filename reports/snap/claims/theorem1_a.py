@@ -88,7 +88,7 @@ def exception(run: ClassRun) -> float:
 
 
 def positive(run: ClassRun) -> Finding:
-    """Theorem 1 (a) on every seed, and what that shows of the probability of an exception."""
+    """Theorem 1 (a) on every seed, with a bound on the probability of an exception."""
     found, seeds = XI_POSITIVE.judge(run), _seeds(run)
     seen = f"Over {counted(seeds, 'seed')}."
     if found.verdict is Verdict.HOLDS:
@@ -126,7 +126,7 @@ A = Claim(
 
 
 def compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Every way in which so many steps can fall on so many classes.
+    """Every split of a number of steps among a number of classes.
 
     >>> list(compositions(2, 2))
     [(0, 2), (1, 1), (2, 0)]

@@ -32,7 +32,7 @@ LARGEST = 200_000
 """Tokens of a class times M up to which that is run."""
 
 MOVED = 1e-10
-"""Step sizes are changed by this part, more than all rounding, to see what a run's rounding can do."""
+"""Step sizes are changed by this part, more than all rounding, to bound the effect of rounding."""
 
 
 def token_pairs(run: ClassRun) -> list[tuple[int, str, str]]:
@@ -139,7 +139,7 @@ GAIN = Claim(
 def along_sgd(run: ClassRun) -> tuple[Series, Series]:
     """Both sides of eq. 11 along section 8's SGD on sampled sequences, from a random start.
 
-    The error bar is 10 times what changing the step sizes by a part of `MOVED` does.
+    The error bar is 10 times the effect of changing the step sizes by a part of `MOVED`.
 
     Raises
     ------

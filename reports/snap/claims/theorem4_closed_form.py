@@ -15,7 +15,6 @@ from marginaudit.reports.snap.common_token import (
     LOWER_LIMIT,
     NO_OFFSET,
     OFFSET,
-    ONE_CONSTANT,
     PRINTED,
     along,
     no_offset,
@@ -61,7 +60,7 @@ CLOSED_FORM = Claim(
         "snap.theorem4.closed-form.rederived",
         severity=Severity.CONSTANT,
         hunted=1,
-        weakest=ONE_CONSTANT,
+        weakest=NO_OFFSET,
         relied_on_by=(
             "snap.theorem4.scan",
             "snap.theorem4.snap",

@@ -16,7 +16,7 @@ from marginaudit.reports.snap.common_token import (
     ASSUMPTIONS,
     C0,
     LOWER_LIMIT,
-    ONE_CONSTANT,
+    NO_OFFSET,
     PRINTED,
     along,
     eq_14,
@@ -34,7 +34,7 @@ from marginaudit.reports.verdict import Verdict
 PROOF = PAGE + "88-snaptheorem4growthrederived-snaptheorem4endsrederived"
 
 OFF = Fraction(116, 100)
-"""Above that C0 or 1/C0 is seen in what is printed."""
+"""Of C0 or 1/C0, from which on the printed formulas are outside their range."""
 
 
 def at_ends(run: ClassRun) -> Series:
@@ -76,7 +76,7 @@ ENDS = Claim(
     formula=r"B_n(t_0')=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2M\right),\quad "
     r"B_n(t_0)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2(2(1+\omega_1)M\ln M)\right)",
     assumptions=PRINTED,
-    standing=refuted(PROOF, "snap.theorem4.ends.rederived", severity=Severity.CONSTANT, hunted=1, weakest=ONE_CONSTANT),
+    standing=refuted(PROOF, "snap.theorem4.ends.rederived", severity=Severity.CONSTANT, hunted=1, weakest=NO_OFFSET),
     implications=(
         Implication(
             sources=("snap.theorem4.ends.rederived",),

@@ -19,12 +19,13 @@ from marginaudit.reports.snap.common_token import (
     ASSUMPTIONS,
     C0,
     LOWER_LIMIT,
-    ONE_CONSTANT,
+    NO_OFFSET,
     PRINTED,
     along,
     eq_14,
     near_one,
     no_overlap,
+    scan_from_first_step,
     scan_times,
 )
 from marginaudit.reports.snap.conditions import outside_range_r
@@ -50,11 +51,10 @@ def dominating(run: ClassRun) -> tuple[str, float]:
 def exponents(run: ClassRun, *, printed: bool) -> Series:
     """2 f^2 B for t < t_0', from t = K on where h is at 1 if as printed: the logarithm of eq. 12's lower bound.
 
-    Its bar holds what ln C0 is off.
+    Its bar holds the error of ln C0.
     """
     token, square = dominating(run)
-    times = scan_times(run)
-    found = along(run, np.unique([run.K, *times[times >= run.K]]) if printed else times)
+    found = along(run, scan_from_first_step(run) if printed else scan_times(run))
     start = 1 + abs(np.log(C0(run))) if printed else 0.0
     bars = 2 * square * (found.radius + FORMULA_ROUNDING * (start + found.value))
     return series(2 * square * found.value, radius=bars, step=found.step, label=(token,) * len(found))
@@ -112,9 +112,7 @@ GROWTH = Claim(
     statement=STATEMENT.format(first="K <= ", start="[(rho_0^4 + 2 eta_Y eta_Z t^2)/K]"),
     formula=r"\chi_{l_0}(t)\ge e^{2f_{nl_0}^2(0)B_n(t)}\approx[K^{-1}(\rho_0^4+2\eta_Y\eta_Zt^2)]^{0.5f_{nl_0}^2(0)}",
     assumptions=PRINTED,
-    standing=refuted(
-        PROOF, "snap.theorem4.growth.rederived", severity=Severity.CONSTANT, hunted=1, weakest=ONE_CONSTANT
-    ),
+    standing=refuted(PROOF, "snap.theorem4.growth.rederived", severity=Severity.CONSTANT, hunted=1, weakest=NO_OFFSET),
     implications=(
         Implication(
             sources=("snap.theorem4.growth.rederived",),

@@ -1,4 +1,4 @@
-"""Theorem 4's insights (a) to (c): what larger step sizes do."""
+"""Theorem 4's insights (a) to (c): the effect of larger step sizes."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -160,8 +160,8 @@ RATES_ANY_M = replace(
     ),
     absent=no_overlap,
     instead=(
-        "At $M=5$, just beyond the $t_0$ of both, the larger of two "
-        r"$\eta_Y$ near each other has the larger $B$ (docs/proofs-snap.md section 7.6)."
+        f"From $M={LEAST_M}$ on it is true at every step size; at $M=5$, just beyond the $t_0$ of both, the larger of "
+        r"two $\eta_Y$ near each other has the larger $B$ (docs/proofs-snap.md section 7.6)."
     ),
 )
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import HiddenConstant, Parts
@@ -16,7 +15,6 @@ from marginaudit.reports.snap.common_token import (
     C0,
     LOWER_LIMIT,
     NO_OFFSET,
-    ONE_CONSTANT,
     PRINTED,
     between_eq_14,
     exact_inverse_C0,
@@ -24,6 +22,7 @@ from marginaudit.reports.snap.common_token import (
     no_offset,
     no_overlap,
     outside,
+    scan_from_first_step,
     scan_times,
     some_offset,
 )
@@ -38,12 +37,6 @@ PROOF = PAGE + "45-snaptheorem4scanrederived-snaptheorem4snaprederived"
 
 FARTHEST_LOG, MOST_LOG = 1e12, 1e98
 """The ln M up to which B is swept, at least and at most."""
-
-
-def scan_from_first_step(run: ClassRun) -> Floats:
-    """`scan_times` from t = K on, where h is at 1."""
-    t = scan_times(run)
-    return np.unique(np.concatenate([[float(run.K)], t[t >= run.K]]))
 
 
 def scan_constants(run: ClassRun) -> Series:
@@ -79,7 +72,7 @@ SLOWLY = HiddenConstant(measure=scan_constants, shape=lambda run, L: np.ones(len
 
 
 def in_scan(*, printed: bool) -> Parts:
-    """Eq. 14 from M h of eta_Y t/K less its square's part to that, and B = O(ln t)."""
+    """Eq. 14 with M h from y - (exp(y)-1)/M to y, y = eta_Y t/K, and B = O(ln t)."""
     bounds = between_eq_14(
         scan_from_first_step if printed else scan_times,
         lambda M, y: y - np.expm1(y) / M,
@@ -130,7 +123,7 @@ SCAN = Claim(
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2(M-1)^2}{KM^2}\eta_Y\eta_Zt^2\right)=O(\ln t),\qquad "
     r"K\le t\lt t_0'=\frac{K\ln M}{\eta_Y}",
     assumptions=PRINTED,
-    standing=refuted(PROOF, "snap.theorem4.scan.rederived", severity=Severity.CONSTANT, hunted=1, weakest=ONE_CONSTANT),
+    standing=refuted(PROOF, "snap.theorem4.scan.rederived", severity=Severity.CONSTANT, hunted=1, weakest=NO_OFFSET),
     implications=(
         Implication(
             sources=("snap.theorem4.scan.rederived",),

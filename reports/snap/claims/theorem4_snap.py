@@ -17,7 +17,6 @@ from marginaudit.reports.snap.common_token import (
     LOWER_LIMIT,
     NO_OFFSET,
     OFFSET,
-    ONE_CONSTANT,
     PRINTED,
     along,
     between_eq_14,
@@ -51,7 +50,7 @@ def exponent(run: ClassRun) -> Series:
 
 
 def in_snap(*, printed: bool) -> Parts:
-    """Eq. 14 from M h = ln(M eta_Y t/K) less ln 2 to that, B = O(lnln t), and exp(2B) = O(ln t)."""
+    """Eq. 14 with M h from ln(M y/2) to ln(M y), y = eta_Y t/K, B = O(lnln t), and exp(2B) = O(ln t)."""
     return Parts(
         {
             "Eq. 14": between_eq_14(
@@ -85,7 +84,7 @@ SNAP = Claim(
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2}\frac{\eta_Z}{\eta_Y}\ln^2(M\eta_Yt/K)\right)"
     r"=O(\ln\ln t),\qquad t\ge t_0=\frac{2(1+o(1))K\ln M}{\eta_Y}",
     assumptions=PRINTED,
-    standing=refuted(PROOF, "snap.theorem4.snap.rederived", severity=Severity.CONSTANT, hunted=1, weakest=ONE_CONSTANT),
+    standing=refuted(PROOF, "snap.theorem4.snap.rederived", severity=Severity.CONSTANT, hunted=1, weakest=NO_OFFSET),
     implications=(
         Implication(
             sources=("snap.theorem4.snap.rederived",),

@@ -10,13 +10,11 @@ import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset, weakly_correlated_dataset
 from marginaudit.reports import Verdict
-from marginaudit.reports.judgements import Equal
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import lemma4
 from marginaudit.reports.snap.claims.lemma4 import LEMMA4, LEMMA4_REDERIVED
 from marginaudit.training.snap.attention import Logits, NotIntegrated, rates
 from marginaudit.training.snap.limit import Approximation, fluctuation
-from tests.reports.snap.twins import one_entry_off
 from tests.training.snap.dense import gradient, padded, sgd
 
 HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
@@ -81,18 +79,6 @@ def test_the_places() -> None:
         np.testing.assert_array_equal(place.z.value, on.path.z.value[np.flatnonzero(on.steps == place.step)[0]])
         assert place.at.theta.value.shape == (3,)
     assert any((a.at.theta.value != b.at.theta.value).any() for a, b in pairwise(places))
-
-
-def test_twins() -> None:
-    on = run("snap-single")
-    assert isinstance(LEMMA4_REDERIVED.judgement, Equal)
-    assert one_entry_off(LEMMA4_REDERIVED.judgement).judge(on).verdict is VIOLATED
-    for factor in (1 + 1e-8, 1 - 1e-8):
-
-        def changed(on: ClassRun, factor: float = factor) -> Any:
-            return lemma4._scaled(on, factor / on.K)
-
-        assert replace(LEMMA4_REDERIVED.judgement, expected=changed).judge(on).verdict is VIOLATED
 
 
 def test_whole_runs() -> None:

@@ -8,12 +8,9 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses, broken, single_common_dataset
-from marginaudit.reports.judgements import Bounded, Equal
-from marginaudit.reports.judgements.parts import Parts
-from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import gradients
-from marginaudit.reports.snap.claims import theorem1, theorem1_a
-from marginaudit.reports.snap.claims.theorem1 import FORM, FORM_REDERIVED
+from marginaudit.reports.snap.claims import eq87_eq89, theorem1, theorem1_a
+from marginaudit.reports.snap.claims.theorem1 import FORM
 from marginaudit.reports.snap.claims.theorem1_a import A_ANY_T, A, compositions
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
@@ -133,29 +130,6 @@ def test_printed_and_mended_beta_by_hand() -> None:
     assert abs(witness["printed"] / witness["value"] - 1) > 1e-3
 
 
-def test_twins() -> None:
-    on = run("snap-symmetric")
-    assert isinstance(FORM_REDERIVED.judgement, Equal)
-    measure, seen = FORM_REDERIVED.judgement.measure, theorem1.formulas(mended_beta)
-
-    def off(run: ClassRun) -> Series:
-        right = seen(run)
-        return replace(right, value=right.value * (1 + 1e-9))
-
-    assert replace(FORM_REDERIVED.judgement, measure=measure, expected=off).judge(on).verdict is VIOLATED
-    assert isinstance(A_ANY_T.judgement, Parts)
-    for judgement in (theorem1_a.XI_POSITIVE, A_ANY_T.judgement.parts["Whatever is drawn"]):
-        assert isinstance(judgement, Bounded)
-        found = judgement.judge(on)
-        assert found.verdict is HOLDS
-        assert found.measured is not None
-        assert above(judgement, found.measured * (1 + 1e-9)).judge(on).verdict is VIOLATED
-
-
-def above(judgement: Bounded, bound: float) -> Bounded:
-    return replace(judgement, lower=lambda _, t: np.full(len(t), bound))
-
-
 def test_xi_is_negative_after_one_step_on_a_path() -> None:
     """Class 3 drawn once: xi_1 < 0, by SGD on the whole matrix."""
     weak = path()
@@ -219,3 +193,12 @@ def test_by_how_much_xi_is_smaller_under_eq_7(M: int, part: float, said: str) ->
     modified = backpropagated(own, fluctuation([32, 32], M, 0.5)).xi.value[0]
     assert xi / modified == pytest.approx(part, rel=5e-3, abs=0)
     assert f" {said} " in FORM.instead
+
+
+def test_what_is_left_beside_e_prime_is_of_the_order_of_1_in_M() -> None:
+    """At M = 5000, with classes drawn alike, delta_2 is E'_12/M and delta_3 (1 - E'_11)/M."""
+    at = run("snap-single")
+    E_prime, late = at.overlap.E_prime.value, eq87_eq89.left_over(at).value[7]
+    assert late[:, 0] == pytest.approx(np.full(2, E_prime[0, 1] / at.M), rel=1e-2, abs=0)
+    own = 1 - E_prime[[1, 0], [1, 0]]
+    assert late[:, 1] == pytest.approx(own / at.M, rel=1e-2, abs=0)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -10,15 +9,12 @@ import pytest
 from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset, weakly_correlated_dataset
 from marginaudit.reports import Verdict
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.series import Series
 from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.snap.claims import theorem3_gain, theorem3_growth
+from marginaudit.reports.snap.claims import eq112, theorem3_gain, theorem3_growth
 from marginaudit.reports.snap.eq10 import meets_assumption_2, rates_along
 from marginaudit.reports.snap.relative_gain import MOST_PAIRS
 from marginaudit.training.snap.limit import Approximation
-from tests.reports.snap.planted import part
-from tests.reports.snap.twins import one_entry_off
+from tests.reports.snap.planted import part, scaled
 from tests.training.snap.independent import eq_10
 
 HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
@@ -96,19 +92,6 @@ def test_eq_11_and_eq_12_on_the_independent_path() -> None:
     assert right.value[3] == pytest.approx((1 / 9 - 1) * np.exp(2 * z[1]), rel=1e-10, abs=0)
 
 
-def test_twins_of_eq_11() -> None:
-    for name in ("snap-single", "snap-medium"):
-        on = run(name)
-        assert one_entry_off(theorem3_gain.GAIN.judgement).judge(on).verdict is VIOLATED
-
-        def of_the_other(on: ClassRun) -> Series:
-            """r(0) chi of l', not of l: the entries of a pair the other way round."""
-            right = theorem3_gain.along_the_flow(on)[1]
-            return replace(right, value=right.value * np.exp(1e-8))
-
-        assert replace(theorem3_gain.GAIN.judgement, expected=of_the_other).judge(on).verdict is VIOLATED  # type: ignore[type-var]
-
-
 def test_classes_without_two_distinct_tokens() -> None:
     data = SequenceClasses.from_weights("few", 5000, [("m", "q", {"a": 3, "x": 1}), ("n", "q", {"b": 3, "x": 1})])
     for claim in (theorem3_gain.GAIN, theorem3_gain.SGD_GAIN):
@@ -153,30 +136,10 @@ def test_the_sides_of_sgd_s_eq_11_agree_where_z_obeys_eq_110() -> None:
 # Eq. 12
 
 
-@pytest.mark.parametrize("name", ["ln chi", "z", "f"])
-def test_twins_of_eq_12(name: str) -> None:
-    on = run("snap-symmetric")
-    judgement = part(theorem3_growth.GROWTH_FROM_ZERO, name)
-    assert isinstance(judgement, Bounded)
-    assert judgement.lower is not None
-    measured = judgement.measure(on)
-    if name == "ln chi":
-        assert judgement.upper is not None
-        for side, factor in (("upper", 0.75), ("lower", 1.01)):
-            formula: Any = getattr(judgement, side)
-
-            def times(at: Any, t: Any, formula: Any = formula, factor: float = factor) -> Any:
-                return factor * formula(at, t)
-
-            change: dict[str, Any] = {side: times}
-            changed = replace(judgement, **change)
-            assert changed.judge(on).verdict is VIOLATED
-    else:
-        least = measured.value.min()
-        changed = replace(judgement, lower=lambda _, t: np.full(len(t), least * (1 + 1e-6)))
-        assert changed.judge(on).verdict is VIOLATED
-        falls = replace(judgement, lower=None, upper=lambda _, t: np.zeros(len(t)))
-        assert falls.judge(on).verdict is VIOLATED
+def test_each_side_of_eq_12_is_a_bound() -> None:
+    for side, factor in (("upper", 0.75), ("lower", 1.01)):
+        twin = scaled(theorem3_growth.GROWTH_FROM_ZERO, "ln chi", side, factor)
+        assert twin.judge(run("snap-symmetric")).verdict is VIOLATED
 
 
 def test_eq_12_is_printed_for_as_long_as_assumption_2_holds() -> None:
@@ -222,3 +185,17 @@ def test_ratios_whose_squares_float64_has_not_are_not_compared(rare: float, open
         found = theorem3_gain.GAIN.judge(at)
     assert found.verdict is (OPEN if open_ else HOLDS), found.detail
     assert ("beyond 1e+50" in found.detail) is open_
+
+
+def test_eq_112_lacks_the_2_of_the_derivative() -> None:
+    """R along eq. 10, differenced in time."""
+    steps = (10**4, 10**4 + 1, 10**4 + 2)
+    at = ClassRun(CASES["snap-single"](), ClassConfig(steps=steps[-1], at=steps))
+    sides = eq112.both_sides(at)
+    pick = [i for i, label in enumerate(sides[0].label) if label == f"a over b of n0, t = {steps[1]}"]
+    i, j = (at.path.logits.position(0, token) for token in "ab")
+    z = at.path.z.value
+    r = (0.5 / 0.2) ** 2 * np.exp(2 * (z[:, i] - z[:, j]))
+    [rate], [printed] = (side.value[pick] for side in sides)
+    assert rate == pytest.approx((r[2] - r[0]) / 2, rel=1e-4, abs=0)
+    assert printed == pytest.approx(rate / 2, rel=1e-9, abs=0)
