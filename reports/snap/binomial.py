@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.reports.snap.evenly import evenly
+from marginaudit.reports.snap.run import evenly
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -35,7 +35,7 @@ class Interval:
     Attributes
     ----------
     widest, narrowest : (low, high)
-        What the interval is surely inside of, and what is surely inside of it.
+        An interval surely around it, and one surely inside it.
     """
 
     widest: tuple[Floats, Floats]
@@ -85,7 +85,7 @@ def quantile(N: Integers, p: Floats, delta: float, within: Callable[[Floats], In
 
 
 def frequencies(dataset: SequenceClasses, most: int = 20) -> list[Fraction]:
-    """The distinct P(n), exact, at most so many, the least and the greatest among them."""
+    """At most ``most`` of the distinct P(n), exact, the least and the greatest among them."""
     weights = [Fraction(weight) for weight in dataset.weights or (1.0,) * dataset.K]
     total = sum(weights)
     found = sorted({weight / total for weight in weights})

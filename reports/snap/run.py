@@ -12,7 +12,7 @@ from marginaudit.orders.snap.exactly import only_to_rounding
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.settings import COUNT, SEED, STEP_LIST, STEP_SIZE, STEPS, check, setting
 from marginaudit.training import log_spaced
-from marginaudit.training.snap.attention import Path, follow, turned
+from marginaudit.training.snap.attention import Path, follow, scan_end, snap_start, turned
 from marginaudit.training.snap.limit import Overlap, overlap
 
 FARTHEST = 10**18
@@ -51,6 +51,15 @@ class ClassConfig:
 
     def __post_init__(self) -> None:
         check(self)
+
+
+def evenly(count: int, most: int) -> NDArray[np.int64]:
+    """At most ``most`` of ``count`` positions, evenly apart, the first and the last among them.
+
+    >>> evenly(11, 3).tolist(), evenly(2, 3).tolist(), evenly(0, 3).tolist()
+    ([0, 5, 10], [0, 1], [])
+    """
+    return np.unique(np.rint(np.linspace(0, count - 1, min(count, most))).astype(np.int64))
 
 
 class ClassRun(BaseRun[SequenceClasses]):
@@ -103,7 +112,12 @@ class ClassRun(BaseRun[SequenceClasses]):
     @property
     def transition(self) -> float:
         """t_0' = K ln M/eta_Y, where Lemma 9 sees the scan end."""
-        return float(self.K * np.log(self.M) / self.eta_Y)
+        return scan_end(self.K, self.M, self.eta_Y)
+
+    @property
+    def snap_start(self) -> float:
+        """t_0 of Theorem 4, for M of at least 4."""
+        return snap_start(self.K, self.M, self.eta_Y)
 
     @cached_property
     def path(self) -> Path:

@@ -11,8 +11,8 @@ from marginaudit.orders.snap import SequenceClasses, distinct_tokens
 from marginaudit.reports.paper import Trained
 from marginaudit.reports.plain import finite
 from marginaudit.reports.run import Progress
+from marginaudit.reports.snap.conditions import no_inverse
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
-from marginaudit.reports.snap.setting import no_inverse
 from marginaudit.training.snap.attention import Logits, NotIntegrated, features, mean_counts
 from marginaudit.training.snap.limit import backpropagated, continuous, gamma, h_star
 from marginaudit.training.snap.limit.level import LARGEST_RATE
@@ -32,7 +32,7 @@ def dominant(dataset: SequenceClasses) -> dict[str, str]:
 def rows(run: ClassRun) -> list[dict[str, Any]]:
     """A row a recorded step t: h(t/K), h*(ceil(t/K)), gamma(t), and attention along eq. 10.
 
-    ``share`` is 1/(M - 1 + exp(M h)), what alpha leaves of a class's row. ``growth`` is chi of each query's distinct
+    ``share`` is 1/(M - 1 + exp(M h)), alpha's share of every other token. ``growth`` is chi of each query's distinct
     tokens, ``xi`` and ``B`` are each class's; without E', or where eq. 10 was not integrated, they are null after the
     start.
     """

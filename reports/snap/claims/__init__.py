@@ -1,4 +1,1 @@
-"""One lemma or theorem a file: its statements as claims.
-
-What the source says word for word, and how it was read, is in `words.py`; how each stands, in `standings.py`.
-"""
+"""One lemma or theorem a file, named as the source names it: all that is said of its statements."""

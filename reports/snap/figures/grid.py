@@ -10,8 +10,7 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, syn_medium
 from marginaudit.reports.plots.plotting import styled
 from marginaudit.reports.plots.style import BOUND, FIGURE, LAW, MEASURED, SHARPER
-from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.section_8 import (
+from marginaudit.reports.snap.figure6 import (
     CELLS,
     FIRST_SEEDS,
     LR_Z,
@@ -22,6 +21,7 @@ from marginaudit.reports.snap.section_8 import (
     last_scores,
     scores,
 )
+from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.sgd import attention, entropy_of_distinct
 
 if TYPE_CHECKING:

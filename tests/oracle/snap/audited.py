@@ -12,11 +12,11 @@ from marginaudit.orders.snap import classes_from_document, classes_to_document
 from marginaudit.reports.audit.auditing import audit
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.snap import binomial
-from marginaudit.reports.snap.claims import attention, concentration, moving, transition
+from marginaudit.reports.snap import binomial, common_token, eq10
+from marginaudit.reports.snap.claims import lemma10, lemma18
+from marginaudit.reports.snap.conditions import no_growth
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
-from marginaudit.reports.snap.setting import no_growth
 from marginaudit.training.snap.attention import NotIntegrated, turned
 from marginaudit.training.snap.limit import Approximation, continuous, gamma, gap, h_star
 from tests.oracle.snap.random_classes import Settings
@@ -144,7 +144,7 @@ def _overlaps(run: ClassRun) -> Iterator[Number]:
 
 
 def _chances(run: ClassRun) -> Iterator[Number]:
-    found = concentration.counts(run)
+    found = lemma10.counts(run)
     exact = binomial.frequencies(run.dataset)
     nearest = {float(p): p for p in exact}
     per_level = len(found.N) // len(binomial.LEVELS)
@@ -154,7 +154,7 @@ def _chances(run: ClassRun) -> Iterator[Number]:
         place = (float(found.delta[i]), nearest[float(p[i])], int(found.N[i]))
         for what, (value, radius) in zip(("count", "count, wide"), found.misses, strict=True):
             yield Number(what, place, float(value[i]), float(radius[i]), 1.0)
-    missed, delta = attention.misses(run)
+    missed, delta = lemma18.misses(run)
     for i in rng.choice(len(delta), min(CHANCES, len(delta)), replace=False).tolist():
         shown, length = missed.label[i].split("P(l|n) = ")[1].split(", T - 1 = ")
         [*_, P] = sorted(set(run.dataset.P[run.dataset.P > 0].tolist()), key=lambda x: -abs(x - float(shown)))
@@ -185,11 +185,11 @@ def _attention(run: ClassRun) -> Iterator[Number]:
     if run.M < 4:
         return
     try:
-        if moving.no_path(run):
+        if eq10.no_path(run):
             return
     except BeyondTheRun:
         return
-    seen, logits = moving.moving(run), run.path.logits
+    seen, logits = eq10.rates_along(run), run.path.logits
     for i in _seen(len(seen.step), SEEN):
         t = int(seen.step[i])
         z, B, rate = seen.path.z[i], seen.path.B[i], seen.found[i]
@@ -202,9 +202,9 @@ def _attention(run: ClassRun) -> Iterator[Number]:
         yield from _of("xi", [(t, n) for n in run.dataset.next_tokens], xi, max(1e-300, float(np.abs(xi.value).max())))
     if run.assumption("single_common").holds and run.assumption("single_query").holds:
         try:
-            if not transition.no_overlap(run):
+            if not common_token.no_overlap(run):
                 times = run.steps[_seen(len(run.steps), SEEN)].tolist()
-                B = transition.growth(run, tuple(map(float, times)))
+                B = common_token.growth(run, tuple(map(float, times)))
                 yield from _of("B of eq. 13", [(time,) for time in times], B)
         except (BeyondTheRun, NotIntegrated):
             return

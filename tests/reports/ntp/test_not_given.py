@@ -21,7 +21,7 @@ from marginaudit.reports.ntp.rates import measured_constants
 from marginaudit.reports.ntp.sharper import margins, rate, stage2
 from marginaudit.reports.ntp.tables import proposition2 as table
 from marginaudit.reports.series import Series, by_formula, series
-from marginaudit.reports.snap.claims import concentration
+from marginaudit.reports.snap.claims import lemma12
 from marginaudit.training.ntp.model.infimum import log_infimum_ball
 
 NOTHING = solve_kq(broken(CASES["example-1"](), "well_defined_orders"))
@@ -87,9 +87,9 @@ def test_without_steps_a_number_or_a_common_scale(judgement: Any, said: str) -> 
 
 
 def test_growth_without_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(concentration, "alone", lambda _: (stepless(_), stepless(_)))
+    monkeypatch.setattr(lemma12, "alone", lambda _: (stepless(_), stepless(_)))
     with pytest.raises(ValueError, match="no steps"):
-        unwrap(concentration.growth_of_steps)(None)
+        unwrap(lemma12.growth_of_steps)(None)
 
 
 def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(monkeypatch: pytest.MonkeyPatch) -> None:

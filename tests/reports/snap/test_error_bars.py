@@ -14,27 +14,53 @@ from marginaudit.orders.snap import SequenceClasses, weakly_correlated_dataset
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.series import FORMULA_ROUNDING, Series
-from marginaudit.reports.snap import binomial
-from marginaudit.reports.snap.balls import certified
+from marginaudit.reports.snap import (
+    binomial,
+    common_token,
+    decoder,
+    mean_counts,
+    steps_needed,
+    token_gains,
+    two_stages,
+    zeros,
+)
+from marginaudit.reports.snap.ball_arithmetic import certified
 from marginaudit.reports.snap.binomial import LEVELS, ROUNDING, Interval, outside
 from marginaudit.reports.snap.claims import (
-    attention,
-    backpropagated,
-    concentration,
-    decoder,
-    derivation,
-    fates,
-    gains,
-    growth,
-    overlaps,
-    rows,
-    speed,
-    transition,
+    eq13,
+    lemma2,
+    lemma4,
+    lemma5,
+    lemma6,
+    lemma7,
+    lemma8,
+    lemma9,
+    lemma10,
+    lemma11,
+    lemma12,
+    lemma13,
+    lemma14,
+    lemma15,
+    lemma16,
+    lemma17,
+    lemma18,
+    remark1,
+    remark2,
+    theorem1,
+    theorem1_a,
+    theorem1_b,
+    theorem3_growth,
+    theorem4_closed_form,
+    theorem4_rates,
+    theorem4_scan,
+    theorem4_snap,
+    theorem5,
 )
-from marginaudit.reports.snap.claims.chance import largest, quantile, ranks
-from marginaudit.reports.snap.claims.moving import common_pairs, distinct_pairs, moving
-from marginaudit.reports.snap.claims.transition import SLOWER
+from marginaudit.reports.snap.claims.theorem4_rates import SLOWER
+from marginaudit.reports.snap.eq10 import common_pairs, distinct_pairs, rates_along
+from marginaudit.reports.snap.quantiles import largest, quantile, ranks
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.reports.verdict import Evidence
 from marginaudit.training.snap.attention import follow_common
 from marginaudit.training.snap.limit import (
@@ -83,12 +109,12 @@ def test_a_chance_has_the_relative_error_of_its_tails() -> None:
 
 def test_bars_of_the_chances_of_lemmas_10_and_18() -> None:
     at = run("snap-single")
-    found = concentration.counts(at)
+    found = lemma10.counts(at)
     for which, name in enumerate(("The chance of more than the first bound", "The chance of more than the second")):
-        [part] = [part for key, part in parts(concentration.LEMMA10).items() if key.startswith(name)]
+        [part] = [part for key, part in parts(lemma10.LEMMA10).items() if key.startswith(name)]
         assert isinstance(part, Bounded)
         bars_are(part.measure(at), found.misses[which][1])
-    missed, delta = attention.misses(at)
+    missed, delta = lemma18.misses(at)
     p = np.array([float(name.split(",")[1].split("=")[1]) for name in missed.label])
     T1 = np.array([int(name.rsplit(" = ", 1)[1]) for name in missed.label])
     bars_are(missed, outside(T1, p, Interval.around(T1 * p, np.sqrt(T1 * np.log(2 / delta) / 2)))[1])
@@ -96,37 +122,37 @@ def test_bars_of_the_chances_of_lemmas_10_and_18() -> None:
 
 def test_bars_of_attention() -> None:
     """One token: attention is c itself, to rounding. Three seeds: nothing is known but that it is from 0 to 1."""
-    one = attention.likeness(on(SequenceClasses.from_weights("one", 9, [("n", "q", {"a": 1})])))
+    one = lemma2.likeness(on(SequenceClasses.from_weights("one", 9, [("n", "q", {"a": 1})])))
     np.testing.assert_allclose(one.value, 1, rtol=1e-15)
     bars_are(one, 4 * EPS)
-    few = attention.likeness(on(run("snap-single").dataset, seeds=3))
+    few = lemma2.likeness(on(run("snap-single").dataset, seeds=3))
     bars_are(few, np.maximum(few.value, 1 - few.value))
 
 
-@pytest.mark.parametrize("like", [concentration.like_growth, concentration.like_share])
+@pytest.mark.parametrize("like", [mean_counts.like_growth, mean_counts.like_share])
 @pytest.mark.parametrize("delta", [0.1, 0.01])
 def test_the_quantile_of_a_deviation_is_that_of_the_law(like: Any, delta: float) -> None:
     """At the first N = 40 of two classes, over all counts."""
     at, k = run("snap-single"), np.arange(41)
     level, mean = continuous(k, 5000, 0.5), continuous([20.0], 5000, 0.5)
-    of = "h" if like is concentration.like_growth else "share"
+    of = "h" if like is mean_counts.like_growth else "share"
     off = np.abs(getattr(level, of).value / getattr(mean, of).value[0] - 1)
     chance = np.array([comb(40, int(j)) for j in k]) / 2**40
     true = min(d for d in off if chance[off > d * (1 + 1e-9)].sum() <= delta)
-    found = concentration.along_steps(at, like, concentration.across_the_turn, delta)
+    found = lemma11.along_steps(at, like, lemma11.across_the_turn, delta)
     assert found.step is not None
     assert (found.step[0], found.clock) == (40, "N")
     assert abs(found.value[0] - true) <= found.radius[0] <= 1e-7 * true
-    whole = concentration.means(found.step, 2, 5000, 0.5)
+    whole = mean_counts.means(found.step, 2, 5000, 0.5)
     bars_are(found, binomial.quantile(found.step, np.full(len(found), 0.5), delta, lambda d: like(whole, d))[1])
 
 
 def test_the_chance_in_other_vocabularies_is_a_sum_over_all_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the constant 3, of which there is a chance to see."""
-    monkeypatch.setattr(concentration, "EARLY", 3)
-    found = concentration.other_vocabularies(on(run("snap-single").dataset))
+    monkeypatch.setattr(lemma11, "EARLY", 3)
+    found = lemma11.other_vocabularies(on(run("snap-single").dataset))
     for M in (1000, 10**9):
-        first = max(40, int(np.ceil(2 * concentration.larger_zero(M) / 0.5)))
+        first = max(40, int(np.ceil(2 * larger_zero(np.log([float(M)]))[0] / 0.5)))
         for delta in LEVELS:
             entry = found.missed.label.index(f"delta = {delta:g}, M = {M}, N = {first}")
             mean = continuous([float(-(-first // 2))], M, 0.5).share.value[0]
@@ -140,24 +166,24 @@ def test_the_chance_in_other_vocabularies_is_a_sum_over_all_counts(monkeypatch: 
 
 def test_bars_of_growth_of_steps_and_of_rows() -> None:
     at = run("snap-symmetric")
-    h, went, star = (*concentration.growth_of_steps(at)[::-1], rows.alone(at)[1])
+    h, went, star = (*lemma12.growth_of_steps(at)[::-1], lemma5.alone(at)[1])
     assert h.step is not None
     bars_are(h, (continuous(h.step, 5000, 0.5).h * 4999.0).error)
     bars_are(star, (h_star(h.step, 5000, 0.5).level.h * 4999.0).error)
     column = np.asarray(at.dataset.overlap.F[:, :1])
-    steps = np.zeros((1, rows.ALONE), dtype=np.int64)
+    steps = np.zeros((1, lemma5.ALONE), dtype=np.int64)
     bars_are(went, descend(overlap(column), steps, h.step.tolist(), 5000, 0.5).error[0])
 
 
 def test_bars_of_rows_in_turn() -> None:
     at, K = run("snap-symmetric"), 3
-    found, stated = rows.in_turn(at)
+    found, stated = remark1.in_turn(at)
     N = np.array([int(name.rsplit(" = ", 1)[1]) for name in found.label])
     rho = at.dataset.overlap.E[1, 0]
     h = h_star(N[: len(N) // 3] // K, 5000, 0.5).level.h * (1 - float(rho))
     wide = [factor * h.error + 1e-14 * factor * h.value for factor in (4999.0, 1.0, 1.0)]
     bars_are(stated, np.concatenate(wide))
-    went = descend(at.overlap, np.tile(np.arange(K), rows.ROUNDS)[None], N[: len(N) // 3].tolist(), 5000, 0.5)
+    went = descend(at.overlap, np.tile(np.arange(K), remark1.ROUNDS)[None], N[: len(N) // 3].tolist(), 5000, 0.5)
     largest_entries = [np.abs(went.A[0, :, :, column]).max(axis=-1) for column in (0, 1, 3)]
     bars_are(found, np.concatenate([2 * went.error[0] + 1e-15 * K * size for size in largest_entries]))
 
@@ -166,38 +192,38 @@ def test_bars_of_growth() -> None:
     at, M, eta = run("snap-symmetric"), 5000, 0.5
     s = at.steps / 3
     x = continuous(s, M, eta).logit
-    found = growth.ode_times(at)
+    found = lemma6.ode_times(at)
     of_x = (M - 1 + np.exp(x.value)) / (M * eta) * x.error
     bars_are(found, of_x + (FORMULA_ROUNDING + 8 * EPS * (1 + x.value)) * found.value)
-    gaps = growth.gaps(at)
+    gaps = lemma7.gaps(at)
     own = gap(h_star(at.steps, M, eta), eta).error * (M / eta)
     bars_are(gaps, own + FORMULA_ROUNDING * gaps.value)
-    bars_are(growth._one_and_gaps(at), gaps.radius + FORMULA_ROUNDING)
-    lags = growth.lags_by_rate(at)
+    bars_are(lemma7._one_and_gaps(at), gaps.radius + FORMULA_ROUNDING)
+    lags = lemma7.lags_by_rate(at)
     assert lags.step is not None
     bars_are(lags, [h_star([int(np.log(M) * y)], M, 1 / y).lag.error[0] for y in lags.step])
     near = at.steps[at.steps <= 10**6]
-    bars_are(growth.lag(at), h_star(near, M, eta).lag.error)
-    proved = growth.proved_lag(at)
+    bars_are(remark2.lag(at), h_star(near, M, eta).lag.error)
+    proved = remark2.proved_lag(at)
     assert proved.step is not None
     bars_are(proved, FORMULA_ROUNDING * (proved.step + abs(np.log(eta / 2) - eta)))
-    sides = growth.sides(at)
+    sides = lemma8.sides(at)
     assert sides.step is not None
     bars_are(sides, 8 * EPS * (sides.step + abs(np.log(sides.step)) + np.log(M - 1) + 1))
-    above = growth._omega_1s(at)
+    above = lemma8._omega_1s(at)
     bars_are(above, FORMULA_ROUNDING * (1 + above.value))
 
 
 def test_bars_of_speed() -> None:
     at, t = run("snap-symmetric"), np.geomspace(1, 1e9, 19)
     level = continuous(t / 3, 5000, 0.5)
-    bars_are(speed.power(at, t), np.exp(level.logit.value) * (np.expm1(level.logit.error) + FORMULA_ROUNDING))
-    bars_are(speed.h(at, t), level.h.error)
-    bars_are(speed.speeds(at, t), gamma(t, 3, 5000, 0.5).error)
-    along = speed.largest_over_M("h", lambda M: np.array([2.0]), lambda M, y: y)
-    bars = [(h.error / h.value)[0] for h in (continuous([2.0], int(M), 1.0).h for M in growth.VOCABULARIES)]
+    bars_are(lemma9.power(at, t), np.exp(level.logit.value) * (np.expm1(level.logit.error) + FORMULA_ROUNDING))
+    bars_are(two_stages.h(at, t), level.h.error)
+    bars_are(two_stages.speeds(at, t), gamma(t, 3, 5000, 0.5).error)
+    along = two_stages.largest_over_M("h", lambda M: np.array([2.0]), lambda M, y: y)
+    bars = [(h.error / h.value)[0] for h in (continuous([2.0], int(M), 1.0).h for M in zeros.VOCABULARIES)]
     bars_are(along, along.value * (np.array(bars) + FORMULA_ROUNDING))
-    start = speed.constants_at_start(at)
+    start = theorem1_b.constants_at_start(at)
     bars_are(start, 4 * FORMULA_ROUNDING * start.value)
 
 
@@ -210,47 +236,47 @@ def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
         B = integrated(*arguments).B
         return SimpleNamespace(B=Approximation(B.value, 0.01 * B.value))
 
-    monkeypatch.setattr(transition, "follow_common", coarse)
+    monkeypatch.setattr(common_token, "follow_common", coarse)
     at = on(at.dataset)
-    B = transition.along(at, transition.slow_times(at))
+    B = common_token.along(at, theorem4_snap.slow_times(at))
     bars_are(B, 0.01 * B.value)
-    chi = transition.exponent(at)
+    chi = theorem4_snap.exponent(at)
     bars_are(chi, np.exp(2 * 1.01 * B.value) - np.exp(2 * B.value))
     for slower in (False, True):
-        at_t_0 = transition.at_transition(at, slower=slower)
+        at_t_0 = theorem4_rates.at_transition(at, slower=slower)
         bars_are(at_t_0, 0.01 * at_t_0.value)
-    late = [(tuple(transition.common_times(at, part).tolist()), part) for part in SLOWER]
+    late = [(tuple(theorem4_rates.common_times(at, part).tolist()), part) for part in SLOWER]
     whole = np.concatenate([coarse(*common(at, times, 1)).B.value for times, _ in late])
     part = np.concatenate([coarse(*common(at, times, of)).B.value for times, of in late])
-    difference = transition.larger(at, lambda of: of, lambda of: of, 1)
+    difference = theorem4_rates.larger(at, lambda of: of, lambda of: of, 1)
     np.testing.assert_allclose(difference.value, whole - part, rtol=1e-9)
     bars_are(difference, 0.01 * (whole + part))
-    fastest = transition.transitions(at)
+    fastest = theorem4_rates.transitions(at)
     bars_are(fastest, 2e-4 * fastest.value)
-    slowest = transition.scan_constants(at)
+    slowest = theorem4_scan.scan_constants(at)
     bars_are(slowest, 4 * FORMULA_ROUNDING * slowest.value)
 
 
 def test_bars_of_eq_13_and_its_closed_form(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of ln(C0 + 4 Gamma)/4 the bar is that of Gamma over C0 + 4 Gamma."""
     at = on(run("snap-single").dataset)
-    half = Approximation(np.full(len(transition.WEAKER), 3.0), np.full(len(transition.WEAKER), 0.5))
-    monkeypatch.setattr(transition, "weaker", lambda _: (half, half))
-    bars_are(transition.against(at, 1, -2.0), 0.25 + 1.5 * FORMULA_ROUNDING)
+    half = Approximation(np.full(len(eq13.WEAKER), 3.0), np.full(len(eq13.WEAKER), 0.5))
+    monkeypatch.setattr(eq13, "weaker", lambda _: (half, half))
+    bars_are(eq13.against(at, 1, -2.0), 0.25 + 1.5 * FORMULA_ROUNDING)
     Gamma = Approximation(np.full(len(at.steps), 3.0), np.full(len(at.steps), 0.5))
-    monkeypatch.setattr(transition, "turned", lambda *_: Gamma)
+    monkeypatch.setattr(theorem4_closed_form, "turned", lambda *_: Gamma)
     for printed in (False, True):
-        bars_are(transition.closed_form(at, printed=printed), 0.5 / (transition.C0(at) + 4 * 3))
+        bars_are(theorem4_closed_form.closed_form(at, printed=printed), 0.5 / (common_token.C0(at) + 4 * 3))
 
 
 def common(at: ClassRun, times: Any, of: float) -> tuple[Any, ...]:
-    return times, transition.C0(at), at.K, at.M, of * at.eta_Y, of * at.eta_Z
+    return times, common_token.C0(at), at.K, at.M, of * at.eta_Y, of * at.eta_Z
 
 
 def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where z and rates are known to a hundredth, and B to 0.5."""
     at = on(run("snap-single").dataset)
-    seen = moving(at)
+    seen = rates_along(at)
 
     def rough(found: Approximation) -> Approximation:
         return Approximation(found.value, 0.01 * np.abs(found.value))
@@ -258,26 +284,26 @@ def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     B = Approximation(seen.path.B.value, np.full_like(seen.path.B.value, 0.5))
     path = replace(seen.path, z=rough(seen.path.z), B=B)
     rates = tuple(replace(found, z_dot=rough(found.z_dot)) for found in seen.found)
-    for module in (fates, gains):
-        monkeypatch.setattr(module, "moving", lambda _: replace(seen, path=path, found=rates))
+    for module in (token_gains, theorem3_growth):
+        monkeypatch.setattr(module, "rates_along", lambda _: replace(seen, path=path, found=rates))
     for pairs, sign in ((distinct_pairs, 1), (common_pairs, -1)):
-        gained = fates.extreme(at, pairs, sign)
+        gained = token_gains.extreme(at, pairs, sign)
         bars_are(gained, 0.01 * np.abs(gained.value))
-    exponents = gains._gather(at, "exponent", while_weak=False)
+    exponents = theorem3_growth._gather(at, "exponent", while_assumption_2=False)
     bars_are(exponents, 0.01 * np.abs(exponents.value) + 2 * 0.5)
-    speeds = gains._gather(at, "z", while_weak=False)
+    speeds = theorem3_growth._gather(at, "z", while_assumption_2=False)
     bars_are(speeds, 0.01 * np.abs(speeds.value))
 
 
 def test_bars_of_the_derivation_of_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     at = on(run("snap-single").dataset)
-    monkeypatch.setattr(derivation, "rounded", lambda x: (float(x.mid()), 0.25))
-    bars_are(derivation.steps_of_sgd(at), 0.25)
+    monkeypatch.setattr(lemma4, "rounded", lambda x: (float(x.mid()), 0.25))
+    bars_are(lemma4.steps_of_sgd(at), 0.25)
     monkeypatch.setattr(
-        derivation, "rates", lambda *_: SimpleNamespace(z_dot=Approximation(np.array([2.0]), np.array([0.5])))
+        lemma4, "rates", lambda *_: SimpleNamespace(z_dot=Approximation(np.array([2.0]), np.array([0.5])))
     )
-    bars_are(derivation.of_eq_10(at), 0.5 * at.eta_Z)
-    bars_are(derivation._scaled(at, 3.0), 1.5 * at.eta_Z)
+    bars_are(lemma4.of_eq_10(at), 0.5 * at.eta_Z)
+    bars_are(lemma4._scaled(at, 3.0), 1.5 * at.eta_Z)
 
 
 def test_bars_of_overlaps() -> None:
@@ -287,45 +313,45 @@ def test_bars_of_overlaps() -> None:
     size = np.abs(own.E[pairs])
     shared = (at.dataset.P > 0).astype(int) @ (at.dataset.P > 0).T
     whole = own.relative_error * size + own.norm_error + own.eigenvalue_error
-    bars_are(overlaps.entries(at), np.where(shared[pairs] > 0, whole, 0))
-    bars_are(overlaps.solved(at), E_prime.error.ravel())
-    bars_are(overlaps.diagonal(at), E_prime.error[n, n])
+    bars_are(lemma13.entries(at), np.where(shared[pairs] > 0, whole, 0))
+    bars_are(lemma14.solved(at), E_prime.error.ravel())
+    bars_are(lemma16.diagonal(at), E_prime.error[n, n])
     L, _, e = eigenpairs(at.overlap.E)
     least, most = 1 + L.min() - 4 * e, np.abs(L / (1 + L)).max()
-    bars_are(overlaps.spectral(at), 3 * e / least**2 + 2 * e / least + 9 * UNIT_ROUNDOFF * 1.01 * most)
+    bars_are(lemma14.spectral(at), 3 * e / least**2 + 2 * e / least + 9 * UNIT_ROUNDOFF * 1.01 * most)
     largest_eigenvalue = float(np.abs(L).max())
     moved = 2 * (largest_eigenvalue + e) * e / (1 - largest_eigenvalue - e) ** 2
-    bars_are(overlaps.differences(at), (E_prime - at.overlap.E).error.ravel() + moved)
+    bars_are(lemma17.differences(at), (E_prime - at.overlap.E).error.ravel() + moved)
     of_prime = eigenpairs((E_prime.value + E_prime.value.T) / 2)[2] + np.linalg.norm(E_prime.error)
     lambdas = largest_eigenvalue + (1 - largest_eigenvalue) * np.array([0.0, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999])
     bars_are(
-        overlaps.both_inequalities(at),
+        lemma15.both_inequalities(at),
         np.concatenate([of_prime + e / (1 - lambdas) ** 2, 2 * e / (1 - lambdas) ** 2]),
     )
 
 
 def test_bars_of_theorem_1(monkeypatch: pytest.MonkeyPatch) -> None:
     at = run("snap-symmetric")
-    where = backpropagated.compared(at)
+    where = theorem1.compared(at)
 
     def unsure(own: Any, rows_at: Any) -> Approximation:
         found = mended_beta(own, rows_at)
         return replace(found, error=np.full_like(found.error, 0.5))
 
-    bars = backpropagated.formulas(unsure)(at).radius.reshape(-1, 3, 3)
+    bars = theorem1.formulas(unsure)(at).radius.reshape(-1, 3, 3)
     np.testing.assert_array_equal(bars[:, :, 0], printed_iota(at.overlap, where.at).error)
     assert (bars[:, :, 1:] == 0.5).all()
-    monkeypatch.setattr(backpropagated, "rounded", lambda x: (float(x.mid()), 0.25))
-    bars_are(backpropagated.coefficients(at), 0.25)
-    nearest = backpropagated.least_xi
+    monkeypatch.setattr(theorem1, "rounded", lambda x: (float(x.mid()), 0.25))
+    bars_are(theorem1.coefficients(at), 0.25)
+    nearest = theorem1_a.least_xi
 
     def wide(at: Any, counts: Any) -> Any:
         found, whose = nearest(at, counts)
         return Approximation(found.value, np.linspace(0.01, 0.5, len(found.value))), whose
 
-    monkeypatch.setattr(backpropagated, "least_xi", wide)
-    bars_are(backpropagated.any_least(at), np.linspace(0.01, 0.5, len(backpropagated.any_least(at))))
-    found = backpropagated.seeds_least(at)
+    monkeypatch.setattr(theorem1_a, "least_xi", wide)
+    bars_are(theorem1_a.any_least(at), np.linspace(0.01, 0.5, len(theorem1_a.any_least(at))))
+    found = theorem1_a.seeds_least(at)
     assert found.step is not None
     counts = class_counts(found.step.tolist(), at.dataset.frequencies, 2000, 0)
     for record in range(len(found)):
@@ -336,15 +362,15 @@ def test_bars_of_theorem_1(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bars_of_theorem_5(monkeypatch: pytest.MonkeyPatch) -> None:
     at = run("snap-symmetric")
-    steps = decoder.steps_of_a_class(
-        np.array([5000.0]), np.array([0.5]), np.asarray(decoder.RESIDUALS, dtype=np.float64)
+    steps = steps_needed.steps_of_a_class(
+        np.array([5000.0]), np.array([0.5]), np.asarray(steps_needed.RESIDUALS, dtype=np.float64)
     )
-    least, most = (decoder.epochs(S, 3) for S in steps)
-    found = decoder.along_residual(at)
+    least, most = (steps_needed.epochs(S, 3) for S in steps)
+    found = steps_needed.along_residual(at)
     bars_are(found, (most - least) / 2)
     np.testing.assert_array_equal(found.value, (most + least) / 2)
     monkeypatch.setattr(decoder, "rounded", lambda x: (float(x.mid()), 0.25))
-    bars_are(decoder.trained(at), 0.25)
+    bars_are(theorem5.trained(at), 0.25)
 
 
 def test_bars_of_quantiles_over_seeds() -> None:

@@ -10,9 +10,9 @@ from marginaudit.orders.snap import CASES as CLASS_CASES
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports import LEDGER
 from marginaudit.reports.counterexample import smallest_counterexample
-from marginaudit.reports.snap import implications
-from marginaudit.reports.snap.implications import EQUAL, may_rise, several_common
+from marginaudit.reports.snap import overlap
 from marginaudit.reports.snap.paper import PAPER as SNAP
+from marginaudit.reports.snap.positive_xi import EQUAL, may_rise, several_common
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Evidence, Verdict
@@ -65,9 +65,9 @@ def test_an_e_prime_that_is_0_by_chance_is_seen_in_rational_arithmetic(monkeypat
     gram = [[sum(p * other.get(l, 0) for l, p in row.items()) for other in rows] for row in rows]  # noqa: E741
     assert gram[0][1] * gram[2][2] == gram[0][2] * gram[1][2] == 8
     run = classes(*rows)
-    assert implications.all_positive(run) is False
-    monkeypatch.setattr(implications, "BITS", 2000)
-    assert implications.all_positive(classes(*rows)) is False
+    assert overlap.all_positive(run) is False
+    monkeypatch.setattr(overlap, "BITS", 2000)
+    assert overlap.all_positive(classes(*rows)) is False
 
 
 def test_the_sign_at_z_0_refutes_that_common_tokens_of_any_classes_lose() -> None:
@@ -155,7 +155,7 @@ def test_an_offset_is_seen_at_the_first_step_where_eq_14_is_off_there(off: float
     """B of Lemma 6 in 50 digits against both ends of eq. 14, at t = K."""
     at = classes({"a": 1, "x": 1}, {"x": 1, "b": off}) if off > 0 else classes({"a": 1, "x": 1 - off}, {"x": 1})
     with mpmath.workdps(50):
-        e_2 = implications.overlap_squared(at, 0, 1)
+        e_2 = overlap.overlap_squared(at, 0, 1)
         C0, y, M = mpmath.mpf(e_2.denominator) / (2 * e_2.numerator), mpmath.mpf(at.eta_Y), at.M
         A = mpmath.mpf(4) * (M - 1) ** 2 / M**2 / C0 * mpmath.mpf(at.eta_Z) / y
         x = precise_logit(1, M, at.eta_Y)

@@ -7,7 +7,19 @@ import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
-from marginaudit.reports.snap.claims import concentration, decoder, gains, growth, moving, rows, speed, transition
+from marginaudit.reports.snap import common_token, eq10, two_stages
+from marginaudit.reports.snap.claims import (
+    eq13,
+    lemma5,
+    lemma7,
+    lemma8,
+    lemma12,
+    remark1,
+    remark2,
+    theorem3_gain,
+    theorem5,
+)
+from marginaudit.reports.snap.conditions import no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun
 from tests.reports.snap.twins import on
 
@@ -19,11 +31,11 @@ SAME = SequenceClasses.from_weights("same", 90, [("m", "q", {"a": 1}), ("n", "q"
 DEPENDENT = "The f_n are linearly dependent, as far as float64 can tell, and there is no E'."
 
 NEED_AN_INVERSE = (
-    rows.LEMMA5,
-    rows.REMARK1,
-    concentration.LEMMA12_ANY_STEP,
-    concentration.LEMMA12_REDERIVED,
-    decoder.THEOREM5_REDERIVED,
+    lemma5.LEMMA5,
+    remark1.REMARK1,
+    lemma12.LEMMA12_ANY_STEP,
+    lemma12.LEMMA12_REDERIVED,
+    theorem5.THEOREM5_REDERIVED,
 )
 
 
@@ -38,22 +50,22 @@ def single(**settings: Any) -> ClassRun:
 @pytest.mark.parametrize(
     ("why", "run", "said"),
     [
-        (growth.LEMMA8_ANY_M.absent, on(alone(1)), "M is below 2."),
-        (growth.LEMMA8_ANY_M.absent, on(alone(2)), None),
-        (growth.not_defined, on(alone(1), at=(), steps=0), "M is below 2, and h is not defined."),
-        (moving.no_path, on(SAME, lr_y=501.0), "The classes' attention is linearly dependent: there is no E'."),
+        (lemma8.LEMMA8_ANY_M.absent, on(alone(1)), "M is below 2."),
+        (lemma8.LEMMA8_ANY_M.absent, on(alone(2)), None),
+        (no_recorded_growth, on(alone(1), at=(), steps=0), "M is below 2, and h is not defined."),
+        (eq10.no_path, on(SAME, lr_y=501.0), "The classes' attention is linearly dependent: there is no E'."),
         *((claim.absent, on(SAME, lr_y=501.0), DEPENDENT) for claim in NEED_AN_INVERSE),
-        (rows.one, on(alone(90)), "There is one class, and no overlap of two."),
-        (rows.one, single(), None),
-        (speed.beyond_steps, on(alone(4)), "M is below 5."),
-        (speed.beyond_steps, on(alone(5)), None),
-        (moving.no_path, on(alone(3)), "M is below 4, and there is no t_0."),
-        (moving.no_path, on(SAME), "The classes' attention is linearly dependent: there is no E'."),
-        (moving.no_path, single(), None),
-        (transition.no_overlap, on(APART), "No two classes share a token: there is no rho_0."),
-        (transition.no_weaker, on(APART), "No two classes share a token: there is no rho_0."),
-        (transition.no_weaker, on(INSIDE), "Class n has no distinct token: overlaps cannot be made weaker."),
-        (transition.no_weaker, single(), None),
+        (remark1.no_overlap_of_two, on(alone(90)), "There is one class, and no overlap of two."),
+        (remark1.no_overlap_of_two, single(), None),
+        (two_stages.beyond_steps, on(alone(4)), "M is below 5."),
+        (two_stages.beyond_steps, on(alone(5)), None),
+        (eq10.no_path, on(alone(3)), "M is below 4, and there is no t_0."),
+        (eq10.no_path, on(SAME), "The classes' attention is linearly dependent: there is no E'."),
+        (eq10.no_path, single(), None),
+        (common_token.no_overlap, on(APART), "No two classes share a token: there is no rho_0."),
+        (eq13.no_weaker, on(APART), "No two classes share a token: there is no rho_0."),
+        (eq13.no_weaker, on(INSIDE), "Class n has no distinct token: overlaps cannot be made weaker."),
+        (eq13.no_weaker, single(), None),
     ],
 )
 def test_the_reason(why: Callable[[ClassRun], str | None], run: ClassRun, said: str | None) -> None:
@@ -63,12 +75,12 @@ def test_the_reason(why: Callable[[ClassRun], str | None], run: ClassRun, said: 
 def test_what_float64_does_not_follow_is_spoken_of_all_the_same() -> None:
     """What was not recorded is not."""
     for why, run, spoken in (
-        (growth.not_defined, single(lr_y=501.0), True),
-        (growth.not_defined, single(lr_y=501.0, at=(), steps=0), False),
-        (growth._no_step_near, single(at=(10**7,), steps=10**7), True),
-        (speed.beyond_steps, single(lr_y=1e-17), True),
-        (moving.no_path, single(lr_z=1e-100, at=(1,)), True),
-        (transition.no_overlap, on(WEAK), True),
+        (no_recorded_growth, single(lr_y=501.0), True),
+        (no_recorded_growth, single(lr_y=501.0, at=(), steps=0), False),
+        (remark2._no_step_near, single(at=(10**7,), steps=10**7), True),
+        (two_stages.beyond_steps, single(lr_y=1e-17), True),
+        (eq10.no_path, single(lr_z=1e-100, at=(1,)), True),
+        (common_token.no_overlap, on(WEAK), True),
     ):
         with pytest.raises(BeyondTheRun) as refused:
             why(run)
@@ -78,12 +90,12 @@ def test_what_float64_does_not_follow_is_spoken_of_all_the_same() -> None:
 @pytest.mark.parametrize(
     ("why", "run", "said"),
     [
-        (growth.not_defined, single(lr_y=501.0), "exp(M h*) leaves float64 in the first step"),
-        (growth.not_defined, single(at=(), steps=0), "no step from 1 on was recorded"),
-        (growth._no_step_near, single(at=(10**7,), steps=10**7), "no step up to 1000000 was recorded"),
-        (lambda _: growth.largest_lag(1000, 1e-18), single(), "ln M/eta_Y is beyond "),
-        (speed.beyond_steps, single(lr_y=1e-17), "the scan ends at t = 1.7e+18, beyond 1e+18 steps"),
-        (gains.along_sgd, on(LARGE), "a class's tokens times M = 300000 are beyond 200000"),
+        (no_recorded_growth, single(lr_y=501.0), "exp(M h*) leaves float64 in the first step"),
+        (no_recorded_growth, single(at=(), steps=0), "no step from 1 on was recorded"),
+        (remark2._no_step_near, single(at=(10**7,), steps=10**7), "no step up to 1000000 was recorded"),
+        (lambda _: lemma7.largest_lag(1000, 1e-18), single(), "ln M/eta_Y is beyond "),
+        (two_stages.beyond_steps, single(lr_y=1e-17), "the scan ends at t = 1.7e+18, beyond 1e+18 steps"),
+        (theorem3_gain.along_sgd, on(LARGE), "a class's tokens times M = 300000 are beyond 200000"),
     ],
 )
 def test_what_is_beyond_the_run(why: Callable[[ClassRun], Any], run: ClassRun, said: str) -> None:

@@ -14,9 +14,9 @@ from marginaudit.reports.identity import digest, identity
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.sweeps import SWEEPS as NTP
-from marginaudit.reports.snap.sampled import SWEEPS as SNAP
-from marginaudit.reports.snap.sampled import SampledConfig
-from marginaudit.reports.snap.sampled import rows as sampled
+from marginaudit.reports.snap.sweeps import SWEEPS as SNAP
+from marginaudit.reports.snap.sweeps import SampledConfig
+from marginaudit.reports.snap.sweeps import rows as sampled
 from marginaudit.reports.sweep.part import Part, parts_of, read_part
 from marginaudit.reports.sweep.spec import read_spec
 from marginaudit.reports.sweep.work import Refused, compute, outcomes, paper_module

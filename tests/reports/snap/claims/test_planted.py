@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import latex2mathml.converter
 import numpy as np
 import pytest
 
@@ -12,8 +13,8 @@ from marginaudit.orders.snap import CASES
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit
 from marginaudit.reports.judgements.parts import Judging, Parts
-from marginaudit.reports.snap.claims.backpropagated import XI_POSITIVE
-from marginaudit.reports.snap.claims.overlaps import LEMMA17_BOUND
+from marginaudit.reports.snap.claims.lemma17 import LEMMA17_BOUND
+from marginaudit.reports.snap.claims.theorem1_a import XI_POSITIVE
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Verdict
@@ -116,3 +117,10 @@ def test_false_twins_are_violated(claim: str) -> None:
             continue
         assert found is Verdict.HOLDS, name
         assert TWINS[type(part)](part).judge(on).verdict is Verdict.VIOLATED, name
+
+
+def test_texts() -> None:
+    for claim in CLAIMS.values():
+        assert all(text.isprintable() for text in (claim.statement, claim.source, claim.instead))
+        assert "\\" not in latex2mathml.converter.convert(claim.formula)
+        assert not any(field in claim.statement + claim.instead for field in ("{start}", "{over}", "{first}"))

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses, broken, single_common_dataset
-from marginaudit.reports.judgements import Bounded, Equal
-from marginaudit.reports.judgements.parts import Parts
-from marginaudit.reports.series import Series
-from marginaudit.reports.snap.claims import backpropagated as claims
-from marginaudit.reports.snap.claims.backpropagated import ANY_T, FORM, FORM_REDERIVED, POSITIVE, compositions
-from marginaudit.reports.snap.claims.ball_descent import gradients
+from marginaudit.reports.snap.ball_sgd import gradients
+from marginaudit.reports.snap.claims import eq87_eq89, theorem1, theorem1_a
+from marginaudit.reports.snap.claims.theorem1 import FORM
+from marginaudit.reports.snap.claims.theorem1_a import A_ANY_T, A, compositions
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import (
@@ -29,7 +27,7 @@ from marginaudit.training.snap.limit import (
 from tests.training.snap.dense import features, gradient, padded, precise_sgd, sgd
 
 HOLDS, VIOLATED, ABSENT = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE
-CLAIMS = {claim.id.removeprefix("snap.theorem1."): claim for claim in claims.CLAIMS}
+CLAIMS = {claim.id.removeprefix("snap.theorem1."): claim for claim in (*theorem1.CLAIMS, *theorem1_a.CLAIMS)}
 
 
 def path() -> SequenceClasses:
@@ -106,8 +104,8 @@ def test_eq_88_fails_on_two_classes_in_high_precision() -> None:
 
 def test_printed_and_mended_beta_by_hand() -> None:
     on = run("snap-symmetric")
-    where = claims.compared(on)
-    expected = claims.formulas(mended_beta)(on)
+    where = theorem1.compared(on)
+    expected = theorem1.formulas(mended_beta)(on)
     E = np.full((3, 3), on.dataset.overlap.E[0, 1])
     np.fill_diagonal(E, 0)
     dual = np.eye(3) - np.linalg.inv(np.eye(3) + E)
@@ -132,29 +130,6 @@ def test_printed_and_mended_beta_by_hand() -> None:
     assert abs(witness["printed"] / witness["value"] - 1) > 1e-3
 
 
-def test_twins() -> None:
-    on = run("snap-symmetric")
-    assert isinstance(FORM_REDERIVED.judgement, Equal)
-    measure, seen = FORM_REDERIVED.judgement.measure, claims.formulas(mended_beta)
-
-    def off(run: ClassRun) -> Series:
-        right = seen(run)
-        return replace(right, value=right.value * (1 + 1e-9))
-
-    assert replace(FORM_REDERIVED.judgement, measure=measure, expected=off).judge(on).verdict is VIOLATED
-    assert isinstance(ANY_T.judgement, Parts)
-    for judgement in (claims.XI_POSITIVE, ANY_T.judgement.parts["Whatever is drawn"]):
-        assert isinstance(judgement, Bounded)
-        found = judgement.judge(on)
-        assert found.verdict is HOLDS
-        assert found.measured is not None
-        assert above(judgement, found.measured * (1 + 1e-9)).judge(on).verdict is VIOLATED
-
-
-def above(judgement: Bounded, bound: float) -> Bounded:
-    return replace(judgement, lower=lambda _, t: np.full(len(t), bound))
-
-
 def test_xi_is_negative_after_one_step_on_a_path() -> None:
     """Class 3 drawn once: xi_1 < 0, by SGD on the whole matrix."""
     weak = path()
@@ -163,20 +138,20 @@ def test_xi_is_negative_after_one_step_on_a_path() -> None:
     Y = sgd(F, [2], M, 0.5, modified=True)[-1]
     weights = np.linalg.pinv(padded(F, M)) @ gradient(Y, F, 0)
     assert -weights[1] * weak.overlap.E[0, 1] < -1e-5
-    found = ANY_T.judge(run("path"))
+    found = A_ANY_T.judge(run("path"))
     assert found.first_violation == 1
-    assert POSITIVE.judge(run("path")).verdict is HOLDS
+    assert A.judge(run("path")).verdict is HOLDS
 
 
 def test_the_chance_of_an_exception_is_the_one_that_is_proved() -> None:
     for name, K in (("snap-single", 2), ("snap-symmetric", 3)):
         on = ClassRun(CASES[name](), ClassConfig(seeds=3, at=(100,), steps=100))
-        assert claims.exception(on) == pytest.approx(K * (np.exp(-6.4 * K) + np.exp(-25 * K)), rel=1e-12, abs=0)
-        assert f"proved to be at most {claims.exception(on):.2g} where 10 K^2" in POSITIVE.judge(on).detail
+        assert theorem1_a.exception(on) == pytest.approx(K * (np.exp(-6.4 * K) + np.exp(-25 * K)), rel=1e-12, abs=0)
+        assert f"proved to be at most {theorem1_a.exception(on):.2g} where 10 K^2" in A.judge(on).detail
 
 
 def test_a_run_without_steps() -> None:
-    found = ANY_T.judge(ClassRun(CASES["snap-single"](), ClassConfig(steps=0)))
+    found = A_ANY_T.judge(ClassRun(CASES["snap-single"](), ClassConfig(steps=0)))
     assert (found.verdict, "no step t >= 1 is recorded" in found.detail) == (Verdict.INCONCLUSIVE, True)
 
 
@@ -185,9 +160,9 @@ def test_all_counts_are_tried() -> None:
         found = list(compositions(total, parts))
         assert len(set(found)) == len(found) == number
         assert all(sum(counts) == total and len(counts) == parts for counts in found)
-    few = claims.few_steps(run("path"))
+    few = theorem1_a.few_steps(run("path"))
     assert set(map(tuple, np.eye(4, dtype=int).tolist())) <= set(map(tuple, few.tolist()))
-    assert 2000 < len(few) <= claims.COUNT_VECTORS
+    assert 2000 < len(few) <= theorem1_a.COUNT_VECTORS
 
 
 RHO, IN_TURN = 0.05, [0, 1] * 32
@@ -218,3 +193,12 @@ def test_by_how_much_xi_is_smaller_under_eq_7(M: int, part: float, said: str) ->
     modified = backpropagated(own, fluctuation([32, 32], M, 0.5)).xi.value[0]
     assert xi / modified == pytest.approx(part, rel=5e-3, abs=0)
     assert f" {said} " in FORM.instead
+
+
+def test_what_is_left_beside_e_prime_is_of_the_order_of_1_in_M() -> None:
+    """At M = 5000, with classes drawn alike, delta_2 is E'_12/M and delta_3 (1 - E'_11)/M."""
+    at = run("snap-single")
+    E_prime, late = at.overlap.E_prime.value, eq87_eq89.left_over(at).value[7]
+    assert late[:, 0] == pytest.approx(np.full(2, E_prime[0, 1] / at.M), rel=1e-2, abs=0)
+    own = 1 - E_prime[[1, 0], [1, 0]]
+    assert late[:, 1] == pytest.approx(own / at.M, rel=1e-2, abs=0)

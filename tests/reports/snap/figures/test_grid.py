@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from marginaudit.orders.snap import SequenceClasses, syn_medium
 from marginaudit.reports import Finding, Verdict
-from marginaudit.reports.snap import ClassConfig, ClassRun, section_8
+from marginaudit.reports.snap import ClassConfig, ClassRun, figure6
 from marginaudit.reports.snap.figures import grid
 from marginaudit.reports.snap.paper import PAPER, of_section_8
 from marginaudit.training.snap.sgd import Recipe, train_sampled
@@ -46,7 +46,7 @@ def lines(axis: Axes) -> list[tuple[str, Any, Any]]:
 )
 def test_recall(name: str, labels: list[str], rates: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """With two sizes and two seeds in place of four and ten."""
-    assert (section_8.NUM_LAST, section_8.SEEDS) == ((1, 3, 5, 10), 10)
+    assert (figure6.NUM_LAST, figure6.SEEDS) == ((1, 3, 5, 10), 10)
     monkeypatch.setattr(grid, "NUM_LAST", (1, 2))
     monkeypatch.setattr(grid, "SEEDS", 2)
     figure = PAPER.figures[name]()
@@ -85,7 +85,7 @@ class TestOfARun:
     def test_entropy(self, drawn: tuple[ClassRun, Figure]) -> None:
         run, figure = drawn
         axis = figure.axes[0]
-        for container, lr_z in zip(axis.containers, section_8.LR_Z, strict=True):
+        for container, lr_z in zip(axis.containers, figure6.LR_Z, strict=True):
             line, _, (bars,) = container.lines  # type: ignore[attr-defined]
             for ratio, mean, bar in zip(line.get_xdata(), line.get_ydata(), bars.get_segments(), strict=True):
                 each = []

@@ -1,0 +1,72 @@
+"""Ball arithmetic: features of classes in balls, and balls as series with error bars."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+
+import flint
+import numpy as np
+
+from marginaudit.reports.series import Series, rounded, series
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.verdict import Evidence
+
+BITS = 160
+"""Precision of ball arithmetic."""
+
+MOST_ENTRIES = 60_000
+"""Classes times tokens of a matrix F in ball arithmetic, unless one class alone has more tokens."""
+
+
+def certified(balls: Sequence[flint.arb], label: Sequence[str]) -> Series:
+    """A series of balls, with error bars that hold all of each.
+
+    >>> found = certified([flint.arb(1)], ["one"])
+    >>> found.value.tolist(), str(found.evidence)
+    ([1.0], 'certified')
+    """
+    ends = [rounded(ball) if ball.is_finite() else (0.0, inf) for ball in balls]
+    values, radii = zip(*ends, strict=True) if ends else ((), ())
+    return replace(series(values, radius=radii, label=tuple(label)), evidence=Evidence.CERTIFIED)
+
+
+def some_classes(run: ClassRun, most: int) -> list[int]:
+    """At most ``most`` classes, a random part where there are more, in their order."""
+    tokens = len(run.dataset.contextual)
+    taken = min(run.K, most, max(1, MOST_ENTRIES // tokens))
+    chosen = np.random.default_rng(2305_16380).permutation(run.K)[:taken]
+    return sorted(chosen.tolist())
+
+
+def features(run: ClassRun, classes: Sequence[int]) -> flint.arb_mat:
+    """F = [f_1 .. f_K] of some classes where all of Z is 0, f_n = c_n/|c_n|; rows are the tokens that occur in them."""
+    P = run.dataset.P[list(classes)]
+    columns = []
+    for row in P[:, (P > 0).any(axis=0)].tolist():
+        entries = [flint.arb(p) for p in row]
+        length = flint.arb(0)
+        for entry in entries:
+            length += entry * entry
+        length = length.sqrt()
+        columns.append([entry / length for entry in entries])
+    return flint.arb_mat(columns).transpose()
+
+
+def identity(size: int) -> flint.arb_mat:
+    """The identity matrix."""
+    return flint.arb_mat(size, size, [int(i == j) for i in range(size) for j in range(size)])
+
+
+def softmax(logits: Sequence[flint.arb]) -> list[flint.arb]:
+    """exp of each over their sum."""
+    powers = [x.exp() for x in logits]
+    total = flint.arb(0)
+    for power in powers:
+        total += power
+    return [power / total for power in powers]
+
+
+def dual(F: flint.arb_mat) -> flint.arb_mat:
+    """F (I - E') with I - E' = (I + E)^{-1} (Lemma 14), where F^T F = I + E."""
+    inverse: flint.arb_mat = (F.transpose() * F).inv()
+    return F * inverse

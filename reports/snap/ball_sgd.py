@@ -1,0 +1,93 @@
+"""SGD on Y in ball arithmetic: softmax and products of matrices, without formulas for h*, zeta or overlaps.
+
+The columns of Y and W = F^T Y that belong to tokens that are no next token are equal, so each matrix has K + 1 columns:
+column j < K is next token j's, the last one stands for M - K tokens.
+"""
+
+import math
+
+import flint
+import numpy as np
+from flint import arb, arb_mat
+from numpy.typing import NDArray
+
+from marginaudit.training.snap.limit import Approximation, Fluctuation, Overlap
+
+BITS = 128
+
+
+def ball(value: float, error: float = 0.0) -> arb:
+    """The ball around a float64."""
+    return arb(float(value), float(error))
+
+
+def dual(overlap: Overlap) -> arb_mat:
+    """(I+E)^{-1}, shape (classes, classes): row n has the coefficients of F^T's pseudo-inverse in f_1 .. f_K."""
+    return arb_mat([row.tolist()[0] for row in features(overlap)]).inv()
+
+
+def features(overlap: Overlap) -> list[arb_mat]:
+    """Rows of I + E: each f_n^T (f_1 .. f_K)."""
+    K = overlap.K
+    return [arb_mat([[ball(1.0 if n == k else overlap.E[n, k]) for k in range(K)]]) for n in range(K)]
+
+
+def rows_of(growth: list[arb], M: int) -> arb_mat:
+    """Rows h_n (M e_n - 1) of W, shape (classes, classes + 1)."""
+    K = len(growth)
+    return arb_mat([[growth[n] * ((M - 1) if j == n else -1) for j in range(K + 1)] for n in range(K)])
+
+
+def errors(row: list[arb], n: int, M: int) -> list[arb]:
+    """e_n - alpha_n, alpha_n the softmax of a row over M tokens, at K + 1 columns; 1 - alpha_nn as the others' sum."""
+    K = len(row) - 1
+    powers = [(x - row[n]).exp() for x in row]
+    powers[K] *= M - K
+    total = sum(powers[1:], powers[0])
+    rest = sum((powers[j] for j in range(K + 1) if j != n), arb(0))
+    found = [rest / total if j == n else -powers[j] / total for j in range(K + 1)]
+    if M > K:
+        found[K] /= M - K
+    return found
+
+
+def gradients(overlap: Overlap, at: Fluctuation, record: int) -> arb_mat:
+    """Y (e_n - alpha_n) in terms of f_1 .. f_K, one class n a column, from the rows that SGD has at a record.
+
+    Y = F (I+E)^{-1} W, as F^T Y = W and the columns of Y are in the span of F.
+    """
+    M, K = at.mean.M, overlap.K
+    h = at.rows.h
+    W = rows_of(of(h[record]), M)
+    sums = [[x * (M - K if j == K else 1) for j, x in enumerate(errors(W.tolist()[n], n, M))] for n in range(K)]
+    return dual(overlap) * (W * arb_mat(sums).transpose())
+
+
+def bits_a_step(overlap: Overlap, eta_Y: float) -> float:
+    """Bits that a step of `descended` costs at most: it widens the logits by I+E, the change by eta_Y (I+E)^{-1}."""
+    one = np.eye(overlap.K)
+    condition = np.linalg.norm(one + overlap.E, np.inf) * np.linalg.norm(one - overlap.E_prime.value, np.inf)
+    return math.log2(2 + 4 * eta_Y * float(condition))
+
+
+def descended(overlap: Overlap, sequence: NDArray[np.int64], M: int, eta_Y: float) -> arb_mat:
+    """A with Y = F A after steps Y <- Y + eta_Y (f_n - F E' e_n)(e_n - alpha_n)^T from zero (eq. 26).
+
+    Shape (classes, classes + 1).
+    """
+    K = overlap.K
+    bits = BITS + math.ceil(len(sequence) * bits_a_step(overlap, eta_Y))
+    with flint.ctx.workprec(bits):
+        inverse = dual(overlap)
+        rows = features(overlap)
+        moved = [arb_mat([[ball(eta_Y) * inverse[k, n]] for k in range(K)]) for n in range(K)]
+        A = arb_mat(K, K + 1)
+        for n in sequence.tolist():
+            [logits] = (rows[n] * A).tolist()
+            A += moved[n] * arb_mat([errors(logits, n, M)])
+        return A
+
+
+def of(approximation: Approximation) -> list[arb]:
+    """Balls of a vector, or of one number."""
+    return [ball(v, e) for v, e in zip(np.ravel(approximation.value), np.ravel(approximation.error), strict=True)]

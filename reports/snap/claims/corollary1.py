@@ -1,0 +1,219 @@
+"""Corollary 1 of arXiv 2305.16380: how fast the residuals e_n - alpha_n fall."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from marginaudit.orders.snap.assumptions import MUCH_GREATER
+from marginaudit.reports.claim import BeyondTheRun, Claim
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
+from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import Series, series
+from marginaudit.reports.snap.ball_sgd import of, rows_of
+from marginaudit.reports.snap.binomial import LEVELS, outside
+from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, no_inverse, one_class, outside_range_r
+from marginaudit.reports.snap.decoder import OF_SGD, entries, leading, residuals, rows_at, size_of
+from marginaudit.reports.snap.mean_counts import (
+    MAY_BE_UNDRAWN,
+    Chances,
+    Means,
+    enough,
+    lagging,
+    like_share,
+    means,
+    no_transition,
+)
+from marginaudit.reports.snap.quantiles import DELTAS, Law, drawn, quantile, small
+from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.steps_needed import (
+    LARGE_M,
+    STEADY_RESIDUAL,
+    along_M,
+    along_rate,
+    along_residual,
+    rate,
+    steps_enough,
+    undrawn,
+)
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.limit import Approximation, fluctuation, stepped_fluctuation
+
+PROOF = PAGE + "26-snapcorollary1rederived"
+
+NEAR, LATE = 0.3, 5
+"""Docs/proofs-snap.md, section 2.6: how near to N-bar the counts are, and the constant there."""
+
+
+def eq_71(run: ClassRun, law: Law) -> Series:
+    """(M-1)/(M-1+exp(M h(N-bar))) (1+sigma_n) zeta_n of each class, h the law's."""
+    at, M = rows_at(run, law), run.M
+    [share] = of(at.mean.share)
+    left = [(1 + sigma) * share for sigma in of(at.sigma)]
+    return entries(run, rows_of(left, M))
+
+
+def _eq71(law: Law) -> Equal:
+    expected = partial(eq_71, law=law)
+    return Equal(measure=residuals, expected=expected, scale=size_of(expected))
+
+
+def sigmas(delta: float, late: bool) -> Callable[[ClassRun], Series]:
+    """The (1-delta)-quantile of |sigma| of a class, along N, h standing for h*; all classes have one law."""
+
+    def measure(run: ClassRun) -> Series:
+        found = drawn(run, stepped_fluctuation)
+        step = found.step
+        kept = step >= (late_from(run, delta, step) if late else 0)
+        if not kept.any():
+            raise BeyondTheRun(f"N >> K(sqrt(N ln(1/delta)) + 2(1+omega_1) ln M/eta_Y) is not met by t = {step[-1]}")
+        return quantile(Approximation(found.sigma.value[:, kept], found.sigma.error[:, kept]), step[kept], delta)
+
+    return measure
+
+
+def late_from(run: ClassRun, delta: float, N: NDArray[np.int64]) -> NDArray[np.float64]:
+    """10 (K sqrt(N ln(1/delta)) + t_0), t_0 = 2 K (1+omega_1) ln M/eta_Y where the snap starts."""
+    return np.asarray(MUCH_GREATER * (run.K * np.sqrt(N * np.log(1 / delta)) + run.snap_start))
+
+
+def growing(delta: float) -> Callable[[ClassRun, NDArray[np.float64]], ArrayLike]:
+    """Eta_Y sqrt(N ln(1/delta))."""
+    return lambda run, N: run.eta_Y * np.sqrt(N * np.log(1 / delta))
+
+
+@once_a_run
+def sigma_beyond(run: ClassRun, *, late: bool) -> Chances:
+    """The chance of sigma_n = g(N_n + lag)/g(N-bar) - 1 beyond eta_Y R or, late, 5 R/N-bar; R is in the statement."""
+    at = means(enough(run), run.K, run.M, run.eta_Y)
+    value, radius, levels, label = list[NDArray[np.float64]](), list[NDArray[np.float64]](), list[float](), list[str]()
+    for delta in LEVELS:
+        room = np.sqrt(at.N / 2 * np.log(2 / delta)) + 1
+        spoken_of = room <= NEAR * at.mean if late else np.ones(len(at.N), dtype=bool)
+        if late:
+            spoken_of &= run.K * at.mean >= run.snap_start
+        here = Means(at.N[spoken_of], at.mean[spoken_of], at.x[spoken_of], at.excess[spoken_of], at.M, at.eta)
+        star = lagging(run, here.N)
+        R = room[spoken_of] + star.L
+        within = star.counts(like_share(here, LATE * R / here.mean if late else run.eta_Y * R))
+        chance, bar = outside(here.N, np.full(len(here.N), 1 / run.K), within)
+        value, radius, levels = [*value, chance], [*radius, bar], [*levels, *[delta] * len(here.N)]
+        label += [f"delta = {delta:g}, N = {N}" for N in here.N.tolist()]
+    missed = series(np.concatenate(value), radius=np.concatenate(radius), label=tuple(label))
+    return Chances(missed, np.array(levels))
+
+
+COROLLARY1 = Claim(
+    id="snap.corollary1",
+    source=f"{SOURCE}, Corollary 1, eq. 71",
+    statement=(
+        "There, h standing for h*, e_n - alpha_n = (M-1)/(M-1+exp(M h(N-bar))) (1+sigma) zeta_n; with probability "
+        "1 - delta |sigma| is at most of the order of eta_Y sqrt(N ln(1/delta)), and of K/sqrt(N) sqrt(ln(1/delta)) "
+        "for N >> K(sqrt(N ln(1/delta)) + 2(1+omega_1) ln M/eta_Y); all ||e_n - alpha_n|| are at most epsilon after "
+        f"O(K/(epsilon eta_Y) log(M/epsilon)) steps. Sigma is each class's own; {OF_SGD}."
+    ),
+    formula=r"e_n-\alpha_n=\frac{M-1}{M-1+\exp(Mh(\overline N))}(1+\sigma)\zeta_n,\qquad "
+    r"N(\epsilon)=O\Bigl(\frac{K}{\epsilon\eta_Y}\log\frac M\epsilon\Bigr)",
+    assumptions=(*THEOREM_5, RANGE_R),
+    judgement=Parts(
+        {
+            "Eq. 71": _eq71(stepped_fluctuation),
+            **{
+                f"Sigma, delta = {delta:g}": HiddenConstant(measure=sigmas(delta, late=False), shape=growing(delta))
+                for delta in DELTAS
+            },
+            **{
+                f"Late sigma, delta = {delta:g}": HiddenConstant(
+                    measure=sigmas(delta, late=True), shape=small(delta, per_class=True)
+                )
+                for delta in DELTAS
+            },
+            "Steps along epsilon": HiddenConstant(
+                measure=along_residual, shape=lambda run, x: rate(run, run.M, run.eta_Y, x)
+            ),
+            "Steps along M": HiddenConstant(
+                measure=along_M, shape=lambda run, M: rate(run, M, run.eta_Y, STEADY_RESIDUAL)
+            ),
+            "Steps along eta_Y": HiddenConstant(
+                measure=along_rate, shape=lambda run, x: rate(run, LARGE_M, 1 / x, STEADY_RESIDUAL)
+            ),
+            "Steps along delta": HiddenConstant(
+                measure=undrawn,
+                shape=lambda run, x: np.full(len(x), float(rate(run, run.M, run.eta_Y, STEADY_RESIDUAL))),
+            ),
+        },
+        note=leading,
+    ),
+    absent=outside_range_r,
+    instead=(
+        r"The number of steps has no $\delta$ in it, and after $N$ of them a class is undrawn with a chance of "
+        r"$(1-1/K)^N$. With $8K\ln(K/\delta)$ steps at least it is true, and the bounds on $\sigma$ have explicit "
+        "constants: snap.corollary1.rederived (docs/proofs-snap.md section 2.6)."
+    ),
+    standing=refuted(
+        PROOF,
+        "snap.corollary1.rederived",
+        severity=Severity.EVERYWHERE,
+        hunted=1,
+        weakest="8 K ln(K/delta) steps at least, and the bounds on sigma of snap.corollary1.rederived",
+    ),
+    source_words=quoted(
+        "appendix D.4, Corollary 1, eq. 71",
+        "to let ||x_{T+1} - alpha_n||_2 <= eps .. we need the total number of training epochs to be at most "
+        "O((K/(eps eta_Y)) log(M/eps))",
+        f'{H_STAR} "Less than about" and O(.) are unknown constants, the same for every delta.',
+    ),
+    implications=(
+        Implication(
+            sources=("snap.corollary1.rederived",),
+            condition=MAY_BE_UNDRAWN,
+            proof=PROOF,
+            unmet=one_class,
+            verdict=Verdict.VIOLATED,
+        ),
+    ),
+)
+
+
+def _rarely(*, late: bool) -> Bounded:
+    return Bounded(
+        measure=lambda run: sigma_beyond(run, late=late).missed,
+        upper=lambda run, _: sigma_beyond(run, late=late).delta,
+    )
+
+
+COROLLARY1_REDERIVED = Claim(
+    id="snap.corollary1.rederived",
+    source="docs/proofs-snap.md, for arXiv 2305.16380, Corollary 1",
+    statement=(
+        "After N steps of eq. 26 from zero e_n - alpha_n = (M-1)/(M-1+exp(M h(N-bar))) (1+sigma_n) zeta_n, N-bar = "
+        "ceil(N/K); uniform classes: with probability at least 1 - delta |sigma_n| <= eta_Y R, R = sqrt((N/2) "
+        "ln(2/delta)) + 1 + L, L = (exp(eta_Y)/2) ln((M-1+exp(M h*(N)))/M), and <= 5 R/N-bar where R - L <= 0.3 N-bar "
+        "and eta_Y N-bar >= 2 (1+omega_1) ln M; and all ||e_n - alpha_n|| <= epsilon < 1 for N >= K max(2 "
+        "ceil((1/epsilon + ln(M/epsilon))/eta_Y), 8 ln(K/delta)). Audited at N >> K^2; chances are exact."
+    ),
+    formula=r"\lvert\sigma_n\rvert\le\eta_YR,\quad\lvert\sigma_n\rvert\le\frac{5R}{\bar N},\qquad "
+    r"N(\epsilon,\delta)\le K\max\Bigl(2\left\lceil\frac1{\eta_Y}\Bigl(\frac1\epsilon+\ln\frac M\epsilon\Bigr)"
+    r"\right\rceil,\ 8\ln\frac K\delta\Bigr)",
+    assumptions=("uniform_classes",),
+    judgement=Parts(
+        {
+            "Eq. 71": _eq71(fluctuation),
+            "The chance of a sigma beyond eta_Y R": _rarely(late=False),
+            "The chance of a sigma beyond 5 R/N-bar, late": _rarely(late=True),
+            "Steps": Bounded(measure=lambda run: steps_enough(run)[0], upper=lambda run, _: steps_enough(run)[1]),
+        },
+        note=leading,
+    ),
+    absent=lambda run: no_inverse(run) or no_transition(run),
+    standing=proved(PROOF, "snap.lemma5", "snap.lemma6", "snap.lemma12.rederived", hunted=4),
+    source_words=corrected("snap.corollary1", "The number of steps, which has no delta in it, and explicit constants."),
+)
+
+CLAIMS: tuple[Claim, ...] = (COROLLARY1, COROLLARY1_REDERIVED)

@@ -1,0 +1,118 @@
+"""Corollary 2: of symmetric classes of one query every common token loses attention."""
+
+from dataclasses import replace
+
+from marginaudit.orders.snap import common_tokens
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
+from marginaudit.reports.snap.eq10 import EQ_10, FLOW
+from marginaudit.reports.snap.overlap import BITS, no_pair
+from marginaudit.reports.snap.positive_xi import SYMMETRIC, not_equal, symmetric
+from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.token_gains import lose, nothing_common
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
+
+PROOF = PAGE + "73-snapcorollary2"
+
+ANY_CLASSES_PROOF = PAGE + "42-snapcorollary2any-classes"
+
+
+def nobody_gains(run: ClassRun) -> str | None:
+    """Why no common token is seen to gain where Z = 0, or None: eq. 10 over eta_Z gamma in ball arithmetic."""
+    import flint
+    from flint import arb
+
+    from marginaudit.reports.snap.ball_arithmetic import features
+
+    if reason := no_pair(run):
+        return reason
+    data, K, M = run.dataset, run.K, run.M
+    common = [data.contextual.index(token) for token in common_tokens(data)]
+    with flint.ctx.workprec(BITS):
+        F = features(run, range(K))
+        I_E = F.transpose() * F
+        left = I_E.inv()  # I - E'
+        q_1, q_0 = arb(M) / (M - 1), -arb(M) / (M - 1) ** 2
+        sums = [sum(row, arb(0)) for row in left.tolist()]
+        beta = flint.arb_mat(
+            [[-(q_1 - q_0) * left[n, k] - q_0 * sums[k] if k != n else arb(0) for k in range(K)] for n in range(K)]
+        )
+        xi = [sum((beta[n, k] * I_E[n, k] for k in range(K)), arb(0)) for n in range(K)]
+        heard = F * beta.transpose()
+        for members in data.queries.values():
+            for l in common:  # noqa: E741
+                if sum((F[l, n] * (F[l, n] * xi[n] - heard[l, n]) for n in members), arb(0)) > 0:
+                    return None
+    return "where Z = 0 no common token is seen to gain"
+
+
+def not_as_in_corollary_2(run: ClassRun) -> str | None:
+    """Why neither Corollary 2 nor Theorem 2 (b) for two classes says that common tokens lose, or None."""
+    single = run.K == 2 and all(run.assumption(name).holds for name in ("single_common", "distinct_beside_common"))
+    if symmetric(run) or single:
+        return not_equal(run)
+    return "the classes do not meet Corollary 2's conditions, and are not two with one common token"
+
+
+COROLLARY2 = Claim(
+    id="snap.corollary2",
+    source=f"{SOURCE}, Corollary 2",
+    source_words=quoted(
+        "appendix E, Corollary 2",
+        "Single query token .. Symmetry .. Global common tokens with shared conditional probability .. Then for "
+        "any common token l in G_CT, z-dot_{m_0,l} < 0",
+        FLOW,
+    ),
+    statement=(
+        "With one query, symmetric classes, P(l|n) of common tokens l the same for all n, and Z(0) = 0, under eq. 10 "
+        f"every common token loses at every t > 0; {EQ_10}."
+    ),
+    formula=r"l\in G_{CT}\ \Rightarrow\ \dot z_{m_0l}\lt 0",
+    assumptions=(*THEOREM_5, *SYMMETRIC),
+    proof_uses=(FAST_DECODER,),
+    standing=proved(PROOF, "snap.theorem1.form.rederived", hunted=5),
+    judgement=lose("Common tokens", from_zero=True),
+    absent=nothing_common,
+)
+
+ANY_CLASSES = replace(
+    COROLLARY2,
+    id="snap.corollary2.any-classes",
+    source=f"{COROLLARY2.source} without its conditions (1) to (3)",
+    source_words=corrected(COROLLARY2.id, "Without its conditions (1) to (3)."),
+    statement=f"From Z(0) = 0, under eq. 10 every common token loses at every t > 0, whatever the classes; {EQ_10}.",
+    assumptions=THEOREM_5,
+    proof_uses=(),
+    standing=refuted(
+        ANY_CLASSES_PROOF,
+        severity=Severity.ORDINARY,
+        hunted=414,
+        weakest="conditions (1) to (3) of Corollary 2 (snap.corollary2)",
+    ),
+    implications=(
+        Implication(
+            sources=("snap.lemma14",),
+            condition="where Z = 0 a common token gains",
+            proof=ANY_CLASSES_PROOF,
+            unmet=nobody_gains,
+            verdict=Verdict.VIOLATED,
+            unseen="float64 hides the sign where Z = 0",
+        ),
+        Implication(
+            sources=("snap.theorem1.form.rederived",),
+            condition="classes are as in Corollary 2, or two with one common token",
+            proof=PROOF,
+            unmet=not_as_in_corollary_2,
+        ),
+    ),
+    instead=(
+        "A token that is nearly distinct gains: with two classes of one query, those for which "
+        r"$f_1^\top f_2\,(f_{1l}^2+f_{2l}^2)>2f_{1l}f_{2l}$ (docs/proofs-snap.md section 4.2)."
+    ),
+)
+
+CLAIMS: tuple[Claim, ...] = (COROLLARY2, ANY_CLASSES)

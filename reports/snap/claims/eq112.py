@@ -1,0 +1,153 @@
+"""Eq. 112: how fast the most probable distinct token leaves another behind along eq. 10."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from marginaudit.orders.snap import distinct_tokens
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.judgements import Bounded, Equal, Parts
+from marginaudit.reports.judgements.bounded import part
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.snap import readings
+from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
+from marginaudit.reports.snap.eq10 import EQ_10, FLOW, above_zero, no_path, rates_along, stacked
+from marginaudit.reports.snap.positive_xi import EQUAL, not_equal
+from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.relative_gain import MOST_PAIRS, require_powers, squared_ratio
+from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.limit import Approximation
+
+PROOF = PAGE + "87-snapeq112rederived"
+
+KNOWN = 4e-10
+"""Of a side, its error bar at most, so that equality can be told."""
+
+
+def dominated(run: ClassRun) -> list[tuple[int, str, str]]:
+    """A class, its most probable distinct token l_0, and a less probable one."""
+    own, found = distinct_tokens(run.dataset), []
+    for n, c in enumerate(run.dataset.classes):
+        first = max(own[c.next], key=lambda token: c.probabilities[token], default="")
+        found += [(n, first, l) for l in own[c.next] if c.probabilities[l] < c.probabilities[first]]  # noqa: E741
+    return [found[i] for i in evenly(len(found), MOST_PAIRS)] if found else []
+
+
+def nothing_dominated(run: ClassRun) -> str | None:
+    """Why no distinct token leaves another behind, or None; else see `no_path`."""
+    if not dominated(run):
+        return "No class has two distinct tokens of different probability."
+    return no_path(run)
+
+
+@once_a_run
+def both_sides(run: ClassRun) -> tuple[Series, Series]:
+    """The rate of r_{l_0/l'} along eq. 10, and r(0) exp(2 z_{l_0}) times z-dot of l_0.
+
+    The rate is that of f_l0^2/f_l'^2, which is 2 (z-dot_l0 - z-dot_l') times itself.
+
+    Raises
+    ------
+    BeyondTheRun
+        Powers of z, or of a ratio of probabilities, leave float64.
+    """
+    seen, left, right, label = rates_along(run), [], [], []
+    z, step = seen.path.z, seen.step
+    require_powers(z)
+    for n, l, other in dominated(run):  # noqa: E741
+        i, j = (run.path.logits.position(n, token) for token in (l, other))
+        squared, rate = squared_ratio(run, n, l, other), seen.z_dot(np.array([i, j])) * run.eta_Z
+        left.append((rate[:, 0] - rate[:, 1]) * power(z[:, i] - z[:, j], 2 * squared))
+        first = Approximation(np.array(squared - 1), np.array(FORMULA_ROUNDING * (squared + 1)))
+        right.append(rate[:, 0] * power(z[:, i], 1.0) * first)
+        label += [f"{l} over {other} of {run.dataset.next_tokens[n]}, t = {t}" for t in step]
+    place = np.tile(step, len(left))
+    sides = [
+        series(np.ravel(x.value), radius=np.ravel(x.error), step=place, label=tuple(label))
+        for x in (stacked(left), stacked(right))
+    ]
+    return sides[0], sides[1]
+
+
+def power(z: Approximation, factor: float) -> Approximation:
+    """A factor, right to a few roundings, times exp(2 z)."""
+    value = factor * np.exp(2 * z.value)
+    return Approximation(value, value * (np.expm1(2 * z.error) + FORMULA_ROUNDING * (1 + np.abs(z.value))))
+
+
+def well_known(run: ClassRun) -> tuple[Series, Series]:
+    """The rate and twice the other of `both_sides`, at entries where both are known well, or at all if none are."""
+    rate, half = both_sides(run)
+    kept = np.logical_and(*(side.radius <= KNOWN * np.abs(side.value) for side in (rate, half)))
+    kept = kept if kept.any() else np.ones(len(rate), dtype=bool)
+    return part(rate, kept), part(replace(half, value=2 * half.value, radius=2 * half.radius), kept)
+
+
+EQ112 = Claim(
+    id="snap.eq112",
+    source=f"{SOURCE}, Theorem 3's proof, eq. 112",
+    source_words=quoted(
+        "appendix E, Theorem 3's proof, eq. 112",
+        "for any token l' != l_0 that is distinct to n, we have",
+        f"Under eq. 10. {FLOW}",
+    ),
+    statement=(
+        "Under eq. 10 from z = 0, l_0 the most probable distinct token of a class and l' another: the rate of "
+        f"r_(l0/l') is r_(l0/l')(0) exp(2 z_l0) z-dot_l0, and is positive at every t >= 1; {EQ_10}."
+    ),
+    formula=r"\dot r_{l_0/l'|n}=r_{l_0/l'|n}(0)e^{2(z_{l_0}(t)-z_{l_0}(0))}\dot z_{l_0}\gt0",
+    assumptions=(*THEOREM_5, "dominant_distinct"),
+    proof_uses=(FAST_DECODER,),
+    standing=refuted(
+        PROOF,
+        "snap.eq112.rederived",
+        severity=Severity.CONSTANT,
+        hunted=25,
+        weakest="none: 1 is not 2",
+        relied_on_by=("snap.theorem3.growth",),
+        remains="It uses the sign of the rate alone.",
+    ),
+    implications=(
+        Implication(
+            sources=("snap.eq112.rederived",),
+            condition=f"1 is not 2, as {EQUAL}",
+            proof=PROOF,
+            unmet=not_equal,
+            verdict=Verdict.VIOLATED,
+            unseen=readings.ROUNDED,
+        ),
+    ),
+    judgement=Parts(
+        {
+            "The rate": Equal(measure=lambda run: both_sides(run)[0], expected=lambda run: both_sides(run)[1]),
+            "Above 0": Bounded(measure=lambda run: replace(both_sides(run)[0], step=None), lower=above_zero),
+        }
+    ),
+    absent=nothing_dominated,
+    instead=(
+        r"It is twice that, as the derivative of $e^{2z}$ is $2e^{2z}\dot z$ (snap.eq112.rederived). It has the sign "
+        r"of $\xi_n$, and the proof needs no more."
+    ),
+)
+
+EQ112_REDERIVED = Claim(
+    id="snap.eq112.rederived",
+    source=f"{EQ112.source} with its constant re-derived",
+    source_words=corrected(EQ112.id, "Twice that; it is positive where xi_n is."),
+    statement=(
+        "Under eq. 10 from z = 0, l_0 the most probable distinct token of a class and l' a less probable one: the rate "
+        f"of r_(l0/l') is 2 r_(l0/l')(0) exp(2 z_l0) z-dot_l0, which has the sign of xi_n; {EQ_10}."
+    ),
+    formula=r"\dot r_{l_0/l'|n}=2r_{l_0/l'|n}(0)e^{2(z_{l_0}(t)-z_{l_0}(0))}\dot z_{l_0}",
+    assumptions=("uniform_classes",),
+    standing=proved(PROOF, "snap.theorem3.gain", hunted=5),
+    judgement=Equal(measure=lambda run: well_known(run)[0], expected=lambda run: well_known(run)[1]),
+    absent=nothing_dominated,
+)
+
+CLAIMS: tuple[Claim, ...] = (EQ112, EQ112_REDERIVED)

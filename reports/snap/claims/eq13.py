@@ -1,0 +1,152 @@
+"""Eq. 13: eq. 10 for one common token and weak overlaps."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from marginaudit.orders.snap import common_tokens, distinct_tokens, rescaled
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.judgements import Limit, Parts
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.snap.common_token import ASSUMPTIONS, mean_square, no_overlap
+from marginaudit.reports.snap.conditions import FAST_DECODER, no_inverse
+from marginaudit.reports.snap.eq10 import no_path, rates_at_start, stacked
+from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.attention import Logits, turned
+from marginaudit.training.snap.limit import Approximation
+
+PROOF = PAGE + "43-snapeq13rederived"
+
+WEAKER = np.geomspace(1, 1e5, 61)
+"""How many times weaker the overlaps are made to take "approximately" as a limit."""
+
+
+def no_weaker(run: ClassRun) -> str | None:
+    """Why the overlaps cannot be made weaker, or None; else see `no_path`."""
+    own = distinct_tokens(run.dataset)
+    bare = next((c.next for c in run.dataset.classes if not own[c.next]), None)
+    if bare is not None:
+        return f"Class {bare} has no distinct token: overlaps cannot be made weaker."
+    return no_inverse(run) or no_overlap(run) or no_path(run)
+
+
+@once_a_run
+def weaker(run: ClassRun) -> tuple[Approximation, Approximation]:
+    """z-dot of the common token and mean xi of eq. 10 over gamma rho_0^-4 where Z = 0, along `WEAKER`.
+
+    M grows with the square of that, so that Assumption 2 is no farther than it was.
+    """
+    [common] = common_tokens(run.dataset)
+    moved, xi = [], []
+    for times in WEAKER:
+        data = replace(rescaled(run.dataset, 1 / times), M=int(np.ceil(run.M * times**2)))
+        found = rates_at_start(data, run.eta_Y)
+        unit = found.gradient.gamma * mean_square(data)
+        moved.append(found.z_dot[[name for _, name in Logits(data).names].index(common)] / unit)
+        xi.append(found.gradient.xi.sum() / unit / float(run.K))
+    return stacked(moved), stacked(xi)
+
+
+def against(run: ClassRun, part: int, predicted: float) -> Series:
+    """One of `weaker` over its stated constant."""
+    found = weaker(run)[part] / predicted
+    return series(
+        found.value, radius=found.error + FORMULA_ROUNDING * np.abs(found.value), step=WEAKER, clock="1/overlap"
+    )
+
+
+def tend_to(z: Callable[[int], int], xi: Callable[[int], int]) -> Parts:
+    """The constants of z-dot and of xi, from K."""
+    return Parts(
+        {
+            name: Limit(
+                measure=lambda run, part=part, stated=stated: against(run, part, stated(run.K)),
+                predicted=lambda run: 1.0,
+                regime=lambda run: 1.0,
+            )
+            for part, (name, stated) in enumerate({"z-dot": z, "xi": xi}.items())
+        },
+        note=beside_eq_10,
+    )
+
+
+def beside_eq_10(run: ClassRun) -> str:
+    """B of eq. 10 over that of eq. 13 as mended, along t."""
+    K, t, square = run.K, run.steps, mean_square(run.dataset)
+    mended = np.log1p(4 * K * (K - 1) * square * turned(t, K, run.M, run.eta_Y, run.eta_Z).value) / (4 * K)
+    parts = (run.path.B.value.mean(axis=1) / mended).tolist()
+    marks = {"t_0'": run.transition, "t_0": run.snap_start, "the last step": float(t[-1])}
+    found = [f"{parts[int(np.argmin(np.abs(np.log(t / at))))]:.4g} at {name}" for name, at in marks.items()]
+    return (
+        f"Mean B_n of eq. 10 over that of the mended eq. 13, on this dataset: {', '.join(found)}. Normalizations grow "
+        "with the distinct tokens, so it is no constant."
+    )
+
+
+EQ13 = Claim(
+    id="snap.eq13",
+    source=f"{SOURCE}, eq. 13",
+    source_words=quoted(
+        "section 6, eq. 13",
+        "Under these approximations, its dynamics (Eqn. 10) can be written as .. ~= -C_0^{-1} eta_Z gamma "
+        "e^{4z_ml}, xi_n(t) ~= C_0^{-1} gamma e^{4z_ml}",
+        "Approximately is in the limit of weak overlaps, at Z = 0; rho_0^-4 is the mean of (f_n^T f_n')^2.",
+    ),
+    statement=(
+        "One common token, one query: where overlaps are weak, eq. 10 is approximately z-dot = -C0^{-1} eta_Z gamma "
+        "exp(4z) and xi_n = C0^{-1} gamma exp(4z), C0 = rho_0^4/K. Judged at Z = 0 as the limit of weak overlaps, "
+        "rho_0^-4 the mean of (f_n^T f_n')^2, xi the mean over n."
+    ),
+    formula=r"\dot z_{ml}\approx-C_0^{-1}\eta_Z\gamma e^{4z_{ml}},\quad\xi_n\approx C_0^{-1}\gamma e^{4z_{ml}},\quad "
+    r"C_0=\rho_0^4/K",
+    assumptions=ASSUMPTIONS,
+    proof_uses=(FAST_DECODER,),
+    standing=refuted(
+        PROOF,
+        "snap.eq13.rederived",
+        severity=Severity.CONSTANT,
+        hunted=1,
+        weakest="none: K - 1 is not K",
+        relied_on_by=("snap.theorem4.closed-form",),
+        remains="Theorem 4 assumes the equation with a constant C0: it stays a statement on that equation, and C0 is "
+        "another.",
+    ),
+    implications=(
+        Implication(
+            sources=("snap.eq13.rederived",), condition="K - 1 is not K", proof=PROOF, verdict=Verdict.VIOLATED
+        ),
+    ),
+    judgement=tend_to(lambda K: -K, lambda K: K),
+    absent=no_weaker,
+    instead=(
+        r"$\dot z=-K(K-1)\rho_0^{-4}\eta_Z\gamma e^{4z}$ and $\xi_n=(K-1)\rho_0^{-4}\gamma e^{4z}$: a class meets "
+        "$K-1$ others, and $z$ hears of $K$ classes (snap.eq13.rederived)."
+    ),
+)
+
+EQ13_REDERIVED = replace(
+    EQ13,
+    id="snap.eq13.rederived",
+    source=f"{EQ13.source} with its constants re-derived",
+    source_words=corrected(EQ13.id, "K (K-1) for z and K-1 for xi, in place of K for both."),
+    statement=(
+        "One common token, one query: where overlaps are weak, eq. 10 is approximately z-dot = -K (K-1) rho_0^-4 eta_Z "
+        "gamma exp(4z) and xi_n = (K-1) rho_0^-4 gamma exp(4z). Judged as snap.eq13 is."
+    ),
+    formula=r"\dot z_{ml}\approx-\frac{K(K-1)}{\rho_0^4}\eta_Z\gamma e^{4z_{ml}},\quad\xi_n\approx"
+    r"\frac{K-1}{\rho_0^4}\gamma e^{4z_{ml}}",
+    proof_uses=(),
+    standing=proved(PROOF, "snap.theorem1.form.rederived", hunted=4),
+    implications=(),
+    judgement=tend_to(lambda K: -K * (K - 1), lambda K: K - 1),
+    instead="",
+)
+
+CLAIMS: tuple[Claim, ...] = (EQ13, EQ13_REDERIVED)

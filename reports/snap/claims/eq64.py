@@ -1,0 +1,127 @@
+"""Eq. 64 of arXiv 2305.16380, in the proof of Lemma 11: how fast the share g of h falls."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import flint
+from flint import arb
+
+from marginaudit.orders.arrays import Floats
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.judgements import Bounded, Equal, Parts
+from marginaudit.reports.series import Series, rounded, series
+from marginaudit.reports.snap import readings
+from marginaudit.reports.snap.ball_arithmetic import BITS
+from marginaudit.reports.snap.ball_sgd import ball
+from marginaudit.reports.snap.conditions import RANGE_R, no_recorded_growth, outside_range_r
+from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, ROUNDED, SOURCE
+from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.limit import continuous
+
+PROOF = PAGE + "82-snapeq64rederived"
+
+RECORDS = 40
+"""Recorded steps at which g is differentiated."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """M h(s), its share g(s) = 1/(M-1+exp(M h(s))), and how fast h and g change, in balls."""
+
+    x: arb
+    g: arb
+    h_dot: arb
+    g_dot: arb
+
+
+def _along(entry: Callable[[Share, int, arb], arb]) -> Callable[[ClassRun], Series]:
+    """What the entry makes of `Share`, M and eta_Y at recorded s; g is differentiated as a power series of h."""
+
+    def measure(run: ClassRun) -> Series:
+        M, step, found = run.M, run.steps[evenly(len(run.steps), RECORDS)], []
+        levels = continuous(step.astype(float), M, run.eta_Y).logit
+        with flint.ctx.workprec(BITS):
+            eta = ball(run.eta_Y)
+            for value, error in zip(levels.value, levels.error, strict=True):
+                x = ball(value, error)
+                h_dot = eta / (M - 1 + x.exp())
+                g = 1 / (M - 1 + (flint.arb_series([x / M, h_dot], 2) * M).exp())
+                found.append(rounded(entry(Share(x, g[0], h_dot, g[1]), M, eta)))
+        return series([value for value, _ in found], radius=[bar for _, bar in found], step=step, clock="s")
+
+    return measure
+
+
+def _printed_slope(at: Share, M: int, eta: arb) -> arb:
+    return M * at.x.exp() * at.g**2 * at.h_dot
+
+
+def _steepest(run: ClassRun, _: Floats) -> Floats:
+    """g M/(M-1) eta_Y/4."""
+    return _along(lambda at, M, eta: at.g * M / (M - 1) * eta / 4)(run).value
+
+
+def _eq64(sign: int) -> Parts:
+    return Parts(
+        {
+            "The derivative": Equal(
+                measure=_along(lambda at, M, eta: at.g_dot),
+                expected=_along(lambda at, M, eta: sign * _printed_slope(at, M, eta)),
+            ),
+            "Its size": Bounded(measure=_along(lambda at, M, eta: abs(at.g_dot)), upper=_steepest),
+        }
+    )
+
+
+EQ64 = Claim(
+    id="snap.eq64",
+    source=f"{SOURCE}, Lemma 11's proof, eq. 64",
+    statement=(
+        "g(s) = 1/(M-1+exp(M h(s))), h the continuous one, has dg/ds = M exp(Mh)/(M-1+exp(Mh))^2 dh/ds, which is at "
+        "most g M/(M-1) eta_Y/4."
+    ),
+    formula=r"\frac{dg}{ds}=\frac{M\exp(Mh)}{(M-1+\exp(Mh))^2}\cdot\frac{dh}{ds}\le g\cdot\frac M{M-1}\cdot"
+    r"\frac{\eta_Y}4",
+    assumptions=(RANGE_R,),
+    judgement=_eq64(1),
+    absent=lambda run: outside_range_r(run) or no_recorded_growth(run),
+    instead=r"$g$ falls: $dg/ds$ is minus that. Its size is what eq. 65 uses, and is right (snap.eq64.rederived).",
+    standing=refuted(
+        PROOF,
+        "snap.eq64.rederived",
+        severity=Severity.EVERYWHERE,
+        hunted=1,
+        weakest=NO_REFUGE,
+        relied_on_by=("snap.lemma11",),
+        remains="Eq. 65 uses the size of dg/ds alone (snap.eq64.rederived).",
+    ),
+    source_words=quoted(
+        "appendix D.4, Lemma 11's proof, eq. 64",
+        "dg/ds = .. the last equality holds only when h(s) = ln(M-1)/M",
+        f"{readings.RANGE_R} (Remark 3). g is about the continuous h, which alone has a derivative.",
+    ),
+    implications=(
+        Implication(sources=("snap.eq64.rederived",), proof=PROOF, verdict=Verdict.VIOLATED, unseen=ROUNDED),
+    ),
+)
+
+EQ64_REDERIVED = replace(
+    EQ64,
+    id="snap.eq64.rederived",
+    source=f"{SOURCE}, Lemma 11's proof, eq. 64 with its sign re-derived",
+    statement=EQ64.statement.replace("= M exp(Mh)", "= -M exp(Mh)").replace("which is", "whose size is"),
+    formula=EQ64.formula.replace(r"\frac{dg}{ds}=", r"-\frac{dg}{ds}="),
+    judgement=_eq64(-1),
+    assumptions=(),
+    absent=no_recorded_growth,
+    instead="",
+    standing=proved(PROOF, hunted=98),
+    source_words=corrected("snap.eq64", "A minus sign: g falls."),
+    implications=(),
+)
+
+CLAIMS: tuple[Claim, ...] = (EQ64, EQ64_REDERIVED)

@@ -1,0 +1,73 @@
+"""The first equality of eq. 71 in arXiv 2305.16380: e_n - alpha_n by the rows of W."""
+
+from dataclasses import replace
+
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.judgements import Equal
+from marginaudit.reports.series import Series
+from marginaudit.reports.snap.ball_sgd import of, rows_of
+from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, outside_range_r
+from marginaudit.reports.snap.decoder import counts, entries, residuals, size_of
+from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED, SOURCE
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.limit import continuous_fluctuation, fluctuation
+
+PROOF = PAGE + "85-snapeq71"
+
+
+def with_shares(run: ClassRun, *, continuous: bool) -> Series:
+    """(M-1)/(M-1+exp(M h(N_n))) zeta_n of each class, h the recursion's or the continuous one."""
+    law = continuous_fluctuation if continuous else fluctuation
+    return entries(run, rows_of(of(law(counts(run), run.M, run.eta_Y).rows.share), run.M))
+
+
+def _eq71(*, continuous: bool) -> Equal:
+    return Equal(
+        measure=residuals, expected=lambda run: with_shares(run, continuous=continuous), scale=size_of(residuals)
+    )
+
+
+EQ71 = Claim(
+    id="snap.eq71",
+    source=f"{SOURCE}, Corollary 1, the first equality of eq. 71",
+    statement=(
+        "Range R, after N >> K^2 steps of eq. 26 from zero: e_n - alpha_n = (M-1)/(M-1+exp(M h(N_n))) zeta_n for every "
+        "class n, h standing for the recursion's h*."
+    ),
+    formula=r"e_n-\alpha_n=\frac{M-1}{M-1+\exp(Mh(N_n))}\zeta_n",
+    assumptions=(*THEOREM_5, RANGE_R),
+    judgement=_eq71(continuous=False),
+    absent=outside_range_r,
+    standing=proved(PROOF, "snap.lemma5", hunted=89),
+    source_words=quoted(
+        "appendix D.4, Corollary 1, eq. 71, its first line",
+        "Then for all n in [K], we have",
+        f"{H_STAR} e_n - alpha_n is that after N steps.",
+    ),
+)
+
+EQ71_CONTINUOUS = replace(
+    EQ71,
+    id="snap.eq71.continuous",
+    source=f"{SOURCE}, Corollary 1, the first equality of eq. 71, with the continuous h",
+    statement=EQ71.statement.replace("h standing for the recursion's h*", "with the continuous h of Lemma 6"),
+    judgement=_eq71(continuous=True),
+    instead="With $h^*$ for $h$ it is exact (snap.eq71): $h^*(s)>h(s)$ after every step.",
+    standing=refuted(PROOF, "snap.eq71", severity=Severity.EVERYWHERE, hunted=1, weakest=NO_REFUGE),
+    source_words=corrected("snap.eq71", "The continuous h of Lemma 6 in place of h*."),
+    implications=(
+        Implication(
+            sources=("snap.eq71",),
+            condition="h* is above h after every step",
+            proof=PROOF,
+            verdict=Verdict.VIOLATED,
+            unseen=ROUNDED,
+        ),
+    ),
+)
+
+CLAIMS: tuple[Claim, ...] = (EQ71, EQ71_CONTINUOUS)

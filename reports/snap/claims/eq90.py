@@ -1,0 +1,45 @@
+"""Eq. 90: how large E' is under Assumption 2."""
+
+import numpy as np
+
+from marginaudit.orders.arrays import Floats
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.snap.conditions import ASSUMPTION_2
+from marginaudit.reports.snap.overlap import largest_eigenvalue_of_inverse
+from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.source_words import quoted
+from marginaudit.reports.standing import proved
+
+
+def three_sides(run: ClassRun) -> tuple[Series, Floats]:
+    """The largest |E'_kn|, the largest |lambda_i(E')| and K/(K-1) |lambda_1|, and their upper bounds."""
+    found, (eigenvalue, error) = run.overlap.E_prime, largest_eigenvalue_of_inverse(run)
+    overlap, factor = run.dataset.overlap, run.K / (run.K - 1)
+    scaled = factor * overlap.largest
+    value = np.array([np.abs(found.value).max(), eigenvalue, scaled])
+    bars = np.array([found.error.max() + error, error, 0.0]) + factor * overlap.eigenvalue_error
+    sides = ("the largest |E'_kn|", "the largest |lambda_i(E')|", "|lambda_1|/(1-1/K)")
+    return series(value, radius=bars + FORMULA_ROUNDING * value, label=sides), np.array(
+        [eigenvalue, scaled, 1 / (run.K - 1)]
+    )
+
+
+EQ90 = Claim(
+    id="snap.eq90",
+    source=f"{SOURCE}, Theorem 1's proof, eq. 90",
+    source_words=quoted(
+        "appendix D.5, Theorem 1's proof, eq. 90",
+        "the fact from Lemma 15",
+    ),
+    statement="|E'_kn| <= max |lambda_i(E')| <= |lambda_1|/(1-1/K) <= 1/(K-1).",
+    formula=r"\lvert E'_{kn}\rvert\le\max_i\lvert\lambda_i(E')\rvert\le\frac1{1-1/K}\lvert\lambda_1\rvert"
+    r"\le\frac1{K-1}",
+    assumptions=ASSUMPTION_2,
+    standing=proved(PAGE + "86-snapeq87-snapeq89-snapeq90", "snap.lemma15", hunted=142),
+    judgement=Bounded(measure=lambda run: three_sides(run)[0], upper=lambda run, _: three_sides(run)[1]),
+)
+
+CLAIMS: tuple[Claim, ...] = (EQ90,)

@@ -1,0 +1,180 @@
+"""Lemma 10 of arXiv 2305.16380: the distance of counts from their means."""
+
+from dataclasses import dataclass
+from functools import partial
+from math import ceil, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.arrays import Floats
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import Series, by_formula, series
+from marginaudit.reports.snap.binomial import LEVELS, Integers, Interval, counted, frequencies, outside
+from marginaudit.reports.snap.readings import PAGE
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
+
+PROOF = PAGE + "22-snaplemma10rederived"
+
+LARGE_ENOUGH = "N ln(2/delta) >= 2 (sqrt(2)+1)^2"
+"""Where the second bound of eq. 58 is not below the first."""
+
+LARGEST_N = 10**6
+"""Steps up to which chances are followed; beyond, it is Hoeffding's theorem."""
+
+ENOUGH = 2 * (sqrt(2) + 1) ** 2
+"""sqrt(x/2) + 1 <= sqrt(x) exactly for x of this size on."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Grids of delta, P(n) and N, flat, with the chance that N_n misses eq. 58's first and second interval.
+
+    Attributes
+    ----------
+    delta, N : arrays
+    first, second : arrays
+        The two sides of the chain of eq. 58.
+    misses : of each, value and radius of the chance
+    label : tuple of str
+    """
+
+    delta: Floats
+    N: Integers
+    first: Floats
+    second: Floats
+    misses: tuple[tuple[Floats, Floats], tuple[Floats, Floats]]
+    label: tuple[str, ...]
+
+
+@once_a_run
+def counts(run: ClassRun) -> Counts:
+    """Every delta of `LEVELS`, distinct P(n) and N, with ceil(N P(n)) in rational arithmetic."""
+    exact, N = frequencies(run.dataset), counted(LARGEST_N)
+    middle = np.array([[ceil(int(n) * p) for n in N] for p in exact], dtype=np.float64)
+    shape = (len(LEVELS), len(exact), len(N))
+    delta, p, number = (grid.ravel() for grid in np.meshgrid(LEVELS, [float(p) for p in exact], N, indexing="ij"))
+    center = np.broadcast_to(middle, shape).ravel()
+    evidence = number * np.log(2 / delta)
+    first, second = np.sqrt(evidence / 2) + 1, np.sqrt(evidence)
+    others = np.broadcast_to(np.array([float(1 - p) for p in exact])[:, np.newaxis], shape).ravel()
+    missed = [outside(number, p, Interval.around(center, room), others) for room in (first, second)]
+    label = tuple(
+        f"delta = {d:g}, P(n) = {q:.4g}, N = {n}"
+        for d, q, n in zip(delta.tolist(), p.tolist(), number.tolist(), strict=True)
+    )
+    return Counts(delta, number, first, second, (missed[0], missed[1]), label)
+
+
+def _kept(run: ClassRun, *, enough: bool) -> NDArray[np.bool_]:
+    """All entries, or with ``enough`` those with N ln(2/delta) of `ENOUGH` at least."""
+    found = counts(run)
+    return np.asarray(found.N * np.log(2 / found.delta) >= (ENOUGH if enough else 0.0))
+
+
+def _missed(run: ClassRun, which: int, *, enough: bool) -> Series:
+    found, kept = counts(run), _kept(run, enough=enough)
+    value, radius = found.misses[which]
+    return series(value[kept], radius=radius[kept], label=_labels(found, kept))
+
+
+def _labels(found: Counts, kept: NDArray[np.bool_]) -> tuple[str, ...]:
+    return tuple(name for name, keep in zip(found.label, kept.tolist(), strict=True) if keep)
+
+
+def _first(run: ClassRun, *, enough: bool) -> Series:
+    found, kept = counts(run), _kept(run, enough=enough)
+    return by_formula(found.first[kept], label=_labels(found, kept))
+
+
+def _second(run: ClassRun, _: Floats, *, enough: bool) -> Floats:
+    return np.asarray(counts(run).second[_kept(run, enough=enough)])
+
+
+def _delta(run: ClassRun, _: Floats, *, enough: bool) -> Floats:
+    return np.asarray(counts(run).delta[_kept(run, enough=enough)])
+
+
+def _lemma10(*, enough: bool) -> Parts:
+    return Parts(
+        {
+            "The chance of more than the first bound": Bounded(
+                measure=lambda run: _missed(run, 0, enough=False), upper=partial(_delta, enough=False)
+            ),
+            "The first bound below the second": Bounded(
+                measure=partial(_first, enough=enough), upper=partial(_second, enough=enough)
+            ),
+            "The chance of more than the second bound": Bounded(
+                measure=lambda run: _missed(run, 1, enough=enough), upper=partial(_delta, enough=enough)
+            ),
+        }
+    )
+
+
+OVER = f"The chances are exact, at N from 1 to {LARGEST_N:.0e} and delta from {min(LEVELS):g} to {max(LEVELS):g}."
+
+LEMMA10 = Claim(
+    id="snap.lemma10",
+    source="arXiv 2305.16380, Lemma 10 (eq. 58)",
+    statement=(
+        "With probability at least 1 - delta, |N_n - ceil(N P(n))| <= sqrt((N/2) ln(2/delta)) + 1 < sqrt(N "
+        "ln(2/delta)). " + OVER
+    ),
+    formula=(r"\lvert N_n-\lceil N\mathbb P(n)\rceil\rvert\le\sqrt{\frac N2\ln\frac2\delta}+1<\sqrt{N\ln\frac2\delta}"),
+    assumptions=(),
+    judgement=_lemma10(enough=False),
+    instead=(
+        r"The first bound is true for all $N$ and $\delta$; it is below the second exactly for "
+        r"$N\ln(2/\delta)>2(\sqrt2+1)^2=11.66$: snap.lemma10.rederived (docs/proofs-snap.md)."
+    ),
+    standing=refuted(
+        PROOF,
+        "snap.lemma10.rederived",
+        severity=Severity.CONSTANT,
+        hunted=1,
+        weakest=LARGE_ENOUGH,
+        relied_on_by=("snap.lemma11", "snap.lemma12"),
+        remains="Its first bound is true; with it come explicit constants (snap.lemma10.rederived, "
+        "snap.lemma12.rederived).",
+    ),
+    source_words=quoted(
+        "appendix D.4, Lemma 10, eq. 58",
+        "with probability at least 1 - delta we have |N_n - ceil(NP(n))| <= sqrt((N/2)ln(2/delta)) + 1 < sqrt(N "
+        "ln(2/delta))",
+        "For each class by itself, and for every N and delta.",
+    ),
+    implications=(
+        Implication(
+            sources=("snap.lemma10.rederived",),
+            condition="N = 1, delta = 0.99 is a case of it",
+            proof=PROOF,
+            verdict=Verdict.VIOLATED,
+        ),
+    ),
+)
+
+LEMMA10_REDERIVED = Claim(
+    id="snap.lemma10.rederived",
+    source="docs/proofs-snap.md, for arXiv 2305.16380, Lemma 10",
+    statement=(
+        "With probability at least 1 - delta, |N_n - ceil(N P(n))| <= sqrt((N/2) ln(2/delta)) + 1, and this is at most "
+        f"sqrt(N ln(2/delta)) where {LARGE_ENOUGH}. {OVER}"
+    ),
+    formula=(
+        r"\lvert N_n-\lceil N\mathbb P(n)\rceil\rvert\le\sqrt{\frac N2\ln\frac2\delta}+1\le\sqrt{N\ln\frac2\delta}"
+        r"\quad\text{for }N\ln\frac2\delta\ge2(\sqrt2+1)^2"
+    ),
+    assumptions=(),
+    judgement=_lemma10(enough=True),
+    standing=proved(PROOF, hunted=336),
+    source_words=corrected("snap.lemma10", "The second bound where N ln(2/delta) is large enough for it."),
+)
+
+CLAIMS: tuple[Claim, ...] = (LEMMA10, LEMMA10_REDERIVED)

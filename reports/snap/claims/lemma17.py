@@ -1,0 +1,128 @@
+"""Lemma 17: how far E' is from E."""
+
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+
+from marginaudit.orders.snap.assumptions import dependent
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.judgements import Bounded, Decided
+from marginaudit.reports.series import Series, series
+from marginaudit.reports.snap.overlap import largest_eigenvalue, pairs_of_classes
+from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
+
+PROOF = PAGE + "31-snaplemma17rederived"
+
+BELOW_ONE = "|lambda_1| < 1"
+
+
+def not_below_one(run: ClassRun) -> str | None:
+    """Why |lambda_1| is not below 1, or None."""
+    return None if run.assumption("overlap_below_one").holds else "|lambda_1| is not below 1"
+
+
+def differences(run: ClassRun) -> Series:
+    """|E'_nn' - E_nn'| of all pairs, n' = n among them; the bars also hold the error of |lambda_1| in the bound."""
+    largest, e = largest_eigenvalue(run)
+    difference = run.overlap.E_prime - run.overlap.E
+    moved = 2 * (largest + e) * e / (1 - largest - e) ** 2
+    radius = difference.error.ravel() + moved
+    return series(np.abs(difference.value).ravel(), radius=radius, label=pairs_of_classes(run))
+
+
+def bound(run: ClassRun) -> float:
+    """|lambda_1|^2/(1-|lambda_1|)."""
+    largest, _ = largest_eigenvalue(run)
+    return largest**2 / (1 - largest)
+
+
+LEMMA17_BOUND = Bounded(measure=differences, upper=lambda run, _: np.full(run.K**2, bound(run)))
+
+
+def lambda_1_is_minus_one(run: ClassRun) -> bool:
+    """Whether -1 is an eigenvalue of E as large as any, in exact arithmetic.
+
+    1 + lambda is an eigenvalue of a Gram matrix, so no lambda is below -1, and -1 is one exactly where the classes'
+    attention is linearly dependent. By Perron and Frobenius E >= 0 has no eigenvalue of larger absolute value where
+    the graph of overlapping classes is bipartite: there -lambda is an eigenvalue with lambda.
+    """
+    occurs = (run.dataset.P > 0).astype(float)
+    overlapping = nx.from_numpy_array(occurs @ occurs.T - np.diag(occurs.sum(axis=1)) > 0)
+    if not nx.is_bipartite(overlapping):
+        return False
+    return dependent(run.dataset)
+
+
+def judged(run: ClassRun) -> Finding:
+    """Lemma 17 under its printed condition, lambda_1 < 1 for the eigenvalue lambda_1 of largest absolute value."""
+    assumption = run.assumption("overlap_below_one")
+    if assumption.holds:
+        return LEMMA17_BOUND.judge(run)
+    if lambda_1_is_minus_one(run):
+        return Finding(
+            Verdict.VIOLATED,
+            Evidence.EXACT,
+            detail=(
+                "lambda_1 = -1 is below 1 and no eigenvalue is larger in absolute value, but I + E is singular: there "
+                "is no E', and the bound divides by 0."
+            ),
+            witness={"lambda_1": -1},
+        )
+    witness = assumption.witness or {}
+    if witness.get("undecided"):
+        return Finding(Verdict.INCONCLUSIVE, detail=f"Whether lambda_1 is below 1 is not decided: {dict(witness)}.")
+    return not_applicable(f"lambda_1 is not below 1: {dict(witness)}.", witness)
+
+
+LEMMA17 = Claim(
+    id="snap.lemma17",
+    source=f"{SOURCE}, Lemma 17",
+    source_words=quoted(
+        "appendix D.5, Lemma 17",
+        "If lambda_1 < 1, then |E'_nn' - E_nn'| <= |lambda_1|^2 (1 - |lambda_1|)^{-1}",
+        "lambda_1 is largest in absolute value, and the condition is on it with its sign, as printed.",
+    ),
+    statement=(
+        "Where lambda_1 < 1, every |E'_nn' - E_nn'| is at most |lambda_1|^2/(1-|lambda_1|); lambda_1 is the eigenvalue "
+        "of E of largest absolute value, either one where two of opposite sign are."
+    ),
+    formula=r"\lambda_1\lt 1\ \Rightarrow\ \lvert E'_{nn'}-E_{nn'}\rvert\le"
+    r"\frac{\lvert\lambda_1\rvert^2}{1-\lvert\lambda_1\rvert}",
+    assumptions=(),
+    standing=refuted(
+        PROOF,
+        severity=Severity.ORDINARY,
+        hunted=19,
+        weakest=BELOW_ONE,
+    ),
+    implications=(
+        Implication(sources=("snap.lemma17.rederived",), condition=BELOW_ONE, proof=PROOF, unmet=not_below_one),
+    ),
+    judgement=Decided(judged, LEMMA17_BOUND.kind),
+    instead=(
+        r"The condition is $\lvert\lambda_1\rvert<1$: two classes of the same attention have the eigenvalues $1$ and "
+        "$-1$, and there is no $E'$."
+    ),
+)
+
+REDERIVED = replace(
+    LEMMA17,
+    id="snap.lemma17.rederived",
+    source=f"{SOURCE}, Lemma 17 with its condition re-derived",
+    source_words=corrected(LEMMA17.id, f"{BELOW_ONE}."),
+    statement=f"Where {BELOW_ONE}, every |E'_nn' - E_nn'| is at most |lambda_1|^2/(1-|lambda_1|).",
+    formula=LEMMA17.formula.replace(r"\lambda_1\lt", r"\lvert\lambda_1\rvert\lt", 1),
+    assumptions=("overlap_below_one",),
+    standing=proved(PROOF, "snap.lemma14", hunted=1127),
+    implications=(),
+    judgement=LEMMA17_BOUND,
+    instead="",
+)
+
+CLAIMS: tuple[Claim, ...] = (LEMMA17, REDERIVED)

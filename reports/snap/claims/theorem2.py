@@ -1,0 +1,95 @@
+"""Theorem 2: under eq. 10 distinct tokens gain attention (a), and one that is common loses it (b)."""
+
+from dataclasses import replace
+
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
+from marginaudit.reports.snap.eq10 import AT_THE_TIME, EQ_10, FROM_ZERO, assumption_2_never_met
+from marginaudit.reports.snap.positive_xi import FOR_EVER, positive_along_eq_10
+from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.token_gains import gain, lose, nothing_common, nothing_distinct
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import proved, unsettled
+
+PROOF = PAGE + "77-snaptheorem2distinct-snaptheorem2common-and-snaptheorem3growth"
+
+ONE_COMMON = ("single_common", "distinct_beside_common")
+
+DISTINCT = Claim(
+    id="snap.theorem2.distinct",
+    source=f"{SOURCE}, Theorem 2 (a), eq. 98",
+    source_words=quoted(
+        "section 5, Theorem 2 (a); appendix E, eq. 98",
+        "if Assumption 2 holds, under the self-attention dynamics (Eqn. 10), we have: (a) for any distinct token "
+        "l .. z-dot_ml > 0",
+        AT_THE_TIME,
+    ),
+    statement=(
+        "Under eq. 10 from Z = 0 every distinct token gains, z-dot > 0, at every t > 0 at which attention, as it is "
+        f"then, meets Assumption 2; {EQ_10}."
+    ),
+    formula=r"l\in G_{DT}(n)\ \Rightarrow\ \dot z_{\psi(n)l}=\eta_Zf_{nl}^2\xi_n\gt 0",
+    assumptions=("uniform_classes",),
+    proof_uses=(FAST_DECODER,),
+    standing=proved(PROOF, "snap.theorem1.form.rederived", "snap.lemma16", hunted=7),
+    judgement=gain("Distinct tokens", from_zero=False),
+    absent=lambda run: nothing_distinct(run) or assumption_2_never_met(run),
+)
+
+DISTINCT_FROM_ZERO = replace(
+    DISTINCT,
+    id="snap.theorem2.distinct.from-zero",
+    source=f"{SOURCE}, Theorem 2 (a) with Assumption 2 at Z = 0 alone",
+    source_words=corrected(DISTINCT.id, FROM_ZERO),
+    statement=(
+        "Where Assumption 2 holds at Z = 0, under eq. 10 from there every distinct token gains, z-dot > 0, at every t "
+        f"from 1 to the last that is recorded; {EQ_10}."
+    ),
+    assumptions=THEOREM_5,
+    proof_uses=(),
+    standing=unsettled(FOR_EVER, hunted=11),
+    implications=positive_along_eq_10("72-snaptheorem2distinctfrom-zero-where-71-applies"),
+    judgement=gain("Distinct tokens", from_zero=True),
+    absent=nothing_distinct,
+)
+
+COMMON = Claim(
+    id="snap.theorem2.common",
+    source=f"{SOURCE}, Theorem 2 (b), eq. 100",
+    source_words=quoted(
+        "section 5, Theorem 2 (b); appendix E, eq. 100",
+        "if |G_CT| = 1 and at least one next token .. has at least one distinct token, then .. z-dot_ml < 0",
+        f"The condition is asked under each query under which the common token occurs. {AT_THE_TIME}",
+    ),
+    statement=(
+        "Where one token is common, and under each query under which it occurs some class has a distinct token, under "
+        "eq. 10 from Z = 0 the common token loses there, z-dot < 0, at every t > 0 at which attention, as it is then, "
+        f"meets Assumption 2; {EQ_10}."
+    ),
+    formula=r"\lvert G_{CT}\rvert=1,\ l\in G_{CT}\ \Rightarrow\ "
+    r"\dot z_{ml}=-\eta_Z\sum_{n\in\psi^{-1}(m)}(1-f_{nl}^2)\xi_n\lt 0",
+    assumptions=("uniform_classes", *ONE_COMMON),
+    proof_uses=(FAST_DECODER,),
+    standing=proved(PROOF, "snap.theorem2.distinct", hunted=25),
+    judgement=lose("The common token", from_zero=False),
+    absent=lambda run: nothing_common(run) or assumption_2_never_met(run),
+)
+
+COMMON_FROM_ZERO = replace(
+    COMMON,
+    id="snap.theorem2.common.from-zero",
+    source=f"{SOURCE}, Theorem 2 (b) with Assumption 2 at Z = 0 alone",
+    source_words=corrected(COMMON.id, "Assumption 2 at Z = 0 alone, and then for ever."),
+    statement=(
+        "Where one token is common, under each query under which it occurs some class has a distinct token, and "
+        "Assumption 2 holds at Z = 0, under eq. 10 from there the common token loses, z-dot < 0, at every t > 0; "
+        f"{EQ_10}."
+    ),
+    assumptions=(*THEOREM_5, *ONE_COMMON),
+    proof_uses=(),
+    standing=proved(PAGE + "78-snaptheorem2commonfrom-zero", "snap.theorem1.form.rederived", "snap.lemma16", hunted=18),
+    judgement=lose("The common token", from_zero=True),
+    absent=nothing_common,
+)
+
+CLAIMS: tuple[Claim, ...] = (DISTINCT, DISTINCT_FROM_ZERO, COMMON, COMMON_FROM_ZERO)

@@ -1,0 +1,168 @@
+"""Theorem 3, eq. 12: how much attention the most probable distinct token of a class gains."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.snap import common_tokens, distinct_tokens
+from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
+from marginaudit.reports.judgements import Bounded, Parts
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
+from marginaudit.reports.snap.eq10 import (
+    EQ_10,
+    FROM_ZERO,
+    above_zero,
+    how_long_assumption_2_holds,
+    meets_assumption_2,
+    no_path,
+    rates_along,
+)
+from marginaudit.reports.snap.positive_xi import FOR_EVER, positive_along_eq_10
+from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import proved, unsettled
+from marginaudit.training.snap.limit import Approximation
+
+
+@once_a_run
+def dominating(run: ClassRun, while_assumption_2: bool) -> list[tuple[int, str, int]]:
+    """Each class, its most probable distinct token, and for how many of `rates_along`'s steps its common tokens lose.
+
+    Or for how many they lose and Assumption 2 keeps holding. Classes of which some gain from the start, or that have no
+    distinct token, are left out.
+    """
+    seen, common, own = rates_along(run), set(common_tokens(run.dataset)), distinct_tokens(run.dataset)
+    found = []
+    for n, c in enumerate(run.dataset.classes):
+        if not own[c.next]:
+            continue
+        lost = np.array([run.path.logits.position(n, l) for l in c.support if l in common], dtype=np.int64)  # noqa: E741
+        rate = seen.z_dot(lost)
+        loses = np.asarray((rate.value + rate.error < 0).all(axis=1), dtype=bool).ravel()
+        if while_assumption_2:
+            loses = loses & meets_assumption_2(run)
+        upto = len(loses) if loses.all() else int(np.argmin(loses))
+        if upto:
+            found.append((n, max(own[c.next], key=lambda token: c.probabilities[token]), upto))
+    return found
+
+
+def _gather(run: ClassRun, what: str, while_assumption_2: bool) -> Series:
+    """Of each dominating token: its exponent 2 z, f-dot/f or z-dot, along steps."""
+    seen = rates_along(run)
+    values, bars, steps, label = [], [], [], []
+    for n, l, upto in dominating(run, while_assumption_2):  # noqa: E741
+        i = run.path.logits.position(n, l)
+        if what == "exponent":
+            z, B = seen.path.z[:upto, i], seen.path.B[:upto, n]
+            value, bar = 2 * z.value, 2 * (z.error + B.error)
+        else:
+            rate = _rate(run, n, i, what)[:upto]
+            value, bar = rate.value, rate.error
+        values.append(value)
+        bars.append(bar)
+        steps.append(seen.step[:upto])
+        label += [f"{l} of {run.dataset.next_tokens[n]}"] * upto
+    if not values:
+        return series([], radius=0, step=np.array([], dtype=np.int64))
+    return series(np.concatenate(values), radius=np.concatenate(bars), step=np.concatenate(steps), label=tuple(label))
+
+
+def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
+    """eta_Z times z-dot of a pair, or f-dot/f = z-dot minus the mean of z-dot over f_n^2, at each step."""
+    seen, logits, c = rates_along(run), run.path.logits, run.dataset.classes[n]
+    own = np.array([logits.position(n, l) for l in c.support], dtype=np.int64)  # noqa: E741
+    column = [run.dataset.contextual.index(l) for l in c.support]  # noqa: E741
+    value, error = [], []
+    for rate in seen.found:
+        f, z_dot = rate.f[n, column], rate.z_dot
+        found = z_dot[i] if what == "z" else z_dot[i] - (f * f * z_dot[own]).sum()
+        value.append(float(run.eta_Z * found.value))
+        error.append(float(run.eta_Z * found.error * (1 + FORMULA_ROUNDING)))
+    return Approximation(np.array(value), np.array(error))
+
+
+def _growths(run: ClassRun, while_assumption_2: bool, share: bool) -> NDArray[np.float64]:
+    """2 B_n, or 2 f_nl0(0)^2 B_n, at the entries of `_gather`."""
+    seen, found = rates_along(run), []
+    for n, l, upto in dominating(run, while_assumption_2):  # noqa: E741
+        f = run.dataset.overlap.F[run.dataset.contextual.index(l), n] if share else 1.0
+        found.append(2 * f**2 * seen.path.B.value[:upto, n])
+    return np.concatenate(found)
+
+
+def eq_12(*, while_assumption_2: bool) -> Parts:
+    """Both bounds on chi of the dominating token, and that z and f of it increase."""
+    return Parts(
+        {
+            "ln chi": Bounded(
+                measure=lambda run: _gather(run, "exponent", while_assumption_2),
+                upper=lambda run, _: _growths(run, while_assumption_2, share=False),
+                lower=lambda run, _: _growths(run, while_assumption_2, share=True),
+            ),
+            "z": Bounded(measure=lambda run: _gather(run, "z", while_assumption_2), lower=above_zero),
+            "f": Bounded(measure=lambda run: _gather(run, "f", while_assumption_2), lower=above_zero),
+        },
+        note=how_long_assumption_2_holds,
+    )
+
+
+def unseen(run: ClassRun) -> str | None:
+    """Why eq. 10 says nothing of the run, or None.
+
+    Raises
+    ------
+    BeyondTheRun
+        See `no_path`; of which classes the statement speaks is seen on the path alone.
+    """
+    try:
+        return no_path(run)
+    except NotFollowed as fault:
+        raise BeyondTheRun(str(fault)) from fault
+
+
+GROWTH = Claim(
+    id="snap.theorem3.growth",
+    source=f"{SOURCE}, Theorem 3, eq. 12",
+    source_words=quoted(
+        "section 5, Theorem 3, eq. 12; appendix E",
+        "both z_{ml_0}(t) and f_{nl_0}(t) are monotonously increasing over t, and e^{2f_{nl_0}^2(0)B_n(t)} <= "
+        "chi_{l_0}(t) <= e^{2B_n(t)}",
+        "For as long as every common token of the class loses, class by class, and Assumption 2 keeps holding. At "
+        "Z = 0 the dominant token is the one with the largest P(l|n).",
+    ),
+    statement=(
+        "Let l_0 have the largest P(l|n) of n's distinct tokens, and let n's common tokens lose. Under eq. 10 from z = "
+        "0, z and f_n of l_0 increase, and exp(2 f_nl0(0)^2 B_n) <= chi_l0 <= exp(2 B_n), B_n = eta_Z int xi_n; "
+        f"{EQ_10}. Judged, class by class, for as long as its common tokens lose and attention meets Assumption 2."
+    ),
+    formula=r"e^{2f_{nl_0}^2(0)B_n(t)}\le\chi_{l_0}(t)\le e^{2B_n(t)}",
+    assumptions=(*THEOREM_5, "dominant_distinct"),
+    proof_uses=(FAST_DECODER,),
+    standing=proved(
+        PAGE + "77-snaptheorem2distinct-snaptheorem2common-and-snaptheorem3growth",
+        "snap.theorem2.distinct",
+        "snap.theorem3.gain",
+        hunted=18,
+    ),
+    judgement=eq_12(while_assumption_2=True),
+    absent=unseen,
+)
+
+GROWTH_FROM_ZERO = replace(
+    GROWTH,
+    id="snap.theorem3.growth.from-zero",
+    source=f"{GROWTH.source}, with Assumption 2 at Z = 0 alone",
+    source_words=corrected(GROWTH.id, FROM_ZERO),
+    statement=GROWTH.statement.replace("lose and attention meets Assumption 2", "lose, to the last recorded t"),
+    proof_uses=(),
+    standing=unsettled(FOR_EVER, hunted=22),
+    implications=positive_along_eq_10("75-snaptheorem3growthfrom-zero-where-71-applies"),
+    judgement=eq_12(while_assumption_2=False),
+)
+
+CLAIMS: tuple[Claim, ...] = (GROWTH, GROWTH_FROM_ZERO)

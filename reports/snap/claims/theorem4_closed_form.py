@@ -1,0 +1,121 @@
+"""Theorem 4's closed form of B, eq. 129."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.judgements import Equal
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.snap import readings
+from marginaudit.reports.snap.common_token import (
+    ASSUMPTIONS,
+    C0,
+    LOWER_LIMIT,
+    NO_OFFSET,
+    OFFSET,
+    PRINTED,
+    along,
+    no_offset,
+    no_overlap,
+    outside,
+    some_offset,
+)
+from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.attention import turned
+
+PROOF = PAGE + "44-snaptheorem4closed-formrederived"
+
+
+def closed_form(run: ClassRun, *, printed: bool) -> Series:
+    """ln(C0 + 4 Gamma)/4, with Gamma = (eta_Z/eta_Y) K (M-1)^2 h^2/2, or that from its value at t = 0 on."""
+    found = turned(run.steps, run.K, run.M, run.eta_Y, run.eta_Z) * (4 / C0(run))
+    value = np.log1p(found.value) / 4
+    bars = found.error / (1 + found.value) / 4 + FORMULA_ROUNDING * value
+    start, off = (np.log(C0(run)) / 4, FORMULA_ROUNDING) if printed else (0.0, 0.0)  # C0 is off by that, relative
+    return series(value + start, radius=bars + off * (1 + abs(start)), step=run.steps)
+
+
+CLOSED_FORM = Claim(
+    id="snap.theorem4.closed-form",
+    source=f"{SOURCE}, Theorem 4's proof, eq. 129",
+    source_words=quoted(
+        "appendix F, eq. 129",
+        "regardless of the specific form of h(t): B_n(t) = (1/4)ln(C_0 + 2(eta_Z/eta_Y)K(M-1)^2 h^2(t/K))",
+        f"C0 is rho_0^4/K with the rho_0 that snap.eq13 has. {readings.RANGE_R} (Remark 3).",
+    ),
+    statement=(
+        "Under eq. 13's ODE from z = 0, B_n(t) = ln(C0 + 2 (eta_Z/eta_Y) K (M-1)^2 h^2(t/K))/4. The ODE is integrated "
+        "numerically with gamma(t) of h(t/K)."
+    ),
+    formula=r"B_n(t)=\frac14\ln\left(C_0+2\frac{\eta_Z}{\eta_Y}K(M-1)^2h^2(t/K)\right)",
+    assumptions=PRINTED,
+    standing=refuted(
+        PROOF,
+        "snap.theorem4.closed-form.rederived",
+        severity=Severity.CONSTANT,
+        hunted=1,
+        weakest=NO_OFFSET,
+        relied_on_by=(
+            "snap.theorem4.scan",
+            "snap.theorem4.snap",
+            "snap.theorem4.growth",
+            "snap.theorem4.ends",
+            "snap.eq132",
+            "snap.eq133",
+        ),
+        remains="All is ln(C0)/4 less: snap.theorem4.scan.rederived, snap.theorem4.snap.rederived; late B has room for "
+        "that.",
+    ),
+    implications=(
+        Implication(
+            sources=("snap.theorem4.closed-form.rederived",),
+            condition=OFFSET,
+            proof=PROOF,
+            unmet=no_offset,
+            verdict=Verdict.VIOLATED,
+            unseen=readings.ROUNDED,
+        ),
+        Implication(
+            sources=("snap.theorem4.closed-form.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset
+        ),
+    ),
+    judgement=Equal(
+        measure=lambda run: along(run, run.steps.astype(float)),
+        expected=lambda run: closed_form(run, printed=True),
+        note=lambda run: f"C0 = {C0(run):.6g}; at t = 0 B_n is 0, and ln(C0)/4 is {np.log(C0(run)) / 4:.4g}.",
+    ),
+    absent=outside,
+    instead=(
+        r"Eq. 124 leaves out the lower limit of its integral, $\ln(C_0)/4$: "
+        r"$B_n(t)=\frac14\ln(1+2(\eta_Z/\eta_Y)K(M-1)^2h^2(t/K)/C_0)$ (snap.theorem4.closed-form.rederived)."
+    ),
+)
+
+CLOSED_FORM_REDERIVED = replace(
+    CLOSED_FORM,
+    id="snap.theorem4.closed-form.rederived",
+    source=f"{SOURCE}, eq. 129 with the lower limit of eq. 124",
+    source_words=corrected(CLOSED_FORM.id, LOWER_LIMIT),
+    statement=CLOSED_FORM.statement.replace(
+        "ln(C0 + 2 (eta_Z/eta_Y) K (M-1)^2 h^2(t/K))/4", "ln(1 + 2 (eta_Z/eta_Y) K (M-1)^2 h^2(t/K)/C0)/4"
+    ),
+    formula=r"B_n(t)=\frac14\ln\left(1+\frac{2}{C_0}\frac{\eta_Z}{\eta_Y}K(M-1)^2h^2(t/K)\right)",
+    assumptions=ASSUMPTIONS,
+    standing=proved(PROOF, hunted=7),
+    implications=(),
+    judgement=Equal(
+        measure=lambda run: along(run, run.steps.astype(float)),
+        expected=lambda run: closed_form(run, printed=False),
+        note=lambda run: f"C0 = {C0(run):.6g}.",
+    ),
+    absent=no_overlap,
+    instead="",
+)
+
+CLAIMS: tuple[Claim, ...] = (CLOSED_FORM, CLOSED_FORM_REDERIVED)

@@ -1,0 +1,113 @@
+"""Theorem 4's values of B where the scan ends and where the snap begins."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from marginaudit.orders.arrays import Floats
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.series import FORMULA_ROUNDING, Series
+from marginaudit.reports.snap import readings
+from marginaudit.reports.snap.common_token import (
+    ALL_OF_IT,
+    ASSUMPTIONS,
+    C0,
+    LOWER_LIMIT,
+    NO_OFFSET,
+    PRINTED,
+    along,
+    eq_14,
+    near_one,
+    no_overlap,
+    outside,
+)
+from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.two_stages import scaled_time
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
+
+PROOF = PAGE + "88-snaptheorem4growthrederived-snaptheorem4endsrederived"
+
+OFF = Fraction(116, 100)
+"""Of C0 or 1/C0, from which on the printed formulas are outside their range."""
+
+
+def at_ends(run: ClassRun) -> Series:
+    """B(t_0'), B(t_0)."""
+    found = along(run, np.array([run.transition, run.snap_start]))
+    start = FORMULA_ROUNDING * (1 + abs(np.log(C0(run))))
+    return replace(found, radius=found.radius + start, label=("t_0'", "t_0"))
+
+
+def between_ends(*, printed: bool) -> Bounded:
+    """M h(t_0'/K) is from ln M - 1 + 1/M to ln M; M h(t_0/K) from ln(My/2) to ln(My), y = 2 (1+omega_1) ln M."""
+
+    def logits(run: ClassRun, t: Floats, half: float) -> Floats:
+        L, y = np.log(run.M), scaled_time(run, t)[1]
+        return np.array([L - (1 - 1 / run.M) * (half < 1), np.log(half * run.M * y)])
+
+    return Bounded(
+        measure=at_ends,
+        lower=lambda run, t: eq_14(run, logits(run, t, 0.5), printed=printed),
+        upper=lambda run, t: eq_14(run, logits(run, t, 1.0), printed=printed),
+    )
+
+
+STATEMENT = (
+    "Under eq. 13's ODE, nu = eta_Y/eta_Z: B_n(t_0') = ln({start} + 2 K (M-1)^2/(M^2 nu{over}) ln^2 M)/4 and B_n(t_0) "
+    "= ln({start} + 2 K (M-1)^2/(M^2 nu{over}) ln^2(2 (1+omega_1) M ln M))/4, M h taken as all that its 1 + o(1) can "
+    "be."
+)
+
+ENDS = Claim(
+    id="snap.theorem4.ends",
+    source=f"{SOURCE}, Theorem 4's proof, B(t_0') and B(t_0)",
+    source_words=quoted(
+        "appendix F, below eqs. 130 and 131",
+        "From this we know B_n(t_0) = .. just depends on K, M and nu",
+        f"nu is eta_Y/eta_Z. {ALL_OF_IT} {readings.RANGE_R} (Remark 3).",
+    ),
+    statement=STATEMENT.format(start="C0", over=""),
+    formula=r"B_n(t_0')=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2M\right),\quad "
+    r"B_n(t_0)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2(2(1+\omega_1)M\ln M)\right)",
+    assumptions=PRINTED,
+    standing=refuted(PROOF, "snap.theorem4.ends.rederived", severity=Severity.CONSTANT, hunted=1, weakest=NO_OFFSET),
+    implications=(
+        Implication(
+            sources=("snap.theorem4.ends.rederived",),
+            condition=f"C0 or 1/C0 is above {float(OFF)}",
+            proof=PROOF,
+            unmet=near_one(lambda _: OFF),
+            verdict=Verdict.VIOLATED,
+            unseen=readings.ROUNDED,
+        ),
+    ),
+    judgement=between_ends(printed=True),
+    absent=outside,
+    instead=(
+        r"What is printed is $\ln(C_0)/4$ too much, which eq. 124 leaves out (snap.theorem4.ends.rederived); so $B$ at "
+        r"$t_0$ depends on $C_0$ beside $K$, $M$ and $\nu$."
+    ),
+)
+
+ENDS_REDERIVED = replace(
+    ENDS,
+    id="snap.theorem4.ends.rederived",
+    source=f"{ENDS.source}, with the lower limit of eq. 124",
+    source_words=corrected(ENDS.id, LOWER_LIMIT),
+    statement=STATEMENT.format(start="1", over=" C0"),
+    formula=ENDS.formula.replace("C_0+", "1+").replace(r"M^2\nu", r"M^2\nu C_0"),
+    assumptions=ASSUMPTIONS,
+    standing=proved(PROOF, "snap.theorem4.scan.rederived", "snap.theorem4.snap.rederived", hunted=7),
+    implications=(),
+    judgement=between_ends(printed=False),
+    absent=no_overlap,
+    instead="",
+)
+
+CLAIMS: tuple[Claim, ...] = (ENDS, ENDS_REDERIVED)

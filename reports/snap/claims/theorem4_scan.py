@@ -1,0 +1,158 @@
+"""Theorem 4, eq. 14: B while attention scans."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from marginaudit.reports.claim import BeyondTheRun, Claim
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.judgements import HiddenConstant, Parts
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.snap import readings
+from marginaudit.reports.snap.common_token import (
+    ALL_OF_IT,
+    ASSUMPTIONS,
+    C0,
+    LOWER_LIMIT,
+    NO_OFFSET,
+    PRINTED,
+    between_eq_14,
+    exact_inverse_C0,
+    gap,
+    no_offset,
+    no_overlap,
+    outside,
+    scan_from_first_step,
+    scan_times,
+    some_offset,
+)
+from marginaudit.reports.snap.overlap import BITS
+from marginaudit.reports.snap.readings import PAGE, SOURCE
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.verdict import Verdict
+
+PROOF = PAGE + "45-snaptheorem4scanrederived-snaptheorem4snaprederived"
+
+FARTHEST_LOG, MOST_LOG = 1e12, 1e98
+"""The ln M up to which B is swept, at least and at most."""
+
+
+def scan_constants(run: ClassRun) -> Series:
+    """The largest B/ln t over 2 <= t < t_0', along ln M, by snap.theorem4.closed-form.rederived.
+
+    B is ln(1 + A (c x)^2)/4, which is about A x^2/4 while that is small, so that no constant shows before x is beyond
+    A^{-1/2}; half of the sweep, on its logarithmic scale, goes there. With L = ln M and c = 1 - 1/M, x = M h solves
+    exp(x-L) + c x = y + exp(-L): concave in x's inverse, and Newton's method comes from above, x = y/c.
+
+    Raises
+    ------
+    BeyondTheRun
+        A is so small that float64 has no such x.
+    """
+    A = 2 * run.eta_Z / run.eta_Y * run.K / C0(run)
+    if not A * MOST_LOG**1.5 > 1:
+        raise BeyondTheRun(f"with eta_Z/eta_Y = {run.eta_Z / run.eta_Y:.3g} B grows too slowly for a constant to show")
+    vocabularies = np.geomspace(np.log(1000), min(MOST_LOG, max(FARTHEST_LOG, 100 / A / A)), 121)
+    L = vocabularies[:, np.newaxis]
+    first = 2 * run.eta_Y / run.K
+    y = first * np.maximum(L / first, 1) ** np.linspace(0, 1, 60)
+    c = -np.expm1(-L)
+    x = np.minimum(y / c, L)
+    for _ in range(60):
+        power = np.exp(np.minimum(x - L, 0.0))  # x <= L; beyond L = 1e16 rounding alone takes it farther
+        x = x - (power - np.exp(-L) + c * x - y) / (power + c)
+    B = np.log1p(A * (c * x) ** 2) / 4
+    value = (B / np.log(y * run.K / run.eta_Y)).max(axis=1)
+    return series(value, radius=4 * FORMULA_ROUNDING * value, step=vocabularies, clock="ln M")
+
+
+SLOWLY = HiddenConstant(measure=scan_constants, shape=lambda run, L: np.ones(len(L)))
+
+
+def in_scan(*, printed: bool) -> Parts:
+    """Eq. 14 with M h from y - (exp(y)-1)/M to y, y = eta_Y t/K, and B = O(ln t)."""
+    bounds = between_eq_14(
+        scan_from_first_step if printed else scan_times,
+        lambda M, y: y - np.expm1(y) / M,
+        lambda _, y: y,
+        printed=printed,
+    )
+    return Parts({"Eq. 14": bounds, "B = O(ln t)": SLOWLY}, note=gap)
+
+
+def no_offset_in_scan(run: ClassRun) -> str | None:
+    """Why eq. 14 is not seen to be false at t = K, or None; in ball arithmetic.
+
+    There exp(4B) = 1 + A x^2 with y = eta_Y and x = M h(1), which is the fixed point of (M y + 1 - exp(x))/(M-1).
+    """
+    import flint
+    from flint import arb, fmpq
+
+    if reason := no_offset(run):
+        return reason
+    inverse, K, M = exact_inverse_C0(run), run.K, run.M
+    with flint.ctx.workprec(BITS):
+        one, y = arb(1), arb(run.eta_Y)
+        C_0 = one / arb(fmpq(inverse.numerator, inverse.denominator))
+        A = 2 * K * (1 - one / M) ** 2 / C_0 * arb(run.eta_Z) / y
+        x = y / 2 + arb(0, run.eta_Y)  # 0 <= x <= y
+        for _ in range(BITS):
+            x = (M * y + 1 - x.exp()) / (M - 1)
+        least, most = (C_0 * (1 + A * end**2) for end in (y - (y.exp() - 1) / M, y))
+        seen = 1 + A * x**2 < least or 1 + A * x**2 > most
+    return None if seen else "C0 is too near 1 for eq. 14 to be false at t = K"
+
+
+STATEMENT = (
+    "Under eq. 13's ODE, for {first}t < t_0' = K ln M/eta_Y: B_n(t) = "
+    "ln({start} + 2 (M-1)^2 eta_Y eta_Z t^2/(K M^2{over}))/4, the (1+o(1)) of h taken as all that it can be there, "
+    "from 1 - (exp(y)-1)/(M y) to 1 with y = eta_Y t/K; and B_n = O(ln t), t >= 2, with one constant for every M."
+)
+
+SCAN = Claim(
+    id="snap.theorem4.scan",
+    source=f"{SOURCE}, Theorem 4, eq. 14, attention scanning",
+    source_words=quoted(
+        "section 6, Theorem 4, eq. 14; appendix F, eq. 130",
+        "B_n(t) = (1/4)ln(C_0 + (2(M-1)^2/(KM^2))eta_Y eta_Z t^2) .. t < t'_0 := K ln(M)/eta_Y .. = O(ln t)",
+        f"{ALL_OF_IT} {readings.RANGE_R}, and t/K >= 1 (Remark 3).",
+    ),
+    statement=STATEMENT.format(first="K <= ", start="C0", over=""),
+    formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2(M-1)^2}{KM^2}\eta_Y\eta_Zt^2\right)=O(\ln t),\qquad "
+    r"K\le t\lt t_0'=\frac{K\ln M}{\eta_Y}",
+    assumptions=PRINTED,
+    standing=refuted(PROOF, "snap.theorem4.scan.rederived", severity=Severity.CONSTANT, hunted=1, weakest=NO_OFFSET),
+    implications=(
+        Implication(
+            sources=("snap.theorem4.scan.rederived",),
+            condition="eq. 14 is off at t = K",
+            proof=PROOF,
+            unmet=no_offset_in_scan,
+            verdict=Verdict.VIOLATED,
+            unseen=readings.ROUNDED,
+        ),
+        Implication(sources=("snap.theorem4.scan.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset),
+    ),
+    judgement=in_scan(printed=True),
+    absent=outside,
+    instead=(r"What is printed is $\ln(C_0)/4$ too much, which eq. 124 leaves out (snap.theorem4.scan.rederived)."),
+)
+
+SCAN_REDERIVED = replace(
+    SCAN,
+    id="snap.theorem4.scan.rederived",
+    source=f"{SCAN.source}, with the lower limit of eq. 124",
+    source_words=corrected(SCAN.id, LOWER_LIMIT),
+    statement=STATEMENT.format(first="", start="1", over=" C0"),
+    formula=SCAN.formula.replace(r"C_0+\frac{2(M-1)^2}{KM^2}", r"1+\frac{2(M-1)^2}{KM^2C_0}").replace(r"K\le t", "t"),
+    assumptions=ASSUMPTIONS,
+    standing=proved(PROOF, "snap.theorem4.closed-form.rederived", "snap.lemma9.scan.rederived", hunted=8),
+    implications=(),
+    judgement=in_scan(printed=False),
+    absent=no_overlap,
+    instead="",
+)
+
+CLAIMS: tuple[Claim, ...] = (SCAN, SCAN_REDERIVED)

@@ -1,0 +1,183 @@
+"""Section 6: one common token and one query, C0 = rho_0^4/K, and B along eq. 13's ODE."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import scipy  # its subpackages load when first used
+
+from marginaudit.orders.arrays import Floats
+from marginaudit.orders.snap import SequenceClasses, common_tokens
+from marginaudit.reports.claim import BeyondTheRun, NotFollowed
+from marginaudit.reports.judgements import Bounded, Threshold
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.snap.conditions import RANGE_R, one_class, outside_range_r
+from marginaudit.reports.snap.overlap import overlap_squared
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.two_stages import beyond_steps, scaled_time
+from marginaudit.reports.snap.two_stages import scan_times as whole_scan
+from marginaudit.training.snap.attention import follow_common, snap_start
+from marginaudit.training.snap.attention.solver import NotIntegrated
+from marginaudit.training.snap.limit import Approximation, gamma
+
+ASSUMPTIONS = ("uniform_classes", "single_common", "single_query")
+"""Section 6: one common token, every next token has the same query."""
+
+PRINTED = (*ASSUMPTIONS, RANGE_R)
+"""Theorem 4 stands on Lemma 9, and so in range R, see `outside`."""
+
+LOWER_LIMIT = "ln((C0 + 4 Gamma)/C0) in place of ln(C0 + 4 Gamma), the integral of eq. 124 from 0 on."
+"""The correction in the re-derived statements."""
+
+ALL_OF_IT = "h = (1+o(1)) .. is taken as all that it can be at that t."
+"""How h is read in Theorem 4."""
+
+FASTEST_KNOWN = 1e-4
+"""Up to which the time where gamma is largest is found, relative."""
+
+OFFSET = "C0 is not 1"
+
+NO_OFFSET = "C0 = 1"
+"""There ln(C0)/4, which the printed formulas have too much, vanishes."""
+
+
+def mean_square(data: SequenceClasses) -> float:
+    """rho_0^-4 where Z = 0: the mean of (f_n^T f_n')^2 over pairs of classes."""
+    return float((data.overlap.E**2).sum() / (data.K * (data.K - 1)))
+
+
+def C0(run: ClassRun) -> float:
+    """rho_0^4/K."""
+    return 1 / (run.K * mean_square(run.dataset))
+
+
+def no_overlap(run: ClassRun) -> str | None:
+    """Why there is no rho_0, or None; else see `beyond_steps`.
+
+    Raises
+    ------
+    NotFollowed
+        Overlaps are so weak that their squares are no float64.
+    """
+    if not common_tokens(run.dataset):
+        return "No two classes share a token: there is no rho_0."
+    reason = beyond_steps(run)
+    if reason is None and not mean_square(run.dataset) > np.finfo(np.float64).tiny:
+        raise NotFollowed("overlaps are so weak that float64 does not have their squares")
+    return reason
+
+
+def outside(run: ClassRun) -> str | None:
+    """Why Theorem 4 says nothing of the run, or None; see `no_overlap`."""
+    return outside_range_r(run) or no_overlap(run)
+
+
+def exact_inverse_C0(run: ClassRun) -> Fraction:
+    """1/C0 of two classes or more."""
+    pairs = list(combinations(range(run.K), 2))
+    return run.K * sum((overlap_squared(run, n, k) for n, k in pairs), Fraction(0)) / len(pairs)
+
+
+def no_offset(run: ClassRun) -> str | None:
+    """Why C0 is not seen to be other than 1, or None; in rational arithmetic."""
+    return one_class(run) or (NO_OFFSET if exact_inverse_C0(run) == 1 else None)
+
+
+def some_offset(run: ClassRun) -> str | None:
+    """Why C0 is not 1, or None; in rational arithmetic."""
+    return None if no_offset(run) == NO_OFFSET else OFFSET
+
+
+def near_one(least: Callable[[int], Fraction]) -> Callable[[ClassRun], str | None]:
+    """Why neither C0 nor 1/C0 is above a number that M gives, or None; in rational arithmetic."""
+
+    def unmet(run: ClassRun) -> str | None:
+        inverse = Fraction(0) if one_class(run) else exact_inverse_C0(run)
+        if not inverse:
+            return "the classes share no token"
+        return None if max(inverse, 1 / inverse) > least(run.M) else "C0 is near 1"
+
+    return unmet
+
+
+@once_a_run
+def growth(run: ClassRun, times: tuple[float, ...], of_Y: float = 1.0, of_Z: float = 1.0) -> Approximation:
+    """B at increasing times along eq. 13 as printed, integrated numerically at parts of the step sizes."""
+    try:
+        return follow_common(times, C0(run), run.K, run.M, of_Y * run.eta_Y, of_Z * run.eta_Z).B
+    except NotIntegrated as reason:
+        raise BeyondTheRun(str(reason)) from reason
+
+
+def along(run: ClassRun, times: Floats) -> Series:
+    """B along eq. 13."""
+    found = growth(run, tuple(times.tolist()))
+    return series(found.value, radius=found.error, step=times)
+
+
+def scan_times(run: ClassRun) -> Floats:
+    """The recorded steps t < t_0', and times up to there."""
+    t = whole_scan(run)
+    return t[t < run.transition]
+
+
+def scan_from_first_step(run: ClassRun) -> Floats:
+    """`scan_times` from t = K on, where h is at 1."""
+    t = scan_times(run)
+    return np.unique(np.concatenate([[float(run.K)], t[t >= run.K]]))
+
+
+def eq_14(run: ClassRun, logit: Floats, *, printed: bool) -> Floats:
+    """Eq. 14 at M h: from ln(C0)/4 on, or from 0."""
+    factor = 2 * run.K * ((run.M - 1) / run.M) ** 2 * run.eta_Z / run.eta_Y
+    start = np.log(C0(run)) / 4 if printed else 0.0
+    return np.asarray(start + np.log1p(factor * logit**2 / C0(run)) / 4)
+
+
+def between_eq_14(
+    times: Callable[[ClassRun], Floats],
+    low: Callable[[float, Floats], Floats],
+    high: Callable[[float, Floats], Floats],
+    *,
+    printed: bool,
+) -> Bounded:
+    """B between eq. 14 with the least and the greatest that its M h = (1+o(1)) .. stands for, from M and eta_Y t/K.
+
+    The error of C0 is part of B's error bar.
+    """
+
+    def measure(run: ClassRun) -> Series:
+        found = along(run, times(run))
+        return replace(found, radius=found.radius + FORMULA_ROUNDING) if printed else found
+
+    return Bounded(
+        measure=measure,
+        lower=lambda run, t: eq_14(run, low(run.M, scaled_time(run, t)), printed=printed),
+        upper=lambda run, t: eq_14(run, high(run.M, scaled_time(run, t)), printed=printed),
+        threshold=lambda run: Threshold(float(times(run)[0])),
+    )
+
+
+def fastest(run: ClassRun, of_Y: float) -> float:
+    """The time at which gamma is largest, at a part of eta_Y."""
+    eta_Y = of_Y * run.eta_Y
+    found = scipy.optimize.minimize_scalar(
+        lambda log: -float(gamma(np.exp(log), run.K, run.M, eta_Y).value),
+        bounds=(np.log(run.K / eta_Y) - 5, np.log(snap_start(run.K, run.M, eta_Y))),
+        method="bounded",
+        options={"xatol": FASTEST_KNOWN / 10},
+    )
+    return float(np.exp(found.x))
+
+
+def gap(run: ClassRun) -> str:
+    """How B grows between the phases, of which the theorem says nothing."""
+    early, late = run.transition, run.snap_start
+    B = growth(run, (early, late)).value
+    return (
+        f"C0 = {C0(run):.6g}. Between t_0' = {early:.4g} and t_0 = {late:.4g}, of which it says nothing, B goes from "
+        f"{B[0]:.6g} to {B[1]:.6g}; gamma is largest at t = {fastest(run, 1.0):.4g}."
+    )

@@ -1,0 +1,104 @@
+"""Conditions on a run that many statements of arXiv 2305.16380 share: step sizes, length, a growth h, an E'."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.snap.assumptions import MUCH_GREATER
+from marginaudit.reports.claim import BeyondTheRun, NotFollowed, ProofCondition
+from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.training.snap.limit.level import LARGEST_RATE
+
+ASSUMPTION_2 = ("wide_vocabulary", "small_overlap", "spread_overlap")
+
+THEOREM_5 = (*ASSUMPTION_2, "uniform_classes")
+
+RANGE_R = "large_vocabulary"
+"""M >> 100; the rest of range R is on the step size, see `outside_range_r`."""
+
+
+def fast_decoder(run: ClassRun) -> bool:
+    """Assumption 1 (c): Y learns much faster than Z, eta_Y >> eta_Z."""
+    return run.eta_Y >= MUCH_GREATER * run.eta_Z
+
+
+FAST_DECODER = ProofCondition(f"Assumption 1 (c), eta_Y >> eta_Z: {MUCH_GREATER} times or more", fast_decoder)
+"""Of statements on eq. 10, which is derived with Y learned while Z stands still."""
+
+
+def least_rate(M: float) -> float:
+    """10 M^-0.99, from which on eta_Y is in range R."""
+    return float(MUCH_GREATER * M**-0.99)
+
+
+def outside_range_r(run: ClassRun) -> str | None:
+    """Why the step size is not in range R, M^-0.99 << eta_Y < 1, or None."""
+    least = least_rate(run.M)
+    if least <= run.eta_Y < 1:
+        return None
+    return f"Range R: eta_Y = {run.eta_Y:.4g} is not from {MUCH_GREATER} M^-0.99 = {least:.4g} to below 1."
+
+
+def ratios(run: ClassRun) -> str:
+    """How much greater the run is than the statements ask for."""
+    K, M = run.K, run.M
+    return f"M/K^2 = {M / K**2:.4g}, eta_Y M^0.99 = {run.eta_Y * M**0.99:.4g}; t/K^2 is from {MUCH_GREATER} on."
+
+
+def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
+    """At most ``most`` of the recorded steps t >> K^2, the last among them.
+
+    Raises
+    ------
+    BeyondTheRun
+        There is none, or eta_Y is larger than float64 can follow.
+    """
+    if run.eta_Y > LARGEST_RATE:
+        raise BeyondTheRun(f"after one step M h* is eta_Y = {run.eta_Y:.4g}, and exp of it is beyond float64")
+    least = MUCH_GREATER * run.K**2
+    late = np.unique(run.steps[run.steps >= least])
+    if not len(late):
+        raise BeyondTheRun(f"the statement speaks from t = {MUCH_GREATER} K^2 = {least} on, and no such t is recorded")
+    chosen = evenly(len(late), most)
+    return np.asarray(late[chosen], dtype=np.int64)
+
+
+def no_growth(run: ClassRun) -> str | None:
+    """Why h of Lemmas 5 to 12 is not defined, or None.
+
+    Raises
+    ------
+    NotFollowed
+        Eta_Y is beyond what float64 can follow.
+    """
+    if run.M < 2:
+        return "M is below 2, and h is not defined."
+    if run.eta_Y > LARGEST_RATE:
+        raise NotFollowed(f"with eta_Y above {LARGEST_RATE:g}, exp(M h*) leaves float64 in the first step")
+    return None
+
+
+def no_recorded_growth(run: ClassRun) -> str | None:
+    """Why nothing is said of h at the recorded steps, or None.
+
+    Raises
+    ------
+    BeyondTheRun
+        No step was recorded, or see `no_growth`.
+    """
+    if run.M >= 2 and not len(run.steps):
+        raise BeyondTheRun("no step from 1 on was recorded")
+    return no_growth(run)
+
+
+def one_class(run: ClassRun) -> str | None:
+    """Why there are no two classes, or None."""
+    return None if run.K >= 2 else "there is one class"
+
+
+def no_inverse(run: ClassRun) -> str | None:
+    """Why there is no E', or None."""
+    try:
+        run.dataset.overlap.E_prime, run.overlap  # noqa: B018
+    except ValueError:
+        return "The f_n are linearly dependent, as far as float64 can tell, and there is no E'."
+    return None

@@ -1,0 +1,98 @@
+"""Quantiles over many seeds of SGD, with bounds from the exact binomial law."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike, NDArray
+
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import Series, series
+from marginaudit.reports.snap.conditions import late_steps
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.training.snap.limit import Approximation, Fluctuation, class_counts
+
+DELTAS = (0.1, 0.01)
+"""Failing probabilities at which statements about chance are audited."""
+
+DOUBT = 0.001
+"""The probability that a bound on a quantile is on the wrong side."""
+
+RECORDS = 24
+
+NUMBERS = 2_000_000
+"""Counts that are drawn, at most."""
+
+Law = Callable[[ArrayLike, int, float], Fluctuation]
+"""From counts, M and eta_Y to theta and sigma."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What every seed has at recorded t >> K^2.
+
+    Attributes
+    ----------
+    step : (records,) array
+    theta : Approximation, shape (seeds, records)
+        The largest |theta_n|.
+    sigma : Approximation, shape (seeds, records)
+        |sigma| of the first class; all classes have one law.
+    """
+
+    step: NDArray[np.int64]
+    theta: Approximation
+    sigma: Approximation
+
+
+@once_a_run
+def drawn(run: ClassRun, law: Law) -> Drawn:
+    """Theta and sigma of many seeds."""
+    seeds = min(run.config.seeds, max(1, NUMBERS // run.K))
+    steps = late_steps(run, max(4, min(RECORDS, NUMBERS // (seeds * run.K))))
+    counts = class_counts(steps.tolist(), run.dataset.frequencies, seeds, run.config.seed)
+    at = law(counts, run.M, run.eta_Y)
+    return Drawn(steps, largest(at.theta), Approximation(np.abs(at.sigma.value[..., 0]), at.sigma.error[..., 0]))
+
+
+def ranks(seeds: int, delta: float, doubt: float = DOUBT) -> tuple[int, int]:
+    """How many of the largest values to leave above a lower and an upper bound on the (1-delta)-quantile.
+
+    Each is wrong with a probability of at most ``doubt``.
+
+    The probability of a value from the quantile on is at least delta, so that x seeds or fewer have one with a
+    probability of at most P(Binomial(n, delta) <= x); that of a value above it is at most delta. Where so many seeds
+    show no bound, the rank is n or -1.
+
+    >>> ranks(2000, 0.01)
+    (35, 7)
+    >>> ranks(10, 0.01)
+    (2, -1)
+    """
+    above = np.arange(seeds + 1)
+    most = np.flatnonzero(scipy.stats.binom.cdf(above, seeds, delta) <= doubt)
+    least = np.flatnonzero(scipy.stats.binom.sf(above - 1, seeds, delta) <= doubt)
+    return int(least[0]) - 1 if len(least) else seeds, int(most[-1]) if len(most) else -1
+
+
+def quantile(of: Approximation, step: NDArray[np.int64], delta: float) -> Series:
+    """The (1-delta)-quantile at each step of values >= 0, shape (seeds, records), between its two bounds."""
+    seeds = len(of.value)
+    low, high = ranks(seeds, delta)
+    value = np.sort(of.value, axis=0)
+    error = of.error.max(axis=0)
+    upper = value[seeds - 1 - high] if high >= 0 else np.full(len(step), np.inf)
+    lower = value[seeds - 1 - low] if low < seeds else np.zeros(len(step))
+    middle = np.where(np.isinf(upper), value[-1], (lower + upper) / 2)
+    return series(middle, radius=np.where(np.isinf(upper), np.inf, (upper - lower) / 2 + error), step=step)
+
+
+def largest(of: Approximation) -> Approximation:
+    """The largest absolute value over the last axis."""
+    return Approximation(np.abs(of.value).max(axis=-1), of.error.max(axis=-1))
+
+
+def small(delta: float, per_class: bool) -> Callable[[ClassRun, NDArray[np.float64]], ArrayLike]:
+    """K/sqrt(N) sqrt(ln(1/delta)), with ln(K/delta) for all classes at once."""
+    return lambda run, N: run.K / np.sqrt(N) * np.sqrt(np.log((1 if per_class else run.K) / delta))

@@ -1,0 +1,25 @@
+"""How phrases that many statements of arXiv 2305.16380 share were read, and words of their proofs and standings."""
+
+SOURCE = "arXiv 2305.16380"
+
+PAGE = "docs/proofs-snap.md#"
+"""Before the anchor of a proof."""
+
+MUCH = "Much greater is ten times or more"
+
+RANGE_R = f"{MUCH}: M >= 1000 and 10 M^-0.99 <= eta_Y < 1"
+"""Remark 3's range R."""
+
+ONE_CONSTANT = "O(.) is one constant for every M, eta_Y and t that are spoken of"
+
+H_STAR = (
+    'The sentence after Remark 2, "we just assume eta_Y < 1 and replace h* with h in the latter parts", and Remark 3 '
+    f"restrict it: {RANGE_R}, and h is h*. Epochs are steps."
+)
+"""Of the statements on h that follow Remark 2."""
+
+NO_REFUGE = "none: it is false on every dataset of which it speaks"
+"""The weakest added assumption, of a statement that is never true."""
+
+ROUNDED = "both sides agree to rounding"
+"""Why a run need not show a contradiction."""

@@ -1,0 +1,82 @@
+"""Sweeps over the sampled training of section 8: step sizes and recipe against entropy and loss."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from marginaudit.orders.snap import SequenceClasses, syn_medium, syn_small
+from marginaudit.reports.settings import COUNT, STEP_SIZE, Values, check, one_of, real, setting
+from marginaudit.reports.sweeps import Generator, Result, Sweeps
+from marginaudit.training.snap.sgd import Recipe, entropy_of_distinct, train_sampled
+
+SHARE = Values("share", "a number of at least 0 and below 1", real(0, math.nextafter(1, 0)))
+
+
+@dataclass(frozen=True)
+class SampledConfig:
+    """How both layers are trained on sampled sequences; see `Recipe`.
+
+    Attributes
+    ----------
+    lr_z : float
+        eta_Z.
+    ratio : float
+        eta_Y/eta_Z.
+    """
+
+    lr_z: float = setting(1.0, STEP_SIZE, "Step size of Z (eta_Z).")
+    ratio: float = setting(1.0, STEP_SIZE, "Step size of Y over that of Z.")
+    updates: int = setting(Recipe.updates, COUNT, "Updates.")
+    batch: int = setting(Recipe.batch, COUNT, "Samples of an update.")
+    length: int = setting(Recipe.length, COUNT, "Contextual tokens of a sample.")
+    optimizer: str = setting(Recipe.optimizer, one_of("momentum", "adam"), "How a gradient becomes a step.")
+    momentum: float = setting(Recipe.momentum, SHARE, "Of the optimizer of that name.")
+    start: str = setting(Recipe.start, one_of("uniform", "zero"), "Y and Z before the first update.")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+    @property
+    def recipe(self) -> Recipe:
+        """All but the step sizes."""
+        return Recipe(
+            updates=self.updates,
+            batch=self.batch,
+            length=self.length,
+            optimizer="adam" if self.optimizer == "adam" else "momentum",
+            momentum=self.momentum,
+            start="zero" if self.start == "zero" else "uniform",
+        )
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """(eta_Y, eta_Z)."""
+        return self.ratio * self.lr_z, self.lr_z
+
+
+def rows(
+    data: SequenceClasses, configs: Sequence[SampledConfig], seed: int, keep: Sequence[str]
+) -> list[dict[str, Result]]:
+    """Results of each config: the entropy at the last Z, and the loss of the last batch before its update."""
+    found: dict[SampledConfig, dict[str, Result]] = {}
+    for recipe in dict.fromkeys(config.recipe for config in configs):
+        alike = [config for config in configs if config.recipe == recipe]
+        trained = train_sampled(data, recipe, [config.rates for config in alike], seed)
+        for i, config in enumerate(alike):
+            found[config] = {"loss": float(trained.loss[i, -1])}
+            if "entropy" in keep:
+                found[config]["entropy"] = float(entropy_of_distinct(data, trained.Z[i, -1]))
+    return [found[config] for config in configs]
+
+
+SWEEPS = Sweeps(
+    config=SampledConfig(),
+    generators={
+        "syn-medium": Generator({"num_last": COUNT}, lambda num_last, seed: syn_medium(num_last)),
+        "syn-small": Generator({}, lambda seed: syn_small()),
+    },
+    results={"entropy": float, "loss": float},
+    rows=rows,
+    together=16,
+    specs=("snap-6",),
+)

@@ -1,0 +1,87 @@
+"""Lemma 1: gradients of eq. 3 against finite differences."""
+
+from typing import Any
+
+import flint
+import mpmath as mp
+import numpy as np
+import pytest
+
+from marginaudit.orders.snap import SequenceClasses
+from marginaudit.reports.snap.claims import lemma1
+from marginaudit.reports.snap.claims.lemma1 import LEMMA1, both_gradients, derivative, drawn, printed
+from marginaudit.reports.verdict import Evidence, Verdict
+from tests.reports.snap.twins import NAMES, on, run
+
+
+def number(x: flint.arb) -> mp.mpf:
+    return mp.mpf(x.mid().str(45, radius=False))
+
+
+def loss(at: lemma1.Drawn, Y: Any, Z: Any) -> Any:
+    """log softmax(Y^T u)_next, u = X^T b/|X^T b|, written position by position."""
+    weights = [mp.exp(Z[at.query][token]) for token in at.context]
+    v = [mp.mpf(0)] * len(at.vocabulary)
+    for token, weight in zip(at.context, weights, strict=True):
+        v[token] += weight / mp.fsum(weights)
+    norm = mp.sqrt(mp.fsum(x**2 for x in v))
+    logits = [mp.fsum(Y[i][j] * v[i] / norm for i in range(len(v))) for j in range(len(v))]
+    return logits[at.following] - mp.log(mp.fsum(mp.exp(x) for x in logits))
+
+
+@pytest.mark.parametrize("case", ["snap-single", "snap-medium"])
+def test_the_derivative_and_what_is_printed_are_central_differences(case: str) -> None:
+    at = drawn(run(case))[-1]
+    size = len(at.vocabulary)
+    with mp.workdps(45), flint.ctx.workprec(160):
+        stated = printed(at)
+        weights = {name: [[number(x) for x in row] for row in getattr(at, name)] for name in "YZ"}
+        h = mp.mpf(10) ** -12
+        for of, i, j in (("Y", at.context[0], at.following), ("Z", at.query, at.context[-1]), ("Z", at.query, 0)):
+            ends = []
+            for sign in (1, -1):
+                weights[of][i][j] += sign * h
+                ends.append(loss(at, weights["Y"], weights["Z"]))
+                weights[of][i][j] -= sign * h
+            difference = (ends[0] - ends[1]) / (2 * h)
+            assert abs(number(derivative(at, of, i, j)) - difference) < 1e-18
+            assert abs(number(stated[of][i, j]) - difference) < 1e-18
+            assert abs(difference) > 1e-6 or of == "Z"
+    assert size > 2
+
+
+def test_all_entries_and_all_rows_sums_are_compared() -> None:
+    entries = sum(2 * len(at.vocabulary) * (len(at.vocabulary) + 1) for at in drawn(run("snap-single")))
+    found, stated = both_gradients(run("snap-single"))
+    assert len(found) == len(stated) == entries
+    sums = [i for i, name in enumerate(found.label) if "its sum" in name]
+    assert len(sums) == sum(2 * len(at.vocabulary) for at in drawn(run("snap-single")))
+    assert not stated.value[sums].any()
+    assert np.abs(found.value).max() > 0.1
+    assert LEMMA1.judge(run("snap-single")).evidence is Evidence.CERTIFIED
+    assert {at.scale for at in drawn(run("snap-single"))} == {0, 1, 3}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_one_or_two_answers_are_wrong(case: str) -> None:
+    """A sequence without any has the likelihood 1 and the gradient 0; each one more is a row and a column of both."""
+    answers = set(run(case).dataset.next_tokens)
+    for at in drawn(run(case)):
+        assert 1 <= len(answers.intersection(at.vocabulary) - {at.vocabulary[at.following]}) <= 2
+
+
+def test_without_the_projection_eq_3_is_another_formula(monkeypatch: pytest.MonkeyPatch) -> None:
+    """X^T diag(b) X for the softmax's X^T (diag(b) - b b^T) X is right only behind P-perp."""
+    right = lemma1.printed
+
+    def unprojected(at: lemma1.Drawn) -> dict[str, flint.arb_mat]:
+        found = right(at)
+        found["Z"] = 2 * found["Z"]
+        return found
+
+    monkeypatch.setattr(lemma1, "printed", unprojected)
+    assert LEMMA1.judge(on(run("snap-single").dataset)).verdict is Verdict.VIOLATED
+
+
+def test_one_token_is_enough() -> None:
+    assert LEMMA1.judge(on(SequenceClasses.from_weights("one", None, [("n", "n", {"n": 1})]))).verdict is Verdict.HOLDS

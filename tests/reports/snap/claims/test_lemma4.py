@@ -1,0 +1,119 @@
+"""Lemma 4 as a claim: one step of SGD on whole matrices, the factor K, whole runs, and false twins."""
+
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset, weakly_correlated_dataset
+from marginaudit.reports import Verdict
+from marginaudit.reports.snap import ClassConfig, ClassRun
+from marginaudit.reports.snap.claims import lemma4
+from marginaudit.reports.snap.claims.lemma4 import LEMMA4, LEMMA4_REDERIVED
+from marginaudit.training.snap.attention import Logits, NotIntegrated, rates
+from marginaudit.training.snap.limit import Approximation, fluctuation
+from tests.training.snap.dense import gradient, padded, sgd
+
+HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
+
+
+@cache
+def run(name: str, **settings: Any) -> ClassRun:
+    made = {
+        "several-queries": lambda: single_common_dataset(K=3, M=5000, seed=4, queries=2),
+        "weak": lambda: weakly_correlated_dataset(K=4, M=5000, seed=1, queries=2),
+        **CASES,
+    }
+    return ClassRun(made[name](), ClassConfig(**{"steps": 10**18, **settings}))
+
+
+@pytest.mark.parametrize("name", ["snap-single", "snap-symmetric", "several-queries", "weak"])
+def test_verdicts(name: str) -> None:
+    found = LEMMA4.judge(run(name))
+    first = min(t for t in run(name).steps if t >= 10 * run(name).K ** 2)
+    assert (found.verdict, found.first_violation) == (VIOLATED, first)
+    assert found.bound == pytest.approx(run(name).K * (found.measured or 0), rel=1e-9, abs=0)
+    assert LEMMA4_REDERIVED.judge(run(name)).verdict is HOLDS
+
+
+@pytest.mark.parametrize("claim", [LEMMA4, LEMMA4_REDERIVED])
+def test_controls(claim: Any) -> None:
+    assert claim.judge(run("snap-medium")).verdict is ABSENT
+    for settings, verdict in (({"lr_y": 1.0}, ABSENT), ({"steps": 30}, OPEN), ({"at": (10**9,)}, None)):
+        found = claim.judge(run("snap-single", **settings))
+        assert verdict is None or found.verdict is verdict
+        assert found.verdict is not Verdict.BROKEN
+    one = SequenceClasses.from_weights("one", 5000, [("m", "q", {"a": 1.0})])
+    assert claim.judge(ClassRun(one)).verdict is ABSENT
+
+
+def test_a_step_of_sgd_on_whole_matrices() -> None:
+    """The mean over classes of what one step adds to z, Y from steps on whole matrices: eq. 10 divided by K."""
+    data = replace(run("several-queries").dataset, M=40)
+    M, K, sequence = data.M, data.K, [0, 1, 2, 2, 0, 1, 0, 0, 2, 1]
+    F = data.overlap.F
+    Y = sgd(F, sequence, M, 0.5, modified=True)[-1]
+    logits = Logits(data)
+    moved = np.zeros(len(logits.names))
+    for n, c in enumerate(data.classes):
+        f = padded(F, M)[:, n]
+        added = (f * (gradient(Y, F, n) - f * (f @ gradient(Y, F, n)))) / K
+        for token in c.support:
+            moved[logits.position(n, token)] += added[data.contextual.index(token)]
+    none = Approximation(np.zeros(len(moved)), np.zeros(len(moved)))
+    at = fluctuation(np.bincount(sequence, minlength=K), M, 0.5)
+    np.testing.assert_allclose(moved, rates(logits, none, at).z_dot.value / K, rtol=1e-10)
+    assert np.abs(moved).min() > 1e-6
+
+
+def test_the_places() -> None:
+    on = run("snap-symmetric")
+    places = lemma4.places(on)
+    assert len(places) == lemma4.STEPS * lemma4.SEEDS
+    steps = sorted({place.step for place in places})
+    assert (steps[0], len(steps), steps[-1]) == (min(t for t in on.steps if t >= 90), lemma4.STEPS, 10**6)
+    for place in places:
+        np.testing.assert_array_equal(place.z.value, on.path.z.value[np.flatnonzero(on.steps == place.step)[0]])
+        assert place.at.theta.value.shape == (3,)
+    assert any((a.at.theta.value != b.at.theta.value).any() for a, b in pairwise(places))
+
+
+def test_whole_runs() -> None:
+    """The slower attention learns, the nearer whole runs of the modified gradient are; eq. 7's stay far below."""
+    shares = {}
+    for lr_z in (0.05, 0.0005):
+        detail = lemma4.whole_runs(run("snap-single", lr_z=lr_z))
+        text = detail.split("with eta_Z/K: ")[1]
+        shares[lr_z] = [float(part.split(" +- ")[0].split()[-1]) for part in text.split(" at t = ")[:-1]]
+    late = {lr_z: (found[1], found[3]) for lr_z, found in shares.items()}
+    assert 0.7 < late[0.05][0] < late[0.0005][0] < 1.05
+    assert all(eq_7 < 0.05 for _, eq_7 in late.values())
+    assert "z of the under q is on average" in detail
+    apart = [("m", "q", {"a": 1.0}), ("n", "q", {"b": 1.0})]
+    assert "No z moves" in lemma4.whole_runs(ClassRun(SequenceClasses.from_weights("apart", 5000, apart)))
+    assert "not followed to t_0 = 43625" in lemma4.whole_runs(run("snap-single", lr_y=0.001))
+
+
+def test_whole_runs_whose_attention_becomes_dependent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def singular(*_: Any, **__: Any) -> Any:
+        raise np.linalg.LinAlgError("Singular matrix")
+
+    monkeypatch.setattr(lemma4, "descend_both", singular)
+    assert "becomes linearly dependent" in lemma4.whole_runs(run("snap-single"))
+    assert lemma4.LEMMA4_REDERIVED.judge(run("snap-single")).verdict is Verdict.HOLDS
+
+
+def test_whole_runs_beside_which_eq_10_is_not_integrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At so long steps of Z the solver may give up at eta_Z/K, and not at eta_Z."""
+    on = ClassRun(run("snap-single").dataset, ClassConfig(steps=10**18))
+    assert on.path is not None
+
+    def gives_up(*_: Any) -> Any:
+        raise NotIntegrated("not integrated")
+
+    monkeypatch.setattr("marginaudit.reports.snap.run.follow", gives_up)
+    assert lemma4.whole_runs(on) == "SGD was not followed: eq. 10 with eta_Z/K was not integrated."
+    assert lemma4.LEMMA4_REDERIVED.judge(on).verdict is Verdict.HOLDS

@@ -1,0 +1,108 @@
+"""Remark 1: rows of W against plain dense SGD and against the flow, integrated."""
+
+from dataclasses import replace
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.reports.snap.claims.remark1 import REMARK1, REMARK1_REDERIVED, closed, in_turn
+from marginaudit.reports.verdict import Evidence, Verdict
+from tests.reports.snap.twins import NAMES, on, one_entry_off, run
+from tests.training.snap import dense
+
+sgd: Any = dense.sgd
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_eq_43_is_violated(case: str) -> None:
+    found = REMARK1.judge(run(case))
+    assert found.verdict is Verdict.VIOLATED
+    assert "printed" in found.detail
+
+
+def test_eq_43_fails_after_one_round_of_two_steps_by_hand() -> None:
+    """M = 3, K = 2, rho = 1/2: w_00 = 1/3 - rho/.. after steps on classes 0 and 1, in plain dense SGD."""
+    f = np.sqrt(0.5)
+    Y = sgd(np.array([[f, f], [f, 0], [0, f]]), [0, 1], 3, 1.0, False)[-1]
+    w = np.array([f, f, 0]) @ Y
+    first = np.exp(np.array([2, -1, -1]) / 6)
+    share = first / first.sum()
+    by_hand = np.array([2, -1, -1]) / 3 + 0.5 * (np.array([0, 1, 0]) - share)
+    np.testing.assert_allclose(w, by_hand, atol=1e-15)
+    assert abs(w[0] - 0.5 * 2 / 3) > 0.05  # (1 - rho)(M - 1) h*(1), h*(1) = 1/3
+    tiny = SequenceClasses.from_weights("tiny", 5, [("m", "q", {"c": 1, "a": 1}), ("n", "q", {"c": 1, "b": 1})])
+    assert REMARK1.judge(on(replace(tiny, M=5), lr_y=1.0)).verdict is Verdict.VIOLATED
+
+
+def test_eq_43_holds_without_overlap() -> None:
+    apart = on(SequenceClasses.from_weights("apart", 9, [("m", "q", {"a": 1}), ("n", "q", {"b": 1})]))
+    assert REMARK1.judge(apart).verdict is Verdict.HOLDS
+    assert replace(REMARK1, judgement=one_entry_off(REMARK1.judgement)).judge(apart).verdict is Verdict.VIOLATED
+    assert REMARK1_REDERIVED.judge(apart).verdict is Verdict.HOLDS
+
+
+def test_in_turn_is_plain_sgd() -> None:
+    at = run("snap-single")
+    F = at.dataset.overlap.F
+    small = on(replace(at.dataset, M=12))
+    found, _ = in_turn(small)
+    Y = sgd(F, [0, 1] * 10, 12, 0.5, False)
+    w = np.vstack([F, np.zeros((12 - len(F), 2))])[:, 0] @ Y[20]
+    for what, column in (("its own", 0), ("another class's", 1), ("no class's", 5)):
+        entry = found.label.index(f"w_n at {what} next token, N = 20")
+        assert found.value[entry] == pytest.approx(w[column], rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_the_rederived_rows_hold_and_have_a_twin(case: str) -> None:
+    found = REMARK1_REDERIVED.judge(run(case))
+    assert (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.CERTIFIED)
+    twin = replace(REMARK1_REDERIVED, judgement=one_entry_off(REMARK1_REDERIVED.judgement))
+    assert twin.judge(run(case)).verdict is Verdict.VIOLATED
+
+
+@pytest.mark.parametrize(("M", "K", "rho"), [(12, 3, 0.3), (4, 4, 0.2), (200, 2, 0.05)])
+def test_the_rederived_rows_are_where_an_integrator_takes_the_flow(M: int, K: int, rho: float) -> None:
+    """dW/dt = (eta/K) (I+E) sum e_n (e_n - alpha_n)^T on whole rows, to t, against the closed form at its tau."""
+    gram = (1 - rho) * np.eye(K) + rho
+
+    def speed(
+        _: float, flat: np.ndarray[tuple[int], np.dtype[np.float64]]
+    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        W = flat.reshape(K, M)
+        P = np.exp(W)
+        return np.asarray((gram @ (np.eye(K, M) - P / P.sum(axis=1, keepdims=True)) / K).ravel())
+
+    def state(tau: float) -> tuple[float, float]:
+        with flint.ctx.workprec(200):
+            x, y = closed(flint.arb_series([tau, 1], 2), flint.arb(rho), K, M)
+            return float(x[0]), float(y[0])
+
+    end = 9.0 / M
+    grid = np.linspace(0, end, 20_001)
+    S = [np.exp(x) + (K - 1) * np.exp(y) + M - K for x, y in map(state, grid.tolist()[::100])]
+    t = K * float(np.trapezoid(S, grid[::100]))
+    went = solve_ivp(speed, (0, t), np.zeros(K * M), rtol=1e-10, atol=1e-12, method="DOP853").y[:, -1].reshape(K, M)
+    x, y = state(end)
+    assert went[0, 0] - went[0, 1] == pytest.approx(x - y, rel=1e-3, abs=0)
+    if M > K:
+        assert went[0, 1] - went[0, -1] == pytest.approx(y, rel=1e-3, abs=0)
+        assert went[0, -1] == pytest.approx(-(x + (K - 1) * y) / M, rel=1e-3, abs=0)
+
+
+def test_assumptions_are_needed() -> None:
+    case = CASES["snap-symmetric"]()
+    uneven = on(replace(case, weights=(1.0, 2.0, 1.0)))
+    found = REMARK1.judge(uneven)
+    assert found.verdict is Verdict.NOT_APPLICABLE
+    assert found.witness is not None
+    assert "frequencies" in found.witness
+    classes = [("m", "q", {"a": 1, "b": 1}), ("n", "q", {"b": 1, "c": 2}), ("o", "q", {"d": 1})]
+    found = REMARK1_REDERIVED.judge(on(SequenceClasses.from_weights("other", 50, classes)))
+    assert found.verdict is Verdict.NOT_APPLICABLE
+    assert found.witness is not None
+    assert "overlaps" in found.witness
