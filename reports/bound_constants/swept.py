@@ -12,8 +12,8 @@ from marginaudit.orders import InputError, file_content, printable, shown_path
 from marginaudit.orders.reading import utf_8_text
 from marginaudit.reports.bound_constants.constant import constants_of
 from marginaudit.reports.bound_constants.entry import Entry
-from marginaudit.reports.sweep.merge import Rows
-from marginaudit.reports.sweep.statements import VERDICT, placed, statement_rows
+from marginaudit.reports.study.merge import Rows
+from marginaudit.reports.study.statements import VERDICT, placed, statement_rows
 from marginaudit.reports.sweeps import AUDITED, Result
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 

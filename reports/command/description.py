@@ -9,7 +9,7 @@ from typing import Any
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import STEP_LIST, STEPS, Setting, settings_of
-from marginaudit.reports.sweep.values import values_of
+from marginaudit.reports.study.values import values_of
 from marginaudit.reports.toml_document import TomlDocument, toml_text
 
 KEYS = ("datasets", "paper", "claims", "claims_file", "settings", "exports")

@@ -16,7 +16,7 @@ from marginaudit.reports.bound_constants.store import DamagedFile, read_sweeps
 from marginaudit.reports.bound_constants.swept import Swept, read_swept
 from marginaudit.reports.ntp import Config, Run
 from tests.command_line import Command
-from tests.reports.sweep.small_spec import small_spec
+from tests.reports.study.small_spec import small_spec
 
 pytest_plugins = ("pytester",)
 

@@ -12,7 +12,7 @@ from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import COUNT, SEED
-from marginaudit.reports.sweep.values import values_of
+from marginaudit.reports.study.values import values_of
 from marginaudit.reports.sweeps import Sweeps
 from marginaudit.reports.toml_document import TomlDocument, toml_text
 
