@@ -18,11 +18,12 @@ from matplotlib.figure import Figure
 
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports.audit.auditing import Audit
+from marginaudit.reports.audit.auditing import Audit, audited
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source, load
 from marginaudit.reports.command.options import usual_jobs
 from marginaudit.reports.ntp import Config
+from marginaudit.reports.page.shown import drawn
 from marginaudit.reports.page.write import write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.snap import ClassConfig
@@ -69,11 +70,11 @@ def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
     """Also by another process; curves are drawn, and gone."""
     found = judged(task_of(), told)
     assert json.loads(json.dumps(found)) == json.loads(json.dumps(judged_packed(packed(task_of()))))
-    here = study.audited(task_of().source, CLAIMS, task_of().config, told)
+    here = audited(task_of().source, CLAIMS, task_of().config, told)
     back = study._of_document(here.source, json.loads(json.dumps(found)))
     assert back.findings == {name: replace(finding, curve=None) for name, finding in here.findings.items()}
     assert back.document == json.loads(json.dumps(here.document))
-    assert back.shown == study.drawn(here, (), ignored)
+    assert back.shown == drawn(here, (), ignored)
 
 
 def test_a_paper_goes_by_its_name_and_one_of_that_name_alone_is_refused() -> None:
@@ -279,7 +280,7 @@ def test_before_anything_is_told_all_is_loaded_and_under_way(forkable: bool, mon
     events: list[str] = []
     paper = replace(PAPERS[0], load=lambda: events.append("load"))
     sources = [replace(load(name, PAPERS), paper=paper) for name in TWO]
-    empty = {"findings": {}, "document": {}, "pictures": [], "records": {}}
+    empty: Document = {"findings": {}, "document": {}, "pictures": [], "records": {}}
 
     class Watched:
         def __init__(self, jobs: int) -> None:

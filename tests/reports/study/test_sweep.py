@@ -14,6 +14,7 @@ import pytest
 from marginaudit.orders import InputError
 from marginaudit.reports.study import sweep as sweeping
 from marginaudit.reports.study.grid import outcomes
+from marginaudit.reports.study.pool import Pool
 from marginaudit.reports.study.store import digest
 from tests.command_line import Command
 from tests.reports.study import odd_paper
@@ -206,6 +207,20 @@ def test_what_failed_once_is_done_the_second_time(command: Command, here: Works)
     assert sweep(command, "--retry-failed", text=text)["runs"]["done"] == 6
 
 
+def test_a_retry_that_kills_its_workers_leaves_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = sweeping.Folder(Path("out"), odd_spec())
+    folder.begin()
+    task = folder.tasks[0]
+    done, other = outcomes(task.work)
+    folder.keep(task.key, [done, {"status": "failed", "message": "odd", "results": {}}])
+    monkeypatch.setattr(Pool, "results", lambda _, __, calls: ((key, None) for key in calls))
+    [again] = folder.todo(retry_failed=True)
+    sweeping.compute_missing(folder, [again], 1, None, lambda _: None)
+    assert folder.outcomes()[task.key] == [done, sweeping.KILLED]
+    folder.keep(task.key, [done, other])
+    assert folder.todo(retry_failed=True) == []
+
+
 def test_a_retry_leaves_what_never_ran(command: Command, here: Works) -> None:
     written()
     line = command.refused("sweep", "odd.toml", "--out", "out", "--retry-failed")
@@ -267,7 +282,8 @@ def test_another_result_for_the_same_key_ends_the_sweep(command: Command, here: 
     sweep(command)
     folder = sweeping.Folder(Path("out"), odd_spec())
     key = folder.tasks[0].key
-    (first, second), before = folder.outcomes()[key] or (), folder.store.path(key).read_bytes()
+    before = folder.store.path(key).read_bytes()
+    first, second = folder.store.read(key)
     failed = {"status": "failed", "message": "odd", "results": {}}
     folder.keep(key, [failed, second])
     with pytest.raises(InputError) as refused:
