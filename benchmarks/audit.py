@@ -12,7 +12,7 @@ Both with `--steps1 50 --steps2 50`. Each is the median of several runs, in a pr
 the smallest size, in seconds of the processor; the memory is the process's largest. One thread.
 
 `default` times `marginaudit audit`, start-up included, of each paper and of both, with one process, with as many as
-it takes unless told, and once more from the parts that are kept: seconds of the clock and of all processors, the median
+it takes unless told, and once more from what was kept: seconds of the clock and of all processors, the median
 of several runs in turn. Say what else the machine did.
 """
 

@@ -19,9 +19,10 @@ from marginaudit.reports.claim_ids import matching_ids
 from marginaudit.reports.page.exports import FORMATS
 from marginaudit.reports.page.write import COLUMNS, write_report
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.parts.auditing import audit_in_parts
 from marginaudit.reports.plots.measured import curve_title, measured_figure
 from marginaudit.reports.settings import JOBS, settings_of
+from marginaudit.reports.study.audit import audit_datasets
+from marginaudit.reports.study.store import Store
 from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
@@ -153,8 +154,15 @@ def audit(
         raise InputError("jobs", got=shown(jobs), expected=JOBS.expected)
     configs = _configs(config, {paper.name: paper for paper in papers_of(sources)})
     if jobs > 1:
-        done = audit_in_parts(
-            sources, chosen, configs, jobs=jobs, progress=_quiet, done=lambda *_: None, claim_timeout=claim_timeout
+        done = audit_datasets(
+            sources,
+            chosen,
+            configs,
+            jobs=jobs,
+            progress=_quiet,
+            done=lambda *_: None,
+            claim_timeout=claim_timeout,
+            store=Store(None),
         )
     else:
         done = auditing.audit(sources, chosen, configs, _quiet, claim_timeout)

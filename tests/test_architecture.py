@@ -67,7 +67,7 @@ def test_a_plain_installation_has_all_that_is_imported() -> None:
         if not module.startswith("marginaudit") and module not in sys.stdlib_module_names
         if declared.isdisjoint(name.lower() for name in names.get(module, [module]))
     }
-    assert undeclared == {"pytest": {plugin}, "dask": {"marginaudit.reports.sweep.cluster"}}
+    assert undeclared == {"pytest": {plugin}, "dask": {"marginaudit.reports.study.pool"}}
     assert graph.find_modules_that_directly_import(plugin) == set()
 
 

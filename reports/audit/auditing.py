@@ -19,6 +19,7 @@ from marginaudit.reports.audit.room import room
 from marginaudit.reports.audit.sources import Source, papers_of
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import smallest_counterexample
+from marginaudit.reports.forking import forkable
 from marginaudit.reports.grid import NONE
 from marginaudit.reports.one_thread import one_thread
 from marginaudit.reports.paper import Paper
@@ -26,7 +27,6 @@ from marginaudit.reports.plain import finite
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.standing import Standing, Status, by_dataset
 from marginaudit.reports.verdict import Finding, Verdict
-from marginaudit.reports.workers import forkable
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
 """The libraries whose versions a report states."""

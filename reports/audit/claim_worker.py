@@ -9,9 +9,9 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.forking import forking, leave_with
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Finding, Verdict
-from marginaudit.reports.workers import forking, leave_with
 
 LONGEST_WAIT = 2e6
 """Seconds that can be waited for an answer: poll(2) counts milliseconds in 32 bits."""

@@ -34,10 +34,10 @@ from marginaudit.reports.command.verdicts import print_verdicts
 from marginaudit.reports.page.exports import EXPORTED, FORMATS
 from marginaudit.reports.page.folder import check_folder, manifest
 from marginaudit.reports.page.write import write_report
-from marginaudit.reports.parts.auditing import audit_in_parts
-from marginaudit.reports.parts.kept import default_folder
 from marginaudit.reports.settings import JOBS, SECONDS
 from marginaudit.reports.shell import joined
+from marginaudit.reports.study.audit import audit_datasets
+from marginaudit.reports.study.store import user_cache
 from marginaudit.reports.verdict import Verdict
 
 PAPERS = papers()
@@ -159,7 +159,7 @@ def audit(
                 bar.log(f"{dataset}: {how}")
             reach(dataset, length[dataset])
 
-        result = audit_in_parts(
+        result = audit_datasets(
             sources,
             claims,
             config,
@@ -168,8 +168,7 @@ def audit(
             done=done,
             exports=exports,
             claim_timeout=claim_timeout,
-            keep_in=default_folder(),
-            fresh=fresh,
+            store=user_cache(fresh=fresh),
         )
         command = None if typed is None else joined(["marginaudit", *typed])
         files = [file for file in (path, claims_file) if file is not None]

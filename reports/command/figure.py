@@ -15,10 +15,10 @@ from marginaudit.reports.command.output import check_output, print_json, write_f
 from marginaudit.reports.page.files import file_stem
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.statements.picture import statements_figure
-from marginaudit.reports.sweep.merge import Rows, read_cells
-from marginaudit.reports.sweep.picture import picture
-from marginaudit.reports.sweep.spec import built_in, find_spec
-from marginaudit.reports.sweep.sweeping import cells_in_memory
+from marginaudit.reports.study.merge import Rows, read_cells
+from marginaudit.reports.study.picture import picture
+from marginaudit.reports.study.spec import built_in, find_spec
+from marginaudit.reports.study.sweep import cells_in_memory
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,11 +14,10 @@ from marginaudit.reports.command.options import FilePath, Parsed, cores
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.settings import JOBS
-from marginaudit.reports.sweep.folder import Folder
-from marginaudit.reports.sweep.merge import Rows
-from marginaudit.reports.sweep.part import Outcome
-from marginaudit.reports.sweep.spec import built_in, find_spec
-from marginaudit.reports.sweep.sweeping import compute_missing, seconds_of, write_tables
+from marginaudit.reports.study.grid import Outcome
+from marginaudit.reports.study.merge import Rows
+from marginaudit.reports.study.spec import built_in, find_spec
+from marginaudit.reports.study.sweep import Folder, compute_missing, seconds_of, write_tables
 from marginaudit.reports.verdict import Verdict
 
 MOST_TOLD = 20
@@ -72,12 +71,12 @@ def sweep(
     if status:
         _print_counts(folder, as_json)
         return 0
-    todo = folder.all if fresh else folder.todo(retry_failed=retry_failed)
+    todo = folder.tasks if fresh else folder.todo(retry_failed=retry_failed)
     if plan:
         answer = {
             "runs": found.runs,
-            "parts": len(folder.all),
-            "to_run": sum(len(part.runs) for part in todo),
+            "parts": len(folder.tasks),
+            "to_run": sum(len(task.runs) for task in todo),
             "jobs": processes,
             "seconds": seconds_of(todo) / processes,
             "out": str(folder.path),
@@ -85,7 +84,7 @@ def sweep(
         _print_plan(answer, as_json)
         return 0
     folder.begin()
-    with progress_bar(total=sum(len(part.runs) for part in todo)) as bar:
+    with progress_bar(total=sum(len(task.runs) for task in todo)) as bar:
         bar.say(found.name)
         compute_missing(folder, todo, processes, scheduler, bar.reach)
     counts = _counts(folder.outcomes(), folder)
@@ -125,8 +124,8 @@ def _refuse_together(given: Mapping[str, bool]) -> None:
 
 
 def _counts(outcomes: Mapping[str, Sequence[Outcome] | None], folder: Folder) -> dict[str, int]:
-    missing = sum(len(part.runs) for part in folder.all if outcomes[part.key] is None)
-    found = Counter(outcome["status"] for part in outcomes.values() for outcome in part or ())
+    missing = sum(len(task.runs) for task in folder.tasks if outcomes[task.key] is None)
+    found = Counter(outcome["status"] for some in outcomes.values() for outcome in some or ())
     return {name: found[name] for name in ("done", "failed", "killed")} | {"missing": missing}
 
 
@@ -134,9 +133,9 @@ def _print_counts(folder: Folder, as_json: bool) -> None:
     outcomes = folder.outcomes()
     counts = _counts(outcomes, folder)
     failures = [
-        {"settings": settings, "seed": part.work["seed"], "status": outcome["status"], "message": outcome["message"]}
-        for part in folder.all
-        for settings, outcome in zip(part.work["settings"], outcomes[part.key] or (), strict=False)
+        {"settings": settings, "seed": task.work["seed"], "status": outcome["status"], "message": outcome["message"]}
+        for task in folder.tasks
+        for settings, outcome in zip(task.work["settings"], outcomes[task.key] or (), strict=False)
         if outcome["status"] != "done"
     ]
     if as_json:

@@ -22,7 +22,7 @@ from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.numbers import bound
 from marginaudit.reports.series import series
 from marginaudit.reports.standing import Severity, Standing, Status
-from marginaudit.reports.sweep.audits import audited
+from marginaudit.reports.study.grid import audited
 from tests.command_line import Command
 
 VACUOUS, CONFIG = "ntp.theorem1.direction", Config(steps2=2000)

@@ -25,9 +25,9 @@ from marginaudit.reports.paper import Paper
 from marginaudit.reports.plain import finite
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.settings import settings_of
-from marginaudit.reports.sweep.spec import Spec, find_spec, read_spec
-from marginaudit.reports.sweep.sweeping import cells_in_memory
-from marginaudit.reports.sweep.work import rows_of
+from marginaudit.reports.study.grid import rows_of
+from marginaudit.reports.study.spec import Spec, find_spec, read_spec
+from marginaudit.reports.study.sweep import cells_in_memory
 from marginaudit.reports.verdict import Verdict
 from tests.command_line import Command, dataset_file, strict_json
 from tests.reports.plots.test_letters import words

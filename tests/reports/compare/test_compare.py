@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import SHORT, Command
-from tests.reports.sweep.small_spec import small_spec
+from tests.reports.study.small_spec import small_spec
 
 ROWS: list[dict[str, Any]] = [
     {

@@ -11,11 +11,11 @@ import pytest
 from marginaudit.orders import InputError, printable
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.plots.measured import rendered
-from marginaudit.reports.sweep.merge import cell_rows, csv_of, read_cells
-from marginaudit.reports.sweep.picture import picture
-from marginaudit.reports.sweep.spec import Layout, Spec, find_spec
+from marginaudit.reports.study.merge import cell_rows, csv_of, read_cells
+from marginaudit.reports.study.picture import picture
+from marginaudit.reports.study.spec import Layout, Spec, find_spec
 from tests.command_line import Command
-from tests.reports.sweep.specs import ODD, odd_spec
+from tests.reports.study.specs import ODD, odd_spec
 
 FIGURE = '[figure]\ntitle = "T$"\nx = "rate"\ny = "end"\nline = "N"\npanel = "what"\n'
 TEXT = ODD.replace("[0.5, 1, 2]", "[0.5, 1, 5]\nwhat = ['well', 'slow']").replace("= 3", "= 2\nkeep = ['end']")

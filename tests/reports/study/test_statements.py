@@ -12,12 +12,11 @@ import pytest
 from marginaudit.orders.ntp import free_dataset
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.run import Config, Run
-from marginaudit.reports.sweep.audits import audited
-from marginaudit.reports.sweep.page import page
-from marginaudit.reports.sweep.spec import Spec
-from marginaudit.reports.sweep.statements import placed, statement_rows
+from marginaudit.reports.study.grid import audited
+from marginaudit.reports.study.spec import Spec
+from marginaudit.reports.study.statements import page, placed, statement_rows
 from tests.command_line import Command
-from tests.reports.sweep.small_spec import small_spec
+from tests.reports.study.small_spec import small_spec
 
 WORDS = ("verdict", "side", "constant", "slack")
 

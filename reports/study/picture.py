@@ -7,8 +7,8 @@ import numpy as np
 from marginaudit.reports.plots.axes import drawable
 from marginaudit.reports.plots.plotting import as_text, styled
 from marginaudit.reports.plots.style import FIGURE
-from marginaudit.reports.sweep.merge import Rows, mean_and_sd
-from marginaudit.reports.sweep.spec import Layout, Spec
+from marginaudit.reports.study.merge import Rows, mean_and_sd
+from marginaudit.reports.study.spec import Layout, Spec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

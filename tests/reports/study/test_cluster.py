@@ -1,23 +1,22 @@
-"""Parts on a Dask cluster, whose scheduler and worker are threads of this process."""
+"""Sweeps on a Dask cluster, whose scheduler and worker are threads of this process."""
 
 import logging
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from dask.distributed import Client, Future, KilledWorker, LocalCluster, default_client
 
-from marginaudit.reports.sweep.cluster import on_cluster
-from marginaudit.reports.sweep.folder import Folder
-from marginaudit.reports.sweep.work import compute
+from marginaudit.reports.study.grid import outcomes
+from marginaudit.reports.study.pool import Cluster
+from marginaudit.reports.study.store import digest
 from tests.command_line import Command
-from tests.reports.sweep import odd_paper
-from tests.reports.sweep.specs import odd_spec, written
-from tests.reports.sweep.test_processes import made
+from tests.reports.study import odd_paper
+from tests.reports.study.specs import written
+from tests.reports.study.test_processes import made
 
 
 @pytest.fixture
@@ -35,12 +34,6 @@ def test_a_cluster_and_one_process_write_the_same_bytes(command: Command, addres
     assert logging.getLogger("distributed.worker").getEffectiveLevel() == logging.CRITICAL
 
 
-def test_what_is_no_address_is_refused_with_the_reason(command: Command) -> None:
-    line = command.refused("sweep", written(), "--out", "out", "--scheduler", "nonsense://x")
-    assert line.startswith("--scheduler 'nonsense://x': got unknown address scheme 'nonsense'")
-    assert line.endswith(", expected a running Dask scheduler")
-
-
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -52,7 +45,7 @@ def test_what_is_no_address_is_refused_with_the_reason(command: Command) -> None
 def test_what_listens_and_is_no_scheduler_is_refused(
     command: Command, monkeypatch: pytest.MonkeyPatch, answer: bytes | None, said: str
 ) -> None:
-    monkeypatch.setattr("marginaudit.reports.sweep.cluster.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("marginaudit.reports.study.pool.CONNECT_SECONDS", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as thread:
 
         def answers() -> socket.socket:
@@ -77,22 +70,30 @@ def test_a_worker_is_no_scheduler(command: Command, address: str) -> None:
     assert line == f"--scheduler '{worker}': got a Worker, expected a running Dask scheduler"
 
 
-@pytest.mark.parametrize("address", ["tls://127.0.0.1:1", "ucx://127.0.0.1:1", "inproc://x", "tcp://x", ""])
-def test_what_cannot_be_spoken_to_is_refused_in_one_line(command: Command, address: str) -> None:
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("nonsense://x", "unknown address scheme 'nonsense'"),
+        ("tls://127.0.0.1:1", ""),
+        ("ucx://127.0.0.1:1", ""),
+        ("inproc://x", ""),
+        ("tcp://x", ""),
+        ("", ""),
+    ],
+)
+def test_what_cannot_be_spoken_to_is_refused_in_one_line(command: Command, address: str, said: str) -> None:
     line = command.refused("sweep", written(), "--out", "out", "--scheduler", address)
-    assert line.startswith(f"--scheduler '{address}': got ")
+    assert line.startswith(f"--scheduler '{address}': got {said}")
     assert line.endswith(", expected a running Dask scheduler")
 
 
 def test_the_client_of_a_notebook_stays_the_default(address: str) -> None:
-    folder = Folder(Path("out"), odd_spec(), fresh=False)
-    folder.begin()
-    with Client(address) as mine:
-        ended = [default_client() is mine for _ in on_cluster(folder.all, folder.parts.absolute(), address)]
-    assert ended == [True] * len(folder.all)
+    with Client(address) as mine, Cluster(address) as cluster:
+        ended = [default_client() is mine for _ in cluster.results(len, {"a": "x", "b": "xy"})]
+    assert ended == [True] * 2
 
 
-def test_a_part_that_is_cancelled_ends_the_sweep_in_one_line(
+def test_a_task_that_is_cancelled_ends_the_sweep_in_one_line(
     command: Command, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def cancel(_: object) -> None:
@@ -104,18 +105,19 @@ def test_a_part_that_is_cancelled_ends_the_sweep_in_one_line(
 
     monkeypatch.setattr(odd_paper, "notice", cancel)
     line = command.refused("sweep", written(), "--out", "out", "--scheduler", address)
-    assert line == f"--scheduler '{address}': got the part cancelled, expected a scheduler that stays"
+    assert line == f"--scheduler '{address}': got a task cancelled, expected a scheduler that stays"
+
+
+WORKER: Any = SimpleNamespace(address="a worker")
 
 
 def test_what_kills_workers_is_written_as_killed(
     command: Command, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worker: Any = SimpleNamespace(address="a worker")
+    def dies(_: object) -> str:
+        raise KilledWorker("a task", WORKER, 3)
 
-    def dies(*_: object) -> str:
-        raise KilledWorker("a part", worker, 3)
-
-    monkeypatch.setattr("marginaudit.reports.sweep.cluster.compute", dies)
+    monkeypatch.setattr("marginaudit.reports.study.sweep.outcomes", dies)
     answer = command("sweep", written(), "--out", "out", "--scheduler", address)
     assert (answer.status, answer.err) == (1, "marginaudit: 18 of 18 runs could not be done: 18 killed\n")
     assert "18 runs: 18 killed." in answer.out
@@ -124,20 +126,18 @@ def test_what_kills_workers_is_written_as_killed(
 def test_what_died_beside_others_is_done_by_itself(
     command: Command, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    worker: Any = SimpleNamespace(address="a worker")
+    def dies_once(work: Any) -> Any:
+        if odd_paper.first_time(digest(work)):
+            raise KilledWorker("a task", WORKER, 3)
+        return outcomes(work)
 
-    def dies_once(work: Any, key: str, folder: str) -> str:
-        if odd_paper.first_time(key):
-            raise KilledWorker(key, worker, 3)
-        return compute(work, key, folder)
-
-    monkeypatch.setattr("marginaudit.reports.sweep.cluster.compute", dies_once)
+    monkeypatch.setattr("marginaudit.reports.study.sweep.outcomes", dies_once)
     assert command.json("sweep", written(), "--out", "out", "--scheduler", address)["runs"]["done"] == 18
 
 
 def test_a_worker_that_refuses_ends_the_sweep(command: Command, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def other_results(*_: object) -> None:
-        monkeypatch.setattr("marginaudit.reports.sweep.work.identity", lambda _: {"other": "code"})
+        monkeypatch.setattr("marginaudit.reports.study.grid.identity", lambda _: {"other": "code"})
 
     monkeypatch.setattr(odd_paper, "notice", other_results)
     line = command.refused("sweep", written(), "--out", "out", "--scheduler", address)

@@ -8,7 +8,7 @@ import pytest
 
 from marginaudit.orders import InputError
 from marginaudit.reports.settings import SEED, STEP_SIZE, STEPS, Values, one_of
-from marginaudit.reports.sweep.values import MOST_VALUES, values_of
+from marginaudit.reports.study.values import MOST_VALUES, values_of
 
 
 def found(text: str, allowed: Values) -> tuple[Any, ...]:

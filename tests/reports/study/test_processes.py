@@ -13,7 +13,7 @@ import pytest
 
 from tests.command_line import Command
 from tests.reports.processes import DEADLINE, alive, children, until
-from tests.reports.sweep.specs import ODD, written
+from tests.reports.study.specs import ODD, written
 
 GRID = """
 paper = "odd"
@@ -29,7 +29,7 @@ x = "rate"
 y = "end"
 line = "N"
 """
-PARTS = 16
+TASKS = 16
 
 TOLD = Path("told.txt")
 
@@ -37,7 +37,7 @@ Begun = Callable[..., "subprocess.Popen[bytes]"]
 
 
 def made(folder: str) -> dict[str, bytes]:
-    """The merged tables, the figure, and the parts."""
+    """The merged tables, the figure, and the results of tasks."""
     found = [path for path in Path(folder).rglob("*") if path.is_file()]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
@@ -59,8 +59,14 @@ def begun() -> Iterator[Begun]:
         process.wait()
 
 
-def parts(folder: str) -> list[Path]:
+def results(folder: str) -> list[Path]:
     return list(Path(folder, "parts").glob("*.json"))
+
+
+def workers_of(client: int) -> list[int]:
+    """Its forks."""
+    command = Path(f"/proc/{client}/cmdline").read_bytes()
+    return [process for process in children(client) if Path(f"/proc/{process}/cmdline").read_bytes() == command]
 
 
 def test_one_process_and_two_write_the_same_bytes(command: Command) -> None:
@@ -100,39 +106,39 @@ def test_four_ways_to_the_same_bytes(
 ) -> None:
     address, (_, worker, _) = cluster
     path = written(GRID)
-    assert command.json("sweep", path, "--out", "serial", "--jobs", 1)["runs"]["done"] == 2 * PARTS
+    assert command.json("sweep", path, "--out", "serial", "--jobs", 1)["runs"]["done"] == 2 * TASKS
     expected = made("serial")
-    assert len(parts("serial")) == PARTS
+    assert len(results("serial")) == TASKS
 
-    assert command.json("sweep", path, "--out", "two", "--jobs", 2)["runs"]["done"] == 2 * PARTS
+    assert command.json("sweep", path, "--out", "two", "--jobs", 2)["runs"]["done"] == 2 * TASKS
     assert made("two") == expected
 
     client = begun(path, "--out", "cluster", "--scheduler", address)
-    until(lambda: len(parts("cluster")) >= 2)
+    until(lambda: len(results("cluster")) >= 2)
     worker.kill()
-    assert len(parts("cluster")) < PARTS
+    assert len(results("cluster")) < TASKS
     assert client.wait(DEADLINE) == 0, TOLD.read_text()
     assert made("cluster") == expected
 
     client = begun(path, "--out", "killed", "--jobs", 2)
-    until(lambda: len(parts("killed")) >= 2)
+    until(lambda: len(results("killed")) >= 2)
     theirs = children(client.pid)
     assert theirs
     client.kill()
     assert client.wait(DEADLINE) == -signal.SIGKILL
     assert not Path("killed/runs.csv").exists()
     until(lambda: not any(alive(process) for process in theirs))
-    kept = {part.name: part.stat().st_mtime_ns for part in parts("killed")}
-    assert 2 <= len(kept) < PARTS
-    assert command.json("sweep", path, "--out", "killed", "--jobs", 2)["runs"]["done"] == 2 * PARTS
+    kept = {file.name: file.stat().st_mtime_ns for file in results("killed")}
+    assert 2 <= len(kept) < TASKS
+    assert command.json("sweep", path, "--out", "killed", "--jobs", 2)["runs"]["done"] == 2 * TASKS
     assert made("killed") == expected
-    assert {part.name: part.stat().st_mtime_ns for part in parts("killed") if part.name in kept} == kept
+    assert {file.name: file.stat().st_mtime_ns for file in results("killed") if file.name in kept} == kept
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_what_kills_its_worker_is_killed_and_the_rest_is_done(command: Command) -> None:
-    """A part is killed as a whole."""
+    """A task is killed as a whole."""
     text = ODD.replace("[1, 4]", "4").replace("[0.5, 1, 2]", "1\nwhat = ['die', 'well', 'fail', 'slow']")
     answer = command.json("sweep", written(text.replace("= 3", "= 1")), "--out", "out", "--jobs", 2, status=1)
     assert answer["runs"] == {"done": 1, "failed": 1, "killed": 2, "missing": 0}
@@ -143,19 +149,24 @@ def test_what_kills_its_worker_is_killed_and_the_rest_is_done(command: Command) 
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_once_is_tried_again(command: Command) -> None:
-    once = ODD.replace("[0.5, 1, 2]", "0.5\nwhat = 'die-once'").replace("= 3", "= 1")
-    assert command.json("sweep", written(once), "--out", "out", "--jobs", 2)["runs"]["done"] == 2
+@pytest.mark.timeout(600)
+def test_workers_that_are_killed_together_cost_no_run(begun: Begun, command: Command) -> None:
+    path = written(GRID)
+    client = begun(path, "--out", "out", "--jobs", 2)
+    for done in (2, 4):
+        until(lambda done=done: len(results("out")) >= done)  # type: ignore[misc]
+        for worker in workers_of(client.pid):
+            os.kill(worker, signal.SIGKILL)
+    assert client.wait(DEADLINE) == 0, TOLD.read_text()
+    assert command.json("sweep", path, "--out", "out", "--status")["runs"]["done"] == 2 * TASKS
 
 
 @pytest.mark.slow
 def test_an_interrupt_keeps_what_is_finished(begun: Begun) -> None:
     path = written(GRID)
     client = begun(path, "--out", "out", "--jobs", 2)
-    until(lambda: len(parts("out")) >= 2)
-    theirs = children(client.pid)
-    command = Path(f"/proc/{client.pid}/cmdline").read_bytes()
-    workers = [process for process in theirs if Path(f"/proc/{process}/cmdline").read_bytes() == command]  # its forks
+    until(lambda: len(results("out")) >= 2)
+    theirs, workers = children(client.pid), workers_of(client.pid)
     assert len(workers) == 2
     for worker in workers:
         (blocked,) = re.findall(r"SigBlk:\s*(\w+)", Path(f"/proc/{worker}/status").read_text())
@@ -163,7 +174,7 @@ def test_an_interrupt_keeps_what_is_finished(begun: Begun) -> None:
     for process in (client.pid, *theirs):  # as a terminal does
         os.kill(process, signal.SIGINT)
     assert (client.wait(DEADLINE), TOLD.read_text()) == (130, "marginaudit: interrupted\n")
-    assert 2 <= len(parts("out")) < PARTS
+    assert 2 <= len(results("out")) < TASKS
     until(lambda: not any(alive(process) for process in theirs))
     assert not Path("out/runs.csv").exists()
 
@@ -183,8 +194,8 @@ def test_a_scheduler_that_goes_away_is_told_in_one_line(
 ) -> None:
     address, (scheduler, *_) = cluster
     client = begun(written(GRID), "--out", "out", "--scheduler", address)
-    until(lambda: len(parts("out")) >= 2)
+    until(lambda: len(results("out")) >= 2)
     scheduler.kill()
     assert client.wait(DEADLINE) == 2
-    assert TOLD.read_text().startswith(f"marginaudit: --scheduler '{address}': got the part ")
+    assert TOLD.read_text().startswith(f"marginaudit: --scheduler '{address}': got a task ")
     assert TOLD.read_text().count("\n") == 1

@@ -7,9 +7,9 @@ import pytest
 
 from marginaudit.orders import InputError
 from marginaudit.reports.command.arguments import papers
-from marginaudit.reports.sweep.spec import MOST_RUNS, built_in, find_spec
+from marginaudit.reports.study.spec import MOST_RUNS, built_in, find_spec
 from tests.command_line import Command
-from tests.reports.sweep.specs import ODD, odd_spec, written
+from tests.reports.study.specs import ODD, odd_spec, written
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 

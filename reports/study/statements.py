@@ -6,7 +6,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from marginaudit.reports.sweep.merge import Rows
+from marginaudit.reports.page.small import small_page
+from marginaudit.reports.study.merge import Rows
+from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.verdict import Verdict
 
 VERDICT, SIDE = ":verdict", ":side"
@@ -66,3 +68,26 @@ def placed(varied: Iterable[str], run: Mapping[str, Any]) -> str:
     'V = 4, seed = 2'
     """
     return ", ".join(f"{name} = {run[name]}" for name in varied)
+
+
+def page(spec: Spec, statements: Rows, runs: Rows, figure: bytes | None) -> str:
+    """What a sweep of audits found as one self-contained page; ``figure`` is an SVG of this program's."""
+    from markupsafe import Markup
+
+    text = "" if figure is None else figure.decode("utf-8")
+    verdicts = [verdict.value for verdict in Verdict if any(row[verdict.value] for row in statements)]
+    order = [verdict.value for verdict in Verdict]
+    ranked = sorted(statements, key=lambda row: [-row[verdict] for verdict in order[:2]])
+    return small_page(
+        "marginaudit.reports.study",
+        "sweep.html",
+        name=spec.name,
+        spec=spec.text,
+        runs=len(runs),
+        done=sum(run["status"] == "done" for run in runs),
+        failing=sum(row["violated"] > 0 for row in statements),
+        verdicts=verdicts,
+        statements=ranked,
+        numbers=[row for row in ranked if row["slack worst"] is not None or row["constant worst"] is not None],
+        figure=Markup(text[text.index("<svg") :]) if text else None,
+    )

@@ -1,4 +1,4 @@
-"""The tables of a sweep, whose bytes do not depend on how the parts were computed."""
+"""The tables of a sweep, whose bytes do not depend on how the runs were computed."""
 
 import csv
 import io
@@ -14,15 +14,15 @@ from marginaudit.orders import InputError, file_content, shown_path
 from marginaudit.orders.reading import utf_8_text
 from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.plain import finite
-from marginaudit.reports.sweep.part import Outcome, Part
-from marginaudit.reports.sweep.spec import Spec
+from marginaudit.reports.study.grid import Outcome, Task
+from marginaudit.reports.study.spec import Spec
 
 Rows = list[dict[str, Any]]
 
 
-def run_rows(spec: Spec, parts: Iterable[Part], outcomes: Mapping[str, Sequence[Outcome]]) -> Rows:
+def run_rows(spec: Spec, tasks: Iterable[Task], outcomes: Mapping[str, Sequence[Outcome]]) -> Rows:
     """A row a run, a cell's seeds one after another: data, settings, seed, results, and how the run ended."""
-    found = {run: outcome for part in parts for run, outcome in zip(part.runs, outcomes[part.key], strict=True)}
+    found = {run: outcome for task in tasks for run, outcome in zip(task.runs, outcomes[task.key], strict=True)}
     rows = []
     for i, made in enumerate(spec.data):
         for j, config in enumerate(spec.configs):

@@ -3,41 +3,52 @@
 import csv
 import json
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from marginaudit.reports.sweep import folder as sweep_folder
-from marginaudit.reports.sweep import sweeping
-from marginaudit.reports.sweep.part import Part
-from marginaudit.reports.sweep.work import compute
+from marginaudit.orders import InputError
+from marginaudit.reports.study import sweep as sweeping
+from marginaudit.reports.study.grid import outcomes
+from marginaudit.reports.study.pool import Pool
+from marginaudit.reports.study.store import digest
 from tests.command_line import Command
-from tests.reports.sweep import odd_paper
-from tests.reports.sweep.specs import ODD, odd_spec, written
+from tests.reports.study import odd_paper
+from tests.reports.study.specs import ODD, odd_spec, written
 
 FIGURE = '[figure]\nx = "rate"\ny = "end"\nline = "N"\n'
 
 
+Works = list[Mapping[str, Any]]
+
+
 @pytest.fixture
-def here(monkeypatch: pytest.MonkeyPatch) -> list[Part]:
-    """Parts are computed in this process; they are listed in the order in which they were."""
-    found: list[Part] = []
+def here(monkeypatch: pytest.MonkeyPatch) -> Works:
+    """Tasks are computed in this process; their work is listed in the order in which they were."""
+    found: Works = []
 
-    def in_this_process(parts: Sequence[Part], folder: Path, jobs: int) -> Iterator[tuple[Part, bool]]:
-        for part in parts:
-            found.append(part)
-            compute(part.work, part.key, str(folder))
-            yield part, True
+    class Here(AbstractContextManager["Here"]):
+        def __init__(self, jobs: int) -> None:
+            assert jobs >= 1
 
-    monkeypatch.setattr(sweeping, "on_this_machine", in_this_process)
+        def results(self, _: object, calls: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+            for key, work in calls.items():
+                found.append(work)
+                yield key, outcomes(work)
+
+        def __exit__(self, *_: object) -> None:
+            return None
+
+    monkeypatch.setattr(sweeping, "Local", Here)
     return found
 
 
 def files(folder: str = "out") -> dict[str, bytes]:
-    """What is made of the parts."""
+    """What is made of the runs."""
     return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
 
 
@@ -50,7 +61,7 @@ def sweep(command: Command, *options: object, text: str = ODD, status: int = 0) 
     return command.json("sweep", written(text), "--out", "out", *options, status=status)
 
 
-def test_the_tables(command: Command, here: list[Part]) -> None:
+def test_the_tables(command: Command, here: Works) -> None:
     answer = sweep(command, text=ODD + FIGURE)
     assert answer["runs"] == {"done": 18, "failed": 0, "killed": 0, "missing": 0}
     assert answer["files"] == [
@@ -65,7 +76,7 @@ def test_the_tables(command: Command, here: list[Part]) -> None:
     for (N, rate, seed), run in zip(expected, runs, strict=True):
         assert float(run["end"]) == rate * (seed + (N - 1) / 2) / 3
         assert (run["word"], run["what"], run["status"], run["message"]) == (f"n{N % 2}", "well", "done", "")
-        assert run["code"] == here[0].work["code"]
+        assert run["code"] == here[0]["code"]
         assert run["versions"].startswith("marginaudit ")
     cells = table("cells.csv")
     assert list(cells[0]) == ["N", "rate", "seeds", "end mean", "end sd", "word"]
@@ -78,7 +89,7 @@ def test_the_tables(command: Command, here: list[Part]) -> None:
     assert [cell["end mean"] for cell in answer["cells"]] == [float(cell["end mean"]) for cell in cells]
 
 
-def test_parquet_holds_what_the_csv_does(command: Command, here: list[Part]) -> None:
+def test_parquet_holds_what_the_csv_does(command: Command, here: Works) -> None:
     sweep(command)
     frame = pd.read_parquet("out/runs.parquet")
     assert frame.dtypes[["N", "seed", "rate", "end"]].astype(str).tolist() == ["int64", "int64", "float64", "float64"]
@@ -87,30 +98,30 @@ def test_parquet_holds_what_the_csv_does(command: Command, here: list[Part]) -> 
     assert str(Path.cwd()).encode() not in content
 
 
-def test_one_kept_number_has_a_mean_and_an_sd_and_one_seed_has_no_sd(command: Command, here: list[Part]) -> None:
+def test_one_kept_number_has_a_mean_and_an_sd_and_one_seed_has_no_sd(command: Command, here: Works) -> None:
     sweep(command, text=ODD.replace("seeds = 3", "seeds = [4]\nkeep = ['end']"))
     cells = table("cells.csv")
     assert list(cells[0]) == ["N", "rate", "seeds", "mean", "sd"]
     assert all(float(cell["mean"]) > 0 and cell["sd"] == "" for cell in cells)
 
 
-def test_only_what_is_missing_is_computed(command: Command, here: list[Part]) -> None:
+def test_only_what_is_missing_is_computed(command: Command, here: Works) -> None:
     sweep(command)
     first, before = list(here), files()
-    removed = first[3]
-    Path(f"out/parts/{removed.key}.json").unlink()
+    Path(f"out/parts/{digest(first[3])}.json").unlink()
+    Path(f"out/parts/{digest(first[5])}.json").write_text("damaged")
     here.clear()
     sweep(command)
-    assert [part.key for part in here] == [removed.key]
+    assert here == [first[3], first[5]]
     assert files() == before
     here.clear()
     sweep(command, text=ODD.replace("seeds = 3", "seeds = 4"))
-    assert {part.work["seed"] for part in here} == {3}
+    assert {work["seed"] for work in here} == {3}
     assert len(here) == 4
 
 
 def test_other_code_is_refused_by_name_until_it_starts_over(
-    command: Command, here: list[Part], monkeypatch: pytest.MonkeyPatch
+    command: Command, here: Works, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sweep(command)
     about = json.loads(Path("out/sweep.json").read_text())
@@ -121,7 +132,7 @@ def test_other_code_is_refused_by_name_until_it_starts_over(
     here.clear()
     for options in ((), ("--plan",), ("--status",), ("--retry-failed",)):
         line = command.refused("sweep", "odd.toml", "--out", "out", *options)
-        assert line.startswith("--out out: got parts of numpy 1.0, now ")
+        assert line.startswith("--out out: got results of numpy 1.0, now ")
         assert line.endswith("; other code in orders/text.py, expected what computed them, or --fresh to start over")
     assert (files(), here) == (before, [])
     Path("out/parts", "0" * 64 + ".json").write_text("old")
@@ -130,12 +141,12 @@ def test_other_code_is_refused_by_name_until_it_starts_over(
     assert json.loads(Path("out/sweep.json").read_text()) != about
 
 
-def test_what_was_made_for_another_spec_goes_and_its_parts_stay(command: Command, here: list[Part]) -> None:
+def test_what_was_made_for_another_spec_goes_and_its_results_stay(command: Command, here: Works) -> None:
     sweep(command, text=ODD + FIGURE)
     kept = {path.name for path in Path("out/parts").iterdir()}
     for name in ("statements.csv", "sweep.html"):
         Path("out", name).write_text("of the spec before")
-    folder = sweep_folder.Folder(Path("out"), odd_spec(ODD + FIGURE))
+    folder = sweeping.Folder(Path("out"), odd_spec(ODD + FIGURE))
     folder.begin()
     assert {"cells.csv", "statements.csv", "figure.svg"} <= set(files())  # an interrupted sweep that goes on
     here.clear()
@@ -158,7 +169,7 @@ def test_a_folder_of_something_else_is_refused(command: Command) -> None:
 
 
 def test_failures_are_recorded_and_retried_alone(
-    command: Command, here: list[Part], monkeypatch: pytest.MonkeyPatch
+    command: Command, here: Works, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = ODD.replace("[1, 4]", "4").replace("[0.5, 1, 2]", "[0.5, 1]\nwhat = ['fail', 'well']").replace("= 3", "= 2")
     answer = sweep(command, text=text, status=1)
@@ -190,20 +201,34 @@ def test_failures_are_recorded_and_retried_alone(
     assert asked == ["fail"] * 4
 
 
-def test_what_failed_once_is_done_the_second_time(command: Command, here: list[Part]) -> None:
+def test_what_failed_once_is_done_the_second_time(command: Command, here: Works) -> None:
     text = ODD.replace("[0.5, 1, 2]", "[0.5]\nwhat = 'fail-once'")
     assert sweep(command, text=text, status=1)["runs"]["failed"] == 6
     assert sweep(command, "--retry-failed", text=text)["runs"]["done"] == 6
 
 
-def test_a_retry_leaves_what_never_ran(command: Command, here: list[Part]) -> None:
+def test_a_retry_that_kills_its_workers_leaves_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = sweeping.Folder(Path("out"), odd_spec())
+    folder.begin()
+    task = folder.tasks[0]
+    done, other = outcomes(task.work)
+    folder.keep(task.key, [done, {"status": "failed", "message": "odd", "results": {}}])
+    monkeypatch.setattr(Pool, "results", lambda _, __, calls: ((key, None) for key in calls))
+    [again] = folder.todo(retry_failed=True)
+    sweeping.compute_missing(folder, [again], 1, None, lambda _: None)
+    assert folder.outcomes()[task.key] == [done, sweeping.KILLED]
+    folder.keep(task.key, [done, other])
+    assert folder.todo(retry_failed=True) == []
+
+
+def test_a_retry_leaves_what_never_ran(command: Command, here: Works) -> None:
     written()
     line = command.refused("sweep", "odd.toml", "--out", "out", "--retry-failed")
     assert line == "--retry-failed out: got 18 runs that never ran, expected none"
     assert here == []
 
 
-def test_plan_and_status_write_nothing(command: Command, here: list[Part]) -> None:
+def test_plan_and_status_write_nothing(command: Command, here: Works) -> None:
     written()
     plan = command.json("sweep", "odd.toml", "--plan", "--jobs", "3")
     assert plan["seconds"] > 0
@@ -213,7 +238,7 @@ def test_plan_and_status_write_nothing(command: Command, here: list[Part]) -> No
     assert command.json("sweep", "odd.toml", "--status")["runs"] == {"done": 0, "failed": 0, "killed": 0, "missing": 18}
     assert [path.name for path in Path().iterdir()] == ["odd.toml"]
     sweep(command)
-    Path("out/parts", f"{here[0].key}.json").unlink()
+    Path("out/parts", f"{digest(here[0])}.json").unlink()
     plan = command.json("sweep", "odd.toml", "--out", "out", "--plan")
     assert (plan["to_run"], plan["parts"]) == (2, 12)
     assert "2 of 18 runs to compute" in command("sweep", "odd.toml", "--out", "out", "--plan").out
@@ -252,33 +277,37 @@ def test_options_that_are_refused(command: Command, options: tuple[str, ...], er
     assert [path.name for path in Path().iterdir()] == ["odd.toml"]
 
 
-def test_another_result_for_the_same_key_ends_the_sweep(
-    command: Command, here: list[Part], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As where two programs compute a part at a time, on machines that differ."""
+def test_another_result_for_the_same_key_ends_the_sweep(command: Command, here: Works) -> None:
+    """As where two programs compute a task at a time, on machines that differ."""
     sweep(command)
-    monkeypatch.setattr("marginaudit.reports.sweep.work.read_part", lambda *_: None)
-    monkeypatch.setattr(odd_paper, "PART_OF_THE_MEAN", 4)
-    parts = Path("out/parts")
-    key = here[-1].key
-    kept = (parts / f"{key}.json").read_bytes()
-    monkeypatch.setattr(sweep_folder.Folder, "todo", lambda folder, **_: folder.all[-1:])
-    line = command.refused("sweep", "odd.toml", "--out", "out")
-    assert line.startswith(f"{parts.absolute()}/{key}.json: got another end: ")
-    assert line.endswith("expected the same from the same settings, seed, versions and code")
-    assert (parts / f"{key}.json").read_bytes() == kept
+    folder = sweeping.Folder(Path("out"), odd_spec())
+    key = folder.tasks[0].key
+    before = folder.store.path(key).read_bytes()
+    first, second = folder.store.read(key)
+    failed = {"status": "failed", "message": "odd", "results": {}}
+    folder.keep(key, [failed, second])
+    with pytest.raises(InputError) as refused:
+        folder.keep(key, [first, {**second, "results": second["results"] | {"end": 7.0}}])
+    assert str(refused.value) == (
+        f"out/parts/{key}.json: got another end: {second['results']['end']}, now 7.0, "
+        "expected the same from the same settings, seed, versions and code"
+    )
+    assert folder.store.path(key).read_bytes() == before
+    folder.store.write(key, [failed, second])
+    folder.keep(key, [first, failed])
+    assert folder.store.path(key).read_bytes() == before
 
 
-def test_the_summary(command: Command, here: list[Part]) -> None:
+def test_the_summary(command: Command, here: Works) -> None:
     answer = command("sweep", written(), "--out", "out")
     assert (answer.status, "18 runs: 18 done." in answer.out, "out/cells.csv" in answer.out) == (0, True, True)
 
 
-def test_progress_counts_runs(here: list[Part], tmp_path: Path) -> None:
+def test_progress_counts_runs(here: Works, tmp_path: Path) -> None:
     told: list[int] = []
-    folder = sweep_folder.Folder(tmp_path / "out", odd_spec())
+    folder = sweeping.Folder(tmp_path / "out", odd_spec())
     folder.begin()
-    sweeping.compute_missing(folder, folder.all, 1, None, told.append)
+    sweeping.compute_missing(folder, folder.tasks, 1, None, told.append)
     assert told == [2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18]
     told.clear()
     in_memory = sweeping.cells_in_memory(odd_spec(), told.append)

@@ -1,4 +1,4 @@
-"""What a worker makes of a part."""
+"""The grid of a sweep: its tasks, their keys, and what a worker makes of them."""
 
 import json
 from pathlib import Path
@@ -7,95 +7,98 @@ import numpy as np
 import pytest
 import threadpoolctl
 
+from marginaudit.orders import InputError
 from marginaudit.orders.ntp import free_dataset, prefix_closed_dataset
 from marginaudit.orders.snap import syn_medium, syn_small
 from marginaudit.reports.command.arguments import papers
-from marginaudit.reports.identity import digest, identity
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.sweeps import SWEEPS as NTP
 from marginaudit.reports.snap.sweeps import SWEEPS as SNAP
 from marginaudit.reports.snap.sweeps import SampledConfig
 from marginaudit.reports.snap.sweeps import rows as sampled
-from marginaudit.reports.sweep.part import Part, parts_of, read_part
-from marginaudit.reports.sweep.spec import read_spec
-from marginaudit.reports.sweep.work import Refused, compute, outcomes, paper_module
+from marginaudit.reports.study.grid import Task, outcomes, paper_module, tasks_of
+from marginaudit.reports.study.spec import read_spec
+from marginaudit.reports.study.store import digest, identity
 from marginaudit.training.snap.sgd import Recipe, attention, train_sampled
-from tests.reports.sweep import odd_paper
-from tests.reports.sweep.specs import ODD, odd_spec
+from tests.reports.study import odd_paper
+from tests.reports.study.specs import ODD, odd_spec
 
 
-def parts(text: str = ODD) -> list[Part]:
+def tasks(text: str = ODD) -> list[Task]:
     spec = odd_spec(text)
-    return list(parts_of(spec, digest(identity(paper_module(spec.paper)))))
+    return list(tasks_of(spec, digest(identity(paper_module(spec.paper)))))
 
 
-def test_results_are_those_of_the_settings() -> None:
-    for part in parts():
-        found = outcomes(part.work)
-        for settings, outcome in zip(part.work["settings"], found, strict=True):
-            N, seed = part.work["columns"]["N"], part.work["seed"]
+def test_tasks_cover_the_grid_each_run_once_in_its_order() -> None:
+    spec = odd_spec()
+    found = list(tasks_of(spec, "code"))
+    assert len({task.key for task in found}) == len(found) == 2 * 3 * 2
+    runs = [run for task in found for run in task.runs]
+    assert len(runs) == len(set(runs)) == spec.runs
+    for task in found:
+        assert json.loads(json.dumps(task.work)) == task.work
+        assert len(task.runs) == len(task.work["settings"]) <= 2
+        for (i, j, k), settings in zip(task.runs, task.work["settings"], strict=True):
+            assert task.work["columns"] == spec.data[i].columns
+            assert settings == spec.settings(spec.configs[j])
+            assert task.work["seed"] == spec.seeds[k]
+
+
+def test_a_key_depends_on_all_that_decides_the_results() -> None:
+    def key(text: str = ODD, code: str = "code") -> str:
+        return next(tasks_of(odd_spec(text), code)).key
+
+    files = ODD.replace('generator = "counting"\nN = [1, 4]', "files = ['own.json']")
+    others = [
+        key(code="other"),
+        key(ODD.replace("seeds = 3", "seeds = [5]")),
+        key(ODD.replace("seeds = 3", "keep = ['end']")),
+        key(ODD.replace("[1, 4]", "[2, 4]")),
+        key(ODD.replace("0.5", "0.25")),
+        key(ODD + "what = 'slow'"),
+    ]
+    for number in (1, 2):
+        Path("own.json").write_text(json.dumps({"numbers": [number]}))
+        others.append(key(files))
+    assert len({key(), *others}) == 1 + len(others)
+    assert key() == key(ODD.replace("seeds = 3", "seeds = [0, 9]")) == key(ODD.replace("[1, 4]", "[1]"))
+
+
+def test_results_are_those_of_the_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    for task in tasks(ODD + "what = 'print'"):
+        for settings, outcome in zip(task.work["settings"], outcomes(task.work), strict=True):
+            N, seed = task.work["columns"]["N"], task.work["seed"]
             mean = seed + (N - 1) / 2
             assert outcome["status"] == "done"
             assert outcome["results"] == {"end": settings["rate"] * mean / 3, "word": f"n{N % 2}"}
+    assert capsys.readouterr() == ("", "a run prints\n" * 18)
 
 
 def test_a_document_is_the_dataset() -> None:
-    (part,) = parts('paper = "odd"\n[data]\nfiles = ["three-numbers"]\n')
-    assert outcomes(part.work)[0]["results"] == {"end": 0.5, "word": "n1"}
+    (task,) = tasks('paper = "odd"\n[data]\nfiles = ["three-numbers"]\n')
+    assert outcomes(task.work)[0]["results"] == {"end": 0.5, "word": "n1"}
 
 
 def test_a_failing_run_is_recorded_and_those_beside_it_are_not_lost() -> None:
-    (part,) = parts(
+    (task,) = tasks(
         ODD.replace("[0.5, 1, 2]", "1\nwhat = ['fail', 'well']").replace("[1, 4]", "4").replace("= 3", "= 1")
     )
-    failed, well = outcomes(part.work)
+    failed, well = outcomes(task.work)
     assert failed == {"status": "failed", "message": "ValueError: rate 1.0 is odd", "results": {}}
     assert (well["status"], well["results"]["end"]) == ("done", 0.5)
 
 
 def test_what_is_not_finite_is_none_and_what_is_not_asked_for_is_not_there() -> None:
-    part = parts(ODD.replace("seeds = 3", "keep = ['end']") + "what = 'infinite'")[0]
-    assert [outcome["results"] for outcome in outcomes(part.work)] == [{"end": None}] * 2
+    task = tasks(ODD.replace("seeds = 3", "keep = ['end']") + "what = 'infinite'")[0]
+    assert [outcome["results"] for outcome in outcomes(task.work)] == [{"end": None}] * 2
 
 
-def test_a_worker_of_other_code_refuses(tmp_path: Path) -> None:
-    part = next(parts_of(odd_spec(), "c0de" * 16))
-    with pytest.raises(Refused) as refused:
-        compute(part.work, part.key, str(tmp_path))
-    where, got, expected = refused.value.args
-    assert (where, expected) == ("a worker", "the client's, c0dec0dec0de")
-    assert got.startswith("versions and code ")
-    assert list(tmp_path.glob("*.json")) == []
-
-
-def test_a_worker_without_the_paper_refuses() -> None:
-    with pytest.raises(Refused, match="no paper gone with sweeps"):
-        compute({**parts()[0].work, "paper": "gone"}, "k", ".")
-
-
-def test_a_part_is_written_and_its_path_returned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    part = parts(ODD + "what = 'print'")[0]
-    path = compute(part.work, part.key, str(tmp_path))
-    assert capsys.readouterr() == ("", "a run prints\n" * 2)
-    assert path == str(tmp_path / f"{part.key}.json")
-    assert read_part(tmp_path, part.key, 2) == outcomes(part.work)
-
-
-def test_only_what_is_not_done_is_computed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[str]] = []
-    monkeypatch.setattr(odd_paper, "notice", lambda configs: asked.append([config.what for config in configs]))
-    part = parts(ODD.replace("[0.5, 1, 2]", "1\nwhat = ['fail', 'well']"))[0]
-    compute(part.work, part.key, str(tmp_path))
-    assert asked == [["fail", "well"], ["fail"], ["well"]]
-    first = read_part(tmp_path, part.key, 2)
-    compute(part.work, part.key, str(tmp_path))
-    assert asked[3:] == [["fail"]]
-    assert read_part(tmp_path, part.key, 2) == first
-    well = parts()[0]
-    compute(well.work, well.key, str(tmp_path))
-    compute(well.work, well.key, str(tmp_path))
-    assert asked[4:] == [["well", "well"]]
+def test_a_worker_of_other_code_or_without_the_paper_refuses() -> None:
+    with pytest.raises(InputError, match=r"^a worker: got versions and code .*, expected the client's, c0dec0dec0de$"):
+        outcomes(next(tasks_of(odd_spec(), "c0de" * 16)).work)
+    with pytest.raises(InputError, match="no paper gone with sweeps"):
+        outcomes({**tasks()[0].work, "paper": "gone"})
 
 
 def test_linear_algebra_runs_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +107,7 @@ def test_linear_algebra_runs_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> N
     threads = threadpoolctl.threadpool_info
     monkeypatch.setattr(odd_paper, "notice", lambda _: found.extend(one["num_threads"] for one in threads()))
     before = [one["num_threads"] for one in threads()]
-    outcomes(parts()[0].work)
+    outcomes(tasks()[0].work)
     assert found == [1] * len(before)
     assert [one["num_threads"] for one in threads()] == before
 
@@ -143,12 +146,12 @@ class TestSnap:
         assert SNAP.generators["syn-medium"].make(num_last=3, seed=9).P.tolist() == syn_medium(3).P.tolist()
         assert SNAP.generators["syn-small"].make(seed=9).P.tolist() == syn_small().P.tolist()
 
-    def test_one_part_of_figure_6_is_all_rates_of_a_seed(self) -> None:
+    def test_one_task_of_figure_6_is_all_rates_of_a_seed(self) -> None:
         paper = next(paper for paper in papers() if paper.name == "snap")
         text = 'paper = "snap"\n[data]\ngenerator = "syn-medium"\nnum_last = 1\n'
         grid = "[settings]\nlr_z = [0.5, 1, 2, 3]\nratio = [1, 2, 5, 10]\n"
-        (part,) = parts_of(read_spec(text + grid, "x", "x", Path(), [paper]), "code")
-        assert len(part.runs) == 16
+        (task,) = tasks_of(read_spec(text + grid, "x", "x", Path(), [paper]), "code")
+        assert len(task.runs) == 16
 
 
 class TestNtp:
@@ -169,8 +172,8 @@ class TestNtp:
         paper = next(paper for paper in papers() if paper.name == "ntp")
         text = 'paper = "ntp"\nkeep = ["ntp.prop1.loss:*"]\n[data]\nfiles = ["example-1"]\n'
         spec = read_spec(f"{text}[settings]\nsteps1 = 9\nsteps2 = 9", "x", "x", Path(), [paper])
-        (part,) = parts_of(spec, digest(identity(paper_module(paper))))
-        (outcome,) = outcomes(json.loads(json.dumps(part.work)))
+        (task,) = tasks_of(spec, digest(identity(paper_module(paper))))
+        (outcome,) = outcomes(json.loads(json.dumps(task.work)))
         data = paper.kind.cases["example-1"]()
         finding = CLAIMS["ntp.prop1.loss"].judge(Run(data, Config(steps1=9, steps2=9)))
         assert outcome["results"]["ntp.prop1.loss:constant"] == finding.constant

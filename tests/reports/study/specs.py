@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from marginaudit.reports.command.arguments import papers
-from marginaudit.reports.sweep.spec import Spec, read_spec
+from marginaudit.reports.study.spec import Spec, read_spec
 
 ODD = """
 paper = "odd"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from marginaudit.reports.sweep.work import _paper
-from tests.reports.sweep.odd_paper import FOLDER
+from marginaudit.reports.study.grid import installed_papers
+from tests.reports.study.odd_paper import FOLDER
 from tests.third_paper.installed import forget_papers, install
 
 ROOT = Path(__file__).parents[3]
@@ -21,8 +21,8 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv(FOLDER, str(tmp_path / "once"))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, (tmp_path / "site", ROOT))))
     monkeypatch.syspath_prepend(str(ROOT))  # loky hands its workers the path of this process
-    install(tmp_path / "site", "tests.reports.sweep.odd_paper:PAPER", monkeypatch, name="odd")
-    _paper.cache_clear()
+    install(tmp_path / "site", "tests.reports.study.odd_paper:PAPER", monkeypatch, name="odd")
+    installed_papers.cache_clear()
     yield
     forget_papers()
-    _paper.cache_clear()
+    installed_papers.cache_clear()

@@ -1,0 +1,50 @@
+"""Processes that are forked from this one: when that is safe, and how they leave with it."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from threadpoolctl import threadpool_info
+
+THREADS = Path("/proc/self/task")
+"""Where Linux has a folder for each thread of this process."""
+
+WATCH_SECONDS = 0.5
+"""How often a worker looks whether its client is still there."""
+
+
+def forkable(ours: int = 1) -> bool:
+    """Whether no thread runs here but ours, and those that OpenBLAS ends before a fork and begins again after it.
+
+    Another one may hold a lock, which a forked process would wait for without end. False where that is not known.
+    """
+    pools = (found for found in threadpool_info() if found.get("threading_layer") == "pthreads")
+    return THREADS.is_dir() and len(list(THREADS.iterdir())) <= ours + sum(found["num_threads"] - 1 for found in pools)
+
+
+@contextmanager
+def forking() -> Iterator[None]:
+    """Within, a process that is forked leaves it to this one what becomes of an interrupt."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)  # see `forkable`
+            yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def leave_with(client: int) -> None:
+    """End this process soon after its client has ended."""
+
+    def watch() -> None:
+        while os.getppid() == client:
+            time.sleep(WATCH_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,255 @@
+"""Audits whose datasets are judged by several processes, but for what was audited before."""
+
+import io
+import pickle
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout, suppress
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from importlib.metadata import version
+from itertools import chain
+from typing import Any
+
+import cloudpickle
+
+from marginaudit.orders import InputError, counted, printable
+from marginaudit.reports.audit.auditing import (
+    CLAIM_TIMEOUT,
+    Audit,
+    Audited,
+    Drawn,
+    Progress,
+    Shown,
+    audited,
+    config_document,
+)
+from marginaudit.reports.audit.sources import Source, papers_of
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.forking import forkable
+from marginaudit.reports.page.proofs import proof_pages, proof_sources
+from marginaudit.reports.page.shown import drawn, rendered_as
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.plain import finite
+from marginaudit.reports.plots.plotting import load_drawing
+from marginaudit.reports.study.grid import installed_papers
+from marginaudit.reports.study.pool import Local
+from marginaudit.reports.study.store import Store, digest, identity
+from marginaudit.reports.verdict import Evidence, Finding, Verdict
+
+PAGE_MAKERS = ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
+"""What pages of proofs are made with."""
+
+Document = Mapping[str, Any]
+"""What an audit of a dataset has found, as JSON data; curves are left out, once they are drawn."""
+
+Done = Callable[[str, str], None]
+"""Takes a dataset's name, and how its findings were come by."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A dataset to be audited.
+
+    Attributes
+    ----------
+    source : Source
+    claims : tuple of Claim
+    config : how its run is made
+    exports : names of `marginaudit.reports.page.exports.FORMATS`
+    claim_timeout : float
+        Seconds that a claim of the user's may take.
+    """
+
+    source: Source
+    claims: tuple[Claim, ...]
+    config: Any
+    exports: tuple[str, ...]
+    claim_timeout: float
+
+    @property
+    def judged_by(self) -> list[str]:
+        """The claims about the dataset."""
+        return [claim.id for claim in self.claims if self.source.paper.judges(claim)]
+
+    @property
+    def key(self) -> str | None:
+        """None where users' claims judge: nobody knows all that their code depends on."""
+        source, paper = self.source, self.source.paper
+        if any(paper.judges(claim) and not paper.has(claim) for claim in self.claims):
+            return None
+        dataset = [source.dataset.name, source.origin, source.sha256, paper.kind.to_document(source.dataset)]
+        return key_of(
+            paper, self.exports, dataset=dataset, claims=self.judged_by, config=config_document(paper, self.config)
+        )
+
+
+def audit_datasets(
+    sources: Sequence[Source],
+    claims: Sequence[Claim],
+    configs: Mapping[str, Any],
+    *,
+    jobs: int,
+    progress: Progress,
+    done: Done,
+    exports: Sequence[str] = (),
+    claim_timeout: float = CLAIM_TIMEOUT,
+    store: Store,
+) -> Audit:
+    """Judge every dataset, ``jobs`` at a time, with the result of `audit` to the last digit, ready to be written.
+
+    Parameters
+    ----------
+    progress : takes what is under way, of datasets that are judged in this process
+    store : keeps what is found, and has it of earlier audits; without a folder figures and proofs are not made
+
+    Raises
+    ------
+    InputError
+        A dataset ends the processes that judge it.
+    """
+    tasks = {
+        source.dataset.name: Task(source, tuple(claims), configs[source.paper.name], tuple(exports), claim_timeout)
+        for source in sources
+    }
+    keys = {name: task.key for name, task in tasks.items() if store.folder}
+    found: dict[str, Document] = {name: document for name, key in keys.items() if (document := store.read(key))}
+    waiting = {name: task for name, task in tasks.items() if name not in found}
+    packed = _packed(waiting) if min(jobs, len(waiting)) > 1 else {}
+    if packed and forkable():  # before anything is told: what shows it may have a thread
+        load_drawing()
+        for paper in papers_of(sources):
+            paper.load()
+    died = []
+    with Local(min(jobs, len(packed))) as pool:
+        sent = pool.results(judged_packed, packed)
+        here = ((name, judged(task, progress)) for name, task in waiting.items() if name not in packed)
+        if packed:
+            progress(counted(len(packed), "dataset"), "under way")
+        for name in found:
+            done(name, "as it was audited before (--fresh audits it anew)")
+        proofs = _proofs(papers_of(sources), store) if store.folder else None
+        for name, document in chain(sent, here):
+            if document is None:
+                died.append(name)
+                continue
+            found[name] = document
+            if all(finding["verdict"] != Verdict.BROKEN for finding in document["findings"].values()):
+                store.write(keys.get(name), document)  # what is broken may be so for want of memory
+            done(name, "audited")
+    if died:
+        got = "processes that were ended at their work, by the system or by a claim's code"
+        raise InputError(f"the audit of {printable(', '.join(died))}", got=got, expected="one that ends by itself")
+    whole = Audit(tuple(claims), configs, tuple(_of_document(source, found[source.dataset.name]) for source in sources))
+    return replace(whole, figures=_figures(whole, exports, progress, store), proofs=proofs) if store.folder else whole
+
+
+def judged(task: Task, progress: Progress) -> Document:
+    """Judge and draw the task's dataset in this process."""
+    name = task.source.dataset.name
+    found = audited(task.source, task.claims, task.config, progress, task.claim_timeout)
+    shown = drawn(found, task.exports, lambda text: ignored(progress(name, text.removeprefix(f"{name}: "))))
+    return {
+        "findings": {
+            claim: asdict(replace(finding, curve=None, witness=finite(finding.witness)))
+            for claim, finding in found.findings.items()
+        },
+        "document": finite(found.document),
+        "pictures": [vars(picture) | {"files": _texts(picture.files)} for picture in shown.pictures],
+        "records": dict(shown.records),
+    }
+
+
+def judged_packed(data: bytes) -> Document:
+    """What `judged` finds, in another process; what is printed goes to standard error."""
+    with redirect_stdout(sys.stderr):
+        return judged(_Unpickler(io.BytesIO(data)).load(), lambda *_: ignored)
+
+
+def ignored(_: object) -> None:
+    """Do nothing with a value."""
+
+
+def _of_document(source: Source, document: Document) -> Audited:
+    findings = {}
+    for claim, found in document["findings"].items():
+        kinds = {"verdict": Verdict(found["verdict"]), "evidence": Evidence(found["evidence"])}
+        findings[claim] = Finding(**found | kinds | {"room": tuple(found["room"])})
+    pictures = tuple(Drawn(**picture | {"files": _bytes(picture["files"])}) for picture in document["pictures"])
+    return Audited(source, findings, document["document"], shown=Shown(pictures, document["records"]))
+
+
+def _proofs(papers: Sequence[Paper], store: Store) -> Mapping[str, str]:
+    made_by = {name: version(name) for name in PAGE_MAKERS}
+    key = digest({"proofs": proof_sources(papers), "made by": made_by, "computed by": identity(__name__)})
+    found: Mapping[str, str] = store.once(key, lambda: proof_pages(papers))
+    return found
+
+
+def _figures(audit: Audit, exports: Sequence[str], progress: Progress, store: Store) -> dict[str, Mapping[str, bytes]]:
+    """The papers' own figures that the report has."""
+
+    def draw(paper: Paper, name: str) -> Mapping[str, str]:
+        progress(f"figure {name}", "drawing")
+        return _texts(rendered_as(paper.figures[name](), exports))
+
+    return {
+        name: _bytes(store.once(key_of(paper, exports, figure=name), partial(draw, paper, name)))
+        for paper, name, _ in audit.illustrations
+    }
+
+
+def key_of(paper: Paper, exports: Sequence[str], **settings: Any) -> str:
+    """A hash of settings, versions and code."""
+    makes = {"paper": paper.name, "pdf": "pdf" in exports, "matplotlib": version("matplotlib")}
+    return digest(settings | makes | {"computed by": identity(paper.run.__module__)})
+
+
+def _texts(files: Mapping[str, bytes]) -> dict[str, str]:
+    return {ending: data.decode("latin-1") for ending, data in files.items()}
+
+
+def _bytes(texts: Mapping[str, str]) -> dict[str, bytes]:
+    return {ending: text.encode("latin-1") for ending, text in texts.items()}
+
+
+def _packed(tasks: Mapping[str, Task]) -> dict[str, bytes]:
+    """Those that can be sent to other processes."""
+    found = {}
+    for name, task in tasks.items():
+        with suppress(pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
+            found[name] = packed(task)
+    return found
+
+
+def packed(task: Task) -> bytes:
+    """The task for another process: papers and their claims by name, users' claims with their code.
+
+    Raises
+    ------
+    Exception
+        It holds what cannot be sent: whatever pickling raises.
+    """
+    file = io.BytesIO()
+    _Pickler(file).dump(task)
+    return file.getvalue()
+
+
+class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+    """Names papers and their own claims, which the other process has."""
+
+    def persistent_id(self, value: Any) -> tuple[str, ...] | None:
+        papers, _ = installed_papers()
+        if isinstance(value, Paper):
+            if papers.get(value.name) is not value:
+                raise pickle.PicklingError(f"the paper {value.name} is not installed")
+            return ("paper", value.name)
+        if isinstance(value, Claim) and value.paper in papers:
+            return ("claim", value.paper, value.id) if papers[value.paper].has(value) else None
+        return None
+
+
+class _Unpickler(pickle.Unpickler):
+    def persistent_load(self, place: tuple[str, ...]) -> Any:
+        paper = installed_papers()[0][place[1]]
+        return paper if place[0] == "paper" else next(claim for claim in paper.claims if claim.id == place[2])

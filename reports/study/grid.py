@@ -1,0 +1,144 @@
+"""The grid of a sweep: tasks of a few runs each, and their outcomes."""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from marginaudit.orders import InputError
+from marginaudit.reports.audit.ledger import all_papers
+from marginaudit.reports.error_text import error_text
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.plain import finite
+from marginaudit.reports.study.spec import Spec
+from marginaudit.reports.study.store import digest, identity
+from marginaudit.reports.sweeps import AUDITED, Result, Sweeps
+
+Outcome = Mapping[str, Any]
+"""Of one run: ``status`` done, failed or killed, ``message``, and ``results`` by name where it is done."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Runs on one dataset and seed that are computed together.
+
+    Attributes
+    ----------
+    work : plain JSON data, all that a worker has to know, the code's digest included
+    runs : (number of the dataset, of the config, of the seed) of each
+    """
+
+    work: Mapping[str, Any]
+    runs: tuple[tuple[int, int, int], ...]
+
+    @cached_property
+    def key(self) -> str:
+        """A hash of settings, seed, data, versions and code."""
+        return digest(self.work)
+
+
+def tasks_of(spec: Spec, code: str) -> Iterator[Task]:
+    """All tasks of a sweep, in the order of its grid; ``code`` is the digest of versions and code."""
+    together = spec.sweeps.together
+    for i, made in enumerate(spec.data):
+        for k, seed in enumerate(spec.seeds):
+            for start in range(0, len(spec.configs), together):
+                numbers = range(start, min(start + together, len(spec.configs)))
+                work = {
+                    "paper": spec.paper.name,
+                    "columns": dict(made.columns),
+                    "generator": made.generator,
+                    "document": made.document,
+                    "seed": seed,
+                    "settings": [spec.settings(spec.configs[j]) for j in numbers],
+                    "keep": list(spec.keep),
+                    "code": code,
+                }
+                yield Task(work, tuple((i, j, k) for j in numbers))
+
+
+def outcomes(work: Mapping[str, Any]) -> list[Outcome]:
+    """The outcomes of a task's runs, on one thread; where they cannot be computed together, each by itself.
+
+    What they print goes to standard error.
+
+    Raises
+    ------
+    InputError
+        This process has other code than the one that asks.
+    """
+    papers, notices = installed_papers()
+    paper = papers.get(work["paper"])
+    if paper is None or paper.sweeps is None:
+        got = "; ".join([f"no paper {work['paper']} with sweeps", *notices])
+        raise InputError("a worker", got=got, expected="the packages of the client")
+    if (code := digest(identity(paper_module(paper)))) != work["code"]:
+        got, expected = f"versions and code {code[:12]}", f"the client's, {work['code'][:12]}"
+        raise InputError("a worker", got=got, expected=expected)
+    with threadpool_limits(1), redirect_stdout(sys.stderr):
+        return _outcomes(paper, paper.sweeps, work)
+
+
+def _outcomes(paper: Paper, sweeps: Sweeps, work: Mapping[str, Any]) -> list[Outcome]:
+    settings, keep = work["settings"], work["keep"]
+    try:
+        if work["generator"]:
+            data = sweeps.generators[work["generator"]].make(**work["columns"], seed=work["seed"])
+        else:
+            data = paper.kind.from_document(work["document"], "a dataset", work["columns"]["dataset"])
+        configs = [replace(sweeps.config, **chosen) for chosen in settings]
+        rows = rows_of(paper, sweeps)(data, configs, work["seed"], keep)
+        return [_done(row, sweeps, keep) for _, row in zip(settings, rows, strict=True)]
+    except Exception as error:
+        if len(settings) == 1:
+            return [{"status": "failed", "message": error_text(error), "results": {}}]
+        return [outcome for one in settings for outcome in _outcomes(paper, sweeps, {**work, "settings": [one]})]
+
+
+def rows_of(
+    paper: Paper, sweeps: Sweeps
+) -> Callable[[Any, Sequence[Any], int, Sequence[str]], list[dict[str, Result]]]:
+    """How the paper's runs become results: its own way, or by an audit."""
+    return sweeps.rows or (lambda data, configs, _, keep: audited(paper, data, configs, keep))
+
+
+def audited(paper: Paper, data: Any, configs: Sequence[Any], keep: Sequence[str]) -> list[dict[str, Result]]:
+    """The kept results of each config, as `marginaudit audit` finds them."""
+    names = {name.partition(":")[0] for name in keep}
+    claims = [claim for claim in paper.claims if claim.id in names]
+    found = []
+    for config in configs:
+        run = paper.run(data, config, lambda _: None)
+        findings = [(claim.id, claim.judge(run)) for claim in claims]
+        found.append({f"{claim}:{word}": getattr(finding, word) for claim, finding in findings for word in AUDITED})
+    return found
+
+
+def _done(row: Mapping[str, Result], sweeps: Sweeps, keep: Sequence[str]) -> Outcome:
+    results = {name: _plain(row[name], sweeps.results[name]) for name in keep}
+    return {"status": "done", "message": "", "results": results}
+
+
+def _plain(value: Result, kind: type[float] | type[str]) -> Result:
+    """The value as JSON has it; a number that is not finite is none."""
+    if value is None or kind is str:
+        return None if value is None else str(value)
+    number: Result = finite(float(value))
+    return number
+
+
+@cache
+def installed_papers() -> tuple[Mapping[str, Paper], list[str]]:
+    """The papers by name, and remarks on those that cannot be had."""
+    notices: list[str] = []
+    return {paper.name: paper for paper in all_papers(notices.append)}, notices
+
+
+def paper_module(paper: Paper) -> str:
+    """The module by which a paper computes its sweeps."""
+    rows = None if paper.sweeps is None else paper.sweeps.rows
+    return (rows or paper.run).__module__

@@ -1,0 +1,146 @@
+"""Results by key, a JSON file each; a key is a hash of data, settings, versions and code."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from marginaudit.reports.audit.auditing import environment
+from marginaudit.reports.page.files import write_whole
+
+PACKAGES = ("marginaudit.orders", "marginaudit.margins", "marginaudit.training", "marginaudit.reports")
+
+MOST_KEPT = 100
+"""Results in a cache, some of 2 MB; of more the oldest go."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """Results in a folder.
+
+    Attributes
+    ----------
+    folder : Path or None
+        None to keep nothing.
+    cache : bool
+        Whether nobody misses a result: one that cannot be written is not kept, and above `MOST_KEPT` the oldest go.
+    fresh : bool
+        Whether nothing is read.
+    """
+
+    folder: Path | None
+    cache: bool = False
+    fresh: bool = False
+
+    def path(self, key: str) -> Path:
+        """The file of a key."""
+        return (self.folder or Path()) / f"{key}.json"
+
+    def read(self, key: str | None) -> Any:
+        """The result of a key, as JSON data; None where there is no key or no result, or its file is damaged."""
+        if self.folder is None or self.fresh or key is None:
+            return None
+        with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+            document = json.loads(self.path(key).read_bytes())
+            if document["sum"] == _sum(key, json.dumps(document["value"])):
+                return document["value"]
+        return None
+
+    def write(self, key: str | None, value: Any) -> None:
+        """Put JSON data in place by renaming: who reads meanwhile finds the old file or the new one.
+
+        Raises
+        ------
+        OSError
+            It cannot be written, and this is no cache.
+        """
+        if self.folder is None or key is None:
+            return
+        text = json.dumps(value)
+        with suppress(*[OSError] * self.cache):
+            write_whole(self.path(key), f'{{"sum": "{_sum(key, text)}", "value": {text}}}\n')
+            if self.cache:
+                files = sorted(self.folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+                for old in files[MOST_KEPT:]:
+                    old.unlink(missing_ok=True)
+
+    def once(self, key: str, make: Callable[[], Any]) -> Any:
+        """The result of a key, made and written where there is none."""
+        if (found := self.read(key)) is None:
+            self.write(key, found := make())
+        return found
+
+
+def user_cache(*, fresh: bool) -> Store:
+    """The cache of audits: in the user's folder for caches, as the XDG has it, if the user has a home."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():
+        try:
+            base = Path("~/.cache").expanduser()
+        except RuntimeError:
+            return Store(None)
+    return Store(base / "marginaudit" / "audits", cache=True, fresh=fresh)
+
+
+def versions() -> dict[str, str]:
+    """Of this program, of Python and of the libraries that compute."""
+    return {"marginaudit": version("marginaudit"), **environment(), "numba": version("numba")}
+
+
+@cache
+def code(module: str) -> dict[str, str]:
+    """SHA-256 of this program's files and of those in the folder of a paper's module, by path."""
+    found = {}
+    for name in PACKAGES if module.startswith("marginaudit.") else (*PACKAGES, module):
+        if file := import_module(name).__file__:
+            folder = Path(file).parent
+            for path in folder.rglob("*"):
+                place = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+                if path.is_file() and "__pycache__" not in path.parts:
+                    found[place] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return found
+
+
+def identity(module: str) -> dict[str, dict[str, str]]:
+    """Versions and code, of a paper that computes by that module."""
+    return {"versions": versions(), "code": code(module)}
+
+
+def digest(document: Any) -> str:
+    """SHA-256 of plain JSON data, in hexadecimal.
+
+    >>> digest({"b": 1, "a": [0.1]}) == digest({"a": [0.1], "b": 1})
+    True
+    """
+    text = json.dumps(document, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def difference(old: Mapping[str, Mapping[str, str]], new: Mapping[str, Mapping[str, str]]) -> str:
+    """In what two identities differ, in words; "" for nothing.
+
+    >>> same = {"versions": {"numpy": "2.1"}, "code": {"orders/text.py": "0"}}
+    >>> difference(same, same | {"versions": {"numpy": "2.2"}})
+    'numpy 2.1, now 2.2'
+    """
+
+    def changed(kind: str) -> list[str]:
+        return [name for name in sorted({*old[kind], *new[kind]}) if old[kind].get(name) != new[kind].get(name)]
+
+    before, after = old["versions"], new["versions"]
+    found = [f"{name} {before.get(name, 'none')}, now {after.get(name, 'none')}" for name in changed("versions")]
+    if files := changed("code"):
+        more = f" and {len(files) - 3} more" if len(files) > 3 else ""
+        found.append(f"other code in {', '.join(files[:3])}{more}")
+    return "; ".join(found)
+
+
+def _sum(key: str, text: str) -> str:
+    return hashlib.sha256(f"{key}{text}".encode()).hexdigest()

@@ -1,0 +1,387 @@
+"""Audits by several processes, and of what was audited before: the same to the last byte, or not used."""
+
+import json
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports.audit.auditing import Audit, audited
+from marginaudit.reports.audit.ledger import LEDGER, PAPERS
+from marginaudit.reports.audit.sources import Source, load
+from marginaudit.reports.command.options import usual_jobs
+from marginaudit.reports.ntp import Config
+from marginaudit.reports.page.shown import drawn
+from marginaudit.reports.page.write import write_report
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.snap import ClassConfig
+from marginaudit.reports.study import audit as study
+from marginaudit.reports.study.audit import Document, Task, audit_datasets, ignored, judged, judged_packed, packed
+from marginaudit.reports.study.store import Store
+from marginaudit.reports.verdict import Verdict
+from tests.command_line import SHORT, SVOP, Command, dataset_file, strict_json
+from tests.reports.processes import alive, children, until
+from tests.third_paper.paper import PAPER as THIRD
+
+CLAIMS = tuple(LEDGER[name] for name in ("ntp.theorem1.norm", "ntp.prop2.closed-form", "ntp.theorem2.floor"))
+AUDIT = ("audit", "data.json", "--claim", "ntp.prop*", *SHORT, "--out", "report")
+TWO = ("example-1", "section-7")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def task_of(**changes: Any) -> Task:
+    source = Source(CASES["example-1"](), PAPERS[0], "example-1")
+    return replace(Task(source, CLAIMS, Config(steps1=5, steps2=5), (), 1.0), **changes)
+
+
+def told(*_: object) -> Any:
+    return ignored
+
+
+def audit_two(folder: Path | None = None, jobs: int = 2, **changes: Any) -> Audit:
+    sources = [load(name, PAPERS) for name in TWO]
+    configs = {"ntp": Config(steps1=5, steps2=5)}
+    options: dict[str, Any] = {"jobs": jobs, "progress": told, "done": told, "store": Store(folder)}
+    return audit_datasets(sources, CLAIMS, configs, **options | changes)
+
+
+def files(folder: str) -> dict[str, bytes]:
+    found = [path for path in Path(folder).rglob("*") if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
+    """Also by another process; curves are drawn, and gone."""
+    found = judged(task_of(), told)
+    assert json.loads(json.dumps(found)) == json.loads(json.dumps(judged_packed(packed(task_of()))))
+    here = audited(task_of().source, CLAIMS, task_of().config, told)
+    back = study._of_document(here.source, json.loads(json.dumps(found)))
+    assert back.findings == {name: replace(finding, curve=None) for name, finding in here.findings.items()}
+    assert back.document == json.loads(json.dumps(here.document))
+    assert back.shown == drawn(here, (), ignored)
+
+
+def test_a_paper_goes_by_its_name_and_one_of_that_name_alone_is_refused() -> None:
+    task = task_of(claims=())
+    assert len(packed(task)) < 10_000
+    with pytest.raises(pickle.PicklingError, match="the paper ntp is not installed"):
+        packed(replace(task, source=replace(task.source, paper=replace(PAPERS[0]))))
+
+
+def test_bad_input_is_the_same_in_another_process() -> None:
+    error = InputError("a: b", got="c", expected="d")
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.where, again.got, again.expected) == (str(error), "a: b", "c", "d")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda task: replace(task, config=replace(task.config, lr2=0.1)),
+        lambda task: replace(task, claims=task.claims[:2]),
+        lambda task: replace(task, claims=task.claims[::-1]),
+        lambda task: replace(task, exports=("pdf",)),
+        lambda task: replace(task, source=replace(task.source, place="other")),
+        lambda task: replace(task, source=replace(task.source, sha256="0")),
+        lambda task: replace(task, source=replace(task.source, dataset=replace(task.source.dataset, name="x"))),
+        lambda task: replace(task, source=replace(task.source, dataset=CASES["section-7"]())),
+        lambda _: Task(load("snap-single", PAPERS), PAPERS[1].claims, ClassConfig(), (), 1.0),
+    ],
+    ids=["setting", "claims", "order of claims", "exports", "origin", "bytes", "name", "data", "paper"],
+)
+def test_whatever_changes_has_another_key(change: Callable[[Task], Task]) -> None:
+    assert task_of().key != change(task_of()).key is not None
+
+
+def test_figures_and_other_code_have_keys_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def keys() -> list[str | None]:
+        ntp, snap = PAPERS
+        pairs = [(snap, "snap-3"), (snap, "snap-4"), (ntp, "snap-3")]
+        figures = [study.key_of(paper, exports, figure=name) for paper, name in pairs for exports in ((), ("pdf",))]
+        return [task_of().key, *figures]
+
+    before = keys()
+    assert len(set(before)) == 7
+    assert study.key_of(PAPERS[1], ("latex",), figure="snap-3") in before
+    monkeypatch.setattr(study, "identity", lambda _: {"versions": {"numpy": "0"}, "code": {}})
+    assert not set(before) & set(keys())
+
+
+def test_what_users_claims_have_judged_is_not_kept() -> None:
+    mine = replace(LEDGER["ntp.theorem1.norm"], id="mine")
+    assert task_of(claims=(*CLAIMS, mine)).key is None
+    about_others = replace(mine, paper="snap", assumptions=("symmetric_classes",))
+    assert task_of(claims=(*CLAIMS, about_others)).key == task_of().key
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """The names of the datasets that are judged."""
+    dataset_file(tmp_path, SVOP)
+    names: list[str] = []
+
+    def counted(task: Task, progress: Any) -> Document:
+        names.append(task.source.dataset.name)
+        return judged(task, progress)
+
+    monkeypatch.setattr(study, "judged", counted)
+    return names
+
+
+def test_a_repeated_audit_judges_nothing(command: Command, computed: list[str]) -> None:
+    assert command(*AUDIT).status == 0
+    Path("report").rename("first")
+    assert command(*AUDIT).status == 0
+    assert computed == ["svop"]
+    assert files("first") == files("report")
+    assert command(*AUDIT, "--fresh").status == 0
+    assert computed == ["svop", "svop"]
+
+
+def test_what_is_broken_is_not_kept(command: Command, computed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a want of memory may be over."""
+    healthy = study.judged
+
+    def short_of_memory(task: Task, progress: Any) -> Document:
+        found = healthy(task, progress)
+        first = next(iter(found["findings"]))
+        found["findings"][first]["verdict"] = Verdict.BROKEN
+        return found
+
+    monkeypatch.setattr(study, "judged", short_of_memory)
+    assert strict_json(command(*AUDIT, "--json").out)["verdicts"][0]["verdict"] == "broken"
+    monkeypatch.setattr(study, "judged", healthy)
+    assert strict_json(command(*AUDIT, "--json").out)["verdicts"][0]["verdict"] != "broken"
+    assert computed == ["svop", "svop"]
+
+
+def test_a_changed_dataset_is_judged_anew(command: Command, computed: list[str], tmp_path: Path) -> None:
+    assert command(*AUDIT).status == 0
+    dataset_file(tmp_path, SVOP | {"sentences": [*SVOP["sentences"], list("SVP")]})
+    assert command(*AUDIT).status == 0
+    assert computed == ["svop", "svop"]
+    assert command(*AUDIT, "--export", "pdf").status == 0
+    assert computed == ["svop"] * 3
+    assert list(Path("report/figures").glob("*.pdf"))
+
+
+def test_an_interrupted_audit_goes_on(command: Command, computed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as changed:
+        module = import_module("marginaudit.reports.command.audit")
+        changed.setattr(module, "write_report", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert command(*AUDIT).status == 130
+    assert not Path("report").exists()
+    assert command(*AUDIT).status == 0
+    assert computed == ["svop"]
+
+
+def third_audit(folder: Path | None, made: list[str], exports: Sequence[str] = (), *, fresh: bool = False) -> Audit:
+    """An audit of the third paper, which notes that its figure is drawn."""
+
+    def draw() -> Figure:
+        made.append("figure")
+        return THIRD.figures["third-1"]()
+
+    paper = replace(THIRD, figures={"third-1": draw})
+    source = Source(paper.kind.cases["three-numbers"](), paper, "three-numbers")
+    store = Store(folder, fresh=fresh)
+    configs = {paper.name: paper.config()}
+    return audit_datasets(
+        [source], paper.claims, configs, jobs=1, progress=told, done=told, exports=exports, store=store
+    )
+
+
+def test_figures_and_pages_of_proofs_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    def pages(papers: Sequence[Paper]) -> dict[str, str]:
+        made.append("pages")
+        return {"b": "β", "a": ""}
+
+    monkeypatch.setattr(study, "proof_pages", pages)
+    first, again = (third_audit(tmp_path / "kept", made) for _ in range(2))
+    assert made == ["pages", "figure"]
+    assert first.figures == again.figures
+    assert list(again.figures["third-1"]) == [".svg"]
+    assert list((again.proofs or {}).items()) == [("b", "β"), ("a", "")]
+    Path("report").mkdir()
+    write_report(again, Path("report"), lambda _: None)
+    assert Path("report/figures/third-1.svg").read_bytes() == first.figures["third-1"][".svg"]
+    assert Path("report/proofs/b.html").read_text(encoding="utf-8") == "β"
+    third_audit(tmp_path / "kept", made, fresh=True)
+    assert made == ["pages", "figure"] * 2
+    assert list(third_audit(tmp_path / "kept", made, ["pdf"]).figures["third-1"]) == [".svg", ".pdf"]
+    assert made == ["pages", "figure"] * 2 + ["figure"]
+    monkeypatch.setattr(study, "proof_sources", lambda _: {"proofs": "other"})
+    third_audit(tmp_path / "kept", made)
+    assert made[5:] == ["pages"]
+
+
+def test_without_a_folder_figures_are_left_to_the_report(tmp_path: Path) -> None:
+    made: list[str] = []
+    found = third_audit(None, made)
+    assert (found.figures, found.proofs, made) == ({}, None, [])
+    Path("report").mkdir()
+    write_report(found, Path("report"), lambda _: None)
+    assert made == ["figure"]
+
+
+def test_what_cannot_be_sent_is_judged_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a claim that holds a lock."""
+    processes = []
+
+    def unpicklable(task: Task) -> bytes:
+        raise TypeError("cannot pickle '_thread.lock' object")
+
+    def judging(task: Task, progress: Any) -> Document:
+        processes.append(os.getpid())
+        return {"findings": {}, "document": {}, "pictures": [], "records": {}}
+
+    monkeypatch.setattr(study, "packed", unpicklable)
+    monkeypatch.setattr(study, "judged", judging)
+    assert [one.name for one in audit_two().audited] == list(TWO)
+    assert processes == [os.getpid()] * 2
+
+
+def test_what_ends_its_process_is_named_and_the_rest_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By forks, which do what stands in place of `judged`."""
+    monkeypatch.setattr("marginaudit.reports.study.pool.forkable", lambda: True)
+    monkeypatch.setattr(study, "judged", lambda task, _: dying(task))
+
+    def dying(task: Task) -> Document:
+        if task.source.dataset.name == "section-7":
+            os._exit(3)
+        return judged(task, told)
+
+    with pytest.raises(InputError, match=r"^the audit of section-7: got processes that were ended at their work"):
+        audit_two(tmp_path / "kept")
+    assert Store(tmp_path / "kept").read(task_of().key) is not None
+
+
+@pytest.mark.parametrize("forkable", [True, False])
+def test_before_anything_is_told_all_is_loaded_and_under_way(forkable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tells a person may have a thread, beside which nothing is forked; new processes would load all again."""
+    events: list[str] = []
+    paper = replace(PAPERS[0], load=lambda: events.append("load"))
+    sources = [replace(load(name, PAPERS), paper=paper) for name in TWO]
+    empty: Document = {"findings": {}, "document": {}, "pictures": [], "records": {}}
+
+    class Watched:
+        def __init__(self, jobs: int) -> None:
+            assert jobs == 2
+
+        def __enter__(self) -> "Watched":
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            events.append("end")
+
+        def results(self, _: object, calls: dict[str, bytes]) -> list[tuple[str, Any]]:
+            events.append("begin")
+            return [(name, empty) for name in calls]
+
+    def progress(name: str, what: str) -> Callable[[int], None]:
+        events.append(f"{name}: {what}")
+        return ignored
+
+    monkeypatch.setattr(study, "Local", Watched)
+    monkeypatch.setattr(study, "packed", lambda _: b"")
+    monkeypatch.setattr(study, "forkable", lambda: forkable)
+    audit_datasets(
+        sources,
+        CLAIMS,
+        {"ntp": Config()},
+        jobs=3,
+        progress=progress,
+        done=lambda name, _: events.append(name),
+        store=Store(None),
+    )
+    assert events == ["load"] * forkable + ["begin", "2 datasets: under way", *TWO, "end"]
+
+
+def test_of_several_cores_one_has_two_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    for cores, jobs in ((1, 1), (2, 3), (16, 17)):
+        monkeypatch.setattr("marginaudit.reports.command.options.cores", lambda cores=cores: cores)
+        assert usual_jobs() == jobs
+
+
+def test_what_is_loaded_for_all_is_what_training_and_figures_load() -> None:
+    code = (
+        "import sys; from marginaudit.reports.ntp.paper import PAPER; known = set(sys.modules); PAPER.load(); "
+        "from marginaudit.reports.plots.plotting import load_drawing; load_drawing(); print(*set(sys.modules) - known)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    late = {"scipy.integrate", "marginaudit.training.ntp.steps.compiled", "numba.core.typing.cffi_utils"}
+    assert late | {"matplotlib.figure", "matplotlib.backends.backend_svg"} <= set(loaded)
+
+
+MINE = """
+import os
+import time
+from pathlib import Path
+
+from marginaudit.reports import Claim, Decided, Finding, Verdict
+
+
+def judge(run):
+    {code}
+    return Finding(Verdict.HOLDS, measured=1.0, detail=run.dataset.name)
+
+
+ONE = Decided(judge, "one")
+CLAIMS = (Claim(id="mine", source="m", statement="m", formula="m", assumptions=(), judgement=ONE),)
+"""
+SMALL = ("--steps1", "5", "--steps2", "5", "--claim", "mine", "--claim", "ntp.theorem1.*", "--claims", "mine.py")
+
+
+@pytest.mark.slow
+def test_one_process_and_two_write_the_same_bytes(command: Command) -> None:
+    """With a claim of the user's, on both papers' datasets."""
+    Path("mine.py").write_text(MINE.format(code="pass"), encoding="utf-8")
+    for jobs in (1, 2):
+        arguments = (*TWO, "snap-single", *SMALL, "--out", f"jobs-{jobs}", "--jobs", jobs)
+        assert command("audit", *arguments).status == 0
+    one = files("jobs-1")
+    assert b'"mine"' in one["report.json"]
+    two = {name: data.replace(b"jobs-2 --jobs 2", b"jobs-1 --jobs 1") for name, data in files("jobs-2").items()}
+    for found in (one, two):  # the page has the command, and both hashes follow from it
+        found["report.json"] = re.sub(rb'"report.(html|json)": "\w+"', b"", found["report.json"])
+    assert one == two
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_outlives_the_audit(number: signal.Signals) -> None:
+    code = "Path(f'{os.getpid()}.begun').touch(); time.sleep(60)"
+    Path("mine.py").write_text(MINE.replace("{code}", code), encoding="utf-8")
+    arguments = ["audit", *TWO, *SMALL, "--out", "report", "--jobs", "2"]
+    command = [sys.executable, "-m", "marginaudit", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            until(lambda: len(list(Path().glob("*.begun"))) == 2)
+            begun = children(process.pid)
+            assert len(begun) >= 2
+            process.send_signal(number)
+            _, said = process.communicate(timeout=100)
+        finally:
+            process.kill()
+    if number == signal.SIGINT:
+        assert (process.returncode, said.splitlines()[-1]) == (130, "marginaudit: interrupted")
+    until(lambda: not any(map(alive, begun)))
+    assert not Path("report").exists()

@@ -1,0 +1,114 @@
+"""The store: a result comes back as it was, or not at all; its key depends on the code and the versions."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marginaudit.reports.study import store
+from marginaudit.reports.study.store import Store, difference, identity, user_cache
+
+VALUE = {"a": [0.1, float("inf"), 2**60], "b": {"é": None}, "c": "\x00\xff"}
+
+
+def test_writing_and_reading(tmp_path: Path) -> None:
+    results = Store(tmp_path / "new")
+    assert results.read("k") is None
+    results.write("k", VALUE)
+    assert results.read("k") == VALUE
+    first = results.path("k").read_bytes()
+    results.write("k", VALUE)
+    assert results.path("k").read_bytes() == first
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["k.json"]
+    assert Store(tmp_path / "new", fresh=True).read("k") is results.read("other") is results.read(None) is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: "",
+        lambda text: "null",
+        lambda text: "[" * 100_000,
+        lambda text: text.replace("0.1", "0.2"),
+        lambda text: text.replace('"sum": "', '"sum": "0'),
+    ],
+)
+def test_what_is_damaged_is_none(tmp_path: Path, damage: Callable[[str], str]) -> None:
+    results = Store(tmp_path)
+    results.write("k", VALUE)
+    results.path("k").write_text(damage(results.path("k").read_text()))
+    assert results.read("k") is None
+    results.write("k", VALUE)
+    results.path("k").rename(results.path("other"))
+    assert results.read("other") is None
+
+
+def test_a_result_is_made_once(tmp_path: Path) -> None:
+    made: list[int] = []
+
+    def make() -> int:
+        made.append(1)
+        return 7
+
+    assert [Store(tmp_path).once("k", make) for _ in range(2)] == [7, 7]
+    assert len(made) == 1
+    assert [Store(None).once("k", make) for _ in range(2)] == [7, 7]
+    assert len(made) == 3
+    assert Store(tmp_path, fresh=True).once("k", make) == 7
+    assert len(made) == 4
+
+
+def test_a_cache_drops_its_oldest_and_what_it_cannot_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MOST_KEPT", 2)
+    folder = tmp_path / "cache"
+    for name in "0123":
+        Store(folder).write(name, VALUE)
+    (folder / "mine.txt").write_text("kept")
+    Store(folder, cache=True).write("4", VALUE)
+    assert len(list(folder.glob("*.json"))) == 2
+    assert Store(folder).read("4") == VALUE
+    assert (folder / "mine.txt").exists()
+    Store(folder / "mine.txt", cache=True).write("k", VALUE)
+    with pytest.raises(OSError, match=r"mine\.txt"):
+        Store(folder / "mine.txt").write("k", VALUE)
+
+
+def test_where_audits_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for given in ("", "relative"):  # as the XDG has it, such a path is ignored
+        monkeypatch.setenv("XDG_CACHE_HOME", given)
+        assert user_cache(fresh=False) == Store(tmp_path / ".cache/marginaudit/audits", cache=True)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "elsewhere"))
+    assert user_cache(fresh=True) == Store(tmp_path / "elsewhere/marginaudit/audits", cache=True, fresh=True)
+
+    def homeless(path: Path) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    assert user_cache(fresh=False) == Store(None)
+
+
+def test_the_code_and_the_versions_of_all_that_computes_are_known() -> None:
+    found = identity("tests.reports.study.odd_paper")
+    assert {"marginaudit", "python", "numpy", "scipy", "numba"} <= set(found["versions"])
+    for place in (
+        "orders/text.py",
+        "training/snap/sgd/kernel.py",
+        "margins/ntp/verify.py",
+        "study/odd_paper.py",
+        "reports/ntp/counterexamples/ntp.theorem2.floor.json",
+    ):
+        assert len(found["code"][place]) == 64
+    changed: dict[str, Any] = {
+        "versions": found["versions"] | {"numpy": "1"},
+        "code": found["code"] | {"orders/text.py": "0", "new.py": ""},
+    }
+    assert difference(json.loads(json.dumps(found)), found) == ""
+    told = difference(changed, found)
+    assert told == f"numpy 1, now {found['versions']['numpy']}; other code in new.py, orders/text.py"
+    many = dict.fromkeys(sorted(found["code"])[:7], "")
+    assert difference(found, found | {"code": found["code"] | many}).endswith("and 4 more")
