@@ -46,13 +46,6 @@ def test_a_printed_statement_is_quoted_with_its_place_and_another_names_a_printe
     assert all(text == " ".join(text.split()) for text in (words.quotation, words.place, words.reading))
 
 
-def test_every_entry_of_the_tables_is_about_a_claim() -> None:
-    from marginaudit.reports.ntp.words import WORDS as NTP
-    from marginaudit.reports.snap.words import WORDS as SNAP
-
-    assert {name: claim.source_words for name, claim in LEDGER.items()} == {**NTP, **SNAP}
-
-
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

@@ -163,7 +163,7 @@ def test_built_in_claims_find_the_same_on_a_copy() -> None:
 
 def test_what_takes_long_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     handed_out = HandedOut(Run(CASES["example-1"](), Config(steps1=5, steps2=5, certify=5)))
-    for name in ("train", "solve_kq", "solve_ov"):
+    for name in ("train_against", "solve_kq", "solve_ov"):
         monkeypatch.delattr(f"marginaudit.reports.ntp.run.{name}")
     monkeypatch.delattr("marginaudit.training.ntp.certified.enclosure.enclose")
     copy = handed_out.copy()

@@ -10,8 +10,9 @@ from typing import Any, cast
 import pytest
 
 from marginaudit.orders.ntp import free_dataset
+from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.ntp.run import Config, Run
+from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.sweep.audits import audited
 from marginaudit.reports.sweep.page import page
 from marginaudit.reports.sweep.spec import Spec

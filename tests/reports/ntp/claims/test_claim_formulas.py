@@ -13,11 +13,12 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Evidence
 from marginaudit.reports.judgements import Bounded, Decided, HiddenConstant, Limit
 from marginaudit.reports.ntp import Config, Run, guarantees
-from marginaudit.reports.ntp.claims import theorem2
-from marginaudit.reports.ntp.claims.lemmas_stage2 import LEMMA6_LOWER, LEMMA6_UPPER, lemma7_threshold
-from marginaudit.reports.ntp.claims.theorem2 import last_crossing
+from marginaudit.reports.ntp.claims import theorem2_floor
+from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER, LEMMA6_UPPER
+from marginaudit.reports.ntp.claims.lemma7 import lemma7_threshold
+from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.ntp.quantities import log_excess_error, margin_error
+from marginaudit.reports.ntp.thresholds import last_crossing
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
 T = np.array([2.0, 3.0, 10.0, 900.0, 1e6, 1e12])
@@ -228,9 +229,9 @@ def test_theorem_2(case: str) -> None:
         agree(largest(on), np.log(np.log(np.exp(A) + x["V"] - 1)))
         assert bounded(weight).guaranteed is guarantees.log_other_weight
         assert bounded(loss).guaranteed is guarantees.log_loss
-    agree(theorem2.log_infimum(on).value, np.log(np.log1p((x["V"] - 1) * np.exp(-A))))
-    agree(theorem2.log_printed_floor(on).value, np.log(x["V"]) - C0 * x["T"])
-    for floor in (theorem2.log_infimum(on), theorem2.log_printed_floor(on)):
+    agree(theorem2_floor.log_infimum(on).value, np.log(np.log1p((x["V"] - 1) * np.exp(-A))))
+    agree(theorem2_floor.log_printed_floor(on).value, np.log(x["V"]) - C0 * x["T"])
+    for floor in (theorem2_floor.log_infimum(on), theorem2_floor.log_printed_floor(on)):
         assert floor.log
         assert 0 < floor.radius[0] < 1e-14
 
@@ -241,8 +242,8 @@ def test_the_floors_are_enclosed_and_their_radius_is_what_rounding_leaves() -> N
     with mp.workdps(60):
         A = T * mp.mpf(0.3) / mp.sqrt(V - 1)
         true = {
-            theorem2.log_infimum: mp.log(mp.log(1 + (V - 1) * mp.exp(-A))),
-            theorem2.log_printed_floor: mp.log(V) - mp.mpf(0.3) * T / (4 * (V - 1)),
+            theorem2_floor.log_infimum: mp.log(mp.log(1 + (V - 1) * mp.exp(-A))),
+            theorem2_floor.log_printed_floor: mp.log(V) - mp.mpf(0.3) * T / (4 * (V - 1)),
         }
         for floor, value in true.items():
             found = floor(on)
@@ -252,8 +253,8 @@ def test_the_floors_are_enclosed_and_their_radius_is_what_rounding_leaves() -> N
     witness = LEDGER["ntp.theorem2.floor"].judge(on).witness
     assert witness is not None
     assert witness["T"] == T
-    assert witness["infimum"] == pytest.approx(float(mp.exp(true[theorem2.log_infimum])))
-    assert witness["printed"] == pytest.approx(float(mp.exp(true[theorem2.log_printed_floor])))
+    assert witness["infimum"] == pytest.approx(float(mp.exp(true[theorem2_floor.log_infimum])))
+    assert witness["printed"] == pytest.approx(float(mp.exp(true[theorem2_floor.log_printed_floor])))
     assert (witness["t"], witness["loss_at_t"]) == (20, on.training.stage2.loss[-1])
 
 

@@ -14,10 +14,11 @@ from marginaudit.margins.ntp import Cycle, solve_kq
 from marginaudit.margins.ntp.solution import infeasible
 from marginaudit.orders.ntp import CASES, Dataset, QueryOrder, Sample, free_dataset
 from marginaudit.reports import LEDGER, Evidence, Verdict
-from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import examples, gradients, lemmas_stage1, proposition2
-from marginaudit.reports.ntp.quantities import margin_error, moved_attention, score_error, state_error
-from marginaudit.reports.ntp.sharper import margins as sharp_margins
+from marginaudit.reports.ntp import Config, Run, closed_form, derivatives, random_part
+from marginaudit.reports.ntp.claims import example1, example2, lemma2, lemma3, proposition2
+from marginaudit.reports.ntp.error_bars import margin_error, moved_attention, score_error, state_error
+from marginaudit.reports.ntp.sharper import proposition2 as sharp_proposition2
+from marginaudit.reports.ntp.sharper import stage1 as sharp_stage1
 from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient
 from tests.solutions import inexact
@@ -112,27 +113,27 @@ def test_the_maximum_flow_decides_as_every_set_does(seed: int, monkeypatch: pyte
         for size in range(1, k + 1)
         for S in combinations(beaten, size)
     )
-    assert sharp_margins.hall_condition(order) == expected
-    monkeypatch.setattr(sharp_margins, "BRUTE_FORCE", 0)
-    assert sharp_margins.hall_condition(order) == expected
+    assert closed_form.hall_condition(order) == expected
+    monkeypatch.setattr(closed_form, "BRUTE_FORCE", 0)
+    assert closed_form.hall_condition(order) == expected
 
 
 def test_many_optimal_tokens_are_decided_by_a_flow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("networkx.maximum_flow_value", lambda *_: pytest.fail("a flow"))
-    assert sharp_margins.hall_condition(order_of([(f"o{i}", "x") for i in range(10)]))
+    assert closed_form.hall_condition(order_of([(f"o{i}", "x") for i in range(10)]))
     with pytest.raises(pytest.fail.Exception):
-        sharp_margins.hall_condition(order_of([(f"o{i}", "x") for i in range(11)]))
+        closed_form.hall_condition(order_of([(f"o{i}", "x") for i in range(11)]))
 
 
 def test_which_queries_have_the_closed_form_is_said_of_each() -> None:
     two = replace(UNEVEN, samples=(*UNEVEN.samples, Sample(("b", "a"), "b")), counts=(1, 2, 3, 1))
     on = Run(two)
-    found = sharp_margins._holds(on)
+    found = sharp_proposition2._holds(on)
     assert dict(zip(found.label, found.value.tolist(), strict=True)) == {"query 'c'": 0, "query 'a'": 1}
     assert LEDGER["sharp.prop2"].judge(on).verdict is Verdict.HOLDS
     on.__dict__["kq"] = inexact(on.kq)
     with pytest.raises(ValueError, match="no exact solution"):
-        sharp_margins._holds(on)
+        sharp_proposition2._holds(on)
 
 
 # sharp.stage1
@@ -140,12 +141,12 @@ def test_which_queries_have_the_closed_form_is_said_of_each() -> None:
 
 @pytest.mark.parametrize(("T", "steps"), [(0, [0]), (1, [0]), (2, [0, 1]), (11, [0, 1, 10]), (101, [0, 1, 10, 100])])
 def test_steps_from_the_ray_are_looked_at_at_powers_of_ten(T: int, steps: list[int]) -> None:
-    assert sharp_margins._on_the_ray(Run(CASES["example-1"](), Config(steps1=T))) == steps
+    assert sharp_stage1._on_the_ray(Run(CASES["example-1"](), Config(steps1=T))) == steps
 
 
 def test_what_is_compared_of_stage_1() -> None:
     on = Run(CASES["example-1"](), Config(steps1=12, steps2=1))
-    stage, found = on.training.stage1, sharp_margins._stage1(on)
+    stage, found = on.training.stage1, sharp_stage1._stage1(on)
     entries = dict(zip(found.label, zip(found.value.tolist(), found.radius.tolist(), strict=True), strict=True))
     assert len(entries) == len(found) == 4 + 12 + 12 + 3
     off = stage.distance_error
@@ -163,10 +164,10 @@ def test_what_is_compared_of_stage_1() -> None:
     wide = replace(stage, distance_error=np.where(stage.step >= 5, 6e-10, 4e-10))
     on.__dict__["trained"] = replace(on.training, stage1=wide)
     on.kept.clear()
-    assert [name for name in sharp_margins._stage1(on).label if name.startswith("norm")] == [
+    assert [name for name in sharp_stage1._stage1(on).label if name.startswith("norm")] == [
         f"norm at t = {t}" for t in (1, 2, 3, 4)
     ]
-    none = sharp_margins._stage1(Run(on.dataset, Config(steps1=0, steps2=0)))
+    none = sharp_stage1._stage1(Run(on.dataset, Config(steps1=0, steps2=0)))
     assert none.label == ("step from the ray at t = 0", "||W*_ov||^2")
 
 
@@ -176,7 +177,7 @@ def test_what_is_compared_of_stage_1() -> None:
 def test_the_bars_of_lemmas_2_and_3() -> None:
     on = Run(CASES["example-1"](), Config(steps1=6, steps2=1))
     stage = on.stage1_steps
-    quotient, spread = lemmas_stage1._quotient(on), lemmas_stage1._label_spread(on)
+    quotient, spread = lemma2._quotient(on), lemma3._label_spread(on)
     assert quotient.step is not None
     assert quotient.step.tolist() == [1, 2, 3, 4, 5, 6]
     for t in range(1, 7):
@@ -187,7 +188,7 @@ def test_the_bars_of_lemmas_2_and_3() -> None:
         assert quotient.radius[t - 1] == pytest.approx(bar, rel=1e-9, abs=0)
         assert spread.radius[t - 1] == margin_error(on, stage)[t]
         assert spread.value[t - 1] == stage.label_spread[t]
-    assert lemmas_stage1._norm(on).tolist() == stage.norm[1:].tolist()
+    assert lemma3._norm(on).tolist() == stage.norm[1:].tolist()
     skew = replace(on.dataset, embedding=np.eye(4) + np.triu(np.full((4, 4), 0.3), 1))
     apart = Run(skew, Config(steps1=6, steps2=1))
     stage, scores = apart.stage1_steps, apart.ov.optimal().scores
@@ -196,11 +197,11 @@ def test_the_bars_of_lemmas_2_and_3() -> None:
     high = np.maximum(stage.max_margin, stage.max_margin / largest)[1:]
     error = margin_error(apart, stage)[1:] + state_error(stage)[1:] / apart.norm_ov
     rounding = FORMULA_ROUNDING * np.abs(np.array([low, high])).max(axis=0)
-    np.testing.assert_allclose(lemmas_stage1._quotient(apart).radius, (high - low) / 2 + error + rounding, rtol=1e-15)
+    np.testing.assert_allclose(lemma2._quotient(apart).radius, (high - low) / 2 + error + rounding, rtol=1e-15)
     assert (high - low > 0.01).all()
     two = Dataset.from_sentences("two", ["ab", "ba"])
-    assert "only one is not n(x)" in str(lemmas_stage1._no_two_labels(Run(two)))
-    assert lemmas_stage1._no_two_labels(on) is None
+    assert "only one is not n(x)" in str(lemma3._no_two_labels(Run(two)))
+    assert lemma3._no_two_labels(on) is None
 
 
 # The gradients
@@ -209,7 +210,7 @@ def test_the_bars_of_lemmas_2_and_3() -> None:
 @pytest.mark.parametrize("stage", [1, 2])
 def test_the_gradients_are_compared_at_random_weights(stage: Any) -> None:
     data = free_dataset(V=5, N=7, L=4, seed=2)
-    found = gradients.compare(Run(data), stage)
+    found = derivatives.compare(Run(data), stage)
     rng = np.random.default_rng(2409_17335)
     expected: list[float] = []
     size: list[float] = []
@@ -233,9 +234,9 @@ def test_the_gradients_are_compared_at_random_weights(stage: Any) -> None:
 def test_long_and_zero_embeddings_are_scaled() -> None:
     rng = np.random.default_rng(0)
     data = replace(free_dataset(V=3, N=3, L=3, seed=0), embedding=np.array([[3e200, 4e200], [1e200, 0], [0, 2e200]]))
-    scaled = gradients._manageable(data, rng).embeddings
+    scaled = derivatives._manageable(data, rng).embeddings
     np.testing.assert_allclose(scaled, [[0.6, 0.8], [0.2, 0], [0, 0.4]], rtol=1e-15)
-    zero = gradients._manageable(replace(data, embedding=np.zeros((3, 2))), rng).embeddings
+    zero = derivatives._manageable(replace(data, embedding=np.zeros((3, 2))), rng).embeddings
     assert not zero.any()
 
 
@@ -248,12 +249,12 @@ def test_how_much_of_a_large_problem_is_looked_at() -> None:
         (20, 1_000_000, 20),
         (9, 10**9, 1),
     ):
-        found, said = gradients.some(number, "tokens", entries, rng)
+        found, said = random_part.some(number, "tokens", entries, rng)
         assert len(set(found.tolist())) == len(found) == taken
         assert found.tolist() == sorted(found.tolist())
         assert bool(said) == (taken < number)
-    assert gradients.in_part(3, 3, "samples") == ""
-    assert gradients.in_part(2, 3, "samples") == "2 of 3 samples, a random part, stand for all."
+    assert random_part.in_part(3, 3, "samples") == ""
+    assert random_part.in_part(2, 3, "samples") == "2 of 3 samples, a random part, stand for all."
 
 
 # The examples
@@ -266,19 +267,19 @@ def renamed() -> Dataset:
 
 
 def test_the_examples_are_known_by_any_names() -> None:
-    assert examples.names(Run(renamed())) == dict(zip("SVOP", "wxyz", strict=True))
+    assert example1.names(Run(renamed())) == dict(zip("SVOP", "wxyz", strict=True))
     other = replace(renamed(), samples=(*renamed().samples[:-1], Sample(("w", "w", "w"), "w")))
-    assert examples.names(Run(other)) is None
-    assert examples.names(Run(UNEVEN)) is None
+    assert example1.names(Run(other)) is None
+    assert example1.names(Run(UNEVEN)) is None
     with pytest.raises(ValueError, match="not that of Example 1"):
-        examples._found(Run(UNEVEN))
+        example1._found(Run(UNEVEN))
     for claim in ("ntp.example1", "ntp.example2"):
         assert LEDGER[claim].judge(Run(renamed(), Config(steps1=200, steps2=200))).verdict is Verdict.HOLDS
         assert LEDGER[claim].judge(Run(other, Config(steps1=2, steps2=2))).verdict is Verdict.NOT_APPLICABLE
 
 
 def test_the_facts_of_example_1() -> None:
-    found, printed = examples._found(Run(renamed())), examples._printed(Run(renamed()))
+    found, printed = example1._found(Run(renamed())), example1._printed(Run(renamed()))
     facts = dict(zip(found.label, found.value.tolist(), strict=True))
     assert (len(facts), sum(facts.values())) == (16 + 64, 4 + 5)
     assert [name for name, value in facts.items() if value] == [
@@ -290,7 +291,7 @@ def test_the_facts_of_example_1() -> None:
 
 def test_the_lead_of_example_2_is_a_softmaxs() -> None:
     on = Run(renamed(), Config(steps1=40, steps2=30, lr2=0.1))
-    found, data, training = examples._lead(on), on.dataset, on.training
+    found, data, training = example2._lead(on), on.dataset, on.training
     assert found.label == ("SP -> V", "OSP -> P")
     S = training.stage2.score_matrix(30, 4)
     for number, (sentence, answer) in enumerate((("wz", "x"), ("ywz", "z"))):

@@ -17,18 +17,23 @@ from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.judgements.parts import joined
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import lemmas_stage1, lemmas_stage2
-from marginaudit.reports.ntp.claims.lemmas_stage2 import lemma4, lemma5_weights, lemma7_threshold
-from marginaudit.reports.ntp.quantities import state_error
-from marginaudit.reports.ntp.sharper import stage2 as sharp_stage2
-from marginaudit.reports.ntp.sharper.stage2 import log_losses
+from marginaudit.reports.ntp.claims import CLAIMS as ALL
+from marginaudit.reports.ntp.claims import lemma5, lemma7
+from marginaudit.reports.ntp.claims.lemma4 import lemma4
+from marginaudit.reports.ntp.claims.lemma5 import lemma5_weights
+from marginaudit.reports.ntp.claims.lemma7 import lemma7_threshold
+from marginaudit.reports.ntp.error_bars import state_error
+from marginaudit.reports.ntp.sharper import lemma7 as sharp_lemma7
+from marginaudit.reports.ntp.sharper.floor import log_losses
 from marginaudit.training.ntp import loss_gradient, sample_classes, sample_probabilities, stage1_loss_gradient
 from marginaudit.training.ntp.model.infimum import infimum_ball as infimum
 
 Floats: TypeAlias = NDArray[np.float64]
 
 CLAIMS: dict[str, Claim] = {
-    claim.id: claim for module in (lemmas_stage1, lemmas_stage2, sharp_stage2) for claim in module.CLAIMS
+    name: claim
+    for name, claim in ALL.items()
+    if name.startswith(("ntp.lemma", "ntp.corollary1", "sharp.lemma", "sharp.floor")) or name == "sharp.theorem1"
 }
 FALSE = {"ntp.corollary1.upper", "ntp.corollary1.upper.rederived"}
 """False wherever they apply."""
@@ -256,8 +261,8 @@ def test_lemma_5_against_textbook_attention() -> None:
 
 def test_lemma_5_blocks_of_records_leave_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
-    contests = len(lemmas_stage2._contests(run("section-7")).winner)
-    monkeypatch.setattr(lemmas_stage2, "MOST_TOGETHER", 7 * contests)
+    contests = len(lemma5._contests(run("section-7")).winner)
+    monkeypatch.setattr(lemma5, "MOST_TOGETHER", 7 * contests)
     parts = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
     np.testing.assert_array_equal(whole.rise, parts.rise)
     np.testing.assert_array_equal(whole.literal, parts.literal)
@@ -327,7 +332,7 @@ def test_lemma_6_bounds_a_sum_of_steps_however_wide_the_error_bars_of_the_trajec
 
 
 def lead(on: Run) -> Any:
-    return lemmas_stage2._lead(on, lemmas_stage2.sharp_allowed)
+    return sharp_lemma7._lead(on, sharp_lemma7.sharp_allowed)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -464,11 +469,11 @@ def test_lemma_7_as_printed_is_false_where_frequencies_are_extremely_uneven() ->
     assert on.norm_kq == pytest.approx(1)
     norm = np.array([float(step)])
     sharp = np.log(2 * 8) + 1_000
-    assert sharp > lemmas_stage2._printed_allowed(on, norm)[0]
+    assert sharp > lemma7._printed_allowed(on, norm)[0]
     uneven = Run(two_queries((2**53 - 1, 1)))
-    assert lemmas_stage2.sharp_allowed(uneven, norm)[0] == pytest.approx(np.log(16) + 53 * np.log(2))
-    rederived = lemmas_stage2._rederived_allowed(Run(two_queries((9, 1))), norm)
-    assert rederived[0] == pytest.approx(5 * lemmas_stage2._printed_allowed(on, norm)[0])
+    assert sharp_lemma7.sharp_allowed(uneven, norm)[0] == pytest.approx(np.log(16) + 53 * np.log(2))
+    rederived = lemma7._rederived_allowed(Run(two_queries((9, 1))), norm)
+    assert rederived[0] == pytest.approx(5 * lemma7._printed_allowed(on, norm)[0])
 
 
 @pytest.mark.parametrize("seed", range(3))

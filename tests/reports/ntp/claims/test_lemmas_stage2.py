@@ -12,10 +12,14 @@ import pytest
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset, gram_deviation
 from marginaudit.reports import LEDGER, Evidence, Verdict
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import lemmas_stage2 as lemmas
-from marginaudit.reports.ntp.claims.lemmas_stage2 import lemma4_sides, lemma5_weights, sharp_allowed
-from marginaudit.reports.ntp.quantities import score_error, stage2_log_other_weight, state_error
-from marginaudit.reports.ntp.sharper.stage2 import _at_random, _far_along_reference
+from marginaudit.reports.ntp.claims import lemma5, lemma6
+from marginaudit.reports.ntp.claims.lemma4 import lemma4_sides
+from marginaudit.reports.ntp.claims.lemma5 import lemma5_weights
+from marginaudit.reports.ntp.error_bars import score_error, state_error
+from marginaudit.reports.ntp.quantities import stage2_log_other_weight, stage2_norm
+from marginaudit.reports.ntp.sharper import lemma7 as sharp_lemma7
+from marginaudit.reports.ntp.sharper.floor import _at_random, _far_along_reference
+from marginaudit.reports.ntp.sharper.lemma7 import sharp_allowed
 from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.training.ntp.model.infimum import log_infimum_ball
 from tests.measured import measured
@@ -41,9 +45,9 @@ def test_the_bars_of_lemma_5(error: float) -> None:
     own = score_error(on) + FORMULA_ROUNDING
     assert found.error.tolist() == own.tolist()
     for measure, value, radius, first in (
-        (lemmas._rise, found.rise, own[1:] + own[:-1], 1),
-        (lemmas._position, found.position, own, 0),
-        (lemmas._token, found.token, own, 0),
+        (lemma5._rise, found.rise, own[1:] + own[:-1], 1),
+        (lemma5._position, found.position, own, 0),
+        (lemma5._token, found.token, own, 0),
     ):
         measured = measure(on)
         assert measured.log
@@ -55,21 +59,21 @@ def test_the_bars_of_lemma_5(error: float) -> None:
 
 def test_the_parts_of_lemma_5() -> None:
     on, t = run(), np.array([1.0, 5.0])
-    parts = list(lemmas.LEMMA5_PARTS.values())
+    parts = list(lemma5.LEMMA5_PARTS.values())
     limits = [part.upper(on, t).tolist() for part in parts if part.upper is not None]  # type: ignore[union-attr]
     L = on.dataset.L_max
     assert limits == [[0.0, 0.0]] * 3 + [pytest.approx([math.log(1 - 1 / L)] * 2)]
     assert parts[3].measure(on).value.tolist() == stage2_log_other_weight(on, 0).value.tolist()
     found = LEDGER["ntp.lemma5"].judge(on)
     assert (found.verdict, found.curve) == (Verdict.HOLDS, None)
-    assert all(f"{name}: holds." in found.detail for name in lemmas.LEMMA5_PARTS)
+    assert all(f"{name}: holds." in found.detail for name in lemma5.LEMMA5_PARTS)
 
 
 @pytest.mark.parametrize("error", [0.0, 1e-3])
 def test_the_bars_of_lemma_7(error: float) -> None:
     on = run(error)
     stage, A, W = on.training.stage2, on.training.margin, on.norm_kq
-    measured = lemmas._lead(on, sharp_allowed)
+    measured = sharp_lemma7._lead(on, sharp_allowed)
     states = state_error(stage)
     for k in range(1, 7):
         norm, g, r = stage.norm[k], stage.descent_reference[k], stage.descent_rest[k]
@@ -86,17 +90,17 @@ def test_the_bars_of_lemma_7(error: float) -> None:
 def test_what_lies_beyond_the_reference() -> None:
     on = run()
     stage = on.training.stage2
-    found = lemmas._beyond_along(on)
+    found = sharp_lemma7._beyond_along(on)
     np.testing.assert_allclose(found, stage.norm - stage.along, atol=1e-13)
     turned = replace(on.training, form="embedding space")
     other = Run(on.dataset, on.config)
     other.__dict__ |= {"trained": turned, "kq": on.kq}
-    assert lemmas._beyond_along(other).tolist() == (stage.norm - stage.along).tolist()
+    assert sharp_lemma7._beyond_along(other).tolist() == (stage.norm - stage.along).tolist()
     backwards = replace(stage, along=-1.0 - 0 * stage.along)
     other.__dict__["trained"] = replace(on.training, stage2=backwards)
     c = backwards.along + stage.rest @ stage.reference
     assert (c[:1] <= 0).all()
-    assert lemmas._beyond_along(other)[0] == stage.norm[0] + 1.0
+    assert sharp_lemma7._beyond_along(other)[0] == stage.norm[0] + 1.0
 
 
 def test_norms_and_cosines_between_and_beyond_the_records() -> None:
@@ -104,8 +108,8 @@ def test_norms_and_cosines_between_and_beyond_the_records() -> None:
     stage = on.training.stage2
     t = np.array([2.0, 4.0, 6.0, 10.0])
     norm, cos = stage.norm.tolist(), stage.descent_reference.tolist()
-    assert lemmas._norm_at(on, t) == pytest.approx([norm[1], (norm[1] + norm[2]) / 2, norm[2], norm[2] + 4 * 0.3])
-    assert lemmas._cos_at(on, t) == pytest.approx([cos[1], (cos[1] + cos[2]) / 2, cos[2], cos[2]])
+    assert sharp_lemma7._norm_at(on, t) == pytest.approx([norm[1], (norm[1] + norm[2]) / 2, norm[2], norm[2] + 4 * 0.3])
+    assert sharp_lemma7._cos_at(on, t) == pytest.approx([cos[1], (cos[1] + cos[2]) / 2, cos[2], cos[2]])
 
 
 def test_a_gradient_that_rounding_hides_decides_nothing() -> None:
@@ -153,8 +157,8 @@ def test_every_bound_on_a_lead_is_vacuous_where_there_is_one_relation(tokens: st
     )
     assert len(on.dataset.relations) == relations
     reach = 1 - 1 / math.sqrt(2 * float(on.kq.exact().norm_squared_exact))
-    assert lemmas.largest_lead(on) == pytest.approx(reach, rel=1e-14, abs=1e-15)
-    assert (lemmas.largest_lead(on) == 0) == (relations == 1)
+    assert sharp_lemma7.largest_lead(on) == pytest.approx(reach, rel=1e-14, abs=1e-15)
+    assert (sharp_lemma7.largest_lead(on) == 0) == (relations == 1)
     found = LEDGER["sharp.lemma7"].judge(on)
     assert found.informative_from == (None if relations == 1 else 1)
 
@@ -180,7 +184,7 @@ def test_the_two_bounds_of_lemma_6_are_shown_together() -> None:
     t = np.arange(1, 7)
     assert found.curve.upper == pytest.approx(0.3 * t)
     assert found.curve.lower == pytest.approx(0.3 * t / (2 * run().dataset.L_max * run().norm_kq))
-    wide = lemmas._of_steps(replace(lemmas.norm_from_start(run()), radius=np.full(6, np.inf)))
+    wide = lemma6.of_steps(replace(stage2_norm(run(), first=1), radius=np.full(6, np.inf)))
     np.testing.assert_array_equal(wide.radius, FORMULA_ROUNDING * wide.value)
 
 
@@ -191,7 +195,7 @@ def test_contests_are_each_optimal_token_against_each_other_one() -> None:
         ),
         Config(steps1=5, steps2=2),
     )
-    found: Any = lemmas._contests(on)
+    found: Any = lemma5._contests(on)
     assert found.first.tolist() == [0]
     assert found.log_winner.tolist() == [math.log(2)] * 2
     assert sorted(found.log_loser.tolist()) == [0.0, math.log(2)]

@@ -13,7 +13,7 @@ from marginaudit.reports import LEDGER, Claim, Evidence, Series, Verdict
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims.theorem2 import log_infimum
+from marginaudit.reports.ntp.claims.theorem2_floor import log_infimum
 from marginaudit.reports.ntp.paper import PAPER
 from tests.reports.ntp.claims.test_planted_lemmas import FALSE_LEMMA_TWINS, FOUND_FALSE_LEMMAS
 from tests.reports.snap.claims.test_planted import twinned

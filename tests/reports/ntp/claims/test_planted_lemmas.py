@@ -13,15 +13,19 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.reports import Claim, Series, Verdict
 from marginaudit.reports.judgements import Bounded, Decided, Equal
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import lemmas_stage1, lemmas_stage2
-from marginaudit.reports.ntp.claims.lemmas_stage1 import decide_corollary1
-from marginaudit.reports.ntp.claims.lemmas_stage2 import LEMMA5_PARTS, LEMMA6_LOWER, LEMMA6_UPPER, decide_lemma7
-from marginaudit.reports.ntp.sharper import stage2 as sharp_stage2
-from marginaudit.reports.ntp.sharper.stage2 import decide_floor
+from marginaudit.reports.ntp.claims import CLAIMS as ALL
+from marginaudit.reports.ntp.claims import corollary1
+from marginaudit.reports.ntp.claims.corollary1 import decide_corollary1
+from marginaudit.reports.ntp.claims.lemma5 import LEMMA5_PARTS
+from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER, LEMMA6_UPPER
+from marginaudit.reports.ntp.sharper.floor import decide_floor
+from marginaudit.reports.ntp.sharper.lemma7 import decide_lemma7
 from marginaudit.training.ntp.model.infimum import log_infimum_ball
 
 CLAIMS: dict[str, Claim] = {
-    claim.id: claim for module in (lemmas_stage1, lemmas_stage2, sharp_stage2) for claim in module.CLAIMS
+    name: claim
+    for name, claim in ALL.items()
+    if name.startswith(("ntp.lemma", "ntp.corollary1", "sharp.lemma", "sharp.floor")) or name == "sharp.theorem1"
 }
 
 Twin = Callable[[Claim], Claim]
@@ -183,6 +187,6 @@ def test_the_planted_procedures_are_the_claims_own() -> None:
 def test_corollary_1_is_about_the_margin_nearest_to_its_bound(
     side: Literal["lower", "upper"], margin: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lemmas_stage1, "_margins", lambda *_: np.array([1.5, 1.0, 2.0]))
+    monkeypatch.setattr(corollary1, "label_margins", lambda *_: np.array([1.5, 1.0, 2.0]))
     found = decide_corollary1(Run(CASES["example-1"](), Config(steps1=5, steps2=2)), side, 4, 3)
     assert found.measured == margin

@@ -20,8 +20,8 @@ from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp import Config, Run, guarantees
-from marginaudit.reports.ntp.sharper import squared
-from marginaudit.reports.ntp.sharper.squared import DRIFT, UNLIKE_EXPONENTIALS, law, least_stretch, reduced
+from marginaudit.reports.ntp.sharper import theorem1_squared
+from marginaudit.reports.ntp.sharper.theorem1_squared import DRIFT, UNLIKE_EXPONENTIALS, law, least_stretch, reduced
 from tests.measured import measured
 from tests.reports.ntp.claims.test_planted_lemmas import scaled_bound
 from tests.test_proofs import SEEDS, descent, fluxes, idle_edge, instances, margins, reference, sentences, state
@@ -42,11 +42,11 @@ def star(k: int, *counts: int) -> Dataset:
 
 def test_t_1_is_a_step() -> None:
     for least in (1.0, 7.3, 1165.41, 1e30):
-        found = squared._first(lambda t, least=least: t >= least)  # type: ignore[misc]
+        found = theorem1_squared._first(lambda t, least=least: t >= least)  # type: ignore[misc]
         assert found == math.ceil(found)
         assert least <= found <= 1.01 * least + 1
     with pytest.raises(BeyondTheRun):
-        squared._first(lambda t: False)
+        theorem1_squared._first(lambda t: False)
 
 
 # The steps of the proof
@@ -231,7 +231,7 @@ def test_of_large_graphs_the_stretch_is_bounded_from_below(
 ) -> None:
     winner, loser = np.array(edges).T
     exact = least_stretch(winner, loser, 5)
-    monkeypatch.setattr(squared, "LARGEST_SPECTRUM", 4)
+    monkeypatch.setattr(theorem1_squared, "LARGEST_SPECTRUM", 4)
     assert 0.3 * exact < least_stretch(winner, loser, 5) < exact
 
 
@@ -350,7 +350,7 @@ def test_a_step_beyond_float64_is_left_open(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_multipliers_lost_in_rounding_are_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(squared, "spread", lambda *ends: replace(room.spread(*ends), residual=1.0))
+    monkeypatch.setattr(theorem1_squared, "spread", lambda *ends: replace(room.spread(*ends), residual=1.0))
     found = CLAIM.judge(Run(CASES["example-1"](), Config(steps2=1)))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "lost in rounding" in found.detail
@@ -360,8 +360,8 @@ def test_the_reduced_model_is_the_one_of_training(monkeypatch: pytest.MonkeyPatc
     """It is not made a second time, and it is what would have been made."""
     run = Run(CASES["free-20"](), Config(steps1=30, steps2=30))
     made = []
-    monkeypatch.setattr(squared, "exact_reference", lambda *_: made.append(1))
-    model = squared.reduced(run)
+    monkeypatch.setattr(theorem1_squared, "exact_reference", lambda *_: made.append(1))
+    model = theorem1_squared.reduced(run)
     known = run.training.reduced
     assert known is not None
     assert model.merged is known.merged
@@ -370,7 +370,7 @@ def test_the_reduced_model_is_the_one_of_training(monkeypatch: pytest.MonkeyPatc
     monkeypatch.undo()
     without = Run(CASES["free-20"](), Config(steps1=30, steps2=30))
     without.__dict__["trained"] = replace(run.training, reduced=None)
-    again = squared.reduced(without)
+    again = theorem1_squared.reduced(without)
     assert again.exact is not model.exact
     assert again.exact.norm_squared == model.exact.norm_squared
     assert [*again.exact.slack] == [*model.exact.slack]

@@ -8,7 +8,8 @@ import pytest
 
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, description, free_dataset
-from marginaudit.reports.ntp.answers import classified, solution_answer
+from marginaudit.reports.ntp.report_rows import classified
+from marginaudit.reports.ntp.solution_json import solution_answer
 
 DATASETS = [
     *(CASES[name]() for name in ("example-1", "section-7")),

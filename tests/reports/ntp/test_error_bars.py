@@ -9,17 +9,9 @@ import pytest
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, Sample, dataset_from_document, free_dataset
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.quantities import (
-    asymptotic_from,
-    log_excess_error,
-    long_step,
-    margin_error,
-    moved_attention,
-    score_error,
-    stage2_log_loss,
-    stage2_log_other_weight,
-    state_error,
-)
+from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error, moved_attention, score_error, state_error
+from marginaudit.reports.ntp.quantities import asymptotic_from, stage2_log_loss, stage2_log_other_weight
+from marginaudit.reports.ntp.step_size import long_step
 from marginaudit.training.ntp.certified.enclosure import enclose
 
 EPS = float(np.finfo(float).eps)

@@ -1,12 +1,29 @@
-"""What the report says of a dataset and of what was run on it, and the recorded steps."""
+"""The report of a dataset and its run: token classes, facts, and a row per recorded step."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from marginaudit.reports.ntp.answers import solution_summary
+from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.ntp.rates import rates_answer
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.ntp.solution_json import solution_summary
 from marginaudit.reports.plain import finite
 from marginaudit.reports.run import Rows
+
+
+def classified(dataset: Dataset, answer: dict[str, Any]) -> list[tuple[str, Sequence[str], list[Sequence[Any]]]]:
+    """The collocation and every query's classes as tables: title, header, rows."""
+    pairs = [(x, answer["next_token"].get(x)) for x in dataset.vocabulary]
+    collocation: list[Sequence[Any]] = [(x, "–" if y is None else y) for x, y in pairs]
+    classes = ("optimal", "non_optimal", "confused", "non_comparable")
+    rows: list[Sequence[Any]] = [
+        [query, *("all others" if found[name] is None else " ".join(found[name]) for name in classes)]
+        for query, found in answer["queries"].items()
+    ]
+    return [
+        (f"{dataset.name}: collocation", ("token", "next token"), collocation),
+        ("Token classes under each query", ("query", *(c.replace("_", "-") for c in classes)), rows),
+    ]
 
 
 def facts(run: Run) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Sharper statements about stage 2 than the lemmas and theorems of arXiv 2409.17335 make."""
+"""A sharper Theorem 2: the infimum of the loss of stage 2, and the rate at which its excess falls."""
 
 import math
 from collections.abc import Callable
@@ -11,21 +11,15 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.judgements import ALLOWANCE, Bounded, Decided
+from marginaudit.reports.judgements import ALLOWANCE, Bounded, Decided, Limit
 from marginaudit.reports.judgements.parts import joined
-from marginaudit.reports.ntp import guarantees
-from marginaudit.reports.ntp.claims.gradients import in_part
-from marginaudit.reports.ntp.claims.lemmas_stage2 import (
-    decide_lemma7,
-    no_stage2,
-    norm_from_start,
-    sharp_allowed,
-)
-from marginaudit.reports.ntp.claims.theorem2 import RATE
-from marginaudit.reports.ntp.quantities import no_common_margin, stage2_direction
+from marginaudit.reports.ntp.quantities import asymptotic_from, excess_rate, no_common_margin
+from marginaudit.reports.ntp.random_part import SEED, in_part
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.sharper.rate import SHORT_STEPS, short_steps_only
+from marginaudit.reports.ntp.step_size import SHORT, SHORT_LATEX, for_short_and_for_any_step
 from marginaudit.reports.series import Series, rounded
+from marginaudit.reports.source_words import corrected
+from marginaudit.reports.standing import proved
 from marginaudit.reports.verdict import Evidence, Finding
 from marginaudit.training.ntp.model.infimum import log_infimum_ball, log_softplus
 
@@ -33,8 +27,6 @@ if TYPE_CHECKING:
     import flint
 
 Floats: TypeAlias = NDArray[np.float64]
-
-ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
 BITS = 256
 """Of numbers of size 1; for larger ones as many more as they have before the point."""
@@ -45,56 +37,6 @@ MOST_CLASSES = 500
 RANDOM_SCALES = (1.0, 4.0, 16.0)
 """Standard deviations of the scores at which no sample's loss may lie below its infimum."""
 
-LEMMA6 = Claim(
-    id="sharp.lemma6",
-    source="marginaudit, a sharper form of arXiv 2409.17335, Lemma 6",
-    statement="||W_kq^(t)|| >= t eta / (sqrt 2 ||W*_kq||).",
-    formula=r"\lVert W_{kq}^{(t)}\rVert\ge\frac{t\eta}{\sqrt2\lVert W^*_{kq}\rVert}",
-    assumptions=ASSUMPTIONS,
-    judgement=Bounded(measure=norm_from_start, lower=lambda run, t: t * run.eta / (np.sqrt(2) * run.norm_kq)),
-    absent=no_stage2,
-)
-
-LEMMA7 = Claim(
-    id="sharp.lemma7",
-    source="marginaudit, a sharper form of arXiv 2409.17335, Lemma 7",
-    statement=(
-        "For t >= 1: <grad Loss, W^(t)> >= (1 + a_t) (||W^(t)||/||W*_kq||) <grad Loss, W*_kq>, "
-        "a_t = ||W*_kq|| log(2 L_max^3 / pi_min) / ||W^(t)||. Audited as a bound on by how much the descent "
-        "direction's cosine with W^(t) exceeds that with W*_kq."
-    ),
-    formula=(
-        r"\left\langle\nabla\mathcal L,W^{(t)}\right\rangle\ge(1+a_t)\frac{\lVert W^{(t)}\rVert}"
-        r"{\lVert W^*_{kq}\rVert}\left\langle\nabla\mathcal L,W^*_{kq}\right\rangle,\quad "
-        r"a_t=\frac{\lVert W^*_{kq}\rVert\log(2L_{\max}^3/\pi_{\min})}{\lVert W^{(t)}\rVert}"
-    ),
-    assumptions=ASSUMPTIONS,
-    judgement=Decided(partial(decide_lemma7, allowed=sharp_allowed, threshold=None), kind="upper bound"),
-    absent=no_stage2,
-)
-
-THEOREM1 = Claim(
-    id="sharp.theorem1",
-    source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
-    statement=(
-        "For t >= 1: 1 - cos(W_kq^(t), W*_kq) <= [2 ||W*_kq||^3 log(2 L_max^3 / pi_min) (1 + log t) + "
-        "eta ||W*_kq||^2 (1 + log t) + sqrt 2 eta ||W*_kq||] / (t eta)."
-    ),
-    formula=(
-        r"1-\cos\left(W_{kq}^{(t)},W^*_{kq}\right)\le\frac{2\lVert W^*_{kq}\rVert^3\log(2L_{\max}^3/\pi_{\min})"
-        r"(1+\log t)+\eta\lVert W^*_{kq}\rVert^2(1+\log t)+\sqrt2\,\eta\lVert W^*_{kq}\rVert}{t\eta}"
-    ),
-    assumptions=ASSUMPTIONS,
-    judgement=Bounded(
-        measure=lambda run: stage2_direction(run, first=1),
-        upper=guarantees.direction_bound,
-        largest=2.0,
-    ),
-    absent=no_stage2,
-)
-
-
-# sharp.floor
 
 Infimum: TypeAlias = "Callable[[int, flint.arb], flint.arb]"
 """From V and A to the logarithm of the claimed infimum of a sample's loss."""
@@ -177,7 +119,7 @@ def _far_along_reference(run: Run, claimed: Infimum) -> Series:
 
 def _at_random(run: Run, claimed: Infimum) -> Series:
     """log(loss / claimed infimum) at random scores."""
-    rng, V, chosen = np.random.default_rng(2409_17335), run.dataset.V, _chosen(run)
+    rng, V, chosen = np.random.default_rng(SEED), run.dataset.V, _chosen(run)
     values: list[float] = []
     radii: list[float] = []
     for scale in RANDOM_SCALES:
@@ -197,7 +139,7 @@ def decide_floor(run: Run, claimed: Infimum, rate: Callable[[Run], float]) -> Fi
         upper=lambda _, t: zero(t) + ALLOWANCE,
     ).judge(run)
     lowest = Bounded(measure=partial(_at_random, claimed=claimed), lower=lambda _, t: zero(t)).judge(run)
-    limit = replace(RATE.judgement, predicted=rate, positive=False).judge(run)  # type: ignore[type-var]
+    limit = Limit(measure=excess_rate, predicted=rate, regime=asymptotic_from).judge(run)
     found = joined(
         {
             "log(loss / infimum) of every sample at R W*_kq is within 1e-9 of 0": approached,
@@ -212,32 +154,28 @@ def decide_floor(run: Run, claimed: Infimum, rate: Callable[[Run], float]) -> Fi
 FLOOR = Claim(
     id="sharp.floor",
     source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 2",
+    source_words=corrected("ntp.theorem2.floor", f"The infimum as it is, for {SHORT}."),
     statement=(
-        "The infimum over W_kq of each sample's loss is log(1 + (V-1) exp(-A)); asymptotically, for "
-        "eta <= 1/(4 ||W*_kq||), the log of the excess of Loss over it falls by eta/||W*_kq|| a step."
+        "The infimum over W_kq of each sample's loss is log(1 + (V-1) exp(-A)); asymptotically, "
+        f"for {SHORT}, the log of the excess of Loss over it falls by eta/||W*_kq|| a step."
     ),
     formula=(
         r"\inf_{W_{kq}}\mathcal L_n=\log\left(1+(V-1)e^{-A}\right),\quad"
         r"-\frac{d}{dt}\log\left(\mathcal L-\inf\mathcal L\right)\to\frac{\eta}{\lVert W^*_{kq}\rVert};\quad"
-        r"\eta\le\frac1{4\lVert W^*_{kq}\rVert}"
+        + SHORT_LATEX
     ),
-    assumptions=ASSUMPTIONS,
+    assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
     judgement=Decided(
         partial(decide_floor, claimed=log_infimum_ball, rate=lambda run: run.eta / run.norm_kq),
         kind="infimum and limit",
     ),
-    absent=short_steps_only(no_common_margin),
+    absent=no_common_margin,
+    standing=proved("docs/proofs.md#8-sharpfloor", "sharp.stage1", "sharp.lemma6", "sharp.theorem1", hunted=23),
 )
 
-ANY_STEP = replace(
+CLAIMS = for_short_and_for_any_step(
     FLOOR,
-    id="sharp.floor.any-step",
-    statement=FLOOR.statement.replace("for eta <= 1/(4 ||W*_kq||)", "for every eta"),
-    formula=FLOOR.formula.replace(r"\eta\le\frac1{4\lVert W^*_{kq}\rVert}", r"\text{any }\eta"),
-    absent=no_common_margin,
-    proof_uses=(SHORT_STEPS,),
     instead=r"the infimum is right, and the rate is for $\eta\le1/(4\lVert W^*_{kq}\rVert)$ (sharp.floor); longer "
     "steps may end in a cycle in which the excess falls more slowly.",
+    hunted=29,
 )
-
-CLAIMS = (LEMMA6, LEMMA7, THEOREM1, FLOOR, ANY_STEP)

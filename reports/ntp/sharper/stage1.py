@@ -1,97 +1,30 @@
-"""Sharper statements about W*_ov and W*_kq than the papers make, decided without floating point where they can be."""
+"""A sharper Proposition 1 and Corollary 1: W_ov is on the ray of W*_ov from the first step on."""
 
 from collections import Counter
 from fractions import Fraction
-from itertools import combinations
 from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 
 from marginaudit.margins.ntp import Exact
-from marginaudit.orders.ntp import QueryOrder
-from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_2
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import ALLOWANCE, Equal
-from marginaudit.reports.ntp.claims.gradients import in_part
-from marginaudit.reports.ntp.claims.proposition2 import closed_form_value, no_relation
 from marginaudit.reports.ntp.quantities import no_margin
+from marginaudit.reports.ntp.random_part import SEED, in_part
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import FORMULA_ROUNDING, Series, exact_series, rounded, series
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, rounded, series
+from marginaudit.reports.source_words import corrected
+from marginaudit.reports.standing import proved
 
 if TYPE_CHECKING:
     import flint
 
+
 BITS = 128
 MOST_TOKENS = 20
 """Of more tokens a random part stands for all."""
-
-BRUTE_FORCE = 10
-"""With at most so many optimal tokens every set S of them is tried; with more a maximum flow decides."""
-
-
-def hall_condition(order: QueryOrder) -> bool:
-    """|N(S)| k >= |S| m for every set S of the k optimal tokens, m non-optimal ones.
-
-    >>> graph = nx.DiGraph([("a", "q"), ("b", "q"), ("b", "x"), ("b", "y")])
-    >>> hall_condition(QueryOrder("q", tuple("abqxy"), graph))
-    False
-    """
-    k, m = len(order.optimal), len(order.non_optimal)
-    if k <= BRUTE_FORCE:
-        beaten = {x: set(order.graph.successors(x)) for x in order.optimal}
-        return all(
-            len(set().union(*(beaten[x] for x in S))) * k >= size * m
-            for size in range(1, k + 1)
-            for S in combinations(order.optimal, size)
-        )
-    network: nx.DiGraph[object] = nx.DiGraph()
-    network.add_edges_from(("source", x, {"capacity": m}) for x in order.optimal)
-    network.add_edges_from((x, "sink", {"capacity": k}) for x in order.non_optimal)
-    network.add_edges_from(order.graph.edges, capacity=k * m)
-    return bool(nx.maximum_flow_value(network, "source", "sink") == k * m)
-
-
-def _holds(run: Run) -> Series:
-    """1 for each query whose column of W*_kq is the closed form."""
-    exact = run.kq.exact().weights_exact
-    values = []
-    for query, order in run.dataset.orders.items():
-        column = exact.get(query, {})
-        spoken_of = {*order.graph, *column}.difference(order.confused)  # of all others both sides are 0
-        values.append(int(all(column.get(x, 0) == closed_form_value(order, x) for x in spoken_of)))
-    return exact_series(values, label=tuple(f"query {query!r}" for query in run.dataset.orders))
-
-
-PROP2 = Claim(
-    id="sharp.prop2",
-    source="marginaudit, a sharper form of arXiv 2409.17335, Proposition 2",
-    statement="The closed form of Proposition 2 holds for q iff |N(S)| k >= |S| m for every S in O_q.",
-    formula=r"x^\top W^*_{kq}q\ \text{as in Proposition 2}\iff |N(S)|\,k\ge|S|\,m\quad\forall S\subseteq O_q",
-    assumptions=ASSUMPTION_1 + ASSUMPTION_2,
-    judgement=Equal(
-        measure=_holds,
-        expected=lambda run: exact_series([int(hall_condition(order)) for order in run.dataset.orders.values()]),
-    ),
-    absent=no_relation,
-)
-
-SINGLE_OPTIMUM = Claim(
-    id="sharp.single-optimum",
-    source="marginaudit",
-    statement="Under prefix closure every query with a relation has exactly one optimal token.",
-    formula=r"|O_q|=1\quad\text{for every }q\text{ with a relation}",
-    assumptions=(*ASSUMPTION_1, "prefix_closed"),
-    judgement=Equal(
-        measure=lambda run: exact_series(
-            [len(order.optimal) for order in run.dataset.orders.values()],
-            label=tuple(f"query {query!r}" for query in run.dataset.orders),
-        ),
-        expected=lambda run: exact_series([1] * len(run.dataset.orders)),
-    ),
-    absent=lambda run: None if run.dataset.orders else "No sample relates two tokens.",
-)
 
 
 def _on_the_ray(run: Run) -> list[int]:
@@ -111,7 +44,7 @@ def bent(run: Run, t: int) -> "flint.arb":
     solution, V = run.ov.exact().weights_exact, run.dataset.V
     n, words = run.dataset.collocation.require_function(), list(run.dataset.vocabulary)
     if V > MOST_TOKENS:
-        words = [words[i] for i in np.random.default_rng(2409_17335).choice(V, MOST_TOKENS, replace=False)]
+        words = [words[i] for i in np.random.default_rng(SEED).choice(V, MOST_TOKENS, replace=False)]
     reached = t * flint.arb(run.eta0) / flint.arb(V - 1).sqrt()
     zero, factors = Fraction(0), []
     for x in words:
@@ -177,13 +110,12 @@ def _stage1(run: Run) -> Series:
     return series(values, radius=radius, label=tuple(labels))
 
 
-def _stage1_stated(run: Run) -> Series:
-    return series(np.zeros(len(_stage1(run))), radius=0.0)
-
-
 STAGE1 = Claim(
     id="sharp.stage1",
     source="marginaudit, a sharper form of arXiv 2409.17335, Proposition 1 and Corollary 1",
+    source_words=corrected(
+        "ntp.prop1.direction", "Stage 1 does not approach the direction of W*_ov: it is on it from the first step on."
+    ),
     statement=(
         "Zero start, orthonormal tokens: W_ov^(t) = t eta0 W*_ov/||W*_ov|| for all t >= 1; ||W*_ov||^2 = V - 1; common "
         "margin T eta0/||W*_ov||. Audited as relative differences from 0: by how much a step from t eta0 "
@@ -196,11 +128,12 @@ STAGE1 = Claim(
     assumptions=("collocation", *ASSUMPTION_2),
     judgement=Equal(
         measure=_stage1,
-        expected=_stage1_stated,
+        expected=lambda run: series(np.zeros(len(_stage1(run))), radius=0.0),
         scale=lambda _: np.array(1.0),
         note=lambda run: in_part(min(MOST_TOKENS, run.dataset.V), run.dataset.V, "tokens"),
     ),
     absent=no_margin,
+    standing=proved("docs/proofs.md#1-sharpstage1", "ntp.gradient.ov", hunted=104),
 )
 
-CLAIMS = (STAGE1, PROP2, SINGLE_OPTIMUM)
+CLAIMS = (STAGE1,)

@@ -1,6 +1,5 @@
-"""The answers of `marginaudit solve` and `train` as plain data."""
+"""A max-margin solution as plain data, for `marginaudit solve` and the report."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any, Literal
 
@@ -10,7 +9,6 @@ from marginaudit.margins import Certificate
 from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin, Optimal
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.plain import finite
-from marginaudit.training.ntp import StageRecord, Training
 
 ANSWERED = (
     "status",
@@ -50,21 +48,6 @@ def solution_answer(which: Literal["ov", "kq"], dataset: Dataset, solution: MaxM
     return answer
 
 
-def classified(dataset: Dataset, answer: dict[str, Any]) -> list[tuple[str, Sequence[str], list[Sequence[Any]]]]:
-    """The collocation and every query's classes as tables: title, header, rows."""
-    pairs = [(x, answer["next_token"].get(x)) for x in dataset.vocabulary]
-    collocation: list[Sequence[Any]] = [(x, "–" if y is None else y) for x, y in pairs]
-    classes = ("optimal", "non_optimal", "confused", "non_comparable")
-    rows: list[Sequence[Any]] = [
-        [query, *("all others" if found[name] is None else " ".join(found[name]) for name in classes)]
-        for query, found in answer["queries"].items()
-    ]
-    return [
-        (f"{dataset.name}: collocation", ("token", "next token"), collocation),
-        ("Token classes under each query", ("query", *(c.replace("_", "-") for c in classes)), rows),
-    ]
-
-
 def solution_summary(solution: MaxMargin | None) -> dict[str, Any]:
     """What the report says of a solution; None stands for one of which the solver proves nothing."""
     return {
@@ -95,14 +78,3 @@ def _weights(dataset: Dataset, solution: Optimal) -> dict[str, dict[str, float]]
         for column, values in enumerate(solution.scores.T)
         if values.any()
     }
-
-
-def training_answer(training: Training) -> dict[str, Any]:
-    """Both stages, a row per recorded step."""
-    return {"stage1": stage_rows(training.stage1), "stage2": stage_rows(training.stage2)}
-
-
-def stage_rows(stage: StageRecord) -> list[dict[str, Any]]:
-    """The recorded steps as rows; what is not a finite number is None."""
-    columns = finite(stage.columns())
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

@@ -1,4 +1,4 @@
-"""The direction error of stage 2 falls like 1/t^2, with an explicit constant from an explicit step on.
+"""A sharper Theorem 1: 1 - cos falls like 1/t^2, with an explicit constant from an explicit step on.
 
 docs/proofs.md, section 11, proves it; the names here are those of its text.
 """
@@ -6,6 +6,7 @@ docs/proofs.md, section 11, proves it; the names here are those of its text.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy  # its subpackages load when first used
@@ -16,17 +17,16 @@ from marginaudit.margins.spread import is_star, spread
 from marginaudit.margins.support import Support, support
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.judgements.bounded import Steps, Threshold
+from marginaudit.reports.judgements import Bounded, Threshold
+from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import guarantees
-from marginaudit.reports.ntp.claims.lemmas_stage2 import no_stage2
-from marginaudit.reports.ntp.quantities import nothing_to_learn, stage2_direction
+from marginaudit.reports.ntp.quantities import no_stage2, nothing_to_learn, stage2_direction
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
+from marginaudit.reports.source_words import corrected
+from marginaudit.reports.standing import proved
 from marginaudit.training.ntp.model.edges import MergedEdges, merged_edges, no_reduction, sentence_edges
 from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
-
-Floats = NDArray[np.float64]
 
 UNLIKE_EXPONENTIALS = 0.8
 """log(max/min) of flux / (weight exp(-margin)) where attention on other tokens is at most min(1, 1/A)/8: Lemma 11.1."""
@@ -196,6 +196,9 @@ def _bound(run: Run, t: Steps) -> Steps:
 SQUARED = Claim(
     id="sharp.theorem1.squared",
     source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
+    source_words=corrected(
+        "ntp.theorem1.direction", "The order of sharp.rate with a constant that is known, for steps of any size."
+    ),
     statement=(
         "If every tight constraint can carry a multiplier: 1 - cos(W_kq^(t), W*_kq) <= C/t^2 for every t >= t_2, with "
         "C and t_2 of docs/proofs.md, section 11, from the data and eta, which may be any."
@@ -206,13 +209,14 @@ SQUARED = Claim(
     ),
     assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
     judgement=Bounded(
-        measure=lambda run: stage2_direction(run, first=1),
+        measure=partial(stage2_direction, first=1),
         upper=_bound,
         largest=2.0,
         threshold=lambda run: Threshold(law(run).start),
         guaranteed=_bound,
     ),
     absent=_no_law,
+    standing=proved("docs/proofs.md#11-sharptheorem1squared", "sharp.lemma6", "sharp.theorem1", hunted=830),
 )
 
 CLAIMS = (SQUARED,)
