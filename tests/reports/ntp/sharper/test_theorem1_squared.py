@@ -23,7 +23,7 @@ from marginaudit.reports.ntp import Config, Run, guarantees
 from marginaudit.reports.ntp.sharper import theorem1_squared
 from marginaudit.reports.ntp.sharper.theorem1_squared import DRIFT, UNLIKE_EXPONENTIALS, law, least_stretch, reduced
 from tests.measured import measured
-from tests.reports.ntp.claims.test_planted_lemmas import scaled_bound
+from tests.reports.ntp.twins import scaled_bound
 from tests.test_proofs import SEEDS, descent, fluxes, idle_edge, instances, margins, reference, sentences, state
 
 Floats = NDArray[np.float64]
