@@ -14,7 +14,7 @@ from marginaudit.reports.ntp.config import PAPER_STEPS
 from marginaudit.reports.ntp.quantities import no_direction_kq
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.theorem3_answers import in_words
-from marginaudit.reports.ntp.theorem3_misled import answers_follow_attention, rivals, shortest_misled
+from marginaudit.reports.ntp.theorem3_misled import Rival, answers_follow_attention, rivals, shortest_misled
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, refuted
 from marginaudit.reports.verdict import Finding, Verdict
@@ -41,32 +41,15 @@ def decide_prediction(run: Run, record: int) -> Finding:
     if not np.isfinite(run.training.stage2.score_matrix(record, run.dataset.V)).all():
         return Finding(Verdict.INCONCLUSIVE, detail=f"The trained scores are no finite numbers {until}.")
     found = shortest_misled(run, record)
-    rival = found.rival
+    rival, understood = found.rival, answers_follow_attention(run)
     witness: dict[str, Any] = {"query": rival.query, "x_0": rival.middle, "x": rival.other}
-    understood = answers_follow_attention(run)
     if found.copies is None:
-        known = np.isfinite(rival.radius)
-        interval = _interval(rival.lead - rival.radius, rival.lead + rival.radius) if known else ""
-        length = f"exp({interval})" if known else "so many that float64 does not tell them"
+        length, confirmed, misled = _length_in_words(rival), "too long to be put through the model", understood
         witness["copies"] = length
-        confirmed = "too long to be put through the model"
-        misled = understood
     else:
-        sentence = rival.sentence(found.copies)
-        n = run.dataset.collocation.require_function()
-        expected = run.dataset.index[n[rival.middle]]
-        log_odds = predict(run.dataset, run.training, sentence, record)
-        others = np.where(np.arange(run.dataset.V) == expected, -np.inf, log_odds)
-        best = int(np.argmax(others))
-        length = str(len(sentence))
-        confirmed = "put through the model, it is answered otherwise"
-        misled = bool(others[best] >= log_odds[expected])
-        witness |= {
-            "copies": found.copies,
-            "answer": run.dataset.vocabulary[best],
-            "expected": n[rival.middle],
-            "probability_of_expected": float(np.exp(log_odds[expected] - np.logaddexp.reduce(log_odds))),
-        }
+        misled, answers = _put_through(run, rival, found.copies, record)
+        length, confirmed = str(found.length), "put through the model, it is answered otherwise"
+        witness |= answers
     if not misled:
         copies = f"{witness['copies']} {'copy' if witness['copies'] == 1 else 'copies'}"
         detail = f"Whether a sentence of the kind with {copies} is answered n(x_0) {until} is open."
@@ -78,17 +61,36 @@ def decide_prediction(run: Run, record: int) -> Finding:
         what += "" if found.copies is None else "; all shorter ones are answered n(x_0)"
     elif understood:
         what += f"; all of fewer than {found.answered_below} are, and of those between the error bars leave it open"
+    what += ". Its length is finite at every t, so no constant in O(.) serves sentences of any length."
     return Finding(
         Verdict.VIOLATED,
         measured=witness.get("probability_of_expected"),
         worst_step=step,
         first_violation=step,
-        detail=(
-            f"{what}. Its length is finite at every t, so no constant in O(.) serves sentences of any length."
-            + (f" {in_words(run, paper_length(run))}" if understood else "")
-        ),
+        detail=f"{what} {in_words(run, paper_length(run))}" if understood else what,
         witness=witness,
     )
+
+
+def _put_through(run: Run, rival: Rival, copies: int, record: int) -> tuple[bool, dict[str, Any]]:
+    """Whether the model answers the shortest sentence with that number of copies otherwise, and how it answers."""
+    n, words = run.dataset.collocation.require_function(), run.dataset.vocabulary
+    expected = run.dataset.index[n[rival.middle]]
+    log_odds = predict(run.dataset, run.training, rival.sentence(copies), record)
+    others = np.where(np.arange(run.dataset.V) == expected, -np.inf, log_odds)
+    best = int(np.argmax(others))
+    return bool(others[best] >= log_odds[expected]), {
+        "copies": copies,
+        "answer": words[best],
+        "expected": n[rival.middle],
+        "probability_of_expected": float(np.exp(log_odds[expected] - np.logaddexp.reduce(log_odds))),
+    }
+
+
+def _length_in_words(rival: Rival) -> str:
+    if not np.isfinite(rival.radius):
+        return "so many that float64 does not tell them"
+    return f"exp({_interval(rival.lead - rival.radius, rival.lead + rival.radius)})"
 
 
 def _interval(low: float, high: float) -> str:
