@@ -1,4 +1,4 @@
-"""What `sharp.lemma6` and `sharp.theorem1` guarantee at any step and any T, proved in docs/proofs.md."""
+"""Bounds at any step and any T from `sharp.lemma6` and `sharp.theorem1`, proved in docs/proofs.md."""
 
 import math
 
@@ -28,9 +28,14 @@ def direction(run: Run, t: Steps) -> Steps:
     return direction_bound(run, t) if _proved(run) else np.full_like(t, np.inf)
 
 
+def norm_bound(run: Run, t: Steps) -> Steps:
+    """The bound of `sharp.lemma6` on ||W_kq^(t)|| from below."""
+    return np.asarray(t * run.eta / (np.sqrt(2) * run.norm_kq))
+
+
 def least_norm(run: Run, t: Steps) -> Steps:
-    """A lower bound on ||W_kq^(t)||, t eta/(sqrt 2 ||W*||) of `sharp.lemma6`; 0 where an assumption of it fails."""
-    return np.asarray(t * run.eta / (np.sqrt(2) * run.norm_kq) * _proved(run))
+    """A lower bound on ||W_kq^(t)||: that of `sharp.lemma6`; 0 where an assumption of it fails."""
+    return np.asarray(norm_bound(run, t) * _proved(run))
 
 
 def largest_norm(run: Run, t: Steps) -> Steps:

@@ -4,16 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from marginaudit.orders.ntp import SENTENCES
-from marginaudit.reports.ntp.answers import classified
-from marginaudit.reports.ntp.facts import facts, records
+from marginaudit.reports.ntp.algorithm1 import load, true_steps
+from marginaudit.reports.ntp.claims import CLAIMS
+from marginaudit.reports.ntp.config import PAPER_STEPS, Config
 from marginaudit.reports.ntp.figures.direction import direction_figure
 from marginaudit.reports.ntp.figures.gallery import FIGURES
 from marginaudit.reports.ntp.figures.measured import PANELS, panel
 from marginaudit.reports.ntp.figures.orders import orders_figure
 from marginaudit.reports.ntp.hunting.space import SPACE
-from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.realizable import far_from_realizable
-from marginaudit.reports.ntp.run import PAPER_STEPS, Config, Run, load, true_steps
+from marginaudit.reports.ntp.report_rows import classified, facts, records
+from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.sweeps import SWEEPS
 from marginaudit.reports.ntp.tables import TABLES
 from marginaudit.reports.ntp.training import train

@@ -1,27 +1,36 @@
 """Quantities of a run, as series with their error bars, that several claims measure."""
 
 from dataclasses import replace
-from fractions import Fraction
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.margins.ntp import Exact, Infeasible
-from marginaudit.orders import Token, counted
+from marginaudit.margins.ntp import Infeasible
+from marginaudit.orders import counted
+from marginaudit.orders.ntp import Token
 from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.ntp.error_bars import (
+    EPS,
+    log_excess_error,
+    log_rounding,
+    moved_attention,
+    score_error,
+    state_error,
+)
 from marginaudit.reports.ntp.run import ENCLOSED_STEPS, Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.verdict import Evidence
 from marginaudit.training.ntp import StageRecord
-from marginaudit.training.ntp.steps.sizes import TINY, longest
 
 Floats: TypeAlias = NDArray[np.float64]
 
-EPS = float(np.finfo(float).eps)
-
 SATURATED = 30
 """exp(-30) of attention is on other than optimal tokens: see `asymptotic_from`."""
+
+APART, NEAR = 1.1, 2.0
+"""Ratio of the steps between which a rate is measured: at least, so that it is an average over a cycle of steps; and at
+most, so that it is that of the second one."""
 
 
 def no_direction_ov(run: Run, first: int = 2) -> str | None:
@@ -72,6 +81,27 @@ def nothing_to_learn(run: Run, if_zero: str) -> str | None:
     return None
 
 
+def no_stage2(run: Run) -> str | None:
+    """Why stage 2 has no W*_kq or no gradient, or None.
+
+    Raises
+    ------
+    BeyondTheRun
+        No step of stage 2 was recorded.
+    """
+    if reason := nothing_to_learn(run, "and W_kq stays 0"):
+        return reason
+    recorded(run, 2, first=1)
+    return None
+
+
+def no_relation(run: Run) -> str | None:
+    """Why no query has optimal tokens to speak of, or None."""
+    if isinstance(run.kq, Infeasible):
+        return "W*_kq does not exist: no W_kq has all margins positive."
+    return None if run.dataset.orders else "No sample relates two tokens, so no query has optimal tokens."
+
+
 def no_infimum(run: Run) -> str | None:
     """Why the infimum of the loss over W_kq has no closed form, or None; no step of stage 2 is in it."""
     reason = nothing_to_learn(run, "has no direction")
@@ -100,38 +130,6 @@ def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
         raise BeyondTheRun(f"no step of stage {stage} from t = {first} on was recorded")
 
 
-def state_error(stage: StageRecord) -> Floats:
-    """Bound on the distance of each recorded W from the exact trajectory, shape (records,).
-
-    ``distance_error`` is at least that distance over ||W||, and 2 or NaN where nothing is known; the start is exact.
-    """
-    known = stage.distance_error < 2
-    error = np.where(known, np.where(known, stage.distance_error, 0.0) * stage.norm, np.inf)
-    return np.where(stage.step == 0, 0.0, error)
-
-
-def _carried(run: Run, stage: StageRecord, tokens: Literal[1, 2]) -> Floats:
-    """What an error of W makes of products with one or two tokens, at most: 0 where all tokens are zeros."""
-    size = longest(run.dataset.embeddings)
-    return max(size**tokens, TINY) * state_error(stage) if size > 0 else np.zeros(len(stage))
-
-
-def margin_error(run: Run, stage: StageRecord) -> Floats:
-    """Bound on the error of each (e_{n(x)} - e_v)^T W x of a record of stage 1, shape (records,)."""
-    return np.asarray(np.sqrt(2) * _carried(run, stage, 1) + FORMULA_ROUNDING * stage.norm)
-
-
-def score_error(run: Run) -> Floats:
-    """Bound on the error of each difference (x - z)^T W q of two scores of one query of stage 2, shape (records,).
-
-    That of W times |x - z| |q|, and the rounding of s What + rho and of their differences; at the start all are 0.
-    """
-    stage = run.training.stage2
-    size = stage.along * np.abs(stage.reference).max(initial=0.0) + np.abs(stage.rest).max(axis=1, initial=0.0)
-    error = 2 * _carried(run, stage, 2) + EPS * (16 * size + 64)
-    return np.where(stage.step == 0, 0.0, error)
-
-
 def attention(run: Run, sample: int, token: Token) -> Series:
     """The attention that all places of a token get in a sample together, at each record of stage 2.
 
@@ -156,6 +154,16 @@ def attention(run: Run, sample: int, token: Token) -> Series:
     value = weights[list(bag).index(token)] / weights.sum(axis=0) if token in bag else np.zeros(len(stage))
     radius = np.minimum(score_error(run) / 4, 1.0) + EPS * (16 + len(bag))
     return series(value, radius=radius, step=stage.step)
+
+
+def label_margins(run: Run, scores: Floats) -> Floats:
+    """(e_{n(x)} - e_v)^T W x over x and v != n(x), flat, of the scores e_v^T W x."""
+    n = run.dataset.collocation.require_function()
+    answer = [run.dataset.index[n[x]] for x in run.dataset.vocabulary]
+    tokens = np.arange(run.dataset.V)
+    others = np.ones(scores.shape, dtype=bool)
+    others[answer, tokens] = False
+    return np.asarray((scores[answer, tokens] - scores)[others])
 
 
 def direction(stage: StageRecord, reference_radius: float, first: int) -> Series:
@@ -210,7 +218,7 @@ def stage2_log_other_weight(run: Run, first: int) -> Series:
     tokens, moves by no more than the differences of scores do, and so does it.
     """
     stage = run.training.stage2
-    return _stage2_log(run, "log_other_weight", score_error(run) + _log_rounding(stage.log_other_weight), first)
+    return _stage2_log(run, "log_other_weight", score_error(run) + log_rounding(stage.log_other_weight), first)
 
 
 def stage2_log_loss(run: Run, first: int) -> Series:
@@ -225,41 +233,9 @@ def stage2_log_loss(run: Run, first: int) -> Series:
     else:
         error = score_error(run)
         moved = moved_attention(error, stage.log_other_weight) + run.dataset.L_max * EPS
-        off = training.margin * moved + training.margin_error + _log_rounding(stage.log_loss)
+        off = training.margin * moved + training.margin_error + log_rounding(stage.log_loss)
         radius = np.where(np.isfinite(error), off, np.inf)
     return _stage2_log(run, "log_loss", radius, first)
-
-
-def moved_attention(error: Floats, log_other: Floats) -> Floats:
-    """Bound on the error of a difference Phi_z - Phi_y of two labels' attention in one sentence.
-
-    Where differences of scores are off by ``error``, the weight other than y's, exp(``log_other``), is off by a factor
-    exp(error) at most, and Phi by the integral of Phi (1 - Phi) <= 1/4; 16 EPS are for the sum that makes Phi.
-
-    >>> moved_attention(np.array([1e-9, np.inf]), np.array([-40.0, -40.0])).round(12).tolist()
-    [0.0, 2.0]
-    """
-    with np.errstate(over="ignore"):
-        other = np.exp(np.minimum(log_other + error, 0.0))
-    return np.asarray(np.minimum(error / 2, 2 * other * np.minimum(error, 1.0)) + 16 * EPS)
-
-
-def log_excess_error(run: Run) -> Floats:
-    """Bound on the error of log(Loss - infimum) at each record of stage 2; the margins of W_ov are one A.
-
-    A sample's excess is log(1 + Q), Q proportional to sum_v (exp(A x_v) - 1) with x_v = 1 - Phi_y + Phi_v, at most
-    twice the other tokens' weight w. With the differences of scores off by e, log x_v is off by e, log(exp(A x) - 1) by
-    A x / (1 - exp(-A x)) <= 1 + A x times that, and the logarithm of the excess by no more. A's own error moves it by
-    at most 2 + 2 w + 1/A times as much.
-    """
-    training, stage = run.training, run.training.stage2
-    error = score_error(run)
-    with np.errstate(over="ignore"):
-        w = np.exp(np.minimum(stage.log_other_weight + error, 0.0))
-    of_scores = (error + 16 * EPS) * (1 + 2 * training.margin * w)
-    of_margin = training.margin_error * (2 + 2 * w + 1 / training.margin)
-    finite = np.where(np.isfinite(stage.log_excess), stage.log_excess, 0.0)
-    return np.asarray(of_scores + of_margin + _log_rounding(finite))
 
 
 def asymptotic_from(run: Run) -> float:
@@ -272,15 +248,6 @@ def asymptotic_from(run: Run) -> float:
     data, norm = run.dataset, run.norm_kq
     margin = SATURATED + np.log(data.L_max) - np.log(float(data.smallest_frequency)) + np.log1p(run.training.margin)
     return float(max(margin * norm / run.eta, 10 * norm**2))
-
-
-def long_step(run: Run) -> str | None:
-    """By how much eta exceeds 1 / (4 ||W*_kq||), up to which the rate of stage 2 is proved, or None."""
-    square = run.kq.norm_squared_exact if isinstance(run.kq, Exact) else None
-    exceeds = 4 * run.eta * run.norm_kq > 1 if square is None else 16 * Fraction(run.eta) ** 2 * square > 1
-    if not exceeds:
-        return None
-    return f"The step eta = {run.eta:.6g} is longer than 1 / (4 ||W*_kq||) = {1 / (4 * run.norm_kq):.6g}."
 
 
 def late_records(run: Run, column: Literal["log_excess", "one_minus_cos"], radius: Floats) -> Series:
@@ -300,9 +267,19 @@ def late_records(run: Run, column: Literal["log_excess", "one_minus_cos"], radiu
     return series(getattr(stage, column)[kept], radius=radius[kept], step=stage.step[kept])
 
 
-def _log_rounding(value: Floats) -> Floats:
-    """Rounding of the logarithm of a sum over samples and tokens of positive terms, each from a few operations."""
-    return FORMULA_ROUNDING * np.maximum(1, np.abs(value))
+def excess_rate(run: Run) -> Series:
+    """-d log(Loss - floor)/dt between recorded steps that lie `APART`."""
+    found = late_records(run, "log_excess", log_excess_error(run))
+    if found.step is None or not len(found):
+        return found
+    chosen = [0]
+    for i, t in enumerate(found.step.tolist()):
+        if t >= APART * int(found.step[chosen[-1]]):
+            chosen.append(i)
+    step, log_excess, error = found.step[chosen], found.value[chosen], found.radius[chosen]
+    gap, near = np.diff(step), step[1:] <= NEAR * step[:-1]
+    rate, radius = -np.diff(log_excess) / gap, (error[1:] + error[:-1]) / gap
+    return replace(series(rate[near], radius=radius[near], step=step[1:][near]), evidence=found.evidence)
 
 
 def _stage2_log(run: Run, column: Literal["log_loss", "log_other_weight"], radius: Floats, first: int) -> Series:

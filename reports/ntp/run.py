@@ -1,8 +1,8 @@
-"""One dataset under audit: everything that a claim may measure, computed once and when first asked for."""
+"""One dataset under audit: its solutions and its training, computed once and when first asked for."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from marginaudit.margins import SolverFailure
 from marginaudit.margins.ntp import MaxMargin, TooDenseError, solve_kq, solve_ov, too_dense
-from marginaudit.orders import InputError
 from marginaudit.orders.ntp import SENTENCES, Dataset, gram_deviation
 from marginaudit.reports.claim import BeyondTheRun, NotJudged
+from marginaudit.reports.ntp.algorithm1 import dense_steps, enclosed_steps, recorded_steps, train_against
+from marginaudit.reports.ntp.config import FARTHEST, PAPER_STEPS, Config
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.settings import STEP_LIST, STEP_SIZE, STEPS, check, one_of, setting
-from marginaudit.training.ntp import Progress, Stage1, Training, train
-from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, SWITCH, no_fast_forward
+from marginaudit.training.ntp import Progress, Stage1, Training
+from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_fast_forward
 from marginaudit.training.ntp.far.stage1_law import stage1_law
 from marginaudit.training.ntp.stage1 import STAGE1_STEPS
 from marginaudit.training.ntp.step_sizes import step_sizes
@@ -24,14 +24,6 @@ from marginaudit.training.ntp.step_sizes import step_sizes
 if TYPE_CHECKING:
     from marginaudit.training.ntp.certified.enclosure import Enclosure
 
-PAPER_STEPS = 900
-"""Steps of both stages in the experiments of arXiv 2409.17335."""
-
-FARTHEST = 10**18
-"""Stage 2 is followed up to here."""
-
-EVERY_STEP_TO = 2_000
-"""Stages up to this length are audited at every step; longer ones beyond it at log-spaced steps."""
 
 ROUNDING = 64 * float(np.finfo(float).eps)
 """Relative rounding of a recorded norm or direction."""
@@ -39,62 +31,6 @@ ROUNDING = 64 * float(np.finfo(float).eps)
 ENCLOSED_STEPS = 300
 MOST_ENCLOSED_TOKENS = 64
 """How many `first_steps` there are, and for how many tokens, added up over samples: their digits grow with them."""
-
-LISTED_STEPS = (2, 10, 100, 900, *(10**power for power in range(3, 19)))
-"""The steps of the table of direction errors; recorded unless others are asked for."""
-
-MOST_SCORES = 20_000_000
-"""Scores x^T W_kq q that a recorded run may hold; with more pairs fewer steps are audited one by one."""
-
-
-@dataclass(frozen=True)
-class Config:
-    """How Algorithm 1 is run; None stands for the paper's own choice.
-
-    Attributes
-    ----------
-    steps1 : int
-        T, the length of stage 1.
-    steps2 : int or None
-        The length of stage 2; None for as far as the fast-forward reaches, `FARTHEST`, or for the paper's
-        own length `PAPER_STEPS` where there is none.
-    lr1, lr2 : float or None
-        eta0 and eta; by default 0.2 / sqrt(V) and 0.05 / sqrt(V).
-    at : tuple of int or None
-        The recorded steps.
-    optimizer : "ngd" or "gd"
-        Normalised gradient descent, of which the statements speak, or plain gradient descent.
-    certify : int
-        So many first steps of stage 2 are enclosed rigorously; without a length of its own, stage 2 ends there.
-    """
-
-    steps1: int = setting(PAPER_STEPS, STEPS, "Steps of stage 1 (W_ov).")
-    steps2: int | None = setting(None, STEPS, "Steps of stage 2 (W_kq).", none="1e18, or 900 without fast-forward")
-    lr1: float | None = setting(None, STEP_SIZE, "Step size of stage 1.", none="0.2/sqrt(V)")
-    lr2: float | None = setting(None, STEP_SIZE, "Step size of stage 2.", none="0.05/sqrt(V)")
-    at: tuple[int, ...] | None = setting(
-        None, STEP_LIST, "Record these steps of both stages, such as 1,10,900.", none="every step, later log-spaced"
-    )
-    optimizer: Literal["ngd", "gd"] = setting(
-        "ngd", one_of("ngd", "gd"), "ngd: steps of length lr, as in the paper; gd: lr times the gradient."
-    )
-    certify: int = setting(
-        0,
-        STEPS,
-        "Enclose the first steps of stage 2 rigorously; without --steps2 the audit ends with them.",
-        switch="certify",
-        switched_on=PAPER_STEPS,
-        only=("audit",),
-    )
-
-    def __post_init__(self) -> None:
-        check(self)
-        longest = max(self.steps1, FARTHEST if self.steps2 is None else self.steps2)
-        for step in self.at or ():
-            if step > longest:
-                steps2 = FARTHEST if self.steps2 is None else self.steps2
-                got = f"a step beyond both stages of {self.steps1} and {steps2} steps"
-                raise InputError(f"Config.at {step}", got=got, expected=f"at most {longest}")
 
 
 class NotAlgorithm1(NotJudged):
@@ -297,15 +233,8 @@ class Run(BaseRun[Dataset]):
             There are too many tokens.
         """
         self.require_dense()
-        steps1, steps2, at = self.config.steps1, self.steps2, self.config.at
-        if at is not None:
-            # stage 2 may end before what was asked for: see `stopped`
-            at = tuple(t for t in at if t <= max(steps1, steps2))
-        else:
-            pairs = sum(len(set(sample.tokens)) for sample in self.dataset.samples)
-            every = min(EVERY_STEP_TO, max(100, MOST_SCORES // pairs))
-            at = tuple(sorted({*dense_steps(max(steps1, steps2), every), steps1, steps2}))
-        config = replace(self.config, steps2=steps2, at=at)
+        at = recorded_steps(self.dataset, self.config, self.steps2)
+        config = replace(self.config, steps2=self.steps2, at=at)
         return train_against(self.dataset, config, self.solved("ov"), self.solved("kq"), self._progress)
 
     @property
@@ -329,11 +258,11 @@ class Run(BaseRun[Dataset]):
     def _enclosed(self) -> "Enclosure | str":
         if not self.config.certify:
             return "not asked for"
-        steps = self.trained.stage2.step
-        recorded = steps[steps <= self.config.certify].tolist()
+        certify, step = self.config.certify, self.trained.stage2.step
+        recorded = step[step <= certify].tolist()
         if not recorded:
-            return f"no step up to {self.config.certify} is recorded"
-        return self._enclose(min(self.steps2, self.config.certify), recorded)
+            return f"no step up to {certify} is recorded"
+        return enclosed_steps(self.dataset, self.config, self.solved("kq"), min(self.steps2, certify), recorded)
 
     @cached_property
     def first_steps(self) -> "Enclosure | None":
@@ -343,22 +272,9 @@ class Run(BaseRun[Dataset]):
         """
         if sum(len(set(sample.tokens)) for sample in self.dataset.samples) > MOST_ENCLOSED_TOKENS:
             return None
-        found = self._enclose(min(self.steps2, ENCLOSED_STEPS), None)
+        steps = min(self.steps2, ENCLOSED_STEPS)
+        found = enclosed_steps(self.dataset, self.config, self.solved("kq"), steps, None)
         return None if isinstance(found, str) else found
-
-    def _enclose(self, steps: int, at: list[int] | None) -> "Enclosure | str":
-        kq = self.solved("kq")
-        if self.config.optimizer != "ngd":
-            return "the run is plain gradient descent"
-        if kq is None:
-            return "W*_kq is not known"
-        from marginaudit.training.ntp.certified.enclosure import NotEnclosable, enclose
-
-        lr1, lr2 = self.config.lr1, self.config.lr2
-        try:
-            return enclose(self.dataset, kq, steps1=self.config.steps1, steps=steps, lr1=lr1, lr2=lr2, at=at)
-        except NotEnclosable as reason:
-            return str(reason)
 
     def solved(self, which: Literal["ov", "kq"]) -> MaxMargin | None:
         """One of the two solutions, or None where nothing is proved of it."""
@@ -368,55 +284,8 @@ class Run(BaseRun[Dataset]):
             return None
 
 
-def load() -> None:
-    """Load what training loads when it first needs it."""
-    import scipy.integrate  # noqa: F401
-
-    from marginaudit.training.ntp.steps.compiled import smallest
-
-    smallest(np.zeros(1))  # numba reads its tables at its first call
-
-
 def _solution(solve: Callable[[Dataset], MaxMargin], dataset: Dataset) -> MaxMargin:
     try:
         return solve(dataset)
     except (SolverFailure, TooDenseError) as failure:
         raise NotSolved(str(failure)) from failure
-
-
-def true_steps(config: Config) -> int:
-    """How many steps are taken one by one, both stages together: what takes the time."""
-    return min(config.steps1, STAGE1_STEPS) + min(FARTHEST if config.steps2 is None else config.steps2, SWITCH)
-
-
-def dense_steps(last: int, every: int = EVERY_STEP_TO) -> tuple[int, ...]:
-    """Every step to ``every``, beyond it 100 a decade, beyond the switch to the fast-forward 20, the listed, the last.
-
-    >>> len(dense_steps(900)), len(dense_steps(100_000)), len(dense_steps(10**18))
-    (901, 2172, 2513)
-    """
-    found = set(range(min(last, every) + 1)) | {step for step in LISTED_STEPS if step <= last}
-    for start, end, a_decade in ((every, SWITCH, 100), (SWITCH, FARTHEST, 20)):
-        end = min(end, last)
-        if start < end:
-            count = int(np.ceil(a_decade * np.log10(end / start))) + 1
-            found |= set(np.rint(np.geomspace(start, end, count)).astype(int).tolist())
-    return tuple(sorted({*found, last}))
-
-
-def train_against(
-    dataset: Dataset, config: Config, ov: MaxMargin | None, kq: MaxMargin | None, progress: Progress | None = None
-) -> Training:
-    """Algorithm 1 with direction errors against the given solutions, where there are any."""
-    return train(
-        dataset,
-        steps1=config.steps1,
-        steps2=PAPER_STEPS if config.steps2 is None else config.steps2,
-        lr1=config.lr1,
-        lr2=config.lr2,
-        at=config.at,
-        optimizer=config.optimizer,
-        ov_reference=ov,
-        kq_reference=kq,
-        progress=progress,
-    )

@@ -1,8 +1,8 @@
 """Sweeps over datasets and settings of Algorithm 1, each of which is audited."""
 
 from marginaudit.orders.ntp import free_dataset, prefix_closed_dataset
-from marginaudit.reports.ntp.ledger import CLAIMS
-from marginaudit.reports.ntp.run import Config
+from marginaudit.reports.ntp.claims import CLAIMS
+from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.settings import COUNT
 from marginaudit.reports.sweeps import Generator, Sweeps, audit_results
 

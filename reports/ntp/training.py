@@ -1,15 +1,18 @@
 """Algorithm 1 as `marginaudit train` runs it."""
 
 from collections.abc import Callable
+from typing import Any
 
 from marginaudit.margins.ntp import require_dense
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import Dataset
-from marginaudit.reports.ntp.answers import training_answer
-from marginaudit.reports.ntp.run import Config, Run, train_against
+from marginaudit.reports.ntp.algorithm1 import train_against
+from marginaudit.reports.ntp.config import Config
+from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.trainable import trainable
 from marginaudit.reports.paper import Trained
-from marginaudit.training.ntp import MOST_TRUE_STEPS, Progress
+from marginaudit.reports.plain import finite
+from marginaudit.training.ntp import MOST_TRUE_STEPS, Progress, StageRecord
 
 COLUMNS = (
     "step",
@@ -49,4 +52,10 @@ def train(dataset: Dataset, config: Config, progress: Progress, tell: Callable[[
     if result.stopped:
         tell(f"{dataset.name}: stage 2 ends at step {result.stage2.step[-1]}: {result.stopped}")
     columns = {"stage1": ("Stage 1: W_ov", COLUMNS), "stage2": ("Stage 2: W_kq", COLUMNS)}
-    return Trained(training_answer(result), columns)
+    return Trained({"stage1": stage_rows(result.stage1), "stage2": stage_rows(result.stage2)}, columns)
+
+
+def stage_rows(stage: StageRecord) -> list[dict[str, Any]]:
+    """The recorded steps as rows; what is not a finite number is None."""
+    columns = finite(stage.columns())
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

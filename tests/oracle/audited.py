@@ -13,9 +13,10 @@ from marginaudit.margins.ntp import Exact, Optimal
 from marginaudit.orders.ntp import dataset_from_document
 from marginaudit.reports.audit.auditing import audit
 from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.quantities import stage2_log_loss, stage2_log_other_weight
-from marginaudit.reports.ntp.run import Config, Run
+from marginaudit.reports.ntp.run import Run
 from tests.oracle.random_audits import Settings
 
 Floats = NDArray[np.float64]

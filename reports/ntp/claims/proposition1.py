@@ -6,9 +6,14 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim, ProofCondition
 from marginaudit.reports.judgements import Bounded, HiddenConstant
 from marginaudit.reports.judgements.bounded import Steps
-from marginaudit.reports.ntp.quantities import SATURATED, direction, margin_error, no_direction_ov, no_margin, norm
+from marginaudit.reports.ntp.error_bars import margin_error
+from marginaudit.reports.ntp.quantities import SATURATED, direction, no_direction_ov, no_margin, norm
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from marginaudit.reports.source_words import quoted
+from marginaudit.reports.standing import proved
+
+ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
 
 
 def _not_reached(run: Run) -> str | None:
@@ -33,9 +38,16 @@ def _log_loss(run: Run) -> Series:
     return series(value, radius=radius, step=stage.step[kept], log=True)
 
 
+PLACE = "section 5.1, Proposition 1; appendix B, Proposition 3"
+
 NORM = Claim(
     id="ntp.prop1.norm",
     source="arXiv 2409.17335, Proposition 1",
+    source_words=quoted(
+        PLACE,
+        "for any t >= 2, we have t eta_0/(2||W*_ov||) <= ||W_ov^(t)|| <= t eta_0",
+        "From t = 2 on: the sign before 2 is not legible, and the proof sums from 2.",
+    ),
     statement="For t >= 2: t eta0 / (2 ||W*_ov||) <= ||W_ov^(t)|| <= t eta0.",
     formula=r"\frac{t\eta_0}{2\lVert W^*_{ov}\rVert}\le\lVert W_{ov}^{(t)}\rVert\le t\eta_0,\quad t\ge 2",
     assumptions=ASSUMPTION_1 + ASSUMPTION_2,
@@ -45,11 +57,18 @@ NORM = Claim(
         upper=lambda run, t: t * run.eta0,
     ),
     absent=_not_reached,
+    standing=proved("docs/proofs.md#131-ntpprop1norm", "sharp.stage1", hunted=178),
 )
 
 DIRECTION = Claim(
     id="ntp.prop1.direction",
     source="arXiv 2409.17335, Proposition 1",
+    source_words=quoted(
+        PLACE,
+        "the following bound holds: <W_ov^(t)/||W_ov^(t)||, W*_ov/||W*_ov||> >= 1 - 12||W*_ov||^3 log(2|V|) log "
+        "t/(t eta_0)",
+        "O(log t/t) has the constant of the last line of the proof, 12 ||W*_ov||^3 log(2V)/eta0, from t = 2 on.",
+    ),
     statement="For t >= 2: 1 - cos(W_ov^(t), W*_ov) <= 12 ||W*_ov||^3 log(2V) log t / (t eta0).",
     formula=(
         r"1-\cos\left(W_{ov}^{(t)},W^*_{ov}\right)\le"
@@ -64,11 +83,19 @@ DIRECTION = Claim(
     ),
     absent=_not_reached,
     proof_uses=(ProofCondition("2 eta0 <= ||W*_ov||", lambda run: 2 * run.eta0 <= run.norm_ov),),
+    standing=proved("docs/proofs.md#132-ntpprop1direction", "sharp.stage1", hunted=140),
 )
 
 LOSS = Claim(
     id="ntp.prop1.loss",
     source="arXiv 2409.17335, Proposition 1",
+    source_words=quoted(
+        "section 5.1, Proposition 1",
+        "the loss function L_0 satisfies that L_0(W_ov^(t)) <= O(exp(-eta_0 t/(4||W*_ov||^2)))",
+        "O(.) hides one constant for every t, which is the data's own: what is proved is C = V (V-1), and no constant "
+        "serves every vocabulary.",
+        reconstructed="the power of ||W*_ov|| in the exponent, 1 or 2: 2 is taken",
+    ),
     statement="L0(W_ov^(t)) <= C exp(-eta0 t / (4 ||W*_ov||^2)) for every t, with a constant C that the data may set.",
     formula=r"L_0(W_{ov}^{(t)})\le O\left(\exp\left(-\frac{\eta_0 t}{4\lVert W^*_{ov}\rVert^2}\right)\right)",
     assumptions=ASSUMPTION_1 + ASSUMPTION_2,
@@ -79,6 +106,7 @@ LOSS = Claim(
         regime=lambda run: (SATURATED + np.log(run.dataset.V)) * run.norm_ov / run.eta0,
     ),
     absent=_not_reached,
+    standing=proved("docs/proofs.md#133-ntpprop1loss", "sharp.stage1", hunted=165),
 )
 
 CLAIMS = (NORM, DIRECTION, LOSS)

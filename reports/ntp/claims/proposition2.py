@@ -6,20 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from marginaudit.margins.ntp import Exact, Infeasible, Optimal
-from marginaudit.orders.ntp import QueryOrder, Token
+from marginaudit.margins.ntp import Exact, Optimal
+from marginaudit.orders.ntp import Token
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Equal
+from marginaudit.reports.ntp.closed_form import BEATEN, closed_form_value, not_beaten_enough
+from marginaudit.reports.ntp.quantities import no_relation
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, exact_series, series
+from marginaudit.reports.source_words import quoted
+from marginaudit.reports.standing import Severity, proved, refuted
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
 
 
 def _entries(run: Run) -> Iterator[tuple[Token, Token]]:
-    """Every (query with a relation, token of which the closed form speaks: it is silent on confused ones).
+    """Every (query with a relation, token that the closed form is about: it is silent on confused ones).
 
     Tokens in no relation are left out where the solution has a 0, as the closed form does.
     """
@@ -51,14 +56,6 @@ def _solution(run: Run) -> Series:
     return _weights(run, entries, tuple(f"x = {token!r} under query {query!r}" for query, token in entries))
 
 
-def closed_form_value(order: QueryOrder, token: Token) -> Fraction:
-    """m/(k+m) on the k optimal tokens of a query, -k/(k+m) on its m non-optimal ones, 0 elsewhere."""
-    k, m = len(order.optimal), len(order.non_optimal)
-    if token in order.optimal:
-        return Fraction(m, k + m)
-    return Fraction(-k, k + m) if token in order.non_optimal else Fraction(0)
-
-
 def _closed_form(run: Run) -> Series:
     return exact_series([closed_form_value(run.dataset.orders[query], token) for query, token in _entries(run)])
 
@@ -80,13 +77,6 @@ def _witness(run: Run) -> dict[str, Any] | None:
         "N(S)": [x for x in order.non_optimal if any(order.graph.has_edge(s, x) for s in tokens or ())],
         "weights": {x: str(v) for x, v in weights.get(query, {}).items()},
     }
-
-
-def no_relation(run: Run) -> str | None:
-    """Why no query has optimal tokens to speak of, or None."""
-    if isinstance(run.kq, Infeasible):
-        return "W*_kq does not exist: no W_kq has all margins positive."
-    return None if run.dataset.orders else "No sample relates two tokens, so no query has optimal tokens."
 
 
 @once_a_run
@@ -118,9 +108,18 @@ def _extreme(run: Run, which: int) -> Series:
     return _weights(run, [(triple[0], triple[which]) for triple in triples], label)
 
 
+FOLLOWS = Implication(
+    sources=("sharp.prop2",), condition=BEATEN, proof="docs/proofs.md#2-sharpprop2", unmet=not_beaten_enough
+)
+
 CLOSED_FORM = Claim(
     id="ntp.prop2.closed-form",
     source="arXiv 2409.17335, Proposition 2",
+    source_words=quoted(
+        "section 6, Proposition 2; appendix D.1, Proposition 4",
+        "x_0^T W*_kq x^q = 0 .. x_*^T W*_kq x^q = |N|/(|O| + |N|), x^T W*_kq x^q = -|O|/(|O| + |N|)",
+        "Under what it names, Assumptions 1 and 2, whether or not prefixes are samples.",
+    ),
     statement=(
         "x^T W*_kq q = m/(k+m) for optimal x under q, -k/(k+m) for non-optimal x, 0 for non-comparable x, with k and m "
         "the numbers of optimal and non-optimal tokens under q."
@@ -136,11 +135,24 @@ CLOSED_FORM = Claim(
         r"it holds for a query iff $\lvert N(S)\rvert\,k\ge\lvert S\rvert\,m$ for every set $S$ of its optimal tokens "
         "(sharp.prop2), as it does under prefix closure (sharp.single-optimum)."
     ),
+    standing=refuted(
+        FOLLOWS.proof,
+        "sharp.prop2",
+        severity=Severity.ORDINARY,
+        hunted=1689,
+        weakest=f"{BEATEN} under every query (sharp.prop2), which is also needed",
+    ),
+    implications=(FOLLOWS,),
 )
 
 COROLLARY = Claim(
     id="ntp.prop2.corollary",
     source="arXiv 2409.17335, Proposition 4 (Proposition 2 restated)",
+    source_words=quoted(
+        "appendix D.1, Proposition 4",
+        "A direct result is that (x_l - x_l')^T W*_kq X_{-1} = 0, for all l, l' not in l(n)",
+        "Of any two positions of one sample that are not optimal.",
+    ),
     statement="(x - x')^T W*_kq q = 0 for any two tokens at other-than-optimal positions of a sample.",
     formula=r"\left(x_{l}^{(n)}-x_{l'}^{(n)}\right)^\top W^*_{kq}q=0,\quad l,l'\notin l(n)",
     assumptions=ASSUMPTIONS,
@@ -150,16 +162,30 @@ COROLLARY = Claim(
         r"it holds under a query where the closed form does: $\lvert N(S)\rvert\,k\ge\lvert S\rvert\,m$ for every set "
         "$S$ of its optimal tokens is enough (sharp.prop2)."
     ),
+    standing=refuted(
+        FOLLOWS.proof,
+        "sharp.prop2",
+        severity=Severity.ORDINARY,
+        hunted=564,
+        weakest=f"{BEATEN} under every query (sharp.prop2) is enough; less may be",
+    ),
+    implications=(FOLLOWS,),
 )
 
 PREFIX_CLOSED = Claim(
     id="ntp.prop2.prefix-closed",
     source="arXiv 2409.17335, Proposition 2 on the data of its section 3",
+    source_words=quoted(
+        "section 3, on Proposition 2's data",
+        "if X = [x_1, .., x_L] in D_0, then for any l < L, ([x_1, .., x_l], x_{l+1}) is also a training sample",
+        "Section 3 has every prefix of a sample among the samples; here that is an assumption by name.",
+    ),
     statement="The closed form of Proposition 2 under Assumptions 1 and 2 and prefix closure.",
     formula=CLOSED_FORM.formula,
     assumptions=(*ASSUMPTIONS, "prefix_closed"),
     judgement=CLOSED_FORM.judgement,
     absent=no_relation,
+    standing=proved("docs/proofs.md#3-sharpsingle-optimum", "sharp.single-optimum", "sharp.prop2", hunted=887),
 )
 
 CLAIMS = (CLOSED_FORM, COROLLARY, PREFIX_CLOSED)

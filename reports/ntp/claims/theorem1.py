@@ -1,19 +1,25 @@
 """Theorem 1 of arXiv 2409.17335: stage 2 converges to W*_kq in direction."""
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import guarantees
-from marginaudit.reports.ntp.claims.step_size import as_printed_and_for_any_step
+from marginaudit.reports.ntp.ball_bounds import UNEVEN, Sizes, even_enough, of_sizes
+from marginaudit.reports.ntp.claims import lemma6
 from marginaudit.reports.ntp.quantities import no_direction_kq, stage2_direction, stage2_norm
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.ntp.step_size import ORDER_ONE, READ_AS, as_printed_and_for_any_step, refuted_by_long_steps
+from marginaudit.reports.source_words import quoted
+from marginaudit.reports.standing import Severity, refuted
 
-
-def _lower_norm(run: Run, t: Steps) -> Steps:
-    return t * run.eta / (2 * run.dataset.L_max * run.norm_kq)
+ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
 
 def _direction_bound(run: Run, t: Steps) -> Steps:
@@ -21,39 +27,96 @@ def _direction_bound(run: Run, t: Steps) -> Steps:
     return 54 * data.N * float(data.L_max) ** 4 * run.norm_kq**4 * np.log(t) ** 2 / (t * run.eta)
 
 
+FARTHEST_POWER = 200
+"""The step from which one bound lies below the other is looked for up to 2 to this power."""
+
+
+def above_the_sharp_direction(at: Sizes) -> str | None:
+    """Why the printed bound of Theorem 1 is not that of `sharp.theorem1` or more wherever it says anything, or None.
+
+    docs/proofs.md, section 16.3: the quotient of the two falls, so that one step t_1 answers for all beyond. Before
+    it the printed bound is at least 2 if it is at 2 and at t_1.
+    """
+    import flint
+
+    for power in range(1, FARTHEST_POWER):
+        t = flint.arb(2) ** power
+        if at.sharp(t.log()) <= at.printed(t.log()):
+            vacuous = all(at.printed(early.log()) >= 2 * early * at.eta for early in (flint.arb(2), t))
+            return None if power == 1 or vacuous else "the printed bound is below 2 before it is above the other"
+    return "the bound of sharp.theorem1 is not below the printed one"
+
+
 NORM = Claim(
     id="ntp.theorem1.norm",
     source="arXiv 2409.17335, Theorem 1",
-    statement="For t >= 2: t eta / (2 L_max ||W*_kq||) <= ||W_kq^(t)|| <= t eta.",
-    formula=r"\frac{t\eta}{2L_{\max}\lVert W^*_{kq}\rVert}\le\lVert W_{kq}^{(t)}\rVert\le t\eta,\quad t\ge 2",
-    assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
+    source_words=quoted(
+        "section 5.2, Theorem 1",
+        "for any t >= 2, we have that t eta/(2L_max||W*_kq||) <= ||W_kq^(t)|| <= t eta",
+        "Lemma 6 again, from t = 2 on.",
+        reconstructed="the factor L_max in the lower bound, which is that of Lemma 6",
+    ),
+    statement=f"For t >= 2: {lemma6.LEMMA6.statement}",
+    formula=lemma6.LEMMA6.formula + r",\quad t\ge 2",
+    assumptions=ASSUMPTIONS,
     judgement=Bounded(
-        measure=lambda run: stage2_norm(run, first=2),
-        lower=_lower_norm,
+        measure=partial(stage2_norm, first=2),
+        lower=lemma6.least_norm,
         upper=guarantees.largest_norm,
         guaranteed=guarantees.largest_norm,
         guaranteed_lower=guarantees.least_norm,
     ),
     absent=no_direction_kq,
+    standing=replace(lemma6.LEMMA6.standing, hunted=146),
 )
 
 DIRECTION = Claim(
     id="ntp.theorem1.direction",
     source="arXiv 2409.17335, Theorem 1",
+    source_words=quoted(
+        "section 5.2, Theorem 1",
+        "the following inequality holds. <W_kq^(t)/||W_kq^(t)||, W*_kq/||W*_kq||> >= 1 - 54 N L_max^4 "
+        "||W*_kq||^4 log^2 t/(t eta)",
+        READ_AS,
+    ),
     statement="For t >= 2: 1 - cos(W_kq^(t), W*_kq) <= 54 N L_max^4 ||W*_kq||^4 log^2 t / (t eta).",
     formula=(
         r"1-\cos\left(W_{kq}^{(t)},W^*_{kq}\right)\le"
         r"\frac{54\,N L_{\max}^4\lVert W^*_{kq}\rVert^4\log^2 t}{t\eta},\quad t\ge 2"
     ),
-    assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
+    assumptions=ASSUMPTIONS,
     judgement=Bounded(
-        measure=lambda run: stage2_direction(run, first=2),
+        measure=partial(stage2_direction, first=2),
         upper=_direction_bound,
         first=2,
         largest=2.0,
         guaranteed=guarantees.direction,
     ),
     absent=no_direction_kq,
+    standing=refuted(
+        "docs/proofs.md#10-what-follows-for-theorems-1-and-2-of-the-paper",
+        severity=Severity.EXTREME,
+        hunted=135,
+        formula=UNEVEN.format(least="4000000"),
+        weakest=even_enough(5, "corollary 10.3"),
+        relied_on_by=("ntp.theorem2.weight", "ntp.theorem2.loss", "ntp.theorem3.order"),
+        remains=(
+            "From sharp.theorem1 Theorem 2's bound on attention follows from its threshold on where frequencies are "
+            "not extremely uneven (docs/proofs.md, section 10), and Theorem 3's order under Assumption 3. For all "
+            "frequencies Theorem 2's loss is true (section 16.6), and without Assumption 3 the order late in the run "
+            "(section 15.6)."
+        ),
+    ),
+    implications=(
+        Implication(
+            sources=("sharp.theorem1",),
+            condition="its bound is below the printed one from some t_1 on, and before t_1 the printed one is above 2",
+            proof="docs/proofs.md#163-ntptheorem1direction-where-the-sharp-one-is-below-it",
+            unmet=of_sizes(above_the_sharp_direction),
+        ),
+    ),
 )
 
-CLAIMS = (NORM, *as_printed_and_for_any_step(DIRECTION))
+ANY_STEP = refuted_by_long_steps(weakest=f"{ORDER_ONE} and {DIRECTION.standing.weakest}", hunted=136)
+
+CLAIMS = (NORM, *as_printed_and_for_any_step(DIRECTION, ANY_STEP))

@@ -1,75 +1,39 @@
-"""Theorem 2 of arXiv 2409.17335: the loss of stage 2, its floor and its rate."""
+"""Theorem 2 of arXiv 2409.17335: bounds on the attention and the loss of stage 2."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.judgements import Bounded, Equal, Limit, Threshold
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import guarantees
-from marginaudit.reports.ntp.claims.step_size import as_printed_and_for_any_step
-from marginaudit.reports.ntp.quantities import (
-    asymptotic_from,
-    late_records,
-    log_excess_error,
-    no_common_margin,
-    no_direction_kq,
-    no_infimum,
-    stage2_log_loss,
-    stage2_log_other_weight,
-)
+from marginaudit.reports.ntp.ball_bounds import UNEVEN, Sizes, even_enough, of_sizes, root_two
+from marginaudit.reports.ntp.quantities import no_direction_kq, stage2_log_loss, stage2_log_other_weight
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.series import Series, rounded, series
-from marginaudit.reports.verdict import Evidence
-from marginaudit.training.ntp.model.infimum import log_infimum_ball
-
-if TYPE_CHECKING:
-    import flint
+from marginaudit.reports.ntp.step_size import ORDER_ONE, READ_AS, as_printed_and_for_any_step, refuted_by_long_steps
+from marginaudit.reports.ntp.thresholds import last_crossing, least_log_t
+from marginaudit.reports.source_words import SourceWords, corrected, quoted
+from marginaudit.reports.standing import Severity, proved, refuted
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
-
-
-APART, NEAR = 1.1, 2.0
-"""Ratio of the steps between which a rate is measured: at least, so that it is an average over a cycle of steps; and at
-most, so that it is that of the second one."""
 
 
 @dataclass(frozen=True)
 class Constants:
     """The constants of the two thresholds: c0 for T, c0 for t, and the power of ||W*_ov||."""
 
-    steps1: float
-    steps2: float
+    steps1: int
+    steps2: int
     power: int
 
 
 PRINTED = Constants(steps1=384, steps2=1696, power=5)
 REDERIVED = Constants(steps1=384, steps2=864, power=7)
-
-
-def last_crossing(factor: float, power: int) -> float:
-    """The t >= 2 from which on t >= factor log^power t.
-
-    >>> round(last_crossing(10, 1), 6)
-    35.771521
-    >>> last_crossing(0.1, 2)
-    2.0
-    """
-    from scipy.optimize import brentq
-
-    def excess(log_t: float) -> float:
-        return log_t - float(np.log(factor)) - power * float(np.log(log_t))
-
-    if excess(power) >= 0:
-        return 2.0
-    beyond = 2.0 * power
-    while excess(beyond) <= 0:
-        beyond *= 2
-    return max(2.0, float(np.exp(brentq(excess, power, beyond, xtol=1e-13, rtol=1e-13))))
 
 
 def _threshold(constants: Constants) -> Callable[[Run], Threshold]:
@@ -115,15 +79,74 @@ def _largest_log_loss(run: Run) -> float:
     return float(np.log(np.logaddexp(margin, np.log(run.dataset.V - 1))))
 
 
-def _weight(suffix: str, constants: Constants) -> Claim:
-    return Claim(
+NOT_LATE = "its threshold is not beyond e^2"
+
+
+def beyond_lemma_10_1(at: Sizes, factor: int) -> str | None:
+    """Why Theorem 2 speaks, ``factor`` in its threshold for t, where Lemma 10.1 does not, or None: section 16.4."""
+    kappa = at.threshold(factor)
+    log_t = least_log_t(kappa)
+    if log_t is None:
+        return NOT_LATE
+    slope, rest = 32 * at.w**5 * at.rarity + 16 * at.eta * at.w**4, 16 * root_two() * at.eta * at.w**3
+    enough = slope * (1 + log_t) + rest <= kappa * at.eta * log_t**2
+    return None if enough else "its threshold is before the step from which Lemma 10.1 speaks"
+
+
+def beyond_large_loss(at: Sizes, factor: int) -> str | None:
+    """Why eq. 4 speaks, ``factor`` in its threshold for t, where the loss may be large, or None: section 16.6."""
+    kappa = at.threshold(factor)
+    log_t = least_log_t(kappa)
+    if log_t is None:
+        return NOT_LATE
+    import flint
+
+    theta = 4 * flint.arb(at.L).log() + flint.arb("3.1")
+    enough = kappa * at.eta * log_t**2 > 4 * theta * at.w**3 + 2 * at.eta * at.w**2
+    return None if enough else "its threshold is before the step from which the loss is proved to be small"
+
+
+READING = f"{READ_AS} The absolute constant c_0 is what the proof (appendix C.6) prints: 384 for T and 1696 for t."
+RECONSTRUCTED = "the power of ||W*_ov|| in the least T, which looks like 5"
+
+
+def _words(id_: str, place: str, quotation: str, constants: Constants) -> SourceWords:
+    if constants == PRINTED:
+        return quoted(place, quotation, READING, reconstructed=RECONSTRUCTED)
+    mended = "What the algebra gives for c_0 and the power: 384 ||W*_ov||^7 for T, 864 for t."
+    return corrected(id_, mended, mended="with both thresholds mended")
+
+
+def _thresholds(constants: Constants) -> str:
+    return (
+        f"For T >= {constants.steps1:g} ||W*_ov||^{constants.power} log V log T / eta0 and "
+        f"t >= {constants.steps2:g} N L_max^4 ||W*_kq||^6 log^2 t / eta"
+    )
+
+
+def _weight(suffix: str, constants: Constants, *, hunted: int) -> tuple[Claim, Claim]:
+    """The bound on the attention, for eta <= ||W*_kq||/e and for every eta."""
+    standing = refuted(
+        "docs/proofs.md#165-ntptheorem2weight-is-false-for-extremely-uneven-frequencies",
+        severity=Severity.EXTREME,
+        hunted=hunted,
+        formula=UNEVEN.format(least="30000000"),
+        weakest=even_enough(230, "corollary 10.2"),
+    )
+    claim = Claim(
         id=f"ntp.theorem2.weight{suffix}",
         source="arXiv 2409.17335, Theorem 2",
+        source_words=_words(
+            "ntp.theorem2.weight",
+            "section 5.2, Theorem 2",
+            "there is an absolute constant c_0 such that .. the optimal token weight satisfies min_n sum_{l* in "
+            "l(n)} phi_l*^(n,t) >= (1 + L_max exp(-t C_1))^{-1}",
+            constants,
+        ),
         statement=(
-            f"For T >= {constants.steps1:g} ||W*_ov||^{constants.power} log V log T / eta0 and "
-            f"t >= {constants.steps2:g} N L_max^4 ||W*_kq||^6 log^2 t / eta: the summed optimal weight of every "
-            "sample is at least 1/(1 + L_max exp(-C1 t)), C1 = eta/(4 L_max ||W*_kq||^2). Audited as the rest, 1 minus "
-            "the weight, from above."
+            f"{_thresholds(constants)}: the summed optimal weight of every sample is at least "
+            "1/(1 + L_max exp(-C1 t)), C1 = eta/(4 L_max ||W*_kq||^2). Audited as the rest, 1 minus the weight, from "
+            "above."
         ),
         formula=(
             r"\min_n\sum_{l\in l(n)}\varphi_l^{(n,t)}\ge\frac{1}{1+L_{\max}\exp(-C_1t)},\quad "
@@ -131,7 +154,7 @@ def _weight(suffix: str, constants: Constants) -> Claim:
         ),
         assumptions=ASSUMPTIONS,
         judgement=Bounded(
-            measure=lambda run: stage2_log_other_weight(run, first=2),
+            measure=partial(stage2_log_other_weight, first=2),
             upper=_log_other_weight_bound,
             first=2,
             largest=0.0,
@@ -139,17 +162,39 @@ def _weight(suffix: str, constants: Constants) -> Claim:
             guaranteed=guarantees.log_other_weight,
         ),
         absent=no_direction_kq,
+        standing=standing,
+        implications=(
+            Implication(
+                sources=("sharp.lemma6", "sharp.theorem1", "sharp.stage1"),
+                condition="16 ||W*_kq||^2 times its bound is at most 1 at the threshold for t, and so beyond",
+                proof="docs/proofs.md#164-theorem-2-where-its-thresholds-lie-beyond-that-of-lemma-101",
+                unmet=of_sizes(partial(beyond_lemma_10_1, factor=constants.steps2)),
+            ),
+        ),
     )
+    any_step = refuted_by_long_steps(weakest=f"{ORDER_ONE} and {standing.weakest}", hunted=hunted + 1)
+    return as_printed_and_for_any_step(claim, any_step)
 
 
-def _loss(suffix: str, constants: Constants) -> Claim:
-    return Claim(
+def _loss(suffix: str, constants: Constants) -> tuple[Claim, Claim]:
+    """The bound on the loss, for eta <= ||W*_kq||/e and for every eta."""
+    sources, proof = (
+        ("ntp.lemma5", "sharp.stage1", "sharp.lemma6"),
+        "docs/proofs.md#166-ntptheorem2loss-for-every-frequency",
+    )
+    claim = Claim(
         id=f"ntp.theorem2.loss{suffix}",
         source="arXiv 2409.17335, Theorem 2, eq. 4",
+        source_words=_words(
+            "ntp.theorem2.loss",
+            "section 5.2, Theorem 2, eq. 4",
+            "the loss function L converges linearly to its minimal value: L(theta^(t)) <= |V| exp(-C_0 T(1 - "
+            "2L_max/(L_max + exp(C_1 t))))",
+            constants,
+        ),
         statement=(
-            f"For T >= {constants.steps1:g} ||W*_ov||^{constants.power} log V log T / eta0 and "
-            f"t >= {constants.steps2:g} N L_max^4 ||W*_kq||^6 log^2 t / eta: "
-            "Loss <= V exp(-C0 T (1 - 2 L_max/(L_max + exp(C1 t)))), C0 = eta0/(4 ||W*_ov||^2)."
+            f"{_thresholds(constants)}: Loss <= V exp(-C0 T (1 - 2 L_max/(L_max + exp(C1 t)))), "
+            "C0 = eta0/(4 ||W*_ov||^2)."
         ),
         formula=(
             r"\mathcal L\le V\exp\left(-C_0T\left(1-\frac{2L_{\max}}{L_{\max}+\exp(C_1t)}\right)\right),\quad "
@@ -157,7 +202,7 @@ def _loss(suffix: str, constants: Constants) -> Claim:
         ),
         assumptions=ASSUMPTIONS,
         judgement=Bounded(
-            measure=lambda run: stage2_log_loss(run, first=2),
+            measure=partial(stage2_log_loss, first=2),
             upper=_log_loss_bound,
             first=2,
             largest=_largest_log_loss,
@@ -165,104 +210,27 @@ def _loss(suffix: str, constants: Constants) -> Claim:
             guaranteed=guarantees.log_loss,
         ),
         absent=no_direction_kq,
+        standing=proved(proof, *sources, hunted=5),
     )
+    any_step = refuted_by_long_steps(
+        weakest=(
+            f"{ORDER_ONE} (ntp.theorem2.loss), or a threshold for t beyond "
+            "4 (4 log L_max + 3.1) ||W*_kq||^3/eta + 2 ||W*_kq||^2 (docs/proofs.md, section 16.6)"
+        ),
+        hunted=6,
+    )
+    late = Implication(
+        sources=sources,
+        condition="the loss is proved to be small before the threshold for t",
+        proof=proof,
+        unmet=of_sizes(partial(beyond_large_loss, factor=constants.steps2)),
+    )
+    return as_printed_and_for_any_step(claim, any_step, (late,))
 
-
-def log_infimum(run: Run) -> Series:
-    """log of inf Loss over W_kq = log(1 + (V-1) exp(-A)), A = T eta0/||W*_ov||, enclosed by ball arithmetic.
-
-    Every sample's loss is at least that, because its label's logit leads every other's by at most A;
-    W_kq = R W*_kq reaches it as R grows (`sharp.floor`, `sharp.stage1`).
-    """
-    import flint
-
-    V = run.dataset.V
-    with flint.ctx.workprec(256):
-        margin = run.config.steps1 * flint.arb(run.eta0) / flint.arb(V - 1).sqrt()
-        return _enclosed(log_infimum_ball(V, margin))
-
-
-def log_printed_floor(run: Run) -> Series:
-    """log of V exp(-C0 T), enclosed by ball arithmetic."""
-    import flint
-
-    V = run.dataset.V
-    with flint.ctx.workprec(256):
-        return _enclosed(flint.arb(V).log() - flint.arb(run.eta0) * run.config.steps1 / (4 * (V - 1)))
-
-
-def _enclosed(ball: "flint.arb") -> Series:
-    value, radius = rounded(ball)
-    return Series(np.array([value]), np.array([radius]), log=True, evidence=Evidence.CERTIFIED)
-
-
-def _floor_witness(run: Run) -> dict[str, float]:
-    stage = run.training.stage2
-    reached = {"t": int(stage.step[-1]), "loss_at_t": float(stage.loss[-1])} if len(stage) and stage.known[-1] else {}
-    return {
-        "T": run.config.steps1,
-        "infimum": float(np.exp(log_infimum(run).value[0])),
-        "printed": float(np.exp(log_printed_floor(run).value[0])),
-        **reached,
-    }
-
-
-FLOOR = Claim(
-    id="ntp.theorem2.floor",
-    source="arXiv 2409.17335, Theorem 2, its footnote",
-    statement=(
-        "For fixed W_ov^(T) the minimum of Loss over W_kq is V exp(-C0 T), and Loss minus that is at most that "
-        "times C0 T O(exp(-C1 t)); the second part is audited only where the first holds."
-    ),
-    formula=r"\inf_{W_{kq}}\mathcal L=V\exp(-C_0T),\quad \mathcal L-\mathcal L^*\le\mathcal L^*\,C_0T\,O(e^{-C_1t})",
-    assumptions=ASSUMPTIONS,
-    judgement=Equal(measure=log_infimum, expected=log_printed_floor, witness=_floor_witness),
-    absent=no_infimum,
-    instead=(
-        r"the infimum is $\log(1+(V-1)e^{-A})$, $A=T\eta_0/\lVert W^*_{ov}\rVert$, approached as "
-        "$W_{kq}=R\\,W^*_{kq}$ grows (sharp.floor, proved in docs/proofs.md)."
-    ),
-)
-
-
-def _excess_rate(run: Run) -> Series:
-    """-d log(Loss - floor)/dt between recorded steps that lie `APART`."""
-    found = late_records(run, "log_excess", log_excess_error(run))
-    if found.step is None or not len(found):
-        return found
-    chosen = [0]
-    for i, t in enumerate(found.step.tolist()):
-        if t >= APART * int(found.step[chosen[-1]]):
-            chosen.append(i)
-    step, log_excess, error = found.step[chosen], found.value[chosen], found.radius[chosen]
-    gap, near = np.diff(step), step[1:] <= NEAR * step[:-1]
-    rate, radius = -np.diff(log_excess) / gap, (error[1:] + error[:-1]) / gap
-    return replace(series(rate[near], radius=radius[near], step=step[1:][near]), evidence=found.evidence)
-
-
-RATE = Claim(
-    id="ntp.theorem2.rate",
-    source="arXiv 2409.17335, Theorem 2",
-    statement=(
-        "Loss converges linearly (geometrically in t) to its infimum over W_kq; audited against the rate "
-        "eta/||W*_kq|| a step of `sharp.floor`."
-    ),
-    formula=r"-\frac{d}{dt}\log\left(\mathcal L-\inf\mathcal L\right)\to\frac{\eta}{\lVert W^*_{kq}\rVert}>0",
-    assumptions=ASSUMPTIONS,
-    judgement=Limit(
-        measure=_excess_rate,
-        predicted=lambda run: run.eta / run.norm_kq,
-        regime=asymptotic_from,
-        positive=True,
-    ),
-    absent=no_common_margin,
-)
 
 CLAIMS = (
-    *as_printed_and_for_any_step(_weight("", PRINTED)),
-    *as_printed_and_for_any_step(_weight(".rederived", REDERIVED)),
-    *as_printed_and_for_any_step(_loss("", PRINTED)),
-    *as_printed_and_for_any_step(_loss(".rederived", REDERIVED)),
-    FLOOR,
-    RATE,
+    *_weight("", PRINTED, hunted=4),
+    *_weight(".rederived", REDERIVED, hunted=3),
+    *_loss("", PRINTED),
+    *_loss(".rederived", REDERIVED),
 )

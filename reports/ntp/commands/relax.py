@@ -15,12 +15,12 @@ from marginaudit.reports.command.console import cell, print_line, print_table, p
 from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options
 from marginaudit.reports.command.output import check_output, print_json, write_figure, write_table
 from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.ntp.claims import CLAIMS
 from marginaudit.reports.ntp.commands.datasets import load_trainable
+from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
-from marginaudit.reports.ntp.ledger import CLAIMS
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.relaxed import SHARES, Arm, Seen, seen_on, statement
-from marginaudit.reports.ntp.run import Config
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.settings import Values, decimals, whole
 

@@ -14,8 +14,8 @@ from marginaudit.reports.command.console import print_line, print_table
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, write_json
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.ntp.answers import solution_answer
 from marginaudit.reports.ntp.commands.datasets import load_trainable
+from marginaudit.reports.ntp.solution_json import solution_answer
 from marginaudit.reports.one_thread import one_thread
 from marginaudit.reports.plain import finite
 

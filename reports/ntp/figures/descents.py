@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports.ntp.run import Config, Run
+from marginaudit.reports.ntp.config import Config
+from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.plots.axes import powers_of_ten
 from marginaudit.reports.plots.plotting import as_text, styled
 from marginaudit.reports.plots.style import BOUND, MEASURED

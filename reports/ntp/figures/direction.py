@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.ntp.run import PAPER_STEPS, Run
+from marginaudit.reports.ntp.config import PAPER_STEPS
+from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.plots.axes import drawable, power_of_ten, powers_of_ten
 from marginaudit.reports.plots.measured import ON_WHITE
 from marginaudit.reports.plots.plotting import as_text, styled

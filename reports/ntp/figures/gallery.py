@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from marginaudit.orders.ntp import CASES
+from marginaudit.reports.ntp.claims import CLAIMS
+from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.figures.descents import ngd_and_gd
 from marginaudit.reports.ntp.figures.direction import BOUNDS, direction_figure
 from marginaudit.reports.ntp.figures.measured import ntp_2
-from marginaudit.reports.ntp.ledger import CLAIMS
-from marginaudit.reports.ntp.run import Config, Run
+from marginaudit.reports.ntp.run import Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from marginaudit.orders.ntp import CASES
-from marginaudit.reports.ntp.run import PAPER_STEPS, Config, Run
+from marginaudit.reports.ntp.config import PAPER_STEPS, Config
+from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.plots.measured import ROUNDING_ONLY, measured_figure, one_legend, six_panels
 from marginaudit.reports.plots.plotting import as_text, styled
 from marginaudit.reports.plots.style import MEASURED, REFERENCE

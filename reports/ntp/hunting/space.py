@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from marginaudit.margins import NotExact
 from marginaudit.margins.ntp import certificate_document, solve_kq, solve_ov
 from marginaudit.orders.ntp import CollocationError, Dataset
+from marginaudit.reports.ntp.config import PAPER_STEPS, Config
 from marginaudit.reports.ntp.hunting.shrink import size, smaller
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
-from marginaudit.reports.ntp.run import PAPER_STEPS, Config
 from marginaudit.reports.paper import Space
 from marginaudit.training import log_spaced
 

@@ -1,36 +1,23 @@
 """The rate of stage 2: 1 - cos falls like 1/t^2, times log^2 t where a tight constraint carries no multiplier."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
-from marginaudit.reports.claim import BeyondTheRun, Claim, ProofCondition
+from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Limit
-from marginaudit.reports.ntp.quantities import (
-    asymptotic_from,
-    late_records,
-    long_step,
-    no_direction_kq,
-    nothing_to_learn,
-)
+from marginaudit.reports.ntp.quantities import asymptotic_from, late_records, no_direction_kq
 from marginaudit.reports.ntp.rates import measured_constants
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.ntp.step_size import SHORT, SHORT_LATEX, for_short_and_for_any_step
 from marginaudit.reports.series import Series, series
+from marginaudit.reports.source_words import corrected
+from marginaudit.reports.standing import proved
 from marginaudit.training.ntp import Asymptotics
 
-SHORT_STEPS = ProofCondition(
-    "eta <= 1 / (4 ||W*_kq||), without which steps may end in a cycle", lambda run: long_step(run) is None
-)
-
 LAW_ERROR = 1e-8
-"""Relative error of the law's constant, above what a state may leave open that it is read from."""
-
-
-def short_steps_only(absent: Callable[[Run], str | None]) -> Callable[[Run], str | None]:
-    """Why a statement about steps of at most 1 / (4 ||W*_kq||) says nothing of a run, or None."""
-    return lambda run: nothing_to_learn(run, "has no direction") or long_step(run) or absent(run)
+"""Relative error of the law's constant, above the error of the state that it is read from."""
 
 
 def _asymptotics(run: Run) -> Asymptotics:
@@ -53,7 +40,7 @@ def _nothing_to_approach(run: Run) -> str | None:
 
 
 def _constant(run: Run) -> Series:
-    """The constant that each step's record gives, by `reports.rates.measured_constants`."""
+    """The constant that each step's record gives, by `measured_constants`."""
     stage, degenerate = run.training.stage2, _asymptotics(run).degenerate
     if not degenerate and (np.isinf(stage.error[-1]) or run.training.enclosed is not None):
         off = stage.distance_error * (stage.distance + stage.distance_error / 2)
@@ -73,28 +60,24 @@ def _predicted(run: Run) -> float:
 RATE = Claim(
     id="sharp.rate",
     source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
+    source_words=corrected("ntp.theorem1.direction", f"The rate as it is, for {SHORT}."),
     statement=(
-        "For eta <= 1/(4 ||W*_kq||): t^2 (1 - cos(W_kq^(t), W*_kq)) tends to a constant when every tight constraint "
+        f"For {SHORT}: t^2 (1 - cos(W_kq^(t), W*_kq)) tends to a constant when every tight constraint "
         "can carry a positive multiplier, and grows like log^2 t otherwise. Audited against the constant that the "
         "asymptotic law predicts."
     ),
     formula=(
         r"t^2\left(1-\cos(W_{kq}^{(t)},W^*_{kq})\right)\to C\ \text{if every tight constraint can carry a multiplier,}"
-        r"\quad\sim C\log^2 t\ \text{otherwise};\quad\eta\le\frac1{4\lVert W^*_{kq}\rVert}"
+        r"\quad\sim C\log^2 t\ \text{otherwise};\quad" + SHORT_LATEX
     ),
     assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
     judgement=Limit(measure=_constant, predicted=_predicted, regime=asymptotic_from, uncertainty=LAW_ERROR),
-    absent=short_steps_only(_nothing_to_approach),
-)
-
-ANY_STEP = replace(
-    RATE,
-    id="sharp.rate.any-step",
-    statement=RATE.statement.replace("For eta <= 1/(4 ||W*_kq||)", "For every eta"),
-    formula=RATE.formula.replace(r"\eta\le\frac1{4\lVert W^*_{kq}\rVert}", r"\text{any }\eta"),
     absent=_nothing_to_approach,
-    proof_uses=(SHORT_STEPS,),
-    instead=r"it is true for $\eta\le1/(4\lVert W^*_{kq}\rVert)$ (sharp.rate); longer steps may end in a cycle.",
+    standing=proved("docs/proofs.md#9-sharprate", "sharp.lemma6", "sharp.theorem1", hunted=16),
 )
 
-CLAIMS = (RATE, ANY_STEP)
+CLAIMS = for_short_and_for_any_step(
+    RATE,
+    instead=r"it is true for $\eta\le1/(4\lVert W^*_{kq}\rVert)$ (sharp.rate); longer steps may end in a cycle.",
+    hunted=21,
+)

@@ -9,16 +9,17 @@ import numpy as np
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.grid import NONE, Grid, brief
 from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS
 from marginaudit.reports.ntp.claims import proposition1, theorem1
-from marginaudit.reports.ntp.run import LISTED_STEPS, NotAlgorithm1, Run
-from marginaudit.reports.ntp.sharper import stage2 as sharp_stage2
+from marginaudit.reports.ntp.run import NotAlgorithm1, Run
+from marginaudit.reports.ntp.sharper import theorem1 as sharp_theorem1
 from marginaudit.reports.plain import finite
 
 Stage = Literal["stage1", "stage2"]
 
 BOUNDS: dict[Stage, dict[str, Claim]] = {
     "stage1": {"bound": proposition1.DIRECTION},
-    "stage2": {"bound": theorem1.DIRECTION, "sharp_bound": sharp_stage2.THEOREM1},
+    "stage2": {"bound": theorem1.DIRECTION, "sharp_bound": sharp_theorem1.THEOREM1},
 }
 """The claims whose measure and bounds the columns are."""
 

@@ -8,14 +8,10 @@ from flint import arb
 
 from marginaudit.orders.ntp import Dataset, Sample
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.implications import (
-    Sizes,
-    above_the_sharp_direction,
-    above_the_sharp_lemma7,
-    beyond_large_loss,
-    beyond_lemma_10_1,
-    sizes,
-)
+from marginaudit.reports.ntp.ball_bounds import Sizes, sizes
+from marginaudit.reports.ntp.claims.lemma7 import above_the_sharp_lemma7
+from marginaudit.reports.ntp.claims.theorem1 import above_the_sharp_direction
+from marginaudit.reports.ntp.claims.theorem2 import beyond_large_loss, beyond_lemma_10_1
 from marginaudit.reports.ntp.paper import PAPER
 from tests.papers import unmet
 

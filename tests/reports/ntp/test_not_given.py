@@ -16,9 +16,10 @@ from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
 from marginaudit.reports.judgements.bounded import Threshold
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import lemmas_stage1, lemmas_stage2, proposition2
+from marginaudit.reports.ntp.claims import lemma2, lemma4, proposition2
 from marginaudit.reports.ntp.rates import measured_constants
-from marginaudit.reports.ntp.sharper import margins, rate, stage2
+from marginaudit.reports.ntp.sharper import floor, rate, stage1
+from marginaudit.reports.ntp.sharper import proposition2 as sharp_proposition2
 from marginaudit.reports.ntp.tables import proposition2 as table
 from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.snap.claims import lemma12
@@ -40,15 +41,15 @@ def unsolved() -> Any:
 @pytest.mark.parametrize(
     ("compute", "said"),
     [
-        (lemmas_stage1._quotient, INFEASIBLE),
-        (lemmas_stage2.lemma4_sides, INFEASIBLE),
+        (lemma2._quotient, INFEASIBLE),
+        (lemma4.lemma4_sides, INFEASIBLE),
         (proposition2._extremes, INFEASIBLE),
-        (lambda run: stage2._far_along_reference(run, log_infimum_ball), INFEASIBLE),
+        (lambda run: floor._far_along_reference(run, log_infimum_ball), INFEASIBLE),
         (lambda run: proposition2._weights(run, [("S", "S")], ("",)), INFEASIBLE),
         (lambda run: table._solved(run, "S"), INFEASIBLE),
         (rate._asymptotics, "W*_kq is not known exactly"),
-        (lambda run: margins.bent(run, 1), INEXACT),
-        (margins._holds, INEXACT),
+        (lambda run: stage1.bent(run, 1), INEXACT),
+        (sharp_proposition2._holds, INEXACT),
     ],
 )
 def test_without_a_solution(compute: Any, said: str) -> None:

@@ -10,14 +10,12 @@ import pytest
 from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.reports import Evidence
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.ntp import Config, Run, quantities
+from marginaudit.reports.ntp import Config, Run, error_bars, quantities
+from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error, moved_attention, score_error, state_error
 from marginaudit.reports.ntp.quantities import (
     direction,
     enclosed,
     late_records,
-    log_excess_error,
-    margin_error,
-    moved_attention,
     no_common_margin,
     no_direction_kq,
     no_direction_ov,
@@ -26,11 +24,9 @@ from marginaudit.reports.ntp.quantities import (
     norm,
     nothing_to_learn,
     recorded,
-    score_error,
     stage2_direction,
     stage2_log_loss,
     stage2_norm,
-    state_error,
 )
 from marginaudit.reports.series import FORMULA_ROUNDING, series
 
@@ -160,7 +156,7 @@ def test_the_loss_is_not_known_without_a_common_margin() -> None:
 
 def test_a_logarithm_is_off_by_the_rounding_of_a_few_dozen_operations() -> None:
     """Each rounds by half an EPS at most; the 1.4e-14 is on many pages of the docs."""
-    found = quantities._log_rounding(np.array([0.0, 1.0, -3.0]))
+    found = error_bars.log_rounding(np.array([0.0, 1.0, -3.0]))
     assert [f"{bar:.1e}" for bar in found] == ["1.4e-14", "1.4e-14", "4.3e-14"]
 
 
@@ -169,7 +165,7 @@ def test_products_with_tokens_of_zeros_are_exact_and_with_tiny_ones_not_known() 
         on = Run(replace(PAIR, embedding=size * np.eye(2)), Config(steps1=2, steps2=2))
         for stage in (on.training.stage1, on.training.stage2):
             lost = replace(stage, distance_error=np.full(len(stage), np.nan), norm=np.zeros(len(stage)))
-            assert quantities._carried(on, lost, 1)[-1] == quantities._carried(on, lost, 2)[-1] == expected
+            assert error_bars._carried(on, lost, 1)[-1] == error_bars._carried(on, lost, 2)[-1] == expected
         assert not np.isnan(stage2_log_loss(on, 0).radius).any()
 
 

@@ -10,10 +10,10 @@ from marginaudit.margins.ntp import solve_kq, solve_ov
 from marginaudit.orders.ntp import CASES, Dataset
 from marginaudit.orders.ntp.embed import between, coherence, embedded, unit
 from marginaudit.reports.ntp import relaxed
-from marginaudit.reports.ntp.claims import theorem1
-from marginaudit.reports.ntp.ledger import CLAIMS
+from marginaudit.reports.ntp.claims import CLAIMS, theorem1
+from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.relaxed import HALVINGS, Arm, Seen, first_break, seen_on, statement
-from marginaudit.reports.ntp.run import Config, Run
+from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training.ntp.certified import embedded as embedded_steps
 

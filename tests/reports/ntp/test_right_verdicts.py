@@ -13,7 +13,7 @@ from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, gram_d
 from marginaudit.reports import LEDGER
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.ntp.sharper.margins import bent
+from marginaudit.reports.ntp.sharper.stage1 import bent
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from tests.measured import measured

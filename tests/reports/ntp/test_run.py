@@ -10,7 +10,9 @@ import pytest
 from marginaudit.margins import SolverFailure
 from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
 from marginaudit.reports import LEDGER, Verdict
-from marginaudit.reports.ntp.run import Config, NotAlgorithm1, Run, dense_steps, true_steps
+from marginaudit.reports.ntp.algorithm1 import dense_steps, true_steps
+from marginaudit.reports.ntp.config import Config
+from marginaudit.reports.ntp.run import NotAlgorithm1, Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, SWITCH
 from marginaudit.training.ntp.stage1 import STAGE1_STEPS
@@ -83,7 +85,7 @@ def test_of_many_pairs_fewer_steps_are_recorded_one_by_one(monkeypatch: pytest.M
     data = Dataset("five", ("a", "b", "c"), samples, (1, 1), next_token={"a": "b", "b": "a", "c": "c"})
 
     def one_by_one(scores: int) -> int:
-        monkeypatch.setattr("marginaudit.reports.ntp.run.MOST_SCORES", scores)
+        monkeypatch.setattr("marginaudit.reports.ntp.algorithm1.MOST_SCORES", scores)
         step = Run(data, Config(steps1=3000, steps2=2)).trained.stage1.step
         return int(np.argmin(np.diff(step) == 1))
 

@@ -12,9 +12,9 @@ import pytest
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Verdict
-from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import lemmas_stage2, proposition2, theorem3_sentences
-from marginaudit.reports.ntp.claims.gradients import compare
+from marginaudit.reports.ntp import Config, Run, closed_form, theorem3_answers
+from marginaudit.reports.ntp.claims import lemma5, proposition2
+from marginaudit.reports.ntp.derivatives import compare
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.training.ntp import Stage2, train
 
@@ -72,7 +72,7 @@ def runs() -> tuple[Run, Run]:
 @pytest.fixture(scope="module")
 def costs(runs: tuple[Run, Run]) -> dict[str, Cost]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(theorem3_sentences, "MOST_SENTENCES", 300)
+        patch.setattr(theorem3_answers, "MOST_SENTENCES", 300)
         warm = prepared(8)  # what is imported at the first use is no cost of the dataset
         for claim in PAPER.claims:
             claim.judge(warm)
@@ -121,10 +121,10 @@ def vars_of(data: Dataset) -> dict[str, Any]:
 
 def test_lemma_5_holds_a_block_of_records_at_a_time(monkeypatch: pytest.MonkeyPatch, runs: tuple[Run, Run]) -> None:
     def peak(together: int) -> int:
-        monkeypatch.setattr(lemmas_stage2, "MOST_TOGETHER", together)
+        monkeypatch.setattr(lemma5, "MOST_TOGETHER", together)
         runs[1].kept.clear()
         tracemalloc.start()
-        lemmas_stage2.lemma5_weights(runs[1])
+        lemma5.lemma5_weights(runs[1])
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return found
@@ -190,7 +190,7 @@ def test_proposition_2_leaves_out_no_entry_that_could_differ(case: str, method: 
         for token in data.vocabulary:
             if token not in order.confused and (query, token) not in listed:
                 assert scores[data.index[token], data.index[query]] == 0
-                assert proposition2.closed_form_value(order, token) == 0
+                assert closed_form.closed_form_value(order, token) == 0
     extremes = proposition2._extremes(run)
     assert all(x != other for _, x, other in extremes)
 

@@ -12,8 +12,8 @@ from marginaudit.margins.ntp import TooDenseError, dense, solve_kq
 from marginaudit.orders.ntp import Dataset, QueryOrder, Sample, dataset_to_document, free_dataset
 from marginaudit.reports import Verdict
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.facts import facts
 from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.ntp.report_rows import facts
 from marginaudit.reports.ntp.tables.direction import direction_table
 from marginaudit.reports.ntp.tables.proposition2 import proposition2_table
 from marginaudit.reports.python import audit

@@ -12,7 +12,7 @@ from marginaudit.orders.ntp import free_dataset, prefix_closed_dataset
 from marginaudit.orders.snap import syn_medium, syn_small
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.ledger import CLAIMS
+from marginaudit.reports.ntp.claims import CLAIMS
 from marginaudit.reports.ntp.sweeps import SWEEPS as NTP
 from marginaudit.reports.snap.sweeps import SWEEPS as SNAP
 from marginaudit.reports.snap.sweeps import SampledConfig

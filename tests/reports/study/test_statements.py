@@ -10,8 +10,9 @@ from typing import Any, cast
 import pytest
 
 from marginaudit.orders.ntp import free_dataset
+from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.ntp.run import Config, Run
+from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.study.grid import audited
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.study.statements import page, placed, statement_rows

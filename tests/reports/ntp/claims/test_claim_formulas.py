@@ -1,4 +1,4 @@
-"""The formulas of claims, each against the ledger's written by hand, on a few datasets with frequencies and steps."""
+"""The formulas of claims that short runs do not reach, against ones written by hand: the oracle checks the others."""
 
 import math
 from dataclasses import replace
@@ -13,11 +13,11 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Evidence
 from marginaudit.reports.judgements import Bounded, Decided, HiddenConstant, Limit
 from marginaudit.reports.ntp import Config, Run, guarantees
-from marginaudit.reports.ntp.claims import theorem2
-from marginaudit.reports.ntp.claims.lemmas_stage2 import LEMMA6_LOWER, LEMMA6_UPPER, lemma7_threshold
-from marginaudit.reports.ntp.claims.theorem2 import last_crossing
+from marginaudit.reports.ntp.claims import theorem2_floor
+from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER
+from marginaudit.reports.ntp.claims.lemma7 import lemma7_threshold
+from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.ntp.quantities import log_excess_error, margin_error
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
 T = np.array([2.0, 3.0, 10.0, 900.0, 1e6, 1e12])
@@ -71,12 +71,6 @@ def upper(name: str, on: Run, t: Any = T) -> Any:
     return formula(on, t)
 
 
-def lower(name: str, on: Run, t: Any = T) -> Any:
-    formula = bounded(name).lower
-    assert formula is not None
-    return formula(on, t)
-
-
 def test_texts_are_printable() -> None:
     for claim in PAPER.claims:
         assert all(text.isprintable() for text in (claim.statement, claim.formula, claim.source, claim.instead))
@@ -85,10 +79,6 @@ def test_texts_are_printable() -> None:
 @pytest.mark.parametrize("case", RUNS)
 def test_proposition_1(case: str) -> None:
     on, x = run(case), numbers(run(case))
-    agree(lower("ntp.prop1.norm", on), T * x["eta0"] / 2 / x["ov"])
-    agree(upper("ntp.prop1.norm", on), T * x["eta0"])
-    direction = 12 * x["ov"] ** 3 * np.log(2 * x["V"]) * np.log(T) / T / x["eta0"]
-    agree(upper("ntp.prop1.direction", on), direction)
     assert (bounded("ntp.prop1.direction").largest, bounded("ntp.prop1.direction").first) == (2.0, 2)
     loss = LEDGER["ntp.prop1.loss"].judgement
     assert isinstance(loss, HiddenConstant)
@@ -105,40 +95,12 @@ def test_proposition_1(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", RUNS)
-def test_lemma_2_and_corollary_1(case: str) -> None:
-    on, x = run(case), numbers(run(case))
-    t = np.array([1.0, 7.0, 60.0])
-    norm = t * x["eta0"]
-    a = 2 * x["ov"] * np.log(2 * x["V"]) / norm
-    agree(upper("ntp.lemma2", on, t), (1 + a) * norm / x["ov"])
-    for suffix, power in (("", 5), (".rederived", 7)):
-        found = LEDGER[f"ntp.corollary1.lower{suffix}"].judge(on)
-        start = found.informative_from
-        assert start is not None
-        needed = 384 * x["ov"] ** power * np.log(2 * x["V"]) / x["eta0"]
-        assert start >= needed * np.log(start) * (1 - 1e-9)
-        assert start - 1 <= needed * np.log(start - 1) * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("case", RUNS)
 def test_theorem_1_and_lemma_6(case: str) -> None:
     on, x = run(case), numbers(run(case))
-    least = T * x["eta"] / (2 * x["L"] * x["kq"])
-    agree(lower("ntp.theorem1.norm", on), least)
-    agree(upper("ntp.theorem1.norm", on), T * x["eta"])
-    assert LEMMA6_LOWER.lower is not None
-    assert LEMMA6_UPPER.upper is not None
-    agree(LEMMA6_LOWER.lower(on, T), least)
-    agree(LEMMA6_UPPER.upper(on, T), T * x["eta"])
-    agree(lower("sharp.lemma6", on), T * x["eta"] / 2**0.5 / x["kq"])
-    direction = 54 * x["N"] * x["L"] ** 4 * x["kq"] ** 4 * np.log(T) ** 2 / T / x["eta"]
-    agree(upper("ntp.theorem1.direction", on), direction)
     assert (bounded("ntp.theorem1.direction").largest, bounded("ntp.theorem1.direction").first) == (2.0, 2)
-    for judgement, side in (
-        (bounded("ntp.theorem1.norm"), "guaranteed_lower"),
-        (LEMMA6_LOWER, "guaranteed_lower"),
-    ):
-        agree(getattr(judgement, side)(on, T), T * x["eta"] / 2**0.5 / x["kq"])
+    for judgement in (bounded("ntp.theorem1.norm"), LEMMA6_LOWER):
+        assert judgement.guaranteed_lower is not None
+        agree(judgement.guaranteed_lower(on, T), T * x["eta"] / 2**0.5 / x["kq"])
 
 
 def sharp_direction(x: dict[str, float], t: Any) -> Any:
@@ -149,7 +111,6 @@ def sharp_direction(x: dict[str, float], t: Any) -> Any:
 @pytest.mark.parametrize("case", RUNS)
 def test_sharp_theorem_1_and_lemma_7(case: str) -> None:
     on, x = run(case), numbers(run(case))
-    agree(upper("sharp.theorem1", on), sharp_direction(x, T))
     assert bounded("sharp.theorem1").largest == 2.0
     guaranteed = bounded("ntp.theorem1.direction").guaranteed
     assert guaranteed is not None
@@ -228,9 +189,9 @@ def test_theorem_2(case: str) -> None:
         agree(largest(on), np.log(np.log(np.exp(A) + x["V"] - 1)))
         assert bounded(weight).guaranteed is guarantees.log_other_weight
         assert bounded(loss).guaranteed is guarantees.log_loss
-    agree(theorem2.log_infimum(on).value, np.log(np.log1p((x["V"] - 1) * np.exp(-A))))
-    agree(theorem2.log_printed_floor(on).value, np.log(x["V"]) - C0 * x["T"])
-    for floor in (theorem2.log_infimum(on), theorem2.log_printed_floor(on)):
+    agree(theorem2_floor.log_infimum(on).value, np.log(np.log1p((x["V"] - 1) * np.exp(-A))))
+    agree(theorem2_floor.log_printed_floor(on).value, np.log(x["V"]) - C0 * x["T"])
+    for floor in (theorem2_floor.log_infimum(on), theorem2_floor.log_printed_floor(on)):
         assert floor.log
         assert 0 < floor.radius[0] < 1e-14
 
@@ -241,8 +202,8 @@ def test_the_floors_are_enclosed_and_their_radius_is_what_rounding_leaves() -> N
     with mp.workdps(60):
         A = T * mp.mpf(0.3) / mp.sqrt(V - 1)
         true = {
-            theorem2.log_infimum: mp.log(mp.log(1 + (V - 1) * mp.exp(-A))),
-            theorem2.log_printed_floor: mp.log(V) - mp.mpf(0.3) * T / (4 * (V - 1)),
+            theorem2_floor.log_infimum: mp.log(mp.log(1 + (V - 1) * mp.exp(-A))),
+            theorem2_floor.log_printed_floor: mp.log(V) - mp.mpf(0.3) * T / (4 * (V - 1)),
         }
         for floor, value in true.items():
             found = floor(on)
@@ -252,8 +213,8 @@ def test_the_floors_are_enclosed_and_their_radius_is_what_rounding_leaves() -> N
     witness = LEDGER["ntp.theorem2.floor"].judge(on).witness
     assert witness is not None
     assert witness["T"] == T
-    assert witness["infimum"] == pytest.approx(float(mp.exp(true[theorem2.log_infimum])))
-    assert witness["printed"] == pytest.approx(float(mp.exp(true[theorem2.log_printed_floor])))
+    assert witness["infimum"] == pytest.approx(float(mp.exp(true[theorem2_floor.log_infimum])))
+    assert witness["printed"] == pytest.approx(float(mp.exp(true[theorem2_floor.log_printed_floor])))
     assert (witness["t"], witness["loss_at_t"]) == (20, on.training.stage2.loss[-1])
 
 
@@ -283,21 +244,6 @@ def test_the_largest_loss_is_unknown_without_a_common_margin() -> None:
     assert not on.training.common_margin
     largest: Any = bounded("ntp.theorem2.loss").largest
     assert largest(on) == np.inf
-
-
-@pytest.mark.parametrize("power", [1, 2])
-@pytest.mark.parametrize("factor", [3.0, 10.0, 1e4, 1e30])
-def test_the_last_crossing_is_the_last(factor: float, power: int) -> None:
-    t = last_crossing(factor, power)
-    assert t == pytest.approx(factor * np.log(t) ** power, rel=1e-9, abs=0)
-    later = t * np.geomspace(1 + 1e-6, 1e6, 50)
-    assert (later > factor * np.log(later) ** power).all()
-
-
-def test_a_factor_that_is_never_reached_crosses_nowhere() -> None:
-    assert last_crossing(math.e * 0.999, 1) == 2.0
-    assert last_crossing(0.5, 2) == 2.0
-    assert last_crossing(math.e * 1.001, 1) > 2.0
 
 
 @pytest.mark.parametrize("case", RUNS)

@@ -11,9 +11,11 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.judgements import HiddenConstant
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims.theorem3 import decide_prediction, late_from, paper_length
-from marginaudit.reports.ntp.claims.theorem3_sentences import in_words, put_through, right_from
-from marginaudit.reports.ntp.quantities import asymptotic_from, score_error
+from marginaudit.reports.ntp.claims.theorem3 import late_from
+from marginaudit.reports.ntp.claims.theorem3_prediction import decide_prediction, paper_length
+from marginaudit.reports.ntp.error_bars import score_error
+from marginaudit.reports.ntp.quantities import asymptotic_from
+from marginaudit.reports.ntp.theorem3_answers import in_words, put_through, right_from
 
 
 @cache

@@ -15,16 +15,13 @@ from hypothesis import given
 
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, free_dataset
 from marginaudit.reports import LEDGER, Verdict
-from marginaudit.reports.ntp.claims import theorem3_sentences
-from marginaudit.reports.ntp.claims.theorem3 import ASSUMPTIONS, decide_prediction
-from marginaudit.reports.ntp.claims.theorem3_sentences import (
-    Misled,
-    put_through,
-    right_from,
-    sentences,
-    shortest_misled,
-)
-from marginaudit.reports.ntp.run import Config, Run
+from marginaudit.reports.ntp import theorem3_answers, theorem3_misled
+from marginaudit.reports.ntp.claims.theorem3 import ASSUMPTIONS
+from marginaudit.reports.ntp.claims.theorem3_prediction import decide_prediction
+from marginaudit.reports.ntp.config import Config
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.ntp.theorem3_answers import put_through, right_from, sentences
+from marginaudit.reports.ntp.theorem3_misled import Misled, shortest_misled
 from tests.measured import measured
 from tests.strategies import datasets
 
@@ -109,8 +106,8 @@ def test_right_from_says_where_an_earlier_step_is_open(
 ) -> None:
     run = Run(CASES["example-1"](), Config(steps1=3, steps2=3, at=(1, 2, 3)))
     leads = np.array([before, before, 1.0]) + np.log([[3], [2]])
-    monkeypatch.setattr(theorem3_sentences, "least_leads", lambda run: leads)
-    monkeypatch.setattr(theorem3_sentences, "score_error", lambda run: np.full(3, error))
+    monkeypatch.setattr(theorem3_answers, "least_leads", lambda run: leads)
+    monkeypatch.setattr(theorem3_answers, "score_error", lambda run: np.full(3, error))
     assert right_from(run, 4) == expected
 
 
@@ -131,8 +128,8 @@ def test_right_from_says_what_the_error_bars_leave_open(
     """Up to 4 tokens hold 3 copies of the query, 2 of others."""
     run = Run(CASES["example-1"](), Config(steps1=3, steps2=3, at=(1, 2, 3)))
     leads = np.array([-1.0, -1.0, last]) + np.log([[3], [2]])
-    monkeypatch.setattr(theorem3_sentences, "least_leads", lambda run: leads)
-    monkeypatch.setattr(theorem3_sentences, "score_error", lambda run: np.array([0.0, 0.0, error]))
+    monkeypatch.setattr(theorem3_answers, "least_leads", lambda run: leads)
+    monkeypatch.setattr(theorem3_answers, "score_error", lambda run: np.array([0.0, 0.0, error]))
     assert right_from(run, 4) == expected
 
 
@@ -156,13 +153,13 @@ def test_sentences_that_the_error_bars_leave_open_are_counted(monkeypatch: pytes
             attention = {x: copies * math.exp(S[data.index[x], data.index[query]]) for x, copies in bag}
             (middle,) = (x for x in attention if x in data.orders[query].non_comparable)
             leads.append(math.log(attention.pop(middle) / max(attention.values())))
-    monkeypatch.setattr(theorem3_sentences, "score_error", lambda run: np.full(len(run.training.stage2), error))
+    monkeypatch.setattr(theorem3_answers, "score_error", lambda run: np.full(len(run.training.stage2), error))
     tried = put_through(run, record)
     expected = sum(lead > error for lead in leads), sum(-error < lead <= error for lead in leads)
     assert (tried.right, tried.unsure) == expected
     assert (expected[1] > 0) == (error > 0)
     said = f"of {tried.unsure} more the error bars leave it open."
-    assert (said in theorem3_sentences.in_words(run, record)) == (error > 0)
+    assert (said in theorem3_answers.in_words(run, record)) == (error > 0)
 
 
 # the shortest sentence that is answered otherwise, against every short sentence
@@ -267,7 +264,7 @@ def scored(monkeypatch: pytest.MonkeyPatch, radius: float, **scores: float) -> M
         S[run.dataset.index[x], run.dataset.index["q"]] = score
     record = SimpleNamespace(score_matrix=lambda record, size: S)
     monkeypatch.setattr(Run, "training", SimpleNamespace(stage2=record))
-    monkeypatch.setattr(theorem3_sentences, "score_error", lambda run: np.array([radius]))
+    monkeypatch.setattr(theorem3_misled, "score_error", lambda run: np.array([radius]))
     return shortest_misled(run, 0)
 
 
@@ -361,7 +358,8 @@ def test_without_an_injective_n_no_sentence_is_called_the_shortest() -> None:
 
 def test_a_tie_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Untrained, all attentions are equal, and n(x_0) is not preferred, whichever label comes first."""
-    monkeypatch.setattr(theorem3_sentences, "score_error", lambda run: np.zeros(6))
+    for module in (theorem3_answers, theorem3_misled):
+        monkeypatch.setattr(module, "score_error", lambda run: np.zeros(6))
     for vocabulary in ("abcq", "qcba"):
         run = Run(dataset_from_document(SAVES_ONE | {"vocabulary": list(vocabulary)}), Config(steps1=200, steps2=5))
         finding = decide_prediction(run, 0)
@@ -377,7 +375,7 @@ def test_a_model_that_does_not_answer_by_attention_leaves_it_open(monkeypatch: p
     expected = np.log([float(x == run.dataset.collocation.function[x]) + 1e-9 for x in run.dataset.vocabulary])
     [middle] = {shortest_misled(run, record).rival.middle}
     expected[run.dataset.index[run.dataset.collocation.function[middle]]] = 9.0
-    monkeypatch.setattr("marginaudit.reports.ntp.claims.theorem3.predict", lambda *arguments: expected)
+    monkeypatch.setattr("marginaudit.reports.ntp.claims.theorem3_prediction.predict", lambda *arguments: expected)
     assert measured(LEDGER["ntp.theorem3.prediction.rederived"]).judge(run).verdict is Verdict.INCONCLUSIVE
     monkeypatch.undo()
     far = changed(run, rest=1e6 * run.trained.stage2.rest, along=1e6 * run.trained.stage2.along)
@@ -397,7 +395,7 @@ def test_answers_that_probabilities_do_not_show_are_left_open() -> None:
     assert small.unsure == 0
     untrained = put_through(Run(data, Config(steps1=200, steps2=5)), 0)
     assert (untrained.count, untrained.right) == (small.count, 0)  # ties
-    said = theorem3_sentences.in_words(Run(data, Config(steps1=200, steps2=5)), 0)
+    said = theorem3_answers.in_words(Run(data, Config(steps1=200, steps2=5)), 0)
     assert "put through the model: 0 are answered n(x_0)" in said
     assert "with probability" not in said
 

@@ -7,13 +7,7 @@ from hypothesis import find, settings
 from hypothesis import strategies as st
 
 from marginaudit.orders.ntp import Dataset
-from marginaudit.reports.ntp.hunting.strategies import (
-    any_samples,
-    any_sentences,
-    datasets,
-    ordered_samples,
-    sentences,
-)
+from marginaudit.reports.ntp.hunting.strategies import any_samples, any_sentences, datasets, ordered_samples, sentences
 
 
 def smallest(drawn: st.SearchStrategy[Dataset]) -> Dataset:

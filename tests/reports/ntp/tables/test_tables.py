@@ -24,9 +24,9 @@ from marginaudit.reports import Series
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS, dense_steps
 from marginaudit.reports.ntp.claims import theorem1
 from marginaudit.reports.ntp.quantities import stage2_direction
-from marginaudit.reports.ntp.run import LISTED_STEPS, dense_steps
 from marginaudit.reports.ntp.tables.direction import direction_grids, direction_table, ratio
 from marginaudit.reports.ntp.tables.proposition2 import proposition2_grids, proposition2_table
 from marginaudit.reports.page.formats import markdown

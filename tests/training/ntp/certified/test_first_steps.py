@@ -12,7 +12,7 @@ from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, broken, dataset_to_document, free_dataset
 from marginaudit.reports import LEDGER
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.answers import stage_rows
+from marginaudit.reports.ntp.training import stage_rows
 from marginaudit.training.ntp import Training, sample_classes, train
 from marginaudit.training.ntp.certified.balls import alike, merged_sentences
 from tests.oracle import descent

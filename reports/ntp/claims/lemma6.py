@@ -1,0 +1,70 @@
+"""Lemma 6 of arXiv 2409.17335: the norm of W_kq grows with t."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.judgements import Bounded, Decided
+from marginaudit.reports.judgements.bounded import Steps
+from marginaudit.reports.judgements.parts import joined
+from marginaudit.reports.ntp import guarantees
+from marginaudit.reports.ntp.quantities import no_stage2, stage2_norm
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.series import FORMULA_ROUNDING, Series
+from marginaudit.reports.source_words import quoted
+from marginaudit.reports.standing import proved
+from marginaudit.reports.verdict import Finding
+
+
+def least_norm(run: Run, t: Steps) -> Steps:
+    """The printed lower bound."""
+    return t * run.eta / (2 * run.dataset.L_max * run.norm_kq)
+
+
+def of_steps(measured: Series) -> Series:
+    """The norm of a sum of steps of length eta, each of them off by no more than rounding."""
+    return replace(measured, radius=np.minimum(measured.radius, FORMULA_ROUNDING * measured.value))
+
+
+LEMMA6_LOWER = Bounded(
+    measure=partial(stage2_norm, first=1),
+    lower=least_norm,
+    guaranteed_lower=guarantees.least_norm,
+)
+
+LEMMA6_UPPER = Bounded(measure=lambda run: of_steps(stage2_norm(run, first=1)), upper=guarantees.largest_norm)
+
+
+def decide_lemma6(run: Run, lower: Bounded, upper: Bounded) -> Finding:
+    """The two bounds.
+
+    Above, the trajectory's error does not matter: the exact one and the computed one are both sums of t steps of
+    length eta.
+    """
+    below, above = lower.judge(run), upper.judge(run)
+    found = joined({"Lower bound": below, "Upper bound": above})
+    if below.curve is None or above.curve is None:
+        return found
+    return replace(found, curve=replace(below.curve, upper=above.curve.upper))
+
+
+LEMMA6 = Claim(
+    id="ntp.lemma6",
+    source="arXiv 2409.17335, Lemma 6",
+    source_words=quoted(
+        "appendix C.3, Lemma 6",
+        "for each iteration t .. t eta/(2L_max||W*_kq||) - ||W_kq^(0)|| <= ||W_kq^(t)|| <= t eta + ||W_kq^(0)||",
+        "From a zero start, for every t from 1 on.",
+    ),
+    statement="t eta / (2 L_max ||W*_kq||) <= ||W_kq^(t)|| <= t eta.",
+    formula=r"\frac{t\eta}{2L_{\max}\lVert W^*_{kq}\rVert}\le\lVert W_{kq}^{(t)}\rVert\le t\eta",
+    assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
+    judgement=Decided(partial(decide_lemma6, lower=LEMMA6_LOWER, upper=LEMMA6_UPPER), kind="two-sided bound"),
+    absent=no_stage2,
+    standing=proved("docs/proofs.md#142-ntplemma6-and-ntptheorem1norm", "sharp.lemma6", hunted=5),
+)
+
+CLAIMS = (LEMMA6,)

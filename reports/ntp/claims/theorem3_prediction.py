@@ -1,0 +1,163 @@
+"""Theorem 3 of arXiv 2409.17335: unseen sentences are answered as the order says."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.implication import Implication
+from marginaudit.reports.judgements import Decided
+from marginaudit.reports.ntp.claims.theorem3 import ASSUMPTIONS, MAJORITY
+from marginaudit.reports.ntp.config import PAPER_STEPS
+from marginaudit.reports.ntp.quantities import no_direction_kq
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.ntp.theorem3_answers import in_words
+from marginaudit.reports.ntp.theorem3_misled import Rival, answers_follow_attention, rivals, shortest_misled
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Severity, refuted
+from marginaudit.reports.verdict import Finding, Verdict
+from marginaudit.training.ntp import predict
+
+
+def _no_sentence(run: Run) -> str | None:
+    if not rivals(run):
+        return (
+            "No sentence of one non-comparable token and non-optimal ones ends in its query: wherever a query has a "
+            "non-comparable token, the query itself is optimal."
+        )
+    return no_direction_kq(run)
+
+
+def decide_prediction(run: Run, record: int) -> Finding:
+    """No constant serves sentences of every length: at any fixed t, enough copies outweigh x_0.
+
+    The trained scores are finite at every t, so the length exp(s_0 - s_x) is finite at every t; the
+    shortest such sentence at the recorded step is put through the model.
+    """
+    step = int(run.training.stage2.step[record])
+    until = f"at t = {step}, T = {run.config.steps1}"
+    if not np.isfinite(run.training.stage2.score_matrix(record, run.dataset.V)).all():
+        return Finding(Verdict.INCONCLUSIVE, detail=f"The trained scores are no finite numbers {until}.")
+    found = shortest_misled(run, record)
+    rival, understood = found.rival, answers_follow_attention(run)
+    witness: dict[str, Any] = {"query": rival.query, "x_0": rival.middle, "x": rival.other}
+    if found.copies is None:
+        length, confirmed, misled = _length_in_words(rival), "too long to be put through the model", understood
+        witness["copies"] = length
+    else:
+        misled, answers = _put_through(run, rival, found.copies, record)
+        length, confirmed = str(found.length), "put through the model, it is answered otherwise"
+        witness |= answers
+    if not misled:
+        copies = f"{witness['copies']} {'copy' if witness['copies'] == 1 else 'copies'}"
+        detail = f"Whether a sentence of the kind with {copies} is answered n(x_0) {until} is open."
+        return Finding(Verdict.INCONCLUSIVE, detail=detail)
+    what = f"A sentence of the kind of {length} tokens is not answered n(x_0) {until} ({confirmed})"
+    if understood and found.answered_below == found.length:
+        what = f"The shortest sentence of the kind that is not answered n(x_0) {until} has {length} tokens"
+        what += f" ({confirmed})"
+        what += "" if found.copies is None else "; all shorter ones are answered n(x_0)"
+    elif understood:
+        what += f"; all of fewer than {found.answered_below} are, and of those between the error bars leave it open"
+    what += ". Its length is finite at every t, so no constant in O(.) serves sentences of any length."
+    return Finding(
+        Verdict.VIOLATED,
+        measured=witness.get("probability_of_expected"),
+        worst_step=step,
+        first_violation=step,
+        detail=f"{what} {in_words(run, paper_length(run))}" if understood else what,
+        witness=witness,
+    )
+
+
+def _put_through(run: Run, rival: Rival, copies: int, record: int) -> tuple[bool, dict[str, Any]]:
+    """Whether the model answers the shortest sentence with that number of copies otherwise, and how it answers."""
+    n, words = run.dataset.collocation.require_function(), run.dataset.vocabulary
+    expected = run.dataset.index[n[rival.middle]]
+    log_odds = predict(run.dataset, run.training, rival.sentence(copies), record)
+    others = np.where(np.arange(run.dataset.V) == expected, -np.inf, log_odds)
+    best = int(np.argmax(others))
+    return bool(others[best] >= log_odds[expected]), {
+        "copies": copies,
+        "answer": words[best],
+        "expected": n[rival.middle],
+        "probability_of_expected": float(np.exp(log_odds[expected] - np.logaddexp.reduce(log_odds))),
+    }
+
+
+def _length_in_words(rival: Rival) -> str:
+    if not np.isfinite(rival.radius):
+        return "so many that float64 does not tell them"
+    return f"exp({_interval(rival.lead - rival.radius, rival.lead + rival.radius)})"
+
+
+def _interval(low: float, high: float) -> str:
+    """Both ends in six digits, or one of them where they agree in those."""
+    ends = dict.fromkeys(f"{end:.6g}" for end in (low, high))
+    return " to ".join(ends)
+
+
+def paper_length(run: Run) -> int:
+    """The last record within the paper's own number of steps, or the first trained one where all lie beyond."""
+    return max(_first_trained(run), int(np.sum(run.training.stage2.step <= PAPER_STEPS)) - 1)
+
+
+def _first_trained(run: Run) -> int:
+    return int(np.argmax(run.training.stage2.step >= 1))
+
+
+PROOF = "docs/proofs.md#153-ntptheorem3prediction-is-false-wherever-it-speaks"
+
+
+def _prediction(suffix: str, when: str, *, record: Callable[[Run], int]) -> Claim:
+    return Claim(
+        id=f"ntp.theorem3.prediction{suffix}",
+        source="arXiv 2409.17335, Theorem 3",
+        statement=(
+            f"{when}: an unseen sentence ending in q made of one non-comparable token x_0 and non-optimal tokens under "
+            "q is answered n(x_0) with probability at least 1 - eps, the constant in O(.) one for all eps and all such "
+            "sentences, of any length."
+        ),
+        formula=r"\hat y\left([x_0,x,\dots,x,q]\right)=n(x_0)\quad\text{with probability at least }1-\epsilon",
+        assumptions=ASSUMPTIONS,
+        judgement=Decided(lambda run: decide_prediction(run, record(run)), kind="prediction"),
+        absent=_no_sentence,
+        proof_uses=(MAJORITY,),
+        standing=refuted(
+            PROOF,
+            "sharp.stage1",
+            severity=Severity.EVERYWHERE,
+            hunted=1,
+            weakest="a limit to the length: fewer than exp(s_0 - s_x) copies of each other token at that t",
+        ),
+        implications=(Implication(sources=("sharp.stage1",), proof=PROOF, verdict=Verdict.VIOLATED),),
+        instead=(
+            "at any $t$ it is true of sentences with fewer than $e^{s_0-s_x}$ copies of each other token $x$, $s$ the "
+            "scores under $q$; that number grows geometrically in $t$ (ntp.theorem3.order.rederived). The detail says "
+            "from which step on which lengths are answered right."
+        ),
+    )
+
+
+PRINTED = replace(
+    _prediction("", "For T = Omega(log(1/eps)) and t = O(log(1/eps))", record=_first_trained),
+    source_words=quoted(
+        "section 6, Theorem 3",
+        "consists of a non-comparable token x_0 and non-optimal tokens, then the prediction made by T_theta(X) "
+        "is n(x_0) with high probability",
+        "High probability is at least 1 - eps, as in the proof. No length is printed: sentences of any length, with "
+        "one constant in O(.) for all of them and for all eps.",
+    ),
+)
+REDERIVED = replace(
+    _prediction(".rederived", "For T = Omega(log(1/eps)) and t = Omega(log(1/eps))", record=lambda _: -1),
+    source_words=corrected(
+        PRINTED.id,
+        "t = Omega(log(1/eps)), as in the proof: from some t on.",
+        mended="with Omega(.) in place of O(.) for t",
+    ),
+)
+
+CLAIMS = (PRINTED, REDERIVED)

@@ -1,0 +1,97 @@
+"""Printed gradients against the derivative of the loss, along random directions at random weights."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.ntp import Dataset
+from marginaudit.reports.judgements import Equal
+from marginaudit.reports.ntp.random_part import SEED, in_part, some, some_samples
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import Series, series
+from marginaudit.training.ntp import loss_gradient, stage1_loss, stage1_loss_gradient, stage2_loss
+
+SCALES = (0.0, 1.0, 3.0)
+"""Standard deviations of the logits, at most, at the random weights where the gradients are compared."""
+
+DIRECTIONS = 6
+
+COMPLEX_STEP = 1e-30
+"""Im f(W + i h D)/h is the derivative along D to rounding: nothing is subtracted."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A printed gradient and the loss's own derivative, along random directions at random weights.
+
+    Attributes
+    ----------
+    printed, derivative : series of the same entries
+    size : (entries,) array
+        What rounding is relative to: ||gradient||, or the sum of absolute terms, at least about a hundredth of what
+        it can be.
+    part : str
+        The random part of the sum that stands for all of it, in words; "" where it is all.
+    """
+
+    printed: Series
+    derivative: Series
+    size: NDArray[np.float64]
+    part: str
+
+
+def agreement(sides: Callable[[Run], Comparison]) -> Equal:
+    """The judgement that both sides are equal."""
+    return Equal(
+        measure=lambda run: sides(run).printed,
+        expected=lambda run: sides(run).derivative,
+        scale=lambda run: sides(run).size,
+        note=lambda run: sides(run).part,
+    )
+
+
+@once_a_run
+def compare(run: Run, stage: Literal[1, 2]) -> Comparison:
+    """Both sides of eq. 5 (stage 1) or eq. 6 (stage 2), with embeddings scaled to norm at most 1."""
+    run.require_dense()
+    rng = np.random.default_rng(SEED)
+    data = _manageable(run.dataset, rng)
+    V, d = data.embeddings.shape
+    loss: Callable[..., Any]
+    gradient: Callable[..., Any]
+    if stage == 1:
+        tokens, part = some(V, "tokens", V * d, rng)
+        loss, gradient = partial(stage1_loss, tokens=tokens), partial(stage1_loss_gradient, tokens=tokens)
+    else:
+        loss, gradient, part = stage2_loss, loss_gradient, in_part(data.N, run.dataset.N, "samples")
+    shapes = [(V, d)] if stage == 1 else [(V, d), (d, d)]
+    operations = data.N + data.L_max + V + d
+    printed, derivative, size, labels = [], [], [], []
+    for scale in SCALES:
+        weights = [scale * rng.standard_normal(shape) for shape in shapes]
+        G = gradient(data, *weights)
+        for number in range(1, DIRECTIONS + 1):
+            D = rng.standard_normal(shapes[-1])
+            D /= np.linalg.norm(D)
+            printed.append(float(np.vdot(G, D)))
+            moved = [*weights[:-1], weights[-1] + 1j * COMPLEX_STEP * D]
+            derivative.append(float(np.imag(loss(data, *moved))) / COMPLEX_STEP)
+            size.append(max(float(np.linalg.norm(G)), 1e-2))
+            labels.append(f"logits of deviation {scale:g}, direction {number}")
+    logits = 1 + 5 * max(SCALES)
+    radius = np.finfo(float).eps * operations * logits * np.maximum(size, 1.0)
+    return Comparison(
+        series(printed, radius=radius, label=tuple(labels)), series(derivative, radius=radius), np.array(size), part
+    )
+
+
+def _manageable(dataset: Dataset, rng: np.random.Generator) -> Dataset:
+    embedding = dataset.embeddings / (float(np.abs(dataset.embeddings).max()) or 1.0)
+    embedding = embedding / (float(np.linalg.norm(embedding, axis=1).max()) or 1.0)
+    n = dataset.next_token or dataset.collocation.function
+    return replace(some_samples(dataset, rng), next_token=n, embedding=embedding)

@@ -1,0 +1,165 @@
+"""The steps from which sentences of Theorem 3's kind are answered right, up to a length."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.ntp import QueryOrder, Token
+from marginaudit.reports.ntp.error_bars import score_error
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.ntp.theorem3_misled import rivals
+from marginaudit.reports.run import once_a_run
+from marginaudit.training.ntp import label_logits, log_probabilities
+
+Floats: TypeAlias = NDArray[np.float64]
+
+LENGTHS = (2, 3, 4, 8, 16, 64, 1024)
+"""Lengths for which the first step with right answers is reported."""
+
+MOST_SENTENCES = 20_000
+"""Sentences put through the model one by one, at most, shortest first."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A bag of tokens of the theorem's kind, the query among them."""
+
+    query: Token
+    middle: Token
+    others: tuple[Token, ...]
+    """Non-optimal tokens, the query not counted."""
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The sentence, the query last."""
+        return (self.middle, *self.others, self.query)
+
+
+def sentences(run: Run, length: int) -> Iterator[Sentence]:
+    """Every sentence of the kind with ``length`` tokens, as bags."""
+    for order in run.dataset.orders.values():
+        if order.query in order.non_optimal:
+            for middle in order.non_comparable:
+                for others in combinations_with_replacement(order.non_optimal, length - 2):
+                    yield Sentence(order.query, middle, others)
+
+
+@once_a_run
+def least_leads(run: Run) -> tuple[Floats, Floats]:
+    """The smallest s_0 - s_x at each record, where x is the query and where it is not; inf for none."""
+    stage, index, n = run.training.stage2, run.dataset.index, run.dataset.collocation.require_function()
+    of_query, of_others = np.full((2, len(stage)), np.inf)
+    for order in rivals(run):
+        labels = {n[x] for x in order.non_comparable}
+
+        def lead(others: Sequence[Token], order: QueryOrder = order, labels: set[Token] = labels) -> Floats:
+            """Against the best of tokens of which none, or all, have the next token of some x_0."""
+            q, avoided = index[order.query], {n[x] for x in others} & labels
+            middles = [x for x in order.non_comparable if n[x] not in avoided]
+            if not (others and middles):
+                return np.full(len(stage), np.inf)
+            least = stage.scores_under(q, [index[x] for x in middles]).min(axis=0)
+            return np.asarray(least - stage.scores_under(q, [index[x] for x in others]).max(axis=0))
+
+        np.minimum(of_query, lead([order.query]), out=of_query)
+        others = [x for x in order.non_optimal if x != order.query]
+        alone = [[x] for x in others if n[x] in labels]
+        for together in ([x for x in others if n[x] not in labels], *alone):
+            np.minimum(of_others, lead(together), out=of_others)
+    return of_query, of_others
+
+
+def right_from(run: Run, length: int) -> int | str:
+    """The first recorded step from which on every sentence of up to ``length`` tokens is surely answered n(x_0).
+
+    All margins of W_ov are one A, so the answer is n of the token with the most attention: x_0 wins when
+    s_0 - s_x > log c, by more than the error of scores, for the most copies c of each non-optimal x that a sentence of
+    that length holds. "or earlier" where the error of scores leaves the record before open, "never" where a sentence is
+    surely answered otherwise at the last record, "open" where the error of scores leaves that open.
+    """
+    step, error = run.training.stage2.step, score_error(run)
+    room = np.full(len(step), np.inf)
+    for copies, lead in zip((length - 1, length - 2), least_leads(run), strict=True):
+        if copies >= 1:
+            np.minimum(room, lead - math.log(copies), out=room)
+    unsure = np.flatnonzero(room <= error)
+    first = int(unsure[-1]) + 1 if len(unsure) else 0
+    if first < len(step):
+        earlier = first > 0 and room[first - 1] > -error[first - 1]
+        return f"{step[first]} or earlier" if earlier else int(step[first])
+    return "open" if room[-1] > -error[-1] else "never"
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What came out when sentences were put through the model one by one.
+
+    ``longest`` is the length up to which all were; ``least`` the smallest probability of n(x_0) among those that are
+    answered right; ``unsure`` counts those of which the error bars leave it open.
+    """
+
+    count: int
+    longest: int
+    right: int
+    unsure: int
+    least: float
+
+
+def put_through(run: Run, record: int) -> Tried:
+    """Every sentence of the kind, shortest first, up to the length at which they would be too many."""
+    index, n = run.dataset.index, run.dataset.collocation.require_function()
+    S = run.training.stage2.score_matrix(record, run.dataset.V)
+    B = label_logits(run.dataset, run.training)
+    error = float(score_error(run)[record])
+    tried = right = unsure = longest = 0
+    least = 1.0
+    for length in range(2, run.dataset.L_max + 2):
+        batch = []
+        for sentence in sentences(run, length):
+            batch.append(sentence)
+            if tried + len(batch) > MOST_SENTENCES:
+                return Tried(tried, longest, right, unsure, least)
+        for sentence in batch:
+            scores = S[:, index[sentence.query]]
+            copies = Counter(index[x] for x in sentence.tokens)
+            del copies[index[sentence.middle]]
+            # in attention, of which the probabilities may not show the difference
+            lead = float(scores[index[sentence.middle]] - max(scores[x] + math.log(c) for x, c in copies.items()))
+            unsure += -error < lead <= error
+            if lead > error:
+                right += 1
+                bag = np.bincount([index[x] for x in sentence.tokens], minlength=run.dataset.V)
+                log_P: Floats = log_probabilities(scores, B, bag)
+                least = min(least, float(np.exp(log_P[index[n[sentence.middle]]])))
+        tried, longest = tried + len(batch), length
+    return Tried(tried, longest, right, unsure, least)
+
+
+@once_a_run
+def in_words(run: Run, record: int) -> str:
+    """From which step which sentences are answered right, and what came out of those put through the model."""
+    if np.isinf(score_error(run)[record]):
+        return f"At t = {int(run.training.stage2.step[record])} the scores are not known: float64 lost them."
+    steps = ", ".join(f"{length}: {right_from(run, length)}" for length in LENGTHS)
+    tried = put_through(run, record)
+    t = int(run.training.stage2.step[record])
+    several = (
+        " With two non-comparable tokens beside each other neither is preferred at any t: their scores are both 0."
+        if any(len(order.non_comparable) > 1 for order in rivals(run))
+        else ""
+    )
+    through_the_model = (
+        f"At t = {t} all {tried.count} of up to {tried.longest} tokens, copies and the query's own class included, "
+        f"were put through the model: {tried.right} are answered n(x_0)"
+        + (f", with probability at least {tried.least:.4g}" if tried.right else "")
+        + (f"; of {tried.unsure} more the error bars leave it open." if tried.unsure else ".")
+        if tried.count
+        else f"Those of 2 tokens are more than {MOST_SENTENCES} already, and none was put through the model."
+    )
+    return f"All sentences of up to so many tokens are answered n(x_0) from step: {steps}. {through_the_model}{several}"

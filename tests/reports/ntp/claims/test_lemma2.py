@@ -1,0 +1,91 @@
+"""Lemma 2: the quotient of the two inner products, and its error bar."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.ntp import CASES, Dataset
+from marginaudit.reports import LEDGER
+from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import lemma2, lemma3
+from marginaudit.reports.ntp.error_bars import margin_error, state_error
+from marginaudit.reports.series import FORMULA_ROUNDING
+from marginaudit.training.ntp import stage1_loss_gradient
+from tests.reports.ntp.samples import run, textbook_stage1
+
+
+def test_lemma_2_measures_the_quotient_of_the_two_inner_products() -> None:
+    on = run("example-1", steps1=60, steps2=2)
+    judgement = LEDGER["ntp.lemma2"].judgement
+    assert isinstance(judgement, Bounded)
+    measured = judgement.measure(on)
+    best = on.ov.optimal().matrix
+    expected = [np.vdot(W, G) / np.vdot(best, G) for W, G in textbook_stage1(on.dataset, 60, on.eta0)][1:]
+    np.testing.assert_allclose(measured.value, expected, rtol=1e-11)
+    assert (np.abs(measured.value - expected) < 1e-10).all()
+    norm = [np.linalg.norm(W) for W, _ in textbook_stage1(on.dataset, 60, on.eta0)][1:]
+    a = 2 * np.linalg.norm(best) * np.log(8) / norm
+    assert judgement.upper is not None
+    assert measured.step is not None
+    bound = np.asarray(judgement.upper(on, measured.step.astype(float)))
+    np.testing.assert_allclose(bound, (1 + a) * norm / np.linalg.norm(best), rtol=1e-12)
+
+
+def test_lemma_2_spans_what_the_margins_allow_where_tokens_are_not_orthonormal() -> None:
+    data = replace(CASES["example-1"](), embedding=np.eye(4) + np.triu(np.full((4, 4), 0.3), 1))
+    on = Run(data, Config(steps1=40, steps2=2))
+    judgement = LEDGER["ntp.lemma2"].judgement
+    assert isinstance(judgement, Bounded)
+    measured = judgement.measure(on)
+    best, W = on.ov.optimal().matrix, np.zeros((4, 4))
+    for t in range(1, 41):
+        G = stage1_loss_gradient(data, W)
+        W = W - on.eta0 * G / np.linalg.norm(G)
+        G = stage1_loss_gradient(data, W)
+        assert measured.lower[t - 1] <= np.vdot(W, G) / np.vdot(best, G) <= measured.upper[t - 1]
+    assert np.median(measured.radius) > 0.01
+
+
+def test_lemma_2_allows_for_margins_of_the_reference_above_1() -> None:
+    """3 W*_ov in place of W*_ov has all margins 3, and a third of the quotient."""
+    on = Run(CASES["example-1"](), Config(steps1=9, steps2=2))
+    judgement, solution = LEDGER["ntp.lemma2"].judgement, on.ov.optimal()
+    assert isinstance(judgement, Bounded)
+    true = judgement.measure(on).value / 3
+    on.__dict__["ov"] = replace(solution, dense=lambda: (3 * solution.scores, solution.matrix))
+    measured = judgement.measure(on)
+    assert (measured.lower <= true).all()
+    assert (true <= measured.upper).all()
+
+
+def test_the_bars_of_lemmas_2_and_3() -> None:
+    on = Run(CASES["example-1"](), Config(steps1=6, steps2=1))
+    stage = on.stage1_steps
+    quotient, spread = lemma2._quotient(on), lemma3._label_spread(on)
+    assert quotient.step is not None
+    assert quotient.step.tolist() == [1, 2, 3, 4, 5, 6]
+    for t in range(1, 7):
+        low, high = stage.min_margin[t], stage.max_margin[t]
+        assert quotient.value[t - 1] == pytest.approx((low + high) / 2)
+        error = margin_error(on, stage)[t] + state_error(stage)[t] / math.sqrt(3)
+        bar = (high - low) / 2 + error + FORMULA_ROUNDING * max(abs(low), abs(high))
+        assert quotient.radius[t - 1] == pytest.approx(bar, rel=1e-9, abs=0)
+        assert spread.radius[t - 1] == margin_error(on, stage)[t]
+        assert spread.value[t - 1] == stage.label_spread[t]
+    assert lemma3._norm(on).tolist() == stage.norm[1:].tolist()
+    skew = replace(on.dataset, embedding=np.eye(4) + np.triu(np.full((4, 4), 0.3), 1))
+    apart = Run(skew, Config(steps1=6, steps2=1))
+    stage, scores = apart.stage1_steps, apart.ov.optimal().scores
+    largest = max(scores[y, x] - scores[v, x] for x, y in enumerate((1, 2, 3, 0)) for v in range(4) if v != y)
+    low = np.minimum(stage.min_margin, stage.min_margin / largest)[1:]
+    high = np.maximum(stage.max_margin, stage.max_margin / largest)[1:]
+    error = margin_error(apart, stage)[1:] + state_error(stage)[1:] / apart.norm_ov
+    rounding = FORMULA_ROUNDING * np.abs(np.array([low, high])).max(axis=0)
+    np.testing.assert_allclose(lemma2._quotient(apart).radius, (high - low) / 2 + error + rounding, rtol=1e-15)
+    assert (high - low > 0.01).all()
+    two = Dataset.from_sentences("two", ["ab", "ba"])
+    assert "only one is not n(x)" in str(lemma3._no_two_labels(Run(two)))
+    assert lemma3._no_two_labels(on) is None

@@ -1,0 +1,143 @@
+"""Lemma 5 against textbook attention, its parts and their error bars."""
+
+import math
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
+from marginaudit.reports import LEDGER, Verdict
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import lemma5
+from marginaudit.reports.ntp.claims.lemma5 import lemma5_weights
+from marginaudit.reports.ntp.error_bars import score_error, state_error
+from marginaudit.reports.ntp.quantities import stage2_log_other_weight
+from marginaudit.reports.series import FORMULA_ROUNDING
+from tests.reports.ntp.samples import judged, pair, run, small, with_copies
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def test_lemma_5_against_textbook_attention() -> None:
+    on = Run(
+        free_dataset(V=6, N=20, L=6, seed=5, max_count=2),
+        Config(steps1=60, steps2=150, at=(*range(61), 90, 150), lr2=0.1),
+    )
+    data, stage, found = on.dataset, on.training.stage2, lemma5_weights(on)
+    n = data.collocation.require_function()
+    before: list[Floats] = []
+    for record in range(len(stage)):
+        S = stage.score_matrix(record, data.V)
+        weights, rise, position, token, literal, other = [], -np.inf, -np.inf, -np.inf, -np.inf, -np.inf
+        for number, sample in enumerate(data.samples):
+            tokens = [data.index[x] for x in sample.tokens]
+            scores = S[tokens, tokens[-1]]
+            phi = np.exp(scores - scores.max())
+            phi /= phi.sum()
+            optimal = np.array([n[x] == sample.next for x in sample.tokens])
+            weights.append(phi)
+            if optimal.all():
+                continue
+            best = phi[optimal].sum()
+            rest = phi[~optimal].sum()
+            other = max(other, np.log(rest))
+            if before:
+                then = before[number]
+                rise = max(rise, np.log(rest / best) - np.log(then[~optimal].sum() / then[optimal].sum()))
+            position = max(position, np.log(phi[~optimal].max() / phi[optimal].min()))
+            for x in set(sample.tokens) - {x for x in sample.tokens if n[x] == sample.next}:
+                summed = phi[[z == x for z in sample.tokens]].sum()
+                token = max(token, np.log(summed / best))
+                literal = max(literal, np.log(summed / phi[optimal].min()))
+        before = weights
+        if record:
+            assert found.rise[record] == pytest.approx(rise, abs=1e-12)
+        assert found.position[record] == pytest.approx(position, abs=1e-12)
+        assert found.token[record] == pytest.approx(token, abs=1e-12)
+        assert found.literal[record] == pytest.approx(literal, abs=1e-12)
+        assert stage.log_other_weight[record] == pytest.approx(other, abs=1e-12)
+        assert 2 * state_error(stage)[record] < found.error[record] < 1
+    assert judged("ntp.lemma5", on).verdict is Verdict.HOLDS
+
+
+def test_lemma_5_blocks_of_records_leave_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
+    contests = len(lemma5._contests(run("section-7")).winner)
+    monkeypatch.setattr(lemma5, "MOST_TOGETHER", 7 * contests)
+    parts = lemma5_weights(Run(CASES["section-7"](), Config(steps2=40)))
+    np.testing.assert_array_equal(whole.rise, parts.rise)
+    np.testing.assert_array_equal(whole.literal, parts.literal)
+
+
+def test_lemma_5_read_literally_fails_at_the_start_where_another_token_has_several_positions() -> None:
+    on = Run(with_copies(), Config(steps1=50, steps2=40, lr2=0.1))
+    found = judged("ntp.lemma5", on)
+    assert found.verdict is Verdict.HOLDS
+    stage = on.training.stage2
+    ahead = stage.score(0, 2) - stage.score(1, 2)
+    last = int(stage.step[ahead < np.log(2)][-1])
+    assert 0 < last < 40
+    assert f"one optimal position against the sum over another token, it fails up to t = {last}," in found.detail
+    assert "holds at every record too" in judged("ntp.lemma5", Run(pair(), Config(steps2=20))).detail
+
+
+def test_lemma_5_sees_an_optimal_position_that_loses_weight() -> None:
+    """Without Assumption 3 it does so at once."""
+    sample = Sample(("o", "x", "x", "x", "x", "x", "q"), "x")
+    data = Dataset("short", ("o", "x", "q"), (sample,), (1,), next_token={"o": "x", "x": "q", "q": "o"})
+    on = Run(data, Config(steps2=5))
+    assert judged("ntp.lemma5", on).verdict is Verdict.NOT_APPLICABLE
+    found = replace(LEDGER["ntp.lemma5"], assumptions=()).judge(on)
+    assert (found.verdict, found.first_violation) == (Verdict.VIOLATED, 0)
+    rise = lemma5_weights(on).rise
+    S = [on.training.stage2.score_matrix(k, 3)[:, 2] for k in (0, 1)]
+    odds = [np.log((5 * np.exp(s[1]) + np.exp(s[2])) / np.exp(s[0])) for s in S]
+    assert rise[1] == pytest.approx(odds[1] - odds[0], rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-3])
+def test_the_bars_of_lemma_5(error: float) -> None:
+    on = small(error)
+    found, step = lemma5_weights(on), on.training.stage2.step
+    own = score_error(on) + FORMULA_ROUNDING
+    assert found.error.tolist() == own.tolist()
+    for measure, value, radius, first in (
+        (lemma5._rise, found.rise, own[1:] + own[:-1], 1),
+        (lemma5._position, found.position, own, 0),
+        (lemma5._token, found.token, own, 0),
+    ):
+        measured = measure(on)
+        assert measured.log
+        assert measured.step is not None
+        assert measured.step.tolist() == step[first:].tolist()
+        assert measured.value.tolist() == value[first:].tolist()
+        assert measured.radius.tolist() == radius.tolist()
+
+
+def test_the_parts_of_lemma_5() -> None:
+    on, t = small(), np.array([1.0, 5.0])
+    parts = list(lemma5.LEMMA5_PARTS.values())
+    limits = [part.upper(on, t).tolist() for part in parts if part.upper is not None]  # type: ignore[union-attr]
+    L = on.dataset.L_max
+    assert limits == [[0.0, 0.0]] * 3 + [pytest.approx([math.log(1 - 1 / L)] * 2)]
+    assert parts[3].measure(on).value.tolist() == stage2_log_other_weight(on, 0).value.tolist()
+    found = LEDGER["ntp.lemma5"].judge(on)
+    assert (found.verdict, found.curve) == (Verdict.HOLDS, None)
+    assert all(f"{name}: holds." in found.detail for name in lemma5.LEMMA5_PARTS)
+
+
+def test_contests_are_each_optimal_token_against_each_other_one() -> None:
+    on = Run(
+        Dataset(
+            "one", tuple("oxq"), (Sample(tuple("ooxxq"), "x"),), (1,), next_token=dict(zip("oxq", "xqo", strict=True))
+        ),
+        Config(steps1=5, steps2=2),
+    )
+    found: Any = lemma5._contests(on)
+    assert found.first.tolist() == [0]
+    assert found.log_winner.tolist() == [math.log(2)] * 2
+    assert sorted(found.log_loser.tolist()) == [0.0, math.log(2)]
+    assert found.between_classes.all()

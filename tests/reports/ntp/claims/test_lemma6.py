@@ -1,0 +1,57 @@
+"""Lemma 6, printed and sharper."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marginaudit.reports import LEDGER, Verdict
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import lemma6
+from marginaudit.reports.ntp.quantities import stage2_norm
+from marginaudit.reports.series import FORMULA_ROUNDING
+from tests.reports.ntp.samples import judged, pair, small, with_copies
+
+
+def test_sharp_lemma_6_is_an_equality_for_a_single_pair() -> None:
+    on = Run(pair(), Config(steps2=2_000))
+    found = judged("sharp.lemma6", on)
+    assert found.verdict is Verdict.HOLDS
+    assert found.slack == pytest.approx(1, abs=1e-12)
+    stage = on.training.stage2
+    on.__dict__["trained"] = replace(on.training, stage2=replace(stage, norm=stage.norm * (1 - 1e-12)))
+    assert judged("sharp.lemma6", on).verdict is Verdict.VIOLATED
+
+
+def test_the_trajectorys_error_matters_where_there_is_more_than_one_relation() -> None:
+    for data, verdict in ((pair(), Verdict.HOLDS), (with_copies(), Verdict.INCONCLUSIVE)):
+        on = Run(data, Config(steps2=20))
+        stage = on.training.stage2
+        wide = replace(stage, distance_error=np.where(stage.step > 0, 0.9, np.nan))
+        on.__dict__["trained"] = replace(on.training, stage2=wide)
+        assert judged("sharp.lemma6", on).verdict is verdict
+
+
+def test_lemma_6_bounds_a_sum_of_steps_however_wide_the_error_bars_of_the_trajectory_are() -> None:
+    on = Run(with_copies(), Config(steps2=50))
+    stage = on.training.stage2
+    wide = replace(stage, distance_error=np.where(stage.step > 0, 1e-3, np.nan))
+    on.__dict__["trained"] = replace(on.training, stage2=wide)
+    found = judged("ntp.lemma6", on)
+    assert found.verdict is Verdict.HOLDS
+    assert found.curve is not None
+    assert found.curve.upper is not None
+    assert found.curve.lower is not None
+    longer = replace(wide, norm=stage.norm * (1 + 1e-12))
+    on.__dict__["trained"] = replace(on.training, stage2=longer)
+    assert judged("ntp.lemma6", on).verdict is Verdict.VIOLATED
+
+
+def test_the_two_bounds_of_lemma_6_are_shown_together() -> None:
+    found = LEDGER["ntp.lemma6"].judge(small())
+    assert found.curve is not None
+    t = np.arange(1, 7)
+    assert found.curve.upper == pytest.approx(0.3 * t)
+    assert found.curve.lower == pytest.approx(0.3 * t / (2 * small().dataset.L_max * small().norm_kq))
+    wide = lemma6.of_steps(replace(stage2_norm(small(), first=1), radius=np.full(6, np.inf)))
+    np.testing.assert_array_equal(wide.radius, FORMULA_ROUNDING * wide.value)

@@ -1,0 +1,65 @@
+"""Small datasets and runs for the tests of the lemmas."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
+from marginaudit.reports import Finding
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import CLAIMS
+from marginaudit.training.ntp import stage1_loss_gradient
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@cache
+def run(case: str, **config: Any) -> Run:
+    """A built-in case, trained once."""
+    return Run(CASES[case](), Config(**config))
+
+
+def judged(claim: str, on: Run) -> Finding:
+    """The verdict of a claim by measurement, without what is proved of it."""
+    return CLAIMS[claim].judge(on)
+
+
+def pair(count: int = 1) -> Dataset:
+    """One relation: the optimum of [b a] is b."""
+    return Dataset("pair", ("a", "b"), (Sample(("b", "a"), "a"),), (count,), next_token={"a": "b", "b": "a"})
+
+
+def two_queries(counts: tuple[int, int]) -> Dataset:
+    """[b a] and [a b], each answered as its first token is: two queries that share no weight."""
+    samples = (Sample(("b", "a"), "a"), Sample(("a", "b"), "b"))
+    return Dataset("two", ("a", "b"), samples, counts, next_token={"a": "b", "b": "a"})
+
+
+def with_copies() -> Dataset:
+    """Assumption 3 with equality: two optimal positions and two of another token."""
+    sample = Sample(("o", "o", "x", "x", "q"), "x")
+    return Dataset("copies", ("o", "x", "q"), (sample,), (1,), next_token={"o": "x", "x": "q", "q": "o"})
+
+
+def textbook_stage1(data: Dataset, steps: int, eta0: float) -> Iterator[tuple[Floats, Floats]]:
+    """W_ov and the gradient of L0 at each step from 0 on, as eq. 5 prints it."""
+    W = np.zeros((data.V, data.V))
+    for _ in range(steps + 1):
+        G = stage1_loss_gradient(data, W)
+        yield W, G
+        W = W - eta0 * G / np.linalg.norm(G)
+
+
+@cache
+def small(error: float = 0.0) -> Run:
+    """A small run whose state is stated to be off by so much, relative."""
+    on = Run(free_dataset(V=5, N=9, L=4, seed=1, max_count=50), Config(steps1=30, steps2=6, lr2=0.3))
+    if error:
+        stage = on.training.stage2
+        wide = replace(stage, distance_error=np.where(stage.step > 0, error * stage.step, np.nan))
+        on.__dict__["trained"] = replace(on.training, stage2=wide)
+    return on

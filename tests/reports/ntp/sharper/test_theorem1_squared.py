@@ -1,0 +1,377 @@
+"""`sharp.theorem1.squared`: the steps of its proof, its constants by hand, and what it says of data."""
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.linalg import null_space
+from scipy.optimize import brentq, linprog
+
+from marginaudit.margins import spread as room
+from marginaudit.margins.errors import SolverFailure
+from marginaudit.margins.spread import spread
+from marginaudit.orders.ntp import CASES, Dataset, Sample
+from marginaudit.reports import LEDGER, Verdict
+from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.ntp import Config, Run, guarantees
+from marginaudit.reports.ntp.sharper import theorem1_squared
+from marginaudit.reports.ntp.sharper.theorem1_squared import DRIFT, UNLIKE_EXPONENTIALS, law, least_stretch, reduced
+from tests.measured import measured
+from tests.reports.ntp.twins import scaled_bound
+from tests.test_proofs import SEEDS, descent, fluxes, idle_edge, instances, margins, reference, sentences, state
+
+Floats = NDArray[np.float64]
+
+CLAIM = measured(LEDGER["sharp.theorem1.squared"])
+
+
+def star(k: int, *counts: int) -> Dataset:
+    """One query q under which o beats k tokens, q among them, in k - 1 sentences [o, x, q]."""
+    others = [f"x{number}" for number in range(k - 1)]
+    names = ("o", *others, "q")
+    n = dict(zip(names, (*names[1:], names[0]), strict=True))
+    samples = tuple(Sample(("o", x, "q"), n["o"]) for x in others)
+    return Dataset("star", names, samples, counts or (1,) * len(samples), next_token=n)
+
+
+def test_t_1_is_a_step() -> None:
+    for least in (1.0, 7.3, 1165.41, 1e30):
+        found = theorem1_squared._first(lambda t, least=least: t >= least)  # type: ignore[misc]
+        assert found == math.ceil(found)
+        assert least <= found <= 1.01 * least + 1
+    with pytest.raises(BeyondTheRun):
+        theorem1_squared._first(lambda t: False)
+
+
+# The steps of the proof
+
+
+def far_scores(data: Dataset, rng: np.random.Generator, least: float, scale: float) -> Floats:
+    """Something random and so much of the reference that every margin is at least ``least``."""
+    S, W = rng.standard_normal((data.V, data.V)) * scale, reference(data)
+    while min(margins(S, sentence).min() for sentence in sentences(data)) < least:
+        S = S + W
+    return S
+
+
+def shares(data: Dataset, S: Floats, A: float) -> tuple[Floats, Floats, Floats]:
+    """Of each edge: M_e (flat), its summed flux, and omega exp(-margin)."""
+    found: dict[tuple[int, int, int], list[float]] = {}
+    for sentence in sentences(data):
+        o, q = sentence.optimal, sentence.query
+        for x, g in zip(sentence.others, fluxes(S, sentence, A).tolist(), strict=True):
+            edge = found.setdefault((q, o, x), [0.0, 0.0])
+            edge[0] += g
+            edge[1] += sentence.pi * sentence.count[x] / sentence.count[o] * float(np.exp(S[x, q] - S[o, q]))
+    M = np.zeros((len(found), data.V, data.V))
+    for row, (q, o, x) in enumerate(found):
+        M[row, o, q], M[row, x, q] = 1, -1
+    flux, exponential = np.array(list(found.values())).T
+    return M.reshape(len(found), -1), flux, exponential
+
+
+def enough(data: Dataset, A: float) -> float:
+    """The margin of condition (ii)."""
+    return float(np.log(8 * (data.L_max - 1) * max(1.0, A)))
+
+
+@given(data=instances(), seed=SEEDS, A=st.floats(0.05, 20), scale=st.sampled_from([0.0, 0.5, 3.0]))
+@settings(max_examples=60)
+def test_lemma_11_1(data: Dataset, seed: int, A: float, scale: float) -> None:
+    S = far_scores(data, np.random.default_rng(seed), enough(data, A), scale)
+    _, flux, exponential = shares(data, S, A)
+    assert np.ptp(np.log(flux / exponential)) <= UNLIKE_EXPONENTIALS
+
+
+def test_lemma_11_1_needs_attention_that_is_nearly_one_hot() -> None:
+    """An eighth of the attention elsewhere uses a third of what is allowed, a half more than that."""
+
+    def unlike(elsewhere: float, A: float) -> float:
+        found = state(np.array([1 - elsewhere, elsewhere, 0.0]), 0, A)
+        return abs(float(np.log(found.phi[0] * found.beta[1] * (np.exp(A) + 2) / 3)))
+
+    assert 0.3 * UNLIKE_EXPONENTIALS < max(unlike(1 / 8 / max(1, A), A) for A in (0.1, 1.0, 3.0)) < UNLIKE_EXPONENTIALS
+    assert unlike(0.5, 1.0) > UNLIKE_EXPONENTIALS
+
+
+def settled(data: Dataset) -> tuple[Run, Floats]:
+    """A run, and an orthonormal basis of U_+ without the reference's direction, shape (pairs, dimensions)."""
+    run = Run(data, Config(steps1=1, steps2=1))
+    model = reduced(run)
+    pairs = len(model.exact.weight)
+    M = np.zeros((len(model.merged), pairs))
+    M[np.arange(len(M)), model.merged.winner], M[np.arange(len(M)), model.merged.loser] = 1, -1
+    W = np.array([float(x) for x in model.exact.weight])
+    basis = M[model.support.carried].T @ null_space((M[model.support.carried] @ W)[np.newaxis])
+    left, size, _ = np.linalg.svd(basis, full_matrices=False)
+    return run, left[:, size > 1e-9]
+
+
+@given(data=instances(), seed=SEEDS)
+@settings(max_examples=40)
+def test_lemma_11_2(data: Dataset, seed: int) -> None:
+    run, basis = settled(data)
+    model = reduced(run)
+    assume(not model.support.degenerate and basis.shape[1] > 0)
+    c, carried = law(run).coercivity, model.support.carried
+    rng = np.random.default_rng(seed)
+    for power in (0, 1, 4):
+        u = basis @ (rng.standard_normal(basis.shape[1]) * rng.random(basis.shape[1]) ** power)
+        m = u[model.merged.winner[carried]] - u[model.merged.loser[carried]]
+        assert -m.min() >= c * np.linalg.norm(u) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_the_worst_case_of_lemma_11_2_is_nearly_reached(k: int) -> None:
+    """All margins but one behind: then c is at most 1.5 times too small."""
+    run, _ = settled(star(k))
+    m = np.array([k - 1.0, *[-1.0] * (k - 1)])
+    u = np.array([m.sum() / (k + 1), *(m.sum() / (k + 1) - m)])
+    assert law(run).coercivity <= 1 / np.linalg.norm(u) * (1 + 1e-12) <= 1.5 * law(run).coercivity
+
+
+@given(data=instances(), seed=SEEDS, A=st.floats(0.05, 20), scale=st.sampled_from([0.3, 3.0, 30.0]))
+@settings(max_examples=40)
+def test_lemma_11_3(data: Dataset, seed: int, A: float, scale: float) -> None:
+    run, _ = settled(data)
+    model = reduced(run)
+    assume(not model.support.degenerate)
+    S = far_scores(data, np.random.default_rng(seed), enough(data, A), scale)
+    M, flux, exponential = shares(data, S, A)
+    S = M.T @ np.linalg.lstsq(M.T, S.ravel())[0]  # what training can reach
+    W = reference(data).ravel()
+    u = S - W * (W @ S) / (W @ W)
+    plus = M[M @ W < 1 + 1e-9]
+    inner = plus.T @ np.linalg.lstsq(plus.T, u)[0]
+    omega = exponential / np.exp(-(M @ S))
+    K0 = np.log(omega.sum() / omega[M @ W < 1 + 1e-9].min()) + UNLIKE_EXPONENTIALS
+    along = float(u @ M.T @ (flux / flux.sum()))
+    assert along <= K0 - law(run).coercivity * np.linalg.norm(inner) + 1e-9 * np.linalg.norm(u)
+
+
+@given(w=st.floats(0.7072, 1e4), Lambda=st.floats(np.log(16), 800), s=st.floats(1e-6, 1), log_eta=st.floats(-230, 230))
+@settings(max_examples=300)
+def test_what_lemma_11_4_takes_from_its_condition(w: float, Lambda: float, s: float, log_eta: float) -> None:
+    eta, norm_w = math.exp(log_eta), w
+    low, high = 0.0, 700.0
+    for _ in range(200):  # the log of the first step that meets (i)
+        middle = (low + high) / 2
+        met = 16 * norm_w**2 * bound(math.exp(middle), norm_w, Lambda, eta) <= s**2
+        low, high = (low, middle) if met else (middle, high)
+    assume(high < 699)
+    first = math.exp(high)
+    x = eta * s / (2 * math.sqrt(2) * norm_w**2)
+    log_left = math.log(0.6) + Lambda - first * x
+    offset = first * eta * math.sqrt(2 * bound(first, norm_w, Lambda, eta))
+    assert log_left + math.log(math.sqrt(2) * norm_w * (1 + 1 / x)) <= 0
+    assert log_left + math.log(math.sqrt(2) * (offset + eta)) <= math.log(DRIFT)
+
+
+# The multipliers and the graph
+
+
+@given(seed=SEEDS)
+@settings(max_examples=40)
+def test_the_least_multiplier_is_the_largest_that_a_dual_solution_has(seed: int) -> None:
+    """Against one linear program over all edges, in another form."""
+    rng = np.random.default_rng(seed)
+    over, under = rng.integers(1, 4), rng.integers(1, 4)
+    kept = [(a, over + x) for a, x in product(range(over), range(under)) if rng.random() < 0.8] or [(0, over)]
+    winner, loser = np.array(kept).T
+    A = np.zeros((over + under, len(kept)))
+    A[winner, np.arange(len(kept))], A[loser, np.arange(len(kept))] = 1, -1
+    carries = rng.random(len(kept)) + 0.1
+    found = spread(winner, loser, A @ carries)
+    np.testing.assert_allclose(A @ found.multiplier, A @ carries, atol=1e-8)
+    assert found.residual < 1e-8
+    least = linprog(
+        np.append(np.zeros(len(kept)), -1.0),
+        A_ub=np.hstack([-np.eye(len(kept)), np.ones((len(kept), 1))]),
+        b_ub=np.zeros(len(kept)),
+        A_eq=np.hstack([A, np.zeros((len(A), 1))]),
+        b_eq=A @ carries,
+    )
+    assert least.fun is not None
+    assert found.multiplier.min() == pytest.approx(-least.fun, rel=1e-6, abs=1e-9)
+
+
+def test_what_multipliers_are_off_by_is_computed_from_them() -> None:
+    found = spread(np.array([0, 0]), np.array([1, 2]), np.array([1.0, -0.5, -0.25]))
+    assert found.residual == pytest.approx(0.25, abs=0)
+
+
+def test_multipliers_that_the_solver_does_not_find_are_an_error() -> None:
+    with pytest.raises(SolverFailure, match="largest least multiplier"):
+        spread(np.array([0, 0, 1]), np.array([2, 3, 2]), np.array([1.0, 1.0, 1.0, 1.0]))
+
+
+@given(seed=SEEDS)
+@settings(max_examples=40)
+def test_the_least_stretch_is_the_least_singular_value_on_the_span(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    nodes = int(rng.integers(2, 9))
+    ends = np.array([sorted(rng.choice(nodes, 2, replace=False)) for _ in range(rng.integers(1, 12))])
+    winner, loser = np.unique(ends, axis=0).T
+    A = np.zeros((len(winner), nodes))
+    A[np.arange(len(winner)), winner], A[np.arange(len(winner)), loser] = 1, -1
+    size = np.linalg.svd(A, compute_uv=False)
+    least = float(size[size > 1e-9].min())
+    assert least_stretch(winner, loser, nodes) == pytest.approx(least, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("edges", [[(0, 1), (1, 2), (2, 3), (3, 4)], [(0, 3), (1, 3), (1, 4), (2, 4)]])
+def test_of_large_graphs_the_stretch_is_bounded_from_below(
+    edges: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    winner, loser = np.array(edges).T
+    exact = least_stretch(winner, loser, 5)
+    monkeypatch.setattr(theorem1_squared, "LARGEST_SPECTRUM", 4)
+    assert 0.3 * exact < least_stretch(winner, loser, 5) < exact
+
+
+# The constants
+
+
+def bound(t: float, norm: float, Lambda: float, eta: float) -> float:
+    """b(t) of section 7."""
+    return (2 * norm**3 * Lambda + eta * norm**2) * (1 + math.log(t)) / (t * eta) + math.sqrt(2) * norm / t
+
+
+@pytest.mark.parametrize("counts", [(1, 1, 1), (1, 50, 7), (3,)])
+@pytest.mark.parametrize(("eta", "lr1"), [(0.01, 0.2), (30.0, 0.2), (0.8, 1e100)])
+def test_the_constants_of_one_query(counts: tuple[int, ...], eta: float, lr1: float) -> None:
+    """One optimal token before k: multipliers 1/(k+1), ||W*||^2 = k/(k+1), c = 1/k; the weights are pi, and 1 of q."""
+    k = len(counts) + 1
+    data, norm, pi = star(k, *counts), np.sqrt(k / (k + 1)), min(counts) / sum(counts)
+    found = law(Run(data, Config(steps1=5, steps2=1, lr1=lr1, lr2=eta)))
+    K = np.log(2 / pi) + 0.8
+    assert found.coercivity == pytest.approx(1 / k, rel=1e-9, abs=0)
+    assert found.constant == pytest.approx(
+        norm**2 * (2 * k * (K + eta / np.sqrt(2)) + eta) ** 2 / eta**2, rel=1e-9, abs=0
+    )
+    Lambda, A = np.log(2 * 3**3 / pi), 5 * lr1 / np.sqrt(data.V - 1)
+    near = np.exp(brentq(lambda s: np.log(16 * norm**2 * bound(np.exp(s), norm, Lambda, eta)), 0, 60))
+    far = np.log(8 * 2 * max(1, A)) * 2 * np.sqrt(2) * norm**2 / eta
+    assert (far > near) == (lr1 > 1 and k == 2)
+    first = max(near, far)
+    start = first + 2 * np.sqrt(2) / (eta / k) * first * eta * np.sqrt(2 * bound(first, norm, Lambda, eta)) + 1
+    assert start * (1 - 1e-9) <= found.start <= 1.02 * start + 2
+
+
+def test_edges_out_of_the_span_wait_until_they_carry_nothing() -> None:
+    """Condition (i), and what it adds to the constant."""
+    run = Run(CASES["free-20"](), Config(steps2=1))
+    model, found, eta, norm = reduced(run), law(run), run.eta, run.norm_kq
+    part = model.support.component
+    out = part[model.merged.winner] != part[model.merged.loser]
+    assert out.any()
+    assert not model.support.tight[out].any()
+    omega = model.merged.weight
+    K = np.log(omega.sum() / omega[model.support.carried].min()) + 0.8 + DRIFT
+    within = 2 * (K + eta / np.sqrt(2)) / found.coercivity + eta
+    offset = np.sqrt(found.constant) * eta / norm - within - eta
+    # that offset is Y(t_1), from which t_1 follows
+    Lambda = np.log(2 * run.dataset.L_max**3 * run.dataset.N)
+    first = brentq(lambda s: s * eta * np.sqrt(2 * bound(s, norm, Lambda, eta)) - offset, 1, 1e20)
+    sigma = min(float(model.exact.slack[e]) for e in np.flatnonzero(out))
+    assert 16 * norm**2 * bound(first, norm, Lambda, eta) <= sigma**2 * (1 + 1e-6)
+    assert 16 * norm**2 * bound(first / 1.02, norm, Lambda, eta) > sigma**2
+    assert found.start == pytest.approx(first + 2 * np.sqrt(2) / (eta * found.coercivity) * offset, rel=1e-6, abs=0)
+
+
+# What it says of data
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("eta", [None, 1e-4])
+@pytest.mark.parametrize("case", ["example-1", "section-7", "free-20"])
+def test_it_holds_from_its_own_step_on(case: str, eta: float | None) -> None:
+    run = Run(CASES[case](), Config(steps2=None, lr2=eta))
+    found = CLAIM.judge(run)
+    assert found.verdict is Verdict.HOLDS
+    assert found.worst_step is not None
+    assert found.worst_step >= law(run).start
+    assert found.bound == pytest.approx(law(run).constant / found.worst_step**2, rel=1e-9, abs=0)
+
+
+@pytest.mark.parametrize("eta", [1.0, 3.0, 500.0])
+@pytest.mark.parametrize("counts", [(1, 1), (1, 1000)])
+def test_long_steps_stay_below_it(eta: float, counts: tuple[int, int]) -> None:
+    """Steps of another program, whose rounding is far below the part of W across the reference."""
+    data = star(3, *counts)
+    found, W = law(Run(data, Config(steps1=20, steps2=1, lr2=eta))), reference(data)
+    checked = 0
+    for t, S, _ in descent(data, 4.0, eta, int(found.start) + 100):
+        if t >= found.start:
+            along = float(np.sum(S * W)) / float(np.linalg.norm(W))
+            across = float(np.linalg.norm(S - W * along / np.linalg.norm(W)))
+            assert 0 < across**2 / (along**2 + across**2) / 2 * t**2 <= found.constant
+            checked += 1
+    assert checked >= 99
+
+
+def test_a_bound_tightened_past_what_was_measured_is_violated() -> None:
+    run = Run(CASES["example-1"](), Config(steps2=None))
+    judgement = CLAIM.judgement
+    assert isinstance(judgement, Bounded)
+    slack = CLAIM.judge(run).slack
+    assert slack is not None
+    for factor, verdict in ((1.01 / slack, Verdict.HOLDS), (0.99 / slack, Verdict.VIOLATED)):
+        tighter = scaled_bound(judgement, "upper", factor)
+        assert replace(CLAIM, judgement=tighter).judge(run).verdict is verdict
+
+
+def test_a_run_that_ends_before_its_step_leaves_it_to_the_proof() -> None:
+    run = Run(CASES["example-1"](), Config(steps2=900))
+    found = CLAIM.judge(run)
+    assert found.verdict is Verdict.HOLDS
+    assert "it follows from what is proved" in found.detail
+    assert found.informative_from == law(run).start
+
+
+def test_where_a_tight_constraint_carries_no_multiplier_it_says_nothing() -> None:
+    found = CLAIM.judge(Run(idle_edge(), Config(steps2=900)))
+    assert found.verdict is Verdict.NOT_APPLICABLE
+    assert found.detail.startswith("The tight constraint of ('b', 'q') under query 'q' can carry no multiplier")
+    assert CLAIM.judge(Run(idle_edge(), Config(steps2=0))) == found, "of the data, however short the run"
+
+
+def test_a_step_beyond_float64_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guarantees, "direction_bound", lambda run, t: np.ones(()))
+    found = CLAIM.judge(Run(CASES["example-1"](), Config(steps2=1)))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "beyond the largest float64" in found.detail
+
+
+def test_multipliers_lost_in_rounding_are_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(theorem1_squared, "spread", lambda *ends: replace(room.spread(*ends), residual=1.0))
+    found = CLAIM.judge(Run(CASES["example-1"](), Config(steps2=1)))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "lost in rounding" in found.detail
+
+
+def test_the_reduced_model_is_the_one_of_training(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not made a second time, and it is what would have been made."""
+    run = Run(CASES["free-20"](), Config(steps1=30, steps2=30))
+    made = []
+    monkeypatch.setattr(theorem1_squared, "exact_reference", lambda *_: made.append(1))
+    model = theorem1_squared.reduced(run)
+    known = run.training.reduced
+    assert known is not None
+    assert model.merged is known.merged
+    assert model.exact is known.exact
+    assert made == []
+    monkeypatch.undo()
+    without = Run(CASES["free-20"](), Config(steps1=30, steps2=30))
+    without.__dict__["trained"] = replace(run.training, reduced=None)
+    again = theorem1_squared.reduced(without)
+    assert again.exact is not model.exact
+    assert again.exact.norm_squared == model.exact.norm_squared
+    assert [*again.exact.slack] == [*model.exact.slack]
+    assert [*again.merged.winner] == [*model.merged.winner]

@@ -1,0 +1,63 @@
+"""Printed gradients at random weights, and the part of a large problem that is looked at."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.ntp import free_dataset
+from marginaudit.reports.ntp import Run, derivatives, random_part
+from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient
+
+EPS = float(np.finfo(float).eps)
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_the_gradients_are_compared_at_random_weights(stage: Any) -> None:
+    data = free_dataset(V=5, N=7, L=4, seed=2)
+    found = derivatives.compare(Run(data), stage)
+    rng = np.random.default_rng(2409_17335)
+    expected: list[float] = []
+    size: list[float] = []
+    for scale in (0.0, 1.0, 3.0):
+        weights = [scale * rng.standard_normal((5, 5)) for _ in range(stage)]
+        G: Any = stage1_loss_gradient(data, weights[0]) if stage == 1 else loss_gradient(data, *weights)
+        for _ in range(6):
+            D = rng.standard_normal((5, 5))
+            expected.append(float(np.vdot(G, D) / np.linalg.norm(D)))
+            size.append(max(float(np.linalg.norm(G)), 0.01))
+    np.testing.assert_allclose(found.printed.value, expected, rtol=1e-12)
+    np.testing.assert_allclose(found.derivative.value, expected, rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(found.size, size, rtol=1e-12)
+    radius = EPS * (data.N + data.L_max + 5 + 5) * 16 * np.maximum(size, 1)
+    np.testing.assert_allclose(found.printed.radius, radius, rtol=1e-12)
+    assert found.derivative.radius.tolist() == found.printed.radius.tolist()
+    assert found.printed.label[7] == "logits of deviation 1, direction 2"
+    assert found.part == ""
+
+
+def test_long_and_zero_embeddings_are_scaled() -> None:
+    rng = np.random.default_rng(0)
+    data = replace(free_dataset(V=3, N=3, L=3, seed=0), embedding=np.array([[3e200, 4e200], [1e200, 0], [0, 2e200]]))
+    scaled = derivatives._manageable(data, rng).embeddings
+    np.testing.assert_allclose(scaled, [[0.6, 0.8], [0.2, 0], [0, 0.4]], rtol=1e-15)
+    zero = derivatives._manageable(replace(data, embedding=np.zeros((3, 2))), rng).embeddings
+    assert not zero.any()
+
+
+def test_how_much_of_a_large_problem_is_looked_at() -> None:
+    rng = np.random.default_rng(0)
+    for number, entries, taken in (
+        (100, 1, 100),
+        (101, 1, 100),
+        (50, 1_000_000, 20),
+        (20, 1_000_000, 20),
+        (9, 10**9, 1),
+    ):
+        found, said = random_part.some(number, "tokens", entries, rng)
+        assert len(set(found.tolist())) == len(found) == taken
+        assert found.tolist() == sorted(found.tolist())
+        assert bool(said) == (taken < number)
+    assert random_part.in_part(3, 3, "samples") == ""
+    assert random_part.in_part(2, 3, "samples") == "2 of 3 samples, a random part, stand for all."

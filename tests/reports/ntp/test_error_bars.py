@@ -1,0 +1,163 @@
+"""Error bars of what claims measure: against ball arithmetic, and term by term against formulas written out here."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from marginaudit.margins.ntp import solve_kq
+from marginaudit.orders.ntp import CASES, Dataset, Sample, dataset_from_document, free_dataset
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error, moved_attention, score_error, state_error
+from marginaudit.reports.ntp.quantities import asymptotic_from, stage2_log_loss, stage2_log_other_weight
+from marginaudit.reports.ntp.step_size import long_step
+from marginaudit.training.ntp.certified.enclosure import enclose
+
+EPS = float(np.finfo(float).eps)
+
+LONE = dataset_from_document(
+    {
+        "samples": [{"tokens": ["o", "o", "a", "a", "b"], "next": "a"}],
+        "next_token": {"o": "a", "a": "b", "b": "o"},
+    }
+)
+UNEVEN = free_dataset(V=6, N=20, L=5, seed=0, max_count=1000)
+
+BENIGN = [
+    (CASES["example-1"](), Config(steps1=900, steps2=200)),
+    (LONE, Config(steps1=900, steps2=200)),
+    (UNEVEN, Config(steps1=900, steps2=200)),
+    (UNEVEN, Config(steps1=1, steps2=100, lr1=1e-6)),
+]
+EXTREME = [
+    (LONE, Config(steps1=10**6, steps2=60, lr1=5.0)),
+    (LONE, Config(steps1=10**6, steps2=60, lr1=50.0, lr2=1.0)),
+    (LONE, Config(steps1=3, steps2=40, lr1=4.9, lr2=3.0)),
+    (UNEVEN, Config(steps1=7, steps2=5, lr1=1.4e12)),
+    (UNEVEN, Config(steps1=900, steps2=40, lr2=50.0)),
+]
+
+
+def off_and_bars(data: Dataset, config: Config) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """By how much each recorded logarithm is off from t = 1 on, and its error bar."""
+    on = Run(data, config)
+    assert config.steps2 is not None
+    true = enclose(
+        data, solve_kq(data), steps1=config.steps1, steps=config.steps2, lr1=config.lr1, lr2=config.lr2
+    ).columns
+    loss, weight, stage = stage2_log_loss(on, 1), stage2_log_other_weight(on, 1), on.training.stage2
+    return {
+        "log_loss": (np.abs(loss.value - true["log_loss"][0][1:]), loss.radius),
+        "log_other_weight": (np.abs(weight.value - true["log_other_weight"][0][1:]), weight.radius),
+        "log_excess": (np.abs(stage.log_excess - true["log_excess"][0])[1:], log_excess_error(on)[1:]),
+    }
+
+
+@pytest.mark.parametrize("case", range(len(BENIGN)))
+def test_logarithms_are_off_by_less_than_their_bars_and_not_far_less(case: int) -> None:
+    for column, (off, bars) in off_and_bars(*BENIGN[case]).items():
+        assert (off <= bars).all(), column
+        assert (off / bars).max() > 1e-4, column
+        assert bars.max() < 1e-8, column
+
+
+@pytest.mark.parametrize("case", range(len(EXTREME)))
+def test_long_steps_and_large_margins_hide_no_error(case: int) -> None:
+    """There float64 loses its digits: the trajectory's own error, and A times it, are in the bars."""
+    for column, (off, bars) in off_and_bars(*EXTREME[case]).items():
+        assert (off <= bars).all(), column
+
+
+def wide(on: Run, error: float) -> Run:
+    """The run with a stated error of stage 2's direction at each step."""
+    stage = on.training.stage2
+    other = Run(on.dataset, on.config)
+    other.__dict__["trained"] = replace(
+        on.training, stage2=replace(stage, distance_error=np.where(stage.step > 0, error, np.nan))
+    )
+    return other
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-6, 0.3, 2.0, np.nan])
+def test_each_term_of_the_bars(error: float) -> None:
+    on = wide(Run(UNEVEN, Config(steps1=200, steps2=60, lr2=0.3)), error)
+    stage, A, L = on.training.stage2, on.training.margin, UNEVEN.L_max
+    scores = score_error(on)
+    loss, weight, excess = stage2_log_loss(on, 0), stage2_log_other_weight(on, 0), log_excess_error(on)
+    assert scores[0] == 0
+    for k in (1, 2, 30, 60):
+        size = stage.along[k] * np.abs(stage.reference).max() + np.abs(stage.rest[k]).max()
+        of_W = error * stage.norm[k] if error < 2 else math.inf
+        e = 2 * of_W + EPS * (16 * size + 64)
+        assert scores[k] == pytest.approx(e, rel=1e-12, abs=0)
+        assert weight.radius[k] == pytest.approx(
+            e + 64 * EPS * max(1, abs(stage.log_other_weight[k])), rel=1e-12, abs=0
+        )
+        w = math.exp(min(0.0, stage.log_other_weight[k] + e))
+        moved = min(e / 2, 2 * w * min(e, 1.0)) + (16 + L) * EPS
+        rounding = 64 * EPS * max(1, abs(stage.log_loss[k]))
+        of_loss = A * moved + on.training.margin_error + rounding if error < 2 else math.inf
+        assert loss.radius[k] == pytest.approx(of_loss, rel=1e-12, abs=0)
+        own = on.training.margin_error * (2 + 2 * w + 1 / A)
+        rounding = 64 * EPS * max(1, abs(stage.log_excess[k]))
+        assert excess[k] == pytest.approx((e + 16 * EPS) * (1 + 2 * A * w) + own + rounding, rel=1e-12, abs=0)
+
+
+def test_moved_attention_bounds_what_softmax_does() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        scores = rng.standard_normal(5) * rng.choice([0.1, 3.0, 20.0])
+        error = 10 ** rng.uniform(-6, 1)
+        shifted = scores + rng.uniform(-error / 2, error / 2, 5)
+        phi, moved = (np.exp(s - s.max()) / np.exp(s - s.max()).sum() for s in (scores, shifted))
+        other = np.log(max(phi[1:].sum(), 1e-300))
+        change = np.abs((moved - moved[0]) - (phi - phi[0])).max()
+        assert change <= moved_attention(np.array([error]), np.array([other]))[0]
+
+
+def test_unknown_states_have_infinite_errors_and_the_start_none() -> None:
+    stage = Run(LONE, Config(steps1=900, steps2=3)).training.stage2
+    found = state_error(replace(stage, distance_error=np.array([np.nan, 1e-3, 2.0, np.nan])))
+    assert found.tolist() == [0.0, 1e-3 * stage.norm[1], math.inf, math.inf]
+
+
+def test_the_error_of_a_margin_of_stage_1() -> None:
+    data = replace(LONE, embedding=np.diag([1.0, 2.0, 3.0]))
+    on = Run(data, Config(steps1=5, steps2=1))
+    stage = on.training.stage1
+    by_hand = math.sqrt(2) * 3 * state_error(stage) + 64 * EPS * stage.norm
+    np.testing.assert_allclose(margin_error(on, stage), by_hand, rtol=1e-12)
+
+
+@pytest.mark.parametrize("lr1", [0.1, 5.0, 1e17])
+def test_stage_1_is_as_far_from_its_closed_form_as_it_says(lr1: float) -> None:
+    on = Run(CASES["example-1"](), Config(steps1=200, steps2=1, lr1=lr1))
+    stage = on.stage1_steps
+    assert stage.step.tolist() == list(range(201))
+    np.testing.assert_allclose(stage.norm, stage.step * lr1, rtol=1e-14)
+    assert (stage.distance[1:] <= stage.distance_error[1:]).all()
+    assert (stage.distance_error[1:] < 1e-12).all()
+    bent = replace(on.training.stage1, distance=on.training.stage1.distance + 0.01, norm=1.1 * on.training.stage1.norm)
+    on.__dict__["trained"] = replace(on.training, stage1=bent)
+    np.testing.assert_allclose(on.stage1_steps.distance_error[1:], 0.11, rtol=1e-9)
+
+
+def test_the_asymptotic_regime_counts_what_delays_it() -> None:
+    on = Run(UNEVEN, Config(steps1=900, steps2=5, lr2=0.01))
+    margin = 30 + math.log(UNEVEN.L_max) + math.log(sum(UNEVEN.counts) / min(UNEVEN.counts))
+    margin += math.log(1 + on.training.margin)
+    assert asymptotic_from(on) == pytest.approx(margin * on.norm_kq / 0.01, rel=1e-12, abs=0)
+    long = Run(UNEVEN, Config(steps1=900, steps2=5, lr2=1e6))
+    assert asymptotic_from(long) == pytest.approx(10 * on.norm_kq**2, rel=1e-12, abs=0)
+
+
+def test_the_longest_step_that_the_rate_is_proved_for() -> None:
+    """||W*_kq||^2 = 1: two queries, one pair each."""
+    samples = (Sample(("b", "a"), "a"), Sample(("a", "b"), "b"))
+    data = Dataset("two", ("a", "b"), samples, (1, 1), next_token={"a": "b", "b": "a"})
+    assert solve_kq(data).exact().norm_squared_exact == 1
+    assert long_step(Run(data, Config(lr2=0.25))) is None
+    reason = long_step(Run(data, Config(lr2=math.nextafter(0.25, 1))))
+    assert reason is not None
+    assert "longer than 1 / (4 ||W*_kq||) = 0.25" in reason
