@@ -31,7 +31,6 @@ class Implication:
     """
 
     sources: tuple[str, ...]
-    target: str = ""
     condition: str = ""
     proof: str
     unmet: Callable[[Any], str | None] = lambda _: None

@@ -8,8 +8,8 @@ from marginaudit.margins.ntp import MaxMargin
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.ntp.config import FARTHEST, PAPER_STEPS, Config
 from marginaudit.training.ntp import Progress, Training, train
-from marginaudit.training.ntp.algorithm1 import STAGE1_STEPS
 from marginaudit.training.ntp.far.horizon import SWITCH
+from marginaudit.training.ntp.stage1 import STAGE1_STEPS
 
 if TYPE_CHECKING:
     from marginaudit.training.ntp.certified.enclosure import Enclosure

@@ -18,7 +18,6 @@ from marginaudit.reports.run import BaseRun
 from marginaudit.training.ntp import Progress, Stage1, Training
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_fast_forward
 from marginaudit.training.ntp.far.stage1_law import stage1_law
-from marginaudit.training.ntp.stage1 import STAGE1_STEPS
 from marginaudit.training.ntp.step_sizes import step_sizes
 
 if TYPE_CHECKING:

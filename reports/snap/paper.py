@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from marginaudit.orders.snap import CLASSES
 from marginaudit.reports.paper import Paper, Picture
+from marginaudit.reports.snap.claims import CLAIMS
 from marginaudit.reports.snap.figure6 import NUM_LAST
 from marginaudit.reports.snap.figures import FIGURES, ILLUSTRATIONS, ON_TEXT
 from marginaudit.reports.snap.figures.grid import of_a_run
 from marginaudit.reports.snap.hunting.space import SPACE
-from marginaudit.reports.snap.ledger import CLAIMS
 from marginaudit.reports.snap.run import SHOWN_STEPS, ClassConfig, ClassRun
 from marginaudit.reports.snap.sweeps import SWEEPS
 from marginaudit.reports.snap.tables import classified, facts, records

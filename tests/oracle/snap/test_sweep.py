@@ -11,7 +11,7 @@ from typing import Any
 import flint
 import pytest
 
-from marginaudit.reports.snap.ledger import CLAIMS
+from marginaudit.reports.snap.claims import CLAIMS
 from tests.oracle.snap import sweep
 from tests.oracle.snap.assumptions import assumptions
 from tests.oracle.snap.audited import Audited, audited

@@ -9,9 +9,8 @@ import pytest
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports import Verdict
 from marginaudit.reports.snap import decoder
-from marginaudit.reports.snap.claims import lemma12_y
+from marginaudit.reports.snap.claims import CLAIMS, lemma12_y
 from marginaudit.reports.snap.decoder import sequence
-from marginaudit.reports.snap.ledger import CLAIMS
 from marginaudit.reports.snap.run import ClassRun
 from tests.reports.snap.twins import on
 

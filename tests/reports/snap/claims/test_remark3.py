@@ -5,8 +5,7 @@ import pytest
 
 from marginaudit.orders.snap import CASES
 from marginaudit.reports import Verdict
-from marginaudit.reports.snap.claims import remark3
-from marginaudit.reports.snap.ledger import CLAIMS
+from marginaudit.reports.snap.claims import CLAIMS, remark3
 from marginaudit.reports.snap.run import ClassRun
 from tests.reports.snap.twins import on, parts
 from tests.training.snap.growth import precise_logit
