@@ -1,0 +1,65 @@
+"""Lemma 10: chances against sums, and where the chain of eq. 58 begins."""
+
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, comb, log, sqrt
+
+import pytest
+
+from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.reports.snap.binomial import frequencies
+from marginaudit.reports.snap.claims import lemma10
+from marginaudit.reports.snap.claims.lemma10 import LEMMA10, LEMMA10_REDERIVED, counts
+from marginaudit.reports.verdict import Verdict
+from tests.reports.snap.twins import on, parts
+
+
+def test_the_chain_of_eq_58_fails_at_one_step_and_its_end_with_a_rare_class() -> None:
+    assert sqrt(log(2 / 0.99) / 2) + 1 > sqrt(log(2 / 0.99))
+    rare = replace(CASES["snap-single"](), weights=(1.0, 99.0))
+    outer = parts(LEMMA10)["The chance of more than the second bound"].judge(on(rare))
+    assert outer.verdict is Verdict.VIOLATED
+    # N = 1, delta = .9: N_n is 0 with probability .99, ceil(P) = 1, and 1 > sqrt(ln(2/.9))
+    assert sqrt(log(2 / 0.9)) < 1
+    found = counts(on(rare))
+    entry = found.label.index("delta = 0.9, P(n) = 0.01, N = 1")
+    assert found.misses[1][0][entry] == pytest.approx(0.99, rel=1e-8, abs=0)
+    assert LEMMA10_REDERIVED.judge(on(rare)).verdict is Verdict.HOLDS
+
+
+def test_where_the_chain_begins() -> None:
+    for x, holds in ((11.656, False), (11.658, True)):
+        assert (sqrt(x / 2) + 1 <= sqrt(x)) is holds
+        assert (x >= lemma10.ENOUGH) is holds
+
+
+def test_counts_are_centered_on_exact_ceilings() -> None:
+    """P(n) = 1/49 in float64 times 49 is below 1; 3 weights of 1e16 to 1."""
+    data = SequenceClasses.from_weights("49", 100, [(f"n{i}", "q", {"a": 1, f"d{i}": 1}) for i in range(49)])
+    assert frequencies(data) == [Fraction(1, 49)]
+    found = counts(on(data))
+    for name, value, radius in zip(found.label, *found.misses[0], strict=True):
+        n = int(name.rsplit(" = ", 1)[1])
+        if not name.startswith("delta = 0.99") or n > 120:
+            continue
+        room = sqrt(n / 2 * log(2 / 0.99)) + 1
+        terms = [
+            comb(n, k) * Fraction(1, 49) ** k * Fraction(48, 49) ** (n - k)
+            for k in range(n + 1)
+            if abs(k - ceil(Fraction(n, 49))) > room
+        ]
+        assert abs(value - float(sum(terms))) <= radius + 1e-15
+    uneven = replace(CASES["snap-symmetric"](), weights=(1.0, 2.0, 3.0))
+    assert frequencies(uneven) == [Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)]
+
+
+def test_a_class_that_nearly_all_steps_draw_has_its_chances_to_their_digits() -> None:
+    """1 - P(n) is 1e-12 and 1e-100, of which P(n) in float64 keeps four digits, and none."""
+    for rare in (1e-12, 1e-100):
+        uneven = on(replace(CASES["snap-single"](), weights=(1.0, rare)))
+        found = lemma10.counts(uneven)
+        [at] = [i for i, label in enumerate(found.label) if label == "delta = 0.99, P(n) = 1, N = 4"]
+        value, radius = (column[at] for column in found.misses[0])
+        missed = 4 * rare**3  # |N_n - 4| > 2.19: three draws of the other class
+        assert abs(value - missed) <= radius + 4 * rare * missed
+        assert radius <= 1e-8 * missed

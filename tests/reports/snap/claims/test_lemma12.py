@@ -1,0 +1,103 @@
+"""Lemma 12: chances of theta beyond its bounds against draws and sums over all counts."""
+
+from dataclasses import replace
+from math import comb, log, sqrt
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.reports.snap.binomial import LEVELS
+from marginaudit.reports.snap.claims.lemma10 import LEMMA10_REDERIVED
+from marginaudit.reports.snap.claims.lemma11 import LEMMA11
+from marginaudit.reports.snap.claims.lemma12 import (
+    LEMMA12,
+    LEMMA12_ANY_STEP,
+    LEMMA12_REDERIVED,
+    beyond_continuous,
+    beyond_printed,
+    beyond_rederived,
+)
+from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.limit import continuous, h_star
+from tests.reports.snap.twins import on, parts, run
+
+
+@pytest.mark.parametrize("steps", [True, False])
+def test_theta_is_beyond_its_bound_as_often_as_sgd_is(steps: bool) -> None:
+    """20,000 draws of counts, Clopper and Pearson at 1e-6; the chance of some class is between one's and K times it."""
+    K, N = 3, 90
+    drawn = np.random.default_rng(5).multinomial(N, np.full(K, 1 / K), size=20_000)
+    k = np.arange(N + 1)
+    h = (h_star(k, 5000, 0.5).level if steps else continuous(k, 5000, 0.5)).h.value
+    theta = np.abs(h[drawn] / h[30] - 1).max(axis=1)
+    found = (beyond_printed if steps else beyond_continuous)(run("snap-symmetric")).missed
+    assert found.label[0] == "delta = 0.99, N = 90"
+    for entry, delta in enumerate(LEVELS):
+        bound = K / sqrt(N) * sqrt(log(K / delta))
+        ends = binomtest(int((theta > bound).sum()), 20_000).proportion_ci(1 - 1e-6, method="exact")
+        i = entry * (len(found) // len(LEVELS))
+        assert found.label[i].startswith(f"delta = {delta:g},")
+        assert found.value[i] - found.radius[i] <= ends.high
+        assert found.value[i] + found.radius[i] >= ends.low
+
+
+def test_the_rederived_bound_is_never_broken_more_often_than_it_says() -> None:
+    """And per count by its proof: |theta| <= (|k - N-bar| + L)/N-bar, L as stated, M = 4 and large steps included."""
+    for M, eta in ((2, 0.5), (4, 3.0), (5000, 0.5)):
+        k = np.arange(1, 400)
+        star, h = h_star(k, M, eta).level, continuous([100.0], M, eta).h.value[0]
+        L = np.exp(eta) / 2 * np.log((M - 1 + np.exp(star.logit.value)) / M)
+        assert (np.abs(star.h.value / h - 1) <= (np.abs(k - 100) + L) / 100 + 1e-12).all()
+    found = beyond_rederived(run("snap-single"))
+    assert (found.missed.upper <= found.delta).all()
+    assert found.missed.value.max() > 1e-3
+
+
+def test_eq_66_is_off_by_per_cents_and_by_nothing_to_speak_of_for_tiny_steps() -> None:
+    found = parts(LEMMA12_ANY_STEP)["Eq. 66 against SGD"].judge(run("snap-medium"))
+    assert found.measured is not None
+    assert found.bound is not None
+    assert 0.01 < found.measured / found.bound - 1 < 0.03
+    assert LEMMA12_ANY_STEP.judge(on(CASES["snap-single"](), lr_y=1e-20)).verdict is Verdict.HOLDS
+
+
+def test_classes_have_to_be_uniform() -> None:
+    uneven = on(replace(CASES["snap-symmetric"](), weights=(1.0, 2.0, 1.0)))
+    for claim in (LEMMA11, LEMMA12, LEMMA12_ANY_STEP, LEMMA12_REDERIVED):
+        found = claim.judge(uneven)
+        assert found.verdict is Verdict.NOT_APPLICABLE
+        assert found.witness is not None
+        assert "frequencies" in found.witness
+    assert LEMMA10_REDERIVED.judge(uneven).verdict is Verdict.HOLDS
+
+
+def test_what_is_not_judged() -> None:
+    only = on(SequenceClasses.from_weights("one", None, [("n", "n", {"n": 1})]))
+    small = on(SequenceClasses.from_weights("three", 3, [("n", "q", {"n": 1, "q": 1}), ("q", "q", {"n": 1})]))
+    assert LEMMA12.judge(on(CASES["snap-single"](), lr_y=1.0)).verdict is Verdict.NOT_APPLICABLE
+    for claim in (LEMMA11, LEMMA12_ANY_STEP, LEMMA12_REDERIVED):
+        assert claim.judge(only).verdict is Verdict.NOT_APPLICABLE
+        assert claim.judge(on(CASES["snap-single"](), lr_y=1e3)).verdict is Verdict.INCONCLUSIVE
+    assert LEMMA11.judge(small).verdict is Verdict.NOT_APPLICABLE
+    late = LEMMA11.judge(on(CASES["snap-single"](), lr_y=1e-100))
+    assert late.verdict is Verdict.INCONCLUSIVE
+    assert "beyond which no chance is computed here" in late.detail
+
+
+@pytest.mark.parametrize("eta", [0.5, 1.0])
+def test_the_chance_beyond_the_rederived_bound_is_a_sum_over_all_counts(eta: float) -> None:
+    """One class's chance lies in the bar, and so does twice it, at the first N: 40, of 2 classes."""
+    found = beyond_rederived(on(CASES["snap-single"](), lr_y=eta)).missed
+    k = np.arange(41)
+    star, mean = h_star(k, 5000, eta).level, continuous([20.0], 5000, eta)
+    theta = np.abs(star.h.value / mean.h.value[0] - 1)
+    L = np.exp(eta) / 2 * np.log((4999 + np.exp(star.logit.value[40])) / 5000)
+    for delta in LEVELS:
+        beyond = theta > (sqrt(20 * log(4 / delta)) + 1 + L) / 20
+        chance = sum(comb(40, int(j)) for j in k[beyond]) / 2**40
+        entry = found.label.index(f"delta = {delta:g}, N = 40")
+        assert found.value[entry] - found.radius[entry] <= chance * (1 + 1e-8)
+        assert found.value[entry] + found.radius[entry] >= 2 * chance * (1 - 1e-8)
+        assert found.value[entry] + found.radius[entry] <= 2.5 * chance

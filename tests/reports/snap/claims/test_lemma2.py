@@ -1,0 +1,53 @@
+"""Lemma 2: identities by brute force, and attention by drawing."""
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.reports.snap.claims.lemma2 import LEMMA2, likeness
+from marginaudit.reports.snap.sequences import identities
+from marginaudit.reports.verdict import Verdict
+from tests.reports.snap.twins import on, run
+
+
+@pytest.mark.parametrize("attention", [True, False])
+def test_identities_are_exact_and_compare_whole_matrices(attention: bool) -> None:
+    found, stated = identities(run("snap-medium"), attention=attention)
+    assert len(found) == len(stated) == len(found.label) > 100
+    assert found.value.tolist() == stated.value.tolist()
+    off = [
+        i for i, name in enumerate(found.label) if " and " in name and len(set(name.split(", ")[1].split(" and "))) == 2
+    ]
+    assert off
+    assert not any(found.value[off])
+    sums = [i for i, name in enumerate(found.label) if name.endswith(", sum")]
+    assert len(sums) == (4 if attention else 0)
+    assert any(value < 0 for value in found.value) is not attention
+
+
+def test_attention_is_followed_for_six_decades_and_more() -> None:
+    found = likeness(run("snap-single"))
+    assert found.step is not None
+    assert found.step[:8].tolist() == [10**k for k in range(1, 9)]
+    assert (len(found), found.step[-1]) == (16, 10**9)
+    assert found.clock == "T - 1"
+    away = (1 - found.value)[[*range(8), -1]]
+    assert ((away[:-1] / away[1:] > 2.5) & (away[:-1] / away[1:] < 4)).all()
+    assert (found.radius < 0.3 * (1 - found.value)).all()
+    assert (found.radius > 0).all()
+
+
+def test_the_quantile_of_attention_is_that_of_a_plain_simulation() -> None:
+    """One class of two tokens; z as in the claim would be drawn, so that only the size is compared."""
+    data = SequenceClasses.from_weights("one", 9, [("n", "q", {"a": 1, "b": 1})])
+    found = likeness(on(data))
+    # |b_a - c_a| <= e^|z|/4 |q - 1/2| 4; with q's standard deviation 1/(2 sqrt(T-1))
+    assert found.step is not None
+    assert (1 - found.value[3:] < 2 / np.sqrt(found.step[3:])).all()
+    assert (1 - found.value[3:] > 0.02 / np.sqrt(found.step[3:])).all()
+
+
+def test_few_seeds_say_nothing() -> None:
+    found = LEMMA2.judge(on(CASES["snap-single"](), seeds=3))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert (likeness(on(CASES["snap-single"](), seeds=3)).radius > 0.1).all()

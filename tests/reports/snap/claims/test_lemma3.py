@@ -1,0 +1,66 @@
+"""Lemma 3: steps of W under the modified gradient."""
+
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+
+from marginaudit.orders.snap import SequenceClasses
+from marginaudit.reports.snap.claims import lemma3
+from marginaudit.reports.snap.claims.lemma3 import LEMMA3, moves
+from marginaudit.reports.verdict import Evidence, Verdict
+from tests.reports.snap.twins import NAMES, on, run
+from tests.training.snap import dense
+
+sgd: Any = dense.sgd
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_a_step_on_whole_matrices_moves_w_as_eq_8_says(case: str) -> None:
+    """By the plain dense SGD of the training tests, whose E' is of another making."""
+    F = run(case).dataset.overlap.F
+    M = max(len(F), F.shape[1]) + 2
+    F = np.vstack([F, np.zeros((M - len(F), F.shape[1]))])
+    Y = sgd(F, [0, 1, 0], M, 0.5, True)
+    moved = F.T @ (Y[3] - Y[2])
+    w = F.T @ Y[2]
+    alpha = np.exp(w[0]) / np.exp(w[0]).sum()
+    np.testing.assert_allclose(moved[0], 0.5 * (np.eye(M)[0] - alpha), atol=1e-13)
+    np.testing.assert_allclose(moved[1:], 0, atol=1e-13)
+
+
+def test_the_other_sign_of_e_prime_is_violated_where_classes_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With F (I + E') for F (I - E'), as the source's list of notation would have it."""
+
+    def other(F: flint.arb_mat) -> flint.arb_mat:
+        return 2 * F - F * (F.transpose() * F).inv()
+
+    monkeypatch.setattr(lemma3, "dual", other)
+    assert LEMMA3.judge(on(run("snap-single").dataset)).verdict is Verdict.VIOLATED
+    alone = on(SequenceClasses.from_weights("apart", 9, [("m", "q", {"a": 1}), ("n", "q", {"b": 1})]))
+    assert LEMMA3.judge(alone).verdict is Verdict.HOLDS
+
+
+def test_the_modification_is_the_length_of_f_e_prime() -> None:
+    overlap = run("snap-medium").overlap
+    longest = np.linalg.norm(overlap.F @ overlap.E_prime.value, axis=0).max()
+    assert moves(run("snap-medium")).modification == pytest.approx(longest, rel=1e-9, abs=0)
+
+
+def test_dependent_classes_have_no_e_prime() -> None:
+    same = on(SequenceClasses.from_weights("same", 9, [("m", "q", {"a": 1}), ("n", "q", {"a": 1})]))
+    found = LEMMA3.judge(same)
+    assert found.verdict is Verdict.NOT_APPLICABLE
+    assert "linearly dependent" in found.detail
+
+
+def test_of_many_classes_a_part_stands_for_all() -> None:
+    classes = [(f"n{i}", "q", {f"d{i}": 2, "c": 1}) for i in range(20)]
+    found = LEMMA3.judge(on(SequenceClasses.from_weights("many", 500, classes)))
+    assert (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.CERTIFIED)
+    assert "12 of 20 classes" in found.detail
+
+
+def test_one_token_is_enough() -> None:
+    assert LEMMA3.judge(on(SequenceClasses.from_weights("one", None, [("n", "n", {"n": 1})]))).verdict is Verdict.HOLDS

@@ -1,0 +1,52 @@
+"""Binomial tails and quantiles against sums in many digits."""
+
+from itertools import pairwise
+from math import sqrt
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from marginaudit.reports.snap.binomial import Interval, counted, outside, quantile
+
+
+@pytest.mark.parametrize(("N", "p"), [(50, 0.3), (10**4, 1 / 3), (10**6, 0.01)])
+def test_tails_are_sums_of_many_digits(N: int, p: float) -> None:
+    with mp.workdps(40):
+        for z in (-4, -1, 0, 2, 5):
+            k = round(N * p + z * sqrt(N * p * (1 - p)))
+            interval = Interval.around(np.array([k + 2.5]), np.array([3.0]))  # k - .5 to k + 5.5
+            value, radius = outside(np.array([N]), np.array([p]), interval)
+            q = mp.mpf(p)
+            inside = mp.fsum(mp.binomial(N, j) * q**j * (1 - q) ** (N - j) for j in range(k, k + 6) if 0 <= j <= N)
+            assert abs(mp.mpf(float(value[0])) - (1 - inside)) <= float(radius[0])
+            assert radius[0] < 1e-8
+
+
+def test_ends_of_the_interval_are_inside_and_unknown_ones_widen_the_bar() -> None:
+    N, p = np.array([4]), np.array([0.5])
+    value, radius = outside(N, p, Interval((np.array([0.9]), np.array([3.1])), (np.array([0.9]), np.array([3.1]))))
+    assert value[0] == pytest.approx(2 / 16, rel=1e-8, abs=0)
+    value, radius = outside(N, p, Interval.around(np.array([2.0]), np.array([1.0])))
+    assert value[0] - radius[0] <= 2 / 16 * (1 + 1e-8)
+    assert value[0] + radius[0] >= 10 / 16 * (1 - 1e-8)
+    for low, high, chance in ((-3.0, 9.0, 0.0), (-3.0, -1.0, 1.0), (5.0, 9.0, 1.0), (-np.inf, np.inf, 0.0)):
+        ends = (np.array([low]), np.array([high]))
+        assert outside(N, p, Interval(ends, ends))[0][0] == pytest.approx(chance, rel=1e-8, abs=0)
+
+
+def test_the_quantile_is_that_of_the_law() -> None:
+    """Of |N_n - 10|/10, N_n ~ Bin(20, 1/2): P(|N_n - 10| > 4) = .041 and > 3 is .115."""
+    N, p = np.array([20]), np.array([0.5])
+    value, radius = quantile(N, p, 0.1, lambda d: Interval.around(np.array([10.0]), 10 * d))
+    assert abs(value[0] - 0.4) <= radius[0] < 1e-7
+    value, radius = quantile(N, p, 0.12, lambda d: Interval.around(np.array([10.0]), 10 * d))
+    assert abs(value[0] - 0.3) <= radius[0] < 1e-7
+
+
+def test_the_numbers_that_are_counted() -> None:
+    found = counted(10**6).tolist()
+    assert found[:30] == list(range(1, 31))
+    assert found[-1] == 10**6
+    assert max(b / a for a, b in pairwise(found[30:])) < 1.3
+    assert counted(10).tolist() == list(range(1, 11))
