@@ -62,18 +62,10 @@ def against(run: ClassRun, part: int, predicted: float) -> Series:
     )
 
 
-def tend_to(z: Callable[[int], int], xi: Callable[[int], int]) -> Parts:
-    """The constants of z-dot and of xi, from K."""
-    return Parts(
-        {
-            name: Limit(
-                measure=lambda run, part=part, stated=stated: against(run, part, stated(run.K)),
-                predicted=lambda run: 1.0,
-                regime=lambda run: 1.0,
-            )
-            for part, (name, stated) in enumerate({"z-dot": z, "xi": xi}.items())
-        },
-        note=beside_eq_10,
+def tends_to(part: int, stated: Callable[[int], int]) -> Limit:
+    """One of `weaker` tends to its stated constant, from K."""
+    return Limit(
+        measure=lambda run: against(run, part, stated(run.K)), predicted=lambda run: 1.0, regime=lambda run: 1.0
     )
 
 
@@ -123,7 +115,7 @@ EQ13 = Claim(
             sources=("snap.eq13.rederived",), condition="K - 1 is not K", proof=PROOF, verdict=Verdict.VIOLATED
         ),
     ),
-    judgement=tend_to(lambda K: -K, lambda K: K),
+    judgement=Parts({"z-dot": tends_to(0, lambda K: -K), "xi": tends_to(1, lambda K: K)}, note=beside_eq_10),
     absent=no_weaker,
     instead=(
         r"$\dot z=-K(K-1)\rho_0^{-4}\eta_Z\gamma e^{4z}$ and $\xi_n=(K-1)\rho_0^{-4}\gamma e^{4z}$: a class meets "
@@ -145,7 +137,9 @@ EQ13_REDERIVED = replace(
     proof_uses=(),
     standing=proved(PROOF, "snap.theorem1.form.rederived", hunted=4),
     implications=(),
-    judgement=tend_to(lambda K: -K * (K - 1), lambda K: K - 1),
+    judgement=Parts(
+        {"z-dot": tends_to(0, lambda K: -K * (K - 1)), "xi": tends_to(1, lambda K: K - 1)}, note=beside_eq_10
+    ),
     instead="",
 )
 

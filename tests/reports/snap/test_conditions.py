@@ -10,7 +10,7 @@ import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
+from marginaudit.reports.judgements import Equal, HiddenConstant
 from marginaudit.reports.snap import (
     ball_arithmetic,
     binomial,
@@ -32,14 +32,10 @@ from marginaudit.reports.snap.claims import (
     lemma7,
     lemma11,
     lemma12,
-    lemma13,
     lemma14,
-    lemma16,
     lemma18,
     remark1,
     remark2,
-    theorem1,
-    theorem1_a,
     theorem5,
 )
 from marginaudit.reports.snap.conditions import no_growth, no_recorded_growth
@@ -48,14 +44,10 @@ from marginaudit.reports.snap.tables import records
 from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.training.snap.limit import (
     Approximation,
-    class_counts,
     continuous,
     fluctuation,
     h_star,
-    mended_beta,
-    printed_beta,
 )
-from marginaudit.training.snap.limit import backpropagated as gradient_of
 from tests.reports.snap.twins import on, parts, run
 
 
@@ -255,72 +247,6 @@ def test_order_statistics_are_those_of_the_binomial_law() -> None:
         assert binom.sf(above - 1, seeds, 0.1) <= 5e-7 < binom.sf(above - 2, seeds, 0.1)
 
 
-def test_gradients_of_a_few_seeds_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    def size(**settings: Any) -> int:
-        found = theorem1.compared(on(CASES["snap-symmetric"](), steps=10**18, **settings))
-        assert len(found.step) == len(found.counts)
-        assert (found.counts.sum(axis=1) == found.step).all()
-        return len(found.step)
-
-    assert (size(), size(seeds=1), size(seeds=2)) == (24, 24, 24)
-    for entries, number in ((9 * 6, 6), (9 * 6 - 1, 3), (1, 3)):
-        monkeypatch.setattr(theorem1, "ENTRIES", entries)
-        assert size() == number
-
-
-def test_the_farthest_coefficient_is_shown() -> None:
-    at = run("snap-symmetric")
-    found, apart = theorem1.farthest(at), theorem1.coefficients(at)
-    printed = theorem1.formulas(printed_beta)(at)
-    assert found is not None
-    entry = int(np.abs(apart.value - printed.value).argmax())
-    assert (found["coefficient"], found["value"]) == (apart.label[entry], apart.value[entry])
-    assert found["printed"] == printed.value[entry]
-    assert found["mended"] == theorem1.formulas(mended_beta)(at).value[entry]
-    counts = theorem1.compared(at).counts[entry // 9]
-    assert found["counts"] == dict(zip(at.dataset.next_tokens, counts.tolist(), strict=True))
-    assert apart.label[entry].endswith(f"t = {counts.sum()}")
-
-
-def test_the_least_xi_is_over_all_classes_in_parts_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = run("snap-symmetric")
-    counts = class_counts([90, 400], at.dataset.frequencies, 20, 5).reshape(-1, 3)
-    xi = gradient_of(at.overlap, fluctuation(counts, 5000, 0.5)).xi
-    least, whose = theorem1_a.least_xi(at, counts)
-    assert least.value.tolist() == xi.value.min(axis=1).tolist()
-    assert whose.tolist() == np.argmin(xi.value, axis=1).tolist()
-    assert set(whose.tolist()) == {0, 1, 2}
-    assert least.error.tolist() == xi.error[np.arange(len(counts)), whose].tolist()
-    monkeypatch.setattr(theorem1_a, "AT_ONCE", 9 * 7)
-    assert theorem1_a.least_xi(at, counts)[0].value.tolist() == least.value.tolist()
-
-
-def test_how_many_seeds_and_counts_xi_is_computed_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = run("snap-symmetric")
-    assert theorem1_a._seeds(on(at.dataset, seeds=5000)) == 2000
-    assert theorem1_a._seeds(on(at.dataset, seeds=5)) == 5
-    two = single(steps=10**18)
-    few = theorem1_a.few_steps(two)
-    assert few[:2].tolist() == [[1, 0], [0, 1]]
-    assert (len(few), few[-1].sum(), len(np.unique(few, axis=0))) == (2925, 75, 2925)
-    assert len(theorem1_a.few_steps(single(steps=3))) == 2 + 3 + 4
-    alone = theorem1_a.one_class_alone(two)
-    assert len(alone) == 2 * 20 == 2 * len(np.unique(alone.sum(axis=1)))
-    assert (alone.sum(axis=1).min(), alone.max()) == (1, 10**18)
-    assert theorem1_a.one_class_alone(single(at=(4, 9))).tolist() == [[4, 0], [0, 4], [9, 0], [0, 9]]
-    monkeypatch.setattr(theorem1_a, "COUNT_VECTORS", 14)
-    assert len(theorem1_a.few_steps(two)) == 2 + 3 + 4 + 5
-    monkeypatch.setattr(theorem1_a, "COUNT_VECTORS", 13)
-    assert len(theorem1_a.few_steps(two)) == 2 + 3 + 4
-    monkeypatch.setattr(theorem1_a, "COUNT_VECTORS", 1)
-    assert len(theorem1_a.few_steps(two)) == 2
-    monkeypatch.setattr(theorem1_a, "COUNT_VECTORS", 3000)
-    for entries, seeds, few_vectors in ((2 * 9 * 7, 7, 696), (2 * 9 * 7 - 1, 6, 696), (1, 1, 3)):
-        monkeypatch.setattr(theorem1_a, "AT_ONCE", entries)
-        assert theorem1_a._seeds(at) == seeds
-        assert len(theorem1_a.few_steps(at)) <= max(3, 50 * entries // 9) < 10 * few_vectors
-
-
 def test_how_many_seeds_and_records_chances_are_drawn_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def sizes() -> list[tuple[int, ...]]:
         found = quantiles.drawn(on(CASES["snap-symmetric"](), steps=10**18, seeds=50), fluctuation)
@@ -485,17 +411,6 @@ def test_rows_of_large_and_of_small_runs() -> None:
     }
     assert len(remark1.flow(run("snap-symmetric")).found) == 2 * 3 * len(remark1.FLOW)
     assert len(remark1.flow(of_size(5000, K=20)).found) == 2 * 3 * len(remark1.FLOW)
-
-
-def test_where_the_diagonal_of_e_prime_is_to_be_negative() -> None:
-    classes = [("m", "q", {"a": 1.0, "b": 1.0}), ("n", "q", {"b": 1.0, "c": 1.0}), ("k", "q", {"d": 1.0})]
-    at = on(SequenceClasses.from_weights("two and one", 5000, classes))
-    bound = lemma16.LEMMA16.judgement
-    assert isinstance(bound, Bounded)
-    assert bound.upper is not None
-    assert np.asarray(bound.upper(at, np.zeros(3))).tolist() == [-5e-324, -5e-324, 0.0]
-    assert (lemma13.entries(at).radius > 0).tolist() == [True, False, False]
-    assert lemma13.entries(at).value.tolist() == pytest.approx([0.5, 0, 0], rel=1e-15, abs=0)
 
 
 # What is said besides

@@ -142,3 +142,14 @@ def test_overlaps_whose_squares_underflow_keep_their_error_bars(rare: float) -> 
     assert LEDGER["lemma14"].judge(ClassRun(tiny)).verdict in {HOLDS, Verdict.INCONCLUSIVE}
     assert (solved(ClassRun(tiny)).radius > 0).all()
     assert (spectral(ClassRun(tiny)).radius > 0).all()
+
+
+def test_where_the_diagonal_of_e_prime_is_to_be_negative() -> None:
+    classes = [("m", "q", {"a": 1.0, "b": 1.0}), ("n", "q", {"b": 1.0, "c": 1.0}), ("k", "q", {"d": 1.0})]
+    at = ClassRun(SequenceClasses.from_weights("two and one", 5000, classes))
+    bound = lemma16.LEMMA16.judgement
+    assert isinstance(bound, Bounded)
+    assert bound.upper is not None
+    assert np.asarray(bound.upper(at, np.zeros(3))).tolist() == [-5e-324, -5e-324, 0.0]
+    assert (lemma13.entries(at).radius > 0).tolist() == [True, False, False]
+    assert lemma13.entries(at).value.tolist() == pytest.approx([0.5, 0, 0], rel=1e-15, abs=0)

@@ -1,7 +1,8 @@
-"""Theorem 1: the gradient of the whole matrix, the sign in eq. 88, xi at t >> K^2 and at any t; planted twins."""
+"""Theorem 1: the gradient of the whole matrix, the sign in eq. 88, and which gradients are compared."""
 
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -11,7 +12,6 @@ from marginaudit.orders.snap import CASES, SequenceClasses, broken, single_commo
 from marginaudit.reports.snap.ball_sgd import gradients
 from marginaudit.reports.snap.claims import eq87_eq89, theorem1, theorem1_a
 from marginaudit.reports.snap.claims.theorem1 import FORM
-from marginaudit.reports.snap.claims.theorem1_a import A_ANY_T, A, compositions
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import (
@@ -130,41 +130,6 @@ def test_printed_and_mended_beta_by_hand() -> None:
     assert abs(witness["printed"] / witness["value"] - 1) > 1e-3
 
 
-def test_xi_is_negative_after_one_step_on_a_path() -> None:
-    """Class 3 drawn once: xi_1 < 0, by SGD on the whole matrix."""
-    weak = path()
-    F = weak.overlap.F
-    M = 60
-    Y = sgd(F, [2], M, 0.5, modified=True)[-1]
-    weights = np.linalg.pinv(padded(F, M)) @ gradient(Y, F, 0)
-    assert -weights[1] * weak.overlap.E[0, 1] < -1e-5
-    found = A_ANY_T.judge(run("path"))
-    assert found.first_violation == 1
-    assert A.judge(run("path")).verdict is HOLDS
-
-
-def test_the_chance_of_an_exception_is_the_one_that_is_proved() -> None:
-    for name, K in (("snap-single", 2), ("snap-symmetric", 3)):
-        on = ClassRun(CASES[name](), ClassConfig(seeds=3, at=(100,), steps=100))
-        assert theorem1_a.exception(on) == pytest.approx(K * (np.exp(-6.4 * K) + np.exp(-25 * K)), rel=1e-12, abs=0)
-        assert f"proved to be at most {theorem1_a.exception(on):.2g} where 10 K^2" in A.judge(on).detail
-
-
-def test_a_run_without_steps() -> None:
-    found = A_ANY_T.judge(ClassRun(CASES["snap-single"](), ClassConfig(steps=0)))
-    assert (found.verdict, "no step t >= 1 is recorded" in found.detail) == (Verdict.INCONCLUSIVE, True)
-
-
-def test_all_counts_are_tried() -> None:
-    for total, parts, number in ((0, 3, 1), (1, 1, 1), (5, 3, 21), (4, 4, 35)):
-        found = list(compositions(total, parts))
-        assert len(set(found)) == len(found) == number
-        assert all(sum(counts) == total and len(counts) == parts for counts in found)
-    few = theorem1_a.few_steps(run("path"))
-    assert set(map(tuple, np.eye(4, dtype=int).tolist())) <= set(map(tuple, few.tolist()))
-    assert 2000 < len(few) <= theorem1_a.COUNT_VECTORS
-
-
 RHO, IN_TURN = 0.05, [0, 1] * 32
 PAIR = np.array([[RHO**0.5, RHO**0.5], [(1 - RHO) ** 0.5, 0], [0, (1 - RHO) ** 0.5]])
 
@@ -202,3 +167,30 @@ def test_what_is_left_beside_e_prime_is_of_the_order_of_1_in_M() -> None:
     assert late[:, 0] == pytest.approx(np.full(2, E_prime[0, 1] / at.M), rel=1e-2, abs=0)
     own = 1 - E_prime[[1, 0], [1, 0]]
     assert late[:, 1] == pytest.approx(own / at.M, rel=1e-2, abs=0)
+
+
+def test_gradients_of_a_few_seeds_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    def size(**settings: Any) -> int:
+        found = theorem1.compared(ClassRun(CASES["snap-symmetric"](), ClassConfig(**settings)))
+        assert len(found.step) == len(found.counts)
+        assert (found.counts.sum(axis=1) == found.step).all()
+        return len(found.step)
+
+    assert (size(), size(seeds=1), size(seeds=2)) == (24, 24, 24)
+    for entries, number in ((9 * 6, 6), (9 * 6 - 1, 3), (1, 3)):
+        monkeypatch.setattr(theorem1, "ENTRIES", entries)
+        assert size() == number
+
+
+def test_the_farthest_coefficient_is_shown() -> None:
+    at = run("snap-symmetric")
+    found, apart = theorem1.farthest(at), theorem1.coefficients(at)
+    printed = theorem1.formulas(printed_beta)(at)
+    assert found is not None
+    entry = int(np.abs(apart.value - printed.value).argmax())
+    assert (found["coefficient"], found["value"]) == (apart.label[entry], apart.value[entry])
+    assert found["printed"] == printed.value[entry]
+    assert found["mended"] == theorem1.formulas(mended_beta)(at).value[entry]
+    counts = theorem1.compared(at).counts[entry // 9]
+    assert found["counts"] == dict(zip(at.dataset.next_tokens, counts.tolist(), strict=True))
+    assert apart.label[entry].endswith(f"t = {counts.sum()}")

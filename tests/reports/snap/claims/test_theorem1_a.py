@@ -1,0 +1,96 @@
+"""Theorem 1 (a): xi at t >> K^2 and at any t, and how many draws it is computed for."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.snap import CASES
+from marginaudit.reports.snap.claims import theorem1_a
+from marginaudit.reports.snap.claims.theorem1_a import A_ANY_T, A, compositions
+from marginaudit.reports.snap.run import ClassConfig, ClassRun
+from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.limit import backpropagated as gradient_of
+from marginaudit.training.snap.limit import class_counts, fluctuation
+from tests.reports.snap.claims.test_theorem1 import path
+from tests.reports.snap.claims.test_theorem1 import run as verdict_run
+from tests.reports.snap.twins import on, run
+from tests.training.snap.dense import gradient, padded, sgd
+
+
+def single(**settings: Any) -> ClassRun:
+    return on(CASES["snap-single"](), **settings)
+
+
+def test_xi_is_negative_after_one_step_on_a_path() -> None:
+    """Class 3 drawn once: xi_1 < 0, by SGD on the whole matrix."""
+    weak = path()
+    F = weak.overlap.F
+    M = 60
+    Y = sgd(F, [2], M, 0.5, modified=True)[-1]
+    weights = np.linalg.pinv(padded(F, M)) @ gradient(Y, F, 0)
+    assert -weights[1] * weak.overlap.E[0, 1] < -1e-5
+    found = A_ANY_T.judge(verdict_run("path"))
+    assert found.first_violation == 1
+    assert A.judge(verdict_run("path")).verdict is Verdict.HOLDS
+
+
+def test_the_chance_of_an_exception_is_the_one_that_is_proved() -> None:
+    for name, K in (("snap-single", 2), ("snap-symmetric", 3)):
+        on = ClassRun(CASES[name](), ClassConfig(seeds=3, at=(100,), steps=100))
+        assert theorem1_a.exception(on) == pytest.approx(K * (np.exp(-6.4 * K) + np.exp(-25 * K)), rel=1e-12, abs=0)
+        assert f"proved to be at most {theorem1_a.exception(on):.2g} where 10 K^2" in A.judge(on).detail
+
+
+def test_a_run_without_steps() -> None:
+    found = A_ANY_T.judge(ClassRun(CASES["snap-single"](), ClassConfig(steps=0)))
+    assert (found.verdict, "no step t >= 1 is recorded" in found.detail) == (Verdict.INCONCLUSIVE, True)
+
+
+def test_all_counts_are_tried() -> None:
+    for total, parts, number in ((0, 3, 1), (1, 1, 1), (5, 3, 21), (4, 4, 35)):
+        found = list(compositions(total, parts))
+        assert len(set(found)) == len(found) == number
+        assert all(sum(counts) == total and len(counts) == parts for counts in found)
+    few = theorem1_a.few_steps(verdict_run("path"))
+    assert set(map(tuple, np.eye(4, dtype=int).tolist())) <= set(map(tuple, few.tolist()))
+    assert 2000 < len(few) <= theorem1_a.COUNT_VECTORS
+
+
+def test_the_least_xi_is_over_all_classes_in_parts_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = run("snap-symmetric")
+    counts = class_counts([90, 400], at.dataset.frequencies, 20, 5).reshape(-1, 3)
+    xi = gradient_of(at.overlap, fluctuation(counts, 5000, 0.5)).xi
+    least, whose = theorem1_a.least_xi(at, counts)
+    assert least.value.tolist() == xi.value.min(axis=1).tolist()
+    assert whose.tolist() == np.argmin(xi.value, axis=1).tolist()
+    assert set(whose.tolist()) == {0, 1, 2}
+    assert least.error.tolist() == xi.error[np.arange(len(counts)), whose].tolist()
+    monkeypatch.setattr(theorem1_a, "AT_ONCE", 9 * 7)
+    assert theorem1_a.least_xi(at, counts)[0].value.tolist() == least.value.tolist()
+
+
+def test_how_many_seeds_and_counts_xi_is_computed_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    at = run("snap-symmetric")
+    assert theorem1_a._seeds(on(at.dataset, seeds=5000)) == 2000
+    assert theorem1_a._seeds(on(at.dataset, seeds=5)) == 5
+    two = single(steps=10**18)
+    few = theorem1_a.few_steps(two)
+    assert few[:2].tolist() == [[1, 0], [0, 1]]
+    assert (len(few), few[-1].sum(), len(np.unique(few, axis=0))) == (2925, 75, 2925)
+    assert len(theorem1_a.few_steps(single(steps=3))) == 2 + 3 + 4
+    alone = theorem1_a.one_class_alone(two)
+    assert len(alone) == 2 * 20 == 2 * len(np.unique(alone.sum(axis=1)))
+    assert (alone.sum(axis=1).min(), alone.max()) == (1, 10**18)
+    assert theorem1_a.one_class_alone(single(at=(4, 9))).tolist() == [[4, 0], [0, 4], [9, 0], [0, 9]]
+    monkeypatch.setattr(theorem1_a, "COUNT_VECTORS", 14)
+    assert len(theorem1_a.few_steps(two)) == 2 + 3 + 4 + 5
+    monkeypatch.setattr(theorem1_a, "COUNT_VECTORS", 13)
+    assert len(theorem1_a.few_steps(two)) == 2 + 3 + 4
+    monkeypatch.setattr(theorem1_a, "COUNT_VECTORS", 1)
+    assert len(theorem1_a.few_steps(two)) == 2
+    monkeypatch.setattr(theorem1_a, "COUNT_VECTORS", 3000)
+    for entries, seeds, few_vectors in ((2 * 9 * 7, 7, 696), (2 * 9 * 7 - 1, 6, 696), (1, 1, 3)):
+        monkeypatch.setattr(theorem1_a, "AT_ONCE", entries)
+        assert theorem1_a._seeds(at) == seeds
+        assert len(theorem1_a.few_steps(at)) <= max(3, 50 * entries // 9) < 10 * few_vectors
