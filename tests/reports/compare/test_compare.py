@@ -116,9 +116,10 @@ def test_failing_on_what_is_worse(command: Command, tmp_path: Path) -> None:
 
 def test_two_audits_of_one_dataset(command: Command, tmp_path: Path) -> None:
     """What this program writes is what it reads; other steps are named, and change numbers."""
+    claims = ("--claim", "ntp.theorem3.order*")
     first, longer = tmp_path / "first", tmp_path / "longer"
     for folder, more in ((first, []), (longer, ["--steps2", "60"])):
-        assert command("audit", "example-1", "--claim", "ntp.theorem1.*", *SHORT, *more, "--out", folder).status == 0
+        assert command("audit", "example-1", *claims, *SHORT, *more, "--out", folder).status == 0
     same = command.json("compare", first, first / "report.json")
     assert (same["changes"], same["settings"]) == ([], [])
     assert same["counts"]["same"] == 3
