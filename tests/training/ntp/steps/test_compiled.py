@@ -352,7 +352,7 @@ def stored(array: NDArray[np.float64], at: int, value: float) -> None:
     array[at] = value
 
 
-IN_PYTHON = {
+IN_PYTHON: dict[Any, dict[str, Any]] = {
     class_fluxes: {
         "load": lambda array, at, _: array[at],
         "store": stored,
