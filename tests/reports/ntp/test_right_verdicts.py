@@ -44,7 +44,7 @@ def judged(claim: str, data: Dataset, **settings: Any) -> Finding:
 def test_a_cycle_of_long_steps_refutes_the_rate_without_its_condition(claim: str) -> None:
     found = judged(f"{claim}.any-step", CYCLING, lr2=5.0, steps2=2000)
     assert (found.verdict, found.evidence) == (Verdict.VIOLATED, Evidence.CERTIFIED)
-    assert "eta <= 1 / (4 ||W*_kq||), without which steps may end in a cycle: not met" in found.detail
+    assert "eta <= 1/(4 ||W*_kq||), without which steps may end in a cycle: not met" in found.detail
     with_it = judged(claim, CYCLING, lr2=5.0, steps2=2000)
     assert with_it.verdict is Verdict.NOT_APPLICABLE
     assert "eta = 5 is longer" in with_it.detail
