@@ -62,7 +62,7 @@ def ranks(seeds: int, delta: float, doubt: float = DOUBT) -> tuple[int, int]:
     Each is wrong with a probability of at most ``doubt``.
 
     The probability of a value from the quantile on is at least delta, so that x seeds or fewer have one with a
-    probability of at most P(Binomial(n, delta) <= x); that of a value above it is at most delta. Where so many seeds
+    probability of at most P(Binomial(n, delta) <= x); that of a value above it is at most delta. Where the seeds
     show no bound, the rank is n or -1.
 
     >>> ranks(2000, 0.01)

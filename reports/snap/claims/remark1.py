@@ -29,7 +29,7 @@ MOST_STEPS = 60_000
 """SGD steps of all rounds together."""
 
 MOST_CLASSES = 12
-"""Of more classes with equal overlaps, Remark 1 is judged on so many."""
+"""Classes with equal overlaps on which Remark 1 is judged, at most."""
 
 FLOW = (1e-6, 1e-3, 0.1, 1.0, 5.0, 15.0, 40.0)
 """M tau at which the flow of eq. 7 is compared with its closed form."""
