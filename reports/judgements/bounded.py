@@ -124,7 +124,7 @@ class Bounded:
                 f"The statement speaks from {start}; the run "
                 + (f"has {start.size} = {start.there:.10g} and " if start.size else "")
                 + f"ends at t = {last}. "
-                + ("There it follows from what is proved (docs/proofs.md), by formula. " if proved else "")
+                + ("There it follows from what is proved, by formula. " if proved else "")
                 + f"Without the threshold: {outside}. {without.detail}"
             ),
         )
@@ -349,7 +349,7 @@ def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
     where = "" if measured.step is None else f", the first at {measured.clock} = {measured.at(int(np.argmax(entries)))}"
     return (
         f" At {int(entries.sum())} of {counted(len(measured), 'entry', 'entries')}{where}, error bars hide it; there "
-        "it follows from what is proved (docs/proofs.md), by formula."
+        "it follows from what is proved, by formula."
     )
 
 

@@ -1,0 +1,24 @@
+"""The lists of the papers' claims."""
+
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+import pytest
+
+from marginaudit.reports import LEDGER
+from marginaudit.reports.ntp import claims as ntp
+from marginaudit.reports.ntp import sharper
+from marginaudit.reports.snap import claims as snap
+
+
+@pytest.mark.parametrize("folder", [ntp, sharper, snap], ids=lambda folder: folder.__name__)
+def test_every_file_of_a_folder_is_in_its_papers_list(folder: ModuleType) -> None:
+    ids = [
+        claim.id
+        for found in iter_modules(folder.__path__)
+        for claim in import_module(f"{folder.__name__}.{found.name}").CLAIMS
+    ]
+    assert ids
+    assert set(ids) <= set(LEDGER)
+    assert len(set(ids)) == len(ids)
