@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, cast, get_args
 
 from annotated_types import MaxLen
@@ -148,6 +149,10 @@ def _refused(kind: Any, error: "ErrorDetails", where: str) -> InputError:
         got, expected = "an unknown key", f"one of {', '.join(get_type_hints(kind))}"
     elif error["type"] == "missing":
         got, place = f"no key {place[-1]!r}", place[:-1]
+    elif isinstance(value, RepeatedKey):
+        expected = "each key once"
+    elif error["type"].endswith("_than_equal") and not isfinite(value):
+        expected = "a finite number"
     elif isinstance(value, list):
         got = f"an array of {counted(len(value), 'entry', 'entries')}"
     elif isinstance(value, dict) or value is None:
