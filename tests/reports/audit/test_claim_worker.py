@@ -66,6 +66,12 @@ def short() -> Run:
     return Run(CASES["example-1"](), Config(steps1=5, steps2=5))
 
 
+@pytest.fixture(autouse=True)
+def forking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever threads other tests have left here."""
+    monkeypatch.setattr(auditing, "forkable", lambda **_: True)
+
+
 CHANGES = """
 def fingerprint(run):
     found = [run.training.stage2.norm.sum(), run.kq.norm_squared, run.trained.B.sum(), len(run.dataset.index)]
