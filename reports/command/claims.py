@@ -22,17 +22,21 @@ SHOWN = ("statement", "standing", "source", "assumptions")
 
 
 @click.command()
-@click.argument("claim", metavar="[CLAIM|PATTERN]", required=False)
+@click.argument("claim", metavar="[CLAIM]", required=False)
 @CLAIMS
 @JSON
 def claims(claim: str | None, claims_file: Path | None, as_json: bool) -> int:
-    """List the claims of the ledger, those that a pattern such as 'ntp.theorem2.*' matches, or show one.
+    """List the claims of the ledger, or show one.
 
+    A pattern such as 'ntp.theorem2.*' lists those whose ids match.
     Each with its id, statement, source, assumptions, and whether it is proved, refuted or open for every dataset.
     """
     known = ledger(claims_file)
     one = claim is not None and not is_pattern(claim)
-    wanted = [one_claim(claim, known)] if one else matching([] if claim is None else [claim], known, "claim")
+    if claim is None:
+        wanted = list(known.values())
+    else:
+        wanted = [one_claim(claim, known)] if one else matching([claim], known, "claim")
     entries = [_entry(found) for found in wanted]
     if as_json:
         print_json(entries[0] if one else entries)
