@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from marginaudit.reports import Claim, Series
-from marginaudit.reports.judgements import Limit
+from marginaudit import Claim, Limit, Series
 from marginaudit.reports.ntp import Run, quantities
 
 

@@ -1,9 +1,9 @@
 """A kind of dataset: how a document of it is told from others, read and written, and what can be assumed of it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from marginaudit.orders.assumption import Assumption, Witness, judged
 from marginaudit.orders.errors import InputError
@@ -24,6 +24,9 @@ class Data(Protocol):
 
 D = TypeVar("D", bound=Data)
 
+Rows: TypeAlias = Sequence[Mapping[Any, Any]]
+"""Of a table, by column."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kind(Generic[D]):
@@ -37,6 +40,7 @@ class Kind(Generic[D]):
     accepts : from a parsed JSON document to whether it is one of this kind, good or bad
     from_document : from the document, ``where`` and ``default_name`` to the dataset; raises `InputError`
     to_document : from a dataset to the document that gives it
+    tables : by the columns of a table in Python, from its rows and where it is to the document that they give
     from_text : from the text of a ``.txt`` file, where it is and its name to the dataset; None without such a form
     cases : built-in datasets, by name
     assumptions : predicates, by name, each from a dataset to the witness that breaks it, or None
@@ -49,6 +53,7 @@ class Kind(Generic[D]):
     accepts: Callable[[Any], bool]
     from_document: Callable[[Any, str, str], D]
     to_document: Callable[[D], dict[str, Any]]
+    tables: Mapping[tuple[str, ...], Callable[[Rows, str], dict[str, Any]]] = field(default_factory=dict)
     from_text: Callable[[str, str, str], D] | None = None
     cases: Mapping[str, Callable[[], D]]
     assumptions: Mapping[str, Callable[[D], Witness]]
@@ -90,12 +95,41 @@ def read(
     where, name = shown_path(path), printable(path.stem)
     text = utf_8_text(content, where)
     if path.suffix.lower() == ".json":
-        document = parsed_json(text, where)
-        kind = next((kind for kind in (*kinds, *others) if kind.accepts(document)), kinds[0])
-        if kind not in kinds:
-            raise InputError(where, got=kind.name, expected=f"a dataset of {' or '.join(one.name for one in kinds)}")
-        return kind, kind.from_document(document, where, name)
+        return from_document(parsed_json(text, where), where, name, kinds, others)
     for kind in kinds:
         if kind.from_text is not None:
             return kind, kind.from_text(text, where, name)
     raise InputError(where, got="a text file", expected="a .json dataset")
+
+
+def from_document(
+    document: Any, where: str, name: str, kinds: Sequence[Kind[Any]], others: Sequence[Kind[Any]] = ()
+) -> tuple[Kind[Any], Any]:
+    """The kind and the dataset of a parsed JSON document, as `read` finds them; ``name`` is for one without.
+
+    Raises
+    ------
+    InputError
+        One line: ``where``, the JSON pointer, what was got, what is expected.
+    """
+    kind = next((kind for kind in (*kinds, *others) if kind.accepts(document)), kinds[0])
+    if kind not in kinds:
+        raise InputError(where, got=kind.name, expected=f"a dataset of {' or '.join(one.name for one in kinds)}")
+    return kind, kind.from_document(document, where, name)
+
+
+def from_rows(columns: Collection[Any], rows: Rows, where: str, name: str, kinds: Sequence[Kind[Any]]) -> Any:
+    """The dataset that a table gives; its columns tell the kind, in any order.
+
+    Raises
+    ------
+    InputError
+        No kind has a table of these columns, or the rows are no dataset.
+    """
+    tables = [(known, kind, document_of) for kind in kinds for known, document_of in kind.tables.items()]
+    for known, kind, document_of in tables:
+        if sorted(known) == sorted(map(str, columns)):
+            return kind.from_document(document_of(rows, where), where, name)
+    got = ", ".join(printable(str(column)) for column in columns)
+    expected = " or ".join(f"({', '.join(known)})" for known, _, _ in tables)
+    raise InputError(f"{where}: columns", got=f"({got})", expected=expected)

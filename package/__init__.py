@@ -6,12 +6,45 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from marginaudit.reports.audit.in_python import dataset
+    from marginaudit.reports.claim import Claim
+    from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
     from marginaudit.reports.page.frames import to_latex
+    from marginaudit.reports.paper import Paper
     from marginaudit.reports.python import Report, audit
+    from marginaudit.reports.series import Series
 
     __version__: str
 
-__all__ = ["Report", "__version__", "audit", "to_latex"]
+__all__ = [
+    "Bounded",
+    "Claim",
+    "Equal",
+    "HiddenConstant",
+    "Limit",
+    "Paper",
+    "Report",
+    "Series",
+    "__version__",
+    "audit",
+    "dataset",
+    "to_latex",
+]
+
+_HOME = {
+    "Bounded": "judgements",
+    "Claim": "claim",
+    "Equal": "judgements",
+    "HiddenConstant": "judgements",
+    "Limit": "judgements",
+    "Paper": "paper",
+    "Report": "python",
+    "Series": "series",
+    "audit": "python",
+    "dataset": "audit.in_python",
+    "to_latex": "page.frames",
+}
+"""The module of each public name, within `marginaudit.reports`."""
 
 
 def __getattr__(name: str) -> Any:
@@ -20,11 +53,10 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("marginaudit")
-    if name in __all__:
-        from marginaudit.reports import python
-        from marginaudit.reports.page import frames
+    if name in _HOME:
+        from importlib import import_module
 
-        return getattr(frames if name == "to_latex" else python, name)
+        return getattr(import_module(f"marginaudit.reports.{_HOME[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

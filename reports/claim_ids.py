@@ -27,10 +27,15 @@ def matching_ids(pattern: str, known: Collection[str], where: str, of: str = "")
     found = [name for name in known if fnmatchcase(name, pattern)]
     found = found or [name for name in known if name.startswith(f"{pattern}.")]
     if not found:
-        got = "no claim whose id matches" if set(pattern) & set("*?[") else "no claim of that id"
+        got = "no claim whose id matches" if is_pattern(pattern) else "no claim of that id"
         got = f"{got} among those of {of}" if of else got
         raise InputError(f"{where} {shown(pattern)}", got=got, expected=known_ids(pattern, known, of))
     return found
+
+
+def is_pattern(text: str) -> bool:
+    """Whether it is for several ids, with ``*``, ``?`` or ``[``."""
+    return bool(set(text) & set("*?["))
 
 
 def known_ids(name: str, known: Collection[str], of: str = "") -> str:

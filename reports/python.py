@@ -1,8 +1,9 @@
 """The audit from Python."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from difflib import get_close_matches
+from math import nan
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,13 +11,18 @@ from typing import TYPE_CHECKING, Any
 from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, distinct_names
-from marginaudit.reports.audit.ledger import all_papers, paper_of
+from marginaudit.reports.audit.in_python import is_frame, is_sentences, source_of
+from marginaudit.reports.audit.ledger import all_papers
 from marginaudit.reports.audit.made import date
-from marginaudit.reports.audit.sources import Source, cases_of, load, made_in_python, once_each, papers_of, some_judged
+from marginaudit.reports.audit.sources import cases_of, once_each, papers_of, some_judged
 from marginaudit.reports.audit.user_claims import all_claims, check_formulas
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.claim_ids import matching_ids
-from marginaudit.reports.page.exports import FORMATS
+from marginaudit.reports.compare.changes import compare
+from marginaudit.reports.compare.reading import side_of
+from marginaudit.reports.compare.sweep import read_side
+from marginaudit.reports.compare.worse import Change
+from marginaudit.reports.page.exports import FORMATS, tables_of
 from marginaudit.reports.page.write import COLUMNS, write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import curve_title, measured_figure
@@ -86,6 +92,42 @@ class Report(Audit):
         rows = [row.as_document() for row in self.rows]
         return DataFrame([[row[column] for column in COLUMNS] for row in rows], columns=list(COLUMNS))
 
+    def table(self, name: str) -> "DataFrame":
+        """A table of all datasets, such as ``"direction"``, with the rows and columns of the CSV file of that name.
+
+        Raises
+        ------
+        KeyError
+            The papers of the report have no such table.
+        """
+        from pandas import DataFrame
+
+        found = {table.name: (table, of) for table, of in tables_of(self.papers, self.as_document())}
+        if name not in found:
+            raise KeyError(f"table {shown(name)}: expected one of {', '.join(found) or 'none'}")
+        table, of = found[name]
+        records = [{"dataset": dataset, **record} for dataset, data in of for record in table.records(data)]
+        frame = DataFrame(records, columns=list(table.columns))
+        return frame.where(frame.notna(), nan).infer_objects()
+
+    def compare(self, other: "Audit | str | PathLike[str]") -> "DataFrame":
+        """What is worse, gone, added or better here than in another report, as ``marginaudit compare OTHER THIS`` says.
+
+        Parameters
+        ----------
+        other : a report, or the path of one: its folder or report.json
+
+        Raises
+        ------
+        InputError
+            The path is of no report.
+        """
+        from pandas import DataFrame
+
+        old = side_of(other.as_document(), "other") if isinstance(other, Audit) else read_side(Path(other))
+        found = compare(old, side_of(self.as_document(), "this report")).changes
+        return DataFrame([vars(change) for change in found], columns=[field.name for field in fields(Change)])
+
     def save(self, folder: str | PathLike[str], exports: str | Sequence[str] = ()) -> Path:
         """Write the report into a folder, as ``marginaudit audit --out`` does, and return the path of its page.
 
@@ -118,8 +160,9 @@ def audit(
 
     Parameters
     ----------
-    data : a dataset, the path of a file, the name of a built-in case, or an iterable of these
-        None for the built-in cases of the papers that the claims are about.
+    data : a dataset, whatever `dataset` reads, or an iterable of these
+        A list of lists of tokens is one dataset, a list of texts are paths and names. None for the built-in cases of
+        the papers that the claims are about.
     claims : ids, patterns such as ``"ntp.theorem2.*"``, and `Claim` objects of your own
         None for all that are built in or installed.
     config : settings by name such as ``{"steps2": 2000}``, or a paper's config such as `marginaudit.reports.ntp.Config`
@@ -145,7 +188,8 @@ def audit(
         found = cases_of([paper for paper in papers if any(map(paper.judges, chosen))], lambda _: None)
     else:
         several = isinstance(data, Iterable) and not isinstance(data, str | bytes | PathLike | Mapping)
-        found = [_source(one, papers) for one in once_each(data if several else [data])]
+        several = several and not is_frame(data) and not is_sentences(data)
+        found = [source_of(one, papers) for one in once_each(data if several else [data])]
         if not found:
             raise InputError("data", got="no dataset", expected="one or more, or None for the built-in cases")
     sources = distinct_names(found, lambda _: None)
@@ -171,12 +215,6 @@ def audit(
 
 def _quiet(_dataset: str, _what: str) -> Any:
     return lambda _steps: None
-
-
-def _source(data: Any, papers: Sequence[Paper]) -> Source:
-    if isinstance(data, str | PathLike):
-        return load(str(data), papers)
-    return made_in_python(data, paper_of(data, papers))
 
 
 def _claims(wanted: str | Claim | Iterable[str | Claim] | None, papers: Sequence[Paper]) -> list[Claim]:

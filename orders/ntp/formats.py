@@ -128,6 +128,27 @@ def dataset_to_document(dataset: Dataset) -> dict[str, Any]:
     return document
 
 
+def sentences_of_rows(rows: Sequence[Mapping[str, Any]], _where: str) -> dict[str, Any]:
+    """The document of a table with the column ``sentence``.
+
+    >>> sentences_of_rows([{"sentence": "S V O"}, {"sentence": ("V", "O")}], "here")
+    {'sentences': [['S', 'V', 'O'], ['V', 'O']]}
+    """
+    return {"sentences": [_words(row["sentence"]) for row in rows]}
+
+
+def samples_of_rows(rows: Sequence[Mapping[str, Any]], _where: str) -> dict[str, Any]:
+    """The document of a table with the columns ``tokens``, ``next`` and perhaps ``count``."""
+    return {"samples": [{**row, "tokens": _words(row["tokens"])} for row in rows]}
+
+
+def _words(value: Any) -> Any:
+    """A list of tokens, from a text too, or an array; what is none stays as it is, for the reader to refuse."""
+    if isinstance(value, str):
+        return value.split()
+    return list(value) if isinstance(value, tuple | np.ndarray) else value
+
+
 def _require_vocabulary(vocabulary: Sequence[Token], used: Set[Token], document: _Document, where: str) -> None:
     """Refuse a token that the vocabulary has twice, and one that it has not."""
     first = {token: i for i, token in reversed(list(enumerate(vocabulary)))}

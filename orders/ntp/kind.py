@@ -8,7 +8,13 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTIONS
 from marginaudit.orders.ntp.cases import CASES
 from marginaudit.orders.ntp.dataset import Dataset
 from marginaudit.orders.ntp.description import describe, in_words
-from marginaudit.orders.ntp.formats import dataset_from_document, dataset_from_text, dataset_to_document
+from marginaudit.orders.ntp.formats import (
+    dataset_from_document,
+    dataset_from_text,
+    dataset_to_document,
+    samples_of_rows,
+    sentences_of_rows,
+)
 
 
 def accepts(document: Any) -> bool:
@@ -26,6 +32,11 @@ SENTENCES = Kind(
     accepts=accepts,
     from_document=dataset_from_document,
     to_document=dataset_to_document,
+    tables={
+        ("sentence",): sentences_of_rows,
+        ("tokens", "next"): samples_of_rows,
+        ("tokens", "next", "count"): samples_of_rows,
+    },
     from_text=dataset_from_text,
     cases=CASES,
     assumptions=ASSUMPTIONS,

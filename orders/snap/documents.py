@@ -1,6 +1,7 @@
 """Sequence classes as JSON: read with errors that name the place, and written."""
 
 import math
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Annotated, Any, NotRequired, TypeAlias
 
@@ -84,6 +85,29 @@ def classes_to_document(dataset: SequenceClasses) -> dict[str, Any]:
             for c, weight in zip(dataset.classes, weights, strict=True)
         ],
     }
+
+
+def classes_of_rows(rows: Sequence[Mapping[str, Any]], where: str) -> dict[str, Any]:
+    """The document of a table with a row for each token of a class.
+
+    >>> row = {"next": "n", "query": "q", "token": "a", "probability": 1.0}
+    >>> classes_of_rows([row], "here")
+    {'classes': [{'next': 'n', 'query': 'q', 'probabilities': {'a': 1.0}}]}
+    >>> classes_of_rows([row, row], "here")
+    Traceback (most recent call last):
+    marginaudit.orders.errors.InputError: here: row 1: got 'a' again, expected each token of a class once
+    """
+    found: dict[tuple[Token, Token], dict[str, Any]] = {}
+    for i, row in enumerate(rows):
+        for column in ("next", "query", "token"):
+            if not isinstance(row[column], str):
+                raise InputError(f"{where}: row {i}, column {column}", got=shown(row[column]), expected="a text")
+        following, query, token = row["next"], row["query"], row["token"]
+        one = found.setdefault((following, query), {"next": following, "query": query, "probabilities": {}})
+        if token in one["probabilities"]:
+            raise InputError(f"{where}: row {i}", got=f"{shown(token)} again", expected="each token of a class once")
+        one["probabilities"][token] = row["probability"]
+    return {"classes": list(found.values())}
 
 
 def _probabilities(value: dict[Token, float], where: str) -> dict[Token, float]:

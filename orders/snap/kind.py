@@ -7,7 +7,7 @@ from marginaudit.orders.snap.assumptions import ASSUMPTIONS
 from marginaudit.orders.snap.cases import CASES
 from marginaudit.orders.snap.classes import SequenceClasses
 from marginaudit.orders.snap.description import describe, in_words
-from marginaudit.orders.snap.documents import accepts, classes_from_document, classes_to_document
+from marginaudit.orders.snap.documents import accepts, classes_from_document, classes_of_rows, classes_to_document
 
 CLASSES = Kind(
     name="sequence classes",
@@ -15,6 +15,7 @@ CLASSES = Kind(
     accepts=accepts,
     from_document=classes_from_document,
     to_document=classes_to_document,
+    tables={("next", "query", "token", "probability"): classes_of_rows},
     cases=CASES,
     assumptions=ASSUMPTIONS,
     describe=describe,

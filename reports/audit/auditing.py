@@ -221,8 +221,11 @@ class Audit:
         return {verdict: found.count(verdict) for verdict in Verdict if verdict in found}
 
     def _repr_html_(self) -> str:
-        title, header, rows = self._matrix()
-        return html_table(title, header, rows)
+        header = ("claim", "dataset", "verdict", "measured", "bound", "slack")
+        failed = [row for row in self.rows if row.finding.verdict in (Verdict.VIOLATED, Verdict.BROKEN)]
+        documents = [row.as_document() for row in failed]
+        rows = [[document[name] for name in header] for document in documents]
+        return html_table(self._matrix()[0], header if rows else (), rows)
 
     def __repr__(self) -> str:
         title, header, rows = self._matrix()

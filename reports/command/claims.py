@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, one_claim, papers
+from marginaudit.reports.claim_ids import is_pattern
+from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, matching, one_claim, papers
 from marginaudit.reports.command.console import print_table, print_texts, width
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.grid import NONE
@@ -27,13 +28,19 @@ SHOWN = ("statement", "standing", "source", "assumptions")
 def claims(claim: str | None, claims_file: Path | None, as_json: bool) -> int:
     """List the claims of the ledger, or show one.
 
+    A pattern such as 'ntp.theorem2.*' lists those whose ids match.
     Each with its id, statement, source, assumptions, and whether it is proved, refuted or open for every dataset.
     """
     known = ledger(claims_file)
-    entries = [_entry(one) for one in ([one_claim(claim, known)] if claim is not None else known.values())]
+    one = claim is not None and not is_pattern(claim)
+    if claim is None:
+        wanted = list(known.values())
+    else:
+        wanted = [one_claim(claim, known)] if one else matching([claim], known, "claim")
+    entries = [_entry(found) for found in wanted]
     if as_json:
-        print_json(entries[0] if claim is not None else entries)
-    elif claim is not None:
+        print_json(entries[0] if one else entries)
+    elif one:
         print_texts(entries[0]["id"], {key: _in_words(value) for key, value in entries[0].items()})
     elif width() < LEAST_WIDTH:
         for entry in entries:

@@ -11,8 +11,7 @@ from marginaudit.reports.command.output import check_output, print_json, writing
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.compare.changes import compare as compare_sides
 from marginaudit.reports.compare.page import page
-from marginaudit.reports.compare.reading import Side, read_report
-from marginaudit.reports.compare.sweep import RUNS, read_sweep
+from marginaudit.reports.compare.sweep import read_side
 
 
 @click.command()
@@ -31,7 +30,7 @@ def compare(old: Path, new: Path, out: Path | None, fail_on: str | None, as_json
     if out is not None:
         pages = [page for side in (old, new) for page in side.glob("*.html")]
         check_output(out, "--out", ".html", reads=[old, new, *pages])
-    found = compare_sides(_side(old), _side(new))
+    found = compare_sides(read_side(old), read_side(new))
     if out is not None:
         from marginaudit.reports.page.files import write_whole
 
@@ -48,9 +47,3 @@ def compare(old: Path, new: Path, out: Path | None, fail_on: str | None, as_json
         print_table("Changes", ("", "dataset", "claim", "what"), rows)
     print_line(", ".join(f"{count} {direction}" for direction, count in found.counts.items()))
     return status
-
-
-def _side(path: Path) -> Side:
-    if path.suffix == ".csv" or (path / RUNS).exists():
-        return read_sweep(path)
-    return read_report(path / "report.json" if path.is_dir() else path)

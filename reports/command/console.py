@@ -150,6 +150,13 @@ def print_texts(title: str, texts: Mapping[str, str]) -> None:
     _print()
 
 
+def print_described(names: Mapping[str, str]) -> None:
+    """A name a line, with the first line of what is said of it."""
+    left = max(map(len, names), default=0) + 2
+    for name, text in names.items():
+        print_line(f"{name:{left}}{text.partition(chr(10))[0]}".rstrip())
+
+
 def print_line(text: str) -> None:
     """One line of text on standard output."""
     _print(Text(printable(text)), soft_wrap=True)

@@ -1,5 +1,7 @@
 """`marginaudit figure`."""
 
+from functools import wraps
+from inspect import getdoc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,7 @@ from marginaudit.orders import InputError, shown
 from marginaudit.reports.audit.built_in import STATEMENTS
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import JSON, papers
-from marginaudit.reports.command.console import print_line, print_table, progress_bar
+from marginaudit.reports.command.console import print_described, print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, write_figure
 from marginaudit.reports.page.files import file_stem
@@ -41,7 +43,7 @@ def figure(
     The figure of a sweep comes with the table of its cells, `orders` is that of a DATASET.
     """
     figures = {figure: draw for paper in papers() for figure, draw in paper.figures.items()}
-    figures[STATEMENTS] = lambda: statements_figure(papers())
+    figures[STATEMENTS] = wraps(statements_figure)(lambda: statements_figure(papers()))
     on_text = {figure: draw for paper in papers() for figure, draw in paper.on_text.items()}
     of_dataset = {figure: paper for paper in papers() for figure in paper.of_dataset}
     swept = built_in(papers())
@@ -50,8 +52,10 @@ def figure(
         if as_json:
             print_json({"figures": names})
         else:
-            for known in names:
-                print_line(known)
+            described = {known: getdoc(draw) or "" for known, draw in figures.items()}
+            described |= {known: getdoc(paper.of_dataset[known]) or "" for known, paper in of_dataset.items()}
+            described |= {known: layout.title for known in swept if (layout := find_spec(known, papers()).layout)}
+            print_described({known: described.get(known, "") for known in names})
         return 0
     if name not in names:
         raise InputError(

@@ -9,7 +9,7 @@ from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import cases_of, load, once_each
 from marginaudit.reports.command.arguments import DATASETS, JSON, papers
-from marginaudit.reports.command.console import print_grid, progress_bar
+from marginaudit.reports.command.console import print_described, print_grid, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json, print_text
 from marginaudit.reports.command.streams import tell
@@ -25,9 +25,9 @@ TABLES = {table.name: (paper, table) for paper in PAPERS for table in paper.tabl
 @click.command(
     help="Print the table NAME of every DATASET.\n\n"
     + "\n\n".join(f"{table.name}: {table.heading}." for _, table in TABLES.values())
-    + "\n\nWithout a DATASET all built-in cases."
+    + "\n\nWithout a DATASET all built-in cases; `list` names the tables."
 )
-@click.argument("name", metavar="NAME", type=OneOf(list(TABLES)))
+@click.argument("name", metavar="NAME", type=OneOf(["list", *TABLES]))
 @DATASETS
 @click.option(
     "--format",
@@ -41,6 +41,12 @@ def table(name: str, datasets: tuple[str, ...], form: str | None, as_json: bool,
     """Print a table of datasets."""
     if as_json and form is not None:
         raise InputError(f"--format {form}", got="--json beside it", expected="one of the two")
+    if name == "list":
+        if as_json:
+            print_json({"tables": list(TABLES)})
+        else:
+            print_described({known: f"{table.heading}." for known, (_, table) in TABLES.items()})
+        return 0
     paper, chosen = TABLES[name]
     loaded = [load(dataset, [paper]) for dataset in once_each(datasets)] if datasets else cases_of([paper], tell)
     sources = distinct_names(loaded, tell)

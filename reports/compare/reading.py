@@ -43,7 +43,17 @@ def read_report(file: Path) -> Side:
         It is none; names the file and the place in it.
     """
     where = shown_path(file)
-    document = parsed_json(utf_8_text(file_content(file, REPORT), where), where)
+    return side_of(parsed_json(utf_8_text(file_content(file, REPORT), where), where), where)
+
+
+def side_of(document: Any, where: str) -> Side:
+    """The audit in the document of a report.
+
+    Raises
+    ------
+    InputError
+        It is none; names the place in it.
+    """
     if not isinstance(document, dict) or not isinstance(document.get("verdicts"), list):
         raise InputError(where, got="no list of verdicts", expected=REPORT)
     places = (f"{where}: /verdicts/{i}" for i in range(len(document["verdicts"])))

@@ -9,7 +9,7 @@ from typing import Any
 
 from marginaudit.orders import InputError, file_content, printable, shown_path
 from marginaudit.orders.reading import utf_8_text
-from marginaudit.reports.compare.reading import Side, rows_by_key
+from marginaudit.reports.compare.reading import Side, read_report, rows_by_key
 from marginaudit.reports.compare.row import ReportRow
 from marginaudit.reports.judgements import ALLOWANCE
 
@@ -52,6 +52,19 @@ def read_sweep(path: Path) -> Side:
     settings = {name: printable(table[0][name]) for name in made if name not in varied and table}
     versions = ", ".join(sorted({printable(run["versions"]) for run in table}))
     return Side(where, rows_by_key(_documents(table, varied, where)), {**settings, "versions": versions})
+
+
+def read_side(path: Path) -> Side:
+    """The audit of a report, its folder, a file of kept rows, or the audits of a sweep.
+
+    Raises
+    ------
+    InputError
+        It is none of these; names the file and the place in it.
+    """
+    if path.suffix == ".csv" or (path / RUNS).exists():
+        return read_sweep(path)
+    return read_report(path / "report.json" if path.is_dir() else path)
 
 
 def _documents(table: Sequence[dict[str, str]], varied: Sequence[str], where: str) -> Iterator[tuple[str, Any]]:

@@ -13,13 +13,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pandas import DataFrame, read_csv
+from pandas.testing import assert_frame_equal
 
 import marginaudit
 from marginaudit import reports
 from marginaudit.orders import InputError
-from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document
+from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, dataset_to_document
 from marginaudit.orders.snap import CASES as CLASS_CASES
-from marginaudit.reports import LEDGER, Audit, Claim, Finding, Ledger, Series, Verdict
+from marginaudit.orders.snap import classes_to_document
+from marginaudit.reports import LEDGER, Claim, Finding, Ledger, Series, Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.quantities import attention
 from marginaudit.reports.page.write import COLUMNS
@@ -111,6 +114,94 @@ def test_a_table_of_all(report: Report) -> None:
         assert record["slack"] == row.finding.slack or (np.isnan(record["slack"]) and row.finding.slack is None)
 
 
+CLASSES_OF_ROWS = DataFrame(
+    {"token": ["a", "b", "b"], "probability": [0.5, 0.5, 1], "next": ["n", "n", "m"], "query": ["q", "q", "r"]}
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "document"),
+    [
+        ({"name": "mine", "samples": [{"tokens": ["a"], "next": "b"}]}, {"samples": [{"tokens": ["a"], "next": "b"}]}),
+        (["a b", ["b", "a"], ("a", "b")], {"sentences": [["a", "b"], ["b", "a"], ["a", "b"]]}),
+        (DataFrame({"sentence": ["a b", ["b", "a"]]}), {"sentences": [["a", "b"], ["b", "a"]]}),
+        (
+            DataFrame({"next": ["b", "a"], "count": [2, 1], "tokens": ["a", np.array(["a", "b"])]}),
+            {"samples": [{"tokens": ["a"], "next": "b", "count": 2}, {"tokens": ["a", "b"], "next": "a"}]},
+        ),
+        (DataFrame({"tokens": ["a"], "next": ["b"]}), {"samples": [{"tokens": ["a"], "next": "b"}]}),
+    ],
+    ids=["document", "sentences", "a column of sentences", "samples with counts", "samples"],
+)
+def test_a_dataset_of_what_python_has(data: Any, document: dict[str, Any]) -> None:
+    found, expected = marginaudit.dataset(data, "mine"), dataset_from_document(document | {"name": "mine"})
+    assert dataset_to_document(found) == dataset_to_document(expected)
+
+
+def test_classes_of_a_dataframe_and_of_a_document() -> None:
+    document = classes_to_document(marginaudit.dataset(CLASSES_OF_ROWS, "mine"))
+    assert [(one["next"], one["query"], one["probabilities"]) for one in document["classes"]] == [
+        ("n", "q", {"a": 0.5, "b": 0.5}),
+        ("m", "r", {"b": 1.0}),
+    ]
+    assert classes_to_document(marginaudit.dataset(document)) == document
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (DataFrame({"text": ["a b"]}), "data: columns: got (text), expected (sentence) or (tokens, next) or "),
+        (DataFrame({"sentence": ["a b", None]}), "data: /sentences/1: got "),
+        (CLASSES_OF_ROWS.assign(next=1), "data: row 0, column next: got 1, expected a text"),
+        (CLASSES_OF_ROWS.assign(probability=0.5), "data: /classes/1/probabilities: got probabilities that sum to 0.5"),
+        (DataFrame(columns=["sentence"]), "data: got no sentences and no samples, expected at least one"),
+    ],
+    ids=["columns", "sentence", "text", "probabilities", "empty"],
+)
+def test_a_bad_dataset_is_one_line(data: Any, line: str) -> None:
+    with pytest.raises(InputError, match=rf"^{re.escape(line)}[^\n]*$"):
+        marginaudit.dataset(data)
+
+
+def test_an_audit_of_what_python_has() -> None:
+    """A list of lists of tokens is one dataset; a list of anything else is several."""
+    frame = DataFrame({"sentence": ["S V", "V S"]})
+    document = {"name": "mine", "sentences": [["S", "V"], ["V", "S"]]}
+    for data, names in (
+        ([["S", "V"], ["V", "S"]], ["dataset"]),
+        (frame, ["dataset"]),
+        (document, ["mine"]),
+        ([document, "example-1", [["S", "V"]]], ["mine", "example-1", "dataset"]),
+    ):
+        found = audit(data, claims="ntp.prop2.closed-form", config=QUICK)
+        assert [one.name for one in found.audited] == names
+
+
+def test_a_table_is_that_of_the_file(report: Report, tmp_path: Path) -> None:
+    report.save(tmp_path)
+    for name in ("direction", "proposition2"):
+        kept = read_csv(tmp_path / f"tables/{name}.csv")
+        assert list(kept.columns) == list(report.table(name).columns)
+        numbers = kept.select_dtypes("number").columns.difference(["predicted_optimal", "predicted_non_optimal"])
+        assert set(kept["dataset"]) == set(report.table(name)["dataset"])
+        assert_frame_equal(report.table(name)[numbers], kept[numbers], check_dtype=False, rtol=1e-15)
+    with pytest.raises(KeyError, match="table 'nope': expected one of direction, proposition2"):
+        report.table("nope")
+
+
+def test_what_changed_from_another_report(report: Report, tmp_path: Path) -> None:
+    report.save(tmp_path)
+    assert report.compare(tmp_path).empty
+    other = audit("example-1", claims=["ntp.prop1.*", "ntp.lemma2"], config=QUICK | {"steps1": 3})
+    changes = other.compare(report)
+    assert set(changes["direction"]) >= {"gone", "added"}
+    [added] = changes[changes["direction"] == "added"].itertuples()
+    assert (added.dataset, added.claim, added.new) == ("example-1", "ntp.lemma2", "holds")
+    back = report.compare(other)
+    assert "ntp.lemma2" in set(back[back["direction"] == "gone"]["claim"])
+    assert other.compare(tmp_path / "report.json").equals(changes)
+
+
 def test_claims_of_ones_own(report: Report) -> None:
     mine = replace(LEDGER["ntp.prop1.norm"], id="mine")
     found = audit("example-1", claims=[mine, "ntp.prop1.norm"], config=QUICK)
@@ -125,7 +216,8 @@ def test_claims_of_ones_own(report: Report) -> None:
         ({"data": "nowhere"}, "'nowhere': got no file of that name, expected "),
         ({"data": 3}, "the dataset: got int, expected "),
         ({"data": []}, "data: got no dataset, expected one or more"),
-        ({"data": {"sentences": [["a", "b"]]}}, "the dataset: got dict, expected "),
+        ({"data": {"sentences": [["a", 3]]}}, "data: /sentences/0/1: got 3, expected a string"),
+        ({"data": [["a"]]}, "data: /sentences/0: got an array of 1 entry, expected at least 2"),
         ({"data": b"example-1"}, "the dataset: got bytes, expected "),
         ({"claims": []}, "claims: got none, expected one or more"),
         ({"claims": 3}, "claims: got 3, expected ids, patterns or Claims"),
@@ -200,10 +292,10 @@ def test_what_a_notebook_shows(shown: Any, texts: list[str]) -> None:
 
 def test_what_a_notebook_shows_of_a_report(report: Report) -> None:
     html = report._repr_html_()
-    assert html == Audit(report.claims, report.configs, report.audited)._repr_html_()
-    assert "8 verdicts: 2 violated, 6 holds" in html
-    assert html.index("ntp.theorem2.floor") < html.index("ntp.prop1.norm")  # worst first
-    assert "<td>ntp.theorem2.floor</td><td>violated</td><td>violated</td>" in html
+    assert "<caption>8 verdicts: 2 violated, 6 holds</caption>" in html
+    assert "<td>ntp.theorem2.floor</td><td>section-7</td><td>violated</td>" in html
+    assert html.count("<tr>") == 3  # the header and what fails
+    assert "<th>" not in audit("example-1", claims="ntp.prop1.norm", config=QUICK)._repr_html_()
 
 
 def test_a_row_of_a_dataset_made_in_python_is_given_again_in_python(tmp_path: Path) -> None:
@@ -288,7 +380,9 @@ def test_a_report_is_a_table_on_a_prompt(report: Report) -> None:
 
 
 def test_the_version_and_the_module() -> None:
-    assert {"audit", "Report", "__version__", "to_latex"} <= set(dir(marginaudit))
+    assert set(marginaudit.__all__) <= set(dir(marginaudit))
+    assert all(getattr(marginaudit, name) is getattr(reports, name) for name in ("Claim", "Limit", "Report", "Series"))
+    assert all(hasattr(marginaudit, name) for name in marginaudit.__all__)
     assert set(reports.__all__) <= set(dir(reports))
     assert marginaudit.__version__ == importlib.metadata.version("marginaudit")
     done = subprocess.run([sys.executable, "-m", "marginaudit", "--version"], capture_output=True, text=True)

@@ -13,6 +13,7 @@ from marginaudit.reports.command.arguments import DATASET, JSON
 from marginaudit.reports.command.console import print_line, print_table
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, write_json
+from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.ntp.commands.datasets import load_trainable
 from marginaudit.reports.ntp.solution_json import solution_answer
@@ -56,6 +57,7 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
         raise InputError(shown_path(dataset), got=f"a dataset without a solution: {error}", expected=expected) from None
     if certificate is not None:
         write_json(certificate, document, "--certificate")
+        tell(f"certificate of {' and '.join(solutions)}: {certificate}; `marginaudit verify` checks it")
     answer = {which: finite(solution_answer(which, data, solution)) for which, solution in solutions.items()}
     if as_json:
         print_json(answer)

@@ -18,6 +18,7 @@ import pytest
 from marginaudit import reports
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, read_dataset
+from marginaudit.orders.snap import CASES as CLASS_CASES
 from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT
 from marginaudit.reports.audit.ledger import PAPERS, about, chosen
@@ -26,6 +27,7 @@ from marginaudit.reports.claim import NOT_STATED, Judgement, ProofCondition
 from marginaudit.reports.judgements import Bounded, Decided, Limit
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.series import Series, by_formula, series
+from marginaudit.reports.snap import ClassRun
 from marginaudit.reports.verdict import not_applicable
 from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json
 from tests.papers import audit_only, with_claims
@@ -506,7 +508,7 @@ def test_the_code_blocks_of_the_page_run(command: Command) -> None:
     for number, block in enumerate(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)):
         path = claims_file(block, f"block{number}.py")
         (own,) = list(all_claims(PAPERS, path, no_notice).values())[len(LEDGER) :]
-        found = own.judge(long())
+        found = own.judge(ClassRun(CLASS_CASES["snap-medium"]()) if own.paper == "snap" else long())
         assert found.verdict is Verdict.HOLDS, found
         assert own.id in command("claims", own.id, "--claims", path).out
     (options,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)

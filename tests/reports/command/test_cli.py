@@ -150,8 +150,20 @@ def test_claims(command: Command) -> None:
     assert all(entry["id"] in table.out for entry in found)
 
 
-def test_figures(command: Command) -> None:
-    assert command("figure", "list").out.split() == command.json("figure", "list")["figures"]
+def test_claims_of_a_pattern(command: Command) -> None:
+    found = [entry["id"] for entry in command.json("claims", "ntp.prop1.*")]
+    assert found == ["ntp.prop1.norm", "ntp.prop1.direction", "ntp.prop1.loss"]
+    told = command("claims", "ntp.prop1.*").out
+    assert all(name in told for name in found)
+    assert "ntp.theorem1" not in told
+    assert "got no claim whose id matches" in command("claims", "nope.*").err
+
+
+@pytest.mark.parametrize("kind", ["figure", "table"])
+def test_a_list_says_what_each_shows(command: Command, kind: str) -> None:
+    lines = [line.split(maxsplit=1) for line in command(kind, "list").out.splitlines()]
+    assert [name for name, _ in lines] == command.json(kind, "list")[f"{kind}s"]
+    assert all(len(text) > 10 for _, text in lines)
 
 
 @pytest.mark.parametrize("ending", [".svg", ".pdf", ".png", ".SVG"])

@@ -84,7 +84,8 @@ def test_a_certificate_is_confirmed_and_refused(command: Command, svop: Path) ->
 
 
 def test_a_certificate_of_a_built_in_case_and_of_another_dataset(command: Command, svop: Path) -> None:
-    assert command("solve", "example-1", "--certificate", "proof.json").status == 0
+    answer = command("solve", "example-1", "--certificate", "proof.json")
+    assert (answer.status, answer.err) == (0, "certificate of ov and kq: proof.json; `marginaudit verify` checks it\n")
     assert command("verify", "example-1", "proof.json").status == 0
     other = dataset_file(svop.parent, {"sentences": [list("abcb"), list("bca"), list("cab")]}, "other.json")
     answer = command("verify", other, "proof.json")
