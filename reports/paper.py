@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from marginaudit.orders import Kind
 from marginaudit.reports.claim import NOT_STATED, Claim
@@ -11,13 +11,9 @@ from marginaudit.reports.implication import Implication
 from marginaudit.reports.run import BaseRun, Progress, Rows
 from marginaudit.reports.standing import Status
 from marginaudit.reports.sweeps import Sweeps
-from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from hypothesis.strategies import SearchStrategy
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,23 +42,30 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A figure that the report has of every dataset.
+class Figure:
+    """A figure of a paper.
 
     Attributes
     ----------
-    suffix : str
-        What its file's name ends with.
+    name : str
+        Of `marginaudit figure`; of a figure of a run, what its file's name ends with, "" for nothing.
+    draws : answers a matplotlib figure
+    of : {"paper", "text", "dataset", "run"}
+        What it is drawn of. ``draws`` takes nothing for "paper"; for "text" a file, None for the paper's own text, and
+        a function that takes the share done, both optional; for "dataset" the dataset; for "run" the run and its
+        findings by claim, of every dataset of an audit, and then may answer None to draw nothing.
+    beside : str
+        The id of the claim beside which the report has it, where that claim applies to a dataset of the audit; "" for
+        none: the report then has it among the plots if it is of a run, and else not at all.
     caption : str
-    draw : from a run and its findings by claim to the figure; None where the run has nothing to draw
-    claim : str
-        The id of the claim beside which it stands; "" where it stands among the plots.
+        Of a figure of a run.
     """
 
-    suffix: str
-    caption: str
-    draw: "Callable[[Any, Mapping[str, Finding]], Figure | None]"
-    claim: str = ""
+    name: str
+    draws: Callable[..., Any]
+    of: Literal["paper", "text", "dataset", "run"] = "paper"
+    beside: str = ""
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -137,13 +140,8 @@ class Paper:
         ``--json`` goes through `print_json`: all else is on standard error then.
     claims : tuple of Claim
         They are about this paper's datasets only, and say so in their field ``paper``.
-    figures : the paper's own, by name
-    on_text : of its figures those that can be drawn of a text, by name: from a file, or None for the paper's own, and a
-        function that is told the part that is done, to the figure
-    of_dataset : figures of one dataset, by name: from the dataset to the figure
-    illustrations : by a figure's name, the id of the claim beside which a report has it
-        It is drawn where the claim applies to a dataset of the audit.
-    tables, pictures : what the report has of every dataset
+    figures : sequence of Figure
+    tables : what the report has of every dataset
     package : str
         Where its data lie: ``templates/sections.html`` for the page, ``counterexamples/`` and ``sweeps/``; "" for none.
     space : Space or None
@@ -155,7 +153,7 @@ class Paper:
     ------
     ValueError
         A claim assumes what is no predicate of the kind, or is about another paper; an implication is from a claim
-        that is not proved; or a figure or claim of an illustration is not there.
+        that is not proved; or a figure stands beside a claim that is not there.
     """
 
     name: str
@@ -174,12 +172,8 @@ class Paper:
     remark: Callable[[Any, str], str] = lambda dataset, origin: ""
     commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
-    figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
-    on_text: "Mapping[str, Callable[[Path | None, Callable[[float], None]], Figure]]" = field(default_factory=dict)
-    of_dataset: "Mapping[str, Callable[[Any], Figure]]" = field(default_factory=dict)
-    illustrations: Mapping[str, str] = field(default_factory=dict)
+    figures: Sequence[Figure] = ()
     tables: tuple[Table, ...] = ()
-    pictures: tuple[Picture, ...] = ()
     package: str = ""
     space: Space | None = None
     sweeps: Sweeps | None = None
@@ -192,10 +186,10 @@ class Paper:
                 expected = f"one of {', '.join(self.kind.assumptions)}" if unknown else self.name
                 raise ValueError(f"claim {claim.id}: got {got}, expected {expected}")
         known = {claim.id for claim in self.claims}
-        for name, beside in self.illustrations.items():
-            if name not in self.figures or beside not in known:
-                got = f"the claim {beside}" if name in self.figures else f"the figure {name}"
-                raise ValueError(f"illustration {name}: got {got}, expected one of the paper's own")
+        for figure in self.figures:
+            if figure.beside and figure.beside not in known:
+                got = f"the claim {figure.beside}"
+                raise ValueError(f"figure {figure.name}: got {got}, expected one of the paper's own")
         proved = {claim.id for claim in self.claims if claim.standing.status is Status.PROVED}
         for claim in self.claims:
             unproved = [source for one in claim.implications for source in one.sources if source not in proved]
@@ -217,6 +211,10 @@ class Paper:
         own = replace(claim, paper=self.name)
         object.__setattr__(own, "decided_by", decided_by)
         return own
+
+    def figures_of(self, *of: str) -> dict[str, Figure]:
+        """Its figures of these kinds, by name."""
+        return {figure.name: figure for figure in self.figures if figure.of in of}
 
     def has(self, claim: Claim) -> bool:
         """Whether it is one of the paper's own claims, not another of the same id."""

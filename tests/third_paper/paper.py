@@ -11,7 +11,7 @@ import numpy as np
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.grid import Grid, brief
 from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.paper import Paper, Picture, Space, Table, Trained
+from marginaudit.reports.paper import Figure, Paper, Space, Table, Trained
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.series import series
 from marginaudit.reports.settings import COUNT, Values, check, real, setting
@@ -20,7 +20,7 @@ from tests.third_paper.numbers import NUMBERS, Numbers, classified
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
 
 STEPS = 20
 
@@ -78,10 +78,10 @@ def train(data: Numbers, config: MeanConfig, progress: Progress, tell: Callable[
     return Trained({"rows": rows}, {"rows": ("descent", ("step", "w"))})
 
 
-def line(run: MeanRun) -> "Figure":
-    from matplotlib.figure import Figure
+def line(run: MeanRun) -> "Drawing":
+    from matplotlib.figure import Figure as Drawing
 
-    figure = Figure(figsize=(4, 3))
+    figure = Drawing(figsize=(4, 3))
     figure.subplots().plot(range(1, STEPS + 1), run.w)
     return figure
 
@@ -150,10 +150,11 @@ PAPER = Paper(
     train=train,
     classified=classified,
     claims=(BELOW_LARGEST,),
-    figures={"third-1": lambda: line(MeanRun(NUMBERS.cases["three-numbers"]()))},
-    illustrations={"third-1": "third.below-largest"},
+    figures=(
+        Figure("third-1", lambda: line(MeanRun(NUMBERS.cases["three-numbers"]())), beside="third.below-largest"),
+        Figure("", lambda run, findings: line(run), of="run", caption="descent"),
+    ),
     tables=(MEANS,),
-    pictures=(Picture("", "descent", lambda run, findings: line(run)),),
     space=SPACE,
     sweeps=SWEEPS,
 )

@@ -11,7 +11,8 @@ from tests.third_paper.installed import forget_papers, install
 
 THIRD = (
     "from dataclasses import replace\nfrom tests.third_paper.paper import PAPER\n"
-    "THIRD = replace(PAPER, illustrations={})\n"
+    "from marginaudit.reports.paper import Figure\n"
+    "THIRD = replace(PAPER, figures=())\n"
 )
 
 SETTING = THIRD + (
@@ -65,7 +66,11 @@ def plant(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, value: str =
             THIRD + "PAPER = replace(THIRD, kind=replace(THIRD.kind, cases={'example-1': print}))",
             "got the case 'example-1', which another",
         ),
-        ("planted:PAPER", THIRD + "PAPER = replace(THIRD, figures={'ntp-2': print})", "got the figure 'ntp-2', which"),
+        (
+            "planted:PAPER",
+            THIRD + "PAPER = replace(THIRD, figures=[Figure('ntp-2', print)])",
+            "got the figure 'ntp-2', which",
+        ),
         (
             "planted:PAPER",
             THIRD + "PAPER = replace(THIRD, tables=(replace(THIRD.tables[0], name='direction'),))",
