@@ -1,5 +1,6 @@
 """A paper: its kind of dataset, its claims, and what is run, tabulated and drawn for them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -79,33 +80,44 @@ class Trained:
     columns: Mapping[str, tuple[str, tuple[str | tuple[str, ...], ...]]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Space:
-    """Where a hunt looks for counterexamples.
+class Space(ABC):
+    """Where a hunt looks for counterexamples: a class to derive from.
 
     Attributes
     ----------
-    smallest : all datasets of the smallest sizes, smallest first
-    enumerated : from what is assumed and what is to be broken to whether `smallest` has such datasets
-    drawn : from the assumptions that may be broken and those required to random datasets
-    reductions : from a dataset to smaller ones, the largest reductions first
-    size : what counts as smaller
     measures : names of the dataset's attributes that say how large it is
     implies : assumptions that fail with the key, as the rest implies it
     runs : pairs of configurations, in which a claim is tried and its violation confirmed, by whether it is about late
         steps; the first pair is tried first, and what is found in it goes before what is found in another
-    proof : from a dataset to a certificate that others can check, or None
     """
 
-    smallest: Callable[[], Iterator[Any]]
-    enumerated: Callable[[Collection[str], str | None], bool]
-    drawn: "Callable[[Collection[str], Collection[str]], SearchStrategy[Any]]"
-    reductions: Callable[[Any], Iterator[Any]]
-    size: Callable[[Any], tuple[int, ...]]
     measures: tuple[str, ...]
-    implies: Mapping[str, frozenset[str]]
+    implies: Mapping[str, frozenset[str]] = {}
     runs: Mapping[bool, Sequence[tuple[Any, Any]]]
-    proof: Callable[[Any], Mapping[str, Any] | None] = lambda _: None
+
+    @abstractmethod
+    def smallest(self) -> Iterator[Any]:
+        """All datasets of the smallest sizes, smallest first."""
+
+    @abstractmethod
+    def drawn(self, broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Any]":
+        """Random datasets, which may break some assumptions and must meet others."""
+
+    @abstractmethod
+    def reductions(self, dataset: Any) -> Iterator[Any]:
+        """Smaller datasets, the largest reductions first."""
+
+    @abstractmethod
+    def size(self, dataset: Any) -> tuple[int, ...]:
+        """By it a dataset is smaller than another."""
+
+    def enumerated(self, required: Collection[str], without: str | None) -> bool:
+        """Whether some of the smallest datasets meet what is required and break the other."""
+        return True
+
+    def proof(self, dataset: Any) -> Mapping[str, Any] | None:
+        """A certificate that others can check, if there is one."""
+        return None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from marginaudit.reports.ntp.algorithm1 import load, true_steps
 from marginaudit.reports.ntp.claims import CLAIMS
 from marginaudit.reports.ntp.config import PAPER_STEPS, Config
 from marginaudit.reports.ntp.figures.gallery import FIGURES
-from marginaudit.reports.ntp.hunting.space import SPACE
+from marginaudit.reports.ntp.hunting.space import SentenceSpace
 from marginaudit.reports.ntp.realizable import far_from_realizable
 from marginaudit.reports.ntp.report_rows import classified, facts, records
 from marginaudit.reports.ntp.run import Run
@@ -43,6 +43,6 @@ PAPER = Paper(
     figures=FIGURES,
     tables=TABLES,
     package="marginaudit.reports.ntp",
-    space=SPACE,
+    space=SentenceSpace(),
     sweeps=SWEEPS,
 )

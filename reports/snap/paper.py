@@ -4,7 +4,7 @@ from marginaudit.orders.snap import CLASSES
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.snap.claims import CLAIMS
 from marginaudit.reports.snap.figures import FIGURES
-from marginaudit.reports.snap.hunting.space import SPACE
+from marginaudit.reports.snap.hunting.space import ClassSpace
 from marginaudit.reports.snap.run import SHOWN_STEPS, ClassConfig, ClassRun
 from marginaudit.reports.snap.sweeps import SWEEPS
 from marginaudit.reports.snap.tables import classified, facts, records
@@ -36,6 +36,6 @@ PAPER = Paper(
     figures=FIGURES,
     claims=tuple(CLAIMS.values()),
     package="marginaudit.reports.snap",
-    space=SPACE,
+    space=ClassSpace(),
     sweeps=SWEEPS,
 )

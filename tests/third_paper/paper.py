@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,21 +87,6 @@ def line(run: MeanRun) -> "Drawing":
     return figure
 
 
-def drawn(broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Numbers]":
-    from hypothesis import strategies as st
-
-    values = st.lists(st.integers(-9 if broken else 0, 9).map(float), min_size=1, max_size=4)
-    return values.map(lambda found: Numbers("drawn", tuple(found)))
-
-
-def smallest() -> Iterator[Numbers]:
-    return (Numbers("small", pair) for pair in product((0.0, 1.0, -1.0), repeat=2))
-
-
-def reductions(data: Numbers) -> Iterator[Numbers]:
-    return (Numbers(data.name, data.values[:i] + data.values[i + 1 :]) for i in range(data.N) if data.N > 1)
-
-
 MEANS = Table(
     name="means",
     heading="Means",
@@ -111,16 +97,28 @@ MEANS = Table(
     records=lambda found: [found],
 )
 
-SPACE = Space(
-    smallest=smallest,
-    enumerated=lambda required, without: True,
-    drawn=drawn,
-    reductions=reductions,
-    size=lambda data: (data.N, sum(map(abs, data.values))),
-    measures=("N",),
-    implies={},
-    runs={False: [(MeanConfig(), MeanConfig())], True: [(MeanConfig(), MeanConfig())]},
-)
+
+class NumberSpace(Space):
+    """Numbers, whole ones when they are drawn."""
+
+    measures = ("N",)
+    runs = MappingProxyType({late: [(MeanConfig(), MeanConfig())] for late in (False, True)})
+
+    def smallest(self) -> Iterator[Numbers]:
+        return (Numbers("small", pair) for pair in product((0.0, 1.0, -1.0), repeat=2))
+
+    def drawn(self, broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Numbers]":
+        from hypothesis import strategies as st
+
+        values = st.lists(st.integers(-9 if broken else 0, 9).map(float), min_size=1, max_size=4)
+        return values.map(lambda found: Numbers("drawn", tuple(found)))
+
+    def reductions(self, dataset: Numbers) -> Iterator[Numbers]:
+        values = dataset.values
+        return (Numbers(dataset.name, values[:i] + values[i + 1 :]) for i in range(dataset.N) if dataset.N > 1)
+
+    def size(self, dataset: Numbers) -> tuple[int, ...]:
+        return dataset.N, int(sum(map(abs, dataset.values)))
 
 
 def counting(N: int, seed: int) -> Numbers:
@@ -155,6 +153,6 @@ PAPER = Paper(
         Figure("", lambda run, findings: line(run), of="run", caption="descent"),
     ),
     tables=(MEANS,),
-    space=SPACE,
+    space=NumberSpace(),
     sweeps=SWEEPS,
 )
