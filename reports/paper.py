@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from marginaudit.orders import Kind
+from marginaudit.orders import InputError, Kind
 from marginaudit.reports.claim import NOT_STATED, Claim
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.implication import Implication
@@ -120,9 +120,13 @@ class Space(ABC):
         return None
 
 
+def _no_training(dataset: Any, config: Any, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
+    raise InputError(origin, got="a dataset of a paper without training", expected="one of a paper with it")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """Everything that the audit takes from a paper.
+    """Everything that the audit takes from a paper; a name, source, kind, config, run and claims are enough.
 
     Attributes
     ----------
@@ -176,11 +180,13 @@ class Paper:
     trained: Any = None
     run: Callable[..., BaseRun[Any]]
     load: Callable[[], None] = lambda: None
-    steps: Callable[[Any], int]
-    facts: Callable[[Any], dict[str, Any]]
+    steps: Callable[[Any], int] = lambda _: 1
+    facts: Callable[[Any], dict[str, Any]] = lambda _: {}
     records: Callable[[Any], Mapping[str, Rows]] = lambda _: {}
-    train: Callable[[Any, Any, Progress, Callable[[str], None], str], Trained]
-    classified: Callable[[Any, dict[str, Any]], Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]]
+    train: Callable[[Any, Any, Progress, Callable[[str], None], str], Trained] = _no_training
+    classified: Callable[[Any, dict[str, Any]], Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]] = (
+        lambda dataset, answer: ()
+    )
     remark: Callable[[Any, str], str] = lambda dataset, origin: ""
     commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]

@@ -28,7 +28,6 @@ PAPER = Paper(
     config=ClassConfig,
     trained=ClassConfig(steps=SHOWN_STEPS),
     run=ClassRun,
-    steps=lambda config: 1,
     facts=facts,
     records=records,
     train=train,
