@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -24,13 +23,14 @@ from marginaudit.reports.verdict import not_applicable
 ASSUMED = (*ASSUMPTION_1, *ASSUMPTION_3)
 SMALL, LARGE = CASES["example-1"](), free_dataset(V=6, N=9, L=4, seed=1)
 FIRST, SECOND = Config(lr1=0.1), Config(lr1=0.2)
+TWO = {False: [(FIRST, FIRST), (SECOND, SECOND)]}
 HOLDS, VIOLATED = Finding(Verdict.HOLDS), Finding(Verdict.VIOLATED)
 
 
 class TwoRuns(SentenceSpace):
     """A claim is tried in two runs."""
 
-    runs = MappingProxyType({False: [(FIRST, FIRST), (SECOND, SECOND)]})
+    runs = TWO
 
 
 class Told:
