@@ -1,23 +1,20 @@
 """A paper: its kind of dataset, its claims, and what is run, tabulated and drawn for them."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from marginaudit.orders import Kind
+from marginaudit.orders import InputError, Kind
 from marginaudit.reports.claim import NOT_STATED, Claim
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.implication import Implication
 from marginaudit.reports.run import BaseRun, Progress, Rows
 from marginaudit.reports.standing import Status
 from marginaudit.reports.sweeps import Sweeps
-from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from hypothesis.strategies import SearchStrategy
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,23 +43,30 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A figure that the report has of every dataset.
+class Figure:
+    """A figure of a paper.
 
     Attributes
     ----------
-    suffix : str
-        What its file's name ends with.
+    name : str
+        Of `marginaudit figure`; of a figure of a run, what its file's name ends with, "" for nothing.
+    draws : answers a matplotlib figure
+    of : {"paper", "text", "dataset", "run"}
+        What it is drawn of. ``draws`` takes nothing for "paper"; for "text" a file, None for the paper's own text, and
+        a function that takes the share done, both optional; for "dataset" the dataset; for "run" the run and its
+        findings by claim, of every dataset of an audit, and then may answer None to draw nothing.
+    beside : str
+        The id of the claim beside which the report has it, where that claim applies to a dataset of the audit; "" for
+        none: the report then has it among the plots if it is of a run, and else not at all.
     caption : str
-    draw : from a run and its findings by claim to the figure; None where the run has nothing to draw
-    claim : str
-        The id of the claim beside which it stands; "" where it stands among the plots.
+        Of a figure of a run.
     """
 
-    suffix: str
-    caption: str
-    draw: "Callable[[Any, Mapping[str, Finding]], Figure | None]"
-    claim: str = ""
+    name: str
+    draws: Callable[..., Any]
+    of: Literal["paper", "text", "dataset", "run"] = "paper"
+    beside: str = ""
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,38 +80,53 @@ class Trained:
     columns: Mapping[str, tuple[str, tuple[str | tuple[str, ...], ...]]]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Space:
-    """Where a hunt looks for counterexamples.
+class Space(ABC):
+    """Where a hunt looks for counterexamples: a class to derive from.
 
     Attributes
     ----------
-    smallest : all datasets of the smallest sizes, smallest first
-    enumerated : from what is assumed and what is to be broken to whether `smallest` has such datasets
-    drawn : from the assumptions that may be broken and those required to random datasets
-    reductions : from a dataset to smaller ones, the largest reductions first
-    size : what counts as smaller
     measures : names of the dataset's attributes that say how large it is
     implies : assumptions that fail with the key, as the rest implies it
     runs : pairs of configurations, in which a claim is tried and its violation confirmed, by whether it is about late
         steps; the first pair is tried first, and what is found in it goes before what is found in another
-    proof : from a dataset to a certificate that others can check, or None
     """
 
-    smallest: Callable[[], Iterator[Any]]
-    enumerated: Callable[[Collection[str], str | None], bool]
-    drawn: "Callable[[Collection[str], Collection[str]], SearchStrategy[Any]]"
-    reductions: Callable[[Any], Iterator[Any]]
-    size: Callable[[Any], tuple[int, ...]]
     measures: tuple[str, ...]
-    implies: Mapping[str, frozenset[str]]
+    implies: Mapping[str, frozenset[str]] = {}
     runs: Mapping[bool, Sequence[tuple[Any, Any]]]
-    proof: Callable[[Any], Mapping[str, Any] | None] = lambda _: None
+
+    @abstractmethod
+    def smallest(self) -> Iterator[Any]:
+        """All datasets of the smallest sizes, smallest first."""
+
+    @abstractmethod
+    def drawn(self, broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Any]":
+        """Random datasets, which may break some assumptions and must meet others."""
+
+    @abstractmethod
+    def reductions(self, dataset: Any) -> Iterator[Any]:
+        """Smaller datasets, the largest reductions first."""
+
+    @abstractmethod
+    def size(self, dataset: Any) -> tuple[int, ...]:
+        """By it a dataset is smaller than another."""
+
+    def enumerated(self, required: Collection[str], without: str | None) -> bool:
+        """Whether some of the smallest datasets meet what is required and break the other."""
+        return True
+
+    def proof(self, dataset: Any) -> Mapping[str, Any] | None:
+        """A certificate that others can check, if there is one."""
+        return None
+
+
+def _no_training(dataset: Any, config: Any, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
+    raise InputError(origin, got="a dataset of a paper without training", expected="one of a paper with it")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """Everything that the audit takes from a paper.
+    """Everything that the audit takes from a paper; a name, source, kind, config, run and claims are enough.
 
     Attributes
     ----------
@@ -137,13 +156,8 @@ class Paper:
         ``--json`` goes through `print_json`: all else is on standard error then.
     claims : tuple of Claim
         They are about this paper's datasets only, and say so in their field ``paper``.
-    figures : the paper's own, by name
-    on_text : of its figures those that can be drawn of a text, by name: from a file, or None for the paper's own, and a
-        function that is told the part that is done, to the figure
-    of_dataset : figures of one dataset, by name: from the dataset to the figure
-    illustrations : by a figure's name, the id of the claim beside which a report has it
-        It is drawn where the claim applies to a dataset of the audit.
-    tables, pictures : what the report has of every dataset
+    figures : sequence of Figure
+    tables : what the report has of every dataset
     package : str
         Where its data lie: ``templates/sections.html`` for the page, ``counterexamples/`` and ``sweeps/``; "" for none.
     space : Space or None
@@ -155,7 +169,7 @@ class Paper:
     ------
     ValueError
         A claim assumes what is no predicate of the kind, or is about another paper; an implication is from a claim
-        that is not proved; or a figure or claim of an illustration is not there.
+        that is not proved; or a figure stands beside a claim that is not there.
     """
 
     name: str
@@ -166,20 +180,18 @@ class Paper:
     trained: Any = None
     run: Callable[..., BaseRun[Any]]
     load: Callable[[], None] = lambda: None
-    steps: Callable[[Any], int]
-    facts: Callable[[Any], dict[str, Any]]
+    steps: Callable[[Any], int] = lambda _: 1
+    facts: Callable[[Any], dict[str, Any]] = lambda _: {}
     records: Callable[[Any], Mapping[str, Rows]] = lambda _: {}
-    train: Callable[[Any, Any, Progress, Callable[[str], None], str], Trained]
-    classified: Callable[[Any, dict[str, Any]], Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]]
+    train: Callable[[Any, Any, Progress, Callable[[str], None], str], Trained] = _no_training
+    classified: Callable[[Any, dict[str, Any]], Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]] = (
+        lambda dataset, answer: ()
+    )
     remark: Callable[[Any, str], str] = lambda dataset, origin: ""
     commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
-    figures: "Mapping[str, Callable[[], Figure]]" = field(default_factory=dict)
-    on_text: "Mapping[str, Callable[[Path | None, Callable[[float], None]], Figure]]" = field(default_factory=dict)
-    of_dataset: "Mapping[str, Callable[[Any], Figure]]" = field(default_factory=dict)
-    illustrations: Mapping[str, str] = field(default_factory=dict)
+    figures: Sequence[Figure] = ()
     tables: tuple[Table, ...] = ()
-    pictures: tuple[Picture, ...] = ()
     package: str = ""
     space: Space | None = None
     sweeps: Sweeps | None = None
@@ -192,10 +204,10 @@ class Paper:
                 expected = f"one of {', '.join(self.kind.assumptions)}" if unknown else self.name
                 raise ValueError(f"claim {claim.id}: got {got}, expected {expected}")
         known = {claim.id for claim in self.claims}
-        for name, beside in self.illustrations.items():
-            if name not in self.figures or beside not in known:
-                got = f"the claim {beside}" if name in self.figures else f"the figure {name}"
-                raise ValueError(f"illustration {name}: got {got}, expected one of the paper's own")
+        for figure in self.figures:
+            if figure.beside and figure.beside not in known:
+                got = f"the claim {figure.beside}"
+                raise ValueError(f"figure {figure.name}: got {got}, expected one of the paper's own")
         proved = {claim.id for claim in self.claims if claim.standing.status is Status.PROVED}
         for claim in self.claims:
             unproved = [source for one in claim.implications for source in one.sources if source not in proved]
@@ -217,6 +229,10 @@ class Paper:
         own = replace(claim, paper=self.name)
         object.__setattr__(own, "decided_by", decided_by)
         return own
+
+    def figures_of(self, *of: str) -> dict[str, Figure]:
+        """Its figures of these kinds, by name."""
+        return {figure.name: figure for figure in self.figures if figure.of in of}
 
     def has(self, claim: Claim) -> bool:
         """Whether it is one of the paper's own claims, not another of the same id."""

@@ -17,7 +17,7 @@ def with_claims(*beginnings: str, name: str = "ntp") -> Paper:
         replace(claim, paper=name, implications=()) for claim in PAPER.claims if claim.id.startswith(beginnings)
     )
     assert claims
-    return replace(PAPER, name=name, claims=claims, pictures=())
+    return replace(PAPER, name=name, claims=claims, figures=[one for one in PAPER.figures if one.of != "run"])
 
 
 def audit_only(monkeypatch: pytest.MonkeyPatch, *beginnings: str) -> None:

@@ -22,7 +22,7 @@ from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.forking import forkable
 from marginaudit.reports.grid import NONE
 from marginaudit.reports.one_thread import one_thread
-from marginaudit.reports.paper import Paper
+from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plain import finite
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.standing import Standing, Status, by_dataset
@@ -96,8 +96,11 @@ class Drawn:
 
     Attributes
     ----------
-    suffix, caption, claim : str
-        As the paper's `Picture` has them.
+    suffix : str
+        What its file's name ends with.
+    caption : str
+    claim : str
+        The id of the claim beside which it stands; "" where it stands among the plots.
     files : its bytes by the ending of a file's name
     inline : whether the page shows it, or links to its file
     """
@@ -204,14 +207,14 @@ class Audit:
         return papers_of(self.sources)
 
     @property
-    def illustrations(self) -> list[tuple[Paper, str, str]]:
-        """Paper, figure and claim of every figure that stands beside a claim that applies to a dataset."""
+    def illustrations(self) -> list[tuple[Paper, Figure]]:
+        """Paper and figure of every figure of a paper that stands beside a claim that applies to a dataset."""
         applied = {row.claim.id for row in self.rows if row.finding.verdict is not Verdict.NOT_APPLICABLE}
         return [
-            (paper, name, claim)
+            (paper, figure)
             for paper in self.papers
-            for name, claim in paper.illustrations.items()
-            if claim in applied
+            for figure in paper.figures_of("paper", "text").values()
+            if figure.beside in applied
         ]
 
     @property

@@ -42,10 +42,10 @@ def figure(
 
     The figure of a sweep comes with the table of its cells, `orders` is that of a DATASET.
     """
-    figures = {figure: draw for paper in papers() for figure, draw in paper.figures.items()}
+    figures = {known: one.draws for paper in papers() for known, one in paper.figures_of("paper", "text").items()}
     figures[STATEMENTS] = wraps(statements_figure)(lambda: statements_figure(papers()))
-    on_text = {figure: draw for paper in papers() for figure, draw in paper.on_text.items()}
-    of_dataset = {figure: paper for paper in papers() for figure in paper.of_dataset}
+    on_text = {known: one for paper in papers() for known, one in paper.figures_of("text").items()}
+    of_dataset = {known: (paper, one) for paper in papers() for known, one in paper.figures_of("dataset").items()}
     swept = built_in(papers())
     names = [*figures, *of_dataset, *swept]
     if name == "list":
@@ -53,7 +53,7 @@ def figure(
             print_json({"figures": names})
         else:
             described = {known: getdoc(draw) or "" for known, draw in figures.items()}
-            described |= {known: getdoc(paper.of_dataset[known]) or "" for known, paper in of_dataset.items()}
+            described |= {known: getdoc(one.draws) or "" for known, (_, one) in of_dataset.items()}
             described |= {known: layout.title for known in swept if (layout := find_spec(known, papers()).layout)}
             print_described({known: described.get(known, "") for known in names})
         return 0
@@ -68,16 +68,16 @@ def figure(
         raise InputError("--from", got=f"the figure {name}", expected=f"a sweep's: {', '.join(swept)}")
     if text is not None and name not in on_text:
         raise InputError("--text", got=f"the figure {name}", expected=f"one of a text: {', '.join(on_text)}")
-    drawn_of = None if dataset is None else load(dataset, [of_dataset[name]]).dataset
+    drawn_of = None if dataset is None else load(dataset, [of_dataset[name][0]]).dataset
     path = out or Path(f"{name}.svg" if drawn_of is None else f"{name}-{file_stem(drawn_of.name)}.svg")
     check_output(path, "--out", *FORMATS, reads=[dataset, text])
     cells: Rows = []
     if name in on_text:
         with progress_bar(total=1.0) as bar:
             bar.say(name)
-            found = on_text[name](text, bar.reach)
+            found = on_text[name].draws(text, bar.reach)
     elif name in of_dataset:
-        found = of_dataset[name].of_dataset[name](drawn_of)
+        found = of_dataset[name][1].draws(drawn_of)
     elif name in figures:
         found = figures[name]()
     else:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], None]) -> Shown:
-    """The paper's pictures, but those of claims that were not audited, plots of rows, and records of a dataset.
+    """The paper's figures of a run, but those of claims that were not audited, plots of rows, and records of a dataset.
 
     Every row along steps has a plot. The page links to the files of those that hold of a built-in claim: they would
     make it a third larger.
@@ -29,12 +29,13 @@ def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], 
         raise ValueError(f"dataset {audited.name}: got no run, expected one to draw")
     progress(f"{audited.name}: figures")
     pictures = []
-    for picture in paper.pictures:
-        if picture.claim and picture.claim not in audited.findings:
+    for name, known in paper.figures_of("run").items():
+        if known.beside and known.beside not in audited.findings:
             continue
-        figure = picture.draw(run, audited.findings)
+        figure = known.draws(run, audited.findings)
         if figure is not None:
-            pictures.append(Drawn(picture.suffix, picture.caption, picture.claim, rendered_as(figure, exports)))
+            suffix = f"-{name}" if name else ""
+            pictures.append(Drawn(suffix, known.caption, known.beside, rendered_as(figure, exports)))
     shown = {picture.claim for picture in pictures}
     for claim, finding in audited.findings.items():
         if finding.curve is None or claim in shown:

@@ -71,11 +71,11 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
             files |= {f"figures/{name}{ending}": content for ending, content in picture.files.items()}
         files |= {f"trajectories/{stem}-{part}.csv": text for part, text in shown.records.items()}
 
-    for paper, name, claim in audit.illustrations:
-        progress(f"figure {name}")
-        found = audit.figures.get(name) or rendered_as(paper.figures[name](), exports)
-        beside[claim].append((name, found[".svg"]))
-        files |= {f"figures/{name}{ending}": content for ending, content in found.items()}
+    for _, figure in audit.illustrations:
+        progress(f"figure {figure.name}")
+        found = audit.figures.get(figure.name) or rendered_as(figure.draws(), exports)
+        beside[figure.beside].append((figure.name, found[".svg"]))
+        files |= {f"figures/{figure.name}{ending}": content for ending, content in found.items()}
 
     document = audit.as_document()
     rows = [[row[column] for column in VERDICT_COLUMNS] for row in document["verdicts"]]
@@ -100,7 +100,9 @@ def _stems(audit: Audit) -> dict[str, str]:
 
 
 def _illustrations(audit: Audit) -> set[str]:
-    return {name.lower() for paper in audit.papers for name in paper.illustrations}
+    return {
+        name.lower() for paper in audit.papers for name, one in paper.figures_of("paper", "text").items() if one.beside
+    }
 
 
 def _free(stem: str, taken: set[str]) -> str:

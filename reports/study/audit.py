@@ -29,7 +29,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.forking import forkable
 from marginaudit.reports.page.proofs import proof_pages, proof_sources
 from marginaudit.reports.page.shown import drawn, rendered_as
-from marginaudit.reports.paper import Paper
+from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plain import finite
 from marginaudit.reports.plots.plotting import load_drawing
 from marginaudit.reports.study.grid import installed_papers
@@ -189,13 +189,13 @@ def _proofs(papers: Sequence[Paper], store: Store) -> Mapping[str, str]:
 def _figures(audit: Audit, exports: Sequence[str], progress: Progress, store: Store) -> dict[str, Mapping[str, bytes]]:
     """The papers' own figures that the report has."""
 
-    def draw(paper: Paper, name: str) -> Mapping[str, str]:
-        progress(f"figure {name}", "drawing")
-        return _texts(rendered_as(paper.figures[name](), exports))
+    def draw(figure: Figure) -> Mapping[str, str]:
+        progress(f"figure {figure.name}", "drawing")
+        return _texts(rendered_as(figure.draws(), exports))
 
     return {
-        name: _bytes(store.once(key_of(paper, exports, figure=name), partial(draw, paper, name)))
-        for paper, name, _ in audit.illustrations
+        figure.name: _bytes(store.once(key_of(paper, exports, figure=figure.name), partial(draw, figure)))
+        for paper, figure in audit.illustrations
     }
 
 

@@ -21,7 +21,7 @@ from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.options import dashed
 from marginaudit.reports.compare.row import row_from_document
 from marginaudit.reports.page.formulas import mathml
-from marginaudit.reports.paper import Paper
+from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plain import finite
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.settings import settings_of
@@ -231,7 +231,9 @@ class TestCommands:
             assert header.split(",") == list(table.columns)
 
     def test_figures_are_named(self, name: str, command: Command) -> None:
-        assert set(paper_named(name).figures) <= set(command.json("figure", "list")["figures"])
+        assert set(paper_named(name).figures_of("paper", "text", "dataset")) <= set(
+            command.json("figure", "list")["figures"]
+        )
 
     def test_bound_constants(self, name: str) -> None:
         paper = paper_named(name)
@@ -377,10 +379,10 @@ def spec_of(name: str, generator: str, parameters: Mapping[str, Any], settings: 
     [("third", "third-1"), *(pytest.param(name, None, marks=pytest.mark.slow) for name in BUILT_IN)],
 )
 def test_figures_are_drawn(name: str, figure: str | None) -> None:
-    figures = paper_named(name).figures
+    figures = paper_named(name).figures_of("paper", "text")
     assert figure is None or list(figures) == [figure]
-    for draw in figures.values():
-        assert words(draw())  # none of them of private use
+    for known in figures.values():
+        assert words(known.draws())  # none of them of private use
 
 
 def test_a_setting_reaches_the_run_of_the_third_paper(command: Command) -> None:
@@ -419,7 +421,7 @@ def test_a_figure_stands_beside_the_claim_that_it_illustrates(command: Command) 
     assert re.search(r"<figure[^>]*><svg.*</svg>\s*<figcaption[^>]*>third-1</figcaption>", article, re.DOTALL)
     assert "third-1" not in page[: -len(article)]
     drawn = Path("audit-report/figures/third-1.svg").read_bytes()
-    assert drawn == rendered(paper_named("third").figures["third-1"](), ".svg")
+    assert drawn == rendered(paper_named("third").figures_of("paper")["third-1"].draws(), ".svg")
     assert "figures/third-1.svg" in json.loads(Path("audit-report/report.json").read_text())["files"]
 
 
@@ -435,15 +437,10 @@ def test_a_dataset_of_a_figures_name_is_written_beside_it(command: Command, tmp_
     assert [name.lower() for name in names] == ["third-1-2-third.below-largest.svg", "third-1-2.svg", "third-1.svg"]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "got"),
-    [({"third-2": "third.below-largest"}, "the figure third-2"), ({"third-1": "third.above"}, "the claim third.above")],
-)
-def test_an_illustration_is_a_figure_beside_a_claim(wrong: dict[str, str], got: str) -> None:
-    with pytest.raises(
-        ValueError, match=f"illustration {next(iter(wrong))}: got {got}, expected one of the paper's own"
-    ):
-        replace(paper_named("third"), illustrations=wrong)
+def test_a_figure_stands_beside_a_claim_of_its_paper() -> None:
+    wrong = Figure("third-2", print, beside="third.above")
+    with pytest.raises(ValueError, match=r"figure third-2: got the claim third\.above, expected one"):
+        replace(paper_named("third"), figures=[wrong])
 
 
 def test_the_page_on_your_paper_walks_through_the_third_paper() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.grid import Grid, brief
 from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.paper import Paper, Picture, Space, Table, Trained
+from marginaudit.reports.paper import Figure, Paper, Space, Table, Trained
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.series import series
 from marginaudit.reports.settings import COUNT, Values, check, real, setting
@@ -20,7 +21,7 @@ from tests.third_paper.numbers import NUMBERS, Numbers, classified
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
 
 STEPS = 20
 
@@ -78,27 +79,12 @@ def train(data: Numbers, config: MeanConfig, progress: Progress, tell: Callable[
     return Trained({"rows": rows}, {"rows": ("descent", ("step", "w"))})
 
 
-def line(run: MeanRun) -> "Figure":
-    from matplotlib.figure import Figure
+def line(run: MeanRun) -> "Drawing":
+    from matplotlib.figure import Figure as Drawing
 
-    figure = Figure(figsize=(4, 3))
+    figure = Drawing(figsize=(4, 3))
     figure.subplots().plot(range(1, STEPS + 1), run.w)
     return figure
-
-
-def drawn(broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Numbers]":
-    from hypothesis import strategies as st
-
-    values = st.lists(st.integers(-9 if broken else 0, 9).map(float), min_size=1, max_size=4)
-    return values.map(lambda found: Numbers("drawn", tuple(found)))
-
-
-def smallest() -> Iterator[Numbers]:
-    return (Numbers("small", pair) for pair in product((0.0, 1.0, -1.0), repeat=2))
-
-
-def reductions(data: Numbers) -> Iterator[Numbers]:
-    return (Numbers(data.name, data.values[:i] + data.values[i + 1 :]) for i in range(data.N) if data.N > 1)
 
 
 MEANS = Table(
@@ -111,16 +97,28 @@ MEANS = Table(
     records=lambda found: [found],
 )
 
-SPACE = Space(
-    smallest=smallest,
-    enumerated=lambda required, without: True,
-    drawn=drawn,
-    reductions=reductions,
-    size=lambda data: (data.N, sum(map(abs, data.values))),
-    measures=("N",),
-    implies={},
-    runs={False: [(MeanConfig(), MeanConfig())], True: [(MeanConfig(), MeanConfig())]},
-)
+
+class NumberSpace(Space):
+    """Numbers, whole ones when they are drawn."""
+
+    measures = ("N",)
+    runs = MappingProxyType({late: [(MeanConfig(), MeanConfig())] for late in (False, True)})
+
+    def smallest(self) -> Iterator[Numbers]:
+        return (Numbers("small", pair) for pair in product((0.0, 1.0, -1.0), repeat=2))
+
+    def drawn(self, broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Numbers]":
+        from hypothesis import strategies as st
+
+        values = st.lists(st.integers(-9 if broken else 0, 9).map(float), min_size=1, max_size=4)
+        return values.map(lambda found: Numbers("drawn", tuple(found)))
+
+    def reductions(self, dataset: Numbers) -> Iterator[Numbers]:
+        values = dataset.values
+        return (Numbers(dataset.name, values[:i] + values[i + 1 :]) for i in range(dataset.N) if dataset.N > 1)
+
+    def size(self, dataset: Numbers) -> tuple[int, ...]:
+        return dataset.N, int(sum(map(abs, dataset.values)))
 
 
 def counting(N: int, seed: int) -> Numbers:
@@ -150,10 +148,11 @@ PAPER = Paper(
     train=train,
     classified=classified,
     claims=(BELOW_LARGEST,),
-    figures={"third-1": lambda: line(MeanRun(NUMBERS.cases["three-numbers"]()))},
-    illustrations={"third-1": "third.below-largest"},
+    figures=(
+        Figure("third-1", lambda: line(MeanRun(NUMBERS.cases["three-numbers"]())), beside="third.below-largest"),
+        Figure("", lambda run, findings: line(run), of="run", caption="descent"),
+    ),
     tables=(MEANS,),
-    pictures=(Picture("", "descent", lambda run, findings: line(run)),),
-    space=SPACE,
+    space=NumberSpace(),
     sweeps=SWEEPS,
 )

@@ -1,4 +1,4 @@
-"""The figures that `marginaudit figure` draws, by name."""
+"""The figures that `marginaudit figure` draws and that a report has."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -8,22 +8,53 @@ from marginaudit.reports.ntp.claims import CLAIMS
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.figures.descents import ngd_and_gd
 from marginaudit.reports.ntp.figures.direction import BOUNDS, direction_figure
-from marginaudit.reports.ntp.figures.measured import ntp_2
+from marginaudit.reports.ntp.figures.measured import PANELS, ntp_2, panel
+from marginaudit.reports.ntp.figures.orders import orders_figure
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.paper import Figure
+from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
+
+Draw = Callable[[Run, Mapping[str, Finding]], "Drawing"]
 
 
-def ntp_theorem_1() -> "Figure":
+def ntp_theorem_1() -> "Drawing":
     """Theorem 1 of arXiv 2409.17335 on section 7's setting, to step 1e18."""
     run = Run(CASES["section-7"](), Config())
     return direction_figure(run, {claim: CLAIMS[claim].judge(run) for claim, _, _ in BOUNDS})
 
 
-FIGURES: Mapping[str, "Callable[[], Figure]"] = {
-    "ntp-2": ntp_2,
-    "ntp-theorem-1": ntp_theorem_1,
-    "ngd-gd": ngd_and_gd,
-}
-"""The papers' figures, and the project's own."""
+def _of_training(draw: Draw) -> "Callable[[Run, Mapping[str, Finding]], Drawing | None]":
+    """Nothing is drawn of a dataset that cannot be trained on."""
+    return lambda run, findings: draw(run, findings) if run.trainable else None
+
+
+DIRECTION = "ntp.theorem1.direction"
+
+FIGURES = (
+    Figure("ntp-2", ntp_2),
+    Figure("ntp-theorem-1", ntp_theorem_1),
+    Figure("ngd-gd", ngd_and_gd),
+    Figure("orders", orders_figure, of="dataset"),
+    Figure(
+        "direction",
+        _of_training(direction_figure),
+        of="run",
+        beside=DIRECTION,
+        caption="direction error of stage 2, measured and proved",
+    ),
+    *(
+        Figure(
+            claim.removeprefix("ntp."),
+            _of_training(panel(number)),
+            of="run",
+            beside=claim,
+            caption="measured against bound",
+        )
+        for number, (_, claim, _, _) in enumerate(PANELS)
+        if claim != DIRECTION
+    ),
+)
+"""The papers' figures, the project's own, and those of a dataset or a run."""

@@ -1,6 +1,6 @@
 """Where hunts look for counterexamples to the claims of arXiv 2409.17335."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.margins import NotExact
@@ -30,36 +30,42 @@ SHORT = Config(steps1=150, steps2=150, at=log_spaced(150))
 LATE = Config(steps1=150, steps2=10_000, lr2=0.1, at=log_spaced(10_000))
 """How a claim about late steps is tried; what it finds is confirmed by the run that an audit makes by default."""
 
-
-def drawn(broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Dataset]":
-    """Random datasets; those that need not keep "injective" may break it."""
-    from marginaudit.reports.ntp.hunting.strategies import datasets
-
-    also = set() if "injective" in required else {"injective"}
-    return datasets({*broken, *also}, prefix_closed="prefix_closed" in required)
+RUNS = {False: [(SHORT, Config(steps2=PAPER_STEPS))], True: [(LATE, Config())]}
 
 
-def enumerated(required: Collection[str], without: str | None) -> bool:
-    """Whether some of the smallest datasets are of the kind that is looked for."""
-    return "prefix_closed" not in required and without not in NOT_ENUMERATED
+class SentenceSpace(Space):
+    """Sentences, those of the smallest sizes first."""
 
+    measures = ("V", "N", "L_max")
+    implies = IMPLIES
+    runs = RUNS
 
-def proof(dataset: Dataset) -> dict[str, Any] | None:
-    """The exact solutions, for `marginaudit verify`; None where there are none."""
-    try:
-        return certificate_document(dataset, ov=solve_ov(dataset), kq=solve_kq(dataset))
-    except (CollocationError, NotExact):
-        return None
+    def smallest(self) -> Iterator[Dataset]:
+        """Those of `smallest_datasets`."""
+        return smallest_datasets()
 
+    def enumerated(self, required: Collection[str], without: str | None) -> bool:
+        """Whether some of the smallest are of the kind that is looked for."""
+        return "prefix_closed" not in required and without not in NOT_ENUMERATED
 
-SPACE = Space(
-    smallest=smallest_datasets,
-    enumerated=enumerated,
-    drawn=drawn,
-    reductions=smaller,
-    size=size,
-    measures=("V", "N", "L_max"),
-    implies=IMPLIES,
-    runs={False: [(SHORT, Config(steps2=PAPER_STEPS))], True: [(LATE, Config())]},
-    proof=proof,
-)
+    def drawn(self, broken: Collection[str], required: Collection[str]) -> "SearchStrategy[Dataset]":
+        """Random datasets; those that need not keep "injective" may break it."""
+        from marginaudit.reports.ntp.hunting.strategies import datasets
+
+        also = set() if "injective" in required else {"injective"}
+        return datasets({*broken, *also}, prefix_closed="prefix_closed" in required)
+
+    def reductions(self, dataset: Dataset) -> Iterator[Dataset]:
+        """Those of `smaller`."""
+        return smaller(dataset)
+
+    def size(self, dataset: Dataset) -> tuple[int, ...]:
+        """That of `shrink.size`."""
+        return size(dataset)
+
+    def proof(self, dataset: Dataset) -> dict[str, Any] | None:
+        """The exact solutions, for `marginaudit verify`; None where there are none."""
+        try:
+            return certificate_document(dataset, ov=solve_ov(dataset), kq=solve_kq(dataset))
+        except (CollocationError, NotExact):
+            return None

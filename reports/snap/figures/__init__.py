@@ -1,40 +1,43 @@
 """The figures of arXiv 2305.16380, drawn anew; each says what it is drawn with."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from marginaudit.reports.snap.figures.grid import snap_11, snap_12
+from marginaudit.reports.paper import Figure
+from marginaudit.reports.snap.figure6 import NUM_LAST
+from marginaudit.reports.snap.figures.grid import of_a_run, snap_11, snap_12
 from marginaudit.reports.snap.figures.limit import snap_3, snap_8, snap_9
 from marginaudit.reports.snap.figures.small import snap_4, snap_5
 from marginaudit.reports.snap.figures.text import snap_7, snap_10
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.verdict import Finding, Verdict
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure as Drawing
 
-FIGURES: Mapping[str, "Callable[[], Figure]"] = {
-    "snap-3": snap_3,
-    "snap-4": snap_4,
-    "snap-5": snap_5,
-    "snap-7": snap_7,
-    "snap-8": snap_8,
-    "snap-9": snap_9,
-    "snap-10": snap_10,
-    "snap-11": snap_11,
-    "snap-12": snap_12,
-}
+SPARSITY = "snap.fig6.direction"
 
-ON_TEXT = {"snap-7": snap_7, "snap-10": snap_10}
-"""Those that can be drawn of any text."""
+NOT_DRAWN = (Verdict.NOT_APPLICABLE, Verdict.BROKEN)
 
-ILLUSTRATIONS: Mapping[str, str] = {
-    "snap-3": "snap.theorem4.rates",
-    "snap-4": "snap.theorem3.growth",
-    "snap-5": "snap.theorem3.gain.sgd",
-    "snap-7": "snap.theorem4.snap",
-    "snap-8": "snap.lemma7.gap",
-    "snap-9": "snap.theorem4.rates",
-}
-"""The claims beside which the report has them.
 
-Figures 6, 11 and 12 it draws of a dataset's own runs; the 25 runs of figure 10 take too long for every audit.
-"""
+def of_section_8(run: ClassRun, findings: Mapping[str, Finding]) -> "Drawing | None":
+    """Nothing is drawn of a dataset of which figure 6 does not speak."""
+    finding = findings.get(SPARSITY)
+    if finding is None or finding.verdict in NOT_DRAWN or len(run.dataset.queries) > max(NUM_LAST):
+        return None
+    return of_a_run(run)
+
+
+FIGURES = (
+    Figure("snap-3", snap_3, beside="snap.theorem4.rates"),
+    Figure("snap-4", snap_4, beside="snap.theorem3.growth"),
+    Figure("snap-5", snap_5, beside="snap.theorem3.gain.sgd"),
+    Figure("snap-7", snap_7, of="text", beside="snap.theorem4.snap"),
+    Figure("snap-8", snap_8, beside="snap.lemma7.gap"),
+    Figure("snap-9", snap_9, beside="snap.theorem4.rates"),
+    Figure("snap-10", snap_10, of="text"),
+    Figure("snap-11", snap_11),
+    Figure("snap-12", snap_12),
+    Figure("section-8", of_section_8, of="run", beside=SPARSITY, caption="figures 6, 11 and 12 on this dataset"),
+)
+"""Of figure 10 an audit has none: its 25 runs take too long."""

@@ -1,6 +1,6 @@
 """Where hunts look for counterexamples to the claims of arXiv 2305.16380."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from marginaudit.orders.snap import FAIL_WITH, SequenceClasses
@@ -22,22 +22,34 @@ M and K are the datasets', and runs go to the farthest step, so that every one b
 """
 
 
-def drawn(broken: Collection[str], required: Collection[str]) -> "SearchStrategy[SequenceClasses]":
-    """Random classes; hypothesis is imported when they are first drawn."""
-    from marginaudit.reports.snap.hunting.strategies import classes
-
-    return classes(broken, required)
+RUNS = dict.fromkeys((False, True), tuple((config, config) for config in (ClassConfig(lr_y=rate) for rate in RATES)))
 
 
-RUNS = [(config, config) for config in (ClassConfig(lr_y=rate) for rate in RATES)]
+class ClassSpace(Space):
+    """Classes of sequences, those of the smallest sizes first."""
 
-SPACE = Space(
-    smallest=smallest_classes,
-    enumerated=lambda required, without: without not in NOT_ENUMERATED,
-    drawn=drawn,
-    reductions=smaller,
-    size=size,
-    measures=("K", "M"),
-    implies=FAIL_WITH,
-    runs={False: RUNS, True: RUNS},
-)
+    measures = ("K", "M")
+    implies = FAIL_WITH
+    runs = RUNS
+
+    def smallest(self) -> Iterator[SequenceClasses]:
+        """Those of `smallest_classes`."""
+        return smallest_classes()
+
+    def enumerated(self, required: Collection[str], without: str | None) -> bool:
+        """Whether some of the smallest are of the kind that is looked for."""
+        return without not in NOT_ENUMERATED
+
+    def drawn(self, broken: Collection[str], required: Collection[str]) -> "SearchStrategy[SequenceClasses]":
+        """Random classes; hypothesis is imported when they are first drawn."""
+        from marginaudit.reports.snap.hunting.strategies import classes
+
+        return classes(broken, required)
+
+    def reductions(self, dataset: SequenceClasses) -> Iterator[SequenceClasses]:
+        """Those of `smaller`."""
+        return smaller(dataset)
+
+    def size(self, dataset: SequenceClasses) -> tuple[int, ...]:
+        """That of `shrink.size`."""
+        return size(dataset)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,8 @@ from tests.third_paper.installed import forget_papers, install
 
 THIRD = (
     "from dataclasses import replace\nfrom tests.third_paper.paper import PAPER\n"
-    "THIRD = replace(PAPER, illustrations={})\n"
+    "from marginaudit.reports.paper import Figure\n"
+    "THIRD = replace(PAPER, figures=())\n"
 )
 
 SETTING = THIRD + (
@@ -65,7 +67,11 @@ def plant(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, value: str =
             THIRD + "PAPER = replace(THIRD, kind=replace(THIRD.kind, cases={'example-1': print}))",
             "got the case 'example-1', which another",
         ),
-        ("planted:PAPER", THIRD + "PAPER = replace(THIRD, figures={'ntp-2': print})", "got the figure 'ntp-2', which"),
+        (
+            "planted:PAPER",
+            THIRD + "PAPER = replace(THIRD, figures=[Figure('ntp-2', print)])",
+            "got the figure 'ntp-2', which",
+        ),
         (
             "planted:PAPER",
             THIRD + "PAPER = replace(THIRD, tables=(replace(THIRD.tables[0], name='direction'),))",
@@ -130,6 +136,16 @@ def test_a_paper_brings_commands_of_its_own(command: Command, tmp_path: Path, mo
     plant(tmp_path, THIRD + "PAPER = replace(THIRD, commands={'average': 'average'})", monkeypatch)
     assert command("average") == (0, "3\n", "")
     assert "average   Say an average." in command("--help").out
+
+
+def test_a_paper_needs_six_members(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    members = "{name: getattr(THIRD, name) for name in ('name', 'source', 'kind', 'config', 'run', 'claims')}"
+    plant(tmp_path, THIRD + f"from marginaudit.reports.paper import Paper\nPAPER = Paper(**{members})", monkeypatch)
+    answer: Any = command.json("audit", "three-numbers")
+    assert [row["verdict"] for row in answer["verdicts"]] == ["holds"]
+    assert command("classify", "three-numbers").status == 0
+    line = "got a dataset of a paper without training, expected one of a paper with it"
+    assert command.refused("train", "three-numbers").endswith(line)
 
 
 SOME_CASES = KIND + "PAPER = replace(THIRD, kind=replace(THIRD.kind, cases={'none': lambda: 1 / 0, 'some': numbers}))"

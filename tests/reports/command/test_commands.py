@@ -21,7 +21,7 @@ from marginaudit.reports.hunt import Hunt, hunt
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
-from marginaudit.reports.ntp.hunting.space import SHORT
+from marginaudit.reports.ntp.hunting.space import SHORT, SentenceSpace
 from marginaudit.reports.ntp.paper import PAPER
 from tests.command_line import SVOP, Command, dataset_file, strict_json
 
@@ -246,16 +246,15 @@ def test_a_claim_without_an_end_ends_with_the_hunt(monkeypatch: pytest.MonkeyPat
 
 def test_exhausted_says_that_all_of_the_smallest_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     few = list(islice(smallest_datasets(), 50))
-    assert PAPER.space is not None
-    paper = replace(PAPER, space=replace(PAPER.space, smallest=lambda: iter(few)))
+    monkeypatch.setattr(SentenceSpace, "smallest", lambda _: iter(few))
     claim = never(-1)
     met = [data for data in few if all(check_assumption(data, name).holds for name in claim.assumptions)]
     judged = [data for data in met if replace(claim, assumptions=()).judge(Run(data, SHORT)).verdict == "holds"]
-    found = hunt(claim, paper, seconds=4)
+    found = hunt(claim, PAPER, seconds=4)
     assert found.exhausted
     assert found.tried >= len(judged) > 3
     monkeypatch.setattr(search, "EXHAUSTIVE_SHARE", 0.0)
-    assert not hunt(claim, paper, seconds=1).exhausted
+    assert not hunt(claim, PAPER, seconds=1).exhausted
 
 
 # audit --certify

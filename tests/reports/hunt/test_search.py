@@ -13,16 +13,24 @@ from marginaudit.reports import LEDGER, Evidence, Finding, Verdict
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.hunt.search import Hunt, _Search, _TimeIsUp, hunt_answer
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.hunting import space, strategies
+from marginaudit.reports.ntp.hunting import strategies
 from marginaudit.reports.ntp.hunting.shrink import size, smaller
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
-from marginaudit.reports.ntp.hunting.space import LATE, SHORT
+from marginaudit.reports.ntp.hunting.space import LATE, SHORT, SentenceSpace
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.verdict import not_applicable
 
 ASSUMED = (*ASSUMPTION_1, *ASSUMPTION_3)
 SMALL, LARGE = CASES["example-1"](), free_dataset(V=6, N=9, L=4, seed=1)
+FIRST, SECOND = Config(lr1=0.1), Config(lr1=0.2)
+TWO = {False: [(FIRST, FIRST), (SECOND, SECOND)]}
 HOLDS, VIOLATED = Finding(Verdict.HOLDS), Finding(Verdict.VIOLATED)
+
+
+class TwoRuns(SentenceSpace):
+    """A claim is tried in two runs."""
+
+    runs = TWO
 
 
 class Told:
@@ -61,30 +69,26 @@ def test_what_is_found_is_confirmed_by_the_run_of_an_audit(late: bool, tried: Co
 
 
 def test_what_is_found_in_the_first_run_goes_before_what_is_found_in_another() -> None:
-    assert PAPER.space is not None
-    first, second = Config(lr1=0.1), Config(lr1=0.2)
-    paper = replace(PAPER, space=replace(PAPER.space, runs={False: [(first, first), (second, second)]}))
+    paper = replace(PAPER, space=TwoRuns())
 
     def find(run: Run) -> Finding:
-        return VIOLATED if run.config == second or run.dataset is LARGE else HOLDS
+        return VIOLATED if run.config == SECOND or run.dataset is LARGE else HOLDS
 
     told = Told(find)
     looking = _Search(planted(told), paper, None, 1e6, lambda _: None)
     assert looking.violates(SMALL)
-    assert told.asked == [first, second]
+    assert told.asked == [FIRST, SECOND]
     assert (looking.found.dataset, looking.found.settings) == (SMALL, {"lr1": 0.2})
     assert looking.violates(LARGE)
     assert not looking.violates(SMALL)
-    assert told.asked == [first, second, first, first]
+    assert told.asked == [FIRST, SECOND, FIRST, FIRST]
     assert (looking.found.dataset, looking.found.settings) == (LARGE, {})
     assert looking.found.verdicts == {"violated": 2, "holds": 1}
 
 
 def test_a_run_of_which_the_statement_says_nothing_is_passed_over() -> None:
-    assert PAPER.space is not None
-    first, second = Config(lr1=0.1), Config(lr1=0.2)
-    paper = replace(PAPER, space=replace(PAPER.space, runs={False: [(first, first), (second, second)]}))
-    told = Told(lambda run: not_applicable("nothing") if run.config == first else HOLDS)
+    paper = replace(PAPER, space=TwoRuns())
+    told = Told(lambda run: not_applicable("nothing") if run.config == FIRST else HOLDS)
     looking = _Search(planted(told), paper, None, 1e6, lambda _: None)
     assert not looking.violates(SMALL)
     assert looking.found.verdicts == {"holds": 1}
@@ -138,9 +142,9 @@ def test_what_is_broken_with_an_assumption() -> None:
 def test_what_is_drawn_breaks_what_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[tuple[set[str], bool]] = []
     monkeypatch.setattr(strategies, "datasets", lambda broken, *, prefix_closed: drawn.append((broken, prefix_closed)))
-    space.drawn(set(), ASSUMED)
-    space.drawn({"optimal_majority"}, (*ASSUMED, "prefix_closed"))
-    space.drawn(set(), ("collocation",))
+    SentenceSpace().drawn(set(), ASSUMED)
+    SentenceSpace().drawn({"optimal_majority"}, (*ASSUMED, "prefix_closed"))
+    SentenceSpace().drawn(set(), ("collocation",))
     assert drawn == [(set(), False), ({"optimal_majority"}, True), ({"injective"}, False)]
 
 
@@ -162,8 +166,7 @@ def test_time_is_up_and_progress_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_smallest_sizes_are_tried_for_a_quarter_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr("marginaudit.reports.hunt.search.time.monotonic", lambda: now[0])
-    assert PAPER.space is not None
-    paper = replace(PAPER, space=replace(PAPER.space, smallest=lambda: iter([SMALL] * 9)))
+    monkeypatch.setattr(SentenceSpace, "smallest", lambda _: iter([SMALL] * 9))
 
     def tick(_: Run) -> Finding:
         now[0] += 1.0
@@ -171,14 +174,14 @@ def test_the_smallest_sizes_are_tried_for_a_quarter_of_the_time(monkeypatch: pyt
 
     def counted(seconds: float, **change: Any) -> tuple[int, bool]:
         now[0] = 0.0
-        looking = _Search(planted(Told(tick), **change), paper, None, seconds, lambda _: None)
+        looking = _Search(planted(Told(tick), **change), PAPER, None, seconds, lambda _: None)
         looking.smallest()
         return looking.found.tried, looking.found.exhausted
 
     assert counted(12.0) == (4, False)
     assert counted(400.0) == (9, True)
     assert counted(400.0, assumptions=(*ASSUMED, "prefix_closed")) == (0, False)
-    without = _Search(planted(Told(tick)), paper, "injective", 400.0, lambda _: None)
+    without = _Search(planted(Told(tick)), PAPER, "injective", 400.0, lambda _: None)
     without.smallest()
     assert (without.found.tried, without.found.exhausted) == (0, False)
     first = searching(Told(lambda _: VIOLATED))

@@ -16,6 +16,7 @@ from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import check_writable, csv_text, file_stem, json_text
 from marginaudit.reports.page.html import _norm
 from marginaudit.reports.page.write import _stems
+from marginaudit.reports.paper import Figure
 from marginaudit.reports.plain import finite
 from marginaudit.reports.plots.axes import between_powers, drawable, power_of_ten
 
@@ -60,7 +61,10 @@ def test_whether_a_file_can_be_written_is_tried_before(tmp_path: Path) -> None:
 def test_names_that_give_one_file_name_get_numbers() -> None:
     names = ("a b", "A-b", "a-b-2", "a/b", "c", "fig 1")
     audited = [SimpleNamespace(name=name) for name in names]
-    audit: Any = SimpleNamespace(audited=audited, papers=[SimpleNamespace(illustrations={"fig-1": "claim"})])
+    audit: Any = SimpleNamespace(
+        audited=audited,
+        papers=[SimpleNamespace(figures_of=lambda *_: {"fig-1": Figure("fig-1", print, beside="claim")})],
+    )
     assert list(_stems(audit).values()) == ["a-b", "A-b-2", "a-b-2-2", "a-b-3", "c", "fig-1-2"]
 
 

@@ -44,15 +44,16 @@ def in_order(text: ElementTree.Element) -> str:
 
 def pictures(paper: Paper, case: str, name: str) -> list[Figure]:
     run = paper.run(replace(paper.kind.cases[case](), name=name), paper.config(**SHORT[paper.name]))
-    claims = {picture.claim for picture in paper.pictures}
+    drawn = paper.figures_of("run").values()
+    claims = {one.beside for one in drawn}
     findings = {claim.id: claim.judge(run) for claim in paper.claims if claim.id in claims}
-    found = [picture.draw(run, findings) for picture in paper.pictures]
+    found = [one.draws(run, findings) for one in drawn]
     return [figure for figure in found if figure is not None]
 
 
 def test_a_datasets_name_is_no_formula_in_its_pictures() -> None:
     found = pictures(NTP, "example-1", NAME)
-    assert len(found) == len(NTP.pictures)
+    assert len(found) == len(NTP.figures_of("run"))
     for figure in found:
         assert any(text.startswith(printable(NAME)) for text in words(figure))
 
@@ -78,7 +79,7 @@ def test_names_are_shown_letter_by_letter(draw: Callable[[], Figure]) -> None:
 
 @pytest.mark.parametrize("name", ["snap-3", "snap-5", "snap-8", "statements"])
 def test_figures_have_no_character_of_private_use(name: str) -> None:
-    assert words(statements_figure(PAPERS) if name == "statements" else SNAP.figures[name]())
+    assert words(statements_figure(PAPERS) if name == "statements" else SNAP.figures_of("paper", "text")[name].draws())
 
 
 @pytest.mark.slow

@@ -69,8 +69,7 @@ PAPER = replace(
     THIRD,
     name="odd",
     claims=(),
-    figures={},
-    illustrations={},
+    figures=(),
     tables=(),
     sweeps=Sweeps(
         config=OddConfig(),

@@ -194,11 +194,14 @@ def test_an_interrupted_audit_goes_on(command: Command, computed: list[str], mon
 def third_audit(folder: Path | None, made: list[str], exports: Sequence[str] = (), *, fresh: bool = False) -> Audit:
     """An audit of the third paper, which notes that its figure is drawn."""
 
+    figure = THIRD.figures_of("paper")["third-1"]
+
     def draw() -> Figure:
         made.append("figure")
-        return THIRD.figures["third-1"]()
+        found: Figure = figure.draws()
+        return found
 
-    paper = replace(THIRD, figures={"third-1": draw})
+    paper = replace(THIRD, figures=[replace(figure, draws=draw)])
     source = Source(paper.kind.cases["three-numbers"](), paper, "three-numbers")
     store = Store(folder, fresh=fresh)
     configs = {paper.name: paper.config()}

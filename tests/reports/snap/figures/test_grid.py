@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from marginaudit.orders.snap import SequenceClasses, syn_medium
 from marginaudit.reports import Finding, Verdict
 from marginaudit.reports.snap import ClassConfig, ClassRun, figure6
-from marginaudit.reports.snap.figures import grid
-from marginaudit.reports.snap.paper import PAPER, of_section_8
+from marginaudit.reports.snap.figures import grid, of_section_8
+from marginaudit.reports.snap.paper import PAPER
 from marginaudit.training.snap.sgd import Recipe, train_sampled
 
 HOLDS = {"snap.fig6.direction": Finding(Verdict.HOLDS)}
@@ -49,7 +49,7 @@ def test_recall(name: str, labels: list[str], rates: Any, monkeypatch: pytest.Mo
     assert (figure6.NUM_LAST, figure6.SEEDS) == ((1, 3, 5, 10), 10)
     monkeypatch.setattr(grid, "NUM_LAST", (1, 2))
     monkeypatch.setattr(grid, "SEEDS", 2)
-    figure = PAPER.figures[name]()
+    figure = PAPER.figures_of("paper")[name].draws()
     for axis, num_last in zip(figure.axes, (1, 2), strict=True):
         data = syn_medium(num_last)
         assert axis.get_title(loc="left") == f"num_last = {num_last}, K = {data.K}, M = {data.M}"
@@ -117,7 +117,7 @@ class TestOfARun:
 
 
 def test_the_figures_and_beside_which_claims() -> None:
-    assert list(PAPER.figures) == [f"snap-{number}" for number in (3, 4, 5, 7, 8, 9, 10, 11, 12)]
-    assert set(PAPER.figures) - set(PAPER.illustrations) == {"snap-10", "snap-11", "snap-12"}
-    [picture] = PAPER.pictures
-    assert picture.claim == "snap.fig6.direction"
+    assert list(PAPER.figures_of("paper", "text")) == [f"snap-{number}" for number in (3, 4, 5, 7, 8, 9, 10, 11, 12)]
+    assert {one.name for one in PAPER.figures if not one.beside} == {"snap-10", "snap-11", "snap-12"}
+    [of_a_run] = PAPER.figures_of("run").values()
+    assert of_a_run.beside == "snap.fig6.direction"
