@@ -15,7 +15,6 @@ from marginaudit.orders.text import counted, printable, shown
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler, TypeAdapter
-    from pydantic_core import CoreSchema, ErrorDetails
 
 T = TypeVar("T")
 
@@ -28,7 +27,7 @@ Text: TypeAlias = Annotated[str, MaxLen(2**31)]
 class FirstError:
     """In the type of a long array: its first bad entry is enough."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> "CoreSchema":
+    def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> Any:
         """Stop there."""
         return {**handler(source), "fail_fast": True}
 
@@ -140,7 +139,7 @@ def _adapter(kind: Any) -> "TypeAdapter[Any]":
     return TypeAdapter(kind)
 
 
-def _refused(kind: Any, error: "ErrorDetails", where: str) -> InputError:
+def _refused(kind: Any, error: Any, where: str) -> InputError:
     place, value = error["loc"], error["input"]
     got, expected = shown(value), EXPECTED.get(error["type"], error["msg"].removeprefix("Input should be "))
     if error["type"] == "extra_forbidden":

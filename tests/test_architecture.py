@@ -55,7 +55,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 def test_a_plain_installation_has_all_that_is_imported() -> None:
     """Two modules need more: the pytest plugin, which pytest loads and no module imports, and sweeps on a cluster."""
     declared = {
-        re.match(r"[\w-]+", dependency)[0].lower()  # type: ignore[index]
+        re.match(r"[\w-]+", dependency)[0].lower().replace("-", "_")  # type: ignore[index]
         for dependency in SETTINGS["project"]["dependencies"]
     }
     names = packages_distributions()
@@ -65,7 +65,7 @@ def test_a_plain_installation_has_all_that_is_imported() -> None:
         module: graph.find_modules_that_directly_import(module)
         for module in graph.modules
         if not module.startswith("marginaudit") and module not in sys.stdlib_module_names
-        if declared.isdisjoint(name.lower() for name in names.get(module, [module]))
+        if declared.isdisjoint(name.lower().replace("-", "_") for name in names.get(module, [module]))
     }
     assert undeclared == {"pytest": {plugin}, "dask": {"marginaudit.reports.study.pool"}}
     assert graph.find_modules_that_directly_import(plugin) == set()
