@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from marginaudit.orders import InputError, file_content, printable, shown_path
+from marginaudit.orders import InputError, counted, file_content, printable, shown_path
 from marginaudit.orders.reading import utf_8_text
 from marginaudit.reports.compare.reading import Side, read_report, rows_by_key
 from marginaudit.reports.compare.row import ReportRow
@@ -45,7 +45,7 @@ def read_sweep(path: Path) -> Side:
         raise InputError(where, got="no verdicts", expected='them in the spec: keep = ["*:verdict", ..]')
     for line, run in enumerate(runs, start=2):
         if len(run) != len(header):
-            raise InputError(f"{where}: line {line}", got=f"{len(run)} columns", expected=str(len(header)))
+            raise InputError(f"{where}: line {line}", got=counted(len(run), "column"), expected=str(len(header)))
     table = [dict(zip(header, run, strict=True)) for run in runs]
     made = header[: header.index("seed") + 1]
     varied = [name for name in made if name in ("dataset", "seed") or len({run[name] for run in table}) > 1]

@@ -367,7 +367,7 @@ def test_a_key_stated_twice(member: str, pointer: str, tmp_path: Path, capsys: p
     paths = written(tmp_path, *texts)
     assert unreadable(paths, capsys) == f"{pointer}: got this key more than once in one object, expected once"
     if not which:
-        with pytest.raises(InputError, match=f"{pointer}: got this key 2 times in one object"):
+        with pytest.raises(InputError, match=f"got an object with 2 keys '{key[1:-1]}', expected each key once"):
             read_dataset(paths[0])
 
 

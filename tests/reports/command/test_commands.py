@@ -173,8 +173,8 @@ def test_the_seed_of_the_command_line_decides_what_is_drawn(command: Command, mo
         raise InputError("a hunt", got="a seed", expected="none")
 
     monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", refuse)
-    command.refused("hunt", "ntp.theorem2.floor", "--seed", "-7")
-    assert seeds == [-7]
+    command.refused("hunt", "ntp.theorem2.floor", "--seed", "7")
+    assert seeds == [7]
 
 
 @pytest.mark.parametrize(("settings", "said"), [({}, ""), ({"lr_y": 100.0}, ", audited with --lr-y 100.0")])

@@ -603,7 +603,7 @@ def test_all_built_in_cases_by_default(command: Command) -> None:
 def test_what_table_refuses(command: Command) -> None:
     line = command.refused("table", "direction", "example-1", "--json", "--format", "csv")
     assert line == "--format csv: got --json beside it, expected one of the two"
-    assert command.refused("table", "nothing") == "NAME: got 'nothing', expected one of direction, proposition2"
+    assert command.refused("table", "nothing") == "NAME: got 'nothing', expected one of list, direction, proposition2"
     assert "no file of that name" in command.refused("table", "direction", "nothing")
     assert "a step beyond both stages" in command.refused(
         "table", "direction", "example-1", "--steps2", 9, "--at", 1000
@@ -647,11 +647,9 @@ def test_latex() -> None:
     assert latex([GRID]).splitlines() == [
         r"% Needs \usepackage{booktabs} and \usepackage{graphicx}.",
         r"\begin{table}",
-        r"\centering",
+        r"\centering\footnotesize",
         r"\caption{t\_1 \& {[}x]. a note.}",
         r"\label{tab:t-1-x}",
-        r"\fontsize{8}{9.5}\selectfont",
-        r"\setlength{\tabcolsep}{3pt}",
         r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%",
         r"\begin{tabular}{lr}",
         r"\toprule",
@@ -663,7 +661,7 @@ def test_latex() -> None:
         r"\end{tabular}}",
         r"\end{table}",
     ]
-    assert latex([replace(GRID, rows=(("~^%#{}\x1b", "1e18"),))]).splitlines()[12] == (
+    assert latex([replace(GRID, rows=(("~^%#{}\x1b", "1e18"),))]).splitlines()[10] == (
         r"\textasciitilde{}\textasciicircum{}\%\#\{\}\textbackslash{}x1b & $10^{18}$ \\"
     )
 
@@ -696,4 +694,9 @@ def test_the_readmes_tables_are_true(command: Command, name: str) -> None:
     assert f"`{line}`" in text
     printed = command(*line.split()[1:]).out.strip()
     printed = printed[max(printed.find("**section-7: stage 2"), 0) :]  # stage 1 is 0 to rounding
-    assert printed in text, f"expected in docs/default-audit.md:\n{printed}"
+    assert but_error_bars(printed) in but_error_bars(text), f"expected in docs/default-audit.md:\n{printed}"
+
+
+def but_error_bars(text: str) -> str:
+    """Those of directions, as distances of two runs of a solver, depend on how the processor rounds."""
+    return re.sub(r"^(\| \S+ \| \S+) \| \d\.\de-\d\d \|", r"\1 |", text, flags=re.MULTILINE)
