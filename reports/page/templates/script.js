@@ -42,7 +42,8 @@
     table,
     rows: [...table.tBodies[0].rows].map((row) => ({ row, cells: [...row.querySelectorAll("td[data-verdict]")] })),
   }));
-  const worstFirst = form.dataset.worstFirst.split(" ");
+  // not form.dataset: that is the filter of this name
+  const worstFirst = form.getAttribute("data-worst-first").split(" ");
   const orders = {
     rank: ({ verdict }) => worstFirst.indexOf(verdict),
     room: ({ room }) => (room === undefined ? Infinity : Number(room)),
