@@ -131,13 +131,12 @@ def _overlaps(run: ClassRun) -> Iterator[Number]:
     for i in _seen(K, SEEN):
         yield Number("eigenvalue", (i,), float(own.eigenvalues[i]), own.eigenvalue_error, 1.0)
     try:
-        inverse, limit = own.E_prime, run.overlap.E_prime
+        limit = run.overlap.E_prime
     except ValueError:
         return
     scale = float(1 / (1 + own.eigenvalues[0])) ** 2
     for i, j in pairs:
-        yield Number("E'", (i, j), float(inverse[i, j]), own.E_prime_error, scale)
-        # this one's bar is about the E that float64 holds
+        # its bar is about the E that float64 holds
         yield Number(
             "E'", (i, j), float(limit.value[i, j]), float(limit.error[i, j]) + 4 * scale * own.norm_error, scale
         )
