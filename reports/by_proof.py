@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.standing import Standing, Status
+from marginaudit.reports.standing import Implication, Standing, Status
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 FINAL = {Verdict.BROKEN, Verdict.NOT_APPLICABLE}

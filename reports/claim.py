@@ -11,12 +11,11 @@ from typing import Any, Protocol
 from marginaudit.orders import counted, printable, shown
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.by_proof import by_proof
-from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.error_text import error_place, error_text
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.source_words import UNQUOTED, SourceWords
-from marginaudit.reports.standing import OPEN, Standing
+from marginaudit.reports.standing import OPEN, Implication, Standing
+from marginaudit.reports.valid_finding import Unreportable, valid_finding
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable, where_it_speaks
 
 NOT_STATED = ("not stated",)
@@ -203,7 +202,7 @@ class Claim:
     def _judge(self, run: BaseRun[Any]) -> Finding:
         reason = self.absent(run)
         if reason is None:
-            found = self._with_proof_conditions(run, checked(self.judgement.judge(run)))
+            found = self._with_proof_conditions(run, valid_finding(self.judgement.judge(run)))
             reservation = run.reservation(self.assumptions)
             return replace(found, detail=f"{found.detail} {reservation}".strip()) if reservation else found
         if not isinstance(reason, str):

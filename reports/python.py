@@ -13,7 +13,7 @@ from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, distinct_names
 from marginaudit.reports.audit.in_python import is_frame, is_sentences, source_of
 from marginaudit.reports.audit.ledger import all_papers
-from marginaudit.reports.audit.made import date
+from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.audit.sources import cases_of, once_each, papers_of, some_judged
 from marginaudit.reports.audit.user_claims import all_claims, check_formulas
 from marginaudit.reports.claim import Claim, Ledger

@@ -79,7 +79,7 @@ class Finding:
     detail : str
         In words: the failed assumption with its witness, the allowance, the worst entry, the cause.
     room : tuple of float
-        Powers of ten between what was measured and its bound (`marginaudit.reports.audit.room`); an audit fills it in.
+        Powers of ten between measured and bound (`marginaudit.reports.audit.headroom`); an audit fills it in.
     witness : mapping or None
         The evidence against, as plain JSON data.
     curve : Curve or None

@@ -13,17 +13,16 @@ from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.audit.claim_worker import judged_in_worker
+from marginaudit.reports.audit.headroom import headroom
 from marginaudit.reports.audit.ledger import about
-from marginaudit.reports.audit.made import made
-from marginaudit.reports.audit.room import room
+from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import Source, papers_of
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import smallest_counterexample
-from marginaudit.reports.forking import forkable
 from marginaudit.reports.grid import NONE
-from marginaudit.reports.one_thread import one_thread
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Figure, Paper
-from marginaudit.reports.plain import finite
+from marginaudit.reports.processes import forkable, one_thread
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.standing import Standing, Status, by_dataset
 from marginaudit.reports.verdict import Finding, Verdict
@@ -171,7 +170,7 @@ class Audit:
     claims: tuple[Claim, ...]
     configs: Mapping[str, Any]
     audited: tuple[Audited, ...]
-    made: Mapping[str, Any] = field(default_factory=made)
+    made: Mapping[str, Any] = field(default_factory=provenance)
     figures: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
     proofs: Mapping[str, str] | None = None
     claims_file: str | None = None
@@ -309,7 +308,7 @@ def audited(
             else:
                 run.prepare()
                 finding = judged_in_worker(claim, run, claim_timeout)
-            findings[claim.id] = replace(_with_the_smallest(paper, claim, finding), room=room(finding))
+            findings[claim.id] = replace(_with_the_smallest(paper, claim, finding), room=headroom(finding))
         return Audited(source, findings, dataset_document(source, run), run)
 
 

@@ -14,9 +14,9 @@ from marginaudit.reports.audit.sources import load
 from marginaudit.reports.audit.user_claims import all_claims
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.compare.row import ReportRow
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.judgements import ALLOWANCE
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.plain import finite
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Finding
 

@@ -7,7 +7,7 @@ from typing import Any
 from marginaudit.reports.compare.reading import SHA256, Side
 from marginaudit.reports.compare.worse import Change, changes
 from marginaudit.reports.grid import NONE
-from marginaudit.reports.plain import finite
+from marginaudit.reports.json_data import finite
 
 DIGITS_OF_A_HASH = 12
 """So many digits tell files apart for a reader."""

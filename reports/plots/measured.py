@@ -9,9 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import printable, shortened
-from marginaudit.reports.plots.axes import LARGEST_DRAWN, between_powers, drawable, powers_of_ten
-from marginaudit.reports.plots.plotting import as_text, plot_settings, styled
-from marginaudit.reports.plots.style import BOUND, HATCH, MEASURED, REFERENCE, VERDICTS
+from marginaudit.reports.plots.style import (
+    BOUND,
+    HATCH,
+    LARGEST_DRAWN,
+    MEASURED,
+    REFERENCE,
+    VERDICTS,
+    as_text,
+    between_powers,
+    drawable,
+    plot_settings,
+    powers_of_ten,
+    styled,
+)
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 if TYPE_CHECKING:

@@ -26,12 +26,12 @@ from marginaudit.reports.audit.auditing import (
 )
 from marginaudit.reports.audit.sources import Source, papers_of
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.forking import forkable
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.proofs import proof_pages, proof_sources
 from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.paper import Figure, Paper
-from marginaudit.reports.plain import finite
-from marginaudit.reports.plots.plotting import load_drawing
+from marginaudit.reports.plots.style import load_drawing
+from marginaudit.reports.processes import forkable
 from marginaudit.reports.study.grid import installed_papers
 from marginaudit.reports.study.pool import Local
 from marginaudit.reports.study.store import Store, digest, identity

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from marginaudit.orders.errors import InputError
-from marginaudit.orders.lines import Reach, lines, no_progress
+from marginaudit.orders.files import Reach, lines, no_progress
 from marginaudit.orders.ntp.formats import COMMENT
 from marginaudit.orders.reading import Text, Token, parsed_json, validated
 from marginaudit.orders.running_text import WORD

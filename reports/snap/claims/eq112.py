@@ -6,7 +6,6 @@ import numpy as np
 
 from marginaudit.orders.snap import distinct_tokens
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, Equal, Parts
 from marginaudit.reports.judgements.bounded import part
 from marginaudit.reports.run import once_a_run
@@ -19,7 +18,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.relative_gain import MOST_PAIRS, require_powers, squared_ratio
 from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import Approximation
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.reports.checked import checked
 from marginaudit.reports.judgements import Bounded, Equal, Parts, Threshold
 from marginaudit.reports.judgements.bounded import (
     LEAST,
@@ -22,6 +21,7 @@ from marginaudit.reports.judgements.bounded import (
     part,
 )
 from marginaudit.reports.series import by_formula, exact_series, series
+from marginaudit.reports.valid_finding import valid_finding
 from marginaudit.reports.verdict import Evidence, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
 
@@ -370,7 +370,7 @@ def test_decades_of_steps_that_were_left_out_are_named(steps: list[float], first
     assert swept.judge(None).left_out == ""
     both = Parts({"one": one, "other": swept, "again": one})
     assert both.judge(None).left_out == said
-    assert checked(found).left_out == said
+    assert valid_finding(found).left_out == said
     late = replace(one, threshold=lambda _: Threshold(steps[-1]))
     assert late.judge(None).left_out == ""
 

@@ -19,7 +19,7 @@ LAST_SECOND = int(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp())
 """Since 1970, in the last year that a date has."""
 
 
-def made(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, Any]:
+def provenance(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, Any]:
     """What a report says of its own making.
 
     Parameters
