@@ -55,6 +55,11 @@ class AttentionOverlap:
         """|lambda_1|, the largest absolute value of an eigenvalue."""
         return float(np.max(np.abs(self.eigenvalues)))
 
+    @property
+    def independent(self) -> bool:
+        """Whether I + E is regular beyond the error of its eigenvalues, so that E' exists (Lemma 14)."""
+        return bool(1 + self.eigenvalues[0] - self.eigenvalue_error - UNIT_ROUNDOFF > 0)
+
 
 def overlap_of(attention: Floats) -> AttentionOverlap:
     """The overlap of classes whose attention on each token is given, shape (classes, tokens), each row summing to 1.

@@ -173,6 +173,14 @@ def test_one_class_has_no_overlap() -> None:
     assert data.overlap.largest == 0
 
 
+@pytest.mark.parametrize(("second", "independent"), [(2, False), (2.001, True)])
+def test_equal_classes_have_no_inverse_and_nearly_equal_ones_have(second: float, independent: bool) -> None:
+    data = SequenceClasses.from_weights("d", None, [("m", "q", {"a": 1, "b": 2}), ("n", "q", {"a": 1, "b": second})])
+    assert data.overlap.independent is independent
+    off = replace(data.overlap, eigenvalue_error=1 + float(data.overlap.eigenvalues[0]))
+    assert not off.independent
+
+
 @given(st.integers(0, 2**32))
 def test_attention_beyond_the_start(seed: int) -> None:
     rng = np.random.default_rng(seed)
