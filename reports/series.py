@@ -1,7 +1,7 @@
 """Numbers with error bars along an index: the only form in which a quantity enters a verdict."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,6 +91,12 @@ class Series:
     def _end(self, finite: NDArray[Any], infinite: float) -> NDArray[Any]:
         """Without inf - inf, which is NaN and passes no comparison that ought to be refused."""
         return np.where(self.bounded, finite, infinite)
+
+    def taken(self, kept: NDArray[np.bool_]) -> "Series":
+        """The series at some of its entries."""
+        label = tuple(name for name, keep in zip(self.label, kept, strict=True) if keep) if self.label else ()
+        step = None if self.step is None else self.step[kept]
+        return replace(self, value=self.value[kept], radius=self.radius[kept], step=step, label=label)
 
     def at(self, entry: int) -> int | float | None:
         """The entry's position, an integer where it is whole; None without positions."""

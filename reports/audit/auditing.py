@@ -33,6 +33,12 @@ DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint
 CLAIM_TIMEOUT = 600.0
 """Seconds that a claim of the user's may take on a dataset."""
 
+REPORTED = (
+    *("verdict", "evidence", "measured", "bound", "slack", "worst_step", "first_violation", "informative_from"),
+    *("detail", "beyond_the_run", "constant", "side", "repeats_within", "room", "witness"),
+)
+"""The fields of a finding that a row of the report has."""
+
 Notice = Callable[[str], None]
 
 Progress = Callable[[str, str], Callable[[int], None]]
@@ -57,25 +63,13 @@ class Row:
 
     def as_document(self) -> dict[str, Any]:
         """The row as the JSON of the report has it."""
-        found = self.finding
+        found = {name: finite(getattr(self.finding, name)) for name in REPORTED}
         return {
             "claim": self.claim.id,
             "dataset": self.dataset,
-            "verdict": found.verdict.value,
-            "evidence": found.evidence.value,
-            "measured": finite(found.measured),
-            "bound": finite(found.bound),
-            "slack": finite(found.slack),
-            "worst_step": found.worst_step,
-            "first_violation": found.first_violation,
-            "informative_from": found.informative_from,
-            "detail": found.detail,
-            "beyond_the_run": found.beyond_the_run,
-            "constant": finite(found.constant),
-            "side": found.side,
-            "repeats_within": finite(found.repeats_within),
-            "room": list(found.room),
-            "witness": finite(found.witness),
+            **found,
+            "verdict": self.finding.verdict.value,
+            "evidence": self.finding.evidence.value,
             "counterexample": self._counterexample_document,
             "kind": self.claim.judgement.kind,
             "standing": self.standing.status.value,

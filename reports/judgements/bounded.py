@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders import counted
-from marginaudit.reports.judgements.compare import Outcome, compare_upper
+from marginaudit.reports.judgements.compare import Outcome, compare_upper, curve_of
 from marginaudit.reports.series import Series, by_formula, position, step_from
-from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict, not_applicable
+from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
 
 Steps: TypeAlias = NDArray[np.float64]
 Formula: TypeAlias = "Callable[[Any, Steps], ArrayLike]"
@@ -101,7 +101,7 @@ class Bounded:
             raise ValueError("a statement with a threshold needs a series with steps")
         reached = measured.step >= start.position
         if start.there >= start.needed and reached.any():
-            return self._judge_all(run, part(measured, reached), begins)
+            return self._judge_all(run, measured.taken(reached), begins)
         return self._judge_beyond(run, measured, start)
 
     def _judge_beyond(self, run: Any, measured: Series, start: Threshold) -> Finding:
@@ -190,7 +190,9 @@ class Bounded:
             detail=("" if followed.all() else _detail(measured, bound, worst, side))
             + (" At no step of the run does a bound say anything." if vacuous.all() else "")
             + _by_proof(followed, measured),
-            curve=_curve(measured, dict(sides), largest),
+            curve=None
+            if measured.step is None
+            else curve_of(measured, vacuous_above=largest, **{name: stated.value for name, stated in sides}),
             left_out=_left_out(measured, first_spoken),
         )
 
@@ -258,33 +260,6 @@ def _left_out(measured: Series, first: int) -> str:
         return ""
     before, after = (position(step[at]) for at in (wide[0], wide[0] + 1))
     return f"t = {before} to {after}"
-
-
-def _curve(measured: Series, sides: dict[str, Series], largest: float) -> Curve | None:
-    if measured.step is None:
-        return None
-
-    def natural(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        with np.errstate(over="ignore"):
-            return np.exp(values) if measured.log else values
-
-    return Curve(
-        step=measured.step.tolist(),
-        measured=natural(measured.known).tolist(),
-        upper=natural(sides["upper"].value).tolist() if "upper" in sides else None,
-        lower=natural(sides["lower"].value).tolist() if "lower" in sides else None,
-        vacuous_above=float(natural(np.array(largest))) if np.isfinite(largest) else None,
-        clock=measured.clock,
-    )
-
-
-def part(measured: Series, kept: NDArray[np.bool_]) -> Series:
-    """The series at some of its entries."""
-    label = tuple(name for name, keep in zip(measured.label, kept, strict=True) if keep) if measured.label else ()
-    step = None if measured.step is None else measured.step[kept]
-    return Series(
-        measured.value[kept], measured.radius[kept], step, label, measured.log, measured.evidence, measured.clock
-    )
 
 
 def _steps(measured: Series) -> Steps:

@@ -1,11 +1,13 @@
 """Comparing two numbers that have error bars."""
 
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.series import Series
+from marginaudit.reports.verdict import Curve
 
 ALLOWANCE = 1e-9
 """Widest relative error bars under which two sides that overlap count as equal."""
@@ -74,3 +76,29 @@ def _narrow(left: Series, right: Series, scale: NDArray[np.float64] | None = Non
 def _same_scale(left: Series, right: Series) -> None:
     if left.log != right.log:
         raise ValueError("one side is given in logarithms and the other is not")
+
+
+def curve_of(
+    measured: Series,
+    *,
+    upper: NDArray[Any] | None = None,
+    lower: NDArray[Any] | None = None,
+    vacuous_above: float = np.inf,
+    predicted: float | None = None,
+) -> Curve:
+    """The measured series for a plot with its bounds, all of them on the series' scale; the curve is on the natural."""
+
+    def natural(values: Any) -> list[float]:
+        with np.errstate(over="ignore"):
+            found: list[float] = (np.exp(values) if measured.log else np.asarray(values)).tolist()
+        return found
+
+    return Curve(
+        step=[] if measured.step is None else measured.step.tolist(),
+        measured=natural(measured.known),
+        upper=None if upper is None else natural(upper),
+        lower=None if lower is None else natural(lower),
+        vacuous_above=natural([vacuous_above])[0] if np.isfinite(vacuous_above) else None,
+        clock=measured.clock,
+        predicted=predicted,
+    )

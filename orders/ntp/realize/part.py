@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from marginaudit.orders.ntp.dataset import Dataset, Sample
 from marginaudit.orders.ntp.realize.collocation import best_matching, pair_weights
 from marginaudit.orders.ntp.realize.program import program, relaxed, solved
 from marginaudit.orders.ntp.realize.samples import Samples
@@ -131,16 +130,3 @@ def document_of(part: Part, samples: Samples, vocabulary: Sequence[Token], name:
         ),
         "next_token": {vocabulary[x]: vocabulary[said[x] if x in said else next(free)] for x in used},
     }
-
-
-def dataset_of(part: Part, samples: Samples, vocabulary: Sequence[Token], name: str) -> Dataset:
-    """The part as a dataset; see `document_of`."""
-    document = document_of(part, samples, vocabulary, name)
-    rows = list(document["samples"])
-    return Dataset(
-        name=name,
-        vocabulary=tuple(document["vocabulary"]),
-        samples=tuple(Sample(tuple(row["tokens"]), row["next"]) for row in rows),
-        counts=tuple(row.get("count", 1) for row in rows),
-        next_token=document["next_token"],
-    )

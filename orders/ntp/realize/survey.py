@@ -11,7 +11,7 @@ from marginaudit.orders.ntp.realize.part import Part, largest_part
 from marginaudit.orders.ntp.realize.samples import Samples, samples_of
 from marginaudit.orders.ntp.realize.winners import answered
 from marginaudit.orders.ntp.realize.words import Text
-from marginaudit.orders.ntp.relations import Encoded, each_once, relations
+from marginaudit.orders.ntp.relations import Encoded, relations, together
 from marginaudit.orders.relations import Indices, Relations
 
 
@@ -92,9 +92,7 @@ def _relations(samples: Samples, source: Indices) -> Relations:
     """
     place = answered(samples, source)
     found = [_related(samples, lo + np.flatnonzero(place[lo:hi] != NONE), place) for lo, hi in pieces(samples.start)]
-    columns = ("query", "winner", "loser", "sample")
-    together = Relations(**{name: np.concatenate([getattr(part, name) for part in found]) for name in columns})
-    return each_once(together, samples.vocabulary_size)
+    return together(found, samples.vocabulary_size)
 
 
 def _related(samples: Samples, fits: Indices, place: Indices) -> Relations:
