@@ -17,7 +17,7 @@ KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
-"""What is no file and may have no end, or nobody who writes to it."""
+"""Paths that are no regular file: reading one may never end."""
 
 
 def file_content(path: Path, expected: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What is proved decides a verdict, for every t; what was measured stays beside it, as a check on the proof."""
+"""Verdicts by proof: proved statements decide for every t; the measurement stays beside, as a check on the proof."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -28,7 +28,7 @@ class Statement(Protocol):
 
     @property
     def standing(self) -> Standing:
-        """What is known of it for every dataset."""
+        """Its standing for every dataset."""
 
     @property
     def decided_by(self) -> tuple[Implication, ...] | None:

@@ -25,10 +25,10 @@ IN_DOLLARS = re.compile(r"\$([^$]+)\$")
 """A formula in a text."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""What a claim's id looks like: it is part of file names."""
+"""Form of a claim's id, which is part of file names."""
 
 EXPECTED: dict[type, str] = {str: "text", tuple: "a tuple of names", Standing: "a Standing", SourceWords: "SourceWords"}
-"""What stands for these types in an error's message."""
+"""Names of these types in an error's message."""
 
 FIELDS: dict[str, type] = {
     "id": str,
@@ -210,7 +210,7 @@ class Claim:
         return not_applicable(reason)
 
     def _not_assumed(self, run: BaseRun[Any]) -> str:
-        """What the dataset lacks though the claim may need it: assumptions that it does not state."""
+        """A note on assumptions that fail here and that the claim does not state, though it may need them."""
         failing = [name for name, assumption in run.assumptions.items() if not assumption.holds]
         return f" Not assumed by the claim, and failing here: {', '.join(failing)}." if failing else ""
 

@@ -52,6 +52,6 @@ def leave_with(client: int) -> None:
 
 
 def one_thread() -> threadpool_limits:
-    """Within, the libraries of linear algebra work on one thread, so that a result is the same on every machine."""
+    """Context with linear algebra on one thread, so that a result is the same on every machine."""
     import_module("scipy.linalg")  # which brings the last of these libraries
     return threadpool_limits(1)

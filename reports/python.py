@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Report(Audit):
-    """What `audit` returns: verdicts on datasets."""
+    """Verdicts on datasets, as `audit` returns them."""
 
     def verdict(self, claim: str, dataset: str | None = None) -> Finding:
         """The verdict on a claim, with its numbers.
@@ -111,7 +111,7 @@ class Report(Audit):
         return frame.where(frame.notna(), nan).infer_objects()
 
     def compare(self, other: "Audit | str | PathLike[str]") -> "DataFrame":
-        """What is worse, gone, added or better here than in another report, as ``marginaudit compare OTHER THIS`` says.
+        """Changes from another report to this one, as ``marginaudit compare OTHER THIS`` says.
 
         Parameters
         ----------

@@ -164,7 +164,7 @@ def by_formula(
 ) -> Series:
     """The values of a closed formula in float64, with error bars for its rounding; none where it overflowed.
 
-    Nothing else is in them: what was trained or solved needs error bars of its own, and `series`.
+    They hold nothing else: a trained or solved quantity needs its error bars, and `series`.
 
     >>> by_formula([1.0, 2.0]).radius.tolist() == [FORMULA_ROUNDING, 2 * FORMULA_ROUNDING]
     True

@@ -1,4 +1,4 @@
-"""What is known of a statement for every dataset that meets its assumptions, and what decides it on some of them."""
+"""How a statement stands for every dataset that meets its assumptions, and implications that decide it on some."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """What is known of a statement, beside its verdicts on data.
+    """The standing of a statement: proved, refuted or open.
 
     Attributes
     ----------

@@ -121,5 +121,5 @@ def frobenius(A: Floats) -> float:
 
 
 def _gamma(roundings: int) -> float:
-    """Bound on the relative error of so many roundings one after another."""
+    """Bound on the relative error of ``roundings`` roundings one after another."""
     return roundings * UNIT_ROUNDOFF / (1 - roundings * UNIT_ROUNDOFF)

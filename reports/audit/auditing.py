@@ -107,7 +107,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a report shows of a dataset beside its verdicts.
+    """Pictures and records of a dataset, for the report.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ class Audit:
     claims : those that were audited
     configs : how training was run, by paper
     audited : one for each dataset, in the order given
-    made : when, by which command, on what and by which commit
+    made : the provenance: date, command, processor, commit
     figures : files of the papers' own figures by name, each by ending; of those that are drawn already
     proofs : the papers' pages of proofs by name; None where they are not made yet
     claims_file : the path of the file of claims as it was given, whatever its characters; None where there is none
@@ -176,7 +176,7 @@ class Audit:
 
     @property
     def runs(self) -> tuple[BaseRun[Any] | None, ...]:
-        """What was run of each dataset; None where it was run in another process."""
+        """The run of each dataset; None where it was in another process."""
         return tuple(one.run for one in self.audited)
 
     @cached_property
@@ -286,8 +286,8 @@ def audited(
     """Judge a dataset by each of the claims that are about its kind, on one thread.
 
     Claims that do not come with the paper are judged in a worker each, for ``claim_timeout`` seconds at most; in this
-    process, without a limit, where none can be forked safely. ``progress`` is told what is under way (the dataset's
-    name, and a claim's id or "training") and returns a function that takes the number of training steps done on that
+    process, without a limit, where none can be forked safely. ``progress`` takes the dataset's name and the task under
+    way (a claim's id, or "training") and returns a function that takes the number of training steps done on that
     dataset.
     """
     paper, name, judged = source.paper, source.dataset.name, about(source.paper, claims)
@@ -320,7 +320,7 @@ def _with_the_smallest(paper: Paper, claim: Claim, finding: Finding) -> Finding:
 
 
 def dataset_document(source: Source, run: BaseRun[Any]) -> dict[str, Any]:
-    """What the report says of a dataset: where it is from, its assumptions with witnesses, facts and tables."""
+    """A dataset in report.json: its origin, its assumptions with witnesses, facts and tables."""
     return {
         "name": source.dataset.name,
         "paper": source.paper.name,

@@ -1,4 +1,4 @@
-"""When, by which command, on what and by which state of this program an audit was made."""
+"""Provenance of an audit: date, command, processor, commit, and hashes of the files that were read."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ LAST_SECOND = int(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp())
 
 
 def provenance(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, Any]:
-    """What a report says of its own making.
+    """The provenance that a report states.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ KEPT_RUNS = 4
 
 
 def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | None) -> tuple[Finding, ReportRow]:
-    """What an audit finds of a claim on a dataset, and the row of it that is kept.
+    """Audit a claim on a dataset: the finding, and the row to keep of it.
 
     The row's settings are those that differ from the default, and the seed if there is one.
 

@@ -22,7 +22,7 @@ LEAST = float(np.finfo(np.float64).smallest_subnormal)
 """The least positive float: a bound of it says > 0, and one of its negative < 0."""
 
 DECADE = 10
-"""So many times the step before may a recorded one be, with no step between, for what was seen to speak of them."""
+"""Largest ratio of two neighbouring recorded steps for which they speak for the steps between."""
 
 LAST_DECADE = 40
 """The search for a bound's first informative step ends at 10 to this power."""
@@ -288,7 +288,7 @@ def _repeats_within(ratio: float, reached: NDArray[np.float64]) -> float:
 
 
 def _log_ratios(measured: Series, sides: list[tuple[Side, Series]], bars: int = 0) -> NDArray[np.float64]:
-    """Of each side, log(large / small) of what should be the large and the small one, so many bars closer together.
+    """Of each side, log(large / small) of the side that should be large and the small one, each moved by ``bars`` bars.
 
     Infinite where their signs differ.
     """
@@ -317,7 +317,7 @@ def _verdict(outcomes: NDArray[np.int64], vacuous: NDArray[np.bool_]) -> Verdict
 
 
 def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
-    """What is said of the entries of each side that error bars hide and a proof decides."""
+    """The detail on entries that error bars hide and a proof decides."""
     entries = followed.any(axis=0)
     if not entries.any():
         return ""
@@ -329,7 +329,7 @@ def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
 
 
 def _without_the_least(bound: float | None) -> float | None:
-    """0 for the float next to it, by which a statement says that a quantity is above or below 0, and not 0 itself.
+    """0 for the float next to it, which stands for the strict bounds > 0 and < 0.
 
     >>> _without_the_least(5e-324), _without_the_least(-5e-324), _without_the_least(-2.0)
     (0.0, 0.0, -2.0)

@@ -14,7 +14,7 @@ ALLOWANCE = 1e-9
 
 
 class Outcome(IntEnum):
-    """What a comparison shows of one entry."""
+    """Outcome of a comparison at one entry."""
 
     TRUE = 0
     UNSURE = 1

@@ -126,7 +126,7 @@ class HiddenConstant:
     def _needed(self, measured: Series, shape: Floats, bars: int = 0) -> Floats:
         """Logarithm of the constant needed entry by entry, negated for a lower bound; +inf where none is positive.
 
-        With the measured quantity off by so many error bars, in the direction that needs more.
+        With the measured quantity off by ``bars`` error bars, in the direction that needs more.
         """
         value: Floats = measured.value
         if bars:

@@ -39,7 +39,7 @@ POINTS_AN_INCH = 72
 ON_WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
 
 ROOM_FOR_WORDS = 1e3
-"""So many times what a quantity can reach the hatched ground above it goes up at least: words stand there."""
+"""Least height of the hatched ground, relative to the most that a quantity can reach: words stand there."""
 
 ROUNDING_ONLY = 1e-28
 """A 1 - cos below this is the rounding of unit vectors in float64."""

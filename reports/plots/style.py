@@ -118,7 +118,7 @@ def between_powers(value: float, shows_all: bool) -> str:
 
 
 def drawable(values: list[float]) -> NDArray[np.float64]:
-    """What a logarithmic axis can show: NaN beyond `LARGEST_DRAWN`, 0 below its inverse."""
+    """Values for a logarithmic axis: NaN beyond `LARGEST_DRAWN`, 0 below its inverse."""
     array = np.array(values, dtype=float)
     array[np.abs(array) < 1 / LARGEST_DRAWN] = 0
     return np.where(np.abs(array) <= LARGEST_DRAWN, array, np.nan)

@@ -38,10 +38,10 @@ from marginaudit.reports.study.store import Store, digest, identity
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 PAGE_MAKERS = ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
-"""What pages of proofs are made with."""
+"""The libraries that make the pages of proofs."""
 
 Document = Mapping[str, Any]
-"""What an audit of a dataset has found, as JSON data; curves are left out, once they are drawn."""
+"""A dataset's audit as JSON data, without its curves, which are drawn."""
 
 Done = Callable[[str, str], None]
 """Takes a dataset's name, and how its findings were come by."""
@@ -161,7 +161,7 @@ def judged(task: Task, progress: Progress) -> Document:
 
 
 def judged_packed(data: bytes) -> Document:
-    """What `judged` finds, in another process; what is printed goes to standard error."""
+    """`judged` in another process; prints go to standard error."""
     with redirect_stdout(sys.stderr):
         return judged(_Unpickler(io.BytesIO(data)).load(), lambda *_: ignored)
 

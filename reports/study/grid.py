@@ -139,6 +139,6 @@ def installed_papers() -> tuple[Mapping[str, Paper], list[str]]:
 
 
 def paper_module(paper: Paper) -> str:
-    """The module by which a paper computes its sweeps."""
+    """The module that computes a paper's sweeps."""
     rows = None if paper.sweeps is None else paper.sweeps.rows
     return (rows or paper.run).__module__

@@ -21,7 +21,7 @@ RELAXED = 6_000
 """Those of the largest linear relaxation."""
 
 NODES = 50
-"""Of branch and bound; so many nodes, and no clock, so that the answer is the same on every machine."""
+"""Nodes of branch and bound: a limit on nodes, not on time, gives the same answer on every machine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +92,7 @@ _lower = attrgetter("lower")
 
 
 def _improved(samples: Samples, source: Indices, winner: Mask) -> _End:
-    """What winners for fixed n, and n for fixed winners, end in when neither keeps more."""
+    """Improve winners for fixed n, and n for fixed winners, in turn until neither keeps more samples."""
     lower = -1
     while True:
         winner = ascend(samples, source, winner)

@@ -30,7 +30,7 @@ SETTLED = 1e-9
 """A state settles the asymptotic law if what it leaves open is so small a part of the distance from W*'s line."""
 
 MOST_TRUE_STEPS = 10**7
-"""Where there is no fast-forward, or attention is not yet one-hot, stage 2 takes so many true steps, and ends."""
+"""True steps of stage 2, at most, where there is no fast-forward or attention is not yet one-hot."""
 
 
 def no_fast_forward(dataset: Dataset, solution: MaxMargin | None, optimizer: str = "ngd") -> str | None:

@@ -61,7 +61,7 @@ class Walk(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """What the kernel knows of a `ReducedKQ`.
+    """A `ReducedKQ` as arrays for the kernel.
 
     Attributes
     ----------
@@ -160,7 +160,7 @@ def move(length: float, norm: float, walk: Walk, gradient: Floats) -> None:
 def take_steps(
     steps: int, moves: int, local_error: float, log_growth: float, walk: Walk, arrays: Arrays, one: Any
 ) -> tuple[int, float, float]:
-    """Up to so many steps on ``high``, ``low`` and ``last``; returns how many, and the error sums after them.
+    """Take up to ``steps`` steps on ``high``, ``low`` and ``last``; returns how many, and the error sums after them.
 
     Rounding. A flux is off by its own margin's error, and by ``inexact`` times the terms of h_j taken absolute,
     which add up in each class to its fluxes over phi_a. The latter errors are e_a at each optimal token, together

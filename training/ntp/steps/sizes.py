@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TINY = float(np.finfo(np.float64).tiny)
-"""What is less has fewer digits, or is 0."""
+"""Smaller numbers have fewer digits, or are 0."""
 
 SQUARES_ARE_NORMAL = 1e-140
 """Squares of entries that count beside one of this size have all their digits; up to its inverse none overflows."""

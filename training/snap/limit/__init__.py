@@ -6,7 +6,7 @@ coefficient; `class_counts` and `fluctuation` are SGD with the modified gradient
 and xi of Theorem 1.
 """
 
-from marginaudit.training.snap.limit.approximation import Approximation
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.limit.backpropagated import (
     Backpropagated,
     backpropagated,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
-from marginaudit.training.snap.limit.approximation import Approximation, of
+from marginaudit.training.approximation import Approximation, of
 from marginaudit.training.snap.limit.fluctuation import Fluctuation
 from marginaudit.training.snap.limit.overlap import Overlap
 from marginaudit.training.snap.limit.speed import speed

@@ -12,7 +12,7 @@ Integers = NDArray[np.int64]
 
 
 class Parameters(NamedTuple):
-    """What is trained.
+    """The trained parameters.
 
     Attributes
     ----------
