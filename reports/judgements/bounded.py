@@ -192,7 +192,7 @@ class Bounded:
             + _by_proof(followed, measured),
             curve=None
             if measured.step is None
-            else curve_of(measured, vacuous_above=largest, **{name: stated.value for name, stated in sides}),
+            else curve_of(measured, {name: stated.value for name, stated in sides}, vacuous_above=largest),
             left_out=_left_out(measured, first_spoken),
         )
 

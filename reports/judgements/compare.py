@@ -1,7 +1,8 @@
 """Comparing two numbers that have error bars."""
 
+from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,9 +81,8 @@ def _same_scale(left: Series, right: Series) -> None:
 
 def curve_of(
     measured: Series,
+    bounds: Mapping[Literal["upper", "lower"], NDArray[Any]],
     *,
-    upper: NDArray[Any] | None = None,
-    lower: NDArray[Any] | None = None,
     vacuous_above: float = np.inf,
     predicted: float | None = None,
 ) -> Curve:
@@ -96,8 +96,8 @@ def curve_of(
     return Curve(
         step=[] if measured.step is None else measured.step.tolist(),
         measured=natural(measured.known),
-        upper=None if upper is None else natural(upper),
-        lower=None if lower is None else natural(lower),
+        upper=natural(bounds["upper"]) if "upper" in bounds else None,
+        lower=natural(bounds["lower"]) if "lower" in bounds else None,
         vacuous_above=natural([vacuous_above])[0] if np.isfinite(vacuous_above) else None,
         clock=measured.clock,
         predicted=predicted,

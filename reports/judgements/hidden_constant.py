@@ -200,7 +200,7 @@ class HiddenConstant:
     def _curve(self, measured: Series, shape: Floats, log_constant: float) -> Curve:
         with np.errstate(over="ignore"):
             bound = log_constant + shape if measured.log else np.exp(log_constant) * shape
-        return curve_of(measured, **{self.side: bound})
+        return curve_of(measured, {self.side: bound})
 
 
 def _steps(measured: Series) -> Floats:

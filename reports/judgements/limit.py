@@ -120,7 +120,7 @@ class Limit:
             worst_step=last,
             first_violation=last if verdict is Verdict.VIOLATED else None,
             detail=f"Relative distance from the prediction: {shown}; error bars {bars[-1]:.1e}.{cause}",
-            curve=curve_of(measured, predicted=None if np.isnan(predicted) else predicted),
+            curve=curve_of(measured, {}, predicted=None if np.isnan(predicted) else predicted),
         )
 
     def _vanishes(self, step: Floats, measured: Series) -> bool:
@@ -177,5 +177,5 @@ def _cycle(measured: Series, step: Floats, predicted: float) -> Finding:
             f"From {measured.clock} = {position(step[decade][0])} to {position(step[-1])} it goes back and forth "
             f"between about {low:.4g} and {high:.4g}, and this does not die out."
         ),
-        curve=curve_of(measured, predicted=None if np.isnan(predicted) else predicted),
+        curve=curve_of(measured, {}, predicted=None if np.isnan(predicted) else predicted),
     )

@@ -98,8 +98,7 @@ def one_class(run: ClassRun) -> str | None:
 def no_inverse(run: ClassRun) -> str | None:
     """Why there is no E', or None."""
     try:
-        if run.dataset.overlap.independent and run.overlap:
-            return None
+        found = run.overlap if run.dataset.overlap.independent else None
     except ValueError:
-        pass
-    return "The f_n are linearly dependent, as far as float64 can tell, and there is no E'."
+        found = None
+    return "The f_n are linearly dependent, as far as float64 can tell, and there is no E'." if found is None else None
