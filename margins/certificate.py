@@ -1,4 +1,4 @@
-"""What proves a numerical solution: feasibility repaired, duality gap, and the distance to W* that follows."""
+"""Certificates of numerical solutions: feasibility repaired, duality gap, and the bound on the distance to W*."""
 
 import math
 from dataclasses import dataclass

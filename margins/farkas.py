@@ -89,7 +89,7 @@ def residual_bound(rows: Rows, y: Matrix) -> float:
 
 
 def rounding_level(rows: Rows) -> float:
-    """What rounding the embedding's entries, and a sum over V tokens of them, may add to ||A^T y||, sum(y) = 1.
+    """Rounding error that the embedding's entries, and a sum over V tokens of them, may add to ||A^T y||, sum(y) = 1.
 
     A row (x_w - x_l) q^T changes by at most 2 u (||x_w|| + ||x_l||) ||q||, u the unit roundoff; the sums
     of :meth:`Rows.adjoint` are allowed the error bound that it states, of 2 V + 8 roundings.

@@ -157,7 +157,7 @@ class _Balls:
         return [scores[w][c] - scores[x][c] for w, x, c in self.places]
 
     def correction(self, basis: list[int], margins: "list[arb]") -> "list[arb] | None":
-        """What to add to the basis rows' multipliers for margins of 1; approximate, None where singular."""
+        """Correction of the basis rows' multipliers towards margins of 1; approximate, None where singular."""
         from flint import arb, arb_mat
 
         K, Q = (

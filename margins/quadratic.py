@@ -16,7 +16,7 @@ GAP_TOLERANCE = 1e-12
 """A relative gap g proves the direction to sqrt(g) only: Clarabel's own 1e-8 would leave it at 1e-4."""
 
 FEASIBILITY_TOLERANCE = 1e-12
-"""What is short of feasible is repaired by scaling, which costs twice that much of the gap."""
+"""Violations up to here are repaired by scaling, which costs twice as much of the gap."""
 
 WIDEST_RELATIVE_GAP = 1e-4
 """A wider gap bounds the direction no better than 1e-2 and is called a failure of the solver."""
@@ -24,7 +24,7 @@ WIDEST_RELATIVE_GAP = 1e-4
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """What a solve left behind: W and the multipliers where there are any, and the words for a report."""
+    """Result of one solve: W and the multipliers where there are any, and the solver's status for a report."""
 
     W: Matrix | None
     multipliers: Matrix | None

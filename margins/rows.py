@@ -17,7 +17,7 @@ SHORTEST, LONGEST = 1e-100, 1e100
 
 
 def gamma(operations: int) -> float:
-    """Relative error bound of a sum of products in float64, in any order, with so many roundings a term."""
+    """Relative error bound of a sum of products in float64, in any order, with this many roundings a term."""
     return operations * UNIT_ROUNDOFF / (1 - operations * UNIT_ROUNDOFF)
 
 

@@ -18,12 +18,12 @@ from marginaudit.margins.rows import Indices
 Floats = NDArray[np.float64]
 
 FEASIBILITY = 1e-10
-"""What the solver may be off by at a node; what it is off by is computed from its answer."""
+"""The solver's feasibility tolerance at a node; the true residual is computed from its answer."""
 
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """Multipliers on edges, with what they are off by.
+    """Multipliers on edges, with their residual.
 
     Attributes
     ----------

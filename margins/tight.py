@@ -23,7 +23,7 @@ SLACKS_OF_TIGHT_ROWS = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
 them is 0 or at least 1/(a b); a solution with a relative gap of 1e-12 may leave 1e-6 where it is 0."""
 
 LARGEST_FLOW = np.iinfo(np.int32).max
-"""What scipy's maximum flow counts up to; reached by orders of some 2000 tokens in one chain."""
+"""Largest capacity of scipy's maximum flow; reached by orders of some 2000 tokens in one chain."""
 
 
 def solve_near(relations: Relations, size: int, scores: Matrix) -> dict[int, ExactScores]:

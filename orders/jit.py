@@ -11,7 +11,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Cache(FunctionCache):
-    """What was compiled, on disk; what cannot be read of it is discarded, and what cannot be written is not kept."""
+    """numba's cache on disk that discards damaged files, and goes without where it cannot write."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """As numba does; None where a file is damaged."""

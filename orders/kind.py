@@ -1,4 +1,4 @@
-"""A kind of dataset: how a document of it is told from others, read and written, and what can be assumed of it."""
+"""A kind of dataset: how its documents are recognised, read and written, and its assumptions."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ ENDINGS = (".json", ".txt")
 
 
 class Data(Protocol):
-    """What every dataset has."""
+    """The interface of every dataset."""
 
     @property
     def name(self) -> str:

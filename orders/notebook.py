@@ -1,4 +1,4 @@
-"""What a notebook shows of an object: a small table, every text in it escaped."""
+"""Small HTML tables for notebooks, every text escaped."""
 
 import json
 from collections.abc import Iterable, Sequence

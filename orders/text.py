@@ -40,7 +40,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """Text of at most so many characters and a gap, which a longer one has in its middle.
+    """The text, cut in its middle to ``most`` characters and a gap if it is longer.
 
     >>> shortened("abcdefgh", 4)
     'ab … gh'

@@ -1,12 +1,11 @@
-"""What is proved decides a verdict, for every t; what was measured stays beside it, as a check on the proof."""
+"""Verdicts by proof: proved statements decide for every t; the measurement stays beside, as a check on the proof."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.standing import Standing, Status
+from marginaudit.reports.standing import Implication, Standing, Status
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 FINAL = {Verdict.BROKEN, Verdict.NOT_APPLICABLE}
@@ -29,7 +28,7 @@ class Statement(Protocol):
 
     @property
     def standing(self) -> Standing:
-        """What is known of it for every dataset."""
+        """Its standing for every dataset."""
 
     @property
     def decided_by(self) -> tuple[Implication, ...] | None:

@@ -11,12 +11,11 @@ from typing import Any, Protocol
 from marginaudit.orders import counted, printable, shown
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.by_proof import by_proof
-from marginaudit.reports.checked import Unreportable, checked
 from marginaudit.reports.error_text import error_place, error_text
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.source_words import UNQUOTED, SourceWords
-from marginaudit.reports.standing import OPEN, Standing
+from marginaudit.reports.standing import OPEN, Implication, Standing
+from marginaudit.reports.valid_finding import Unreportable, valid_finding
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable, where_it_speaks
 
 NOT_STATED = ("not stated",)
@@ -26,10 +25,10 @@ IN_DOLLARS = re.compile(r"\$([^$]+)\$")
 """A formula in a text."""
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-"""What a claim's id looks like: it is part of file names."""
+"""Form of a claim's id, which is part of file names."""
 
 EXPECTED: dict[type, str] = {str: "text", tuple: "a tuple of names", Standing: "a Standing", SourceWords: "SourceWords"}
-"""What stands for these types in an error's message."""
+"""Names of these types in an error's message."""
 
 FIELDS: dict[str, type] = {
     "id": str,
@@ -203,7 +202,7 @@ class Claim:
     def _judge(self, run: BaseRun[Any]) -> Finding:
         reason = self.absent(run)
         if reason is None:
-            found = self._with_proof_conditions(run, checked(self.judgement.judge(run)))
+            found = self._with_proof_conditions(run, valid_finding(self.judgement.judge(run)))
             reservation = run.reservation(self.assumptions)
             return replace(found, detail=f"{found.detail} {reservation}".strip()) if reservation else found
         if not isinstance(reason, str):
@@ -211,7 +210,7 @@ class Claim:
         return not_applicable(reason)
 
     def _not_assumed(self, run: BaseRun[Any]) -> str:
-        """What the dataset lacks though the claim may need it: assumptions that it does not state."""
+        """A note on assumptions that fail here and that the claim does not state, though it may need them."""
         failing = [name for name, assumption in run.assumptions.items() if not assumption.holds]
         return f" Not assumed by the claim, and failing here: {', '.join(failing)}." if failing else ""
 

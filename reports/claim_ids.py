@@ -39,7 +39,7 @@ def is_pattern(text: str) -> bool:
 
 
 def known_ids(name: str, known: Collection[str], of: str = "") -> str:
-    """What is expected in place of an id that is none: one of a few, or with those that are near it.
+    """The ids to expect in place of an unknown one: one of a few, or those that are near it.
 
     >>> known_ids("mine.c", ["mine.a", "mine.b"])
     'one of mine.a, mine.b'

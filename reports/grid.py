@@ -33,7 +33,7 @@ class Grid:
 
 
 def brief(value: float | None) -> str:
-    """A number in four digits, a whole one below 10^7 in all of its own, a dash for none.
+    """A number in four digits, a whole one below 10^7 in full, a dash for none.
 
     >>> brief(None), brief(54527), brief(10**18), brief(0.000123456), brief(2/3), brief(10**400)
     ('–', '54527', '1e+18', '0.0001235', '0.6667', '1.000e+400')

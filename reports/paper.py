@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from marginaudit.orders import InputError, Kind
 from marginaudit.reports.claim import NOT_STATED, Claim
 from marginaudit.reports.grid import Grid
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.run import BaseRun, Progress, Rows
-from marginaudit.reports.standing import Status
+from marginaudit.reports.standing import Implication, Status
 from marginaudit.reports.sweeps import Sweeps
 
 if TYPE_CHECKING:

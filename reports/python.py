@@ -13,7 +13,7 @@ from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, distinct_names
 from marginaudit.reports.audit.in_python import is_frame, is_sentences, source_of
 from marginaudit.reports.audit.ledger import all_papers
-from marginaudit.reports.audit.made import date
+from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.audit.sources import cases_of, once_each, papers_of, some_judged
 from marginaudit.reports.audit.user_claims import all_claims, check_formulas
 from marginaudit.reports.claim import Claim, Ledger
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class Report(Audit):
-    """What `audit` returns: verdicts on datasets."""
+    """Verdicts on datasets, as `audit` returns them."""
 
     def verdict(self, claim: str, dataset: str | None = None) -> Finding:
         """The verdict on a claim, with its numbers.
@@ -111,7 +111,7 @@ class Report(Audit):
         return frame.where(frame.notna(), nan).infer_objects()
 
     def compare(self, other: "Audit | str | PathLike[str]") -> "DataFrame":
-        """What is worse, gone, added or better here than in another report, as ``marginaudit compare OTHER THIS`` says.
+        """Changes from another report to this one, as ``marginaudit compare OTHER THIS`` says.
 
         Parameters
         ----------

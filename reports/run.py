@@ -38,12 +38,12 @@ def once_a_run(measure: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[
 
 
 class BaseRun(Generic[D]):
-    """A dataset and what a paper computes of it; each paper has a class of its own.
+    """A dataset and the quantities that a paper computes of it; each paper derives its class.
 
     Parameters
     ----------
     dataset
-    progress : told the steps done
+    progress : takes the steps done
     """
 
     kind: ClassVar[Kind[Any]]
@@ -66,7 +66,7 @@ class BaseRun(Generic[D]):
         return {name: self.assumption(name) for name in self.kind.assumptions}
 
     def reservation(self, assumptions: Sequence[str]) -> str:
-        """What has to stand beside a verdict under these assumptions, all of which hold; "" for nothing."""
+        """A reservation to print beside verdicts under these assumptions, all of which hold; "" for none."""
         return ""
 
     def _repr_html_(self) -> str:

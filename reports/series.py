@@ -1,7 +1,7 @@
 """Numbers with error bars along an index: the only form in which a quantity enters a verdict."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -92,6 +92,12 @@ class Series:
         """Without inf - inf, which is NaN and passes no comparison that ought to be refused."""
         return np.where(self.bounded, finite, infinite)
 
+    def taken(self, kept: NDArray[np.bool_]) -> "Series":
+        """The series at some of its entries."""
+        label = tuple(name for name, keep in zip(self.label, kept, strict=True) if keep) if self.label else ()
+        step = None if self.step is None else self.step[kept]
+        return replace(self, value=self.value[kept], radius=self.radius[kept], step=step, label=label)
+
     def at(self, entry: int) -> int | float | None:
         """The entry's position, an integer where it is whole; None without positions."""
         return None if self.step is None else position(self.step[entry])
@@ -158,7 +164,7 @@ def by_formula(
 ) -> Series:
     """The values of a closed formula in float64, with error bars for its rounding; none where it overflowed.
 
-    Nothing else is in them: what was trained or solved needs error bars of its own, and `series`.
+    They hold nothing else: a trained or solved quantity needs its error bars, and `series`.
 
     >>> by_formula([1.0, 2.0]).radius.tolist() == [FORMULA_ROUNDING, 2 * FORMULA_ROUNDING]
     True

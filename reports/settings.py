@@ -62,7 +62,7 @@ def number(value: Any) -> int | float | None:
 
 
 def whole(least: int, most: int) -> Callable[[Any], int | None]:
-    """What reads a whole number in a range."""
+    """Reader of a whole number in a range."""
 
     def read(value: Any) -> int | None:
         found = number(value)
@@ -72,7 +72,7 @@ def whole(least: int, most: int) -> Callable[[Any], int | None]:
 
 
 def real(least: float, most: float) -> Callable[[Any], float | None]:
-    """What reads a number in a range."""
+    """Reader of a number in a range."""
 
     def read(value: Any) -> float | None:
         found = number(value)
@@ -115,7 +115,7 @@ def one_of(*choices: str) -> Values:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the command line knows of a config's field.
+    """A config's field as the command line offers it.
 
     Attributes
     ----------

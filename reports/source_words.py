@@ -1,4 +1,4 @@
-"""What the source says word for word, where, and how it was read."""
+"""Quotations: the source's words, their place, and how they were read."""
 
 from dataclasses import dataclass, fields
 

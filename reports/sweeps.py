@@ -19,7 +19,7 @@ AUDITED: Mapping[str, type[float] | type[str]] = {
     "measured": float,
     "repeats_within": float,
 }
-"""What a sweep keeps of a claim's finding."""
+"""The fields of a finding that a sweep keeps."""
 
 
 def audit_results(claims: Iterable[str]) -> dict[str, type[float] | type[str]]:
@@ -43,7 +43,7 @@ class Generator:
 
 @dataclass(frozen=True, kw_only=True)
 class Sweeps:
-    """What a sweep of a paper varies and computes.
+    """A paper's part in sweeps: datasets to generate, settings to vary, results to compute.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Sweeps:
         A config's results are the same whatever configs stand beside it. None for an audit of the kept claims, whose
         results are those of `audit_results`, under `config` as the paper's settings.
     together : int
-        So many configs of one dataset and seed are computed at once, where that is faster than one by one.
+        Configs of one dataset and seed that are computed at once, where that is faster than one by one.
     specs : names of the built-in ones, files ``sweeps/NAME.toml`` of the paper's package
     """
 

@@ -1,4 +1,4 @@
-"""What an audit says of one statement on one dataset."""
+"""Verdicts: an audit's finding on one statement and one dataset."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -69,7 +69,7 @@ class Finding:
         For a statement that hides one: the tightest constant that makes it true on all that was run, the smallest
         for an upper bound and the largest for a lower one.
     repeats_within : float or None
-        So much worse, relative, slack and constant can come out in another run with the same error bars.
+        By how much, relative, slack and constant can come out worse in another run with the same error bars.
     worst_step, first_violation, informative_from : number or None
         Positions on the clock along which the statement was audited, integers where they are whole.
     beyond_the_run : bool
@@ -79,7 +79,7 @@ class Finding:
     detail : str
         In words: the failed assumption with its witness, the allowance, the worst entry, the cause.
     room : tuple of float
-        Powers of ten between what was measured and its bound (`marginaudit.reports.audit.room`); an audit fills it in.
+        Powers of ten between measured and bound (`marginaudit.reports.audit.headroom`); an audit fills it in.
     witness : mapping or None
         The evidence against, as plain JSON data.
     curve : Curve or None

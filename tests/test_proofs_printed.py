@@ -168,7 +168,7 @@ def test_6_2_the_diagonal_of_e_prime(seed: int) -> None:
     rng = np.random.default_rng(seed)
     P = rng.random((4, 9)) * (rng.random((4, 9)) < 0.6) + np.eye(4, 9)
     own = overlap_of(P / P.sum(axis=1, keepdims=True))
-    diagonal = np.diag(own.E_prime)
+    diagonal = np.diag(overlap(own.F).E_prime.value)
     apart = ~own.E.any(axis=0)
     assert (diagonal[apart] == 0).all()
     assert (diagonal[~apart] < 0).all()

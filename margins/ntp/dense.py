@@ -4,11 +4,11 @@ from marginaudit.orders import InputError, printable
 from marginaudit.orders.ntp import Dataset
 
 MOST_TOKENS = 5000
-"""At so many, each array of all pairs takes 200 MB."""
+"""With 5000 tokens each array of all pairs takes 200 MB."""
 
 
 class TooDenseError(InputError):
-    """What was asked for is an array of all pairs of tokens, of more than `MOST_TOKENS`."""
+    """An array of all pairs of more than `MOST_TOKENS` tokens was asked for."""
 
 
 def too_dense(dataset: Dataset) -> str | None:

@@ -1,4 +1,4 @@
-"""What a hard-margin problem's solution consists of."""
+"""Solutions of a hard-margin problem: exact, in closed form, numerical, or a proof that there is none."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -154,7 +154,7 @@ class Optimal(MaxMargin):
 
     @property
     def note(self) -> str | None:
-        """What the solution supposes of the embeddings beyond what they are; None where nothing."""
+        """An assumption on the embeddings beyond their entries; None where the solution needs none."""
         if not self.gram_deviation:
             return None
         return f"for orthonormal tokens; the embedding's Gram matrix is within about {self.gram_deviation:.3g} of I"

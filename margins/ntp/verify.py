@@ -65,7 +65,7 @@ class Unreadable(ValueError):  # noqa: N818
 
 
 class Dataset(NamedTuple):
-    """What the constraints depend on; ``n`` as far as the file states it apart from the samples."""
+    """The dataset as far as the constraints depend on it; ``n`` where the file states it apart from the samples."""
 
     vocabulary: set[str]
     samples: set[Sample]
@@ -250,7 +250,7 @@ def read_dataset(path: Path) -> Dataset:
 
 
 def read(path: str | Path, reader: Callable[[Path], Read]) -> Read:
-    """What the reader makes of the file; every error with the file's name."""
+    """Read the file; every error has the file's name."""
     try:
         return reader(Path(path))
     except Unreadable as error:

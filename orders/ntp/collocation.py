@@ -14,7 +14,7 @@ class CollocationError(ValueError):
 
 @dataclass(frozen=True)
 class Collocation:
-    """What the data say about n: for each token x, every value that was read for n(x).
+    """The collocation n as the data give it: for each token x, every value that was read for n(x).
 
     Data that obey Assumption 1 give each token one value; others give none or several, and then
     ``x`` *maps to* ``y`` when y is among them.

@@ -20,7 +20,7 @@ COMMENT = "#"
 """Starts a line of a text file that is none of its sentences."""
 
 MOST_PREFIX_TOKENS = 50_000_000
-"""Of the prefix samples of all different sentences; so many take 1.8 GB, 28 bytes each beside what is always there."""
+"""Tokens of the prefix samples of all distinct sentences, at most: they take 1.8 GB, 28 bytes each."""
 
 LARGEST_ENTRY = 1e50
 """Of an embedding; float64 holds fourth powers of its entries and of their inverses, with room for sums and steps."""

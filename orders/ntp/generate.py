@@ -141,7 +141,7 @@ def free_dataset(
     Raises
     ------
     ValueError
-        V, L or a range is too small, or so many distinct samples were not found.
+        V, L or a range is too small, or N distinct samples were not found.
     """
     if min(V, L) < 2 or min(*optimal, *non_optimal) < 1:
         raise ValueError(f"no free samples with V={V}, L={L}, optimal={optimal}, non_optimal={non_optimal}")

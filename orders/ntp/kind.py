@@ -1,13 +1,13 @@
-"""Sentences as a kind of dataset."""
+"""Sentences as a kind of dataset, and what `marginaudit classify` answers of them."""
 
 from pathlib import Path
 from typing import Any
 
+from marginaudit.orders.assumption import as_document
 from marginaudit.orders.kind import Kind, content_of, read
-from marginaudit.orders.ntp.assumptions import ASSUMPTIONS
+from marginaudit.orders.ntp.assumptions import ASSUMPTIONS, check_assumptions
 from marginaudit.orders.ntp.cases import CASES
 from marginaudit.orders.ntp.dataset import Dataset
-from marginaudit.orders.ntp.description import describe, in_words
 from marginaudit.orders.ntp.formats import (
     dataset_from_document,
     dataset_from_text,
@@ -15,6 +15,46 @@ from marginaudit.orders.ntp.formats import (
     samples_of_rows,
     sentences_of_rows,
 )
+from marginaudit.orders.text import printable
+
+MOST_NAMES = 10**7
+"""Tokens times queries up to which the tokens without a relation are listed."""
+
+
+def describe(dataset: Dataset) -> dict[str, Any]:
+    """Collocation, classes and relations per query, and every assumption with its witness.
+
+    The tokens that stand in no relation are nearly all of them: None where they would be more than `MOST_NAMES`.
+    """
+    listed = dataset.V * len(dataset.orders) <= MOST_NAMES
+    return {
+        "next_token": dataset.collocation.function,
+        "queries": {
+            query: {
+                "optimal": list(order.optimal),
+                "non_optimal": list(order.non_optimal),
+                "confused": list(order.confused),
+                "non_comparable": list(order.non_comparable) if listed else None,
+                "relations": [list(pair) for pair in order.relations],
+            }
+            for query, order in dataset.orders.items()
+        },
+        "assumptions": as_document(check_assumptions(dataset)),
+    }
+
+
+def in_words(dataset: Dataset) -> str:
+    """Its size, its samples and its n.
+
+    >>> in_words(Dataset.from_sentences("cycle", ["SV", "VO", "OS"]))
+    '3 tokens, 3 samples (S -> V; V -> O; O -> S; n(S) = V, n(V) = O, n(O) = S)'
+    """
+    samples = "; ".join(f"{' '.join(sample.tokens)} -> {sample.next}" for sample in dataset.samples)
+    n = dataset.collocation.require_function()
+    moved = [f"n({x}) = {y}" for x, y in n.items() if x != y]
+    kept = "n(x) = x" if not moved else "else n(x) = x" if len(moved) < dataset.V else ""
+    size = ", ".join(f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in ((dataset.V, "token"), (dataset.N, "sample")))
+    return f"{size} ({printable('; '.join([samples, ', '.join([*moved, *filter(None, [kept])])]))})"
 
 
 def accepts(document: Any) -> bool:

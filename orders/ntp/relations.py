@@ -1,7 +1,7 @@
 """The relations of Definition 1, as arrays: which token beats which, under which query."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from itertools import pairwise, starmap
 
 import numpy as np
@@ -50,10 +50,13 @@ def relations(encoded: Encoded) -> Relations:
     Source: arXiv 2409.17335, Definition 1. The pairs are those of the rows of eq. 3 too. Where n has
     no value at x', the sample still does not say n(x') = y, so x' counts among the beaten.
     """
-    found = [_relations(encoded, block) for block in encoded.blocks()]
-    columns = ("query", "winner", "loser", "sample")
-    together = Relations(**{name: np.concatenate([getattr(part, name) for part in found]) for name in columns})
-    return each_once(together, encoded.vocabulary_size)
+    return together([_relations(encoded, block) for block in encoded.blocks()], encoded.vocabulary_size)
+
+
+def together(found: Sequence[Relations], size: int) -> Relations:
+    """The relations of all samples from those of some at a time, as `each_once` has them."""
+    columns = {field.name: np.concatenate([getattr(one, field.name) for one in found]) for field in fields(Relations)}
+    return each_once(Relations(**columns), size)
 
 
 def _relations(encoded: Encoded, block: slice) -> Relations:
@@ -74,7 +77,7 @@ def _relations(encoded: Encoded, block: slice) -> Relations:
 
 
 def each_once(found: Relations, size: int) -> Relations:
-    """Every relation once, in order, with the first of its samples, among so many tokens."""
+    """Every relation once, in order, with the first of its samples; ``size`` tokens."""
     code = (found.query * size + found.winner) * size + found.loser
     code, kept = np.unique(code, return_index=True)
     return Relations(query=code // size**2, winner=code // size % size, loser=code % size, sample=found.sample[kept])

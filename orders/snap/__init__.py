@@ -2,15 +2,13 @@
 
 from marginaudit.orders.snap.assumptions import ASSUMPTIONS, check_assumption, check_assumptions
 from marginaudit.orders.snap.breaking import FAIL_WITH, broken, rescaled
-from marginaudit.orders.snap.cases import CASES
+from marginaudit.orders.snap.cases import CASES, syn_medium, syn_small
 from marginaudit.orders.snap.classes import SequenceClass, SequenceClasses
-from marginaudit.orders.snap.description import describe
 from marginaudit.orders.snap.documents import classes_from_document, classes_to_document
 from marginaudit.orders.snap.generate import single_common_dataset, symmetric_dataset, weakly_correlated_dataset
 from marginaudit.orders.snap.graph import common_tokens, distinct_tokens, token_class_graph
-from marginaudit.orders.snap.kind import CLASSES, read_classes
+from marginaudit.orders.snap.kind import CLASSES, describe, read_classes
 from marginaudit.orders.snap.overlap import AttentionOverlap, overlap_of
-from marginaudit.orders.snap.synthetic import syn_medium, syn_small
 
 __all__ = [
     "ASSUMPTIONS",

@@ -14,7 +14,6 @@ from fractions import Fraction
 from itertools import pairwise, zip_longest
 
 import numpy as np
-from flint import fmpq, fmpq_mat
 
 from marginaudit.orders.assumption import Assumption, Witness, judged
 from marginaudit.orders.reading import Token
@@ -23,7 +22,7 @@ from marginaudit.orders.snap.graph import common_tokens, distinct_tokens
 from marginaudit.orders.snap.overlap import AttentionOverlap
 
 MUCH_GREATER = 10
-"""What stands for "much greater"."""
+"""The factor read into "much greater"."""
 
 SAME_PROBABILITY = 2.0**-50
 """Relative difference of probabilities that are the same number: rounded, summed and divided twice, six roundings."""
@@ -76,6 +75,8 @@ def overlap_below_one(dataset: SequenceClasses) -> Witness:
 
 def dependent(dataset: SequenceClasses) -> bool:
     """Whether the classes' attention P(l|n) is linearly dependent, in rational arithmetic."""
+    from flint import fmpq, fmpq_mat  # a tenth of a second, where error bars leave it open
+
     exact = [[fmpq(*p.as_integer_ratio()) for p in row] for row in dataset.P.tolist()]
     return bool(fmpq_mat(exact).rank() < dataset.K)
 

@@ -18,7 +18,7 @@ FAIL_WITH: Mapping[str, frozenset[str]] = {
     "shared_common": frozenset({"single_common"}),
     "distinct_beside_common": frozenset({"single_common", "shared_common"}),
 }
-"""What fails with an assumption, because the rest implies it.
+"""Assumptions that fail together with one, because the rest implies it.
 
 M is large where overlaps lie between 6/sqrt(M) and 1/K; overlaps below 1/K are below 1; symmetric classes that share
 the common tokens overlap alike, and have as much of a single common token; classes without distinct tokens share all of
@@ -172,7 +172,7 @@ def _other_query(dataset: SequenceClasses) -> SequenceClasses:
 
 
 def _distinct(dataset: SequenceClasses, least: int) -> list[tuple[Token, ...]]:
-    """The distinct tokens of each class, at least so many."""
+    """The distinct tokens of each class, at least ``least`` of them."""
     found = list(distinct_tokens(dataset).values())
     if min(len(tokens) for tokens in found) < least:
         raise ValueError(f"a class has fewer than {least} distinct tokens")
@@ -209,4 +209,4 @@ CHANGES: Mapping[str, Callable[[SequenceClasses], SequenceClasses]] = {
     "overlap_below_one": lambda dataset: _largest_overlap(dataset, 1.1),
     "large_vocabulary": _small_vocabulary,
 }
-"""What breaks each assumption."""
+"""The change that breaks each assumption."""

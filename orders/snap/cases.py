@@ -1,10 +1,59 @@
-"""The sequence classes that are known by name."""
+"""The sequence classes that are known by name, and those of the source's experiments, Syn-Small and Syn-Medium."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+import numpy as np
+
+from marginaudit.orders.reading import Token
 from marginaudit.orders.snap.classes import SequenceClasses
-from marginaudit.orders.snap.synthetic import syn_medium, syn_small
+
+SHARED, OWN = 10, 10
+"""Tokens that all classes share, and tokens of each class alone."""
+
+
+def syn_small() -> SequenceClasses:
+    """Syn-Small: 2 classes over 30 tokens, of which 0-9 are common, 10-19 and 20-29 distinct.
+
+    Source: arXiv 2305.16380, section 8. It says that P(l|n) increases over 10-19 and over 20-29: the weights are
+    Syn-Medium's. It names neither next tokens nor queries, and M = 30 leaves no token beside the contextual ones: 0 and
+    1 are the next tokens, as its classes are the first K tokens, and 2 is the query of both.
+    """
+    classes = [(str(n), "2", _weights([str(l) for l in range(SHARED)], _own(n))) for n in range(2)]  # noqa: E741
+    return SequenceClasses.from_weights("syn-small", None, classes)
+
+
+def syn_medium(num_last: int) -> SequenceClasses:
+    """Syn-Medium: 2 classes for each of ``num_last`` queries, M = 10 + 10 K + num_last + K tokens, all named.
+
+    Source: arXiv 2305.16380, section 8, and the settings that its authors published: P(l|n) is proportional to 1 on
+    10 tokens that all classes share, and to linspace(.1, 1, 10) on the class's own 10.
+
+    >>> data = syn_medium(3)
+    >>> data.K, data.M, data.queries
+    (6, 79, {'q0': (0, 1), 'q1': (2, 3), 'q2': (4, 5)})
+
+    Raises
+    ------
+    ValueError
+        No query is asked for.
+    """
+    if num_last < 1:
+        raise ValueError(f"got num_last = {num_last}, expected at least 1")
+    shared = [f"s{i}" for i in range(SHARED)]
+    classes = [
+        (f"n{n}", f"q{n // 2}", _weights(shared, [f"d{n}.{i}" for i in range(OWN)])) for n in range(2 * num_last)
+    ]
+    return SequenceClasses.from_weights(f"syn-medium-{num_last}", None, classes)
+
+
+def _own(n: int) -> list[Token]:
+    first = SHARED + OWN * n
+    return [str(l) for l in range(first, first + OWN)]  # noqa: E741
+
+
+def _weights(shared: list[Token], own: list[Token]) -> dict[Token, float]:
+    return dict.fromkeys(shared, 1.0) | dict(zip(own, np.linspace(0.1, 1, OWN).tolist(), strict=True))
 
 
 def snap_single() -> SequenceClasses:

@@ -182,7 +182,7 @@ def _regular_overlap(rng: np.random.Generator, K: int) -> Floats:
 
 
 def _parts(rng: np.random.Generator, amount: tuple[int, int]) -> Floats:
-    """So many random parts of 1."""
+    """Random shares that sum to 1; their number is drawn from the range."""
     parts: Floats = rng.uniform(0.2, 1, int(rng.integers(*amount, endpoint=True)))
     parts /= parts.sum()
     return parts

@@ -1,7 +1,6 @@
-"""The overlap matrix E = F^T F - I of the classes' attention, its eigenvalues, E', each with its error bar."""
+"""The overlap matrix E = F^T F - I of the classes' attention and its eigenvalues, with error bars."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -18,7 +17,7 @@ LAST_ROUNDINGS = 1 + 2.0**-20
 class AttentionOverlap:
     """F, E and its eigenvalues in float64, with bounds on how far they are from those of the exact attention.
 
-    Source: arXiv 2305.16380, Assumption 2; Lemma 14 for E'.
+    Source: arXiv 2305.16380, Assumption 2.
 
     Attributes
     ----------
@@ -56,46 +55,10 @@ class AttentionOverlap:
         """|lambda_1|, the largest absolute value of an eigenvalue."""
         return float(np.max(np.abs(self.eigenvalues)))
 
-    @cached_property
-    def E_prime(self) -> Floats:
-        """E' with I - E' = (I + E)^{-1}, shape (classes, classes), read-only (Lemma 14).
-
-        Raises
-        ------
-        ValueError
-            I + E is singular, as far as float64 can tell.
-
-        >>> overlap_of(np.array([[0.6, 0.4], [0.2, 0.8]])).E_prime.shape
-        (2, 2)
-        """
-        if self._least_of_inverse <= 0:
-            raise ValueError("I + E is singular, or too near to it for float64: there is no E'")
-        return read_only((self.eigenvectors * (self.eigenvalues / (1 + self.eigenvalues))) @ self.eigenvectors.T)
-
-    @cached_property
-    def E_prime_error(self) -> float:
-        """Bound on the spectral norm, so on each entry, of what `E_prime` is off.
-
-        For X near E' = (I + E)^{-1} E and the residual R = (I + E) X - E, X - E' = (I + E)^{-1} R. R adds to what is
-        computed the rounding of its products and what E is off, times I - X.
-
-        Raises
-        ------
-        ValueError
-            As `E_prime`.
-        """
-        X, near_one = self.E_prime, np.eye(self.K) + self.E
-        size = frobenius(X)
-        residual = frobenius(near_one @ X - self.E)
-        residual += _gamma(self.K + 3) * (frobenius(near_one) * size + frobenius(self.E))
-        residual += self.K**2 * TINY if size else 0.0
-        residual += self.norm_error * (1 + size)
-        return float(residual / self._least_of_inverse * LAST_ROUNDINGS)
-
     @property
-    def _least_of_inverse(self) -> float:
-        """Lower bound on the smallest eigenvalue of I + E."""
-        return float(1 + self.eigenvalues[0] - self.eigenvalue_error - UNIT_ROUNDOFF)
+    def independent(self) -> bool:
+        """Whether I + E is regular beyond the error of its eigenvalues, so that E' exists (Lemma 14)."""
+        return bool(1 + self.eigenvalues[0] - self.eigenvalue_error - UNIT_ROUNDOFF > 0)
 
 
 def overlap_of(attention: Floats) -> AttentionOverlap:
@@ -158,5 +121,5 @@ def frobenius(A: Floats) -> float:
 
 
 def _gamma(roundings: int) -> float:
-    """Bound on the relative error of so many roundings one after another."""
+    """Bound on the relative error of ``roundings`` roundings one after another."""
     return roundings * UNIT_ROUNDOFF / (1 - roundings * UNIT_ROUNDOFF)

@@ -1,1 +1,1 @@
-"""The audit: claims on datasets, the ledger, and claims from outside."""
+"""The audit: claims on datasets, the ledger, and users' claims."""

@@ -13,17 +13,16 @@ from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.audit.claim_worker import judged_in_worker
+from marginaudit.reports.audit.headroom import headroom
 from marginaudit.reports.audit.ledger import about
-from marginaudit.reports.audit.made import made
-from marginaudit.reports.audit.room import room
+from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import Source, papers_of
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.counterexample import smallest_counterexample
-from marginaudit.reports.forking import forkable
 from marginaudit.reports.grid import NONE
-from marginaudit.reports.one_thread import one_thread
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Figure, Paper
-from marginaudit.reports.plain import finite
+from marginaudit.reports.processes import forkable, one_thread
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.standing import Standing, Status, by_dataset
 from marginaudit.reports.verdict import Finding, Verdict
@@ -33,6 +32,12 @@ DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint
 
 CLAIM_TIMEOUT = 600.0
 """Seconds that a claim of the user's may take on a dataset."""
+
+REPORTED = (
+    *("verdict", "evidence", "measured", "bound", "slack", "worst_step", "first_violation", "informative_from"),
+    *("detail", "beyond_the_run", "constant", "side", "repeats_within", "room", "witness"),
+)
+"""The fields of a finding that a row of the report has."""
 
 Notice = Callable[[str], None]
 
@@ -58,25 +63,13 @@ class Row:
 
     def as_document(self) -> dict[str, Any]:
         """The row as the JSON of the report has it."""
-        found = self.finding
+        found = {name: finite(getattr(self.finding, name)) for name in REPORTED}
         return {
             "claim": self.claim.id,
             "dataset": self.dataset,
-            "verdict": found.verdict.value,
-            "evidence": found.evidence.value,
-            "measured": finite(found.measured),
-            "bound": finite(found.bound),
-            "slack": finite(found.slack),
-            "worst_step": found.worst_step,
-            "first_violation": found.first_violation,
-            "informative_from": found.informative_from,
-            "detail": found.detail,
-            "beyond_the_run": found.beyond_the_run,
-            "constant": finite(found.constant),
-            "side": found.side,
-            "repeats_within": finite(found.repeats_within),
-            "room": list(found.room),
-            "witness": finite(found.witness),
+            **found,
+            "verdict": self.finding.verdict.value,
+            "evidence": self.finding.evidence.value,
             "counterexample": self._counterexample_document,
             "kind": self.claim.judgement.kind,
             "standing": self.standing.status.value,
@@ -114,7 +107,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a report shows of a dataset beside its verdicts.
+    """Pictures and records of a dataset, for the report.
 
     Attributes
     ----------
@@ -162,7 +155,7 @@ class Audit:
     claims : those that were audited
     configs : how training was run, by paper
     audited : one for each dataset, in the order given
-    made : when, by which command, on what and by which commit
+    made : the provenance: date, command, processor, commit
     figures : files of the papers' own figures by name, each by ending; of those that are drawn already
     proofs : the papers' pages of proofs by name; None where they are not made yet
     claims_file : the path of the file of claims as it was given, whatever its characters; None where there is none
@@ -171,7 +164,7 @@ class Audit:
     claims: tuple[Claim, ...]
     configs: Mapping[str, Any]
     audited: tuple[Audited, ...]
-    made: Mapping[str, Any] = field(default_factory=made)
+    made: Mapping[str, Any] = field(default_factory=provenance)
     figures: Mapping[str, Mapping[str, bytes]] = field(default_factory=dict)
     proofs: Mapping[str, str] | None = None
     claims_file: str | None = None
@@ -183,7 +176,7 @@ class Audit:
 
     @property
     def runs(self) -> tuple[BaseRun[Any] | None, ...]:
-        """What was run of each dataset; None where it was run in another process."""
+        """The run of each dataset; None where it was in another process."""
         return tuple(one.run for one in self.audited)
 
     @cached_property
@@ -293,8 +286,8 @@ def audited(
     """Judge a dataset by each of the claims that are about its kind, on one thread.
 
     Claims that do not come with the paper are judged in a worker each, for ``claim_timeout`` seconds at most; in this
-    process, without a limit, where none can be forked safely. ``progress`` is told what is under way (the dataset's
-    name, and a claim's id or "training") and returns a function that takes the number of training steps done on that
+    process, without a limit, where none can be forked safely. ``progress`` takes the dataset's name and the task under
+    way (a claim's id, or "training") and returns a function that takes the number of training steps done on that
     dataset.
     """
     paper, name, judged = source.paper, source.dataset.name, about(source.paper, claims)
@@ -309,7 +302,7 @@ def audited(
             else:
                 run.prepare()
                 finding = judged_in_worker(claim, run, claim_timeout)
-            findings[claim.id] = replace(_with_the_smallest(paper, claim, finding), room=room(finding))
+            findings[claim.id] = replace(_with_the_smallest(paper, claim, finding), room=headroom(finding))
         return Audited(source, findings, dataset_document(source, run), run)
 
 
@@ -327,7 +320,7 @@ def _with_the_smallest(paper: Paper, claim: Claim, finding: Finding) -> Finding:
 
 
 def dataset_document(source: Source, run: BaseRun[Any]) -> dict[str, Any]:
-    """What the report says of a dataset: where it is from, its assumptions with witnesses, facts and tables."""
+    """A dataset in report.json: its origin, its assumptions with witnesses, facts and tables."""
     return {
         "name": source.dataset.name,
         "paper": source.paper.name,

@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.forking import forking, leave_with
+from marginaudit.reports.processes import forking, leave_with
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Finding, Verdict
 

@@ -25,7 +25,7 @@ LEDGER = Ledger(claim for paper in PAPERS for claim in paper.claims)
 
 
 def all_papers(notice: Notice) -> tuple[Paper, ...]:
-    """The built-in papers and those of installed packages; ``notice`` is told of each that cannot be had."""
+    """The built-in papers and those of installed packages; ``notice`` gets a line for each that does not load."""
     papers = list(PAPERS)
     for point in entry_points(group=GROUP):
         where = place_of(point)
@@ -65,7 +65,7 @@ def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
 
 
 def _names(paper: Paper) -> Iterator[tuple[str, str]]:
-    """What can be asked for by name: what it is, and the name."""
+    """The kind and the name of everything that a user can name."""
     yield "name", paper.name
     yield from (("claim", claim.id) for claim in paper.claims)
     yield from (("case", name) for name in paper.kind.cases)

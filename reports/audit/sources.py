@@ -115,7 +115,7 @@ def papers_of(sources: Iterable[Source]) -> tuple[Paper, ...]:
 
 
 def cases_of(papers: Sequence[Paper], notice: Notice) -> list[Source]:
-    """The built-in cases of the papers; ``notice`` is told of each that cannot be made.
+    """The built-in cases of the papers; ``notice`` gets a line for each that cannot be made.
 
     Raises
     ------

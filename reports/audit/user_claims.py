@@ -1,4 +1,4 @@
-"""Claims from outside: from a Python file, and from installed packages.
+"""Users' claims: from a Python file, and from installed packages.
 
 Both name them in one way: ``CLAIMS``, an iterable of `Claim`. Claims that a module has besides are not audited, so
 that it may hold some that others are made from. A package says where its CLAIMS are by an entry point.
@@ -25,7 +25,7 @@ GROUP = "marginaudit.claims"
 """Entry points of this group have the value ``module:CLAIMS``."""
 
 STRAY = re.compile(r"<mi>([&$#}])</mi>|<mo />")
-"""In MathML, what stands for no mathematics: a character that TeX gives a meaning of its own, or no name."""
+"""In MathML, signs of broken LaTeX: a special character of TeX shown as it is, or an empty operator."""
 
 EXPECTED = "CLAIMS = (..), the claims to audit"
 
@@ -33,7 +33,7 @@ EXPECTED = "CLAIMS = (..), the claims to audit"
 def all_claims(papers: Sequence[Paper], file: Path | None, notice: Notice) -> Ledger:
     """The claims of the papers, those of the installed packages and those of a file, in this order.
 
-    A package whose claims cannot be had is left out, and ``notice`` is told why.
+    A package whose claims do not load is left out, and ``notice`` gets the reason.
 
     Raises
     ------

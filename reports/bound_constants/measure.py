@@ -14,9 +14,9 @@ from marginaudit.reports.audit.sources import load
 from marginaudit.reports.audit.user_claims import all_claims
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.compare.row import ReportRow
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.judgements import ALLOWANCE
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.plain import finite
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Finding
 
@@ -25,7 +25,7 @@ KEPT_RUNS = 4
 
 
 def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | None) -> tuple[Finding, ReportRow]:
-    """What an audit finds of a claim on a dataset, and the row of it that is kept.
+    """Audit a claim on a dataset: the finding, and the row to keep of it.
 
     The row's settings are those that differ from the default, and the seed if there is one.
 

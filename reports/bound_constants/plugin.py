@@ -40,7 +40,7 @@ def bound_constants(request: pytest.FixtureRequest) -> "BoundConstants":
 
 
 class BoundConstants:
-    """What the fixture `bound_constants` gives a test."""
+    """The value of the fixture `bound_constants`."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._item: pytest.Item = request.node

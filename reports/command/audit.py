@@ -11,7 +11,7 @@ import click
 from marginaudit.orders import counted, shown_path
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
 from marginaudit.reports.audit.ledger import chosen
-from marginaudit.reports.audit.made import made
+from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import cases_of, load, once_each, papers_of, some_judged
 from marginaudit.reports.command.arguments import (
     CHOSEN,
@@ -173,7 +173,7 @@ def audit(
         command = None if typed is None else joined(["marginaudit", *typed])
         files = [file for file in (path, claims_file) if file is not None]
         own = None if claims_file is None else str(claims_file)
-        result = replace(result, made=made(command, files), claims_file=own)
+        result = replace(result, made=provenance(command, files), claims_file=own)
         write_report(result, out, bar.say, exports)
     if gone := sorted(name for name in before if name.endswith(EXPORTED) and not (out / name).exists()):
         tell(f"{shown_path(str(out))}: {', '.join(gone)} of the report before: not exported this time, and removed")

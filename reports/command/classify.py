@@ -8,7 +8,7 @@ from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import DATASET, JSON, papers
 from marginaudit.reports.command.console import print_summary
 from marginaudit.reports.command.output import print_json
-from marginaudit.reports.plain import finite
+from marginaudit.reports.json_data import finite
 
 
 @click.command()

@@ -10,7 +10,7 @@ import click
 from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.audit.built_in import COMMANDS as OWN
 from marginaudit.reports.audit.built_in import GROUP
-from marginaudit.reports.audit.made import date
+from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
 from marginaudit.reports.command.streams import reserve_output, standard_output, tell

@@ -14,9 +14,9 @@ from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json, print_text
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.one_thread import one_thread
 from marginaudit.reports.page.formats import csv_table, markdown
 from marginaudit.reports.page.latex import latex
+from marginaudit.reports.processes import one_thread
 
 PAPERS = [paper for paper in papers() if paper.tables]
 TABLES = {table.name: (paper, table) for paper in PAPERS for table in paper.tables}

@@ -12,7 +12,7 @@ from marginaudit.reports.command.console import print_table, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
-from marginaudit.reports.one_thread import one_thread
+from marginaudit.reports.processes import one_thread
 
 PAPERS = papers()
 

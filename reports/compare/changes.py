@@ -1,4 +1,4 @@
-"""What changed from one audit to another."""
+"""Comparison of two audits."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -7,10 +7,10 @@ from typing import Any
 from marginaudit.reports.compare.reading import SHA256, Side
 from marginaudit.reports.compare.worse import Change, changes
 from marginaudit.reports.grid import NONE
-from marginaudit.reports.plain import finite
+from marginaudit.reports.json_data import finite
 
 DIGITS_OF_A_HASH = 12
-"""So many digits tell files apart for a reader."""
+"""Digits of a hash that a reader sees."""
 
 ORDER = ("worse", "gone", "added", "better")
 
@@ -65,7 +65,7 @@ def _in_words(side: Side, name: str) -> Any:
 
 
 def compare(old: Side, new: Side) -> Comparison:
-    """What the new audit says otherwise, beyond error bars."""
+    """Compare two audits: the changes beyond error bars."""
     names = dict.fromkeys([*old.settings, *new.settings])
     settings = [
         (name, old.settings.get(name), new.settings.get(name))

@@ -78,7 +78,7 @@ def rows_by_key(documents: Iterable[tuple[str, Any]]) -> dict[tuple[str, str], R
 
 
 def _settings(document: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """What made the report, in one level."""
+    """Settings, versions and hashes of the report, in one level."""
     found = {"marginaudit": document.get("marginaudit")}
     for name in ("environment", "config"):
         if not isinstance(document.get(name, {}), dict):

@@ -99,4 +99,4 @@ ACCEPTED: dict[str, tuple[Callable[[Any], bool], str]] = {
     "evidence": (_one_of(*Evidence), ", ".join(Evidence)),
     "side": (_one_of("upper", "lower", None), "upper, lower or null"),
 }
-"""What a field may be, and how an error says it; the other fields are numbers or null."""
+"""A field's test and its name in an error; the other fields are numbers or null."""

@@ -38,7 +38,7 @@ class _TimeIsUp(KeyboardInterrupt):
 
 @dataclass
 class Hunt:
-    """What a hunt found, or the space that it covered.
+    """Result of a hunt: the counterexample, or the space that was covered.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def hunt(
     """Look for a dataset that meets the claim's assumptions and violates it, and shrink it.
 
     With ``without``, the dataset breaks that assumption (and what it implies) and meets the others.
-    ``progress`` is told the seconds gone.
+    ``progress`` takes the seconds gone.
 
     Raises
     ------

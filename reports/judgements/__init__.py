@@ -1,4 +1,4 @@
-"""The kinds of statement, each with the rule by which numbers become a verdict."""
+"""The kinds of statement, each with the rule that turns numbers into a verdict."""
 
 from marginaudit.reports.judgements.bounded import Bounded, Threshold
 from marginaudit.reports.judgements.compare import ALLOWANCE, Outcome, compare_equal, compare_upper

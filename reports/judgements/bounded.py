@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders import counted
-from marginaudit.reports.judgements.compare import Outcome, compare_upper
+from marginaudit.reports.judgements.compare import Outcome, compare_upper, curve_of
 from marginaudit.reports.series import Series, by_formula, position, step_from
-from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict, not_applicable
+from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
 
 Steps: TypeAlias = NDArray[np.float64]
 Formula: TypeAlias = "Callable[[Any, Steps], ArrayLike]"
@@ -22,7 +22,7 @@ LEAST = float(np.finfo(np.float64).smallest_subnormal)
 """The least positive float: a bound of it says > 0, and one of its negative < 0."""
 
 DECADE = 10
-"""So many times the step before may a recorded one be, with no step between, for what was seen to speak of them."""
+"""Largest ratio of two neighbouring recorded steps for which they speak for the steps between."""
 
 LAST_DECADE = 40
 """The search for a bound's first informative step ends at 10 to this power."""
@@ -101,7 +101,7 @@ class Bounded:
             raise ValueError("a statement with a threshold needs a series with steps")
         reached = measured.step >= start.position
         if start.there >= start.needed and reached.any():
-            return self._judge_all(run, part(measured, reached), begins)
+            return self._judge_all(run, measured.taken(reached), begins)
         return self._judge_beyond(run, measured, start)
 
     def _judge_beyond(self, run: Any, measured: Series, start: Threshold) -> Finding:
@@ -190,7 +190,9 @@ class Bounded:
             detail=("" if followed.all() else _detail(measured, bound, worst, side))
             + (" At no step of the run does a bound say anything." if vacuous.all() else "")
             + _by_proof(followed, measured),
-            curve=_curve(measured, dict(sides), largest),
+            curve=None
+            if measured.step is None
+            else curve_of(measured, {name: stated.value for name, stated in sides}, vacuous_above=largest),
             left_out=_left_out(measured, first_spoken),
         )
 
@@ -260,33 +262,6 @@ def _left_out(measured: Series, first: int) -> str:
     return f"t = {before} to {after}"
 
 
-def _curve(measured: Series, sides: dict[str, Series], largest: float) -> Curve | None:
-    if measured.step is None:
-        return None
-
-    def natural(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        with np.errstate(over="ignore"):
-            return np.exp(values) if measured.log else values
-
-    return Curve(
-        step=measured.step.tolist(),
-        measured=natural(measured.known).tolist(),
-        upper=natural(sides["upper"].value).tolist() if "upper" in sides else None,
-        lower=natural(sides["lower"].value).tolist() if "lower" in sides else None,
-        vacuous_above=float(natural(np.array(largest))) if np.isfinite(largest) else None,
-        clock=measured.clock,
-    )
-
-
-def part(measured: Series, kept: NDArray[np.bool_]) -> Series:
-    """The series at some of its entries."""
-    label = tuple(name for name, keep in zip(measured.label, kept, strict=True) if keep) if measured.label else ()
-    step = None if measured.step is None else measured.step[kept]
-    return Series(
-        measured.value[kept], measured.radius[kept], step, label, measured.log, measured.evidence, measured.clock
-    )
-
-
 def _steps(measured: Series) -> Steps:
     return np.arange(len(measured), dtype=float) if measured.step is None else measured.step.astype(float)
 
@@ -313,7 +288,7 @@ def _repeats_within(ratio: float, reached: NDArray[np.float64]) -> float:
 
 
 def _log_ratios(measured: Series, sides: list[tuple[Side, Series]], bars: int = 0) -> NDArray[np.float64]:
-    """Of each side, log(large / small) of what should be the large and the small one, so many bars closer together.
+    """Of each side, log(large / small) of the side that should be large and the small one, each moved by ``bars`` bars.
 
     Infinite where their signs differ.
     """
@@ -342,7 +317,7 @@ def _verdict(outcomes: NDArray[np.int64], vacuous: NDArray[np.bool_]) -> Verdict
 
 
 def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
-    """What is said of the entries of each side that error bars hide and a proof decides."""
+    """The detail on entries that error bars hide and a proof decides."""
     entries = followed.any(axis=0)
     if not entries.any():
         return ""
@@ -354,7 +329,7 @@ def _by_proof(followed: NDArray[np.bool_], measured: Series) -> str:
 
 
 def _without_the_least(bound: float | None) -> float | None:
-    """0 for the float next to it, by which a statement says that a quantity is above or below 0, and not 0 itself.
+    """0 for the float next to it, which stands for the strict bounds > 0 and < 0.
 
     >>> _without_the_least(5e-324), _without_the_least(-5e-324), _without_the_least(-2.0)
     (0.0, 0.0, -2.0)

@@ -1,18 +1,21 @@
 """Comparing two numbers that have error bars."""
 
+from collections.abc import Mapping
 from enum import IntEnum
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.series import Series
+from marginaudit.reports.verdict import Curve
 
 ALLOWANCE = 1e-9
 """Widest relative error bars under which two sides that overlap count as equal."""
 
 
 class Outcome(IntEnum):
-    """What a comparison shows of one entry."""
+    """Outcome of a comparison at one entry."""
 
     TRUE = 0
     UNSURE = 1
@@ -74,3 +77,28 @@ def _narrow(left: Series, right: Series, scale: NDArray[np.float64] | None = Non
 def _same_scale(left: Series, right: Series) -> None:
     if left.log != right.log:
         raise ValueError("one side is given in logarithms and the other is not")
+
+
+def curve_of(
+    measured: Series,
+    bounds: Mapping[Literal["upper", "lower"], NDArray[Any]],
+    *,
+    vacuous_above: float = np.inf,
+    predicted: float | None = None,
+) -> Curve:
+    """The measured series for a plot with its bounds, all of them on the series' scale; the curve is on the natural."""
+
+    def natural(values: Any) -> list[float]:
+        with np.errstate(over="ignore"):
+            found: list[float] = (np.exp(values) if measured.log else np.asarray(values)).tolist()
+        return found
+
+    return Curve(
+        step=[] if measured.step is None else measured.step.tolist(),
+        measured=natural(measured.known),
+        upper=natural(bounds["upper"]) if "upper" in bounds else None,
+        lower=natural(bounds["lower"]) if "lower" in bounds else None,
+        vacuous_above=natural([vacuous_above])[0] if np.isfinite(vacuous_above) else None,
+        clock=measured.clock,
+        predicted=predicted,
+    )

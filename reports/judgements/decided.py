@@ -1,4 +1,4 @@
-"""Statements that need a procedure of their own."""
+"""Statements that a procedure decides."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import counted
-from marginaudit.reports.judgements.bounded import Formula, part
+from marginaudit.reports.judgements.bounded import Formula
+from marginaudit.reports.judgements.compare import curve_of
 from marginaudit.reports.series import Series, position
 from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
 
@@ -71,9 +72,9 @@ class HiddenConstant:
     def _judge_late(self, run: Any, measured: Series, begins: float, *, in_regime: bool) -> Finding:
         step = _steps(measured)
         half = step[-1] / np.sqrt(10)
-        found = self._judge(run, part(measured, step >= step[-1] / 10), in_regime=in_regime)
+        found = self._judge(run, measured.taken(step >= step[-1] / 10), in_regime=in_regime)
         if found.first_violation is not None and found.first_violation < half:
-            second = self._judge(run, part(measured, step >= half), in_regime=in_regime)
+            second = self._judge(run, measured.taken(step >= half), in_regime=in_regime)
             found = second if second.verdict is Verdict.VIOLATED else found
         if not in_regime:
             cause = f"The statement is about late steps, which begin at about t = {begins:.4g}; the run ends at"
@@ -125,7 +126,7 @@ class HiddenConstant:
     def _needed(self, measured: Series, shape: Floats, bars: int = 0) -> Floats:
         """Logarithm of the constant needed entry by entry, negated for a lower bound; +inf where none is positive.
 
-        With the measured quantity off by so many error bars, in the direction that needs more.
+        With the measured quantity off by ``bars`` error bars, in the direction that needs more.
         """
         value: Floats = measured.value
         if bars:
@@ -196,17 +197,10 @@ class HiddenConstant:
         runs_away = in_regime and rest[-1] - constant > np.log(RUNAWAY) and not slowing
         return Verdict.VIOLATED if runs_away else Verdict.INCONCLUSIVE
 
-    def _curve(self, measured: Series, shape: NDArray[np.float64], log_constant: float) -> Curve:
+    def _curve(self, measured: Series, shape: Floats, log_constant: float) -> Curve:
         with np.errstate(over="ignore"):
-            bound = np.exp(log_constant + shape) if measured.log else np.exp(log_constant) * shape
-            value = np.exp(measured.known) if measured.log else measured.known
-        return Curve(
-            step=[] if measured.step is None else measured.step.tolist(),
-            measured=value.tolist(),
-            upper=bound.tolist() if self.side == "upper" else None,
-            lower=bound.tolist() if self.side == "lower" else None,
-            clock=measured.clock,
-        )
+            bound = log_constant + shape if measured.log else np.exp(log_constant) * shape
+        return curve_of(measured, {self.side: bound})
 
 
 def _steps(measured: Series) -> Floats:

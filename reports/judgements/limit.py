@@ -7,8 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.reports.judgements.compare import curve_of
 from marginaudit.reports.series import Series, position
-from marginaudit.reports.verdict import Curve, Finding, Verdict
+from marginaudit.reports.verdict import Finding, Verdict
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -119,7 +120,7 @@ class Limit:
             worst_step=last,
             first_violation=last if verdict is Verdict.VIOLATED else None,
             detail=f"Relative distance from the prediction: {shown}; error bars {bars[-1]:.1e}.{cause}",
-            curve=_curve(measured, predicted),
+            curve=curve_of(measured, {}, predicted=None if np.isnan(predicted) else predicted),
         )
 
     def _vanishes(self, step: Floats, measured: Series) -> bool:
@@ -176,14 +177,5 @@ def _cycle(measured: Series, step: Floats, predicted: float) -> Finding:
             f"From {measured.clock} = {position(step[decade][0])} to {position(step[-1])} it goes back and forth "
             f"between about {low:.4g} and {high:.4g}, and this does not die out."
         ),
-        curve=_curve(measured, predicted),
-    )
-
-
-def _curve(measured: Series, predicted: float) -> Curve:
-    return Curve(
-        step=[] if measured.step is None else measured.step.tolist(),
-        measured=measured.known.tolist(),
-        clock=measured.clock,
-        predicted=None if np.isnan(predicted) else predicted,
+        curve=curve_of(measured, {}, predicted=None if np.isnan(predicted) else predicted),
     )

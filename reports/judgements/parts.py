@@ -1,4 +1,4 @@
-"""Statements of several parts, each with a judgement of its own."""
+"""Conjunctions: statements of several parts, each with its judgement."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.plain import finite
 
 Floats = NDArray[np.float64]
 

@@ -16,11 +16,11 @@ from marginaudit.orders.ntp import Dataset
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_2
 from marginaudit.orders.ntp.embed import between, coherence, embedded
 from marginaudit.reports.claim import BeyondTheRun, Claim
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.claims import proposition1, theorem1
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.tables.direction import ratio
-from marginaudit.reports.plain import finite
 from marginaudit.reports.verdict import Finding, Verdict
 
 SHARES = (1e-3, 1e-2, 0.1, 0.3, 1.0)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from marginaudit.orders.ntp import Dataset
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.rates import rates_answer
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.solution_json import solution_summary
-from marginaudit.reports.plain import finite
 from marginaudit.reports.run import Rows
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from marginaudit.margins import Certificate
 from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin, Optimal
 from marginaudit.orders.ntp import Dataset
-from marginaudit.reports.plain import finite
+from marginaudit.reports.json_data import finite
 
 ANSWERED = (
     "status",

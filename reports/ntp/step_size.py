@@ -10,12 +10,11 @@ from fractions import Fraction
 
 from marginaudit.margins.ntp import Exact
 from marginaudit.reports.claim import Claim, ProofCondition
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.ntp.ball_bounds import NOT_EXACT
 from marginaudit.reports.ntp.quantities import nothing_to_learn
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.source_words import corrected
-from marginaudit.reports.standing import Severity, Standing, refuted
+from marginaudit.reports.standing import Implication, Severity, Standing, refuted
 
 ORDER_ONE = "eta <= ||W*_kq||/e"
 SHORT = "eta <= 1/(4 ||W*_kq||)"

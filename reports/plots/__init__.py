@@ -1,1 +1,1 @@
-"""What all plots share, and a finding as a plot."""
+"""The style of all plots, and a finding as a plot."""

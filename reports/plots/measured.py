@@ -9,9 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import printable, shortened
-from marginaudit.reports.plots.axes import LARGEST_DRAWN, between_powers, drawable, powers_of_ten
-from marginaudit.reports.plots.plotting import as_text, plot_settings, styled
-from marginaudit.reports.plots.style import BOUND, HATCH, MEASURED, REFERENCE, VERDICTS
+from marginaudit.reports.plots.style import (
+    BOUND,
+    HATCH,
+    LARGEST_DRAWN,
+    MEASURED,
+    REFERENCE,
+    VERDICTS,
+    as_text,
+    between_powers,
+    drawable,
+    plot_settings,
+    powers_of_ten,
+    styled,
+)
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 if TYPE_CHECKING:
@@ -28,7 +39,7 @@ POINTS_AN_INCH = 72
 ON_WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
 
 ROOM_FOR_WORDS = 1e3
-"""So many times what a quantity can reach the hatched ground above it goes up at least: words stand there."""
+"""Least height of the hatched ground, relative to the most that a quantity can reach: words stand there."""
 
 ROUNDING_ONLY = 1e-28
 """A 1 - cos below this is the rounding of unit vectors in float64."""

@@ -1,9 +1,20 @@
 """Colours and plot settings that the report's page and its figures share."""
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec
 
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders import printable
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
+
+if TYPE_CHECKING:
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 MEASURED = "#1f4e79"
 BOUND = "#c05519"
@@ -70,3 +81,83 @@ FIGURE: Any = {
     "pdf.fonttype": 42,
     "text.parse_math": True,
 }
+
+
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+LARGEST_DRAWN = 1e200
+"""Values beyond this are left out of a plot, and those below its inverse are 0: log axes fail near float limits."""
+
+
+def powers_of_ten(set_scale: Callable[[str], None], axis: "Axis") -> None:
+    """A logarithmic axis labelled in plain text, which is drawn much faster than mathematics."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    set_scale("log")
+    axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def power_of_ten(value: float) -> str:
+    """A tick label.
+
+    >>> power_of_ten(1e-12), power_of_ten(1), power_of_ten(1000.0)
+    ('10⁻¹²', '1', '10³')
+    """
+    exponent = round(np.log10(value))
+    return "1" if exponent == 0 else "10" + str(exponent).translate(SUPERSCRIPT)
+
+
+def between_powers(value: float, shows_all: bool) -> str:
+    """A tick label off the powers of ten; 2 and 5 only, where there is no room for all.
+
+    >>> between_powers(0.02, False), between_powers(0.03, False), between_powers(0.03, True)
+    ('0.02', '', '0.03')
+    """
+    return f"{value:.3g}" if shows_all or f"{value:.0e}"[0] in "25" else ""
+
+
+def drawable(values: list[float]) -> NDArray[np.float64]:
+    """Values for a logarithmic axis: NaN beyond `LARGEST_DRAWN`, 0 below its inverse."""
+    array = np.array(values, dtype=float)
+    array[np.abs(array) < 1 / LARGEST_DRAWN] = 0
+    return np.where(np.abs(array) <= LARGEST_DRAWN, array, np.nan)
+
+
+P = ParamSpec("P")
+
+
+def load_drawing() -> None:
+    """Import what figures as SVG are drawn with."""
+    import matplotlib.backends.backend_svg
+    import matplotlib.figure  # noqa: F401
+
+
+@contextmanager
+def plot_settings() -> Iterator[None]:
+    """Within, figures are drawn with matplotlib's defaults and the project's settings upon them."""
+    import matplotlib as mpl
+
+    defaults = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"}
+    with mpl.rc_context(defaults | FIGURE):
+        yield
+
+
+def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
+    """Draw with the project's plot settings."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> "Figure":
+        with plot_settings():
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+def as_text(name: str) -> str:
+    r"""A name as a figure shows it letter by letter: what stands between dollar signs is no formula.
+
+    >>> as_text("$1 and $2")
+    '\\$1 and \\$2'
+    """
+    return printable(name).replace("$", r"\$")

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
+import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
-from scipy.special import betainc
 
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports.snap.run import evenly
@@ -96,7 +96,7 @@ def _tails(N: Integers, p: Floats, rest: Floats, low: Floats, high: Floats) -> F
     """P(N_n < low) + P(N_n > high); P(N_n <= k) and P(N_n > k) are incomplete beta functions."""
     below, above = np.ceil(low) - 1, np.floor(high)
     k = np.clip(below, 0, N - 1)
-    under = np.where(below < 0, 0.0, np.where(below >= N, 1.0, betainc(N - k, k + 1, rest)))
+    under = np.where(below < 0, 0.0, np.where(below >= N, 1.0, scipy.special.betainc(N - k, k + 1, rest)))
     k = np.clip(above, 0, N - 1)
-    over = np.where(above < 0, 1.0, np.where(above >= N, 0.0, betainc(k + 1, N - k, p)))
+    over = np.where(above < 0, 1.0, np.where(above >= N, 0.0, scipy.special.betainc(k + 1, N - k, p)))
     return np.asarray(np.minimum(under + over, 1.0), dtype=np.float64)

@@ -4,11 +4,11 @@ from fractions import Fraction
 
 from marginaudit.orders.snap import common_tokens, distinct_tokens
 from marginaudit.orders.snap.exactly import only_to_rounding
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.snap.conditions import one_class
 from marginaudit.reports.snap.overlap import BITS, MOST_CLASSES, gram
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.standing import Implication
 
 SYMMETRIC = ("single_query", "symmetric_classes", "shared_common")
 """The conditions (1) to (3) of Corollary 2."""

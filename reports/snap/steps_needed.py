@@ -1,8 +1,8 @@
 """Numbers of batch-1 steps until every class's residual is at most epsilon (Corollary 1)."""
 
 import numpy as np
+import scipy  # its subpackages load when first used
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc
 
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.series import Series, by_formula, series
@@ -53,7 +53,7 @@ def epochs(S: NDArray[np.float64], K: int, delta: float = DELTAS[1]) -> NDArray[
     low, high = S - 1, 4 * K * (S + 100)
     for _ in range(HALVINGS):
         middle = np.floor((low + high) / 2)
-        fewer = betainc(middle - S + 1, S, 1 - 1 / K)  # P(Binomial(N, 1/K) < S)
+        fewer = scipy.special.betainc(middle - S + 1, S, 1 - 1 / K)  # P(Binomial(N, 1/K) < S)
         done = K * fewer <= delta
         low, high = np.where(done, low, middle), np.where(done, middle, high)
     return np.asarray(high)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from marginaudit.orders.snap import common_tokens
-from marginaudit.reports.plain import finite
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.run import Rows
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.training import COLUMNS, dominant, rows

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.plots.plotting import styled
-from marginaudit.reports.plots.style import LINES, STANDINGS
+from marginaudit.reports.plots.style import LINES, STANDINGS, styled
 from marginaudit.reports.standing import Status
 from marginaudit.reports.statements.graph import Link, drawn_arcs, graph, layers
 

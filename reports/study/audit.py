@@ -26,22 +26,22 @@ from marginaudit.reports.audit.auditing import (
 )
 from marginaudit.reports.audit.sources import Source, papers_of
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.forking import forkable
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.proofs import proof_pages, proof_sources
 from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.paper import Figure, Paper
-from marginaudit.reports.plain import finite
-from marginaudit.reports.plots.plotting import load_drawing
+from marginaudit.reports.plots.style import load_drawing
+from marginaudit.reports.processes import forkable
 from marginaudit.reports.study.grid import installed_papers
 from marginaudit.reports.study.pool import Local
 from marginaudit.reports.study.store import Store, digest, identity
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 PAGE_MAKERS = ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
-"""What pages of proofs are made with."""
+"""The libraries that make the pages of proofs."""
 
 Document = Mapping[str, Any]
-"""What an audit of a dataset has found, as JSON data; curves are left out, once they are drawn."""
+"""A dataset's audit as JSON data, without its curves, which are drawn."""
 
 Done = Callable[[str, str], None]
 """Takes a dataset's name, and how its findings were come by."""
@@ -161,7 +161,7 @@ def judged(task: Task, progress: Progress) -> Document:
 
 
 def judged_packed(data: bytes) -> Document:
-    """What `judged` finds, in another process; what is printed goes to standard error."""
+    """`judged` in another process; prints go to standard error."""
     with redirect_stdout(sys.stderr):
         return judged(_Unpickler(io.BytesIO(data)).load(), lambda *_: ignored)
 

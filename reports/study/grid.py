@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.ledger import all_papers
 from marginaudit.reports.error_text import error_text
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.plain import finite
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.study.store import digest, identity
 from marginaudit.reports.sweeps import AUDITED, Result, Sweeps
@@ -139,6 +139,6 @@ def installed_papers() -> tuple[Mapping[str, Paper], list[str]]:
 
 
 def paper_module(paper: Paper) -> str:
-    """The module by which a paper computes its sweeps."""
+    """The module that computes a paper's sweeps."""
     rows = None if paper.sweeps is None else paper.sweeps.rows
     return (rows or paper.run).__module__

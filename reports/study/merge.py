@@ -12,8 +12,8 @@ import numpy as np
 
 from marginaudit.orders import InputError, file_content, shown_path
 from marginaudit.orders.reading import utf_8_text
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.files import csv_text
-from marginaudit.reports.plain import finite
 from marginaudit.reports.study.grid import Outcome, Task
 from marginaudit.reports.study.spec import Spec
 

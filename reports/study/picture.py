@@ -4,9 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginaudit.reports.plots.axes import drawable
-from marginaudit.reports.plots.plotting import as_text, styled
-from marginaudit.reports.plots.style import FIGURE
+from marginaudit.reports.plots.style import FIGURE, as_text, drawable, styled
 from marginaudit.reports.study.merge import Rows, mean_and_sd
 from marginaudit.reports.study.spec import Layout, Spec
 

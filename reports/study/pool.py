@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar, final
 from loky import ProcessPoolExecutor
 
 from marginaudit.orders import InputError, printable, shortened, shown
-from marginaudit.reports.forking import forkable, forking, leave_with
+from marginaudit.reports.processes import forkable, forking, leave_with
 
 A = TypeVar("A")
 R = TypeVar("R")

@@ -1,4 +1,4 @@
-"""What a sweep of audits found of each statement: how often it fails, where first, and the worst numbers."""
+"""Summary of a sweep of audits by statement: how often it fails, where first, and the worst numbers."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ Place: TypeAlias = Callable[[Mapping[str, Any]], str]
 NUMBERS = ("constant", "slack")
 
 SHARE = 0.05
-"""Of the audits: no more than these have a worse number than the one that is told."""
+"""Share of the audits that have a worse number than the quantile shown."""
 
 
 def statement_rows(keep: Sequence[str], runs: Rows, place: Place) -> Rows:
@@ -71,7 +71,7 @@ def placed(varied: Iterable[str], run: Mapping[str, Any]) -> str:
 
 
 def page(spec: Spec, statements: Rows, runs: Rows, figure: bytes | None) -> str:
-    """What a sweep of audits found as one self-contained page; ``figure`` is an SVG of this program's."""
+    """A sweep of audits as one self-contained page; ``figure`` is an SVG of this program's."""
     from markupsafe import Markup
 
     text = "" if figure is None else figure.decode("utf-8")

@@ -35,7 +35,7 @@ KILLED: Outcome = {
 ABOUT, SPEC, RESULTS = "sweep.json", "spec.toml", "parts"
 
 MADE = ("runs.parquet", "runs.csv", "cells.csv", "statements.csv", "sweep.html", "figure.svg", "figure.pdf")
-"""What is made of the runs."""
+"""The files made from the runs."""
 
 MOST_TIMED = 4
 """Tasks that are computed to say how long the others will take."""
@@ -79,7 +79,7 @@ class Folder:
             raise InputError(shown_path(file), got="a damaged file", expected="an earlier sweep's") from None
 
     def begin(self) -> None:
-        """Make the folder, and write what is run and by which code; what was made for another spec goes."""
+        """Make the folder, write the spec and the code's identity, and remove files made for another spec."""
         with refusing(self.path):
             if self._fresh:
                 shutil.rmtree(self.results, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""What a spec says of one setting: a value, a list of them, or a range."""
+"""Values of one setting in a spec: a value, a list, or a range."""
 
 from collections.abc import Mapping
 from decimal import Decimal

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from marginaudit.orders import InputError
-from marginaudit.orders.lines import lines
+from marginaudit.orders.files import lines
 
 
 def written(folder: Path, content: bytes) -> Path:

@@ -14,13 +14,12 @@ from marginaudit.reports.audit.auditing import audit
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.by_proof import by_proof
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.standing import OPEN, proved
+from marginaudit.reports.standing import OPEN, Implication, proved
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 from tests.pages import ROOT, anchors
 

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import Claim, Finding
 from marginaudit.reports.audit.ledger import LEDGER
-from marginaudit.reports.one_thread import one_thread
+from marginaudit.reports.processes import one_thread
 from marginaudit.reports.python import audit
 from tests.command_line import SHORT, Command
 

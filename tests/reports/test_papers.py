@@ -20,9 +20,9 @@ from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.options import dashed
 from marginaudit.reports.compare.row import row_from_document
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.formulas import mathml
 from marginaudit.reports.paper import Figure, Paper
-from marginaudit.reports.plain import finite
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.settings import settings_of
 from marginaudit.reports.study.grid import rows_of

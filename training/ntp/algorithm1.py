@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from marginaudit.orders.ntp import Dataset, check_assumption
-from marginaudit.training.ntp.records import Progress, Stage1, columns
+from marginaudit.training.ntp.records import Progress
 from marginaudit.training.ntp.stage1 import first_stage
 from marginaudit.training.ntp.stage2 import second_stage
 from marginaudit.training.ntp.start import Reference, Settings
@@ -88,25 +88,4 @@ def train(
     at1, at2 = recorded_steps(at, steps1, steps2)
     run = Settings(dataset, optimizer == "ngd", check_assumption(dataset, "orthonormal").holds, progress)
     first = first_stage(run, eta0, steps1, at1, ov_reference)
-    second = second_stage(run, first, eta, steps1, steps2, at2, kq_reference)
-    return Training(
-        stage1=Stage1(**columns(Stage1, first.rows)),
-        stage2=second.record,
-        B=first.B,
-        S=second.S,
-        W_ov=first.weights,
-        W_kq=second.weights,
-        margin=first.margin,
-        margin_spread=first.spread,
-        margin_error=first.margin_error,
-        common_margin=first.common,
-        classes=second.classes,
-        optimizer=optimizer,
-        form="compiled" if second.reason == "" else "token space" if run.orthonormal else "embedding space",
-        form_reason=second.reason,
-        stopped=second.stopped,
-        reduced=second.reduced,
-        asymptotics=second.asymptotics,
-        enclosed=second.enclosed,
-        lost=second.lost,
-    )
+    return second_stage(run, first, eta, steps1, steps2, at2, kq_reference)

@@ -1,4 +1,4 @@
-"""What is recorded of a stage of training."""
+"""The records of a stage of training."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields

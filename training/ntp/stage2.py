@@ -13,7 +13,7 @@ from marginaudit.training.ntp.far.law import Law
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
 from marginaudit.training.ntp.model.edges import merged_edges, no_reduction, sentence_edges
 from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
-from marginaudit.training.ntp.records import Stage2, columns
+from marginaudit.training.ntp.records import Stage1, Stage2, columns
 from marginaudit.training.ntp.stage1 import First
 from marginaudit.training.ntp.start import Reference, Settings, Unit, start, unit_in
 from marginaudit.training.ntp.steps.descent import Descent, descend
@@ -23,28 +23,13 @@ from marginaudit.training.ntp.steps.loss import Row
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.shadow import Shadowed
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, TokenKQ
-from marginaudit.training.ntp.trained import Asymptotics, Reduced
+from marginaudit.training.ntp.trained import Asymptotics, Reduced, Training
 
 if TYPE_CHECKING:
     from marginaudit.training.ntp.certified.enclosure import Enclosure
 
 LARGEST_SHADOW = 10**7
 """Numbers that a general shadow of a run with one margin A may hold."""
-
-
-class Second(NamedTuple):
-    """Stage 2 done; ``reason`` says why not in the reduced form, ``stopped`` why not to its end, or is empty."""
-
-    record: Stage2
-    S: Floats
-    weights: Floats
-    classes: SampleClasses
-    reason: str
-    stopped: str
-    reduced: Reduced | None
-    asymptotics: Asymptotics | None
-    enclosed: "Enclosure | None"
-    lost: bool
 
 
 class _Problem(NamedTuple):
@@ -69,8 +54,8 @@ class _Steps(NamedTuple):
 
 def second_stage(
     run: Settings, first: First, eta: float, steps1: int, steps2: int, at: Sequence[int], reference: Reference
-) -> Second:
-    """Steps on the loss, and where there is an exact reference the fast-forward."""
+) -> Training:
+    """Steps on the loss, and where there is an exact reference the fast-forward; the weights of both stages."""
     dataset, V, E = run.dataset, run.dataset.V, run.dataset.embeddings
     classes = sample_classes(dataset)
     reason = not_reduced(classes, orthonormal=run.orthonormal, common=first.common)
@@ -96,12 +81,21 @@ def second_stage(
         query=space.recorded_query,
     )
     kq, exact = problem.loss, problem.exact
-    return Second(
-        record=record,
+    return Training(
+        stage1=Stage1(**columns(Stage1, first.rows)),
+        stage2=record,
+        B=first.B,
         S=S,
-        weights=E.T @ S @ E if run.orthonormal else iterate.weights,
+        W_ov=first.weights,
+        W_kq=E.T @ S @ E if run.orthonormal else iterate.weights,
+        margin=first.margin,
+        margin_spread=first.spread,
+        margin_error=first.margin_error,
+        common_margin=first.common,
         classes=classes,
-        reason=reason,
+        optimizer="ngd" if run.normalised else "gd",
+        form="compiled" if reason == "" else "token space" if run.orthonormal else "embedding space",
+        form_reason=reason,
         stopped=found.stopped,
         reduced=Reduced(kq.merged, exact) if isinstance(kq, ReducedKQ) and exact is not None else None,
         asymptotics=found.asymptotics,

@@ -1,4 +1,4 @@
-"""What training leaves behind: the records of both stages, and the trained weights."""
+"""A finished training: the records of both stages, and the trained weights."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 """When rows have grown: the zero that separates slow from fast growth, and the ends of scan and snap."""
 
 import numpy as np
-from scipy.special import lambertw
+import scipy  # its subpackages load when first used
 
 
 def larger_zero(M: float) -> float:
@@ -17,7 +17,7 @@ def larger_zero(M: float) -> float:
     """
     if M < 4:
         raise ValueError(f"M: got {M}, expected at least 4 tokens")
-    return float(-np.real(lambertw(-1 / (M - 1.0), k=-1)))
+    return float(-np.real(scipy.special.lambertw(-1 / (M - 1.0), k=-1)))
 
 
 def scan_end(K: int, M: int, eta_Y: float) -> float:

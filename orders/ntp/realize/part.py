@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from marginaudit.orders.ntp.dataset import Dataset, Sample
 from marginaudit.orders.ntp.realize.collocation import best_matching, pair_weights
 from marginaudit.orders.ntp.realize.program import program, relaxed, solved
 from marginaudit.orders.ntp.realize.samples import Samples
@@ -22,7 +21,7 @@ RELAXED = 6_000
 """Those of the largest linear relaxation."""
 
 NODES = 50
-"""Of branch and bound; so many nodes, and no clock, so that the answer is the same on every machine."""
+"""Nodes of branch and bound: a limit on nodes, not on time, gives the same answer on every machine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +92,7 @@ _lower = attrgetter("lower")
 
 
 def _improved(samples: Samples, source: Indices, winner: Mask) -> _End:
-    """What winners for fixed n, and n for fixed winners, end in when neither keeps more."""
+    """Improve winners for fixed n, and n for fixed winners, in turn until neither keeps more samples."""
     lower = -1
     while True:
         winner = ascend(samples, source, winner)
@@ -131,16 +130,3 @@ def document_of(part: Part, samples: Samples, vocabulary: Sequence[Token], name:
         ),
         "next_token": {vocabulary[x]: vocabulary[said[x] if x in said else next(free)] for x in used},
     }
-
-
-def dataset_of(part: Part, samples: Samples, vocabulary: Sequence[Token], name: str) -> Dataset:
-    """The part as a dataset; see `document_of`."""
-    document = document_of(part, samples, vocabulary, name)
-    rows = list(document["samples"])
-    return Dataset(
-        name=name,
-        vocabulary=tuple(document["vocabulary"]),
-        samples=tuple(Sample(tuple(row["tokens"]), row["next"]) for row in rows),
-        counts=tuple(row.get("count", 1) for row in rows),
-        next_token=document["next_token"],
-    )

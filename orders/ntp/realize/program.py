@@ -84,7 +84,7 @@ def program(samples: Samples) -> Program:
     bound: list[Indices] = []
 
     def add(number: int, right: int, *terms: tuple[Indices, Indices, int]) -> None:
-        """So many rows, each of a sum of terms (row, variable, sign) that is at most ``right``."""
+        """Add ``number`` rows, each a sum of terms (row, variable, sign) that is at most ``right``."""
         above = sum(map(len, bound))
         rows.extend((above + row, variable, sign) for row, variable, sign in terms)
         bound.append(np.full(number, right))
@@ -128,7 +128,7 @@ def relaxed(found: Program) -> tuple[NDArray[np.float64], int]:
 
 
 def proved_bound(found: Program, multipliers: Indices) -> int:
-    """At most so many samples can be kept: a bound in integers, by lambda = multipliers / `SCALE` >= 0.
+    """Upper bound on the samples that can be kept, in integers, by lambda = multipliers / `SCALE` >= 0.
 
     Every v with A v <= b and 0 <= v <= 1 has weight @ v <= lambda @ b + the sum of max(0, weight - A^T lambda).
     """
@@ -137,7 +137,7 @@ def proved_bound(found: Program, multipliers: Indices) -> int:
 
 
 def solved(found: Program, nodes: int) -> tuple[NDArray[np.float64] | None, int]:
-    """The best values that branch and bound finds in so many nodes, None for none, and HiGHS's bound."""
+    """The best values that branch and bound finds in ``nodes`` nodes, None for none, and HiGHS's bound."""
     answer: Any = scipy.optimize.milp(
         -found.weight,
         constraints=scipy.optimize.LinearConstraint(found.A, ub=found.b),

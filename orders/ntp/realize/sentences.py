@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from marginaudit.orders.errors import InputError
-from marginaudit.orders.lines import Reach, lines, no_progress
+from marginaudit.orders.files import Reach, lines, no_progress
 from marginaudit.orders.ntp.formats import COMMENT
 from marginaudit.orders.reading import Text, Token, parsed_json, validated
 from marginaudit.orders.running_text import WORD
 from marginaudit.orders.text import counted, shown, shown_path
 
 UNITS = ("word", "char", "id")
-"""What a token is: what stands between white space, a character, or a whole number."""
+"""Units of tokenisation: words between white space, characters, or whole numbers."""
 
 ENDINGS = (".txt", ".csv", ".jsonl", ".ndjson")
 
@@ -126,7 +126,7 @@ def _field(document: Any, field: str, place: str) -> str | list[Token]:
 
 
 def _lines_of(place: str, text: str) -> Iterator[Line]:
-    """The lines of a text of its own, and an empty one after them."""
+    """The lines of one text, and an empty one after them."""
     for line in StringIO(text, newline=None):
         yield place, line.removesuffix("\n")
     yield place, ""

@@ -11,13 +11,13 @@ from marginaudit.orders.ntp.realize.part import Part, largest_part
 from marginaudit.orders.ntp.realize.samples import Samples, samples_of
 from marginaudit.orders.ntp.realize.winners import answered
 from marginaudit.orders.ntp.realize.words import Text
-from marginaudit.orders.ntp.relations import Encoded, each_once, relations
+from marginaudit.orders.ntp.relations import Encoded, relations, together
 from marginaudit.orders.relations import Indices, Relations
 
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What a text has of Assumption 1.
+    """Counts of how far a text meets Assumption 1.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Survey:
         Tokens x for which length-1 samples [x] -> n(x), from which the source reads n, say one next token, and several.
     fits : int
         The most samples that fit one collocation: an injective n with n(x) = y for a token x of the sentence.
-        Of several that so many fit, n is one that has the most in common with the part's.
+        Of several such collocations, n is one that has the most in common with the part's.
     queries, well_ordered, unconfused : int
         Queries that head a relation, by such an n; those whose relations make a strict partial order; those without
         confused tokens.
@@ -92,9 +92,7 @@ def _relations(samples: Samples, source: Indices) -> Relations:
     """
     place = answered(samples, source)
     found = [_related(samples, lo + np.flatnonzero(place[lo:hi] != NONE), place) for lo, hi in pieces(samples.start)]
-    columns = ("query", "winner", "loser", "sample")
-    together = Relations(**{name: np.concatenate([getattr(part, name) for part in found]) for name in columns})
-    return each_once(together, samples.vocabulary_size)
+    return together(found, samples.vocabulary_size)
 
 
 def _related(samples: Samples, fits: Indices, place: Indices) -> Relations:
@@ -128,7 +126,7 @@ def _in_cycles(found: Relations, V: int) -> Indices:
 
 
 def surveys(text: Text, *, majority: bool = False) -> Iterator[tuple[str, int, Survey]]:
-    """What was varied, its value, and the numbers: halves of vocabulary, sample length and number of sentences.
+    """Surveys at halved vocabulary, sample length and number of sentences: the name, its value, the numbers.
 
     Each goes down from the whole text's own, the other two as they are.
     """

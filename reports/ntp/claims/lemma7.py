@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp.ball_bounds import UNEVEN, Sizes, of_sizes, root_two
 from marginaudit.reports.ntp.quantities import no_stage2
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.sharper.lemma7 import ASSUMPTIONS, AUDITED_AS, FORMULA, INEQUALITY, Allowed, decide_lemma7
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 Floats: TypeAlias = NDArray[np.float64]
 

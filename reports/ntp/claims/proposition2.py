@@ -10,7 +10,6 @@ from marginaudit.margins.ntp import Exact, Optimal
 from marginaudit.orders.ntp import Token
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp.closed_form import BEATEN, closed_form_value, not_beaten_enough
 from marginaudit.reports.ntp.quantities import no_relation
@@ -18,7 +17,7 @@ from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, exact_series, series
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import guarantees
@@ -17,7 +16,7 @@ from marginaudit.reports.ntp.quantities import no_direction_kq, stage2_direction
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import ORDER_ONE, READ_AS, as_printed_and_for_any_step, refuted_by_long_steps
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Severity, refuted
+from marginaudit.reports.standing import Implication, Severity, refuted
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 

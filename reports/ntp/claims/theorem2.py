@@ -8,7 +8,6 @@ import numpy as np
 
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import guarantees
@@ -18,7 +17,7 @@ from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import ORDER_ONE, READ_AS, as_printed_and_for_any_step, refuted_by_long_steps
 from marginaudit.reports.ntp.thresholds import last_crossing, least_log_t
 from marginaudit.reports.source_words import SourceWords, corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 

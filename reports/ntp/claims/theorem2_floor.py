@@ -6,13 +6,12 @@ import numpy as np
 
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp.quantities import no_infimum
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import Series, rounded
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Severity, refuted
+from marginaudit.reports.standing import Implication, Severity, refuted
 from marginaudit.reports.verdict import Evidence, Verdict
 from marginaudit.training.ntp.model.infimum import log_infimum_ball
 

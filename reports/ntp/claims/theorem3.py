@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp import QueryOrder, Token
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim, ProofCondition
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import HiddenConstant
 from marginaudit.reports.ntp.error_bars import score_error
 from marginaudit.reports.ntp.quantities import asymptotic_from, no_direction_kq
@@ -18,7 +17,7 @@ from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import as_printed_and_for_any_step
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 Floats: TypeAlias = NDArray[np.float64]
 

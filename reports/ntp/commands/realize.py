@@ -27,9 +27,9 @@ from marginaudit.reports.command.console import Bar, print_line, print_table, pr
 from marginaudit.reports.command.options import FilePath, Parsed
 from marginaudit.reports.command.output import check_output, print_json, write_figure, write_long_json, write_table
 from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.figures.realizable import realizable_figure
 from marginaudit.reports.ntp.realizable import SIZES, answer, sizes
-from marginaudit.reports.plain import finite
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.settings import Values, whole
 

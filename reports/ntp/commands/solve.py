@@ -15,10 +15,10 @@ from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, write_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.commands.datasets import load_trainable
 from marginaudit.reports.ntp.solution_json import solution_answer
-from marginaudit.reports.one_thread import one_thread
-from marginaudit.reports.plain import finite
+from marginaudit.reports.processes import one_thread
 
 
 @click.command()

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.plots.axes import powers_of_ten
-from marginaudit.reports.plots.plotting import as_text, styled
-from marginaudit.reports.plots.style import BOUND, MEASURED
+from marginaudit.reports.plots.style import BOUND, MEASURED, as_text, powers_of_ten, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

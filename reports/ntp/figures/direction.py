@@ -8,10 +8,20 @@ from numpy.typing import NDArray
 
 from marginaudit.reports.ntp.config import PAPER_STEPS
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.plots.axes import drawable, power_of_ten, powers_of_ten
 from marginaudit.reports.plots.measured import ON_WHITE
-from marginaudit.reports.plots.plotting import as_text, styled
-from marginaudit.reports.plots.style import BOUND, HATCH, LAW, MEASURED, REFERENCE, SHARPER
+from marginaudit.reports.plots.style import (
+    BOUND,
+    HATCH,
+    LAW,
+    MEASURED,
+    REFERENCE,
+    SHARPER,
+    as_text,
+    drawable,
+    power_of_ten,
+    powers_of_ten,
+    styled,
+)
 from marginaudit.reports.verdict import Finding
 
 if TYPE_CHECKING:

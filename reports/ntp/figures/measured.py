@@ -9,8 +9,7 @@ from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp.config import PAPER_STEPS, Config
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.plots.measured import ROUNDING_ONLY, measured_figure, one_legend, six_panels
-from marginaudit.reports.plots.plotting import as_text, styled
-from marginaudit.reports.plots.style import MEASURED, REFERENCE
+from marginaudit.reports.plots.style import MEASURED, REFERENCE, as_text, styled
 from marginaudit.reports.verdict import Curve, Finding
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import networkx as nx
 
 from marginaudit.orders import InputError, Token, Witness, counted, printable, shortened
 from marginaudit.orders.ntp import Dataset, QueryOrder, check_assumption, check_assumptions
-from marginaudit.reports.plots.plotting import as_text, styled
-from marginaudit.reports.plots.style import REFERENCE, STANDINGS, VERDICTS
+from marginaudit.reports.plots.style import REFERENCE, STANDINGS, VERDICTS, as_text, styled
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.reports.plots.measured import one_legend
-from marginaudit.reports.plots.plotting import as_text, styled
-from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
+from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER, as_text, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,12 +8,12 @@ import numpy as np
 
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.grid import NONE, Grid, brief
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS
 from marginaudit.reports.ntp.claims import proposition1, theorem1
 from marginaudit.reports.ntp.run import NotAlgorithm1, Run
 from marginaudit.reports.ntp.sharper import theorem1 as sharp_theorem1
-from marginaudit.reports.plain import finite
 
 Stage = Literal["stage1", "stage2"]
 

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
@@ -41,7 +40,7 @@ from marginaudit.reports.snap.steps_needed import (
     undrawn,
 )
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import Approximation, fluctuation, stepped_fluctuation
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from marginaudit.orders.snap import common_tokens
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
 from marginaudit.reports.snap.eq10 import EQ_10, FLOW
 from marginaudit.reports.snap.overlap import BITS, no_pair
@@ -13,7 +12,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.token_gains import lose, nothing_common
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 
 PROOF = PAGE + "73-snapcorollary2"

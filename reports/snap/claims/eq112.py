@@ -6,9 +6,7 @@ import numpy as np
 
 from marginaudit.orders.snap import distinct_tokens
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, Equal, Parts
-from marginaudit.reports.judgements.bounded import part
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
@@ -19,7 +17,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.relative_gain import MOST_PAIRS, require_powers, squared_ratio
 from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import Approximation
 
@@ -85,7 +83,7 @@ def well_known(run: ClassRun) -> tuple[Series, Series]:
     rate, half = both_sides(run)
     kept = np.logical_and(*(side.radius <= KNOWN * np.abs(side.value) for side in (rate, half)))
     kept = kept if kept.any() else np.ones(len(rate), dtype=bool)
-    return part(rate, kept), part(replace(half, value=2 * half.value, radius=2 * half.radius), kept)
+    return rate.taken(kept), replace(half, value=2 * half.value, radius=2 * half.radius).taken(kept)
 
 
 EQ112 = Claim(

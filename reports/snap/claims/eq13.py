@@ -7,7 +7,6 @@ import numpy as np
 
 from marginaudit.orders.snap import common_tokens, distinct_tokens, rescaled
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Limit, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
@@ -17,7 +16,7 @@ from marginaudit.reports.snap.eq10 import no_path, rates_at_start, stacked
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.attention import Logits, turned
 from marginaudit.training.snap.limit import Approximation

@@ -8,7 +8,6 @@ from flint import arb
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, Equal, Parts
 from marginaudit.reports.series import Series, rounded, series
 from marginaudit.reports.snap import readings
@@ -18,7 +17,7 @@ from marginaudit.reports.snap.conditions import RANGE_R, no_recorded_growth, out
 from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import continuous
 

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import of, rows_of
@@ -12,7 +11,7 @@ from marginaudit.reports.snap.decoder import counts, entries, residuals, size_of
 from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import continuous_fluctuation, fluctuation
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
@@ -18,7 +17,7 @@ from marginaudit.reports.snap.binomial import LEVELS, Integers, Interval, counte
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 
 PROOF = PAGE + "22-snaplemma10rederived"

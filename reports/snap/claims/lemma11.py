@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
@@ -37,7 +36,7 @@ from marginaudit.reports.snap.readings import MUCH, PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 
 PROOF = PAGE + "23-snaplemma11-and-snaplemma11any-delta"

@@ -9,7 +9,6 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, Equal
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
@@ -31,7 +30,7 @@ from marginaudit.reports.snap.mean_counts import (
 from marginaudit.reports.snap.readings import H_STAR, NO_REFUGE, PAGE, ROUNDED
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import continuous, h_star
 

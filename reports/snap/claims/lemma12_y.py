@@ -14,7 +14,6 @@ from flint import arb, arb_mat
 from numpy.typing import NDArray
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series
@@ -34,7 +33,7 @@ from marginaudit.reports.snap.decoder import counts, entries, sequence
 from marginaudit.reports.snap.readings import PAGE, ROUNDED, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import fluctuation
 

@@ -7,14 +7,13 @@ import numpy as np
 
 from marginaudit.orders.snap.assumptions import dependent
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.overlap import largest_eigenvalue, pairs_of_classes
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
 
 PROOF = PAGE + "31-snaplemma17rederived"

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.snap import distinct_tokens
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, rounded, series
@@ -22,7 +21,7 @@ from marginaudit.reports.snap.overlap import some_not_positive
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.attention import NotIntegrated, descend_both, features, rates
 from marginaudit.training.snap.limit import (

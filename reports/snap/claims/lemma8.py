@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
 from marginaudit.reports.snap.conditions import RANGE_R
@@ -13,7 +12,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.zeros import EDGE, HAS_ZEROS, larger_zero, no_zeros, omega_0, omega_1, smaller_zero
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 
 PROOF = PAGE + "58-snaplemma8-for-m-at-least-4"

@@ -6,7 +6,6 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
@@ -32,7 +31,7 @@ from marginaudit.reports.snap.two_stages import (
 )
 from marginaudit.reports.snap.zeros import smaller_zero
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import continuous
 

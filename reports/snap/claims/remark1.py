@@ -7,7 +7,6 @@ import numpy as np
 
 from marginaudit.orders.snap import common_tokens
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
@@ -16,7 +15,7 @@ from marginaudit.reports.snap.conditions import no_growth, no_inverse, one_class
 from marginaudit.reports.snap.readings import PAGE, ROUNDED
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import Approximation, descend, h_star, overlap
 

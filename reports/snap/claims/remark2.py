@@ -4,14 +4,13 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim, NotFollowed
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.conditions import no_recorded_growth
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import Steps, h_star
 from marginaudit.training.snap.limit.recursion import TAKEN

@@ -8,7 +8,6 @@ import numpy as np
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
 from marginaudit.reports.snap import readings
@@ -17,7 +16,7 @@ from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.zeros import EDGE, VOCABULARIES, larger_zero, omega_0, smaller_zero
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import continuous
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.series import Series, rounded, series
 from marginaudit.reports.snap import readings
@@ -27,7 +26,7 @@ from marginaudit.reports.snap.conditions import (
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import (
     Approximation,

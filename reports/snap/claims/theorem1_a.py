@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from marginaudit.orders import counted
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.judgements.bounded import LEAST, Threshold
 from marginaudit.reports.judgements.parts import Parts
@@ -24,7 +23,7 @@ from marginaudit.reports.snap.overlap import NOT_POSITIVE, POSITIVE, none_not_po
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training.snap.limit import Approximation, backpropagated, class_counts, fluctuation
 

@@ -4,7 +4,6 @@ import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
@@ -30,7 +29,7 @@ from marginaudit.reports.snap.two_stages import (
 )
 from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.attention import snap_start
 from marginaudit.training.snap.limit import gamma

@@ -10,7 +10,6 @@ import numpy as np
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import distinct_tokens
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
@@ -33,7 +32,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 
 PROOF = PAGE + "88-snaptheorem4growthrederived-snaptheorem4endsrederived"

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
@@ -30,7 +29,7 @@ from marginaudit.reports.snap.overlap import BITS
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 
 PROOF = PAGE + "45-snaptheorem4scanrederived-snaptheorem4snaprederived"

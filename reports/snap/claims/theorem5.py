@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series
@@ -18,7 +17,7 @@ from marginaudit.reports.snap.quantiles import DELTAS, Law, drawn, quantile, sma
 from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.training.snap.limit import fluctuation, stepped_fluctuation
 
 PROOF = PAGE + "25-snaptheorem5rederived"

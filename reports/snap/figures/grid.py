@@ -8,8 +8,7 @@ import numpy as np
 from marginaudit.orders import counted
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, syn_medium
-from marginaudit.reports.plots.plotting import styled
-from marginaudit.reports.plots.style import BOUND, FIGURE, LAW, MEASURED, SHARPER
+from marginaudit.reports.plots.style import BOUND, FIGURE, LAW, MEASURED, SHARPER, styled
 from marginaudit.reports.snap.figure6 import (
     CELLS,
     FIRST_SEEDS,

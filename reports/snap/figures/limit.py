@@ -4,9 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from marginaudit.reports.plots.axes import powers_of_ten
-from marginaudit.reports.plots.plotting import styled
-from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, SHARPER
+from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, SHARPER, powers_of_ten, styled
 from marginaudit.training.snap.attention import follow_common, snap_start
 from marginaudit.training.snap.limit import continuous, h_star
 

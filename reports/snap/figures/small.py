@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import syn_small
-from marginaudit.reports.plots.plotting import styled
-from marginaudit.reports.plots.style import FIGURE
+from marginaudit.reports.plots.style import FIGURE, styled
 from marginaudit.training.snap.sgd import Recipe, attention, train_sampled
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ import numpy as np
 
 from marginaudit.orders import InputError, counted, shown_path
 from marginaudit.orders.running_text import RunningText, alice, read_running_text
-from marginaudit.reports.plots.plotting import as_text, styled
-from marginaudit.reports.plots.style import FIGURE, MEASURED, REFERENCE
+from marginaudit.reports.plots.style import FIGURE, MEASURED, REFERENCE, as_text, styled
 from marginaudit.training.snap.text import TextRecipe, attention, train_on_text
 from marginaudit.training.snap.text.train import halves, windows_of
 

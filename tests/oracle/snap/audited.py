@@ -14,7 +14,7 @@ from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap import binomial, common_token, eq10
 from marginaudit.reports.snap.claims import lemma10, lemma18
-from marginaudit.reports.snap.conditions import no_growth
+from marginaudit.reports.snap.conditions import no_growth, no_inverse
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.training.snap.attention import NotIntegrated, turned
@@ -130,14 +130,12 @@ def _overlaps(run: ClassRun) -> Iterator[Number]:
         yield Number("E", (i, j), float(own.E[i, j]), float(bar), 1.0)
     for i in _seen(K, SEEN):
         yield Number("eigenvalue", (i,), float(own.eigenvalues[i]), own.eigenvalue_error, 1.0)
-    try:
-        inverse, limit = own.E_prime, run.overlap.E_prime
-    except ValueError:
+    if no_inverse(run) is not None:
         return
+    limit = run.overlap.E_prime
     scale = float(1 / (1 + own.eigenvalues[0])) ** 2
     for i, j in pairs:
-        yield Number("E'", (i, j), float(inverse[i, j]), own.E_prime_error, scale)
-        # this one's bar is about the E that float64 holds
+        # its bar is about the E that float64 holds
         yield Number(
             "E'", (i, j), float(limit.value[i, j]), float(limit.error[i, j]) + 4 * scale * own.norm_error, scale
         )

@@ -2,8 +2,9 @@
 
 import pytest
 
-from marginaudit.orders.ntp import CASES, Dataset, description
-from marginaudit.orders.ntp.description import describe, in_words
+from marginaudit.orders.ntp import CASES, Dataset
+from marginaudit.orders.ntp import kind as description
+from marginaudit.orders.ntp.kind import describe, in_words
 
 
 @pytest.mark.parametrize(

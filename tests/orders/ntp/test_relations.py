@@ -259,7 +259,7 @@ def test_positions_are_looked_at_in_blocks_of_whole_samples(block: int, monkeypa
 def test_a_long_sentence_takes_what_its_prefixes_are_said_to_take() -> None:
     """28 bytes a token of its prefixes, and what one block takes."""
     code = "import sys\nfrom marginaudit.orders.ntp import Dataset\n"
-    code += "from marginaudit.orders.ntp.description import describe\n"
+    code += "from marginaudit.orders.ntp.kind import describe\n"
     code += "describe(Dataset.from_sentences('long', [[f'w{i}' for i in range(int(sys.argv[1]))]]))\n"
     code += "import resource\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
     peak = [int(subprocess.check_output([sys.executable, "-c", code, str(n)])) * 1024 for n in (3000, 7000)]

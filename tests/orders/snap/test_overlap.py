@@ -74,7 +74,7 @@ def test_the_error_bars_cover_what_they_say(data: SequenceClasses) -> None:
 @pytest.mark.parametrize("u", [2.0**-53, 2.0**-10])
 @pytest.mark.parametrize("data", RANDOM, ids=lambda data: str(data.K))
 def test_the_error_bars_term_by_term(data: SequenceClasses, u: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """See `overlap_of`, `eigenpairs`, `AttentionOverlap.E_prime_error`; with a coarse roundoff every term shows."""
+    """See `overlap_of` and `eigenpairs`; with a coarse roundoff every term shows."""
     monkeypatch.setattr(overlap_module, "UNIT_ROUNDOFF", u)
 
     def gamma(k: int) -> float:
@@ -91,14 +91,6 @@ def test_the_error_bars_term_by_term(data: SequenceClasses, u: float, monkeypatc
     G = norm(V.T @ V - np.eye(K)) + gamma(K + 1) * (norm(V) ** 2 + K**0.5)
     R = norm(E @ V - V * values) + gamma(K + 2) * norm(V) * (size + most)
     assert overlap.eigenvalue_error == near((G * (most + size) + (1 + G) * R) * covered + overlap.norm_error)
-    least = 1 + values[0] - overlap.eigenvalue_error - u
-    if least <= 0:
-        with pytest.raises(ValueError, match="too near to it for float64"):
-            _ = overlap.E_prime_error
-        return
-    X, gram = overlap.E_prime, np.eye(K) + E
-    left = norm(gram @ X - E) + gamma(K + 3) * (norm(gram) * norm(X) + size) + overlap.norm_error * (1 + norm(X))
-    assert overlap.E_prime_error == near(left / least * covered)
 
 
 def test_what_underflow_may_take() -> None:
@@ -179,52 +171,14 @@ def test_one_class_has_no_overlap() -> None:
     data = SequenceClasses.from_weights("d", None, [("n", "q", {"a": 1, "b": 2})])
     assert data.overlap.eigenvalues.tolist() == [0]
     assert data.overlap.largest == 0
-    assert data.overlap.E_prime.tolist() == [[0]]
 
 
-def E_prime_exact(data: SequenceClasses) -> Any:
-    E = restated.overlaps(exact(data))
-    return mpmath.eye(data.K) - mpmath.inverse(mpmath.eye(data.K) + E)
-
-
-@pytest.mark.parametrize("data", [*RANDOM, *KNOWN], ids=lambda data: f"{data.name}-{data.K}")
-def test_E_prime(data: SequenceClasses) -> None:
-    with mpmath.workdps(50):
-        off = mpmath.mnorm(E_prime_exact(data) - mpmath.matrix(data.overlap.E_prime.tolist()), "f")
-        assert off <= data.overlap.E_prime_error < 1e-9
-    near_one, size = np.eye(data.K) + data.overlap.E, np.linalg.norm(data.overlap.E_prime)
-    products = (data.K + 3) * 2**-53 * (np.linalg.norm(near_one) * size + np.linalg.norm(data.overlap.E))
-    from_E = data.overlap.norm_error * (1 + size)
-    least = 1 + data.overlap.eigenvalues[0]
-    assert (products + from_E) / least <= data.overlap.E_prime_error
-    with pytest.raises(ValueError, match="read-only"):
-        data.overlap.E_prime[0] = 1
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_error_bar_of_E_prime_holds_wherever_it_came_from(seed: int) -> None:
-    data = random_classes(11 + seed, K=4, tokens=9)
-    changed = replace(data.overlap, eigenvalues=data.overlap.eigenvalues + 1e-5)
-    with mpmath.workdps(30):
-        off = mpmath.mnorm(E_prime_exact(data) - mpmath.matrix(changed.E_prime.tolist()), "f")
-        assert float(off) / 2 <= changed.E_prime_error  # a spectral norm is half a Frobenius norm of 4 x 4, or more
-        assert changed.E_prime_error < 100 * float(off)
-    wider = replace(data.overlap, norm_error=1e-4)
-    assert wider.E_prime_error >= 1e-4 / (1 + data.overlap.eigenvalues[0])
-
-
-def test_equal_classes_have_no_E_prime() -> None:
-    data = SequenceClasses.from_weights("d", None, [("m", "q", {"a": 1, "b": 2}), ("n", "q", {"a": 1, "b": 2})])
-    for name in ("E_prime", "E_prime_error"):
-        with pytest.raises(ValueError, match="I \\+ E is singular, or too near to it for float64: there is no E'"):
-            getattr(data.overlap, name)
-
-
-def test_nearly_equal_classes_have_an_E_prime() -> None:
-    data = SequenceClasses.from_weights("d", None, [("m", "q", {"a": 1, "b": 2}), ("n", "q", {"a": 1, "b": 2.001})])
-    with mpmath.workdps(50):
-        off = mpmath.mnorm(E_prime_exact(data) - mpmath.matrix(data.overlap.E_prime.tolist()), "f")
-        assert off <= data.overlap.E_prime_error
+@pytest.mark.parametrize(("second", "independent"), [(2, False), (2.001, True)])
+def test_equal_classes_have_no_inverse_and_nearly_equal_ones_have(second: float, independent: bool) -> None:
+    data = SequenceClasses.from_weights("d", None, [("m", "q", {"a": 1, "b": 2}), ("n", "q", {"a": 1, "b": second})])
+    assert data.overlap.independent is independent
+    off = replace(data.overlap, eigenvalue_error=1 + float(data.overlap.eigenvalues[0]))
+    assert not off.independent
 
 
 @given(st.integers(0, 2**32))

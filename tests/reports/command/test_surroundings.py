@@ -18,10 +18,10 @@ from matplotlib.figure import Figure
 
 from marginaudit import audit
 from marginaudit.orders import InputError
-from marginaudit.reports.audit.made import date
+from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.command import start
 from marginaudit.reports.plots.measured import rendered
-from marginaudit.reports.plots.plotting import styled
+from marginaudit.reports.plots.style import styled
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
 
 ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1"}

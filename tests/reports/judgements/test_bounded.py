@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.reports.checked import checked
 from marginaudit.reports.judgements import Bounded, Equal, Parts, Threshold
 from marginaudit.reports.judgements.bounded import (
     LEAST,
@@ -19,9 +18,9 @@ from marginaudit.reports.judgements.bounded import (
     _room,
     _slack,
     first_step,
-    part,
 )
 from marginaudit.reports.series import by_formula, exact_series, series
+from marginaudit.reports.valid_finding import valid_finding
 from marginaudit.reports.verdict import Evidence, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
 
@@ -250,13 +249,13 @@ def test_a_part_of_a_series_keeps_what_belongs_to_its_entries() -> None:
         series([-1.0, -2.0, -3.0], radius=[0.1, 0.2, 0.3], step=np.array([4, 5, 6]), label=("a", "b", "c"), log=True),
         evidence=Evidence.CERTIFIED,
     )
-    found = part(whole, np.array([True, False, True]))
+    found = whole.taken(np.array([True, False, True]))
     assert found.value.tolist() == [-1.0, -3.0]
     assert found.radius.tolist() == [0.1, 0.3]
     assert found.step is not None
     assert found.step.tolist() == [4, 6]
     assert (found.label, found.log, found.evidence) == (("a", "c"), True, Evidence.CERTIFIED)
-    bare = part(exact_series([1, 2]), np.array([False, True]))
+    bare = exact_series([1, 2]).taken(np.array([False, True]))
     assert (bare.value.tolist(), bare.step, bare.label) == ([2], None, ())
 
 
@@ -370,7 +369,7 @@ def test_decades_of_steps_that_were_left_out_are_named(steps: list[float], first
     assert swept.judge(None).left_out == ""
     both = Parts({"one": one, "other": swept, "again": one})
     assert both.judge(None).left_out == said
-    assert checked(found).left_out == said
+    assert valid_finding(found).left_out == said
     late = replace(one, threshold=lambda _: Threshold(steps[-1]))
     assert late.judge(None).left_out == ""
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from marginaudit.margins.ntp import solve_kq
-from marginaudit.orders.ntp import CASES, Dataset, description, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, free_dataset
+from marginaudit.orders.ntp import kind as description
 from marginaudit.reports.ntp.report_rows import classified
 from marginaudit.reports.ntp.solution_json import solution_answer
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from marginaudit.reports.audit.auditing import Row
+from marginaudit.reports.audit.headroom import headroom
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
-from marginaudit.reports.audit.made import made
-from marginaudit.reports.audit.room import room
+from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
 from marginaudit.reports.page.banners import banners, in_words
 from marginaudit.reports.page.headline import failures, headline
@@ -123,33 +123,35 @@ def bounded(**change: Any) -> Finding:
 
 
 def test_room_is_where_the_bound_first_says_something_and_at_the_end() -> None:
-    assert room(bounded()) == pytest.approx((3, 4), rel=1e-12, abs=0)
-    assert room(bounded(informative_from=None)) == pytest.approx((3, 4), rel=1e-12, abs=0)  # 50 and 5 are vacuous
-    assert room(bounded(informative_from=200, worst_step=1000)) == pytest.approx((4, 4), rel=1e-12, abs=0)
+    assert headroom(bounded()) == pytest.approx((3, 4), rel=1e-12, abs=0)
+    assert headroom(bounded(informative_from=None)) == pytest.approx((3, 4), rel=1e-12, abs=0)  # 50 and 5 are vacuous
+    assert headroom(bounded(informative_from=200, worst_step=1000)) == pytest.approx((4, 4), rel=1e-12, abs=0)
     lower = Curve([1, 2], [1.0, 1.0], None, [0.1, 10.0])
-    assert room(bounded(side="lower", informative_from=None, curve=lower)) == pytest.approx((1, -1), rel=1e-12, abs=0)
+    assert headroom(bounded(side="lower", informative_from=None, curve=lower)) == pytest.approx(
+        (1, -1), rel=1e-12, abs=0
+    )
     both = Curve([1, 2], [1.0, 1.0], [100.0, 10.0], [0.1, 1e-9])
-    assert room(bounded(informative_from=None, curve=both)) == pytest.approx((1, 1), rel=1e-12, abs=0)
+    assert headroom(bounded(informative_from=None, curve=both)) == pytest.approx((1, 1), rel=1e-12, abs=0)
 
 
 def test_no_room_is_said_of_what_is_no_bound_or_not_reached() -> None:
-    assert room(bounded(side=None)) == ()
-    assert room(where_it_speaks(bounded(worst_step=59))) == ()
+    assert headroom(bounded(side=None)) == ()
+    assert headroom(where_it_speaks(bounded(worst_step=59))) == ()
     for there in ({"worst_step": 60}, {"worst_step": None}, {"informative_from": None}):
         assert where_it_speaks(bounded(**there)) == bounded(**there)
-    assert room(bounded(curve=None, measured=2.0, bound=2e3)) == pytest.approx((3,), rel=1e-12, abs=0)
-    assert room(bounded(curve=None, measured=-2.0, bound=-2e-3)) == ()
-    assert room(bounded(curve=None, measured=2.0, bound=-2e-3)) == ()
+    assert headroom(bounded(curve=None, measured=2.0, bound=2e3)) == pytest.approx((3,), rel=1e-12, abs=0)
+    assert headroom(bounded(curve=None, measured=-2.0, bound=-2e-3)) == ()
+    assert headroom(bounded(curve=None, measured=2.0, bound=-2e-3)) == ()
     for values in ([0.0] * 4, [5e-324] * 4, [math.inf] * 4, [math.nan] * 4):
-        assert room(bounded(curve=Curve([70, 80, 90, 99], values, [1.0] * 4))) == ()
+        assert headroom(bounded(curve=Curve([70, 80, 90, 99], values, [1.0] * 4))) == ()
 
 
 def test_without_steps_the_slack_says_the_room() -> None:
     alone: dict[str, Any] = {"curve": None, "informative_from": None, "worst_step": None}
-    assert room(bounded(**alone)) == pytest.approx((3,), rel=1e-12, abs=0)
-    assert room(bounded(**alone, side="lower", slack=0.01)) == pytest.approx((2,), rel=1e-12, abs=0)
+    assert headroom(bounded(**alone)) == pytest.approx((3,), rel=1e-12, abs=0)
+    assert headroom(bounded(**alone, side="lower", slack=0.01)) == pytest.approx((2,), rel=1e-12, abs=0)
     for slack in (None, 0.0, -1.0):
-        assert room(bounded(**alone | {"slack": slack})) == ()
+        assert headroom(bounded(**alone | {"slack": slack})) == ()
 
 
 def test_room_has_two_digits_and_no_negative_zero() -> None:
@@ -271,7 +273,7 @@ def test_how_a_report_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     claims = tmp_path / "mine.py"
     claims.write_bytes(b"abc")
-    found = made("marginaudit audit \x1b[31m", [claims])
+    found = provenance("marginaudit audit \x1b[31m", [claims])
     assert found["date"] == "2023-11-14T22:13:20Z"
     assert found["command"] == r"marginaudit audit \x1b[31m"
     digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"  # FIPS 180-2, appendix B.1
@@ -279,11 +281,11 @@ def test_how_a_report_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert found["cpu"]
     assert found["commit"] is None or len(found["commit"]) >= 7
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
-    assert made()["date"] > "2026"
-    assert made()["command"] is None
+    assert provenance()["date"] > "2026"
+    assert provenance()["command"] is None
 
 
 def test_git_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    commit = made()["commit"]
+    commit = provenance()["commit"]
     monkeypatch.setattr("subprocess.run", None)
-    assert made()["commit"] == commit
+    assert provenance()["commit"] == commit

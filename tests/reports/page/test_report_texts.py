@@ -12,13 +12,13 @@ from marginaudit.orders.ntp import CASES
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.grid import brief
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.files import check_writable, csv_text, file_stem, json_text
 from marginaudit.reports.page.html import _norm
 from marginaudit.reports.page.write import _stems
 from marginaudit.reports.paper import Figure
-from marginaudit.reports.plain import finite
-from marginaudit.reports.plots.axes import between_powers, drawable, power_of_ten
+from marginaudit.reports.plots.style import between_powers, drawable, power_of_ten
 
 
 def test_json_has_finite_numbers_only() -> None:

@@ -8,8 +8,7 @@ from matplotlib.figure import Figure
 
 from marginaudit.reports.page.svg import inline, rounded
 from marginaudit.reports.plots.measured import rendered
-from marginaudit.reports.plots.plotting import styled
-from marginaudit.reports.plots.style import MEASURED, PAGE
+from marginaudit.reports.plots.style import MEASURED, PAGE, styled
 from marginaudit.reports.statements.graph import Link
 
 

@@ -23,8 +23,7 @@ from marginaudit.reports.plots.measured import (
     measured_figure,
     rendered,
 )
-from marginaudit.reports.plots.plotting import plot_settings, styled
-from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE
+from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, plot_settings, styled
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 

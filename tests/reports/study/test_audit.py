@@ -327,7 +327,7 @@ def test_of_several_cores_one_has_two_processes(monkeypatch: pytest.MonkeyPatch)
 def test_what_is_loaded_for_all_is_what_training_and_figures_load() -> None:
     code = (
         "import sys; from marginaudit.reports.ntp.paper import PAPER; known = set(sys.modules); PAPER.load(); "
-        "from marginaudit.reports.plots.plotting import load_drawing; load_drawing(); print(*set(sys.modules) - known)"
+        "from marginaudit.reports.plots.style import load_drawing; load_drawing(); print(*set(sys.modules) - known)"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     late = {"scipy.integrate", "marginaudit.training.ntp.steps.compiled", "numba.core.typing.cffi_utils"}

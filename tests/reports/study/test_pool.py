@@ -14,7 +14,7 @@ from typing import Any, final
 
 import pytest
 
-from marginaudit.reports import forking
+from marginaudit.reports import processes
 from marginaudit.reports.study import pool
 from marginaudit.reports.study.pool import Local, Pool
 
@@ -127,10 +127,10 @@ def test_processes_begin_with_the_first_call_and_end_with_the_block() -> None:
 
 @pytest.mark.parametrize("client_is_there", [True, False])
 def test_a_worker_ends_with_its_client(client_is_there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forking, "WATCH_SECONDS", 0.01)
+    monkeypatch.setattr(processes, "WATCH_SECONDS", 0.01)
     worker = os.fork()
     if worker == 0:
-        forking.leave_with(os.getppid() if client_is_there else -1)
+        processes.leave_with(os.getppid() if client_is_there else -1)
         time.sleep(0.5 if client_is_there else 60)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]) == (0 if client_is_there else 1)
@@ -146,7 +146,7 @@ import os, sys, threading, time, warnings
 import numpy as np
 import marginaudit
 from marginaudit.reports.study.pool import Local
-from marginaudit.reports.forking import forkable
+from marginaudit.reports.processes import forkable
 
 np.ones((500, 500)) @ np.ones((500, 500))  # with all the threads that it has
 told = forkable()
@@ -178,12 +178,12 @@ def test_workers_are_forked_where_no_thread_is_beside(beside: str, told: str) ->
 def test_where_threads_cannot_be_counted_nothing_is_forked(monkeypatch: pytest.MonkeyPatch) -> None:
     threads = len(list(Path("/proc/self/task").iterdir()))
     pools = [{"threading_layer": "pthreads", "num_threads": threads}, {"internal_api": "mkl", "num_threads": 50}]
-    monkeypatch.setattr(forking, "threadpool_info", lambda: pools)
-    assert forking.forkable() == sys.platform.startswith("linux")
+    monkeypatch.setattr(processes, "threadpool_info", lambda: pools)
+    assert processes.forkable() == sys.platform.startswith("linux")
     with_one = threading.Event()
     threading.Thread(target=with_one.wait, args=[5]).start()
-    assert not forking.forkable()
+    assert not processes.forkable()
     with_one.set()
     pools[0]["num_threads"] = 100
-    monkeypatch.setattr(forking, "THREADS", Path("/nowhere"))
-    assert not forking.forkable()
+    monkeypatch.setattr(processes, "THREADS", Path("/nowhere"))
+    assert not processes.forkable()

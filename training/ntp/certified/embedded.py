@@ -54,7 +54,7 @@ def last_distances(
     lr2: float | None = None,
     bits: int = 256,
 ) -> tuple[Distance, Distance]:
-    """1 - cos(W_ov, W*_ov) and 1 - cos(W_kq, W*_kq) after so many steps of each stage, in exact arithmetic.
+    """1 - cos(W_ov, W*_ov) and 1 - cos(W_kq, W*_kq) after the given steps of each stage, in exact arithmetic.
 
     Precision is doubled until the balls of both are small; the radii contain the references' ``direction_radius``.
 

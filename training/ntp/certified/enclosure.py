@@ -297,7 +297,7 @@ def _descend(problem: _Problem, at: Sequence[int], progress: Progress | None, *,
 
 
 def _directions(s: flint.arb, W: Row, unit: Row, what: Row, size: list[int]) -> Balls:
-    """What W and the unit gradient say of the reference; at W = 0 there is no cosine.
+    """Records of W and the unit gradient against the reference; at W = 0 there is no cosine.
 
     With c = <W, What>, u = W - c What and R = ||W||: 1 - cos = |u|^2 / (R (R + c)).
     """
@@ -330,7 +330,7 @@ def _column(entries: list[tuple[float, float]]) -> tuple[Floats, Floats]:
 
 
 def _inner(a: Row, b: Row, size: list[int]) -> flint.arb:
-    """Over pairs, of which each class has so many."""
+    """Inner product over pairs; ``size`` counts each class's."""
     return sum((many * x * y for many, x, y in zip(size, a, b, strict=True)), flint.arb(0))
 
 

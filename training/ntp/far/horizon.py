@@ -16,9 +16,9 @@ from marginaudit.training.ntp.steps.descent import Descent, descend
 from marginaudit.training.ntp.steps.iterate import Floats, Iterate
 from marginaudit.training.ntp.steps.kq import class_log_weights
 from marginaudit.training.ntp.steps.loss import Row
-from marginaudit.training.ntp.steps.ranges import ONE_HOT
 from marginaudit.training.ntp.steps.recording import row, rows_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
+from marginaudit.training.ntp.steps.sizes import ONE_HOT
 
 if TYPE_CHECKING:
     from marginaudit.training.ntp.far.law import Law
@@ -30,7 +30,7 @@ SETTLED = 1e-9
 """A state settles the asymptotic law if what it leaves open is so small a part of the distance from W*'s line."""
 
 MOST_TRUE_STEPS = 10**7
-"""Where there is no fast-forward, or attention is not yet one-hot, stage 2 takes so many true steps, and ends."""
+"""True steps of stage 2, at most, where there is no fast-forward or attention is not yet one-hot."""
 
 
 def no_fast_forward(dataset: Dataset, solution: MaxMargin | None, optimizer: str = "ngd") -> str | None:

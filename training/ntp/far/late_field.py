@@ -39,7 +39,7 @@ LOOK_AHEAD = 0.15
 """About half a step of the solver in log s. Newton's method converges like e^LOOK_AHEAD - 1 at worst."""
 
 DENSE = 5_000
-"""A matrix of at most so many entries is multiplied faster with its zeros than without."""
+"""Entries of a matrix up to which a dense product is faster than a sparse one."""
 
 
 def _quick(matrix: "scipy.sparse.csr_array[np.float64]") -> "Matrix":
@@ -84,7 +84,7 @@ class LateField:
         self._matrices()
 
     def _matrices(self) -> None:
-        """What unit fluxes do to D and to the state, and what the state does to the logarithms of the fluxes."""
+        """Linear maps from unit fluxes to D and to the state, and from the state to the logarithms of the fluxes."""
         edges, pairs, components = len(self._winner), len(self.W), len(self.size)
         ends, signs = np.concatenate([self._winner, self._loser]), np.repeat([1.0, -1.0], edges)
         edge = np.tile(np.arange(edges), 2)

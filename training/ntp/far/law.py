@@ -79,7 +79,7 @@ class Law:
         return square / (2 * self.eta**2)
 
     def across(self, step: float) -> Floats:
-        """W - <W, What> What after so many steps without the o(1), shape (pairs,); eta t > 1 where X is not 0."""
+        """W - <W, What> What after the steps, without the o(1), shape (pairs,); eta t > 1 where X is not 0."""
         return np.asarray(np.log(self.eta * step) * self.log_rate + self.offset if self.second else self.offset)
 
     def one_minus_cos(self, steps: ArrayLike) -> Floats:

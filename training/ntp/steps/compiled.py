@@ -15,9 +15,8 @@ from marginaudit.orders.jit import compiled
 from marginaudit.training.ntp.steps.class_fluxes import LARGEST_A, class_fluxes, exp_of, largest_rise
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.lanes import LANES, Blocks, in_blocks, lanes_of
-from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN, LOST, ONE_HOT
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
-from marginaudit.training.ntp.steps.sizes import TINY
+from marginaudit.training.ntp.steps.sizes import FAR_BEHIND, LEAST_MARGIN, LOST, ONE_HOT, TINY
 
 WORK = 10_000_000
 """Edges that one call of the kernel goes through, about a tenth of a second: no interrupt reaches it before."""
@@ -62,7 +61,7 @@ class Walk(NamedTuple):
 
 
 class Arrays(NamedTuple):
-    """What the kernel knows of a `ReducedKQ`.
+    """A `ReducedKQ` as arrays for the kernel.
 
     Attributes
     ----------
@@ -161,7 +160,7 @@ def move(length: float, norm: float, walk: Walk, gradient: Floats) -> None:
 def take_steps(
     steps: int, moves: int, local_error: float, log_growth: float, walk: Walk, arrays: Arrays, one: Any
 ) -> tuple[int, float, float]:
-    """Up to so many steps on ``high``, ``low`` and ``last``; returns how many, and the error sums after them.
+    """Take up to ``steps`` steps on ``high``, ``low`` and ``last``; returns how many, and the error sums after them.
 
     Rounding. A flux is off by its own margin's error, and by ``inexact`` times the terms of h_j taken absolute,
     which add up in each class to its fluxes over phi_a. The latter errors are e_a at each optimal token, together

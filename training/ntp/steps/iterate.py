@@ -93,7 +93,7 @@ class Iterate:
         return copied
 
     def placed(self, moves: int, rest: Floats) -> "Iterate":
-        """W = s What + rest after so many moves, as if exactly so."""
+        """W = s What + rest after the given moves, as if exactly so."""
         placed = Iterate(
             self.high.shape,
             self.lr,
@@ -108,7 +108,7 @@ class Iterate:
 
     @property
     def along_step(self) -> float:
-        """What a step adds to s."""
+        """The length that a step adds to s."""
         return self.lr if self.normalised else 0.0
 
     @property

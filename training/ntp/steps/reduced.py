@@ -12,8 +12,7 @@ from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate, States
 from marginaudit.training.ntp.steps.kq import CommonMargin, Indices
 from marginaudit.training.ntp.steps.logs import segment_log_sum_exp
 from marginaudit.training.ntp.steps.loss import Gradient, Row, TokenGradient
-from marginaudit.training.ntp.steps.ranges import FAR_BEHIND, LEAST_MARGIN, LOST
-from marginaudit.training.ntp.steps.sizes import TINY
+from marginaudit.training.ntp.steps.sizes import FAR_BEHIND, LEAST_MARGIN, LOST, TINY
 from marginaudit.training.ntp.steps.spaces import TokenKQ
 
 AT_ONCE = 2**15

@@ -1,4 +1,4 @@
-"""What the rounding of stage 1 does to stage 2: both once more, stage 1 off by as much as rounding may be.
+"""Effect of stage 1's rounding on stage 2: both run once more, stage 1 off by as much as rounding may be.
 
 The bound on the error of W_ov (`Iterate.state_error`) multiplies what each step may do to an error, at worst. Of long
 steps on embeddings that are not orthonormal it is far too large to be of use: 1e275, where W_kq was then off
@@ -14,7 +14,7 @@ from marginaudit.training.ntp.steps.iterate import Floats, Iterate
 from marginaudit.training.ntp.steps.loss import Loss
 
 SAFETY = 4.0
-"""The error is taken for so many times the distance of both runs."""
+"""The error bar over the distance of both runs."""
 
 TOGETHER = 1000
 """Steps of one run before those of the other, at most."""
@@ -51,14 +51,14 @@ class Perturbed(Descent):
 
 
 class Beside(Descent):
-    """Steps on a loss, and beside them as many of another iterate by a descent of its own."""
+    """Steps on a loss, and beside them as many of another iterate by another descent."""
 
     def __init__(self, loss: Loss, descent: Descent, other: Iterate) -> None:
         super().__init__(loss)
         self._descent, self._other = descent, other
 
     def advance(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
-        """Steps of both, some at a time, so that what is told of the one is told all along."""
+        """Steps of both, some at a time, so that progress is reported all along."""
         while iterate.moves < goal:
             some = min(goal, iterate.moves + TOGETHER)
             super().advance(iterate, some, report)

@@ -1,10 +1,10 @@
-"""How large arrays are, as far down as float64 goes."""
+"""Norms of arrays as far down as float64 goes, and how far the forms of a step on the reduced model reach."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 TINY = float(np.finfo(np.float64).tiny)
-"""What is less has fewer digits, or is 0."""
+"""Smaller numbers have fewer digits, or are 0."""
 
 SQUARES_ARE_NORMAL = 1e-140
 """Squares of entries that count beside one of this size have all their digits; up to its inverse none overflows."""
@@ -31,3 +31,16 @@ def longest(embeddings: NDArray[np.float64]) -> float:
     largest = float(np.abs(embeddings).max(initial=0.0))
     scale = 1.0 if largest >= SQUARES_ARE_NORMAL or largest == 0 else largest
     return scale * float(np.linalg.norm(embeddings / scale, axis=1).max(initial=0.0))
+
+
+ONE_HOT = 2.0**-56
+"""Attention on other tokens below this, also A times it, changes no gradient in float64."""
+
+LEAST_MARGIN = -3.0
+"""Where a token leads the optimal one by more, h_j cancels, and `CommonMargin` takes over."""
+
+FAR_BEHIND = 2.0**-40
+"""Attention below this part of the largest may have a relative rounding error as many times larger."""
+
+LOST = 1e-3
+"""Where the rounding of attention, times A, may be off by more of each term, nothing is known of the next step."""

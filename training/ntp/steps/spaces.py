@@ -23,7 +23,7 @@ class Space(ABC):
     shape: tuple[int, ...]
     reference_shape: tuple[int, int]
     stretch: float
-    """A Hessian in the weights is at most so many times that in token space."""
+    """Largest ratio of a Hessian in the weights to that in token space."""
 
     seen: NDArray[np.bool_]
     """(tokens,) whether the weights act on the token: no embedding of zeros."""

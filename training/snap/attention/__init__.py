@@ -4,11 +4,10 @@
 is autonomous, `follow_common` integrates eq. 13, and `descend_both` is the batch-1 SGD of both layers.
 """
 
-from marginaudit.training.snap.attention.clock import turned
 from marginaudit.training.snap.attention.common import CommonPath, follow_common
 from marginaudit.training.snap.attention.descent import descend_both
 from marginaudit.training.snap.attention.logits import Logits
-from marginaudit.training.snap.attention.path import Path, follow
+from marginaudit.training.snap.attention.path import Path, follow, turned
 from marginaudit.training.snap.attention.rates import Rates, features, mean_counts, off_by, rates
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.growth import scan_end, snap_start

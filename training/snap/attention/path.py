@@ -1,4 +1,4 @@
-"""Eq. 10 integrated: the logits z of every query, and B_n = eta_Z int xi_n of every class."""
+"""Eq. 10 integrated: the logits z of every query, B_n = eta_Z int xi_n of every class, and the clock Gamma."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.snap.attention.logits import Logits
 from marginaudit.training.snap.attention.solver import SAFETY, NotIntegrated, Rate, solved
-from marginaudit.training.snap.limit import Approximation, overlap
+from marginaudit.training.snap.limit import Approximation, continuous, overlap
 
 LEAST, MOST = 1e-100, 1e50
 """Gamma of the first and the last time asked for: within, the solver keeps its digits."""
@@ -107,3 +107,30 @@ def _turning(logits: Logits, factor: float = 1.0) -> Rate:
         return np.concatenate([moved[logits.pairs], xi])
 
     return turn
+
+
+def turned(t: ArrayLike, K: int, M: int, eta_Y: float, eta_Z: float) -> Approximation:
+    """Gamma(t) = eta_Z int_0^t gamma = (eta_Z/eta_Y) K (M-1)^2 h^2(t/K)/2, as h' = eta_Y/(M-1+exp(M h)).
+
+    gamma is Lemma 9's, of h(t/K); eq. 85 has h(ceil(t/K)).
+
+    Source: arXiv 2305.16380, eq. 128.
+
+    Parameters
+    ----------
+    t : array of any shape
+        Batch-1 steps, not negative.
+    K, M : int
+        Classes, tokens in the vocabulary.
+    eta_Y, eta_Z : float
+
+    Raises
+    ------
+    ValueError
+        See `continuous`.
+
+    >>> [f"{x:.10g}" for x in turned([0, 100, 1e18], K=2, M=1000, eta_Y=0.5, eta_Z=0.05).value]
+    ['0', '9.274770874', '220.1582549']
+    """
+    rows = continuous(np.asarray(t, dtype=np.float64) / K, M, eta_Y).h * (M - 1.0)
+    return rows * rows * (eta_Z / eta_Y * K / 2)

@@ -34,7 +34,7 @@ MOST_RATES = 25_000
 
 
 class NotIntegrated(ArithmeticError):  # noqa: N818  (no error of the caller)
-    """What is asked for is beyond the solver."""
+    """The solver cannot reach the time asked for."""
 
 
 Rate: TypeAlias = Callable[[float, Floats], Floats]

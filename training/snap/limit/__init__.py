@@ -6,8 +6,14 @@ coefficient; `class_counts` and `fluctuation` are SGD with the modified gradient
 and xi of Theorem 1.
 """
 
-from marginaudit.training.snap.limit.approximation import Approximation
-from marginaudit.training.snap.limit.backpropagated import Backpropagated, backpropagated
+from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.limit.backpropagated import (
+    Backpropagated,
+    backpropagated,
+    mended_beta,
+    printed_beta,
+    printed_iota,
+)
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.counts import class_counts, class_sequences, counts_of, uniform
 from marginaudit.training.snap.limit.decoder import decoder, rows
@@ -20,7 +26,6 @@ from marginaudit.training.snap.limit.fluctuation import (
 )
 from marginaudit.training.snap.limit.level import Level
 from marginaudit.training.snap.limit.overlap import Overlap, overlap
-from marginaudit.training.snap.limit.printed import mended_beta, printed_beta, printed_iota
 from marginaudit.training.snap.limit.recursion import Steps, gap, h_star
 from marginaudit.training.snap.limit.speed import gamma, gamma_of_whole_steps, speed, whole_steps
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.snap.limit.approximation import Approximation
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.level import Level
 from marginaudit.training.snap.limit.recursion import h_star
@@ -39,7 +39,7 @@ class Fluctuation:
 
 
 def fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
-    """What SGD with the modified gradient has: its rows are at h*(N_n), the mean at h(N-bar).
+    """Theta and sigma of SGD with the modified gradient: rows at h*(N_n), the mean at h(N-bar).
 
     Parameters
     ----------

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
-from marginaudit.training.snap.limit.approximation import ABOVE, Approximation
+from marginaudit.training.approximation import ABOVE, Approximation
 
 LARGEST_RATE = 500.0
 """The first step leads to M h* = eta_Y, and exp(eta_Y) times M is to be a float64."""

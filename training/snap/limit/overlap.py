@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.snap.overlap import TINY, frobenius
-from marginaudit.training.snap.limit.approximation import Approximation
+from marginaudit.training.approximation import Approximation
 
 UNIT_COLUMNS = 1e-12
 """How far from 1 the length of a column may be."""

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.jit import compiled
-from marginaudit.training.snap.limit.approximation import Approximation
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.limit.continuous import continuous, solve
 from marginaudit.training.snap.limit.level import Level, require_setting
 
@@ -160,7 +160,7 @@ def gap(steps: Steps, eta_Y: float) -> Approximation:
 
 
 def _left_out(more: NDArray[np.int64], state: Floats, M: int, eta_Y: float) -> Floats:
-    """The states so many steps after the one after `TAKEN` steps: see `h_star`.
+    """The states ``more`` steps after the one after `TAKEN` steps: see `h_star`.
 
     Times are known up to some error; as x is concave and 0 at 0, x'(t) <= x(t)/t.
     """

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.snap.limit.approximation import Approximation
+from marginaudit.training.approximation import Approximation
 from marginaudit.training.snap.limit.continuous import continuous
 from marginaudit.training.snap.limit.level import Level
 

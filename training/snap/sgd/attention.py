@@ -1,4 +1,4 @@
-"""What the long-sequence limit attends to at given Z."""
+"""Attention of the long-sequence limit at given Z."""
 
 import numpy as np
 

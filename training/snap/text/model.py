@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
-from scipy.special import logsumexp, softmax
 
 from marginaudit.orders.arrays import Floats
 
@@ -12,7 +12,7 @@ Integers = NDArray[np.int64]
 
 
 class Parameters(NamedTuple):
-    """What is trained.
+    """The trained parameters.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ def attention(at: Parameters, windows: Integers) -> Floats:
     """
     asked = at.U[windows[:, -1]] @ at.W_Q @ at.W_K.T
     scores = np.einsum("btd,bd->bt", at.U[windows[:, :-1]], asked) / np.sqrt(at.U.shape[1])
-    return np.asarray(softmax(scores, axis=1))
+    return np.asarray(scipy.special.softmax(scores, axis=1))
 
 
 def gradients(at: Parameters, windows: Integers, following: Integers) -> tuple[float, Parameters]:
@@ -66,9 +66,9 @@ def gradients(at: Parameters, windows: Integers, following: Integers) -> tuple[f
     u_hat = u / norm
     v = u_hat @ W_V.T
     logits = v @ U.T
-    loss = float((logsumexp(logits, axis=1) - logits[np.arange(many), following]).mean())
+    loss = float((scipy.special.logsumexp(logits, axis=1) - logits[np.arange(many), following]).mean())
 
-    g = softmax(logits, axis=1)
+    g = scipy.special.softmax(logits, axis=1)
     g[np.arange(many), following] -= 1
     g /= many
     of_v = g @ U

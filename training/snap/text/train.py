@@ -66,7 +66,7 @@ def windows_of(tokens: Integers, T: int) -> tuple[Integers, Integers]:
 
 
 def halves(tokens: Integers, recipe: TextRecipe) -> tuple[Integers, Integers]:
-    """What is trained on and what is held out."""
+    """Split the text: the training part, and the held-out end."""
     cut = len(tokens) - int(np.floor(len(tokens) * recipe.held_out))
     return tokens[:cut], tokens[cut:]
 

@@ -17,8 +17,7 @@ from marginaudit.reports.ntp.figures.direction import _mark_the_papers_length, d
 from marginaudit.reports.ntp.figures.measured import PANELS, ntp_2
 from marginaudit.reports.ntp.figures.measured import panel as draw_panel
 from marginaudit.reports.plots.measured import ROUNDING_ONLY, draw_curve, one_legend, six_panels
-from marginaudit.reports.plots.plotting import plot_settings
-from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
+from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER, plot_settings
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 NAN = math.nan

@@ -18,9 +18,8 @@ from marginaudit.training.ntp.steps.compiled import SUMMED, CompiledSteps, root_
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.lanes import LANES, in_blocks
-from marginaudit.training.ntp.steps.ranges import ONE_HOT
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
-from marginaudit.training.ntp.steps.sizes import TINY
+from marginaudit.training.ntp.steps.sizes import ONE_HOT, TINY
 from tests.solutions import known
 from tests.training.ntp.naive import ball
 from tests.training.ntp.problems import REDUCED, SMALL, WITH_SLACK, reduced

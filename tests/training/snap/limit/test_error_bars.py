@@ -9,9 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
-from marginaudit.training.snap.limit import approximation, continuous, descend, gap, h_star, level, overlap, recursion
+from marginaudit.training import approximation
+from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.limit import continuous, descend, gap, h_star, level, overlap, recursion
 from marginaudit.training.snap.limit import descent as steps_of_eq_7
-from marginaudit.training.snap.limit.approximation import Approximation
 from marginaudit.training.snap.limit.backpropagated import zeta_products
 from marginaudit.training.snap.limit.continuous import solve
 from marginaudit.training.snap.limit.level import Level

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from marginaudit.reports.plain import finite
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.series import FARTHEST_STEP
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 
@@ -19,7 +19,7 @@ class Unreportable(ValueError):  # noqa: N818  (names what the finding is)
     """A claim's code returned what no report can hold; the message says what."""
 
 
-def checked(found: object) -> Finding:
+def valid_finding(found: object) -> Finding:
     """The finding with plain numbers and texts in it.
 
     Raises
@@ -27,9 +27,9 @@ def checked(found: object) -> Finding:
     Unreportable
         It is no finding, or has NaN for a number, or parts that are no number, no text or no JSON.
 
-    >>> checked(Finding(Verdict.HOLDS, measured=float("nan")))
+    >>> valid_finding(Finding(Verdict.HOLDS, measured=float("nan")))
     Traceback (most recent call last):
-    marginaudit.reports.checked.Unreportable: returned NaN as measured
+    marginaudit.reports.valid_finding.Unreportable: returned NaN as measured
     """
     if not isinstance(found, Finding):
         raise _unreportable(found, "", "a Finding")

@@ -1,4 +1,4 @@
-"""When, by which command, on what and by which state of this program an audit was made."""
+"""Provenance of an audit: date, command, processor, commit, and hashes of the files that were read."""
 
 import hashlib
 import json
@@ -19,8 +19,8 @@ LAST_SECOND = int(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp())
 """Since 1970, in the last year that a date has."""
 
 
-def made(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, Any]:
-    """What a report says of its own making.
+def provenance(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, Any]:
+    """The provenance that a report states.
 
     Parameters
     ----------

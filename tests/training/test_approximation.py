@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF
-from marginaudit.training.snap.limit.approximation import Approximation, of
+from marginaudit.training.approximation import Approximation, of
 
 RNG = np.random.default_rng(0)
 OPERATIONS = [operator.add, operator.sub, operator.mul, operator.truediv]

@@ -1,4 +1,4 @@
-"""Processes that are forked from this one: when that is safe, and how they leave with it."""
+"""Threads of linear algebra; processes forked from this one: when that is safe, and how they leave with it."""
 
 import os
 import signal
@@ -7,9 +7,10 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 THREADS = Path("/proc/self/task")
 """Where Linux has a folder for each thread of this process."""
@@ -48,3 +49,9 @@ def leave_with(client: int) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def one_thread() -> threadpool_limits:
+    """Context with linear algebra on one thread, so that a result is the same on every machine."""
+    import_module("scipy.linalg")  # which brings the last of these libraries
+    return threadpool_limits(1)

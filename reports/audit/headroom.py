@@ -6,7 +6,7 @@ from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.verdict import Curve, Finding, Verdict
 
 
-def room(finding: Finding) -> tuple[float, ...]:
+def headroom(finding: Finding) -> tuple[float, ...]:
     """Powers of ten between what was measured and its bound, positive where the bound is kept.
 
     Two of a bound along steps: where it first says something, and at the end. One of a bound that has a slack alone,
@@ -14,7 +14,7 @@ def room(finding: Finding) -> tuple[float, ...]:
 
     >>> from marginaudit.reports.verdict import Verdict
     >>> curve = Curve([1, 10, 100], [1e-3, 1e-4, 1e-5], upper=[9.0, 1.0, 1.0], vacuous_above=2.0)
-    >>> room(Finding(Verdict.HOLDS, side="upper", slack=1e4, worst_step=10, informative_from=5, curve=curve))
+    >>> headroom(Finding(Verdict.HOLDS, side="upper", slack=1e4, worst_step=10, informative_from=5, curve=curve))
     (4.0, 5.0)
     """
     if finding.verdict is Verdict.VACUOUS or finding.side is None or finding.slack is None:
@@ -30,7 +30,7 @@ def room(finding: Finding) -> tuple[float, ...]:
 
 
 def _powers(finding: Finding, curve: Curve, at: int) -> float | None:
-    """Between an entry and the nearer of its bounds; None where it does not speak, or there is no such power."""
+    """Powers of ten between an entry and the nearer of its bounds; None before the statement speaks, or not finite."""
     measured = curve.measured[at]
     pairs = []
     if curve.upper is not None:
