@@ -141,7 +141,8 @@ def lemma7_with(claim: Claim, factor: float) -> Judging:
     judgement: Any = claim.judgement
     allowed = judgement.decide.keywords["allowed"]
     decide = partial(decide_lemma7, allowed=lambda run, norm: factor * allowed(run, norm), threshold=None)
-    return replace(judgement, decide=decide)
+    found: Judging = replace(judgement, decide=decide)
+    return found
 
 
 FLOOR: tuple[Mapping[str, Any], ...] = (

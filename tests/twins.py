@@ -32,11 +32,6 @@ def twin(claim: Claim, name: str, **change: Any) -> Claim:
     return replace(claim, judgement=judgement if not name else Parts({name: judgement}))
 
 
-def with_part(claim: Claim, name: str, judgement: Judging) -> Claim:
-    """The claim with another part in place of one."""
-    return replace(claim, judgement=Parts({**parts(claim), name: judgement}))
-
-
 def scaled_bound(judgement: Bounded, side: str, factor: float) -> Bounded:
     """One side of a bound times a factor."""
     formula = getattr(judgement, side)
@@ -58,8 +53,9 @@ def decided_with(claim: Claim, **change: Any) -> Claim:
     return replace(claim, judgement=replace(judgement, decide=partial(judgement.decide, **change)))
 
 
-def one_entry_off(judgement: Equal) -> Equal:
+def one_entry_off(judgement: Judging) -> Equal:
     """One entry of what is expected is moved by five error bars or roundings."""
+    assert isinstance(judgement, Equal)
 
     def moved(at: Any) -> Series:
         left, right = judgement.measure(at), judgement.expected(at)
@@ -84,14 +80,16 @@ def tightened(judgement: Bounded, room: float = 1e-6) -> Bounded:
         return found, np.broadcast_to(np.asarray(formula(at, places.astype(float)), dtype=float), (len(found),))
 
     def below(at: Any, steps: Any) -> Any:
+        assert upper is not None
         found, bound = measured(at, upper)
         if not found.log and (bound > 0).all():
-            return upper(at, steps) * float((found.lower / bound).max()) * (1 - room)  # type: ignore[misc]
-        return upper(at, steps) - (bound - found.lower + room * np.abs(found.value)).min()  # type: ignore[misc]
+            return np.asarray(upper(at, steps)) * float((found.lower / bound).max()) * (1 - room)
+        return np.asarray(upper(at, steps)) - (bound - found.lower + room * np.abs(found.value)).min()
 
     def above(at: Any, steps: Any) -> Any:
+        assert lower is not None
         found, bound = measured(at, lower)
-        return lower(at, steps) + (found.upper - bound + room * np.abs(found.value)).min()  # type: ignore[misc]
+        return np.asarray(lower(at, steps)) + (found.upper - bound + room * np.abs(found.value)).min()
 
     return replace(judgement, measure=measure, upper=upper and below, lower=lower and above, threshold=None)
 

@@ -39,7 +39,8 @@ def test_a_row_has_what_its_claims_measure_and_allow() -> None:
             at = {t: i for i, t in enumerate(found.step.tolist())}
             for row in table[stage]:
                 t, i = row["step"], at[row["step"]]
-                assert row[column] == pytest.approx(float(judgement.upper(run, np.array([t]))[0]), rel=1e-13, abs=0)  # type: ignore[index]
+                (bound,) = np.asarray(judgement.upper(run, np.array([float(t)])))
+                assert row[column] == pytest.approx(bound, rel=1e-13, abs=0)
                 if column == "bound":
                     assert row["measured"] == found.value[i]
                     assert row["error"] == (found.radius[i] / found.value[i] if found.value[i] else None)
