@@ -10,7 +10,6 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-import scipy
 
 from marginaudit.orders.ntp import Dataset, free_dataset
 from marginaudit.orders.snap import syn_medium
@@ -57,29 +56,6 @@ def test_it_prints_a_table_of_what_is_installed(benchmark: ModuleType) -> None:
     assert ("pip install" in printed) != benchmark.HAS_TORCH
 
 
-def test_forms_that_differ_are_not_timed(benchmark: ModuleType) -> None:
-    stage = benchmark.Stage2(V, N)
-    benchmark.require_agreement(stage, {"compiled": stage.compiled, "NumPy": stage.numpy})
-    with pytest.raises(SystemExit, match="1 - cos after 20 steps differs"):
-        benchmark.require_agreement(stage, {"compiled": stage.compiled, "short": lambda steps: stage.numpy(steps - 1)})
-
-
-def test_it_times_the_steps_that_train_takes(benchmark: ModuleType) -> None:
-    stage, steps = benchmark.Stage2(V, N), 40
-    trained = train(stage.dataset, steps1=benchmark.STEPS1, steps2=steps)
-    reached = stage.compiled(steps)
-    assert reached.moves == steps
-    np.testing.assert_allclose(reached.weights, trained.S[stage.pairs], rtol=1e-12, atol=1e-14)
-
-
-def test_the_late_column_is_of_one_hot_attention(benchmark: ModuleType) -> None:
-    stage, steps = benchmark.Stage2(V, N), 5
-    W = stage.late(steps).weights
-    margins = W[stage.merged.winner] - W[stage.merged.loser]
-    # a weight of exp(-100) changes no gradient in float64, whatever A
-    assert margins.min() > 100
-
-
 @pytest.mark.parametrize("embedded", [True, False])
 def test_the_pytorch_form_is_stage_2(dataset: Dataset, embedded: bool) -> None:
     torch = pytest.importorskip("torch")
@@ -98,27 +74,6 @@ def test_the_pytorch_form_is_stage_2(dataset: Dataset, embedded: bool) -> None:
     assert float(loss(torch.from_numpy(W_kq))) == pytest.approx(trained.stage2.loss[-1], rel=1e-12, abs=rounding)
 
 
-@pytest.mark.parametrize(("power", "right"), [(1.0, True), (1.19, True), (1.3, False)])
-def test_growth_faster_than_said_is_a_failure(
-    power: float, right: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    scale = load("scale")
-    monkeypatch.setattr(scale.audit, "written", lambda V, folder: (Path(f"{V}"), 20 * V, 100 * V))
-    monkeypatch.setattr(
-        scale.audit, "measured", lambda command, path, small: {"seconds": int(f"{path}") ** power, "megabytes": 80.0}
-    )
-    assert scale.compare((100, 200, 400)) is right
-    assert f"audit, s: relations^({power:.2f} ± 0.00), at most 1.2" in capsys.readouterr().out
-
-
-def test_the_standard_error_of_an_exponent_is_that_of_a_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    relations, seconds = [10, 30, 100, 500], [1.0, 3.5, 9.0, 60.0]
-    fit = scipy.stats.linregress(np.log(relations), np.log(seconds))
-    assert load("scale").exponent(relations, seconds) == pytest.approx((fit.slope, fit.stderr), rel=1e-12, abs=1e-15)
-
-
 @pytest.mark.slow
 def test_an_audit_is_compared_with_the_training_of_the_same_dataset() -> None:
     command = [sys.executable, str(BENCHMARKS / "audit.py"), "8"]
@@ -133,11 +88,6 @@ def test_an_audit_is_compared_with_the_training_of_the_same_dataset() -> None:
     assert float(row["audit / train"]) == pytest.approx(ratio, rel=0.3, abs=0)
 
 
-def test_a_command_that_fails_is_not_timed() -> None:
-    with pytest.raises(SystemExit, match=r"missing\.json: got No such file"):
-        load("audit").run("train", "missing.json")
-
-
 def test_syn_medium_in_pytorch_finds_what_the_kernel_does() -> None:
     pytest.importorskip("torch")
     scan_snap, data, recipe = load("scan_snap"), syn_medium(2), Recipe(updates=6, batch=16)
@@ -149,14 +99,6 @@ def test_syn_medium_in_pytorch_finds_what_the_kernel_does() -> None:
     for way in ("published", "lean"):
         ratio = float(cells[f"{way}, s"]) / float(cells["alone, s"])
         assert float(cells[f"{way} / alone"]) == pytest.approx(ratio, rel=0.02, abs=0.6)  # of rounded numbers
-
-
-@pytest.mark.parametrize("absent", ["torch", "torch.nn.functional"])
-def test_without_pytorch_the_benchmark_says_what_to_install(absent: str) -> None:
-    blocked = f"import runpy, sys; sys.modules[{absent!r}] = None; runpy.run_path({str(BENCHMARKS / 'scan_snap.py')!r})"
-    ended = subprocess.run([sys.executable, "-c", blocked], capture_output=True, text=True, check=False)
-    expected = "got no PyTorch to compare with, expected it: pip install 'marginaudit[bench]'\n"
-    assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", expected)
 
 
 def test_texts_are_realized_at_the_asked_for_size(tmp_path: Path) -> None:

@@ -122,12 +122,6 @@ def test_the_smallest_c0_is_where_the_bound_fails_last(monkeypatch: pytest.Monke
     assert c0 * data.N * data.L_max**4 * run.norm_kq**6 * math.log(100) ** 2 / run.eta == pytest.approx(100)
 
 
-def test_how_a_constant_grows() -> None:
-    module = script("constants")
-    assert module.growth({V: [1.0, 3.0 * V**1.5] for V in module.VOCABULARIES}) == pytest.approx(1.5)
-    assert math.isnan(module.growth({V: [0.0] for V in module.VOCABULARIES}))
-
-
 def test_the_findings_are_those_of_the_ledger() -> None:
     module = script("findings")
     page = (DOCS / "findings.md").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ from marginaudit.training.ntp import loss_gradient
 from marginaudit.training.snap.attention import Logits, mean_counts, rates
 from marginaudit.training.snap.limit import Approximation, continuous, fluctuation, mended_beta, overlap
 from tests.pages import ROOT
-from tests.test_proofs_snap import lags, zeros
+from tests.snap_proof_growth import lags, zeros
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star
 
 NTP = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")

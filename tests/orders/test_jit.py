@@ -18,8 +18,7 @@ def loaded(path: Path) -> Any:
     return module.twice
 
 
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-@pytest.mark.parametrize("kept", [0, 40])
+@pytest.mark.parametrize(("suffix", "kept"), [("nbi", 0), ("nbc", 40)])
 def test_a_truncated_file_of_the_cache_is_discarded(
     suffix: str, kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

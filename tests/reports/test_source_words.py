@@ -12,38 +12,7 @@ from marginaudit.reports import LEDGER
 from marginaudit.reports.source_words import MOST_WORDS, UNQUOTED, SourceWords, corrected, quoted
 from tests.command_line import Command
 
-OWN = {
-    "snap.corollary2.any-classes",
-    "snap.lemma11.any-delta",
-    "snap.lemma9.scan.any-t",
-    "snap.theorem2.common.from-zero",
-    "snap.theorem2.distinct.from-zero",
-    "snap.theorem3.gain.sgd",
-    "snap.theorem3.growth.from-zero",
-    "snap.eq71.continuous",
-    "snap.lemma12.Y.eq26",
-}
 """Variants of printed statements whose names do not tell it."""
-
-
-def printed(name: str) -> bool:
-    return not (name.endswith((".rederived", ".any-step", ".any-M")) or name.startswith("sharp.") or name in OWN)
-
-
-@pytest.mark.parametrize("name", LEDGER)
-def test_a_printed_statement_is_quoted_with_its_place_and_another_names_a_printed_one(name: str) -> None:
-    words = LEDGER[name].source_words
-    if printed(name):
-        assert words.quotation
-        assert words.place
-        assert not words.corrects
-        assert len(words.quotation.split()) <= MOST_WORDS
-    else:
-        assert printed(words.corrects)
-        assert words.corrects in LEDGER
-        assert words.reading
-        assert not words.quotation
-    assert all(text == " ".join(text.split()) for text in (words.quotation, words.place, words.reading))
 
 
 @pytest.mark.parametrize(

@@ -7,78 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from marginaudit.reports import LEDGER, Claim, Verdict
+from marginaudit.reports import LEDGER, Claim
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
+from marginaudit.reports.counterexample import counterexample_shown
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.standing import Severity, Standing, Status
 from tests.command_line import Command
-from tests.pages import ROOT, anchors
-
-PAPER_OF = {claim.id: paper for paper in PAPERS for claim in paper.claims}
-LONG = {
-    "snap.remark1",
-    "snap.theorem3.gain.sgd",
-    "snap.theorem5.any-step",
-    "sharp.rate.any-step",
-    "sharp.floor.any-step",
-}
-SHIPPED = [name for name, claim in LEDGER.items() if smallest_counterexample(PAPER_OF[name], claim)]
-
-
-def standing(name: str) -> Standing:
-    return LEDGER[name].standing
-
-
-@pytest.mark.parametrize("name", LEDGER)
-def test_the_proof_that_a_standing_names_is_on_the_page(name: str) -> None:
-    known = standing(name)
-    if known.proof is not None:
-        page, _, place = known.proof.partition("#")
-        assert place in anchors(page)
-    assert (known.status is Status.OPEN) <= (known.proof is None)
-
-
-@pytest.mark.parametrize("name", LEDGER)
-def test_each_standing_says_what_it_has_to(name: str) -> None:
-    known = standing(name)
-    assert (known.status is Status.OPEN) == bool(known.settles)
-    assert (known.status is Status.REFUTED) == bool(known.weakest)
-    assert all(standing(used).status is Status.PROVED for used in known.uses)
-    shipped = name in SHIPPED
-    assert (known.status is Status.REFUTED) == (shipped or bool(known.formula))
-    assert not (shipped and known.formula)
-    assert name not in known.uses
-    assert (known.severity is None) == (known.status is not Status.REFUTED)
-    assert known.severity is Severity.EXTREME or not known.formula
-
-
-def test_what_is_false_everywhere_holds_on_no_built_in_case() -> None:
-    page = (ROOT / "docs/default-audit.md").read_text(encoding="utf-8")
-    table = {row[0]: row[1:] for row in (line.split(" | ") for line in page.splitlines()) if row[0].startswith("| `")}
-    everywhere = [name for name in LEDGER if standing(name).severity is Severity.EVERYWHERE]
-    assert len(everywhere) >= 5
-    for name in everywhere:
-        assert "holds" not in " ".join(table[f"| `{name}`"])
-
-
-@pytest.mark.parametrize("name", LEDGER)
-def test_so_many_datasets_were_hunted(name: str) -> None:
-    cell = json.loads((ROOT / "docs/ablation.json").read_text(encoding="utf-8"))[name]["all kept"]
-    assert standing(name).hunted == cell["tried"]
-    assert dict(standing(name).settings) == (cell.get("settings", {}) if cell["found"] else {})
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in SHIPPED]
-)
-def test_auditing_the_counterexample_that_ships_shows_the_statement_violated(name: str) -> None:
-    paper, claim = PAPER_OF[name], LEDGER[name]
-    data = smallest_counterexample(paper, claim)
-    assert paper.space is not None
-    config = replace(paper.space.runs[False][0][1], **dict(standing(name).settings))
-    assert claim.judge(paper.run(data, config)).verdict is Verdict.VIOLATED
 
 
 def test_a_proved_statement_without_a_proof_is_none() -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from marginaudit.orders.ntp import (
     ASSUMPTIONS,
@@ -20,7 +19,7 @@ from marginaudit.orders.ntp import (
     dataset_to_document,
 )
 from tests.orders.ntp import restated
-from tests.strategies import Document, documents, free_datasets, prefix_closed_datasets, realizable_datasets
+from tests.strategies import Document, documents, free_datasets, prefix_closed_datasets
 
 NAMES = (
     "collocation",
@@ -48,7 +47,7 @@ def test_the_eight_names_of_the_contract() -> None:
     assert tuple(ASSUMPTIONS) == NAMES
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(documents())
 def test_every_predicate_and_witness(document: Document) -> None:
     found = check_assumptions(dataset_from_document(document))
@@ -59,12 +58,6 @@ def test_every_predicate_and_witness(document: Document) -> None:
         if assumption.witness is not None:
             assert restated.witnesses(document, name, assumption.witness), assumption.witness
             json.dumps(assumption.witness, allow_nan=False)
-
-
-@given(st.one_of(realizable_datasets(), realizable_datasets().map(lambda d: broken(d, "well_defined_orders"))))
-def test_every_predicate_on_larger_datasets(dataset: Dataset) -> None:
-    document = dataset_to_document(dataset)
-    assert {name: a.holds for name, a in check_assumptions(dataset).items()} == restated.holds(document)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -133,11 +126,6 @@ def test_broken_of_a_dataset_without_collocation(name: str) -> None:
     assert name in failing(broken(Dataset("none", ("a", "b"), (Sample(("a", "b"), "a"),), (1,)), name))
 
 
-def test_broken_of_an_unknown_name() -> None:
-    with pytest.raises(KeyError):
-        broken(Dataset.from_sentences("one", ["aa"]), "realizable")
-
-
 def test_an_unknown_assumption() -> None:
     with pytest.raises(KeyError):
         check_assumption(Dataset.from_sentences("one", ["aa"]), "realizable")
@@ -186,12 +174,6 @@ def test_the_pair_furthest_from_orthonormal_is_found_block_by_block(monkeypatch:
         witness = check_assumption(with_embedding(rows.tolist()), "orthonormal").witness
         assert witness == {"tokens": [f"x{i}", f"x{j}"], "inner_product": rows[i] @ rows[j], "expected": float(i == j)}
         assert check_assumption(with_embedding(np.eye(7).tolist()), "orthonormal").holds
-
-
-@pytest.mark.parametrize("size", [1, 2, 20, 150])
-def test_a_rotation_in_float64_is_orthonormal(size: int) -> None:
-    rotation, _ = np.linalg.qr(np.random.default_rng(size).normal(size=(size + 3, size + 3)))
-    assert check_assumption(with_embedding(rotation[:size].tolist()), "orthonormal").holds
 
 
 def test_the_first_gap_of_a_chain_of_prefixes_is_found() -> None:

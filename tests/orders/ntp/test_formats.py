@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from marginaudit.orders.ntp import Dataset, broken, dataset_from_document, dataset_to_document, read_dataset
+from marginaudit.orders.ntp import Dataset, dataset_from_document, dataset_to_document, read_dataset
 from tests.orders.ntp import restated
-from tests.strategies import Document, documents, realizable_datasets
+from tests.strategies import Document, documents
 
 
 def parts(dataset: Dataset) -> tuple[Any, ...]:
@@ -48,13 +48,6 @@ def test_file_gives_what_the_document_gives(tmp_path_factory: pytest.TempPathFac
         assert parts(dataset) == parts(dataset_from_document({"name": "data"} | document))
 
 
-@given(realizable_datasets())
-def test_round_trip_of_generated_datasets(dataset: Dataset) -> None:
-    for each in (dataset, broken(dataset, "orthonormal"), broken(dataset, "collocation"), broken(dataset, "injective")):
-        document = json.loads(json.dumps(dataset_to_document(each), allow_nan=False))
-        assert parts(dataset_from_document(document)) == parts(each)
-
-
 @pytest.mark.parametrize("wrap", ["{}", "\ufeff{}", "\r\n\t {} \r\n"])
 def test_json_with_byte_order_mark_and_white_space(tmp_path: Path, wrap: str) -> None:
     text = wrap.replace("{}", '{"sentences":\r\n[["a", "b"]]}')
@@ -66,10 +59,6 @@ def test_endings_in_any_case_and_the_name_of_the_stem(tmp_path: Path, name: str)
     path = written(tmp_path, name, '{"sentences": [["a", "b"]]}')
     assert read_dataset(path).name == "d"
     assert read_dataset(str(path)).name == "d"
-
-
-def test_the_stem_is_made_printable(tmp_path: Path) -> None:
-    assert read_dataset(written(tmp_path, "a\x1b[31m.txt", "a b")).name == "a\\x1b[31m"
 
 
 def test_default_vocabulary_is_in_order_of_first_use() -> None:
@@ -133,25 +122,11 @@ def test_text(tmp_path: Path, start: str, end: str) -> None:
     assert parts(dataset) == parts(Dataset.from_sentences("d", ["SVO", "VO"]))
 
 
-def test_text_is_the_json_of_its_sentences(tmp_path: Path) -> None:
-    text = read_dataset(written(tmp_path, "d.txt", "S V O P\nV O P\nO P P\nP S V"))
-    sentences = [list("SVOP"), list("VOP"), list("OPP"), list("PSV")]
-    assert parts(text) == parts(dataset_from_document({"name": "d", "sentences": sentences}))
-
-
 def test_a_comment_starts_a_line_and_not_a_token(tmp_path: Path) -> None:
     assert read_dataset(written(tmp_path, "d.txt", "a #b # c\n#a b")).vocabulary == ("a", "#b", "#", "c")
 
 
-@pytest.mark.parametrize("space", ["\f", "\v", "\u2028", "\u2029", "\x85", "\x1c", "\x1d", "\x1e", "\xa0", "\u3000"])
+@pytest.mark.parametrize("space", ["\f", "\u2028", "\x85", "\x1c", "\xa0"])
 def test_white_space_that_ends_no_line_separates_tokens(tmp_path: Path, space: str) -> None:
     dataset = read_dataset(written(tmp_path, "d.txt", f"a b{space}c d\n"))
     assert [s.tokens for s in dataset.samples] == [("a",), ("a", "b"), ("a", "b", "c")]
-
-
-def test_zero_width_characters_belong_to_tokens(tmp_path: Path) -> None:
-    assert read_dataset(written(tmp_path, "d.txt", "a\u200b \ufeffb \x1b[31m")).vocabulary == (
-        "a\u200b",
-        "\ufeffb",
-        "\x1b[31m",
-    )

@@ -119,11 +119,6 @@ def test_same_seed_same_data_other_seed_other_data(generator: Any) -> None:
     assert len({str(document(seed)) for seed in range(20)}) == 20
 
 
-@pytest.mark.parametrize("generator", [prefix_closed_dataset, free_dataset])
-def test_the_name_is_as_asked(generator: Any) -> None:
-    assert generator(V=4, N=8, L=3, seed=0, name="mine").name == "mine"
-
-
 @pytest.mark.parametrize(
     "sizes",
     [

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import (
@@ -23,7 +22,7 @@ from marginaudit.orders.ntp import (
     read_dataset,
 )
 from tests.orders.ntp import restated
-from tests.strategies import damaged_documents, json_values
+from tests.strategies import damaged_documents
 
 
 def refusal(path: Path) -> str:
@@ -244,45 +243,11 @@ def test_names_that_no_file_has(name: str) -> None:
     assert str(caught.value).endswith(": got no valid path, expected a dataset file")
 
 
-def test_names_of_files_are_made_printable(tmp_path: Path) -> None:
-    path = tmp_path / "a\n\x1b[31m.txt"
-    path.write_text("a")
-    with pytest.raises(InputError) as caught:
-        read_dataset(path)
-    assert str(caught.value) == f"{tmp_path}/a\\n\\x1b[31m.txt: line 1: {AT_LEAST_2}"
-
-
 def test_a_document_without_file_has_a_place_too() -> None:
     with pytest.raises(InputError, match=r"^dataset: /sentences: got null, expected an array$"):
         dataset_from_document({"sentences": None})
     with pytest.raises(InputError, match=r"^here: got null, expected an object$"):
         dataset_from_document(None, where="here")
-
-
-@pytest.mark.parametrize("depth", [100, 900, 990, 1100, 10_000])
-@pytest.mark.parametrize("place", ['{"name": %s, ' + SENTENCES + "}", '{"sentences": [["a", %s]]}', '{"x": %s}'])
-def test_deeply_nested_values(tmp_path: Path, place: str, depth: int) -> None:
-    for nested in ("[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth):
-        assert len(refused(tmp_path, place % nested)) < 300
-
-
-def test_a_key_twice_far_down(tmp_path: Path) -> None:
-    for depth in (100, 800, 990):
-        content = "[" * depth + '{"a": 1, "a": 2}' + "]" * depth
-        assert "expected" in refused(tmp_path, content)
-
-
-def test_integers_that_python_does_not_write() -> None:
-    with pytest.raises(InputError, match="got a value too large to show, expected a string"):
-        dataset_from_document({"name": 10**5000, "sentences": [["a", "b"]]})
-
-
-def test_values_nested_deeper_than_python_writes() -> None:
-    nested: list[Any] = []
-    for _ in range(200_000):
-        nested = [nested]
-    with pytest.raises(InputError, match=r"^dataset: /sentences/0/1: got an array of 1 entry, expected a string$"):
-        dataset_from_document({"sentences": [["a", nested]]})
 
 
 def outcome(read: Callable[[], Dataset]) -> Dataset | str:
@@ -305,55 +270,10 @@ def judge(value: Any) -> None:
     assert all(math.isfinite(f) for f in dataset.frequencies)
 
 
-@settings(max_examples=80)
-@given(json_values())
-def test_any_json_value_is_a_dataset_or_refused(value: Any) -> None:
-    judge(value)
-
-
 @settings(max_examples=100)
 @given(damaged_documents())
 def test_any_damage_to_a_document_leaves_a_dataset_or_is_refused(document: Any) -> None:
     judge(document)
-
-
-@settings(max_examples=80)
-@given(
-    st.fixed_dictionaries(
-        {},
-        optional={
-            key: json_values() for key in ("name", "vocabulary", "sentences", "samples", "next_token", "embedding")
-        },
-    )
-)
-def test_any_values_under_the_known_keys(document: Any) -> None:
-    judge(document)
-
-
-@settings(max_examples=80)
-@given(content=st.one_of(st.binary(max_size=40), st.text("ab #\n\r\x0c\u2028\ufeff", max_size=30).map(str.encode)))
-@pytest.mark.parametrize("name", ["d.txt", "d.json"])
-def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, name: str, content: bytes) -> None:
-    path = tmp_path_factory.getbasetemp() / name
-    path.write_bytes(content)
-    dataset = outcome(lambda: read_dataset(path))
-    if isinstance(dataset, str):
-        assert dataset.isprintable()
-    else:
-        check_assumptions(dataset)
-
-
-@settings(max_examples=60)
-@given(st.one_of(json_values(), damaged_documents()))
-def test_file_and_document_are_judged_alike(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
-    path = tmp_path_factory.getbasetemp() / "alike.json"
-    path.write_text(json.dumps(value))
-    read = outcome(lambda: read_dataset(path))
-    parsed = outcome(lambda: dataset_from_document(value, where=str(path), default_name="alike"))
-    if isinstance(read, str) or isinstance(parsed, str):
-        assert read == parsed
-    else:
-        assert str(dataset_to_document(read)) == str(dataset_to_document(parsed))
 
 
 def test_sentences_with_too_many_prefixes_are_refused_before_these_are_made(monkeypatch: pytest.MonkeyPatch) -> None:

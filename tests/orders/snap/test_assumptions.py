@@ -55,7 +55,7 @@ def test_the_names() -> None:
     assert tuple(ASSUMPTIONS) == NAMES
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(class_documents())
 def test_every_predicate_and_witness(document: Document) -> None:
     found = check_assumptions(classes_from_document(document))

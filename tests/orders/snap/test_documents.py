@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from marginaudit.orders import InputError
-from marginaudit.orders.ntp import dataset_from_document
 from marginaudit.orders.snap import (
     SequenceClasses,
     check_assumptions,
@@ -20,10 +19,9 @@ from marginaudit.orders.snap import (
     classes_to_document,
     read_classes,
 )
-from marginaudit.orders.snap.documents import accepts
 from tests.orders.snap import restated
 from tests.orders.snap.strategies import class_datasets, class_documents, damaged_class_documents
-from tests.strategies import Document, json_values
+from tests.strategies import Document
 
 A_CLASS = '{"next": "n", "query": "q", "probabilities": {"a": 1}}'
 KEYS = "name, M, classes"
@@ -145,14 +143,6 @@ def test_too_many_classes_times_tokens() -> None:
     got = "got 5793 classes times 5793 contextual tokens, expected a product of at most 33554432"
     assert str(caught.value) == f"dataset: /classes: {got}"
     assert classes_from_document({"classes": many[:-1]}).K == 5792
-
-
-def test_the_two_kinds_do_not_take_each_other() -> None:
-    assert accepts({"classes": 0})
-    assert not accepts({"sentences": [["a", "b"]]})
-    assert not accepts(["classes"])
-    with pytest.raises(InputError, match=r"^dataset: /classes: got an unknown key"):
-        dataset_from_document({"classes": []})
 
 
 def test_what_a_document_says(tmp_path: Path) -> None:
@@ -295,12 +285,6 @@ def judge(value: Any) -> None:
     assert message.startswith("dataset: ")
     assert ": got " in message
     assert ", expected " in message
-
-
-@settings(max_examples=80)
-@given(json_values())
-def test_any_json_value_is_a_dataset_or_refused(value: Any) -> None:
-    judge(value)
 
 
 @settings(max_examples=100)

@@ -20,12 +20,12 @@ from marginaudit.orders.snap import (
     syn_small,
     weakly_correlated_dataset,
 )
-from marginaudit.orders.snap.generate import _between, _regular_overlap, random_overlap
+from marginaudit.orders.snap.generate import _regular_overlap, random_overlap
 
 ASSUMPTION_2 = ("uniform_classes", "wide_vocabulary", "small_overlap", "spread_overlap")
 COROLLARY_2 = ("single_query", "symmetric_classes", "shared_common")
-SEEDS = range(8)
-SIZES = range(2, 11)
+SEEDS = range(4)
+SIZES = (2, 3, 4, 7, 10)
 
 Generator = Callable[..., SequenceClasses]
 
@@ -151,22 +151,6 @@ def test_regular_overlaps(K: int) -> None:
 def test_where_the_regular_overlap_alone_is_left() -> None:
     E = random_overlap(np.random.default_rng(0), 4, 36 * 16 + 1)
     assert np.abs(np.linalg.eigvalsh(E)) == pytest.approx(0.25, rel=1e-2, abs=0)
-
-
-class Ends(np.random.Generator):
-    """Draws the least of each range, or the most."""
-
-    def __init__(self, most: bool) -> None:
-        super().__init__(np.random.PCG64(0))
-        self.most = most
-
-    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-        return high if self.most else low
-
-
-def test_a_range_is_left_free_at_either_end() -> None:
-    low, high = (_between(Ends(most), 2.0, 32.0) for most in (False, True))
-    assert (low, high) == pytest.approx((2 * 16**0.02, 32 / 16**0.02), rel=1e-14, abs=0)
 
 
 def test_a_token_of_two_classes_may_be_larger_in_either() -> None:

@@ -8,7 +8,6 @@ import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of, syn_medium
 from marginaudit.orders.snap import overlap as overlap_module
@@ -99,22 +98,6 @@ def test_what_underflow_may_take() -> None:
     assert data.overlap.norm_error == near(2 * 3 * 2.0**-1022 * (1 + 2.0**-20))
 
 
-@settings(max_examples=40)
-@given(class_datasets())
-def test_eigenvalues_of_small_cases(data: SequenceClasses) -> None:
-    with mpmath.workdps(40):
-        for eigenvalue, found in zip(restated.eigenvalues(exact(data)), data.overlap.eigenvalues, strict=True):
-            assert abs(eigenvalue - found) <= data.overlap.eigenvalue_error < 1e-13
-
-
-def test_two_and_three_classes_by_hand() -> None:
-    two = SequenceClasses.from_weights("d", None, [("m", "q", {"a": 3, "b": 4}), ("n", "q", {"a": 4, "b": 3})])
-    assert two.overlap.eigenvalues == pytest.approx([-0.96, 0.96], rel=1e-14, abs=0)
-    third = SequenceClasses.from_weights("d", None, [(n, "q", {"the": 1, n + "'": 2}) for n in "mno"])
-    assert third.overlap.eigenvalues == pytest.approx([-0.2, -0.2, 0.4], rel=1e-14, abs=0)
-    assert third.overlap.largest == pytest.approx(0.4, rel=1e-14, abs=0)
-
-
 def test_the_largest_is_by_absolute_value() -> None:
     overlap = syn_medium(1).overlap
     assert replace(overlap, eigenvalues=np.array([-3.0, 1.0])).largest == 3
@@ -179,14 +162,3 @@ def test_equal_classes_have_no_inverse_and_nearly_equal_ones_have(second: float,
     assert data.overlap.independent is independent
     off = replace(data.overlap, eigenvalue_error=1 + float(data.overlap.eigenvalues[0]))
     assert not off.independent
-
-
-@given(st.integers(0, 2**32))
-def test_attention_beyond_the_start(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    z = rng.normal(size=8)
-    P = random_classes(3, K=4, tokens=8).P
-    scores = P * np.exp(z[: P.shape[1]])
-    attention = scores / scores.sum(axis=1, keepdims=True)
-    F = overlap_of(attention).F
-    assert F.T @ F - np.eye(4) == pytest.approx(overlap_of(attention).E, rel=0, abs=1e-15 * 10)

@@ -44,9 +44,8 @@ def verdicts(dataset: Dataset) -> dict[str, tuple[str, str]]:
     return {claim: (found.verdict, found.evidence) for claim, found in findings.items()}
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_verdicts_are_invariant(case: str) -> None:
-    dataset = CASES[case]()
+def test_verdicts_are_invariant() -> None:
+    dataset = CASES["section-7"]()
     expected = verdicts(dataset)
     assert Verdict.BROKEN not in {verdict for verdict, _ in expected.values()}
     change: Callable[[Dataset], Dataset]

@@ -14,7 +14,6 @@ from marginaudit.reports import LEDGER, Claim, Evidence, Verdict
 from marginaudit.reports.judgements import Bounded, Limit
 from marginaudit.reports.ntp import Config, Run, guarantees
 from marginaudit.reports.ntp.figures.direction import direction_figure
-from marginaudit.reports.ntp.figures.gallery import FIGURES
 from marginaudit.reports.ntp.rates import rates_answer
 from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, SHARPER
 from tests.command_line import Command
@@ -165,17 +164,6 @@ def test_the_direction_plot_has_all_its_lines() -> None:
     assert figure.axes[0].get_xlim() == (1, 1e18)
 
 
-def test_the_direction_plot_without_bounds_or_direction() -> None:
-    run = Run(SMALL, Config(steps2=30))
-    assert colours(direction_figure(run, {})) & {BOUND, SHARPER} == set()
-    cycle = Run(broken(SMALL, "well_defined_orders"), Config(steps2=5))
-    assert [text.get_text() for text in direction_figure(cycle, {}).axes[0].texts] == ["no direction"]
-
-
-def test_the_gallery_names_its_figures() -> None:
-    assert {one.name for one in FIGURES if one.of == "paper"} == {"ntp-2", "ntp-theorem-1", "ngd-gd"}
-
-
 def test_train_says_how_each_row_was_obtained(command: Command) -> None:
     rows = command.json("train", "example-1", "--steps2", "1e15", "--at", "900,1e15")["stage2"]
     assert [(row["step"], row["method"]) for row in rows] == [(900, "steps"), (10**15, "flow")]
@@ -200,9 +188,3 @@ def test_the_printed_floor_is_judged_without_a_step_of_stage_2(steps2: int, at: 
     assert found.measured == LEDGER["ntp.theorem2.floor"].judge(far("small")).measured
     assert found.witness is not None
     assert ("loss_at_t" in found.witness) == (at is None)
-
-
-@pytest.mark.parametrize(("steps1", "steps2"), [(5003, 2777), (2777, 5003)])
-def test_the_last_step_of_each_stage_is_recorded(steps1: int, steps2: int) -> None:
-    run = Run(SMALL, Config(steps1=steps1, steps2=steps2))
-    assert (run.trained.stage1.step[-1], run.trained.stage2.step[-1]) == (steps1, steps2)

@@ -146,14 +146,6 @@ def test_a_statement_over_several_arms() -> None:
     assert (never["assumed"], never["coherence"], never["kind"], never["broken_on"]) == (False, None, None, 0)
 
 
-def test_runs_are_dropped() -> None:
-    whole = arm()
-    first = whole.run(0.0)
-    assert whole.run(0.0) is first
-    whole.forget()
-    assert whole.run(0.0) is not first
-
-
 def test_wide_error_bars_are_replaced_by_an_enclosure(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = arm(d=4)
     certified = replace(arm(d=4), certify=True)

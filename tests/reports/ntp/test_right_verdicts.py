@@ -101,7 +101,7 @@ def test_stage_1_is_decided_however_long_its_steps_are(lr1: float) -> None:
         assert judged(claim, CASES["example-1"](), lr1=lr1, steps2=5).verdict is Verdict.HOLDS, claim
 
 
-LOST = [{"lr1": 1e17}, {"lr2": 1e17}, {"lr1": 1e17, "lr2": 1e17}, {"lr2": 216620801690068.2}]
+LOST = [{"lr1": 1e17, "lr2": 1e17}, {"lr2": 216620801690068.2}]
 
 
 @pytest.mark.parametrize("settings", LOST)

@@ -27,19 +27,16 @@ from marginaudit.reports.snap.claims import (
     corollary1,
     lemma1,
     lemma2,
-    lemma3,
     lemma5,
     lemma7,
     lemma11,
     lemma12,
     lemma14,
-    lemma18,
     remark1,
     remark2,
     theorem5,
 )
-from marginaudit.reports.snap.conditions import no_growth, no_recorded_growth
-from marginaudit.reports.snap.run import ClassConfig, ClassRun
+from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.tables import records
 from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.training.snap.limit import (
@@ -48,7 +45,8 @@ from marginaudit.training.snap.limit import (
     fluctuation,
     h_star,
 )
-from tests.reports.snap.twins import on, parts, run
+from tests.reports.snap.samples import on, run
+from tests.twins import parts
 
 
 def single(**settings: Any) -> ClassRun:
@@ -89,39 +87,6 @@ def test_late_steps_are_from_ten_k_squared_on_and_evenly_taken() -> None:
         assert said in str(refused.value)
 
 
-def test_the_ratios_that_are_shown() -> None:
-    assert conditions.ratios(single(lr_y=0.25)).startswith(
-        f"M/K^2 = 1250, eta_Y M^0.99 = {0.25 * 5000**0.99:.4g}; t/K^2 is from 10 on"
-    )
-
-
-@pytest.mark.parametrize("reason", [no_growth, no_recorded_growth])
-def test_growth_is_defined_from_two_tokens_on_and_up_to_the_largest_rate(reason: Any) -> None:
-    assert reason(of_size(4, lr_y=500.0)) is None
-    assert reason(on(SequenceClasses.from_weights("two", 2, [("n", "q", {"q": 1.0})]))) is None
-    assert reason(on(SequenceClasses.from_weights("one", 1, [("n", "n", {"n": 1.0})]))).startswith("M is below 2")
-
-
-@pytest.mark.parametrize(
-    "claim",
-    [
-        lemma5.LEMMA5,
-        remark1.REMARK1,
-        remark1.REMARK1_REDERIVED,
-        lemma12.LEMMA12_ANY_STEP,
-        lemma12.LEMMA12_REDERIVED,
-    ],
-    ids=lambda claim: claim.id,
-)
-def test_either_reason_alone_says_that_nothing_is_judged(claim: Any) -> None:
-    same = [(n, "q", {"a": 1.0}) for n in "mn"]
-    assert claim.absent(single()) is None
-    assert "linearly dependent" in claim.absent(on(SequenceClasses.from_weights("same", 90, same)))
-    with pytest.raises(BeyondTheRun, match="eta_Y above 500"):
-        claim.absent(single(lr_y=501.0))
-    assert claim is lemma5.LEMMA5 or claim.absent(of_size(9)).startswith("There is one class")
-
-
 def test_eq_62_begins_at_m_4() -> None:
     for M, K in ((5, 2), (4, 2)):
         classes = [(f"n{n}", "q", {f"n{1 - n}": 1.0, "q": 1.0}) for n in range(K)]
@@ -153,12 +118,6 @@ def test_how_far_chances_steps_and_lags_are_followed(monkeypatch: pytest.MonkeyP
     assert two_stages.beyond_steps(at) is None
 
 
-def test_a_run_records_the_steps_from_1_to_its_last() -> None:
-    assert single(at=(0, 1, 5, 6), steps=5).steps.tolist() == [1, 5]
-    assert ClassRun(CASES["snap-single"]()).config == ClassConfig()
-    assert single(seeds=3).config == ClassConfig(seeds=3)
-
-
 def test_records_are_of_uniform_classes_in_two_tokens_or_more() -> None:
     assert list(records(on(SequenceClasses.from_weights("two", 2, [("n", "q", {"q": 1.0})]), at=(1,)))) == ["limit"]
     assert records(on(SequenceClasses.from_weights("one", 1, [("n", "n", {"n": 1.0})]))) == {}
@@ -177,15 +136,6 @@ def test_of_many_classes_or_tokens_some_are_taken_at_random(monkeypatch: pytest.
     for entries, taken in ((21 * 3 + 20, 3), (21 * 3, 3), (21 * 3 - 1, 2), (1, 1)):
         monkeypatch.setattr(ball_arithmetic, "MOST_ENTRIES", entries)
         assert len(ball_arithmetic.some_classes(many, 12)) == taken
-
-
-def test_features_have_the_tokens_that_occur() -> None:
-    at = run("snap-single")
-    with flint.ctx.workprec(100):
-        one, both = ball_arithmetic.features(at, [1]), ball_arithmetic.features(at, [0, 1])
-    assert (one.nrows(), one.ncols(), both.nrows()) == (3, 1, 5)
-    found = np.array([[float(x.mid()) for x in row] for row in both.tolist()])
-    np.testing.assert_allclose(found, at.dataset.overlap.F, rtol=1e-12)
 
 
 def test_frequencies_and_counts_are_thinned_out() -> None:
@@ -208,16 +158,6 @@ def test_tails_to_their_ends(low: float, high: float, chance: int) -> None:
     value, radius = outside(np.array([4]), np.array([0.5]), Interval(ends, ends))
     assert value[0] - radius[0] <= chance / 16 <= value[0] + radius[0]
     assert radius[0] <= 2 * binomial.ROUNDING
-
-
-def test_the_probabilities_of_tokens_are_thinned_out() -> None:
-    tokens = {f"t{i}": 1.0 + i for i in range(40)}
-    label = lemma18.misses(on(SequenceClasses.from_weights("forty", 90, [("n", "q", tokens)])))[0].label
-    shown = {float(name.split(",")[1].split("=")[1]) for name in label}
-    assert len(shown) == 20
-    assert {round(1 / 820, 6), round(40 / 820, 5)} == {min(shown), max(shown)}
-    label = lemma18.misses(run("snap-single"))[0].label
-    assert {float(name.split(",")[1].split("=")[1]) for name in label} == {0.2, 0.3, 0.35, 0.45, 0.5}
 
 
 def test_attention_of_fewer_sequences(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,24 +224,6 @@ def test_y_is_trained_for_ten_k_squared_steps_or_fewer(monkeypatch: pytest.Monke
     assert len(decoder.sequence(single())) == 17
 
 
-def test_h_star_leads_h_where_a_class_was_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = of_size(5000, K=3)
-    monkeypatch.setattr(decoder, "sequence", lambda run: np.array([0, 2, 2]))
-    star, h = (
-        found.h.value
-        for found in (h_star(np.array([1, 2]), 5000, 0.5).level, continuous(np.array([1.0, 2.0]), 5000, 0.5))
-    )
-    said = f"of eq. 26; the continuous h(N_n) is up to {(star / h - 1).max():.2g} of itself below h*(N_n)"
-    assert f"3 steps {said}" in decoder.leading(at)
-
-
-def test_what_theorem_5_leads_by_is_the_largest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decoder, "sequence", lambda _: np.array([0] * 30 + [1]))
-    leads = h_star([1, 30], 5000, 0.5).level.h.value / continuous([1.0, 30.0], 5000, 0.5).h.value - 1
-    assert leads[0] != pytest.approx(leads[1], rel=0.1, abs=0)
-    assert f"is up to {leads.max():.2g} of itself" in decoder.leading(single())
-
-
 def test_steps_of_sigma_early_and_late() -> None:
     at = on(CASES["snap-symmetric"](), steps=10**18, seeds=50)
     early, late = corollary1.sigmas(0.1, late=False)(at), corollary1.sigmas(0.1, late=True)(at)
@@ -357,14 +279,6 @@ def test_the_last_column_stands_for_the_other_tokens() -> None:
         np.testing.assert_allclose(found, [-powers[0] / total, 1 - powers[1] / total, -rest / total], rtol=1e-12)
 
 
-def test_columns_of_lemma_3_and_how_many_classes_stand_for_all() -> None:
-    assert len(lemma3.moves(run("snap-single")).found) == 2 * 2 * 4
-    small = on(SequenceClasses.from_weights("small", 3, [("m", "q", {"m": 1.0}), ("q", "q", {"m": 1.0, "q": 1.0})]))
-    assert len(lemma3.moves(small).found) == 2 * 2 * 3
-    for K, part in ((12, ""), (13, " 12 of 13 classes, a random part, stand for all.")):
-        assert lemma3._modification(of_size(500, K)).endswith(f"beside |f_n| = 1.{part}")
-
-
 def test_sizes_that_rounding_is_relative_to() -> None:
     at, low = run("snap-single"), single(lr_y=1e-4)
     for judged, found in ((lemma5.LEMMA5, lemma5.one_class), (lemma12.LEMMA12_REDERIVED, lemma12.drawn_classes)):
@@ -384,50 +298,3 @@ def test_sizes_that_rounding_is_relative_to() -> None:
     assert isinstance(lemma14.LEMMA14.judgement, Equal)
     assert lemma14.LEMMA14.judgement.scale is not None
     assert lemma14.LEMMA14.judgement.scale(at) == np.abs(at.overlap.E_prime.value).max()
-
-
-def test_rows_of_large_and_of_small_runs() -> None:
-    assert {name.split(" of ")[2] for name in lemma5.one_class(of_size(5, K=2)).found.label} == {
-        f"5, s = {s}" for s in range(1, 25)
-    }
-    assert len(lemma12.drawn_classes(of_size(5, K=2)).found) == 2 * 5
-    assert len(lemma12.drawn_classes(of_size(5000, K=5)).found) == 3 * 9
-    found, _ = remark1.in_turn(of_size(5000, K=20))
-    assert found.label[-1] == f"w_n at no class's next token, N = {12 * 5000}"
-    assert len(found) == 3 * 25 - 3 * (25 - len({round(5000 ** (i / 24)) for i in range(25)}))
-    all_next = [(f"n{n}", "q", {"n0": 1.0, f"n{n}": 2.0, "q": 1.0}) for n in range(1, 3)]
-    full = on(SequenceClasses.from_weights("full", 4, [*all_next, ("q", "q", {"n0": 1.0, "q": 1.0})]))
-    assert {name.split(" next")[0] for name in remark1.in_turn(full)[0].label} == {
-        "w_n at its own",
-        "w_n at another class's",
-        "w_n at no class's",
-    }
-    two = on(
-        SequenceClasses.from_weights("two", 2, [("m", "m", {"m": 1.0, "n": 2.0}), ("n", "m", {"m": 2.0, "n": 1.0})])
-    )
-    assert {name.split(" next")[0] for name in remark1.in_turn(two)[0].label} == {
-        "w_n at its own",
-        "w_n at another class's",
-    }
-    assert len(remark1.flow(run("snap-symmetric")).found) == 2 * 3 * len(remark1.FLOW)
-    assert len(remark1.flow(of_size(5000, K=20)).found) == 2 * 3 * len(remark1.FLOW)
-
-
-# What is said besides
-
-
-def test_what_is_said_of_rows_in_turn_in_the_end() -> None:
-    at = run("snap-symmetric")
-    found, stated = remark1.in_turn(at)
-    last = found.label.index("w_n at its own next token, N = 30000")
-    assert found.label[last + 1].endswith("another class's next token, N = 3")
-    assert (
-        f"In the end (w_n at its own next token, N = 30000): {found.value[last]:.4g}, printed {stated.value[last]:.4g}."
-        in remark1.REMARK1.judge(at).detail
-    )
-
-
-def test_what_is_said_of_the_lag() -> None:
-    lag = h_star([900], 5000, 0.5).lag.value[0]
-    said = remark2.REMARK2.judge(single(at=(10, 900))).detail
-    assert f"On this run the lag is {lag:.4g} at s = 900, {lag / np.log(5000):.3g} times ln M." in said

@@ -1,35 +1,25 @@
 """Each series has the whole error bar of what it is made of, and the quantiles are those of the law by brute force."""
 
-from dataclasses import replace
 from math import comb, log
-from types import SimpleNamespace
 from typing import Any
 
 import flint
 import numpy as np
 import pytest
 
-from marginaudit.orders.arrays import UNIT_ROUNDOFF
-from marginaudit.orders.snap import SequenceClasses, weakly_correlated_dataset
-from marginaudit.orders.snap.overlap import eigenpairs
+from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.series import FORMULA_ROUNDING, Series
+from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.reports.snap import (
     binomial,
-    common_token,
-    decoder,
     mean_counts,
-    steps_needed,
-    token_gains,
     two_stages,
     zeros,
 )
 from marginaudit.reports.snap.ball_arithmetic import certified
 from marginaudit.reports.snap.binomial import LEVELS, ROUNDING, Interval, outside
 from marginaudit.reports.snap.claims import (
-    eq13,
     lemma2,
-    lemma4,
     lemma5,
     lemma6,
     lemma7,
@@ -38,51 +28,26 @@ from marginaudit.reports.snap.claims import (
     lemma10,
     lemma11,
     lemma12,
-    lemma13,
-    lemma14,
-    lemma15,
-    lemma16,
-    lemma17,
     lemma18,
     remark1,
     remark2,
-    theorem1,
-    theorem1_a,
     theorem1_b,
-    theorem3_growth,
-    theorem4_closed_form,
-    theorem4_rates,
-    theorem4_scan,
-    theorem4_snap,
-    theorem5,
 )
-from marginaudit.reports.snap.claims.theorem4_rates import SLOWER
-from marginaudit.reports.snap.eq10 import common_pairs, distinct_pairs, rates_along
-from marginaudit.reports.snap.quantiles import largest, quantile, ranks
-from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.reports.verdict import Evidence
-from marginaudit.training.snap.attention import follow_common
 from marginaudit.training.snap.limit import (
-    Approximation,
-    class_counts,
     continuous,
     descend,
     gamma,
     gap,
     h_star,
-    mended_beta,
     overlap,
-    printed_iota,
 )
-from tests.reports.snap.twins import on, parts, run
+from tests.reports.snap.bars import bars_are
+from tests.reports.snap.samples import on, run
+from tests.twins import parts
 
 EPS = float(np.finfo(float).eps)
-
-
-def bars_are(found: Series, expected: Any) -> None:
-    np.testing.assert_allclose(found.radius, np.broadcast_to(expected, found.radius.shape), rtol=1e-9, atol=0)
-    assert (found.radius > 0).any()
 
 
 def test_balls_are_inside_the_bars_and_a_ball_without_ends_is_anywhere() -> None:
@@ -225,163 +190,3 @@ def test_bars_of_speed() -> None:
     bars_are(along, along.value * (np.array(bars) + FORMULA_ROUNDING))
     start = theorem1_b.constants_at_start(at)
     bars_are(start, 4 * FORMULA_ROUNDING * start.value)
-
-
-def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of what is integrated each value has the solver's error, here a hundredth of it."""
-    at = run("snap-single")
-    integrated = follow_common
-
-    def coarse(*arguments: Any) -> Any:
-        B = integrated(*arguments).B
-        return SimpleNamespace(B=Approximation(B.value, 0.01 * B.value))
-
-    monkeypatch.setattr(common_token, "follow_common", coarse)
-    at = on(at.dataset)
-    B = common_token.along(at, theorem4_snap.slow_times(at))
-    bars_are(B, 0.01 * B.value)
-    chi = theorem4_snap.exponent(at)
-    bars_are(chi, np.exp(2 * 1.01 * B.value) - np.exp(2 * B.value))
-    for slower in (False, True):
-        at_t_0 = theorem4_rates.at_transition(at, slower=slower)
-        bars_are(at_t_0, 0.01 * at_t_0.value)
-    late = [(tuple(theorem4_rates.common_times(at, part).tolist()), part) for part in SLOWER]
-    whole = np.concatenate([coarse(*common(at, times, 1)).B.value for times, _ in late])
-    part = np.concatenate([coarse(*common(at, times, of)).B.value for times, of in late])
-    difference = theorem4_rates.larger(at, lambda of: of, lambda of: of, 1)
-    np.testing.assert_allclose(difference.value, whole - part, rtol=1e-9)
-    bars_are(difference, 0.01 * (whole + part))
-    fastest = theorem4_rates.transitions(at)
-    bars_are(fastest, 2e-4 * fastest.value)
-    slowest = theorem4_scan.scan_constants(at)
-    bars_are(slowest, 4 * FORMULA_ROUNDING * slowest.value)
-
-
-def test_bars_of_eq_13_and_its_closed_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of ln(C0 + 4 Gamma)/4 the bar is that of Gamma over C0 + 4 Gamma."""
-    at = on(run("snap-single").dataset)
-    half = Approximation(np.full(len(eq13.WEAKER), 3.0), np.full(len(eq13.WEAKER), 0.5))
-    monkeypatch.setattr(eq13, "weaker", lambda _: (half, half))
-    bars_are(eq13.against(at, 1, -2.0), 0.25 + 1.5 * FORMULA_ROUNDING)
-    Gamma = Approximation(np.full(len(at.steps), 3.0), np.full(len(at.steps), 0.5))
-    monkeypatch.setattr(theorem4_closed_form, "turned", lambda *_: Gamma)
-    for printed in (False, True):
-        bars_are(theorem4_closed_form.closed_form(at, printed=printed), 0.5 / (common_token.C0(at) + 4 * 3))
-
-
-def common(at: ClassRun, times: Any, of: float) -> tuple[Any, ...]:
-    return times, common_token.C0(at), at.K, at.M, of * at.eta_Y, of * at.eta_Z
-
-
-def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where z and rates are known to a hundredth, and B to 0.5."""
-    at = on(run("snap-single").dataset)
-    seen = rates_along(at)
-
-    def rough(found: Approximation) -> Approximation:
-        return Approximation(found.value, 0.01 * np.abs(found.value))
-
-    B = Approximation(seen.path.B.value, np.full_like(seen.path.B.value, 0.5))
-    path = replace(seen.path, z=rough(seen.path.z), B=B)
-    rates = tuple(replace(found, z_dot=rough(found.z_dot)) for found in seen.found)
-    for module in (token_gains, theorem3_growth):
-        monkeypatch.setattr(module, "rates_along", lambda _: replace(seen, path=path, found=rates))
-    for pairs, sign in ((distinct_pairs, 1), (common_pairs, -1)):
-        gained = token_gains.extreme(at, pairs, sign)
-        bars_are(gained, 0.01 * np.abs(gained.value))
-    exponents = theorem3_growth._gather(at, "exponent", while_assumption_2=False)
-    bars_are(exponents, 0.01 * np.abs(exponents.value) + 2 * 0.5)
-    speeds = theorem3_growth._gather(at, "z", while_assumption_2=False)
-    bars_are(speeds, 0.01 * np.abs(speeds.value))
-
-
-def test_bars_of_the_derivation_of_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = on(run("snap-single").dataset)
-    monkeypatch.setattr(lemma4, "rounded", lambda x: (float(x.mid()), 0.25))
-    bars_are(lemma4.steps_of_sgd(at), 0.25)
-    monkeypatch.setattr(
-        lemma4, "rates", lambda *_: SimpleNamespace(z_dot=Approximation(np.array([2.0]), np.array([0.5])))
-    )
-    bars_are(lemma4.of_eq_10(at), 0.5 * at.eta_Z)
-    bars_are(lemma4._scaled(at, 3.0), 1.5 * at.eta_Z)
-
-
-def test_bars_of_overlaps() -> None:
-    at = ClassRun(weakly_correlated_dataset(K=5, M=10**6, seed=3))
-    own, E_prime, n = at.dataset.overlap, at.overlap.E_prime, np.arange(5)
-    pairs = np.triu_indices(5, 1)
-    size = np.abs(own.E[pairs])
-    shared = (at.dataset.P > 0).astype(int) @ (at.dataset.P > 0).T
-    whole = own.relative_error * size + own.norm_error + own.eigenvalue_error
-    bars_are(lemma13.entries(at), np.where(shared[pairs] > 0, whole, 0))
-    bars_are(lemma14.solved(at), E_prime.error.ravel())
-    bars_are(lemma16.diagonal(at), E_prime.error[n, n])
-    L, _, e = eigenpairs(at.overlap.E)
-    least, most = 1 + L.min() - 4 * e, np.abs(L / (1 + L)).max()
-    bars_are(lemma14.spectral(at), 3 * e / least**2 + 2 * e / least + 9 * UNIT_ROUNDOFF * 1.01 * most)
-    largest_eigenvalue = float(np.abs(L).max())
-    moved = 2 * (largest_eigenvalue + e) * e / (1 - largest_eigenvalue - e) ** 2
-    bars_are(lemma17.differences(at), (E_prime - at.overlap.E).error.ravel() + moved)
-    of_prime = eigenpairs((E_prime.value + E_prime.value.T) / 2)[2] + np.linalg.norm(E_prime.error)
-    lambdas = largest_eigenvalue + (1 - largest_eigenvalue) * np.array([0.0, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999])
-    bars_are(
-        lemma15.both_inequalities(at),
-        np.concatenate([of_prime + e / (1 - lambdas) ** 2, 2 * e / (1 - lambdas) ** 2]),
-    )
-
-
-def test_bars_of_theorem_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = run("snap-symmetric")
-    where = theorem1.compared(at)
-
-    def unsure(own: Any, rows_at: Any) -> Approximation:
-        found = mended_beta(own, rows_at)
-        return replace(found, error=np.full_like(found.error, 0.5))
-
-    bars = theorem1.formulas(unsure)(at).radius.reshape(-1, 3, 3)
-    np.testing.assert_array_equal(bars[:, :, 0], printed_iota(at.overlap, where.at).error)
-    assert (bars[:, :, 1:] == 0.5).all()
-    monkeypatch.setattr(theorem1, "rounded", lambda x: (float(x.mid()), 0.25))
-    bars_are(theorem1.coefficients(at), 0.25)
-    nearest = theorem1_a.least_xi
-
-    def wide(at: Any, counts: Any) -> Any:
-        found, whose = nearest(at, counts)
-        return Approximation(found.value, np.linspace(0.01, 0.5, len(found.value))), whose
-
-    monkeypatch.setattr(theorem1_a, "least_xi", wide)
-    bars_are(theorem1_a.any_least(at), np.linspace(0.01, 0.5, len(theorem1_a.any_least(at))))
-    found = theorem1_a.seeds_least(at)
-    assert found.step is not None
-    counts = class_counts(found.step.tolist(), at.dataset.frequencies, 2000, 0)
-    for record in range(len(found)):
-        xi = wide(at, counts[:, record])[0]
-        lowest = int(np.argmin(xi.value - xi.error))
-        assert (found.value[record], found.radius[record]) == (xi.value[lowest], xi.error[lowest])
-
-
-def test_bars_of_theorem_5(monkeypatch: pytest.MonkeyPatch) -> None:
-    at = run("snap-symmetric")
-    steps = steps_needed.steps_of_a_class(
-        np.array([5000.0]), np.array([0.5]), np.asarray(steps_needed.RESIDUALS, dtype=np.float64)
-    )
-    least, most = (steps_needed.epochs(S, 3) for S in steps)
-    found = steps_needed.along_residual(at)
-    bars_are(found, (most - least) / 2)
-    np.testing.assert_array_equal(found.value, (most + least) / 2)
-    monkeypatch.setattr(decoder, "rounded", lambda x: (float(x.mid()), 0.25))
-    bars_are(theorem5.trained(at), 0.25)
-
-
-def test_bars_of_quantiles_over_seeds() -> None:
-    """Values 0 to 1999, and of the larger ones an error of 3: 35 and 7 of them are above the bounds at 0.01."""
-    assert ranks(2000, 0.01) == (35, 7)
-    assert ranks(12, 0.5, 2.0**-12) == (11, 0)  # all of twelve on one side of a median: 2^-12
-    value = np.random.default_rng(0).permutation(2000).astype(float)
-    error = np.where(value < 1000, 1.0, 3.0)
-    found = quantile(Approximation(value[:, None], error[:, None]), np.array([4]), 0.01)
-    assert (found.value.tolist(), found.radius.tolist()) == ([(1964 + 1992) / 2], [(1992 - 1964) / 2 + 3])
-    few = quantile(Approximation(value[:20, None], error[:20, None]), np.array([4]), 0.01)
-    assert (few.value.tolist(), few.radius.tolist()) == ([value[:20].max()], [np.inf])
-    both = largest(Approximation(np.array([[1.0, -7.0], [2.0, 0.5]]), np.array([[0.1, 0.2], [0.4, 0.3]])))
-    assert (both.value.tolist(), both.error.tolist()) == ([7, 2], [0.2, 0.4])

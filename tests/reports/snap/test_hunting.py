@@ -77,8 +77,9 @@ def judged_again(found: Hunt) -> Verdict:
     return CLAIMS[found.claim].judge(ClassRun(data, replace(PAPER.config(), **found.settings))).verdict
 
 
-@pytest.mark.parametrize("claim", FOUND_FALSE)
-def test_every_false_claim_is_found_out(claim: str) -> None:
+@pytest.mark.parametrize("claim", ["snap.remark2", "snap.lemma17", "snap.eq13", "snap.theorem4.scan"])
+def test_false_claims_are_found_out(claim: str) -> None:
+    """Those of one, two and several classes; the slow test hunts all."""
     found = hunt(CLAIMS[claim], PAPER, seconds=30)
     assert found.dataset is not None
     assert FOUND_FALSE[claim] == (found.dataset.K, found.dataset.M)

@@ -21,7 +21,7 @@ from marginaudit.reports.snap.claims import (
 )
 from marginaudit.reports.snap.conditions import no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun
-from tests.reports.snap.twins import on
+from tests.reports.snap.samples import on
 
 APART = SequenceClasses.from_weights("apart", 9, [("m", "q", {"a": 1}), ("n", "q", {"b": 1})])
 INSIDE = SequenceClasses.from_weights("inside", 90, [("m", "q", {"a": 1, "x": 1}), ("n", "q", {"x": 1})])

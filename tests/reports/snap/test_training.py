@@ -56,14 +56,6 @@ def test_attention_in_the_rows(command: Command, tmp_path: Path) -> None:
         assert middle["xi"][name] == pytest.approx(slope, rel=2e-3, abs=0)
 
 
-def test_attention_as_a_table(command: Command) -> None:
-    shown = command("train", "snap-single", "--at", "87", "--steps", "100").out
-    header, _, row = [line for line in shown.splitlines() if line.strip()][1:4]
-    growth = ["growth", "q", "a", "growth", "q", "c", "B", "n0", "B", "n1"]
-    assert header.split() == ["step", "h", "h", "star", "gamma", "share", *growth]
-    assert row.split()[-4:] == ["1.553", "1.477", "0.2923", "0.2923"]
-
-
 def test_attention_beyond_the_solver(command: Command) -> None:
     _, row = command.json("train", "snap-single", "--at", "100", "--steps", "100", "--lr-z", "1e60")["rows"]
     assert row["B"] == row["xi"] == {"n0": None, "n1": None}

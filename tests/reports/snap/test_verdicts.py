@@ -17,7 +17,6 @@ HOLDS, VIOLATED = Verdict.HOLDS, Verdict.VIOLATED
 NOTHING, OPEN = Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("case", ["snap-single", "snap-symmetric", "snap-medium", "syn-small", "random"])
 @pytest.mark.parametrize(
     ("claim", "verdict"),
     [
@@ -31,10 +30,8 @@ NOTHING, OPEN = Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
         ("lemma8.rederived", HOLDS),
     ],
 )
-def test_verdicts(case: str, claim: str, verdict: Verdict) -> None:
-    found = ALL[claim].judge(run(case))
-    expected = NOTHING if claim == "lemma8" and run(case).M < 1000 else verdict
-    assert found.verdict is expected, found
+def test_verdicts_on_random_classes(claim: str, verdict: Verdict) -> None:
+    assert ALL[claim].judge(run("random")).verdict is verdict
 
 
 @pytest.mark.parametrize("claim", ALL.values())

@@ -45,3 +45,22 @@ def reduced(
 def at_scores(problem: CommonMargin | GeneralB | ReducedKQ, scores: NDArray[np.float64]) -> Iterate:
     """The iterate W = scores."""
     return Iterate(problem.space.shape, 1.0, None).placed(0, np.asarray(scores))
+
+
+def states(problem: ReducedKQ, seed: int = 0) -> list[NDArray[np.float64]]:
+    """Scores of all kinds: zero, mixed, optimal tokens far ahead, others far ahead."""
+    rng = np.random.default_rng(seed)
+    ahead = np.zeros(problem.space.shape)
+    ahead[problem.merged.winner] = 3.0
+    noise = rng.normal(size=problem.space.shape)
+    return [0 * noise, noise, 3 * noise, ahead + noise, 8 * ahead + noise, noise - ahead]
+
+
+def reference(data: Dataset, seed: int = 0) -> NDArray[np.float64]:
+    """Any direction."""
+    return np.random.default_rng(seed).normal(size=(data.V, data.V))
+
+
+def rotation(V: int, d: int, seed: int = 0) -> NDArray[np.float64]:
+    """Orthonormal tokens."""
+    return np.linalg.qr(np.random.default_rng(seed).normal(size=(d, V)))[0].T

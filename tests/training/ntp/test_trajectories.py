@@ -259,26 +259,3 @@ def test_the_textbook_form_agrees_for_300_steps(general: bool) -> None:
     np.testing.assert_allclose(trained.W_kq, W_kq, atol=1e-11)
     scores = data.embeddings @ W_kq @ data.embeddings.T
     np.testing.assert_allclose(trained.S, scores * (trained.S != 0), atol=1e-11)
-
-
-def test_the_textbook_form_fails_in_the_stage_1_of_example_1() -> None:
-    """Softmax minus one-hot: off by 7e-11 after 300 steps, 2e-5 after 500, 0.5 after 650, 11 (of 39) after 900.
-
-    The exact trajectory is t eta0 W*/||W*||.
-    """
-    data = CASES["example-1"]()
-    true = train(data, steps1=900, steps2=0)
-    W_ov = textbook(data, (900, 0), of_the_paper(data), normalised=True)[0]
-    exact = 900 * 0.1 * ov_star(data) / np.sqrt(3)
-    np.testing.assert_allclose(true.W_ov, exact, rtol=1e-13)
-    assert np.abs(W_ov - exact).max() > 1e-3
-
-
-def test_the_textbook_form_fails_in_a_long_stage_2() -> None:
-    """phi (g - sum phi g): off by 2e-12 after 1000 steps, 2e-7 after 2000, 0.9 (of 29) after 3000."""
-    data = free_dataset(V=5, N=10, L=4, seed=4, max_count=2)
-    trained = train(data, steps1=60, steps2=3000, at=[0, 3000], kq_reference=closed_form(data))
-    found = textbook(data, (60, 3000), of_the_paper(data), normalised=True, at=(1000, 3000))[2]
-    assert trained.stage2.error[-1] < 1e-9
-    assert np.abs(found[1000] - train(data, steps1=60, steps2=1000, at=[]).W_kq).max() < 1e-10
-    assert np.abs(found[3000] - trained.W_kq).max() > 0.1

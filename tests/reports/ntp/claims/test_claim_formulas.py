@@ -17,7 +17,6 @@ from marginaudit.reports.ntp.claims import theorem2_floor
 from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER
 from marginaudit.reports.ntp.claims.lemma7 import lemma7_threshold
 from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error
-from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
 T = np.array([2.0, 3.0, 10.0, 900.0, 1e6, 1e12])
@@ -69,11 +68,6 @@ def upper(name: str, on: Run, t: Any = T) -> Any:
     formula = bounded(name).upper
     assert formula is not None
     return formula(on, t)
-
-
-def test_texts_are_printable() -> None:
-    for claim in PAPER.claims:
-        assert all(text.isprintable() for text in (claim.statement, claim.formula, claim.source, claim.instead))
 
 
 @pytest.mark.parametrize("case", RUNS)

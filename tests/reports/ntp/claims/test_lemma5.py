@@ -1,66 +1,21 @@
-"""Lemma 5 against textbook attention, its parts and their error bars."""
+"""Lemma 5 at its edges, its parts and their error bars; the oracle checks its numbers."""
 
 import math
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import lemma5
 from marginaudit.reports.ntp.claims.lemma5 import lemma5_weights
-from marginaudit.reports.ntp.error_bars import score_error, state_error
+from marginaudit.reports.ntp.error_bars import score_error
 from marginaudit.reports.ntp.quantities import stage2_log_other_weight
 from marginaudit.reports.series import FORMULA_ROUNDING
 from tests.reports.ntp.samples import judged, pair, run, small, with_copies
-
-Floats: TypeAlias = NDArray[np.float64]
-
-
-def test_lemma_5_against_textbook_attention() -> None:
-    on = Run(
-        free_dataset(V=6, N=20, L=6, seed=5, max_count=2),
-        Config(steps1=60, steps2=150, at=(*range(61), 90, 150), lr2=0.1),
-    )
-    data, stage, found = on.dataset, on.training.stage2, lemma5_weights(on)
-    n = data.collocation.require_function()
-    before: list[Floats] = []
-    for record in range(len(stage)):
-        S = stage.score_matrix(record, data.V)
-        weights, rise, position, token, literal, other = [], -np.inf, -np.inf, -np.inf, -np.inf, -np.inf
-        for number, sample in enumerate(data.samples):
-            tokens = [data.index[x] for x in sample.tokens]
-            scores = S[tokens, tokens[-1]]
-            phi = np.exp(scores - scores.max())
-            phi /= phi.sum()
-            optimal = np.array([n[x] == sample.next for x in sample.tokens])
-            weights.append(phi)
-            if optimal.all():
-                continue
-            best = phi[optimal].sum()
-            rest = phi[~optimal].sum()
-            other = max(other, np.log(rest))
-            if before:
-                then = before[number]
-                rise = max(rise, np.log(rest / best) - np.log(then[~optimal].sum() / then[optimal].sum()))
-            position = max(position, np.log(phi[~optimal].max() / phi[optimal].min()))
-            for x in set(sample.tokens) - {x for x in sample.tokens if n[x] == sample.next}:
-                summed = phi[[z == x for z in sample.tokens]].sum()
-                token = max(token, np.log(summed / best))
-                literal = max(literal, np.log(summed / phi[optimal].min()))
-        before = weights
-        if record:
-            assert found.rise[record] == pytest.approx(rise, abs=1e-12)
-        assert found.position[record] == pytest.approx(position, abs=1e-12)
-        assert found.token[record] == pytest.approx(token, abs=1e-12)
-        assert found.literal[record] == pytest.approx(literal, abs=1e-12)
-        assert stage.log_other_weight[record] == pytest.approx(other, abs=1e-12)
-        assert 2 * state_error(stage)[record] < found.error[record] < 1
-    assert judged("ntp.lemma5", on).verdict is Verdict.HOLDS
 
 
 def test_lemma_5_blocks_of_records_leave_no_gap(monkeypatch: pytest.MonkeyPatch) -> None:

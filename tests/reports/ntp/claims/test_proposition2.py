@@ -89,7 +89,7 @@ def order_of(edges: list[tuple[str, str]]) -> QueryOrder:
     return QueryOrder("q", tuple(sorted(graph)), graph)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(10))
 def test_the_maximum_flow_decides_as_every_set_does(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(seed)
     k, m = int(rng.integers(1, 5)), int(rng.integers(1, 5))

@@ -1,28 +1,20 @@
-"""Theorem 3's sentences against plain enumeration of all token strings, and a softmax written out."""
+"""Theorem 3's sentences, and what error bars leave open of their answers; the oracle tries every short one."""
 
 import math
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
-from functools import cache
-from itertools import combinations_with_replacement, product
-from types import SimpleNamespace
-from typing import Any
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, free_dataset
-from marginaudit.reports import LEDGER, Verdict
-from marginaudit.reports.ntp import theorem3_answers, theorem3_misled
-from marginaudit.reports.ntp.claims.theorem3 import ASSUMPTIONS
-from marginaudit.reports.ntp.claims.theorem3_prediction import decide_prediction
+from marginaudit.reports import LEDGER
+from marginaudit.reports.ntp import theorem3_answers
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.theorem3_answers import put_through, right_from, sentences
-from marginaudit.reports.ntp.theorem3_misled import Misled, shortest_misled
-from tests.measured import measured
+from tests.reports.ntp.claims.theorem3_dataset import SAVES_ONE, probabilities
 from tests.strategies import datasets
 
 
@@ -60,35 +52,6 @@ def test_the_sentences_are_those_of_the_kind(run: Run, length: int) -> None:
     listed = [(s.query, tuple(sorted(Counter(s.tokens).items()))) for s in sentences(run, length)]
     assert len(set(listed)) == len(listed)
     assert set(listed) == bags(run, length)
-
-
-def answered(run: Run, record: int, query: str, bag: tuple[tuple[str, int], ...]) -> tuple[bool, float]:
-    data = run.dataset
-    S = run.training.stage2.score_matrix(record, data.V)[:, data.index[query]]
-    weight = {x: c * np.exp(S[data.index[x]]) for x, c in bag}
-    total = sum(weight.values())
-    logits = np.zeros(data.V)
-    for x, w in weight.items():
-        logits[data.index[data.collocation.function[x]]] += run.training.margin * w / total
-    order = data.orders[query]
-    [middle] = [x for x, _ in bag if x in order.non_comparable]
-    right = data.index[data.collocation.function[middle]]
-    best = np.delete(logits, right).max()
-    return bool(logits[right] > best), float(np.exp(logits[right]) / np.exp(logits).sum())
-
-
-@pytest.mark.parametrize("run", runs(), ids=lambda run: run.dataset.name)
-@pytest.mark.parametrize("length", [2, 3, 4])
-def test_right_from_is_the_first_step_with_all_answers_right(run: Run, length: int) -> None:
-    records = range(len(run.training.stage2))
-    all_right = [
-        all(answered(run, record, *entry)[0] for size in range(2, length + 1) for entry in bags(run, size))
-        for record in records
-    ]
-    wrong = [record for record in records if not all_right[record]]
-    first = wrong[-1] + 1 if wrong else 0
-    expected = int(run.training.stage2.step[first]) if first < len(records) else "never"
-    assert right_from(run, length) == expected
 
 
 @pytest.mark.parametrize(
@@ -133,16 +96,6 @@ def test_right_from_says_what_the_error_bars_leave_open(
     assert right_from(run, 4) == expected
 
 
-@pytest.mark.parametrize("run", runs(), ids=lambda run: run.dataset.name)
-def test_sentences_put_through_the_model_are_counted_right(run: Run) -> None:
-    tried = put_through(run, 3)
-    found = [answered(run, 3, *entry) for size in range(2, tried.longest + 1) for entry in bags(run, size)]
-    assert tried.longest >= 3
-    assert (tried.count, tried.right) == (len(found), sum(right for right, _ in found))
-    assert 0 < tried.right < tried.count
-    assert tried.least == pytest.approx(min(probability for right, probability in found if right), rel=1e-9, abs=0)
-
-
 @pytest.mark.parametrize("error", [0.0, 0.3, 50.0])
 def test_sentences_that_the_error_bars_leave_open_are_counted(monkeypatch: pytest.MonkeyPatch, error: float) -> None:
     run = runs()[0]
@@ -162,81 +115,6 @@ def test_sentences_that_the_error_bars_leave_open_are_counted(monkeypatch: pytes
     assert (said in theorem3_answers.in_words(run, record)) == (error > 0)
 
 
-# the shortest sentence that is answered otherwise, against every short sentence
-
-LONGEST = 6
-
-
-@cache
-def small_runs() -> list[Run]:
-    """Random small datasets, trained for a few hundred steps of several sizes."""
-    found = []
-    for seed in range(36):
-        data = free_dataset(V=4 + seed % 4, N=8 + seed % 5, L=4, seed=seed, optimal=(1, 2), non_optimal=(1, 3))
-        config = Config(steps1=(5, 60, 300)[seed % 3], steps2=250, lr2=(0.01, 0.03, 0.1)[seed % 3], at=(1, 20, 80, 250))
-        run = Run(data, config)
-        if all(run.assumption(name).holds for name in ASSUMPTIONS):
-            found.append(run)
-    return found
-
-
-def short_sentences(data: Dataset) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-    """Query, x_0 and tokens of every sentence of the kind, as bags, shortest first; mixed ones among them."""
-    for length in range(1, LONGEST + 1):
-        for bag in combinations_with_replacement(data.vocabulary, length):
-            for query, order in data.orders.items():
-                middle = [x for x in bag if x in order.non_comparable]
-                others = [x for x in bag if x not in order.non_comparable]
-                if query in bag and len(middle) == 1 and others and set(others) <= set(order.non_optimal):
-                    yield query, middle[0], bag
-
-
-def probabilities(run: Run, record: int, query: str, bag: tuple[str, ...]) -> dict[str, float]:
-    """Softmax over labels of A times the attention, position by position."""
-    data, S = run.dataset, run.training.stage2.score_matrix(record, run.dataset.V)
-    attention = [math.exp(S[data.index[x], data.index[query]]) for x in bag]
-    logits = dict.fromkeys(data.vocabulary, 0.0)
-    for x, weight in zip(bag, attention, strict=True):
-        logits[data.collocation.function[x]] += run.training.margin * weight / sum(attention)
-    total = sum(map(math.exp, logits.values()))
-    return {label: math.exp(logit) / total for label, logit in logits.items()}
-
-
-def answered_n_of(run: Run, record: int, query: str, middle: str, bag: tuple[str, ...]) -> bool:
-    P = probabilities(run, record, query, bag)
-    label = run.dataset.collocation.function[middle]
-    return all(P[label] > P[other] for other in P if other != label)
-
-
-def test_the_shortest_is_that_of_all_short_sentences_and_mixed_ones_are_no_shorter() -> None:
-    kinds: Counter[tuple[str, bool]] = Counter()
-    for run in small_runs():
-        listed = list(short_sentences(run.dataset))
-        for record in range(len(run.training.stage2)) if listed else ():
-            found = shortest_misled(run, record)
-            misled = [
-                (query, bag) for query, middle, bag in listed if not answered_n_of(run, record, query, middle, bag)
-            ]
-            if not misled:
-                assert found.answered_below is None or found.answered_below > LONGEST
-                kinds["beyond", False] += 1
-                continue
-            length = len(misled[0][1])
-            assert found.copies is not None
-            sentence = found.rival.sentence(found.copies)
-            assert (found.length, found.answered_below) == (length, length)
-            assert (sentence[-1], tuple(sorted(sentence, key=run.dataset.vocabulary.index))) in misled
-            kinds["found", found.rival.other == found.rival.query] += 1
-    assert min(kinds["found", True], kinds["found", False], kinds["beyond", False]) >= 5, kinds
-    assert max(len(set(bag)) for run in small_runs() for _, _, bag in short_sentences(run.dataset)) >= 4
-
-
-SAVES_ONE = {
-    "samples": [{"tokens": ["a", "b", "q"], "next": "a"}],
-    "next_token": {"a": "a", "b": "b", "c": "c", "q": "q"},
-}
-
-
 def test_a_query_that_is_itself_the_rival_saves_one() -> None:
     """Both rivals b and q have one score, so two copies of each outweigh c: [c, b, b, q] has 4 tokens, [c, q, q] 3."""
     run = Run(dataset_from_document(SAVES_ONE), Config(steps1=200, steps2=5))
@@ -254,158 +132,3 @@ def test_a_query_that_is_itself_the_rival_saves_one() -> None:
 def test_a_query_is_related_under_itself(data: Dataset) -> None:
     """So that x_0 is never the query."""
     assert all(query in order.graph for query, order in data.orders.items())
-
-
-def scored(monkeypatch: pytest.MonkeyPatch, radius: float, **scores: float) -> Misled:
-    """The shortest for the dataset above with x^T W q as given; a, b and q are related under q, c is not."""
-    run = Run(dataset_from_document(SAVES_ONE))
-    S = np.zeros((4, 4))
-    for x, score in scores.items():
-        S[run.dataset.index[x], run.dataset.index["q"]] = score
-    record = SimpleNamespace(score_matrix=lambda record, size: S)
-    monkeypatch.setattr(Run, "training", SimpleNamespace(stage2=record))
-    monkeypatch.setattr(theorem3_misled, "score_error", lambda run: np.array([radius]))
-    return shortest_misled(run, 0)
-
-
-@pytest.mark.parametrize(
-    ("b", "q", "radius", "expected"),
-    [
-        (0.0, 0.1, 1e-9, ("q", 1, 2)),  # the query alone outweighs x_0
-        (0.0, 0.0, 0.0, ("q", 1, 2)),  # a tie is not answered n(x_0)
-        (0.0, -1e-300, 0.0, ("b", 1, 3)),
-        (-1e-300, -1e-300, 0.0, ("q", 2, 3)),
-        (-math.log(4.5), -math.log(5.5), 1e-9, ("b", 5, 7)),  # 5 + 2 tokens, as many as 6 + 1
-        (-math.log(4.5), -math.log(4.6), 1e-9, ("q", 5, 6)),
-        (-math.log(4.5), -math.log(1.5), 1e-9, ("q", 2, 3)),
-        (-math.log(4), -9.0, 0.0, ("b", 4, 6)),
-        (-math.log(4), -9.0, 1e-9, ("b", 5, 6)),  # 4 copies tie to rounding
-        (-math.log(4.5), -9.0, 0.5, ("b", 8, 5)),
-        (0.2, -1.4, 1.5, ("b", 4, 2)),  # with either sign of the errors
-        (-9.0, 0.9, 1.0, ("q", 2, 2)),
-        (-math.log(999_999.5), -20.0, 1e-9, ("b", 1_000_000, 1_000_002)),
-        (-math.log(1_000_000.5), -20.0, 1e-9, ("b", None, None)),
-        (-math.log(2), -1e16, 13.2, ("b", None, None)),
-        (5.0, -9.0, 14.0, ("b", None, None)),
-        (-math.log(4), -math.log(4.5), 1e-9, ("q", 5, 6)),
-    ],
-)
-def test_copies_within_the_error_bars(
-    monkeypatch: pytest.MonkeyPatch, b: float, q: float, radius: float, expected: tuple[str, int | None, int | None]
-) -> None:
-    found = scored(monkeypatch, radius, a=3.0, b=b, q=q)
-    assert (found.rival.other, found.copies, found.answered_below) == expected
-
-
-def changed(run: Run, **columns: Any) -> Run:
-    """The run with other columns of stage 2."""
-    other = Run(run.dataset, run.config)
-    other.__dict__["trained"] = replace(run.trained, stage2=replace(run.trained.stage2, **columns))
-    return other
-
-
-def test_the_detail_says_what_the_error_bars_leave_open() -> None:
-    run = Run(CASES["example-1"](), Config(steps1=200, steps2=100, at=(1, 50, 100)))
-    claim = measured(LEDGER["ntp.theorem3.prediction.rederived"])
-    assert "all shorter ones are answered n(x_0). Its length is finite" in claim.judge(run).detail
-    stage = run.trained.stage2
-    wide = changed(run, distance_error=np.full(3, 1.0 / (2 * 100 * run.eta)))  # leads within one
-    found = shortest_misled(wide, -1)
-    assert found.length is not None
-    assert found.answered_below is not None
-    assert found.answered_below < found.length
-    said = f"A sentence of the kind of {found.length} tokens is not answered n(x_0) at t = 100, T = 200"
-    finding = claim.judge(wide)
-    assert finding.verdict is Verdict.VIOLATED
-    assert said in finding.detail
-    assert f"all of fewer than {found.answered_below} are, and of those between" in finding.detail
-
-    far = changed(run, rest=1e6 * stage.rest, along=1e6 * stage.along)
-    lead = shortest_misled(far, -1).rival.lead
-    assert f"has exp({lead:.6g}) tokens (too long to be put through the model). Its length" in claim.judge(far).detail
-    far = changed(far, distance_error=np.full(3, 1 / (100 * run.eta)))
-    assert f"has exp({lead - 2:.6g} to {lead + 2:.6g}) tokens" in claim.judge(far).detail
-
-    assert claim.judge(changed(run, rest=np.full_like(stage.rest, np.nan))).verdict is Verdict.INCONCLUSIVE
-
-
-MERGED = {
-    "samples": [{"tokens": ["a", "b", "q"], "next": "a"}],
-    "next_token": {"a": "a", "b": "c", "c": "c", "q": "q"},
-}
-
-
-def test_without_an_injective_n_no_sentence_is_called_the_shortest() -> None:
-    """b and c have one next token, so copies of b do not outweigh c, and no count of tokens tells the answer."""
-    claim = replace(LEDGER["ntp.theorem3.prediction"], assumptions=())
-    run = Run(dataset_from_document(MERGED), Config(steps1=200, steps2=5))
-    finding = claim.judge(run)
-    assert finding.verdict is Verdict.VIOLATED
-    assert finding.witness is not None
-    assert finding.witness["x"] == finding.witness["answer"] == "q"
-    assert "A sentence of the kind of 3 tokens is not answered n(x_0) at t = 1, T = 200 (put" in finding.detail
-    assert "shorter" not in finding.detail
-    wide = changed(run, distance_error=np.full(len(run.trained.stage2), 0.5 / run.eta))
-    assert (shortest_misled(wide, 1).length, shortest_misled(wide, 1).answered_below) != (3, 3)
-    assert "all of fewer" not in claim.judge(wide).detail
-    assert "All sentences" not in finding.detail
-    assert probabilities(run, 1, "q", ("c", "q", "q"))["c"] < 0.5
-    one_answer = MERGED | {"next_token": {"a": "a", "b": "c", "c": "c", "q": "c"}}
-    assert claim.judge(Run(dataset_from_document(one_answer), Config(steps1=200, steps2=5))).verdict is (
-        Verdict.NOT_APPLICABLE
-    )
-
-
-def test_a_tie_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Untrained, all attentions are equal, and n(x_0) is not preferred, whichever label comes first."""
-    for module in (theorem3_answers, theorem3_misled):
-        monkeypatch.setattr(module, "score_error", lambda run: np.zeros(6))
-    for vocabulary in ("abcq", "qcba"):
-        run = Run(dataset_from_document(SAVES_ONE | {"vocabulary": list(vocabulary)}), Config(steps1=200, steps2=5))
-        finding = decide_prediction(run, 0)
-        assert finding.verdict is Verdict.VIOLATED
-        assert finding.witness is not None
-        assert (finding.witness["copies"], finding.witness["answer"]) == (1, "q")
-
-
-def test_a_model_that_does_not_answer_by_attention_leaves_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = small_runs()[0]
-    record = len(run.training.stage2) - 1
-    assert shortest_misled(run, record).copies is not None
-    expected = np.log([float(x == run.dataset.collocation.function[x]) + 1e-9 for x in run.dataset.vocabulary])
-    [middle] = {shortest_misled(run, record).rival.middle}
-    expected[run.dataset.index[run.dataset.collocation.function[middle]]] = 9.0
-    monkeypatch.setattr("marginaudit.reports.ntp.claims.theorem3_prediction.predict", lambda *arguments: expected)
-    assert measured(LEDGER["ntp.theorem3.prediction.rederived"]).judge(run).verdict is Verdict.INCONCLUSIVE
-    monkeypatch.undo()
-    far = changed(run, rest=1e6 * run.trained.stage2.rest, along=1e6 * run.trained.stage2.along)
-    assert measured(LEDGER["ntp.theorem3.prediction.rederived"]).judge(far).verdict is Verdict.VIOLATED
-    far.__dict__["trained"] = replace(far.trained, common_margin=False)
-    finding = measured(LEDGER["ntp.theorem3.prediction.rederived"]).judge(far)
-    assert finding.verdict is Verdict.INCONCLUSIVE
-    assert "copies is answered n(x_0)" in finding.detail
-
-
-def test_answers_that_probabilities_do_not_show_are_left_open() -> None:
-    """After steps of 1e-18 the attentions differ by 1e-18."""
-    data = dataset_from_document(SAVES_ONE)
-    tiny, small = (put_through(Run(data, Config(steps1=200, steps2=5, lr2=lr2)), -1) for lr2 in (1e-18, 1e-3))
-    assert tiny.count == small.count
-    assert 0 == tiny.right < small.right <= tiny.unsure < tiny.count
-    assert small.unsure == 0
-    untrained = put_through(Run(data, Config(steps1=200, steps2=5)), 0)
-    assert (untrained.count, untrained.right) == (small.count, 0)  # ties
-    said = theorem3_answers.in_words(Run(data, Config(steps1=200, steps2=5)), 0)
-    assert "put through the model: 0 are answered n(x_0)" in said
-    assert "with probability" not in said
-
-
-@pytest.mark.parametrize(
-    ("at", "step"), [((1000,), 1000), ((0, 1000, 1500), 1000), ((5, 900, 1000), 900), ((3, 899, 901), 899)]
-)
-def test_recorded_steps_beyond_the_papers_length(at: tuple[int, ...], step: int) -> None:
-    run = Run(CASES["example-1"](), Config(steps1=50, steps2=1600, at=at))
-    for name in ("ntp.theorem3.prediction", "ntp.theorem3.prediction.rederived"):
-        finding = LEDGER[name].judge(run)
-        assert finding.verdict is Verdict.VIOLATED, finding.detail
-        assert f"At t = {step} all " in finding.detail

@@ -52,25 +52,6 @@ def test_the_datasets_own_embedding_and_kinds(command: Command) -> None:
     assert [row["dimension"] for row in command.json(*arguments)["rows"][6::6]] == [2, 4, 16]
 
 
-def test_a_narrow_terminal_gets_a_table_an_arm_and_a_list_of_statements(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arguments = ("relax", "example-1", "--dims", "4,2", "--seeds", "1", "--claim", "ntp.lemma[23]", *SHORT)
-    monkeypatch.setenv("COLUMNS", "80")
-    narrow = command(*arguments).out
-    assert max(map(len, narrow.splitlines())) <= 80
-    for arm in ("dimension 4", "dimension 2"):
-        assert f"example-1: without orthonormal tokens, kind unit, {arm}, seed 0" in narrow
-    assert len([line for line in narrow.splitlines() if " optimal " in line]) == 12
-    assert "ntp.lemma2\none hot    holds\nbroken on  0\nends       2 holds\n" in narrow
-    assert "ends               2 violated\n" in narrow
-    monkeypatch.setenv("COLUMNS", "118")
-    wide = command(*arguments).out
-    assert "without orthonormal tokens\n" in wide
-    assert [line.split()[0] for line in wide.splitlines() if line.startswith("ntp.")] == ["ntp.lemma2", "ntp.lemma3"]
-    assert all(word in wide for word in ("certified", "no", "–"))
-
-
 def test_what_is_refused(command: Command) -> None:
     for arguments, line in (
         (["--dims", "0"], "--dims: got '0', expected whole numbers from 1 to 1000"),

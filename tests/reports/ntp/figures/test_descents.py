@@ -1,7 +1,6 @@
 """Plain descent beside normalised: a panel for each built-in case, with what `train` records of both."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -36,19 +35,3 @@ def test_each_case_has_the_direction_errors_that_train_prints(figure: Figure, co
             assert step.tolist() == list(range(1, 41))
             assert {row["step"]: row["one_minus_cos"] for row in rows} == {t: gap[t - 1] for t in (1, 7, 40)}
             assert to_hex(str(line.get_color())) == colour
-
-
-def test_the_figure_can_be_read(figure: Figure) -> None:
-    assert figure.get_suptitle().startswith("Stage 2 by normalised and by plain gradient descent")
-    assert figure.axes[0].get_ylabel() == r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$"
-    legend = figure.axes[-1].get_legend()
-    assert legend is not None
-    assert [text.get_text() for text in legend.get_texts()] == ["plain", "normalised"]
-    for axis in figure.axes:
-        assert axis.get_ylim() == figure.axes[0].get_ylim()
-        assert axis.xaxis.get_major_formatter()(10.0) == axis.yaxis.get_major_formatter()(10.0) == "10¹"
-    boxes = [axis.get_position() for axis in figure.axes]
-    assert all(0.04 < box.x0 < box.x1 < 1 and 0.12 < box.y0 < box.y1 < 0.85 for box in boxes)
-    assert all(right.x0 - left.x1 > 0.01 for left, right in pairwise(boxes))
-    assert sum(box.width for box in boxes) > 0.86
-    assert boxes[0].height > 0.6

@@ -1,7 +1,6 @@
-"""`sharp.theorem1.squared`: the steps of its proof, its constants by hand, and what it says of data."""
+"""The steps of the proof of sharp.theorem1.squared, its multipliers and its graph."""
 
 import math
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,34 +9,19 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.linalg import null_space
-from scipy.optimize import brentq, linprog
+from scipy.optimize import linprog
 
-from marginaudit.margins import spread as room
 from marginaudit.margins.errors import SolverFailure
 from marginaudit.margins.spread import spread
-from marginaudit.orders.ntp import CASES, Dataset, Sample
-from marginaudit.reports import LEDGER, Verdict
+from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.ntp import Config, Run, guarantees
+from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.sharper import theorem1_squared
 from marginaudit.reports.ntp.sharper.theorem1_squared import DRIFT, UNLIKE_EXPONENTIALS, law, least_stretch, reduced
-from tests.measured import measured
-from tests.reports.ntp.twins import scaled_bound
-from tests.test_proofs import SEEDS, descent, fluxes, idle_edge, instances, margins, reference, sentences, state
+from tests.proof_instances import SEEDS, fluxes, instances, margins, reference, sentences, state
+from tests.reports.ntp.sharper.stars import bound, star
 
 Floats = NDArray[np.float64]
-
-CLAIM = measured(LEDGER["sharp.theorem1.squared"])
-
-
-def star(k: int, *counts: int) -> Dataset:
-    """One query q under which o beats k tokens, q among them, in k - 1 sentences [o, x, q]."""
-    others = [f"x{number}" for number in range(k - 1)]
-    names = ("o", *others, "q")
-    n = dict(zip(names, (*names[1:], names[0]), strict=True))
-    samples = tuple(Sample(("o", x, "q"), n["o"]) for x in others)
-    return Dataset("star", names, samples, counts or (1,) * len(samples), next_token=n)
 
 
 def test_t_1_is_a_step() -> None:
@@ -238,140 +222,4 @@ def test_of_large_graphs_the_stretch_is_bounded_from_below(
 # The constants
 
 
-def bound(t: float, norm: float, Lambda: float, eta: float) -> float:
-    """b(t) of section 7."""
-    return (2 * norm**3 * Lambda + eta * norm**2) * (1 + math.log(t)) / (t * eta) + math.sqrt(2) * norm / t
-
-
-@pytest.mark.parametrize("counts", [(1, 1, 1), (1, 50, 7), (3,)])
-@pytest.mark.parametrize(("eta", "lr1"), [(0.01, 0.2), (30.0, 0.2), (0.8, 1e100)])
-def test_the_constants_of_one_query(counts: tuple[int, ...], eta: float, lr1: float) -> None:
-    """One optimal token before k: multipliers 1/(k+1), ||W*||^2 = k/(k+1), c = 1/k; the weights are pi, and 1 of q."""
-    k = len(counts) + 1
-    data, norm, pi = star(k, *counts), np.sqrt(k / (k + 1)), min(counts) / sum(counts)
-    found = law(Run(data, Config(steps1=5, steps2=1, lr1=lr1, lr2=eta)))
-    K = np.log(2 / pi) + 0.8
-    assert found.coercivity == pytest.approx(1 / k, rel=1e-9, abs=0)
-    assert found.constant == pytest.approx(
-        norm**2 * (2 * k * (K + eta / np.sqrt(2)) + eta) ** 2 / eta**2, rel=1e-9, abs=0
-    )
-    Lambda, A = np.log(2 * 3**3 / pi), 5 * lr1 / np.sqrt(data.V - 1)
-    near = np.exp(brentq(lambda s: np.log(16 * norm**2 * bound(np.exp(s), norm, Lambda, eta)), 0, 60))
-    far = np.log(8 * 2 * max(1, A)) * 2 * np.sqrt(2) * norm**2 / eta
-    assert (far > near) == (lr1 > 1 and k == 2)
-    first = max(near, far)
-    start = first + 2 * np.sqrt(2) / (eta / k) * first * eta * np.sqrt(2 * bound(first, norm, Lambda, eta)) + 1
-    assert start * (1 - 1e-9) <= found.start <= 1.02 * start + 2
-
-
-def test_edges_out_of_the_span_wait_until_they_carry_nothing() -> None:
-    """Condition (i), and what it adds to the constant."""
-    run = Run(CASES["free-20"](), Config(steps2=1))
-    model, found, eta, norm = reduced(run), law(run), run.eta, run.norm_kq
-    part = model.support.component
-    out = part[model.merged.winner] != part[model.merged.loser]
-    assert out.any()
-    assert not model.support.tight[out].any()
-    omega = model.merged.weight
-    K = np.log(omega.sum() / omega[model.support.carried].min()) + 0.8 + DRIFT
-    within = 2 * (K + eta / np.sqrt(2)) / found.coercivity + eta
-    offset = np.sqrt(found.constant) * eta / norm - within - eta
-    # that offset is Y(t_1), from which t_1 follows
-    Lambda = np.log(2 * run.dataset.L_max**3 * run.dataset.N)
-    first = brentq(lambda s: s * eta * np.sqrt(2 * bound(s, norm, Lambda, eta)) - offset, 1, 1e20)
-    sigma = min(float(model.exact.slack[e]) for e in np.flatnonzero(out))
-    assert 16 * norm**2 * bound(first, norm, Lambda, eta) <= sigma**2 * (1 + 1e-6)
-    assert 16 * norm**2 * bound(first / 1.02, norm, Lambda, eta) > sigma**2
-    assert found.start == pytest.approx(first + 2 * np.sqrt(2) / (eta * found.coercivity) * offset, rel=1e-6, abs=0)
-
-
 # What it says of data
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("eta", [None, 1e-4])
-@pytest.mark.parametrize("case", ["example-1", "section-7", "free-20"])
-def test_it_holds_from_its_own_step_on(case: str, eta: float | None) -> None:
-    run = Run(CASES[case](), Config(steps2=None, lr2=eta))
-    found = CLAIM.judge(run)
-    assert found.verdict is Verdict.HOLDS
-    assert found.worst_step is not None
-    assert found.worst_step >= law(run).start
-    assert found.bound == pytest.approx(law(run).constant / found.worst_step**2, rel=1e-9, abs=0)
-
-
-@pytest.mark.parametrize("eta", [1.0, 3.0, 500.0])
-@pytest.mark.parametrize("counts", [(1, 1), (1, 1000)])
-def test_long_steps_stay_below_it(eta: float, counts: tuple[int, int]) -> None:
-    """Steps of another program, whose rounding is far below the part of W across the reference."""
-    data = star(3, *counts)
-    found, W = law(Run(data, Config(steps1=20, steps2=1, lr2=eta))), reference(data)
-    checked = 0
-    for t, S, _ in descent(data, 4.0, eta, int(found.start) + 100):
-        if t >= found.start:
-            along = float(np.sum(S * W)) / float(np.linalg.norm(W))
-            across = float(np.linalg.norm(S - W * along / np.linalg.norm(W)))
-            assert 0 < across**2 / (along**2 + across**2) / 2 * t**2 <= found.constant
-            checked += 1
-    assert checked >= 99
-
-
-def test_a_bound_tightened_past_what_was_measured_is_violated() -> None:
-    run = Run(CASES["example-1"](), Config(steps2=None))
-    judgement = CLAIM.judgement
-    assert isinstance(judgement, Bounded)
-    slack = CLAIM.judge(run).slack
-    assert slack is not None
-    for factor, verdict in ((1.01 / slack, Verdict.HOLDS), (0.99 / slack, Verdict.VIOLATED)):
-        tighter = scaled_bound(judgement, "upper", factor)
-        assert replace(CLAIM, judgement=tighter).judge(run).verdict is verdict
-
-
-def test_a_run_that_ends_before_its_step_leaves_it_to_the_proof() -> None:
-    run = Run(CASES["example-1"](), Config(steps2=900))
-    found = CLAIM.judge(run)
-    assert found.verdict is Verdict.HOLDS
-    assert "it follows from what is proved" in found.detail
-    assert found.informative_from == law(run).start
-
-
-def test_where_a_tight_constraint_carries_no_multiplier_it_says_nothing() -> None:
-    found = CLAIM.judge(Run(idle_edge(), Config(steps2=900)))
-    assert found.verdict is Verdict.NOT_APPLICABLE
-    assert found.detail.startswith("The tight constraint of ('b', 'q') under query 'q' can carry no multiplier")
-    assert CLAIM.judge(Run(idle_edge(), Config(steps2=0))) == found, "of the data, however short the run"
-
-
-def test_a_step_beyond_float64_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarantees, "direction_bound", lambda run, t: np.ones(()))
-    found = CLAIM.judge(Run(CASES["example-1"](), Config(steps2=1)))
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert "beyond the largest float64" in found.detail
-
-
-def test_multipliers_lost_in_rounding_are_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(theorem1_squared, "spread", lambda *ends: replace(room.spread(*ends), residual=1.0))
-    found = CLAIM.judge(Run(CASES["example-1"](), Config(steps2=1)))
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert "lost in rounding" in found.detail
-
-
-def test_the_reduced_model_is_the_one_of_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not made a second time, and it is what would have been made."""
-    run = Run(CASES["free-20"](), Config(steps1=30, steps2=30))
-    made = []
-    monkeypatch.setattr(theorem1_squared, "exact_reference", lambda *_: made.append(1))
-    model = theorem1_squared.reduced(run)
-    known = run.training.reduced
-    assert known is not None
-    assert model.merged is known.merged
-    assert model.exact is known.exact
-    assert made == []
-    monkeypatch.undo()
-    without = Run(CASES["free-20"](), Config(steps1=30, steps2=30))
-    without.__dict__["trained"] = replace(run.training, reduced=None)
-    again = theorem1_squared.reduced(without)
-    assert again.exact is not model.exact
-    assert again.exact.norm_squared == model.exact.norm_squared
-    assert [*again.exact.slack] == [*model.exact.slack]
-    assert [*again.merged.winner] == [*model.merged.winner]

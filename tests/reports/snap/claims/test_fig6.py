@@ -15,7 +15,8 @@ from marginaudit.reports.snap import ClassConfig, ClassRun, figure6
 from marginaudit.reports.snap.claims import fig6
 from marginaudit.reports.snap.claims.fig6 import DIRECTION, DOUBT, entropies, of_median
 from marginaudit.training.snap.sgd import Recipe, entropy_of_distinct, train_sampled
-from tests.reports.snap.twins import on, parts, run
+from tests.reports.snap.samples import on, run
+from tests.twins import parts
 
 RISES = "With eta_Y/eta_Z from 2 on"
 

@@ -11,7 +11,7 @@ from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports.snap.claims import lemma1
 from marginaudit.reports.snap.claims.lemma1 import LEMMA1, both_gradients, derivative, drawn, printed
 from marginaudit.reports.verdict import Evidence, Verdict
-from tests.reports.snap.twins import NAMES, on, run
+from tests.reports.snap.samples import NAMES, on, run
 
 
 def number(x: flint.arb) -> mp.mpf:

@@ -11,7 +11,8 @@ from marginaudit.reports.snap.binomial import frequencies
 from marginaudit.reports.snap.claims import lemma10
 from marginaudit.reports.snap.claims.lemma10 import LEMMA10, LEMMA10_REDERIVED, counts
 from marginaudit.reports.verdict import Verdict
-from tests.reports.snap.twins import on, parts
+from tests.reports.snap.samples import on
+from tests.twins import parts
 
 
 def test_the_chain_of_eq_58_fails_at_one_step_and_its_end_with_a_rare_class() -> None:

@@ -17,7 +17,8 @@ from marginaudit.reports.snap.mean_counts import means
 from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import continuous
-from tests.reports.snap.twins import on, parts, run
+from tests.reports.snap.samples import on, run
+from tests.twins import parts
 
 
 @pytest.mark.parametrize("delta", [0.9, 0.1, 0.01, 1e-6])

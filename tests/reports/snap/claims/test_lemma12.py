@@ -21,7 +21,8 @@ from marginaudit.reports.snap.claims.lemma12 import (
 )
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import continuous, h_star
-from tests.reports.snap.twins import on, parts, run
+from tests.reports.snap.samples import on, run
+from tests.twins import parts
 
 
 @pytest.mark.parametrize("steps", [True, False])

@@ -12,7 +12,7 @@ from marginaudit.reports.snap import decoder
 from marginaudit.reports.snap.claims import CLAIMS, lemma12_y
 from marginaudit.reports.snap.decoder import sequence
 from marginaudit.reports.snap.run import ClassRun
-from tests.reports.snap.twins import on
+from tests.reports.snap.samples import on
 
 SINGLE = CASES["snap-single"]
 

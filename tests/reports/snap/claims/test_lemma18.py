@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import binomtest
 
 from marginaudit.reports.snap.claims.lemma18 import misses
-from tests.reports.snap.twins import run
+from tests.reports.snap.samples import run
 
 
 def test_chances_are_sums_of_binomial_terms() -> None:

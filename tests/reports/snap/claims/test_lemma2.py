@@ -7,7 +7,7 @@ from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.snap.claims.lemma2 import LEMMA2, likeness
 from marginaudit.reports.snap.sequences import identities
 from marginaudit.reports.verdict import Verdict
-from tests.reports.snap.twins import on, run
+from tests.reports.snap.samples import on, run
 
 
 @pytest.mark.parametrize("attention", [True, False])

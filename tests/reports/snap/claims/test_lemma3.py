@@ -10,7 +10,7 @@ from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports.snap.claims import lemma3
 from marginaudit.reports.snap.claims.lemma3 import LEMMA3, moves
 from marginaudit.reports.verdict import Evidence, Verdict
-from tests.reports.snap.twins import NAMES, on, run
+from tests.reports.snap.samples import NAMES, on, run
 from tests.training.snap import dense
 
 sgd: Any = dense.sgd

@@ -9,7 +9,7 @@ from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.snap.claims.lemma5 import LEMMA5, alone, one_class
 from marginaudit.reports.snap.claims.remark1 import REMARK1
 from marginaudit.reports.verdict import Verdict
-from tests.reports.snap.twins import on, run
+from tests.reports.snap.samples import on, run
 from tests.training.snap import dense, growth
 
 precise_sgd: Any = dense.precise_sgd

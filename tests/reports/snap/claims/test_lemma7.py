@@ -8,8 +8,8 @@ from marginaudit.reports import Verdict
 from marginaudit.reports.series import series
 from marginaudit.reports.snap.claims import lemma7, remark2
 from tests.reports.snap.growth_runs import contains, run, small
-from tests.reports.snap.planted import twin
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star
+from tests.twins import twin
 
 HOLDS, VIOLATED = Verdict.HOLDS, Verdict.VIOLATED
 

@@ -7,8 +7,8 @@ import pytest
 from marginaudit.reports import Verdict
 from marginaudit.reports.snap.claims import lemma7, lemma8
 from tests.reports.snap.growth_runs import contains, small
-from tests.reports.snap.planted import part
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star
+from tests.twins import part
 
 HOLDS, VIOLATED = Verdict.HOLDS, Verdict.VIOLATED
 

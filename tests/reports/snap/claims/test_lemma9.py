@@ -10,8 +10,8 @@ from marginaudit.orders.snap import CASES, SequenceClasses, single_common_datase
 from marginaudit.reports import Verdict
 from marginaudit.reports.snap import ClassConfig, ClassRun, two_stages
 from marginaudit.reports.snap.claims import lemma9, theorem1_b
-from tests.reports.snap.planted import twin
 from tests.training.snap.growth import DIGITS, precise_logit
+from tests.twins import twin
 
 ALL = {claim.id.removeprefix("snap."): claim for claim in (*lemma9.CLAIMS, *theorem1_b.CLAIMS)}
 
@@ -37,7 +37,7 @@ def small(M: int, K: int = 1, **config: Any) -> ClassRun:
     return ClassRun(data, ClassConfig(**{"steps": 10**18, **config}))
 
 
-RANGE_R = {"snap-single": True, "snap-symmetric": True, "random": True, "large": True, "snap-medium": False}
+RANGE_R = {"random": True, "large": True, "snap-medium": False}
 
 
 @pytest.mark.parametrize("case", RANGE_R)

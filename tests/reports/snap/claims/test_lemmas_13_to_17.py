@@ -7,7 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap import CASES, SequenceClasses, broken, rescaled, weakly_correlated_dataset
+from marginaudit.orders.snap import CASES, SequenceClasses, weakly_correlated_dataset
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.snap.claims import lemma13, lemma14, lemma15, lemma16, lemma17
@@ -39,18 +39,13 @@ def run(name: str) -> ClassRun:
     return ClassRun(CASES[name]() if name in CASES else made[name], ClassConfig(steps=1))
 
 
-@pytest.mark.parametrize("claim", LEDGER)
-@pytest.mark.parametrize("name", ["snap-single", "snap-symmetric", "random"])
-def test_all_hold_under_assumption_2(claim: str, name: str) -> None:
-    assert LEDGER[claim].judge(run(name)).verdict is HOLDS
-
-
 def verdicts(name: str) -> dict[str, Verdict]:
     return {claim: found.judge(run(name)).verdict for claim, found in LEDGER.items()}
 
 
 def test_verdicts_elsewhere() -> None:
     rest = dict.fromkeys(LEDGER, ABSENT)
+    assert verdicts("random") == dict.fromkeys(LEDGER, HOLDS)
     assert verdicts("snap-medium") == rest | {"lemma13": HOLDS}
     assert verdicts("thrice") == rest | {"lemma13": HOLDS}
     assert verdicts("apart") == dict.fromkeys(LEDGER, HOLDS) | {"lemma16": ABSENT}
@@ -103,19 +98,6 @@ def test_against_high_precision(name: str) -> None:
         assert bounds[0] == pytest.approx(float(largest / (1 - largest)), rel=1e-13, abs=0)
         assert bounds[10] == pytest.approx(float((1 + largest) / (1 - largest)), rel=1e-12, abs=0)
         assert stated.judge(on).bound == pytest.approx(float(largest**2 / (1 - largest)), rel=1e-13, abs=0)
-
-
-def test_controls() -> None:
-    good = weakly_correlated_dataset(K=3, M=5000, seed=0)
-    for part in ("wide_vocabulary", "small_overlap", "spread_overlap"):
-        found = LEDGER["lemma16"].judge(ClassRun(broken(good, part)))
-        assert found.verdict is ABSENT
-        assert found.witness
-    large = rescaled(SequenceClasses.from_weights("two", 9, [(n, "q", {"a": 1, n: 1}) for n in "mn"]), 1.0)
-    assert LEDGER["lemma17"].judge(ClassRun(large)).verdict is HOLDS
-    found = LEDGER["lemma14"].judge(run("snap-medium"))
-    assert found.witness is not None
-    assert found.witness["largest"] == pytest.approx(5 * 10 / 13.85, rel=1e-12, abs=0)
 
 
 def test_classes_too_alike_to_tell_are_not_decided() -> None:

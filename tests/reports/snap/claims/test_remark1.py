@@ -11,8 +11,9 @@ from scipy.integrate import solve_ivp
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.snap.claims.remark1 import REMARK1, REMARK1_REDERIVED, closed, in_turn
 from marginaudit.reports.verdict import Evidence, Verdict
-from tests.reports.snap.twins import NAMES, on, one_entry_off, run
+from tests.reports.snap.samples import NAMES, on, run
 from tests.training.snap import dense
+from tests.twins import one_entry_off
 
 sgd: Any = dense.sgd
 

@@ -9,8 +9,8 @@ from marginaudit.reports.snap import zeros
 from marginaudit.reports.snap.claims import remark2
 from marginaudit.training.snap.limit import h_star
 from tests.reports.snap.growth_runs import run, small
-from tests.reports.snap.planted import part
 from tests.training.snap.growth import precise_logit, precise_star
+from tests.twins import part
 
 NOTHING, OPEN = Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
 

@@ -7,8 +7,9 @@ from marginaudit.orders.snap import CASES
 from marginaudit.reports import Verdict
 from marginaudit.reports.snap.claims import CLAIMS, remark3
 from marginaudit.reports.snap.run import ClassRun
-from tests.reports.snap.twins import on, parts
+from tests.reports.snap.samples import on
 from tests.training.snap.growth import precise_logit
+from tests.twins import parts
 
 SINGLE = CASES["snap-single"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from marginaudit.reports.snap.claims import remark4
-from tests.reports.snap.twins import run
+from tests.reports.snap.samples import run
 
 
 def test_the_chance_beyond_two_radii_is_that_of_the_draws() -> None:

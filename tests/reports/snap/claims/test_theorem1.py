@@ -8,7 +8,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap import CASES, SequenceClasses, broken, single_common_dataset
+from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.snap.ball_sgd import gradients
 from marginaudit.reports.snap.claims import eq87_eq89, theorem1, theorem1_a
 from marginaudit.reports.snap.claims.theorem1 import FORM
@@ -44,28 +44,9 @@ def run(name: str) -> ClassRun:
     return ClassRun(CASES[name](), ClassConfig(steps=10**18))
 
 
-@pytest.mark.parametrize("name", ["snap-single", "snap-symmetric", "path"])
-def test_verdicts(name: str) -> None:
-    found = {claim: judged.judge(run(name)).verdict for claim, judged in CLAIMS.items()}
-    any_t = VIOLATED if name == "path" else HOLDS
-    assert found == {"form": VIOLATED, "form.rederived": HOLDS, "a": HOLDS, "a.any-t": any_t}
-
-
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_controls(claim: str) -> None:
-    good = single_common_dataset(K=2, M=5000, seed=0)
-    judged = CLAIMS[claim]
-    for part in ("wide_vocabulary", "small_overlap", "spread_overlap", "uniform_classes"):
-        found = judged.judge(ClassRun(broken(good, part)))
-        assert found.verdict is ABSENT
-        assert found.witness
-    assert judged.judge(run("snap-medium")).verdict is ABSENT
-    for rate in (1.0, 10 * 5000**-0.99 * 0.999, 1e3, 1e-100):
-        found = judged.judge(ClassRun(good, ClassConfig(lr_y=rate)))
-        assert (found.verdict, "Range R" in found.detail) == (ABSENT, True)
-    if claim != "a.any-t":
-        found = judged.judge(ClassRun(good, ClassConfig(steps=39)))
-        assert (found.verdict, "from t = 10 K^2 = 40 on" in found.detail) == (Verdict.INCONCLUSIVE, True)
+def test_verdicts_where_E_prime_has_both_signs() -> None:
+    found = {claim: judged.judge(run("path")).verdict for claim, judged in CLAIMS.items()}
+    assert found == {"form": VIOLATED, "form.rederived": HOLDS, "a": HOLDS, "a.any-t": VIOLATED}
 
 
 def test_the_gradient_of_balls_is_that_of_the_whole_matrix() -> None:

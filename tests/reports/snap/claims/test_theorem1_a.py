@@ -14,7 +14,7 @@ from marginaudit.training.snap.limit import backpropagated as gradient_of
 from marginaudit.training.snap.limit import class_counts, fluctuation
 from tests.reports.snap.claims.test_theorem1 import path
 from tests.reports.snap.claims.test_theorem1 import run as verdict_run
-from tests.reports.snap.twins import on, run
+from tests.reports.snap.samples import on, run
 from tests.training.snap.dense import gradient, padded, sgd
 
 

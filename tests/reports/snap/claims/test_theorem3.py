@@ -14,8 +14,8 @@ from marginaudit.reports.snap.claims import eq112, theorem3_gain, theorem3_growt
 from marginaudit.reports.snap.eq10 import meets_assumption_2, rates_along
 from marginaudit.reports.snap.relative_gain import MOST_PAIRS
 from marginaudit.training.snap.limit import Approximation
-from tests.reports.snap.planted import part, scaled
 from tests.training.snap.independent import eq_10
+from tests.twins import part, scaled
 
 HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
 
@@ -33,12 +33,8 @@ def run(name: str) -> ClassRun:
 @pytest.mark.parametrize(
     ("name", "growth"),
     [
-        ("snap-single", HOLDS),
-        ("snap-symmetric", HOLDS),
         ("several-queries", HOLDS),
         ("weak", ABSENT),
-        ("snap-medium", ABSENT),
-        ("syn-small", ABSENT),
     ],
 )
 def test_verdicts_along_eq_10(name: str, growth: Verdict) -> None:

@@ -114,10 +114,3 @@ class TestOfARun:
         for verdict in (Verdict.NOT_APPLICABLE, Verdict.BROKEN):
             assert of_section_8(run, {"snap.fig6.direction": Finding(verdict)}) is None
         assert of_section_8(ClassRun(syn_medium(11)), {"snap.fig6.direction": Finding(Verdict.INCONCLUSIVE)}) is None
-
-
-def test_the_figures_and_beside_which_claims() -> None:
-    assert list(PAPER.figures_of("paper", "text")) == [f"snap-{number}" for number in (3, 4, 5, 7, 8, 9, 10, 11, 12)]
-    assert {one.name for one in PAPER.figures if not one.beside} == {"snap-10", "snap-11", "snap-12"}
-    [of_a_run] = PAPER.figures_of("run").values()
-    assert of_a_run.beside == "snap.fig6.direction"

@@ -53,11 +53,3 @@ def test_growth_at_a_fixed_ratio() -> None:
         assert start[0] == dot[0] == snap_start(10, 1000, 2 * eta_Z)
         at_start.append(value[0])
     assert at_start == pytest.approx([at_start[0]] * 3, rel=1e-9, abs=0)
-
-
-def test_they_say_what_they_show() -> None:
-    for figure in (snap_3, snap_8, snap_9):
-        [axis] = figure().axes
-        assert axis.get_legend() is not None
-        assert axis.get_xlabel()
-        assert axis.get_ylabel()

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 from matplotlib.figure import Figure
 
 from marginaudit.orders.snap import syn_small
@@ -55,19 +54,3 @@ def test_adam() -> None:
         assert image.get_extent() == [9.5, 19.5, 200.5, -0.5]
     titles = [axis.get_title(loc="left") for axis in figure.axes[:3]]
     assert titles == [rf"$\eta_Y = \eta_Z$ = {eta}" for eta in ("0.1", "0.5", "1")]
-
-
-@pytest.mark.parametrize("draw", [snap_4, snap_5])
-def test_outer_panels_alone_have_numbers(draw: Any) -> None:
-    for axis in (axis for axis in draw().axes if axis.images):
-        place = axis.get_subplotspec()
-        assert axis.yaxis.get_major_ticks()[0].label1.get_visible() == place.is_first_col()
-        assert axis.xaxis.get_major_ticks()[0].label1.get_visible() == place.is_last_row()
-
-
-@pytest.mark.parametrize("draw", [snap_4, snap_5])
-def test_the_scale_of_colours_is_theirs(draw: Any) -> None:
-    figure = draw()
-    bar = figure.axes[-1]
-    assert bar.get_ylabel() == "attention $c_n(l)$"
-    assert bar.get_ylim() == pytest.approx(maps(figure)[0].get_clim(), rel=1e-12, abs=0)

@@ -94,15 +94,3 @@ def test_what_is_no_text(
     for name in ("snap-7", "snap-10"):
         assert command.refused("figure", name, "--text", "mine.txt") == line
         assert not Path(f"{name}.svg").exists()
-
-
-def test_the_least_text_is_enough(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text("a b " * 35 + "a")
-    assert snap_7(path).get_suptitle().startswith("a: 71 words, M = 2;")
-
-
-def test_other_figures_take_no_text(command: Command) -> None:
-    for name in ("snap-3", "snap-6", "ntp-2"):
-        line = command.refused("figure", name, "--text", "mine.txt")
-        assert line == f"--text: got the figure {name}, expected one of a text: snap-7, snap-10"

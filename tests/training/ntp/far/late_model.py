@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.margins.weighted_margin import weighted_margin
-from marginaudit.orders.ntp import Dataset
+from marginaudit.orders.ntp import Dataset, free_dataset
 from marginaudit.training.ntp.model.classes import sample_classes
 from marginaudit.training.ntp.model.edges import MergedEdges, merged_edges, sentence_edges
 from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
 from tests.solutions import known
+
+DEGENERATE = free_dataset(V=8, N=30, L=5, seed=2)
 
 
 def of_dataset(data: Dataset) -> tuple[MergedEdges, ExactReference]:

@@ -1,0 +1,287 @@
+"""What every claim of every paper keeps, as assertions; `test_contract.py` asks each claim for each of them."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+
+import flint
+import latex2mathml.converter
+import numpy as np
+
+from marginaudit.orders.ntp import CASES as SENTENCES
+from marginaudit.orders.snap import CASES as CLASSES
+from marginaudit.reports import LEDGER, Claim, Verdict
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.counterexample import smallest_counterexample
+from marginaudit.reports.judgements import Decided
+from marginaudit.reports.judgements.parts import Judging
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims.lemma5 import LEMMA5_PARTS
+from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER, LEMMA6_UPPER
+from marginaudit.reports.ntp.sharper.lemma7 import decide_lemma7
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
+from marginaudit.reports.snap import ClassConfig, ClassRun
+from marginaudit.reports.snap.claims.lemma17 import LEMMA17_BOUND
+from marginaudit.reports.snap.claims.theorem1_a import XI_POSITIVE
+from marginaudit.reports.source_words import MOST_WORDS
+from marginaudit.reports.standing import Severity, Status
+from marginaudit.training.ntp.model.infimum import log_infimum_ball
+from tests.pages import ROOT, anchors
+from tests.twins import OF_KIND, decided_with, opposite, parts, scaled_bound, turned
+
+PAPER_OF: Mapping[str, Paper] = {claim.id: paper for paper in PAPERS for claim in paper.claims}
+
+VARIANTS = {
+    "snap.corollary2.any-classes",
+    "snap.lemma11.any-delta",
+    "snap.lemma9.scan.any-t",
+    "snap.theorem2.common.from-zero",
+    "snap.theorem2.distinct.from-zero",
+    "snap.theorem3.gain.sgd",
+    "snap.theorem3.growth.from-zero",
+    "snap.eq71.continuous",
+    "snap.lemma12.Y.eq26",
+}
+"""Of printed statements, with names that do not tell it."""
+
+
+def printed(name: str) -> bool:
+    """Whether the source prints the statement."""
+    return not (name.endswith((".rederived", ".any-step", ".any-M")) or name.startswith("sharp.") or name in VARIANTS)
+
+
+def is_quoted(claim: Claim) -> None:
+    """A printed statement is quoted with its place; another names the printed one that it corrects or sharpens."""
+    words = claim.source_words
+    if printed(claim.id):
+        assert words.quotation
+        assert words.place
+        assert not words.corrects
+        assert len(words.quotation.split()) <= MOST_WORDS
+    else:
+        assert printed(words.corrects)
+        assert words.corrects in LEDGER
+        assert words.reading
+        assert not words.quotation
+    assert all(text == " ".join(text.split()) for text in (words.quotation, words.place, words.reading))
+
+
+def renders(claim: Claim) -> None:
+    """Its texts are printable, its formulas MathML without a raw command."""
+    assert all(text.isprintable() for text in (claim.statement, claim.formula, claim.source, claim.instead))
+    assert not re.search(r"\{(start|over|first)\}", claim.statement + claim.instead)
+    for formula in claim.formulas:
+        assert "\\" not in latex2mathml.converter.convert(formula)
+
+
+def is_proved_where_it_says(claim: Claim) -> None:
+    """The proof that it names is on the page, and is its own where the page names the claims of its sections."""
+    known = claim.standing
+    assert (known.status is Status.OPEN) <= (known.proof is None)
+    assert all(one.verdict in (Verdict.HOLDS, Verdict.VIOLATED) for one in claim.implications)
+    for proof in (known.proof, *(one.proof for one in claim.implications)):
+        if proof:
+            page, _, place = proof.partition("#")
+            assert place in anchors(page)
+    assert all(LEDGER[used].standing.status is Status.PROVED for used in known.uses)
+    assert claim.id not in known.uses
+    text = (ROOT / "docs" / "proofs-snap.md").read_text(encoding="utf-8")
+    headings = dict(re.findall(r"^### (\d\.\d) (.*)$", text, re.M))
+    for number in re.findall(r"docs/proofs-snap\.md,? section ([\d.]*\d)", claim.instead):
+        assert re.sub(r"\.any-\w+$", "", claim.id) in headings[number]
+    if claim.id.startswith("sharp."):
+        text = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
+        assert f"Audited by `{claim.id}`: `marginaudit claims {claim.id}`." in text
+    if re.fullmatch(r"snap\..*\.rederived", claim.id):
+        assert any(f"`{claim.id}`" in heading for heading in headings.values())
+
+
+def stands_as_it_says(claim: Claim) -> None:
+    """What is refuted has a counterexample, a severity and a remedy; what is open says what would settle it."""
+    known, shipped = claim.standing, smallest_counterexample(PAPER_OF[claim.id], claim) is not None
+    assert (known.status is Status.OPEN) == bool(known.settles)
+    assert (known.status is Status.REFUTED) == bool(known.weakest)
+    assert (known.status is Status.REFUTED) == (shipped or bool(known.formula))
+    assert not (shipped and known.formula)
+    assert (known.severity is None) == (known.status is not Status.REFUTED)
+    assert known.severity is Severity.EXTREME or not known.formula
+
+
+def is_violated_by_its_counterexample(claim: Claim) -> None:
+    """An audit of the file that comes with the paper."""
+    paper = PAPER_OF[claim.id]
+    data = smallest_counterexample(paper, claim)
+    assert paper.space is not None
+    config = replace(paper.space.runs[False][0][1], **dict(claim.standing.settings))
+    assert claim.judge(paper.run(data, config)).verdict is Verdict.VIOLATED
+
+
+# Planted twins
+
+
+def floor_of(labels: Callable[[int], int]) -> Callable[[int, flint.arb], flint.arb]:
+    """The infimum for another number of labels."""
+    return lambda V, A: log_infimum_ball(labels(V) + 1, A)
+
+
+def lemma5_with(name: str, by: float) -> Mapping[str, Any]:
+    """One part of Lemma 5 with its bound, a logarithm, lowered."""
+    [name] = [found for found in LEMMA5_PARTS if name in found]
+    formula = LEMMA5_PARTS[name].upper
+    assert formula is not None
+    lowered = replace(LEMMA5_PARTS[name], upper=lambda run, t: np.asarray(formula(run, t)) - by)
+    return {"parts": {**LEMMA5_PARTS, name: lowered}}
+
+
+def lemma7_with(claim: Claim, factor: float) -> Judging:
+    """Lemma 7 with another a_t, and from t = 1 on."""
+    judgement: Any = claim.judgement
+    allowed = judgement.decide.keywords["allowed"]
+    decide = partial(decide_lemma7, allowed=lambda run, norm: factor * allowed(run, norm), threshold=None)
+    found: Judging = replace(judgement, decide=decide)
+    return found
+
+
+FLOOR: tuple[Mapping[str, Any], ...] = (
+    {"claimed": floor_of(lambda V: V)},
+    {"claimed": floor_of(lambda V: V - 2)},
+    {"claimed": lambda V, A: log_infimum_ball(V, A * (1 + 1e-9))},
+    {"rate": lambda run: 2 * run.eta / run.norm_kq},
+    {"rate": lambda run: 1.0067 * run.eta / run.norm_kq},
+)
+
+DECIDED: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "ntp.corollary1.lower": ({"factor": 7},),
+    "ntp.corollary1.lower.rederived": ({"factor": 7},),
+    "ntp.lemma5": (
+        lemma5_with("never decreases", 0.02),
+        lemma5_with("each other position", 1e-9),
+        lemma5_with("each other token", 1e-9),
+        lemma5_with("summed", 1e-9),
+    ),
+    "ntp.lemma6": (
+        {"lower": scaled_bound(LEMMA6_LOWER, "lower", 9)},
+        {"upper": scaled_bound(LEMMA6_UPPER, "upper", 1 - 1e-11)},
+    ),
+    "sharp.floor": FLOOR,
+    "sharp.floor.any-step": FLOOR,
+}
+"""Other constants of procedures."""
+
+LEMMA7 = {"ntp.lemma7": (1e-6, -1), "ntp.lemma7.rederived": (1e-6,), "sharp.lemma7": (1 / 1100, -1)}
+"""Factors of a_t that are too small."""
+
+OTHERWISE: Mapping[str, Callable[[Any], Judging]] = {
+    "ntp.prop1.direction": turned,
+    "ntp.theorem3.order": opposite,
+    "ntp.theorem3.order.any-step": opposite,
+    "ntp.theorem3.order.rederived": opposite,
+}
+"""Twins that are not those of their kind."""
+
+BOUND_BY: Mapping[str, Judging] = {"snap.lemma17": LEMMA17_BOUND, "snap.theorem1.a": XI_POSITIVE}
+"""The bounds that procedures judge by."""
+
+FALSE: Mapping[str, str] = {
+    "ntp.corollary1.upper": "",
+    "ntp.corollary1.upper.rederived": "",
+    "ntp.theorem2.floor": "",
+    "ntp.theorem3.prediction": "",
+    "ntp.theorem3.prediction.rederived": "",
+    "snap.remark1": "",
+    "snap.remark2": "One c serves every s",
+    "snap.remark3": "M^-(1-omega_0) > M^-0.99",
+    "snap.eq64": "The derivative",
+    "snap.lemma12.Y.eq26": "",
+    "snap.eq71.continuous": "",
+    "snap.eq112": "The rate",
+    "snap.theorem4.growth": "The bound's logarithm",
+    "snap.theorem4.ends": "",
+    "snap.theorem1.b": "After, at t_0 along ln M",
+    "snap.lemma10": "The first bound below the second",
+    "snap.lemma11.any-delta": "Eq. 62 with Delta/N-bar, late, delta = (1-1/K)^N/2",
+    "snap.corollary1": "Steps along delta",
+    "snap.lemma9.scan.any-t": "",
+    "snap.lemma12.any-step": "Eq. 66 against SGD",
+    "snap.theorem1.form": "",
+    "snap.lemma4": "",
+    "snap.theorem3.gain.sgd": "",
+    "snap.eq13": "xi",
+    "snap.theorem4.closed-form": "",
+    "snap.theorem4.scan": "Eq. 14",
+    "snap.theorem4.snap": "Eq. 14",
+}
+"""The parts of claims that are themselves violated; "" for a claim of one part."""
+
+LONG = {
+    "ntp.theorem3.order.rederived": 50_000,
+    "sharp.floor": 50_000,
+    "sharp.floor.any-step": 50_000,
+    "ntp.theorem2.rate": 50_000,
+    "sharp.rate": 10**9,
+    "sharp.rate.any-step": 10**9,
+    "sharp.theorem1.squared": 10**9,
+}
+"""Steps of stage 2 that a statement about late steps needs."""
+
+
+@cache
+def sentences_run(steps2: int) -> Run:
+    """Example 1, trained once for each length of stage 2."""
+    at = None if steps2 == 900 else tuple(np.unique(np.geomspace(1, steps2, 600).astype(int)).tolist())
+    return Run(SENTENCES["example-1"](), Config(steps2=steps2, at=at))
+
+
+@cache
+def classes_run(case: str) -> ClassRun:
+    """A built-in case of the second paper, trained once."""
+    return ClassRun(CLASSES[case](), ClassConfig(seeds=700))
+
+
+def run_of(claim: Claim) -> Any:
+    """The run on which the claim's twins are judged."""
+    if not claim.id.startswith("snap."):
+        return sentences_run(LONG.get(claim.id, 900))
+    if claim.id == "snap.fig6.direction":
+        return classes_run("snap-medium")
+    return classes_run("snap-single" if "single_common" in claim.assumptions else "snap-symmetric")
+
+
+def twins(claim: Claim) -> Iterator[tuple[str, Judging, Judging]]:
+    """The name of each part that is not itself violated, its judgement and a false twin of it."""
+    if claim.id in DECIDED:
+        yield from (("", claim.judgement, decided_with(claim, **change).judgement) for change in DECIDED[claim.id])
+    elif claim.id in LEMMA7:
+        yield from (("", claim.judgement, lemma7_with(claim, factor)) for factor in LEMMA7[claim.id])
+    else:
+        judgements = {"": BOUND_BY[claim.id]} if claim.id in BOUND_BY else parts(claim)
+        for name, judgement in judgements.items():
+            if FALSE.get(claim.id) != name:
+                yield name, judgement, (OTHERWISE.get(claim.id) or OF_KIND[type(judgement)])(judgement)
+
+
+def has_false_twins(claim: Claim) -> None:
+    """Each part is violated once a constant is tightened, an exponent wrong or a sign swapped, or as it stands."""
+    on = run_of(claim)
+    if claim.id in FALSE:
+        assert parts(claim)[FALSE[claim.id]].judge(on).verdict is Verdict.VIOLATED
+    for name, judgement, planted in twins(claim):
+        assert judgement.judge(on).verdict in {Verdict.HOLDS, Verdict.VACUOUS}, name
+        assert planted.judge(on).verdict is Verdict.VIOLATED, name
+
+
+def is_drawn(claim: Claim) -> None:
+    """What was measured of it along the steps makes a figure."""
+    for name, judgement in parts(claim).items():
+        finding = judgement.judge(run_of(claim))
+        if finding.curve is not None:
+            figure = measured_figure(curve_title("d", claim.id), finding.curve, finding)
+            assert rendered(figure, ".svg").rstrip().endswith(b"</svg>"), name
+
+
+def procedures() -> set[str]:
+    """The claims that have a procedure in place of a comparison along the steps."""
+    return {claim.id for claim in LEDGER.values() if isinstance(claim.judgement, Decided)}

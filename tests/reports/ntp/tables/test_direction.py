@@ -1,0 +1,185 @@
+"""The table of directions: rows, bounds, what is not known, and notes."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.margins import SolverFailure
+from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document
+from marginaudit.reports import Series
+from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS, dense_steps
+from marginaudit.reports.ntp.claims import theorem1
+from marginaudit.reports.ntp.quantities import stage2_direction
+from marginaudit.reports.ntp.tables.direction import BOUNDS, direction_grids, direction_table, ratio
+from tests.command_line import NO_FUNCTION, SVOP
+from tests.reports.ntp.tables.counted import COUNTED, CYCLE, GENERAL, LENGTH, PLAIN, counted
+
+
+def rows_at(table: dict[str, Any], stage: str) -> dict[int, dict[str, Any]]:
+    return {row["step"]: row for row in table[stage]}
+
+
+def test_a_row_has_what_its_claims_measure_and_allow() -> None:
+    """The oracle checks the claims' own numbers."""
+    run = counted(10**5)
+    table = direction_table(run)
+    assert [row["step"] for row in table["stage1"]] == list(LISTED_STEPS)
+    assert [row["step"] for row in table["stage2"]] == [2, 10, 100, 900, 10**3, 10**4, 10**5]
+    for stage, claims in BOUNDS.items():
+        for column, claim in claims.items():
+            judgement = claim.judgement
+            assert isinstance(judgement, Bounded)
+            assert judgement.upper is not None
+            found = judgement.measure(run)
+            assert found.step is not None
+            at = {t: i for i, t in enumerate(found.step.tolist())}
+            for row in table[stage]:
+                t, i = row["step"], at[row["step"]]
+                (bound,) = np.asarray(judgement.upper(run, np.array([float(t)])))
+                assert row[column] == pytest.approx(bound, rel=1e-13, abs=0)
+                if column == "bound":
+                    assert row["measured"] == found.value[i]
+                    assert row["error"] == (found.radius[i] / found.value[i] if found.value[i] else None)
+                    assert row["slack"] == (row["bound"] / row["measured"] if row["measured"] else None)
+
+
+@pytest.mark.parametrize("every", [100, 2000])
+def test_the_listed_steps_are_recorded(every: int) -> None:
+    for last in (1, 2, 899, 900, 10**4, 123_456, 10**18):
+        assert {t for t in LISTED_STEPS if t <= last} <= set(dense_steps(last, every))
+        assert max(dense_steps(last, every)) == last
+
+
+def test_a_step_that_was_not_recorded_has_no_row() -> None:
+    config = Config(steps1=500, steps2=2000, at=(1, 2, 50, 100, 900, 1001, 2000))
+    table = direction_table(Run(dataset_from_document(COUNTED), config))
+    assert [row["step"] for row in table["stage1"]] == [2, 100]
+    assert [row["step"] for row in table["stage2"]] == [2, 100, 900]
+    assert table["notes"] == {"stage1": [], "stage2": []}
+    table = direction_table(Run(dataset_from_document(COUNTED), Config(steps1=500, steps2=2000, at=(1, 50))))
+    assert table["stage2"] == []
+    table = direction_table(Run(dataset_from_document(COUNTED), Config(steps1=1, steps2=1)))
+    assert (table["stage2"], table["notes"]["stage2"]) == (
+        [],
+        ["Not compared: stage 2 has 1 step and the statement speaks from t = 2."],
+    )
+
+
+def test_beyond_T_stage_1_is_its_closed_form() -> None:
+    table = direction_table(counted())
+    assert table["notes"]["stage1"] == [f"Beyond T = {LENGTH} by the closed form of stage 1 (sharp.stage1)."]
+    assert direction_table(Run(CASES["example-1"](), Config(steps1=900, steps2=5, at=(2,))))["notes"]["stage1"] == []
+
+
+MINORITY = COUNTED | {"samples": [*COUNTED["samples"], {"tokens": ["b", "b", "d"], "next": "d"}]}
+
+
+def table_of(document: Any, **config: Any) -> dict[str, Any]:
+    return direction_table(Run(dataset_from_document(document), Config(**{"steps1": 20, "steps2": 20} | config)))
+
+
+def test_an_unmet_assumption_leaves_the_measured_and_no_bound() -> None:
+    table = table_of(GENERAL)
+    for stage, bounds in (("stage1", ["bound"]), ("stage2", ["bound", "sharp_bound"])):
+        assert [row["step"] for row in table[stage]] == [2, 10]
+        assert all(row["measured"] > 0 and row["error"] >= 0 for row in table[stage])
+        assert all(row[name] is None for row in table[stage] for name in [*bounds, "slack"])
+    assert table["notes"]["stage1"] == ["Assumption orthonormal fails, so ntp.prop1.direction says nothing here."]
+    said = [
+        f"Assumption orthonormal fails, so {i} says nothing here." for i in ("ntp.theorem1.direction", "sharp.theorem1")
+    ]
+    assert table["notes"]["stage2"] == said
+    table = table_of(MINORITY)  # Assumption 3, which Proposition 1 does not make
+    assert all(row["bound"] > 0 for row in table["stage1"])
+    assert all(row["bound"] is row["sharp_bound"] is row["slack"] is None for row in table["stage2"])
+    assert "Assumption optimal_majority fails" in table["notes"]["stage2"][0]
+
+
+def nothing_known(rows: list[dict[str, Any]]) -> bool:
+    return all(value is None for row in rows for name, value in row.items() if name != "step")
+
+
+def test_without_a_direction_nothing_is_invented(monkeypatch: pytest.MonkeyPatch) -> None:
+    for document, said in (
+        (CYCLE, "W*_kq does not exist"),
+        (PLAIN, "No sample relates two tokens, so W*_kq = 0 has no direction."),
+    ):
+        table = table_of(document)
+        assert [row["step"] for row in table["stage2"]] == [2, 10]
+        assert nothing_known(table["stage2"])
+        assert table["notes"]["stage2"][0].startswith(said)
+    table = table_of(NO_FUNCTION)
+    assert table["stage1"] == table["stage2"] == []
+    assert table["notes"]["stage1"] == ["Nothing is trained: n is not a function on the whole vocabulary."]
+    table = table_of({"sentences": [["a", "a"]]})
+    assert nothing_known(table["stage1"])
+    assert "The vocabulary has one token" in table["notes"]["stage1"][0]
+    table = table_of(SVOP, optimizer="gd")
+    assert table["stage1"] == table["stage2"] == []
+    assert "Not compared: the statement is about normalised gradient descent" in table["notes"]["stage2"][0]
+
+    def fails(data: Dataset) -> None:
+        raise SolverFailure("no")
+
+    monkeypatch.setattr("marginaudit.reports.ntp.run.solve_kq", fails)
+    table = table_of(SVOP)
+    assert nothing_known(table["stage2"])
+    assert table["notes"]["stage2"] == ["The solver's answer proves nothing, so there is no direction to compare with."]
+    assert not nothing_known(table["stage1"])
+
+
+def test_what_has_no_error_bar_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    def bars(run: Run) -> Series:
+        series = stage2_direction(run, first=2)
+        assert series.step is not None
+        return replace(series, radius=np.where(series.step == 10, np.inf, series.radius))
+
+    claim = theorem1.DIRECTION
+    judgement = claim.judgement
+    assert isinstance(judgement, Bounded)
+    wide = replace(claim, judgement=replace(judgement, measure=bars))
+    bounds = {"stage1": {"bound": claim}, "stage2": {"bound": wide}}
+    monkeypatch.setattr("marginaudit.reports.ntp.tables.direction.BOUNDS", bounds)
+    found = rows_at(direction_table(counted()), "stage2")
+    assert found[2]["measured"] > 0
+    assert found[10]["measured"] is found[10]["slack"] is found[10]["error"] is None
+    assert found[10]["bound"] > 0
+
+
+def row(**values: Any) -> dict[str, Any]:
+    return {"step": 10, "measured": 0.5, "bound": 4.0, "slack": 8.0, "error": 1e-3} | values
+
+
+def cells(**values: Any) -> tuple[str, ...]:
+    table = {"stage1": [row(**values)], "stage2": [], "notes": {"stage1": [], "stage2": []}}
+    return direction_grids("x", table)[0].rows[0]
+
+
+def test_where_the_error_bar_reaches_0_the_most_is_shown() -> None:
+    assert cells() == ("10", "0.5", "1.0e-03", "4", "8")
+    assert cells(error=0.999) == ("10", "0.5", "1.0e+00", "4", "8")
+    assert cells(error=1.0) == ("10", "≤ 1", "–", "4", "≥ 4")
+    assert cells(error=7.0) == ("10", "≤ 2", "–", "4", "≥ 2")
+    assert cells(error=1.0, bound=None, slack=None) == ("10", "≤ 1", "–", "–", "–")
+    assert cells(measured=0.0, error=None, slack=None, step=10**12) == ("1e12", "0", "–", "4", "–")
+
+
+def test_the_note_says_at_which_steps_the_bound_says_nothing() -> None:
+    rows = [row(step=t, bound=b) for t, b in ((2, 1.9), (10, 2.0), (100, 2.5), (900, 1.99))]
+    notes: dict[str, list[str]] = {"stage1": [], "stage2": ["why"]}
+    first, second = direction_grids("x", {"stage1": rows, "stage2": rows[1:2], "notes": notes})
+    assert first.notes == (
+        "At t = 10 to 100 the bound of Proposition 1 is no less than 2, the most that 1 - cos can be.",
+    )
+    assert second.notes == ("At t = 10 the bound of Theorem 1 is no less than 2, the most that 1 - cos can be.", "why")
+    assert direction_grids("x", {"stage1": rows[:1], "stage2": [], "notes": notes})[0].notes == ()
+
+
+def test_no_slack_is_infinite() -> None:
+    assert [ratio(*pair) for pair in ((3.0, 1.5), (1e200, 1e-200), (None, 1.0), (1.0, None), (1.0, 0.0))] == [
+        *(2.0, None, None, None, None)
+    ]

@@ -1,0 +1,242 @@
+"""Rates of eq. 10, eq. 13, and what the solver gives up on."""
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+import scipy
+
+from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of
+from marginaudit.training.snap.attention import (
+    Logits,
+    NotIntegrated,
+    descend_both,
+    features,
+    follow,
+    follow_common,
+    mean_counts,
+    rates,
+    turned,
+)
+from marginaudit.training.snap.attention.solver import solved
+from marginaudit.training.snap.limit import Approximation, continuous, gamma, mended_beta
+from tests.training.snap.attention.samples import ETA_Y, ETA_Z, three
+from tests.training.snap.dense import softmax
+from tests.training.snap.independent import eq_10, eq_13
+
+
+def place(z: Any, error: float = 0.0) -> Approximation:
+    value = np.asarray(z, dtype=float)
+    return Approximation(value, np.full_like(value, error))
+
+
+def test_rates_are_the_derivative_of_the_path_and_the_letter_of_eq_10() -> None:
+    data, t = three(), 20.0
+    K, M = data.K, data.M
+    logits = Logits(data)
+    z = follow(data, [turned(t, K, M, ETA_Y, ETA_Z).value]).z[0]
+    at = mean_counts(continuous(t / K, M, ETA_Y), K)
+    found = rates(logits, z, at)
+    f, own = features(logits, z)
+    beta = mended_beta(own, at).value
+    speed = float(gamma(t, K, M, ETA_Y).value)
+    expected = np.zeros(len(logits.names))
+    for n in range(K):
+        row = f.value[n]
+        moved = sum(
+            beta[n, k] * np.diag(row) @ (np.outer(row, row) - np.eye(len(row))) @ f.value[k] for k in range(K) if k != n
+        )
+        for l in data.classes[n].support:  # noqa: E741
+            expected[logits.position(n, l)] += speed * moved[data.contextual.index(l)]
+    np.testing.assert_allclose(found.z_dot.value, expected, rtol=1e-12)
+    before, after = (np.array(eq_10(data, t + h, ETA_Y, ETA_Z, 8)[0]) / (2 * ETA_Z * 1e-3) for h in (-1e-3, 1e-3))
+    np.testing.assert_allclose(found.z_dot.value, after - before, rtol=1e-6)
+
+
+def test_bars_of_rates_cover_an_error_of_z() -> None:
+    data = three()
+    logits, at = Logits(data), mean_counts(continuous(7.0, data.M, ETA_Y), data.K)
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=len(logits.names))
+    for size in (0.0, 1e-9, 1e-4):
+        found = rates(logits, place(z, size), at)
+        for _ in range(20):
+            near = rates(logits, place(z + size * rng.choice([-1, 1], len(z))), at)
+            for wide, narrow in ((found.z_dot, near.z_dot), (found.gradient.xi, near.gradient.xi), (found.f, near.f)):
+                assert (np.abs(wide.value - narrow.value) <= wide.error).all()
+            assert (
+                np.abs(found.overlap.E_prime.value - near.overlap.E_prime.value) <= found.overlap.E_prime.error
+            ).all()
+        assert found.z_dot.error.max() <= 1000 * size * np.abs(found.z_dot.value).max() + 1e-11
+
+
+def test_beta_moves_with_attention() -> None:
+    """Eq. 10 with the beta of the start is another equation: it lets common tokens fall faster, by half and more."""
+    data = CASES["snap-single"]()
+    logits, turns = Logits(data), 300.0
+    _, own = features(logits, place(np.zeros(len(logits.names))))
+    beta = np.array(mended_beta(own, mean_counts(continuous(1.0, data.M, ETA_Y), data.K)).value)
+    np.fill_diagonal(beta, 0.0)
+
+    def frozen(_: float, z: Any) -> Any:
+        f = logits.attended(z)
+        along = f * (f * (beta * (f @ f.T)).sum(axis=1)[:, None] - beta @ f)
+        return (logits.of_query @ along)[logits.pairs]
+
+    start = np.zeros(len(logits.names))
+    stopped = scipy.integrate.solve_ivp(frozen, (0, turns), start, rtol=1e-10, atol=1e-12).y[:, -1]
+    moving = follow(data, [turns]).z.value[0]
+    common = [i for i, (_, name) in enumerate(logits.names) if name == "the"]
+    assert stopped[common[0]] < 1.5 * moving[common[0]] < 0
+    early = scipy.integrate.solve_ivp(frozen, (0, 1e-6), start, rtol=1e-10, atol=1e-18).y[:, -1]
+    np.testing.assert_allclose(early, follow(data, [1e-6]).z.value[0], rtol=1e-5)
+
+
+def test_attention_follows_assumption_2_s_features() -> None:
+    data = CASES["snap-medium"]()
+    logits = Logits(data)
+    z = np.random.default_rng(1).normal(size=len(logits.names))
+    weights = np.zeros_like(data.P)
+    for n, c in enumerate(data.classes):
+        for l in c.support:  # noqa: E741
+            weights[n, data.contextual.index(l)] = c.probabilities[l] * np.exp(z[logits.position(n, l)])
+    np.testing.assert_allclose(logits.attended(z), overlap_of(weights).F.T, rtol=1e-13)
+    far = np.full(len(z), 3000.0)
+    np.testing.assert_allclose(logits.attended(far), data.overlap.F.T, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("t", "panels"), [(1.0, 4), (100.0, 40), (1000.0, 80)])
+def test_eq_13_against_balls_in_t(t: float, panels: int) -> None:
+    z, B = eq_13(50.0, t, 2, 1000, ETA_Y, ETA_Z, panels)
+    found = follow_common([t], 50.0, 2, 1000, ETA_Y, ETA_Z)
+    for value, truth in ((found.z, z), (found.B, B)):
+        assert abs(value.value[0] - truth) <= value.error[0] <= 1e-9 * abs(truth)
+    found = follow_common([0.0, t, t], 50.0, 2, 1000, ETA_Y, ETA_Z)
+    assert (found.B.value[0], found.z.error[0]) == (0, 0)
+    assert found.B.value[1] == found.B.value[2]
+    assert follow_common([0.0], 50.0, 2, 1000, ETA_Y, ETA_Z).B.value == [0]
+
+
+def test_eq_13_in_closed_form_far_out() -> None:
+    t = np.geomspace(1, 1e18, 30)
+    C0 = 3.0
+    found = follow_common(t, C0, 5, 5000, 0.1, 2.0)
+    expected = np.log1p(4 / C0 * turned(t, 5, 5000, 0.1, 2.0).value) / 4
+    assert (np.abs(found.B.value - expected) <= found.B.error + 1e-15).all()
+    assert (np.abs(found.z.value + expected) <= found.z.error + 1e-15).all()
+    assert (found.B.error <= 1e-9 * expected).all()
+
+
+def whole_sgd(data: SequenceClasses, sequence: Any, eta_Y: float, eta_Z: float, modified: bool) -> Any:
+    """Eq. 3 with c_n for X^T b and diag(c_n) for X^T diag(b) X, on matrices Y and Z of all M tokens."""
+    M, K = data.M, data.K
+    position = {token: i for i, token in enumerate(data.tokens)}
+    P = np.zeros((K, M))
+    for n, c in enumerate(data.classes):
+        for token, p in c.probabilities.items():
+            P[n, position[token]] = p
+    queries = [position[c.query] for c in data.classes]
+    following = [position[c.next] for c in data.classes]
+    Y, Z = np.zeros((M, M)), np.zeros((M, M))
+    for n in sequence:
+        attended = np.array([P[k] * np.exp(Z[queries[k]]) / (P[k] @ np.exp(Z[queries[k]])) for k in range(K)])
+        F = (attended / np.linalg.norm(attended, axis=1, keepdims=True)).T
+        size = np.linalg.norm(attended[n])
+        error = np.eye(M)[following[n]] - softmax(Y.T @ F[:, n])
+        projected = (np.eye(M) - np.outer(F[:, n], F[:, n])) / size
+        of_Z = np.diag(attended[n]) @ projected @ Y @ error
+        direction = F @ np.linalg.inv(F.T @ F)[:, n] if modified else F[:, n]
+        Y = Y + eta_Y * np.outer(direction, error)
+        Z[queries[n]] += eta_Z * of_Z
+    return Z[[position[q] for q in data.queries]][:, [position[l] for l in data.contextual]]  # noqa: E741
+
+
+@pytest.mark.parametrize("modified", [True, False])
+def test_sgd_of_both_layers_on_whole_matrices(modified: bool) -> None:
+    data = three()
+    sequences = np.random.default_rng(3).integers(3, size=(4, 25))
+    found = descend_both(data, sequences, [0, 7, 25], ETA_Y, ETA_Z, modified=modified)
+    assert not found[:, 0].any()
+    for seed, sequence in enumerate(sequences):
+        for record, steps in ((1, 7), (2, 25)):
+            whole = whole_sgd(data, sequence[:steps], ETA_Y, ETA_Z, modified)
+            np.testing.assert_allclose(found[seed, record], whole[Logits(data).pairs], rtol=1e-9, atol=1e-15)
+    assert np.abs(found[:, 2]).min(axis=1).max() > 1e-5
+
+
+def test_a_solver_that_fails_says_so_once(recwarn: pytest.WarningsRecorder) -> None:
+    with pytest.raises(NotIntegrated):
+        solved(lambda t, x: 1 + 1e30 * x * x, 1, np.array([1.0]), 1.0)
+    assert not recwarn.list
+
+
+def test_a_state_of_rounding_alone_leaves_the_bars_of_the_others() -> None:
+    """The second is what rounding leaves of 0: no two runs agree on it."""
+    found = solved(lambda t, x: np.array([1 - x[0], (x[0] + 0.1) - x[0] - 0.1]), 2, np.array([0.5, 3.0]), 0.5)
+    assert (found.error[:, 0] < 1e-9).all()
+    assert (np.abs(found.value[:, 0] - (1 - np.exp([-0.5, -3.0]))) <= found.error[:, 0]).all()
+    assert (np.abs(found.value[:, 1]) <= found.error[:, 1]).all()
+
+
+def test_runs_that_lie_apart_integrate_nothing() -> None:
+    """x = sin t, away from which every error grows by exp(40 t)."""
+
+    def rate(t: float, x: Any) -> Any:
+        return 40 * (x - np.sin(t)) + np.cos(t)
+
+    assert solved(rate, 1, np.array([0.3]), 0.3).error[0, 0] < 1e-6
+    with pytest.raises(NotIntegrated, match="two runs of the solver differ"):
+        solved(rate, 1, np.array([1.0]), 1.0)
+
+
+def test_a_rate_that_never_ends_is_given_up() -> None:
+    with pytest.raises(NotIntegrated, match="25000 steps led to"):
+        solved(lambda t, x: np.array([np.sin(1e6 * t)]), 1, np.array([1.0]), 1.0)
+
+
+def test_a_dual_that_is_lost_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, solve = [0], np.linalg.solve
+
+    def later(*matrices: Any) -> Any:
+        calls[0] += 1
+        if calls[0] > 20:
+            raise np.linalg.LinAlgError("Singular matrix")
+        return solve(*matrices)
+
+    monkeypatch.setattr(np.linalg, "solve", later)
+    with pytest.raises(NotIntegrated, match="becomes linearly dependent"):
+        follow(CASES["snap-single"](), [100.0])
+
+
+def test_weak_overlaps_are_followed_to_their_size() -> None:
+    """B-dot is E^2 at the start, here 1e-60: far below the absolute errors of a state of about Gamma's size."""
+    weak = SequenceClasses.from_weights("weak", 50, [(n, "q", {"c": 1e-15, n: 1}) for n in "mn"])
+    found = follow(weak, [1.0])
+    q = 50 / 49 + 50 / 49**2
+    assert found.B.value[0] == pytest.approx([(q * 1e-30 + 50 / 49**2) * 1e-30] * 2, rel=1e-9, abs=0)
+    assert (found.B.error[0] < 1e-10 * found.B.value[0]).all()
+
+
+@pytest.mark.parametrize("closeness", [1e-2, 1e-3, 1e-4, 1e-5])
+def test_near_dependent_classes_have_the_rounding_of_their_overlap_in_their_bars(closeness: float) -> None:
+    """At a small Gamma, z = Gamma dz/dGamma(0), here with 60 digits: two runs of one rate share its rounding."""
+    rows = [{"a": 1.0, "b": closeness, "c": 3 * closeness}, {"a": 1.0, "b": closeness / 7, "c": closeness / 9}]
+    data = SequenceClasses.from_weights("near", 7, [(n, "q", row) for n, row in zip("mn", rows, strict=True)])
+    turn = 1e-60
+    found = follow(data, [turn])
+    with mpmath.workdps(60):
+        P = [[mpmath.mpf(c.probabilities[token]) for token in "abc"] for c in data.classes]
+        f = [mpmath.matrix(row) / mpmath.norm(mpmath.matrix(row)) for row in P]
+        e = (f[0].T * f[1])[0]
+        # beta of two classes, with E' = E (I + E)^{-1}
+        q_0, q_1 = -mpmath.mpf(7) / 36, mpmath.mpf(7) / 6
+        diagonal, off = -(e**2) / (1 - e**2), e / (1 - e**2)
+        beta = (q_1 - q_0) * off - q_0 * (1 - diagonal - off)
+        true = [sum(f[n][i] * beta * (f[n][i] * e - f[1 - n][i]) for n in range(2)) * turn for i in range(3)]
+        true_B = beta * e * turn
+        off_by = [float(abs(found.z.value[0, i] - true[i])) for i in range(3)]
+        off_by += [float(abs(found.B.value[0, n] - true_B)) for n in range(2)]
+    bars = [*found.z.error[0], *found.B.error[0]]
+    assert all(off <= bar for off, bar in zip(off_by, bars, strict=True))
+    assert bars[-1] <= 1e-10 / closeness**2 * 1e-3 * float(true_B) + 1e-11 * float(true_B)
