@@ -23,6 +23,7 @@ from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.standing import OPEN, proved
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 from tests.pages import ROOT, anchors
+from tests.papers import changed
 
 MEASURED = Finding(Verdict.HOLDS, Evidence.FLOAT64, measured=1.0, detail="Seen.")
 VIOLATED = replace(MEASURED, verdict=Verdict.VIOLATED, first_violation=3)
@@ -110,7 +111,7 @@ def test_a_planted_proof_of_what_a_run_refutes_makes_its_row_broken() -> None:
         judgement=replace(sound.judgement, lower=None, guaranteed=None, upper=lambda run, t: t * run.eta / 2),
         standing=proved("docs/proofs.md#5-sharplemma6", hunted=0),
     )
-    paper = replace(PAPER, claims=(planted,), figures=())
+    paper = changed(PAPER, claims=(planted,), figures=())
     source = Source(CASES["example-1"](), paper, "example-1")
     found = audit([source], paper.claims, {paper.name: Config(steps1=30, steps2=30)}, lambda *_: lambda _: None)
     assert found.counts == {Verdict.BROKEN: 1}

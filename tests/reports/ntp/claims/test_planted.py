@@ -18,6 +18,7 @@ from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER, LEMMA6_UPPER
 from marginaudit.reports.ntp.claims.theorem2_floor import log_infimum
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.training.ntp.model.infimum import log_infimum_ball
+from tests.papers import changed
 from tests.reports.ntp.twins import (
     Twin,
     apart,
@@ -206,16 +207,16 @@ def test_a_claim_that_raises_is_broken_and_names_the_cause() -> None:
 def test_an_unknown_assumption_is_refused() -> None:
     assumes = replace(LEDGER["ntp.prop1.norm"], assumptions=("injective", "prefix_close"))
     with pytest.raises(ValueError, match=r"prop1\.norm: got the assumption prefix_close, expected one of colloc"):
-        replace(PAPER, claims=(assumes,))
+        changed(PAPER, claims=(assumes,))
 
 
 def test_a_claim_of_one_paper_is_about_its_datasets_only() -> None:
     """Also one that assumes nothing, which any dataset meets."""
     free = replace(LEDGER["ntp.prop1.norm"], assumptions=(), paper="")
-    (own,) = replace(PAPER, claims=(free,), figures=()).claims
+    (own,) = changed(PAPER, claims=(free,), figures=()).claims
     assert own == replace(free, paper="ntp")
     with pytest.raises(ValueError, match=r"^claim ntp\.prop1\.norm: got the paper ntp, expected other$"):
-        replace(PAPER, name="other", claims=(own,), figures=())
+        changed(PAPER, name="other", claims=(own,), figures=())
     for paper in PAPERS:
         assert all(other.judges(claim) == (other is paper) for claim in paper.claims for other in PAPERS)
 

@@ -27,8 +27,8 @@ from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS, dense_steps
 from marginaudit.reports.ntp.claims import theorem1
 from marginaudit.reports.ntp.quantities import stage2_direction
-from marginaudit.reports.ntp.tables.direction import direction_grids, direction_table, ratio
-from marginaudit.reports.ntp.tables.proposition2 import proposition2_grids, proposition2_table
+from marginaudit.reports.ntp.tables import DIRECTION, PROPOSITION2
+from marginaudit.reports.ntp.tables.direction import ratio
 from marginaudit.reports.page.formats import markdown
 from marginaudit.reports.page.latex import latex
 from tests.command_line import NO_FUNCTION, SVOP, Command, dataset_file, strict_json
@@ -72,7 +72,7 @@ def rows_at(table: dict[str, Any], stage: str) -> dict[int, dict[str, Any]]:
 
 def test_the_bounds_are_the_ledgers_formulas() -> None:
     """12 |W*_ov|^3 log(2V) log t/(t eta0), 54 N L^4 |W*_kq|^4 log^2 t/(t eta), and that of sharp.theorem1."""
-    table = direction_table(counted(10**5))
+    table = DIRECTION.of(counted(10**5))
     first, second = rows_at(table, "stage1"), rows_at(table, "stage2")
     assert list(first) == list(LISTED_STEPS)
     assert list(second) == [2, 10, 100, 900, 10**3, 10**4, 10**5]
@@ -140,7 +140,7 @@ def one_minus_cos(W: Floats, star: Floats) -> float:
 
 def test_what_is_measured_is_a_plain_descents() -> None:
     first, second = plain_descent()
-    table = direction_table(counted())
+    table = DIRECTION.of(counted())
     star_ov = np.eye(5) - 1 / 5
     for t, row in rows_at(table, "stage1").items():
         if t <= LENGTH:
@@ -160,7 +160,7 @@ def test_the_error_is_the_error_bar_of_the_claim() -> None:
     series = stage2_direction(run, first=2)
     assert series.step is not None
     radius = dict(zip(series.step.tolist(), series.radius.tolist(), strict=True))
-    for t, row in rows_at(direction_table(run), "stage2").items():
+    for t, row in rows_at(DIRECTION.of(run), "stage2").items():
         assert row["error"] == radius[t] / row["measured"]
 
 
@@ -173,13 +173,13 @@ def test_the_listed_steps_are_recorded(every: int) -> None:
 
 def test_a_step_that_was_not_recorded_has_no_row() -> None:
     config = Config(steps1=500, steps2=2000, at=(1, 2, 50, 100, 900, 1001, 2000))
-    table = direction_table(Run(dataset_from_document(COUNTED), config))
+    table = DIRECTION.of(Run(dataset_from_document(COUNTED), config))
     assert [row["step"] for row in table["stage1"]] == [2, 100]
     assert [row["step"] for row in table["stage2"]] == [2, 100, 900]
     assert table["notes"] == {"stage1": [], "stage2": []}
-    table = direction_table(Run(dataset_from_document(COUNTED), Config(steps1=500, steps2=2000, at=(1, 50))))
+    table = DIRECTION.of(Run(dataset_from_document(COUNTED), Config(steps1=500, steps2=2000, at=(1, 50))))
     assert table["stage2"] == []
-    table = direction_table(Run(dataset_from_document(COUNTED), Config(steps1=1, steps2=1)))
+    table = DIRECTION.of(Run(dataset_from_document(COUNTED), Config(steps1=1, steps2=1)))
     assert (table["stage2"], table["notes"]["stage2"]) == (
         [],
         ["Not compared: stage 2 has 1 step and the statement speaks from t = 2."],
@@ -187,9 +187,9 @@ def test_a_step_that_was_not_recorded_has_no_row() -> None:
 
 
 def test_beyond_T_stage_1_is_its_closed_form() -> None:
-    table = direction_table(counted())
+    table = DIRECTION.of(counted())
     assert table["notes"]["stage1"] == [f"Beyond T = {LENGTH} by the closed form of stage 1 (sharp.stage1)."]
-    assert direction_table(Run(CASES["example-1"](), Config(steps1=900, steps2=5, at=(2,))))["notes"]["stage1"] == []
+    assert DIRECTION.of(Run(CASES["example-1"](), Config(steps1=900, steps2=5, at=(2,))))["notes"]["stage1"] == []
 
 
 GENERAL: dict[str, Any] = {
@@ -209,7 +209,7 @@ CONFUSED = {
 
 
 def table_of(document: Any, **config: Any) -> dict[str, Any]:
-    return direction_table(Run(dataset_from_document(document), Config(**{"steps1": 20, "steps2": 20} | config)))
+    return DIRECTION.of(Run(dataset_from_document(document), Config(**{"steps1": 20, "steps2": 20} | config)))
 
 
 def test_an_unmet_assumption_leaves_the_measured_and_no_bound() -> None:
@@ -274,7 +274,7 @@ def test_what_has_no_error_bar_is_not_known(monkeypatch: pytest.MonkeyPatch) -> 
     wide = replace(claim, judgement=replace(judgement, measure=bars))
     bounds = {"stage1": {"bound": claim}, "stage2": {"bound": wide}}
     monkeypatch.setattr("marginaudit.reports.ntp.tables.direction.BOUNDS", bounds)
-    found = rows_at(direction_table(counted()), "stage2")
+    found = rows_at(DIRECTION.of(counted()), "stage2")
     assert found[2]["measured"] > 0
     assert found[10]["measured"] is found[10]["slack"] is found[10]["error"] is None
     assert found[10]["bound"] > 0
@@ -286,7 +286,7 @@ def row(**values: Any) -> dict[str, Any]:
 
 def cells(**values: Any) -> tuple[str, ...]:
     table = {"stage1": [row(**values)], "stage2": [], "notes": {"stage1": [], "stage2": []}}
-    return direction_grids("x", table)[0].rows[0]
+    return DIRECTION.grids("x", table)[0].rows[0]
 
 
 def test_where_the_error_bar_reaches_0_the_most_is_shown() -> None:
@@ -301,12 +301,12 @@ def test_where_the_error_bar_reaches_0_the_most_is_shown() -> None:
 def test_the_note_says_at_which_steps_the_bound_says_nothing() -> None:
     rows = [row(step=t, bound=b) for t, b in ((2, 1.9), (10, 2.0), (100, 2.5), (900, 1.99))]
     notes: dict[str, list[str]] = {"stage1": [], "stage2": ["why"]}
-    first, second = direction_grids("x", {"stage1": rows, "stage2": rows[1:2], "notes": notes})
+    first, second = DIRECTION.grids("x", {"stage1": rows, "stage2": rows[1:2], "notes": notes})
     assert first.notes == (
         "At t = 10 to 100 the bound of Proposition 1 is no less than 2, the most that 1 - cos can be.",
     )
     assert second.notes == ("At t = 10 the bound of Theorem 1 is no less than 2, the most that 1 - cos can be.", "why")
-    assert direction_grids("x", {"stage1": rows[:1], "stage2": [], "notes": notes})[0].notes == ()
+    assert DIRECTION.grids("x", {"stage1": rows[:1], "stage2": [], "notes": notes})[0].notes == ()
 
 
 # proposition 2
@@ -317,7 +317,7 @@ def test_predicted_and_solved_are_those_of_the_relations(data: Dataset) -> None:
     """k and m are counted from the relations of the document; every margin of W*_kq is at least 1, one of them 1."""
     document = dataset_to_document(data)
     related, classes = restated.relations(document), restated.classes(document)
-    table = proposition2_table(Run(data, Config(steps1=2, steps2=0)))
+    table = PROPOSITION2.of(Run(data, Config(steps1=2, steps2=0)))
     assert [row["query"] for row in table] == [x for x in data.vocabulary if x in classes]
     for row in table:
         optimal, others = classes[row["query"]]["optimal"], classes[row["query"]]["non_optimal"]
@@ -339,7 +339,7 @@ def test_predicted_and_solved_are_those_of_the_relations(data: Dataset) -> None:
 
 def test_solved_is_what_solve_says(command: Command) -> None:
     answer = command.json("solve", "free-20", "--only", "kq")["kq"]
-    table = proposition2_table(Run(CASES["free-20"](), Config(steps1=2, steps2=0)))
+    table = PROPOSITION2.of(Run(CASES["free-20"](), Config(steps1=2, steps2=0)))
     assert {row["query"]: row["solved"] for row in table} == answer["weights_exact"]
     assert {row["query"]: {"holds": row["holds"], "witness": row["witness"]} for row in table} == answer["closed_form"]
     assert {row["holds"] for row in table} == {True, False}
@@ -348,15 +348,15 @@ def test_solved_is_what_solve_says(command: Command) -> None:
 def test_trained_is_the_last_W_scaled_to_the_norm_of_the_solution() -> None:
     W = plain_descent()[1][LENGTH]
     W = W * (NORM_KQ / np.linalg.norm(W))
-    table = proposition2_table(counted())
+    table = PROPOSITION2.of(counted())
     assert [row["query"] for row in table] == ["c", "d", "q"]
     for row in table:
         assert row["steps"] == LENGTH
         assert set(row["trained"]) == set(row["solved"])
         for x, value in row["trained"].items():
             assert value == pytest.approx(W["abcdq".index(x), "abcdq".index(row["query"])], rel=1e-9, abs=0)
-    last = proposition2_table(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40, at=(1, 2))))
-    whole = proposition2_table(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40)))
+    last = PROPOSITION2.of(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40, at=(1, 2))))
+    whole = PROPOSITION2.of(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40)))
     assert (last[0]["trained"], last[0]["steps"]) == (whole[0]["trained"], 40)
 
 
@@ -364,21 +364,21 @@ def test_where_training_stops_early_its_last_step_is_given() -> None:
     run = Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40))
     run.__dict__["trained"] = replace(run.trained, stopped="for a reason")
     run.__dict__["steps2"] = 1000
-    assert proposition2_table(run)[0]["steps"] == 40
+    assert PROPOSITION2.of(run)[0]["steps"] == 40
 
 
 def test_untrained_weights_have_no_direction() -> None:
-    table = proposition2_table(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=0)))
+    table = PROPOSITION2.of(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=0)))
     assert all(row["trained"] is row["steps"] is None and row["solved"] for row in table)
     run = counted()
     other = Run(run.dataset, run.config)
     other.__dict__["trained"] = replace(run.trained, W_kq=np.full((5, 5), np.inf))
-    assert proposition2_table(other)[0]["trained"] is None
+    assert PROPOSITION2.of(other)[0]["trained"] is None
 
 
 def test_confused_tokens_are_left_out() -> None:
     """Under q: a > b > c and b > q and a > q; the formula has k = 1, m = 2 and says nothing of b."""
-    [only] = proposition2_table(Run(dataset_from_document(CONFUSED), Config(steps1=2, steps2=9)))
+    [only] = PROPOSITION2.of(Run(dataset_from_document(CONFUSED), Config(steps1=2, steps2=9)))
     assert (only["optimal"], only["non_optimal"], only["confused"]) == (["a"], ["q", "c"], ["b"])
     assert only["predicted"] == {"optimal": "2/3", "non_optimal": "-1/3"}
     exact = solve_kq(dataset_from_document(CONFUSED)).exact().weights_exact
@@ -386,13 +386,13 @@ def test_confused_tokens_are_left_out() -> None:
     differences = [abs(exact["q"][x] - Fraction(2 if x == "a" else -1, 3)) for x in "acq"]
     assert only["largest_difference"] == float(max(differences))
     assert "Assumption no_confused_tokens fails, so Proposition 2 says nothing here." in only["note"]
-    [grid] = proposition2_grids("x", [only])
+    [grid] = PROPOSITION2.grids("x", [only])
     assert [line[1:4] for line in grid.rows if line[1] == "confused"] == [("confused", "b", "–")]
 
 
 def test_a_numerical_solution_comes_with_its_radius() -> None:
     run = Run(dataset_from_document(GENERAL), Config(steps1=2, steps2=9))
-    [only] = proposition2_table(run)
+    [only] = PROPOSITION2.of(run)
     solution = run.kq.optimal()
     assert only["solved"] == {x: float(solution.scores[i, 2]) for i, x in enumerate("abq")}
     length = np.linalg.norm(GENERAL["embedding"], axis=1)
@@ -411,12 +411,12 @@ def test_a_numerical_solution_comes_with_its_radius() -> None:
 def test_wide_error_bars_leave_it_open(radius: float, holds: bool | None) -> None:
     run = Run(dataset_from_document(COUNTED), Config(steps1=2, steps2=9))
     run.__dict__["kq"] = inexact(run.kq, weight_radius=radius)
-    table = proposition2_table(run)
+    table = PROPOSITION2.of(run)
     assert {row["holds"] for row in table} == {holds}
     assert (table[0]["note"] == f"The solution is known within {radius:.1e} only.") == (holds is None)
     forms = {q: replace(form, holds=False, witness=("a",)) for q, form in run.kq.closed_form.items()}
     run.__dict__["kq"] = replace(run.kq, closed_form=forms)
-    assert {(row["holds"], *row["witness"]) for row in proposition2_table(run)} == {(False, "a")}
+    assert {(row["holds"], *row["witness"]) for row in PROPOSITION2.of(run)} == {(False, "a")}
 
 
 def test_a_token_outside_the_order_is_judged_too() -> None:
@@ -427,7 +427,7 @@ def test_a_token_outside_the_order_is_judged_too() -> None:
         "next_token": {x: x for x in "abqz"},
         "embedding": [[1, 0, 0], [0, 1, 0], [0, 0, 1], [3, 0, 0]],
     }
-    [only] = proposition2_table(Run(dataset_from_document(document), Config(steps1=2, steps2=2)))
+    [only] = PROPOSITION2.of(Run(dataset_from_document(document), Config(steps1=2, steps2=2)))
     assert only["solved"]["z"] == pytest.approx(3 * 2 / 3)
     assert only["largest_difference"] == pytest.approx(2)
     assert only["trained"]["z"] == pytest.approx(3 * only["trained"]["a"])
@@ -435,7 +435,7 @@ def test_a_token_outside_the_order_is_judged_too() -> None:
 
 def test_without_a_solution_the_reason_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     def table(data: Dataset) -> list[dict[str, Any]]:
-        return proposition2_table(Run(data, Config(steps1=2, steps2=2)))
+        return PROPOSITION2.of(Run(data, Config(steps1=2, steps2=2)))
 
     cyclic = broken(CASES["free-20"](), "well_defined_orders")
     rows = table(cyclic)
@@ -452,7 +452,7 @@ def test_without_a_solution_the_reason_is_given(monkeypatch: pytest.MonkeyPatch)
     assert half["note"].startswith("n is not a function on the whole vocabulary, so nothing can be solved or trained.")
     assert half["predicted"] == {"optimal": "1/2", "non_optimal": "-1/2"}
     assert table(dataset_from_document(PLAIN)) == []
-    [grid] = proposition2_grids("plain", [])
+    [grid] = PROPOSITION2.grids("plain", [])
     assert grid.notes == ("No sample relates two tokens, so no query has optimal tokens.",)
 
     def fails(data: Dataset) -> None:
@@ -478,7 +478,7 @@ def test_a_line_for_the_tokens_of_one_class_and_solution() -> None:
         "holds": False,
         "note": None,
     }
-    [grid] = proposition2_grids("x", [found, found | {"holds": None, "query": "r"}])
+    [grid] = PROPOSITION2.grids("x", [found, found | {"holds": None, "query": "r"}])
     assert grid.rows[:3] == (
         ("q", "optimal", "a c", "2/5", "1/2", "0.49 to 0.51", "0.1", "no"),
         ("", "optimal", "b", "2/5", "1/3", "0.3333", "", ""),
