@@ -242,7 +242,7 @@ def test_a_claim_of_ones_own_has_no_proof_here() -> None:
 def test_an_implication_from_what_is_not_proved_is_refused() -> None:
     wrong = Implication(sources=("ntp.theorem2.floor",), proof="docs/proofs.md#0-setting")
     with pytest.raises(ValueError, match=r"ntp\.lemma6: got ntp\.theorem2\.floor, which is not proved"):
-        replace(
+        changed(
             PAPER,
             claims=(replace(LEDGER["ntp.lemma6"], implications=(wrong,)), LEDGER["ntp.theorem2.floor"]),
             figures=(),
