@@ -2,7 +2,8 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from math import nan
 from typing import TYPE_CHECKING, Any, Literal
 
 from marginaudit.orders import InputError, Kind
@@ -14,11 +15,14 @@ from marginaudit.reports.sweeps import Sweeps
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
+    from pandas import DataFrame
+
+Lists = Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]
+"""Title, header and rows of each."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Table:
-    """A table of one run's results.
+class Table(ABC):
+    """A table of runs' results: a class to derive from.
 
     Attributes
     ----------
@@ -26,19 +30,36 @@ class Table:
         In `marginaudit table`, in report.json and of its CSV file.
     heading, introduction : str
         What stands above it on the page.
-    of : from a run to plain data
-    grids : from a dataset's name and these data to what a reader sees
-    columns : names of the CSV file's columns, the dataset's first
-    records : from the data of one dataset to rows by column
+    columns : of its CSV file, the dataset's first
     """
 
     name: str
     heading: str
     introduction: str
-    of: Callable[[Any], Any]
-    grids: Callable[[str, Any], list[Grid]]
     columns: tuple[str, ...]
-    records: Callable[[Any], Iterable[Mapping[str, Any]]]
+
+    @abstractmethod
+    def of(self, run: Any) -> Any:
+        """Plain data of a run, as report.json has them."""
+
+    @abstractmethod
+    def records(self, data: Any) -> Iterable[Mapping[str, Any]]:
+        """Rows by column of one dataset's data."""
+
+    @abstractmethod
+    def grids(self, name: str, data: Any) -> list[Grid]:
+        """One dataset's data for a reader, with the dataset's name."""
+
+    def rows(self, found: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
+        """Rows by column of all datasets, given by name with their data."""
+        return [{"dataset": name, **record} for name, data in found for record in self.records(data)]
+
+    def frame(self, found: Iterable[tuple[str, Any]]) -> "DataFrame":
+        """`rows` as pandas has them, NaN where nothing is known."""
+        from pandas import DataFrame
+
+        frame = DataFrame(self.rows(found), columns=list(self.columns))
+        return frame.where(frame.notna(), nan).infer_objects()
 
 
 @dataclass(frozen=True)
@@ -119,13 +140,8 @@ class Space(ABC):
         return None
 
 
-def _no_training(dataset: Any, config: Any, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
-    raise InputError(origin, got="a dataset of a paper without training", expected="one of a paper with it")
-
-
-@dataclass(frozen=True, kw_only=True)
 class Paper:
-    """Everything that the audit takes from a paper; a name, source, kind, config, run and claims are enough.
+    """What an audit takes from a paper: a class to derive from, of which the first six attributes are required.
 
     Attributes
     ----------
@@ -133,30 +149,20 @@ class Paper:
         Of `--paper`, and what its claims' ids begin with unless they have another prefix.
     source : str
         Where it is published.
-    bibtex : str
-        Its BibTeX entry; "" for one that holds its source alone.
     kind : Kind
     config : type
         A dataclass of settings; every field has a default, by which an audit runs unless told otherwise, and those with
         ``metadata`` are options of commands.
-    trained : the config by which `marginaudit train` runs unless told otherwise; None for ``config()``
-    run : from a dataset, a config and a progress callback to its run
-    load : loads what its runs load when they first need it, for processes that are forked then
-    steps : from a config to how many steps a run takes, for progress bars
-    facts : from a run to what the report says of the dataset and of what was run on it: plain data
-    records : from a run to what was recorded along it, by name, to be written as CSV
-    train : from a dataset, a config, a progress callback, a function for remarks and the dataset's origin to the answer
-        of `marginaudit train`
-    classified : from a dataset and its `Kind.describe` to tables (title, header, rows) for `marginaudit classify`
-    remark : from a dataset and its place (a path as it was given, or a case) to what an audit says of it in one line
-        before it starts; "" for nothing
+    run : class of its runs, each of a dataset, a config and a progress callback
+    claims : tuple of Claim
+        They are about this paper's datasets only, and say so in their field ``paper``.
+    bibtex : str
+        Its BibTeX entry; "" for one that holds its source alone.
+    figures : sequence of Figure
+    tables : sequence of Table, which the report has of every dataset
     commands : modules of the commands that only this paper has, by name
         Those of the built-in papers are listed beside them, so that `--help` imports no paper. What they answer to
         ``--json`` goes through `print_json`: all else is on standard error then.
-    claims : tuple of Claim
-        They are about this paper's datasets only, and say so in their field ``paper``.
-    figures : sequence of Figure
-    tables : what the report has of every dataset
     package : str
         Where its data lie: ``templates/sections.html`` for the page, ``counterexamples/`` and ``sweeps/``; "" for none.
     space : Space or None
@@ -167,44 +173,35 @@ class Paper:
     Raises
     ------
     ValueError
-        A claim assumes what is no predicate of the kind, or is about another paper; an implication is from a claim
-        that is not proved; or a figure stands beside a claim that is not there.
+        A required attribute is missing; a claim assumes what is no predicate of the kind, or is about another paper; an
+        implication is from a claim that is not proved; or a figure stands beside a claim that is not there.
     """
 
     name: str
     source: str
-    bibtex: str = ""
     kind: Kind[Any]
-    config: Any
-    trained: Any = None
+    config: type[Any]
     run: Callable[..., BaseRun[Any]]
-    load: Callable[[], None] = lambda: None
-    steps: Callable[[Any], int] = lambda _: 1
-    facts: Callable[[Any], dict[str, Any]] = lambda _: {}
-    records: Callable[[Any], Mapping[str, Rows]] = lambda _: {}
-    train: Callable[[Any, Any, Progress, Callable[[str], None], str], Trained] = _no_training
-    classified: Callable[[Any, dict[str, Any]], Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]] = (
-        lambda dataset, answer: ()
-    )
-    remark: Callable[[Any, str], str] = lambda dataset, origin: ""
-    commands: Mapping[str, str] = field(default_factory=dict)
     claims: tuple[Claim, ...]
+    bibtex: str = ""
     figures: Sequence[Figure] = ()
-    tables: tuple[Table, ...] = ()
+    tables: Sequence[Table] = ()
+    commands: Mapping[str, str] = {}
     package: str = ""
     space: Space | None = None
     sweeps: Sweeps | None = None
 
-    def __post_init__(self) -> None:
+    def __init__(self) -> None:
+        if missing := [name for name in Paper.__annotations__ if not hasattr(self, name)]:
+            raise ValueError(f"paper {type(self).__name__}: got no {', '.join(missing)}, expected one")
         for claim in self.claims:
             if not self.judges(claim):
                 unknown = [name for name in claim.assumptions if name not in self.kind.assumptions]
                 got = f"the assumption {', '.join(unknown)}" if unknown else f"the paper {claim.paper}"
                 expected = f"one of {', '.join(self.kind.assumptions)}" if unknown else self.name
                 raise ValueError(f"claim {claim.id}: got {got}, expected {expected}")
-        known = {claim.id for claim in self.claims}
         for figure in self.figures:
-            if figure.beside and figure.beside not in known:
+            if figure.beside not in {"", *(claim.id for claim in self.claims)}:
                 got = f"the claim {figure.beside}"
                 raise ValueError(f"figure {figure.name}: got {got}, expected one of the paper's own")
         proved = {claim.id for claim in self.claims if claim.standing.status is Status.PROVED}
@@ -213,7 +210,39 @@ class Paper:
             if unproved:
                 got = f"{', '.join(unproved)}, which is not proved"
                 raise ValueError(f"implication to {claim.id}: got {got}, expected claims of the paper")
-        object.__setattr__(self, "claims", tuple(map(self._with_proofs, self.claims)))
+        self.claims = tuple(map(self._with_proofs, self.claims))
+
+    @property
+    def trained(self) -> Any:
+        """The config by which `marginaudit train` runs unless told otherwise."""
+        return self.config()
+
+    def load(self) -> None:
+        """Load what its runs load when they first need it, for processes that are forked then."""
+
+    def steps(self, config: Any) -> int:
+        """Steps that a run takes, for progress bars."""
+        return 1
+
+    def facts(self, run: Any) -> dict[str, Any]:
+        """What the report says of the dataset and of what was run on it: plain data."""
+        return {}
+
+    def records(self, run: Any) -> Mapping[str, Rows]:
+        """What was recorded along the run, by name, to be written as CSV."""
+        return {}
+
+    def train(self, dataset: Any, config: Any, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
+        """Answer `marginaudit train`; ``tell`` takes remarks, ``origin`` opens errors."""
+        raise InputError(origin, got="a dataset of a paper without training", expected="one of a paper with it")
+
+    def classified(self, dataset: Any, answer: dict[str, Any]) -> Lists:
+        """What `marginaudit classify` prints of a dataset and its `Kind.describe`."""
+        return ()
+
+    def remark(self, dataset: Any, origin: str) -> str:
+        """One line that an audit prints of a dataset before it starts, "" for none; ``origin`` is its path or case."""
+        return ""
 
     def _with_proofs(self, claim: Claim) -> Claim:
         """The claim as this paper's own, with what may decide it: its own proof, then its implications."""

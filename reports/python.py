@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from difflib import get_close_matches
-from math import nan
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,15 +99,11 @@ class Report(Audit):
         KeyError
             The papers of the report have no such table.
         """
-        from pandas import DataFrame
-
         found = {table.name: (table, of) for table, of in tables_of(self.papers, self.as_document())}
         if name not in found:
             raise KeyError(f"table {shown(name)}: expected one of {', '.join(found) or 'none'}")
         table, of = found[name]
-        records = [{"dataset": dataset, **record} for dataset, data in of for record in table.records(data)]
-        frame = DataFrame(records, columns=list(table.columns))
-        return frame.where(frame.notna(), nan).infer_objects()
+        return table.frame(of)
 
     def compare(self, other: "Audit | str | PathLike[str]") -> "DataFrame":
         """Changes from another report to this one, as ``marginaudit compare OTHER THIS`` says.

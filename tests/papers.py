@@ -1,4 +1,4 @@
-"""The first paper with less to judge and to draw, for tests of audits that need little."""
+"""Papers with other members, such as the first with less to judge and to draw."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,13 +11,19 @@ from marginaudit.reports.paper import Paper
 from marginaudit.reports.verdict import Verdict
 
 
+def changed(paper: Paper, **members: Any) -> Paper:
+    """The paper with other members."""
+    found: Paper = type("Changed", (type(paper),), {"claims": paper.claims, **members})()
+    return found
+
+
 def with_claims(*beginnings: str, name: str = "ntp") -> Paper:
     """A paper that has only the claims whose ids begin so, and draws nothing."""
     claims = tuple(
         replace(claim, paper=name, implications=()) for claim in PAPER.claims if claim.id.startswith(beginnings)
     )
     assert claims
-    return replace(PAPER, name=name, claims=claims, figures=[one for one in PAPER.figures if one.of != "run"])
+    return changed(PAPER, name=name, claims=claims, figures=[one for one in PAPER.figures if one.of != "run"])
 
 
 def audit_only(monkeypatch: pytest.MonkeyPatch, *beginnings: str) -> None:

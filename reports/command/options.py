@@ -110,7 +110,7 @@ def _default(command: str, name: str, paper: "Paper") -> str:
 
 
 def _usual(command: str, paper: "Paper") -> Any:
-    return paper.trained if command == "train" and paper.trained is not None else paper.config()
+    return paper.trained if command == "train" else paper.config()
 
 
 def configs(

@@ -66,7 +66,7 @@ def table(name: str, datasets: tuple[str, ...], form: str | None, as_json: bool,
         print_json({"datasets": [{"name": dataset, name: answer} for dataset, answer in found]})
         return 0
     if form == "csv":
-        print_text(csv_table(chosen.columns, [(dataset, chosen.records(answer)) for dataset, answer in found]))
+        print_text(csv_table(chosen.columns, chosen.rows(found)))
         return 0
     grids = [grid for dataset, answer in found for grid in chosen.grids(dataset, answer)]
     if form is not None:

@@ -45,8 +45,7 @@ def exported(
         if form == "parquet":
             files["tables/verdicts.parquet"] = _parquet(columns, document["verdicts"])
             for table, found in tables:
-                records = [{"dataset": name, **record} for name, data in found for record in table.records(data)]
-                files[f"tables/{table.name}.parquet"] = _parquet(table.columns, records)
+                files[f"tables/{table.name}.parquet"] = _parquet(table.columns, table.rows(found))
         elif form in WRITERS:
             write, ending = WRITERS[form]
             files[f"tables/verdicts.{ending}"] = write(list(_verdicts(document)))

@@ -10,10 +10,9 @@ from marginaudit.reports.grid import Grid
 from marginaudit.reports.page.files import csv_text
 
 
-def csv_table(columns: Sequence[str], tables: Iterable[tuple[str, Iterable[Mapping[str, Any]]]]) -> str:
-    """One CSV file of a table of all datasets, given as (dataset, records); lists and mappings as JSON texts."""
-    records = [{"dataset": dataset, **record} for dataset, found in tables for record in found]
-    return csv_text(columns, [[flat(record.get(column)) for column in columns] for record in records])
+def csv_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """One CSV file of rows by column; lists and mappings as JSON texts."""
+    return csv_text(columns, [[flat(row.get(column)) for column in columns] for row in rows])
 
 
 def flat(value: Any) -> Any:

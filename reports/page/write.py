@@ -81,8 +81,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     rows = [[row[column] for column in VERDICT_COLUMNS] for row in document["verdicts"]]
     files["verdicts.csv"] = csv_text(VERDICT_COLUMNS, rows)
     for table, of_datasets in tables_of(audit.papers, document):
-        records = [(name, table.records(data)) for name, data in of_datasets]
-        files[f"tables/{table.name}.csv"] = csv_table(table.columns, records)
+        files[f"tables/{table.name}.csv"] = csv_table(table.columns, table.rows(of_datasets))
     files |= exported(audit.papers, document, exports, VERDICT_COLUMNS)
     proofs = proof_pages(audit.papers) if audit.proofs is None else audit.proofs
     files |= {f"proofs/{name}.html": text for name, text in proofs.items()}

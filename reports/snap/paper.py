@@ -1,14 +1,18 @@
 """arXiv 2305.16380 as the audit sees it: Tian, Wang, Chen, Du on how attention scans and snaps."""
 
-from marginaudit.orders.snap import CLASSES
-from marginaudit.reports.paper import Paper
+from typing import Any
+
+from marginaudit.orders.snap import CLASSES, SequenceClasses, common_tokens
+from marginaudit.reports.json_data import finite
+from marginaudit.reports.paper import Lists, Paper
+from marginaudit.reports.run import Rows
 from marginaudit.reports.snap.claims import CLAIMS
 from marginaudit.reports.snap.figures import FIGURES
 from marginaudit.reports.snap.hunting.space import ClassSpace
 from marginaudit.reports.snap.run import SHOWN_STEPS, ClassConfig, ClassRun
 from marginaudit.reports.snap.sweeps import SWEEPS
-from marginaudit.reports.snap.tables import classified, facts, records
-from marginaudit.reports.snap.training import train
+from marginaudit.reports.snap.training import COLUMNS, dominant, rows, train
+from marginaudit.training.snap.limit.level import LARGEST_RATE
 
 BIBTEX = """@misc{tian2023scan,
   title = {Scan and Snap: Understanding Training Dynamics and Token Composition in 1-layer Transformer},
@@ -20,21 +24,76 @@ BIBTEX = """@misc{tian2023scan,
 }
 """
 
-PAPER = Paper(
-    name="snap",
-    source="arXiv 2305.16380",
-    bibtex=BIBTEX,
-    kind=CLASSES,
-    config=ClassConfig,
-    trained=ClassConfig(steps=SHOWN_STEPS),
-    run=ClassRun,
-    facts=facts,
-    records=records,
-    train=train,
-    classified=classified,
-    figures=FIGURES,
-    claims=tuple(CLAIMS.values()),
-    package="marginaudit.reports.snap",
-    space=ClassSpace(),
-    sweeps=SWEEPS,
-)
+
+class ScanAndSnapPaper(Paper):
+    """The decoder and self-attention on sequence classes, and the statements on them."""
+
+    name = "snap"
+    source = "arXiv 2305.16380"
+    bibtex = BIBTEX
+    kind = CLASSES
+    config = ClassConfig
+    trained = ClassConfig(steps=SHOWN_STEPS)
+    run = ClassRun
+    figures = FIGURES
+    claims = tuple(CLAIMS.values())
+    package = "marginaudit.reports.snap"
+    space = ClassSpace()
+    sweeps = SWEEPS
+
+    train = staticmethod(train)
+
+    def facts(self, run: ClassRun) -> dict[str, Any]:
+        """Sizes, overlaps, step sizes, and where the scan ends."""
+        data = run.dataset
+        return {
+            "M": data.M,
+            "K": data.K,
+            "queries": len(data.queries),
+            "common": len(common_tokens(data)),
+            "largest_overlap": finite(data.overlap.largest),
+            "eigenvalues": finite(data.overlap.eigenvalues),
+            "lr_y": run.config.lr_y,
+            "lr_z": run.config.lr_z,
+            "steps": run.config.steps,
+            "transition": finite(run.transition),
+        }
+
+    def records(self, run: ClassRun) -> dict[str, Rows]:
+        """Growth of the decoder and of attention at each recorded step, where classes are uniform and h is computed."""
+        if run.M < 2 or run.eta_Y > LARGEST_RATE or not run.assumption("uniform_classes").holds:
+            return {}
+        found = rows(run)
+        names, top = run.dataset.next_tokens, dominant(run.dataset)
+        query = {c.next: c.query for c in run.dataset.classes}
+        header = [
+            *COLUMNS,
+            *(f"xi {name}" for name in names),
+            *(f"B {name}" for name in names),
+            *(f"growth {token} of {name}" for name, token in top.items()),
+        ]
+        table = [
+            [
+                *(row[name] for name in COLUMNS),
+                *row["xi"].values(),
+                *row["B"].values(),
+                *(row["growth"][query[name]][token] for name, token in top.items()),
+            ]
+            for row in found
+        ]
+        return {"limit": (header, table)}
+
+    def classified(self, dataset: SequenceClasses, answer: dict[str, Any]) -> Lists:
+        """Classes with their tokens, and the overlaps."""
+        classes = [
+            [name, found["query"], " ".join(found["distinct"]), " ".join(found["common"])]
+            for name, found in answer["classes"].items()
+        ]
+        eigenvalues = [[i + 1, value] for i, value in enumerate(answer["overlap"]["eigenvalues"])]
+        return [
+            (f"{dataset.name}: classes", ["next token", "query", "distinct", "common"], classes),
+            ("Eigenvalues of E = F^T F - I", ["", "eigenvalue"], eigenvalues),
+        ]
+
+
+PAPER = ScanAndSnapPaper()

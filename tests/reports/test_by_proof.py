@@ -22,6 +22,7 @@ from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.standing import OPEN, Implication, proved
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 from tests.pages import ROOT
+from tests.papers import changed
 
 MEASURED = Finding(Verdict.HOLDS, Evidence.FLOAT64, measured=1.0, detail="Seen.")
 VIOLATED = replace(MEASURED, verdict=Verdict.VIOLATED, first_violation=3)
@@ -102,7 +103,7 @@ def test_a_planted_proof_of_what_a_run_refutes_makes_its_row_broken() -> None:
         judgement=replace(sound.judgement, lower=None, guaranteed=None, upper=lambda run, t: t * run.eta / 2),
         standing=proved("docs/proofs.md#5-sharplemma6", hunted=0),
     )
-    paper = replace(PAPER, claims=(planted,), figures=())
+    paper = changed(PAPER, claims=(planted,), figures=())
     source = Source(CASES["example-1"](), paper, "example-1")
     found = audit([source], paper.claims, {paper.name: Config(steps1=30, steps2=30)}, lambda *_: lambda _: None)
     assert found.counts == {Verdict.BROKEN: 1}
@@ -233,7 +234,7 @@ def test_a_claim_of_ones_own_has_no_proof_here() -> None:
 def test_an_implication_from_what_is_not_proved_is_refused() -> None:
     wrong = Implication(sources=("ntp.theorem2.floor",), proof="docs/proofs.md#0-setting")
     with pytest.raises(ValueError, match=r"ntp\.lemma6: got ntp\.theorem2\.floor, which is not proved"):
-        replace(
+        changed(
             PAPER,
             claims=(replace(LEDGER["ntp.lemma6"], implications=(wrong,)), LEDGER["ntp.theorem2.floor"]),
             figures=(),

@@ -24,6 +24,7 @@ from marginaudit.reports.series import series
 from marginaudit.reports.standing import Severity, Standing, Status
 from marginaudit.reports.study.grid import audited
 from tests.command_line import Command
+from tests.papers import changed
 
 VACUOUS, CONFIG = "ntp.theorem1.direction", Config(steps2=2000)
 """A bound that says nothing yet, which float64 shows and a proof says."""
@@ -50,8 +51,8 @@ def test_a_changed_claim_has_no_proof_left_and_a_changed_paper_its_own() -> None
     claim = LEDGER["sharp.lemma6"]
     assert [one.sources for one in claim.decided_by or ()] == [("sharp.lemma6",)]
     assert replace(claim, assumptions=()).decided_by is None
-    assert replace(PAPER, tables=()).has(claim)
-    assert replace(PAPER, name="ntp").claims[0].decided_by is not None
+    assert changed(PAPER, tables=()).has(claim)
+    assert changed(PAPER, name="ntp").claims[0].decided_by is not None
 
 
 def test_a_claim_of_no_paper_is_measured_alone() -> None:

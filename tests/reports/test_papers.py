@@ -30,6 +30,7 @@ from marginaudit.reports.study.spec import Spec, find_spec, read_spec
 from marginaudit.reports.study.sweep import cells_in_memory
 from marginaudit.reports.verdict import Verdict
 from tests.command_line import Command, dataset_file, strict_json
+from tests.papers import changed
 from tests.reports.plots.test_letters import words
 from tests.third_paper.installed import forget_papers, install
 
@@ -283,7 +284,7 @@ class TestSettings:
 
     def test_every_field_has_a_default(self, name: str) -> None:
         paper = paper_named(name)
-        assert paper.trained is None or isinstance(paper.trained, paper.config)
+        assert isinstance(paper.trained, paper.config)
         assert {field.name for field in fields(paper.config())} >= set(settings_of(paper.config))
 
 
@@ -440,7 +441,7 @@ def test_a_dataset_of_a_figures_name_is_written_beside_it(command: Command, tmp_
 def test_a_figure_stands_beside_a_claim_of_its_paper() -> None:
     wrong = Figure("third-2", print, beside="third.above")
     with pytest.raises(ValueError, match=r"figure third-2: got the claim third\.above, expected one"):
-        replace(paper_named("third"), figures=[wrong])
+        changed(paper_named("third"), figures=[wrong])
 
 
 def test_the_page_on_your_paper_walks_through_the_third_paper() -> None:

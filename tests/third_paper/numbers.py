@@ -1,6 +1,5 @@
 """The third paper's kind of dataset: numbers."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired
 
@@ -54,10 +53,6 @@ def nonnegative(data: Numbers) -> Witness:
 def describe(data: Numbers) -> dict[str, Any]:
     assumptions = {name: NUMBERS.check(data, name) for name in NUMBERS.assumptions}
     return {"mean": data.mean, "assumptions": as_document(assumptions)}
-
-
-def classified(data: Numbers, answer: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...], list[tuple[Any, ...]]]]:
-    return [(data.name, ("numbers", "mean"), [(data.N, answer["mean"])])]
 
 
 NUMBERS = Kind(

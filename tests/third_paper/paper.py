@@ -13,11 +13,11 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.grid import Grid, brief
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.paper import Figure, Paper, Space, Table, Trained
-from marginaudit.reports.run import BaseRun, Progress
+from marginaudit.reports.run import BaseRun, Progress, Rows
 from marginaudit.reports.series import series
 from marginaudit.reports.settings import COUNT, Values, check, real, setting
 from marginaudit.reports.sweeps import Generator, Result, Sweeps
-from tests.third_paper.numbers import NUMBERS, Numbers, classified
+from tests.third_paper.numbers import NUMBERS, Numbers
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -74,11 +74,6 @@ BELOW_LARGEST = Claim(
 )
 
 
-def train(data: Numbers, config: MeanConfig, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
-    rows = [{"step": t, "w": w} for t, w in enumerate(MeanRun(data, config).w, 1)]
-    return Trained({"rows": rows}, {"rows": ("descent", ("step", "w"))})
-
-
 def line(run: MeanRun) -> "Drawing":
     from matplotlib.figure import Figure as Drawing
 
@@ -87,15 +82,20 @@ def line(run: MeanRun) -> "Drawing":
     return figure
 
 
-MEANS = Table(
-    name="means",
-    heading="Means",
-    introduction="Where descent ends.",
-    of=lambda run: {"mean": run.dataset.mean, "end": run.w[-1]},
-    grids=lambda name, found: [Grid(name, ("mean", "end"), ((brief(found["mean"]), brief(found["end"])),), ())],
-    columns=("dataset", "mean", "end"),
-    records=lambda found: [found],
-)
+class Means(Table):
+    name = "means"
+    heading = "Means"
+    introduction = "Where descent ends."
+    columns = ("dataset", "mean", "end")
+
+    def of(self, run: MeanRun) -> dict[str, float]:
+        return {"mean": run.dataset.mean, "end": run.w[-1]}
+
+    def records(self, data: dict[str, float]) -> list[dict[str, float]]:
+        return [data]
+
+    def grids(self, name: str, data: dict[str, float]) -> list[Grid]:
+        return [Grid(name, ("mean", "end"), ((brief(data["mean"]), brief(data["end"])),), ())]
 
 
 class NumberSpace(Space):
@@ -136,23 +136,36 @@ SWEEPS = Sweeps(
     rows=rows,
 )
 
-PAPER = Paper(
-    name="third",
-    source="a page of this test suite",
-    kind=NUMBERS,
-    config=MeanConfig,
-    run=MeanRun,
-    steps=lambda config: STEPS,
-    facts=lambda run: {"N": run.dataset.N, "mean": run.dataset.mean, "rate": run.config.rate},
-    records=lambda run: {"descent": (("step", "w"), list(enumerate(run.w, 1)))},
-    train=train,
-    classified=classified,
-    claims=(BELOW_LARGEST,),
-    figures=(
+
+class ThirdPaper(Paper):
+    name = "third"
+    source = "a page of this test suite"
+    kind = NUMBERS
+    config = MeanConfig
+    run = MeanRun
+    claims = (BELOW_LARGEST,)
+    figures = (
         Figure("third-1", lambda: line(MeanRun(NUMBERS.cases["three-numbers"]())), beside="third.below-largest"),
         Figure("", lambda run, findings: line(run), of="run", caption="descent"),
-    ),
-    tables=(MEANS,),
-    space=NumberSpace(),
-    sweeps=SWEEPS,
-)
+    )
+    tables = (Means(),)
+    space = NumberSpace()
+    sweeps = SWEEPS
+
+    def steps(self, config: MeanConfig) -> int:
+        return STEPS
+
+    def facts(self, run: MeanRun) -> dict[str, float]:
+        return {"N": run.dataset.N, "mean": run.dataset.mean, "rate": run.config.rate}
+
+    def records(self, run: MeanRun) -> dict[str, Rows]:
+        return {"descent": (("step", "w"), list(enumerate(run.w, 1)))}
+
+    def train(
+        self, dataset: Numbers, config: MeanConfig, progress: Progress, tell: Callable[[str], None], origin: str
+    ) -> Trained:
+        rows = [{"step": t, "w": w} for t, w in enumerate(MeanRun(dataset, config).w, 1)]
+        return Trained({"rows": rows}, {"rows": ("descent", ("step", "w"))})
+
+
+PAPER = ThirdPaper()

@@ -1,7 +1,7 @@
 """The measured direction errors of both stages of Algorithm 1 against their O(log t/t) and O(log^2 t/t) bounds."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS
 from marginaudit.reports.ntp.claims import proposition1, theorem1
 from marginaudit.reports.ntp.run import NotAlgorithm1, Run
 from marginaudit.reports.ntp.sharper import theorem1 as sharp_theorem1
+from marginaudit.reports.paper import Table
 
 Stage = Literal["stage1", "stage2"]
 
@@ -27,22 +28,52 @@ LARGEST = 2
 """The most that 1 - cos can be."""
 
 
-def direction_table(run: Run) -> dict[str, Any]:
-    """1 - cos(W^(t), W*) of both stages at the listed steps that were recorded, beside its bounds.
+class Direction(Table):
+    """The measured direction errors beside their bounds, a row a step."""
 
-    Returns
-    -------
-    dict
-        ``stage1`` and ``stage2``, lists of rows: ``step``; ``measured``, with ``error``, its error bar relative to it
-        (None where it is 0); ``bound``, Proposition 1's or Theorem 1's; ``sharp_bound``, that of `sharp.theorem1`, in
-        stage 2; ``slack``, bound / measured. None stands for what is not known or not said, and ``notes``, lists of
-        texts by stage, say why. A listed step that was not recorded has no row.
+    name = "direction"
+    heading = "Direction errors against their bounds"
+    introduction = (
+        "1 − cos(W<sup>(t)</sup>, W*) as it was measured, the relative error bar of that number, and what "
+        "Proposition 1 (stage 1, O(log t/t)) and Theorem 1 (stage 2, O(log² t/t)) allow with their constants; slack is "
+        'bound / measured. <span class="mono">≤</span>: the error bar reaches 0.'
+    )
+    columns = ("dataset", "stage", "step", "measured", "error", "bound", "sharp_bound", "slack")
 
-    Source: arXiv 2409.17335, Proposition 1 and Theorem 1.
-    """
-    stages = {stage: _stage(run, stage) for stage in BOUNDS}
-    rows: dict[str, Any] = {stage: found for stage, (found, _) in stages.items()}
-    return rows | {"notes": {stage: notes for stage, (_, notes) in stages.items()}}
+    def of(self, run: Run) -> dict[str, Any]:
+        """1 - cos(W^(t), W*) of both stages at the listed steps that were recorded, beside its bounds.
+
+        Returns
+        -------
+        dict
+            ``stage1`` and ``stage2``, lists of rows: ``step``; ``measured``, with ``error``, its error bar relative to
+            it (None where it is 0); ``bound``, Proposition 1's or Theorem 1's; ``sharp_bound``, that of
+            `sharp.theorem1`, in stage 2; ``slack``, bound / measured. None stands for what is not known or not said,
+            and ``notes``, lists of texts by stage, say why. A listed step that was not recorded has no row.
+
+        Source: arXiv 2409.17335, Proposition 1 and Theorem 1.
+        """
+        stages = {stage: _stage(run, stage) for stage in BOUNDS}
+        rows: dict[str, Any] = {stage: found for stage, (found, _) in stages.items()}
+        return rows | {"notes": {stage: notes for stage, (_, notes) in stages.items()}}
+
+    def records(self, data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Both stages, one after the other."""
+        for stage in BOUNDS:
+            for row in data[stage]:
+                yield {"stage": int(stage[-1])} | row
+
+    def grids(self, name: str, data: Mapping[str, Any]) -> list[Grid]:
+        """A grid a stage."""
+        return [
+            Grid(
+                title=f"{name}: {TITLES[stage]}",
+                header=HEADERS[stage],
+                rows=tuple(_cells(row) for row in data[stage]),
+                notes=_notes(data, stage),
+            )
+            for stage in BOUNDS
+        ]
 
 
 def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
@@ -124,19 +155,6 @@ TITLES: dict[Stage, str] = {
     "stage1": "stage 1, W_ov against W*_ov",
     "stage2": "stage 2, W_kq against W*_kq",
 }
-
-
-def direction_grids(name: str, table: Mapping[str, Any]) -> list[Grid]:
-    """The table of a dataset for a reader, a grid a stage."""
-    return [
-        Grid(
-            title=f"{name}: {TITLES[stage]}",
-            header=HEADERS[stage],
-            rows=tuple(_cells(row) for row in table[stage]),
-            notes=_notes(table, stage),
-        )
-        for stage in BOUNDS
-    ]
 
 
 def _notes(table: Mapping[str, Any], stage: Stage) -> tuple[str, ...]:

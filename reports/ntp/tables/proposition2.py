@@ -1,6 +1,6 @@
 """Proposition 2's closed form of W*_kq against what was solved and what was trained, query by query."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -14,68 +14,134 @@ from marginaudit.reports.judgements import ALLOWANCE
 from marginaudit.reports.ntp.claims.proposition2 import ASSUMPTIONS
 from marginaudit.reports.ntp.closed_form import closed_form_value
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.paper import Table
 
 Weights: TypeAlias = Mapping[Token, Fraction | float]
 """x^T W q by x, for one query q."""
 
 
-def proposition2_table(run: Run) -> list[dict[str, Any]]:
-    """A row for each query that heads a relation, in vocabulary order.
+class Proposition2(Table):
+    """The closed form of W*_kq beside what was solved and trained, a row a query."""
 
-    Returns
-    -------
-    list of dict
-        ``query``; its tokens ``optimal``, ``non_optimal``, ``confused``; ``predicted``, m/(k+m) and -k/(k+m) for the
-        first two, as fractions, None for a class without tokens; ``solved``, {x: x^T W*_kq q}, fractions where the
-        solution is exact and else floats, off by ``radius`` at most; ``trained``, the same of the last W_kq scaled to
-        ||W*_kq||, which took ``steps`` steps; ``largest_difference`` of solved from predicted, confused tokens left
-        out; ``holds``, whether the formula gives the solution, None where its error bars leave that open; ``witness``,
-        as `marginaudit.margins.ClosedForm` has it; ``note``, what a reader must know of the row, or None.
+    name = "proposition2"
+    heading = "Proposition 2's closed form"
+    introduction = (
+        "x<sup>⊤</sup>W<sub>kq</sub>q of the tokens x related under a query q: m/(k+m) and −k/(k+m) as Proposition 2 "
+        "predicts for its k optimal and m non-optimal tokens, W*<sub>kq</sub> as it was solved, and W<sub>kq</sub> as "
+        "it was trained, scaled to ‖W*<sub>kq</sub>‖."
+    )
+    columns = (
+        "dataset",
+        "query",
+        "optimal",
+        "non_optimal",
+        "confused",
+        "predicted_optimal",
+        "predicted_non_optimal",
+        "solved",
+        "radius",
+        "trained",
+        "steps",
+        "largest_difference",
+        "holds",
+        "witness",
+        "note",
+    )
 
-    Source: arXiv 2409.17335, Proposition 2.
-    """
-    solution = run.solved("kq") if run.solvable else None
-    unsolved = _unsolved(run, solution)
-    W = None if unsolved or not run.trainable else _scaled(run)
-    failing = next((name for name in ASSUMPTIONS if not run.assumption(name).holds), None)
-    rows = []
-    for query, order in run.dataset.orders.items():
-        row: dict[str, Any] = {
-            "query": query,
-            "optimal": list(order.optimal),
-            "non_optimal": list(order.non_optimal),
-            "confused": list(order.confused),
-            "predicted": {
-                "optimal": _predicted(order, order.optimal),
-                "non_optimal": _predicted(order, order.non_optimal),
-            },
-        }
-        row |= dict.fromkeys(("solved", "radius", "trained", "steps", "largest_difference", "holds", "witness"))
-        notes = [unsolved] if unsolved else [] if run.not_trained is None else [f"Not trained: {run.not_trained}."]
-        if failing is not None:
-            notes.append(f"Assumption {failing} fails, so Proposition 2 says nothing here.")
-        form = None if solution is None else solution.closed_form[query]
-        if form is not None and form.witness is not None:
-            row["witness"] = list(form.witness)
-        if form is not None and not unsolved:
-            solved, radius = _solved(run, query)
-            row["solved"] = {x: str(w) if isinstance(w, Fraction) else w for x, w in solved.items()}
-            row["radius"] = radius
-            judged = [x for x in solved if x not in order.confused]
-            row["largest_difference"] = max(
-                float(abs(Fraction(solved[x]) - closed_form_value(order, x))) for x in judged
+    def of(self, run: Run) -> list[dict[str, Any]]:
+        """A row for each query that heads a relation, in vocabulary order.
+
+        Returns
+        -------
+        list of dict
+            ``query``; its tokens ``optimal``, ``non_optimal``, ``confused``; ``predicted``, m/(k+m) and -k/(k+m) for
+            the first two, as fractions, None for a class without tokens; ``solved``, {x: x^T W*_kq q}, fractions where
+            the solution is exact and else floats, off by ``radius`` at most; ``trained``, the same of the last W_kq
+            scaled to ||W*_kq||, which took ``steps`` steps; ``largest_difference`` of solved from predicted, confused
+            tokens left out; ``holds``, whether the formula gives the solution, None where its error bars leave that
+            open; ``witness``, as `marginaudit.margins.ClosedForm` has it; ``note``, what a reader must know of the row,
+            or None.
+
+        Source: arXiv 2409.17335, Proposition 2.
+        """
+        solution = run.solved("kq") if run.solvable else None
+        unsolved = _unsolved(run, solution)
+        W = None if unsolved or not run.trainable else _scaled(run)
+        failing = next((name for name in ASSUMPTIONS if not run.assumption(name).holds), None)
+        rows = []
+        for query, order in run.dataset.orders.items():
+            row: dict[str, Any] = {
+                "query": query,
+                "optimal": list(order.optimal),
+                "non_optimal": list(order.non_optimal),
+                "confused": list(order.confused),
+                "predicted": {
+                    "optimal": _predicted(order, order.optimal),
+                    "non_optimal": _predicted(order, order.non_optimal),
+                },
+            }
+            row |= dict.fromkeys(("solved", "radius", "trained", "steps", "largest_difference", "holds", "witness"))
+            notes = [unsolved] if unsolved else [] if run.not_trained is None else [f"Not trained: {run.not_trained}."]
+            if failing is not None:
+                notes.append(f"Assumption {failing} fails, so Proposition 2 says nothing here.")
+            form = None if solution is None else solution.closed_form[query]
+            if form is not None and form.witness is not None:
+                row["witness"] = list(form.witness)
+            if form is not None and not unsolved:
+                solved, radius = _solved(run, query)
+                row["solved"] = {x: str(w) if isinstance(w, Fraction) else w for x, w in solved.items()}
+                row["radius"] = radius
+                judged = [x for x in solved if x not in order.confused]
+                row["largest_difference"] = max(
+                    float(abs(Fraction(solved[x]) - closed_form_value(order, x))) for x in judged
+                )
+                row["holds"] = form.holds if radius <= ALLOWANCE or not form.holds else None
+                if row["holds"] is None:
+                    notes.append(f"The solution is known within {radius:.1e} only.")
+                if run.trainable and run.trained.lost:
+                    notes.append("The last W_kq is not known: float64 has lost it.")
+                if W is not None:
+                    column = W[:, run.dataset.index[query]]
+                    row["trained"] = {x: float(column[run.dataset.index[x]]) for x in solved}
+                    row["steps"] = _steps(run)
+            rows.append(row | {"note": " ".join(notes) or None})
+        return rows
+
+    def records(self, data: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The rows, predictions as two columns."""
+        for row in data:
+            yield row | {
+                f"predicted_{kind}": None if value is None else Fraction(value)
+                for kind, value in row["predicted"].items()
+            }
+
+    def grids(self, name: str, data: list[dict[str, Any]]) -> list[Grid]:
+        """A line for the tokens of one query and class that have one solution."""
+        rows: list[tuple[str, ...]] = []
+        for row in data:
+            lines = _lines(row)
+            holds = NONE if row["holds"] is None else "yes" if row["holds"] else "no"
+            ends = [(brief(row["largest_difference"]), holds)] + [("", "")] * (len(lines) - 1)
+            names = [row["query"]] + [""] * (len(lines) - 1)
+            rows += [(query, *line, *end) for query, line, end in zip(names, lines, ends, strict=True)]
+        steps = {row["steps"] for row in data} - {None}
+        said = (
+            [f"W_kq after {brief(min(steps))} {'step' if min(steps) == 1 else 'steps'}, scaled to the norm of W*_kq."]
+            if steps
+            else []
+        )
+        said += dict.fromkeys(row["note"] for row in data if row["note"])
+        said += [] if data else ["No sample relates two tokens, so no query has optimal tokens."]
+        return [
+            Grid(
+                title=f"{name}: x^T W_kq q by Proposition 2, solved and trained",
+                header=HEADER,
+                rows=tuple(rows),
+                notes=tuple(said),
+                words=frozenset({0, 1, 2}),
+                long=frozenset({0, 2}),
             )
-            row["holds"] = form.holds if radius <= ALLOWANCE or not form.holds else None
-            if row["holds"] is None:
-                notes.append(f"The solution is known within {radius:.1e} only.")
-            if run.trainable and run.trained.lost:
-                notes.append("The last W_kq is not known: float64 has lost it.")
-            if W is not None:
-                column = W[:, run.dataset.index[query]]
-                row["trained"] = {x: float(column[run.dataset.index[x]]) for x in solved}
-                row["steps"] = _steps(run)
-        rows.append(row | {"note": " ".join(notes) or None})
-    return rows
+        ]
 
 
 def _unsolved(run: Run, solution: MaxMargin | None) -> str | None:
@@ -122,35 +188,6 @@ def _steps(run: Run) -> int:
 
 HEADER = ("query", "class", "tokens", "predicted", "solved", "trained", "off by", "holds")
 CLASSES = {"optimal": "optimal", "non_optimal": "non-optimal", "confused": "confused"}
-
-
-def proposition2_grids(name: str, table: list[dict[str, Any]]) -> list[Grid]:
-    """The table of a dataset for a reader: a line for the tokens of one query and class that have one solution."""
-    rows: list[tuple[str, ...]] = []
-    for row in table:
-        lines = _lines(row)
-        holds = NONE if row["holds"] is None else "yes" if row["holds"] else "no"
-        ends = [(brief(row["largest_difference"]), holds)] + [("", "")] * (len(lines) - 1)
-        names = [row["query"]] + [""] * (len(lines) - 1)
-        rows += [(query, *line, *end) for query, line, end in zip(names, lines, ends, strict=True)]
-    steps = {row["steps"] for row in table} - {None}
-    said = (
-        [f"W_kq after {brief(min(steps))} {'step' if min(steps) == 1 else 'steps'}, scaled to the norm of W*_kq."]
-        if steps
-        else []
-    )
-    said += dict.fromkeys(row["note"] for row in table if row["note"])
-    said += [] if table else ["No sample relates two tokens, so no query has optimal tokens."]
-    return [
-        Grid(
-            title=f"{name}: x^T W_kq q by Proposition 2, solved and trained",
-            header=HEADER,
-            rows=tuple(rows),
-            notes=tuple(said),
-            words=frozenset({0, 1, 2}),
-            long=frozenset({0, 2}),
-        )
-    ]
 
 
 def _lines(row: Mapping[str, Any]) -> list[tuple[str, str, str, str, str]]:

@@ -11,9 +11,9 @@ from tests.command_line import Command, strict_json
 from tests.third_paper.installed import forget_papers, install
 
 THIRD = (
-    "from dataclasses import replace\nfrom tests.third_paper.paper import PAPER\n"
-    "from marginaudit.reports.paper import Figure\n"
-    "THIRD = replace(PAPER, figures=())\n"
+    "from dataclasses import replace\nfrom tests.papers import changed\nfrom tests.third_paper.paper import PAPER\n"
+    "from marginaudit.reports.paper import Figure, Paper\n"
+    "THIRD = changed(PAPER, figures=())\n"
 )
 
 SETTING = THIRD + (
@@ -53,44 +53,49 @@ def plant(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, value: str =
         ("not a value", "", "not a value: got "),
         (
             "planted:PAPER",
-            THIRD + "PAPER = replace(THIRD, name='all', claims=())",
+            THIRD + "PAPER = changed(THIRD, name='all', claims=())",
             "got a paper named all, expected a name that --paper can tell from all papers",
         ),
-        ("planted:PAPER", THIRD + "PAPER = replace(THIRD, name='ntp', claims=())", "got the name 'ntp', which another"),
+        ("planted:PAPER", THIRD + "PAPER = changed(THIRD, name='ntp', claims=())", "got the name 'ntp', which another"),
         (
             "planted:PAPER",
-            THIRD + "PAPER = replace(THIRD, claims=(replace(THIRD.claims[0], id='ntp.lemma2'),))",
+            THIRD + "PAPER = changed(THIRD, claims=(replace(THIRD.claims[0], id='ntp.lemma2'),))",
             "got the claim 'ntp.lemma2', which another paper has, expected one of its own",
         ),
         (
             "planted:PAPER",
-            THIRD + "PAPER = replace(THIRD, kind=replace(THIRD.kind, cases={'example-1': print}))",
+            THIRD + "PAPER = changed(THIRD, kind=replace(THIRD.kind, cases={'example-1': print}))",
             "got the case 'example-1', which another",
         ),
         (
             "planted:PAPER",
-            THIRD + "PAPER = replace(THIRD, figures=[Figure('ntp-2', print)])",
+            THIRD + "PAPER = changed(THIRD, figures=[Figure('ntp-2', print)])",
             "got the figure 'ntp-2', which",
         ),
         (
             "planted:PAPER",
-            THIRD + "PAPER = replace(THIRD, tables=(replace(THIRD.tables[0], name='direction'),))",
+            THIRD + "PAPER = changed(THIRD, tables=(type('T', (type(THIRD.tables[0]),), {'name': 'direction'})(),))",
             "got the table 'direction', which another",
         ),
-        ("planted:PAPER", THIRD + "PAPER = replace(THIRD, commands={'solve': 'x'})", "got the command 'solve', which"),
+        ("planted:PAPER", THIRD + "PAPER = changed(THIRD, commands={'solve': 'x'})", "got the command 'solve', which"),
         (
             "planted:PAPER",
-            SETTING + "PAPER = replace(THIRD, config=Config)",
+            THIRD + "class Bare(Paper):\n    name = 'bare'\nPAPER = Bare()",
+            "got ValueError: paper Bare: got no source, kind, config, run, claims, expected one, expected",
+        ),
+        (
+            "planted:PAPER",
+            SETTING + "PAPER = changed(THIRD, config=Config)",
             "got the setting steps1: a whole number from 0 to 2^63, expected as ntp has it: a whole number",
         ),
         (
             "planted:PAPER",
-            THIRD + "PAPER = replace(THIRD, name='fourth')",
+            THIRD + "PAPER = changed(THIRD, name='fourth')",
             "got ValueError: claim third.below-largest: got the paper third, expected fourth, expected",
         ),
         (
             "planted:PAPER",
-            THIRD + "PAPER = replace(THIRD, claims=(replace(THIRD.claims[0], assumptions=('odd',)),))",
+            THIRD + "PAPER = changed(THIRD, claims=(replace(THIRD.claims[0], assumptions=('odd',)),))",
             "got ValueError: claim third.below-largest: got the assumption odd, expected one of",
         ),
     ],
@@ -133,14 +138,14 @@ def test_a_paper_brings_commands_of_its_own(command: Command, tmp_path: Path, mo
         "import click\n@click.command(help='Say an average.')\ndef average() -> int:\n    click.echo('3')\n    return 0"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    plant(tmp_path, THIRD + "PAPER = replace(THIRD, commands={'average': 'average'})", monkeypatch)
+    plant(tmp_path, THIRD + "PAPER = changed(THIRD, commands={'average': 'average'})", monkeypatch)
     assert command("average") == (0, "3\n", "")
     assert "average   Say an average." in command("--help").out
 
 
 def test_a_paper_needs_six_members(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     members = "{name: getattr(THIRD, name) for name in ('name', 'source', 'kind', 'config', 'run', 'claims')}"
-    plant(tmp_path, THIRD + f"from marginaudit.reports.paper import Paper\nPAPER = Paper(**{members})", monkeypatch)
+    plant(tmp_path, THIRD + f"PAPER = type('Bare', (Paper,), {members})()", monkeypatch)
     answer: Any = command.json("audit", "three-numbers")
     assert [row["verdict"] for row in answer["verdicts"]] == ["holds"]
     assert command("classify", "three-numbers").status == 0
@@ -148,8 +153,8 @@ def test_a_paper_needs_six_members(command: Command, tmp_path: Path, monkeypatch
     assert command.refused("train", "three-numbers").endswith(line)
 
 
-SOME_CASES = KIND + "PAPER = replace(THIRD, kind=replace(THIRD.kind, cases={'none': lambda: 1 / 0, 'some': numbers}))"
-NO_CASES = KIND + "PAPER = replace(THIRD, kind=replace(THIRD.kind, cases={'none': lambda: 1 / 0}))"
+SOME_CASES = KIND + "PAPER = changed(THIRD, kind=replace(THIRD.kind, cases={'none': lambda: 1 / 0, 'some': numbers}))"
+NO_CASES = KIND + "PAPER = changed(THIRD, kind=replace(THIRD.kind, cases={'none': lambda: 1 / 0}))"
 LINE = "case none of paper third: got ZeroDivisionError: division by zero, expected Python that runs"
 
 

@@ -27,6 +27,7 @@ from marginaudit.reports.ntp.hunting.shrink import size, smaller
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
 from marginaudit.reports.ntp.hunting.strategies import datasets
 from marginaudit.reports.ntp.paper import PAPER
+from tests.papers import changed
 
 REALIZABLE = (*ASSUMPTION_1, *ASSUMPTION_3)
 
@@ -86,7 +87,7 @@ def test_without_an_assumption_that_the_claim_does_not_make_is_refused() -> None
 
 def test_a_paper_without_a_space_of_datasets_is_refused() -> None:
     with pytest.raises(InputError, match=r"^paper ntp: got no space of datasets to hunt in, expected"):
-        hunt(planted(1, REALIZABLE), replace(PAPER, space=None))
+        hunt(planted(1, REALIZABLE), changed(PAPER, space=None))
 
 
 def test_one_seed_tries_the_same_datasets() -> None:

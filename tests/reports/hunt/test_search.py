@@ -19,6 +19,7 @@ from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
 from marginaudit.reports.ntp.hunting.space import LATE, SHORT, SentenceSpace
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.verdict import not_applicable
+from tests.papers import changed
 
 ASSUMED = (*ASSUMPTION_1, *ASSUMPTION_3)
 SMALL, LARGE = CASES["example-1"](), free_dataset(V=6, N=9, L=4, seed=1)
@@ -69,7 +70,7 @@ def test_what_is_found_is_confirmed_by_the_run_of_an_audit(late: bool, tried: Co
 
 
 def test_what_is_found_in_the_first_run_goes_before_what_is_found_in_another() -> None:
-    paper = replace(PAPER, space=TwoRuns())
+    paper = changed(PAPER, space=TwoRuns())
 
     def find(run: Run) -> Finding:
         return VIOLATED if run.config == SECOND or run.dataset is LARGE else HOLDS
@@ -87,7 +88,7 @@ def test_what_is_found_in_the_first_run_goes_before_what_is_found_in_another() -
 
 
 def test_a_run_of_which_the_statement_says_nothing_is_passed_over() -> None:
-    paper = replace(PAPER, space=TwoRuns())
+    paper = changed(PAPER, space=TwoRuns())
     told = Told(lambda run: not_applicable("nothing") if run.config == FIRST else HOLDS)
     looking = _Search(planted(told), paper, None, 1e6, lambda _: None)
     assert not looking.violates(SMALL)

@@ -9,7 +9,7 @@ import pytest
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, free_dataset
 from marginaudit.orders.ntp import kind as description
-from marginaudit.reports.ntp.report_rows import classified
+from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.solution_json import solution_answer
 
 DATASETS = [
@@ -39,6 +39,6 @@ def test_weights_of_w_kq_are_those_of_its_array(data: Dataset) -> None:
 def test_tokens_that_are_not_listed_are_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
     data = CASES["section-7"]()
     monkeypatch.setattr(description, "MOST_NAMES", 0)
-    _, (_, header, rows) = classified(data, description.describe(data))
+    _, (_, header, rows) = PAPER.classified(data, description.describe(data))
     assert header[-1] == "non-comparable"
     assert {row[-1] for row in rows} == {"all others"}

@@ -13,9 +13,7 @@ from marginaudit.orders.ntp import Dataset, QueryOrder, Sample, dataset_to_docum
 from marginaudit.reports import Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.ntp.report_rows import facts
-from marginaudit.reports.ntp.tables.direction import direction_table
-from marginaudit.reports.ntp.tables.proposition2 import proposition2_table
+from marginaudit.reports.ntp.tables import DIRECTION, PROPOSITION2
 from marginaudit.reports.python import audit
 from tests.command_line import Command
 
@@ -60,11 +58,11 @@ def test_each_statement_has_the_verdict_of_the_whole_audit_or_says_why_not(
 
 def test_facts_and_tables_have_what_needs_no_training(seven: None) -> None:
     run = Run(small())
-    said = facts(run)
+    said = PAPER.facts(run)
     assert (said["ov"], said["kq"]["method"], said["steps2"], said["not_trained"]) == (None, "exact", None, REASON)
-    assert direction_table(run)["stage2"] == []
-    assert direction_table(run)["notes"]["stage1"] == [f"Nothing is trained: {REASON}."]
-    rows = proposition2_table(run)
+    assert DIRECTION.of(run)["stage2"] == []
+    assert DIRECTION.of(run)["notes"]["stage1"] == [f"Nothing is trained: {REASON}."]
+    rows = PROPOSITION2.of(run)
     assert rows
     assert all(row["solved"] and row["trained"] is None for row in rows)
     assert {row["note"] for row in rows} == {f"Not trained: {REASON}."}
@@ -104,6 +102,6 @@ def test_a_quadratic_program_over_all_pairs_is_refused_and_the_audit_goes_on(sev
     confused = replace(data, samples=chain, counts=(1, 1))
     with pytest.raises(TooDenseError, match="8 x 8 weights as x3 has confused tokens, expected at most 7 tokens"):
         solve_kq(confused)
-    assert facts(Run(confused))["kq"]["status"] == "not solved"
+    assert PAPER.facts(Run(confused))["kq"]["status"] == "not solved"
     with pytest.raises(TooDenseError, match="of tokens that are not orthonormal"):
         solve_kq(replace(data, embedding=np.ones((8, 2))))

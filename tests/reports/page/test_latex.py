@@ -6,7 +6,6 @@ are those of LaTeX's kernel in its default encoding OT1 and of booktabs, and tex
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,7 @@ from marginaudit.reports.grid import Grid
 from marginaudit.reports.page.exports import references
 from marginaudit.reports.page.latex import LINES_A_PAGE, LONG_COLUMN, LONGEST_LINE, TABLES_WAITING, latex
 from tests.command_line import SVOP, dataset_file, strict_json
+from tests.papers import changed
 from tests.third_paper.paper import PAPER as THIRD
 
 ROOT = Path(__file__).parents[3]
@@ -255,7 +255,7 @@ def test_references_can_be_read(folder: Path) -> None:
 
 
 def test_the_source_of_a_paper_without_an_entry_is_escaped() -> None:
-    found = entries(references([replace(THIRD, source="Proofs & {Refutations} 100%")]))
+    found = entries(references([changed(THIRD, source="Proofs & {Refutations} 100%")]))
     nodes, _, _ = LatexWalker(found["third"]["note"], tolerant_parsing=False).get_latex_nodes()
     assert said(nodes) == "Proofs & {Refutations} 100%"
 

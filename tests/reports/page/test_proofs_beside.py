@@ -2,7 +2,6 @@
 
 import html
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.paper import Paper
 from tests.command_line import SHORT, Command
+from tests.papers import changed
 
 DOCS = Path(__file__).parents[3] / "docs"
 PAGES = proof_pages(PAPERS)
@@ -76,7 +76,7 @@ def test_pages_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ):
         (tmp_path / "with_proofs" / "proofs" / name).write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path))
-    pages = proof_pages([replace(PAPERS[0], package="with_proofs")])
+    pages = proof_pages([changed(PAPERS[0], package="with_proofs")])
     assert list(pages) == ["bare", "titled"]
     assert "<title>marginaudit: bare</title>" in pages["bare"]
     assert "<p>a &lt; b</p>\n<pre>$x$ &lt;y&gt;\n</pre>" in pages["bare"]
@@ -85,5 +85,5 @@ def test_pages_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_paper_without_pages_has_none() -> None:
-    assert proof_pages([replace(PAPERS[0], package="")]) == {}
-    assert proof_pages([replace(PAPERS[0], package="marginaudit.reports.page")]) == {}
+    assert proof_pages([changed(PAPERS[0], package="")]) == {}
+    assert proof_pages([changed(PAPERS[0], package="marginaudit.reports.page")]) == {}

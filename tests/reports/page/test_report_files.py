@@ -27,6 +27,7 @@ from marginaudit.reports.page.formulas import displayed
 from marginaudit.reports.page.theorems import theorem
 from marginaudit.reports.python import audit
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, Command, dataset_file, strict_json
+from tests.papers import changed
 
 ROW = {
     "claim": str,
@@ -300,7 +301,7 @@ def test_the_page(report: Report) -> None:
 def test_whether_the_version_of_a_paper_is_known(source: str, told: int, tmp_path: Path) -> None:
     found = audit("example-1", claims="ntp.lemma4", config={"steps1": 5, "steps2": 5})
     [one] = found.audited
-    one = replace(one, source=replace(one.source, paper=replace(PAPER, source=source)))
+    one = replace(one, source=replace(one.source, paper=changed(PAPER, source=source)))
     found = replace(found, audited=(one,))
     text = found.save(tmp_path / "report").read_text(encoding="utf-8")
     assert text.count("(its text states no version)") == told

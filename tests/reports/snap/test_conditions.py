@@ -36,8 +36,8 @@ from marginaudit.reports.snap.claims import (
     remark2,
     theorem5,
 )
+from marginaudit.reports.snap.paper import PAPER
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.tables import records
 from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.training.snap.limit import (
     Approximation,
@@ -119,9 +119,11 @@ def test_how_far_chances_steps_and_lags_are_followed(monkeypatch: pytest.MonkeyP
 
 
 def test_records_are_of_uniform_classes_in_two_tokens_or_more() -> None:
-    assert list(records(on(SequenceClasses.from_weights("two", 2, [("n", "q", {"q": 1.0})]), at=(1,)))) == ["limit"]
-    assert records(on(SequenceClasses.from_weights("one", 1, [("n", "n", {"n": 1.0})]))) == {}
-    assert records(on(replace(CASES["snap-single"](), weights=(1.0, 2.0)))) == {}
+    assert list(PAPER.records(on(SequenceClasses.from_weights("two", 2, [("n", "q", {"q": 1.0})]), at=(1,)))) == [
+        "limit"
+    ]
+    assert PAPER.records(on(SequenceClasses.from_weights("one", 1, [("n", "n", {"n": 1.0})]))) == {}
+    assert PAPER.records(on(replace(CASES["snap-single"](), weights=(1.0, 2.0)))) == {}
 
 
 # How much is looked at

@@ -20,6 +20,7 @@ from marginaudit.reports.statements.graph import Link, drawn_arcs, graph, layers
 from marginaudit.reports.statements.picture import statements_figure
 from tests.command_line import Command
 from tests.pages import ROOT
+from tests.papers import changed
 
 WHOLE = graph(PAPERS)
 STATUS = {name: WHOLE.nodes[name]["status"] for name in WHOLE}
@@ -114,7 +115,7 @@ def test_the_picture_shows_every_statement_with_its_colour() -> None:
 
 def test_a_paper_whose_statements_bear_on_no_other_has_room_for_one_row() -> None:
     ntp = PAPERS[0]
-    alone = replace(ntp, claims=tuple(map(alone_of, ntp.claims[:3])), figures=())
+    alone = changed(ntp, claims=tuple(map(alone_of, ntp.claims[:3])), figures=())
     figure = statements_figure([ntp, alone])
     assert {text.get_text() for text in figure.axes[1].texts} >= {claim.id for claim in alone.claims}
     linked, empty = (axis.get_position().height for axis in figure.axes)
@@ -168,11 +169,11 @@ def _start(box: dict[str, int]) -> str:
 def test_a_paper_of_which_nothing_is_known_has_no_panel() -> None:
     ntp = PAPERS[0]
     unknown = tuple(replace(claim, standing=OPEN, implications=()) for claim in ntp.claims)
-    assert panels([replace(ntp, claims=unknown)]) == []
+    assert panels([changed(ntp, claims=unknown)]) == []
 
 
 def test_what_another_paper_proves_has_no_arc_here() -> None:
     ntp = PAPERS[0]
     alone = [claim for claim in ntp.claims if claim.id == "ntp.lemma6"]
-    found = graph([replace(ntp, claims=tuple(alone), figures=())])
+    found = graph([changed(ntp, claims=tuple(alone), figures=())])
     assert (list(found), list(found.edges)) == (["ntp.lemma6"], [])

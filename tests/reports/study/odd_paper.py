@@ -4,13 +4,13 @@ import os
 import signal
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from marginaudit.reports.settings import COUNT, STEP_SIZE, check, one_of, setting
 from marginaudit.reports.sweeps import Generator, Result, Sweeps
 from tests.third_paper.numbers import Numbers
-from tests.third_paper.paper import PAPER as THIRD
+from tests.third_paper.paper import ThirdPaper
 
 FOLDER = "ODD_FOLDER"
 """The environment's name of a folder in which runs leave a file the first time."""
@@ -65,13 +65,12 @@ def rows(data: Numbers, configs: Sequence[OddConfig], seed: int, keep: Sequence[
     ]
 
 
-PAPER = replace(
-    THIRD,
-    name="odd",
-    claims=(),
-    figures=(),
-    tables=(),
-    sweeps=Sweeps(
+class OddPaper(ThirdPaper):
+    name = "odd"
+    claims = ()
+    figures = ()
+    tables = ()
+    sweeps = Sweeps(
         config=OddConfig(),
         generators={
             "counting": Generator({"N": COUNT}, lambda N, seed: Numbers("c", tuple(map(float, range(seed, seed + N)))))
@@ -79,5 +78,7 @@ PAPER = replace(
         results={"end": float, "word": str},
         rows=rows,
         together=2,
-    ),
-)
+    )
+
+
+PAPER = OddPaper()

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -32,6 +33,7 @@ from marginaudit.reports.study.audit import Document, Task, audit_datasets, igno
 from marginaudit.reports.study.store import Store
 from marginaudit.reports.verdict import Verdict
 from tests.command_line import SHORT, SVOP, Command, dataset_file, strict_json
+from tests.papers import changed
 from tests.reports.processes import alive, children, until
 from tests.third_paper.paper import PAPER as THIRD
 
@@ -81,7 +83,7 @@ def test_a_paper_goes_by_its_name_and_one_of_that_name_alone_is_refused() -> Non
     task = task_of(claims=())
     assert len(packed(task)) < 10_000
     with pytest.raises(pickle.PicklingError, match="the paper ntp is not installed"):
-        packed(replace(task, source=replace(task.source, paper=replace(PAPERS[0]))))
+        packed(replace(task, source=replace(task.source, paper=copy(PAPERS[0]))))
 
 
 def test_bad_input_is_the_same_in_another_process() -> None:
@@ -201,7 +203,7 @@ def third_audit(folder: Path | None, made: list[str], exports: Sequence[str] = (
         found: Figure = figure.draws()
         return found
 
-    paper = replace(THIRD, figures=[replace(figure, draws=draw)])
+    paper = changed(THIRD, figures=[replace(figure, draws=draw)])
     source = Source(paper.kind.cases["three-numbers"](), paper, "three-numbers")
     store = Store(folder, fresh=fresh)
     configs = {paper.name: paper.config()}
@@ -281,7 +283,7 @@ def test_what_ends_its_process_is_named_and_the_rest_is_kept(tmp_path: Path, mon
 def test_before_anything_is_told_all_is_loaded_and_under_way(forkable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """What tells a person may have a thread, beside which nothing is forked; new processes would load all again."""
     events: list[str] = []
-    paper = replace(PAPERS[0], load=lambda: events.append("load"))
+    paper = changed(PAPERS[0], load=lambda _: events.append("load"))
     sources = [replace(load(name, PAPERS), paper=paper) for name in TWO]
     empty: Document = {"findings": {}, "document": {}, "pictures": [], "records": {}}
 

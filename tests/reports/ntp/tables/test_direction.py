@@ -14,7 +14,8 @@ from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS, dense_steps
 from marginaudit.reports.ntp.claims import theorem1
 from marginaudit.reports.ntp.quantities import stage2_direction
-from marginaudit.reports.ntp.tables.direction import BOUNDS, direction_grids, direction_table, ratio
+from marginaudit.reports.ntp.tables import DIRECTION
+from marginaudit.reports.ntp.tables.direction import BOUNDS, ratio
 from tests.command_line import NO_FUNCTION, SVOP
 from tests.reports.ntp.tables.counted import COUNTED, CYCLE, GENERAL, LENGTH, PLAIN, counted
 
@@ -26,7 +27,7 @@ def rows_at(table: dict[str, Any], stage: str) -> dict[int, dict[str, Any]]:
 def test_a_row_has_what_its_claims_measure_and_allow() -> None:
     """The oracle checks the claims' own numbers."""
     run = counted(10**5)
-    table = direction_table(run)
+    table = DIRECTION.of(run)
     assert [row["step"] for row in table["stage1"]] == list(LISTED_STEPS)
     assert [row["step"] for row in table["stage2"]] == [2, 10, 100, 900, 10**3, 10**4, 10**5]
     for stage, claims in BOUNDS.items():
@@ -56,13 +57,13 @@ def test_the_listed_steps_are_recorded(every: int) -> None:
 
 def test_a_step_that_was_not_recorded_has_no_row() -> None:
     config = Config(steps1=500, steps2=2000, at=(1, 2, 50, 100, 900, 1001, 2000))
-    table = direction_table(Run(dataset_from_document(COUNTED), config))
+    table = DIRECTION.of(Run(dataset_from_document(COUNTED), config))
     assert [row["step"] for row in table["stage1"]] == [2, 100]
     assert [row["step"] for row in table["stage2"]] == [2, 100, 900]
     assert table["notes"] == {"stage1": [], "stage2": []}
-    table = direction_table(Run(dataset_from_document(COUNTED), Config(steps1=500, steps2=2000, at=(1, 50))))
+    table = DIRECTION.of(Run(dataset_from_document(COUNTED), Config(steps1=500, steps2=2000, at=(1, 50))))
     assert table["stage2"] == []
-    table = direction_table(Run(dataset_from_document(COUNTED), Config(steps1=1, steps2=1)))
+    table = DIRECTION.of(Run(dataset_from_document(COUNTED), Config(steps1=1, steps2=1)))
     assert (table["stage2"], table["notes"]["stage2"]) == (
         [],
         ["Not compared: stage 2 has 1 step and the statement speaks from t = 2."],
@@ -70,16 +71,16 @@ def test_a_step_that_was_not_recorded_has_no_row() -> None:
 
 
 def test_beyond_T_stage_1_is_its_closed_form() -> None:
-    table = direction_table(counted())
+    table = DIRECTION.of(counted())
     assert table["notes"]["stage1"] == [f"Beyond T = {LENGTH} by the closed form of stage 1 (sharp.stage1)."]
-    assert direction_table(Run(CASES["example-1"](), Config(steps1=900, steps2=5, at=(2,))))["notes"]["stage1"] == []
+    assert DIRECTION.of(Run(CASES["example-1"](), Config(steps1=900, steps2=5, at=(2,))))["notes"]["stage1"] == []
 
 
 MINORITY = COUNTED | {"samples": [*COUNTED["samples"], {"tokens": ["b", "b", "d"], "next": "d"}]}
 
 
 def table_of(document: Any, **config: Any) -> dict[str, Any]:
-    return direction_table(Run(dataset_from_document(document), Config(**{"steps1": 20, "steps2": 20} | config)))
+    return DIRECTION.of(Run(dataset_from_document(document), Config(**{"steps1": 20, "steps2": 20} | config)))
 
 
 def test_an_unmet_assumption_leaves_the_measured_and_no_bound() -> None:
@@ -144,7 +145,7 @@ def test_what_has_no_error_bar_is_not_known(monkeypatch: pytest.MonkeyPatch) -> 
     wide = replace(claim, judgement=replace(judgement, measure=bars))
     bounds = {"stage1": {"bound": claim}, "stage2": {"bound": wide}}
     monkeypatch.setattr("marginaudit.reports.ntp.tables.direction.BOUNDS", bounds)
-    found = rows_at(direction_table(counted()), "stage2")
+    found = rows_at(DIRECTION.of(counted()), "stage2")
     assert found[2]["measured"] > 0
     assert found[10]["measured"] is found[10]["slack"] is found[10]["error"] is None
     assert found[10]["bound"] > 0
@@ -156,7 +157,7 @@ def row(**values: Any) -> dict[str, Any]:
 
 def cells(**values: Any) -> tuple[str, ...]:
     table = {"stage1": [row(**values)], "stage2": [], "notes": {"stage1": [], "stage2": []}}
-    return direction_grids("x", table)[0].rows[0]
+    return DIRECTION.grids("x", table)[0].rows[0]
 
 
 def test_where_the_error_bar_reaches_0_the_most_is_shown() -> None:
@@ -171,12 +172,12 @@ def test_where_the_error_bar_reaches_0_the_most_is_shown() -> None:
 def test_the_note_says_at_which_steps_the_bound_says_nothing() -> None:
     rows = [row(step=t, bound=b) for t, b in ((2, 1.9), (10, 2.0), (100, 2.5), (900, 1.99))]
     notes: dict[str, list[str]] = {"stage1": [], "stage2": ["why"]}
-    first, second = direction_grids("x", {"stage1": rows, "stage2": rows[1:2], "notes": notes})
+    first, second = DIRECTION.grids("x", {"stage1": rows, "stage2": rows[1:2], "notes": notes})
     assert first.notes == (
         "At t = 10 to 100 the bound of Proposition 1 is no less than 2, the most that 1 - cos can be.",
     )
     assert second.notes == ("At t = 10 the bound of Theorem 1 is no less than 2, the most that 1 - cos can be.", "why")
-    assert direction_grids("x", {"stage1": rows[:1], "stage2": [], "notes": notes})[0].notes == ()
+    assert DIRECTION.grids("x", {"stage1": rows[:1], "stage2": [], "notes": notes})[0].notes == ()
 
 
 def test_no_slack_is_infinite() -> None:

@@ -13,7 +13,7 @@ from marginaudit.margins import SolverFailure
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, broken, dataset_from_document, dataset_to_document
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.tables.proposition2 import proposition2_grids, proposition2_table
+from marginaudit.reports.ntp.tables import PROPOSITION2
 from tests.command_line import NO_FUNCTION, Command
 from tests.orders.ntp import restated
 from tests.reports.ntp.tables.counted import CONFUSED, COUNTED, CYCLE, GENERAL, LENGTH, NORM_KQ, PLAIN, counted
@@ -26,7 +26,7 @@ def test_predicted_and_solved_are_those_of_the_relations(data: Dataset) -> None:
     """k and m are counted from the relations of the document; every margin of W*_kq is at least 1, one of them 1."""
     document = dataset_to_document(data)
     related, classes = restated.relations(document), restated.classes(document)
-    table = proposition2_table(Run(data, Config(steps1=2, steps2=0)))
+    table = PROPOSITION2.of(Run(data, Config(steps1=2, steps2=0)))
     assert [row["query"] for row in table] == [x for x in data.vocabulary if x in classes]
     for row in table:
         optimal, others = classes[row["query"]]["optimal"], classes[row["query"]]["non_optimal"]
@@ -48,7 +48,7 @@ def test_predicted_and_solved_are_those_of_the_relations(data: Dataset) -> None:
 
 def test_solved_is_what_solve_says(command: Command) -> None:
     answer = command.json("solve", "free-20", "--only", "kq")["kq"]
-    table = proposition2_table(Run(CASES["free-20"](), Config(steps1=2, steps2=0)))
+    table = PROPOSITION2.of(Run(CASES["free-20"](), Config(steps1=2, steps2=0)))
     assert {row["query"]: row["solved"] for row in table} == answer["weights_exact"]
     assert {row["query"]: {"holds": row["holds"], "witness": row["witness"]} for row in table} == answer["closed_form"]
     assert {row["holds"] for row in table} == {True, False}
@@ -57,15 +57,15 @@ def test_solved_is_what_solve_says(command: Command) -> None:
 def test_trained_is_the_last_W_scaled_to_the_norm_of_the_solution() -> None:
     run = counted()
     W = run.trained.W_kq * (NORM_KQ / np.linalg.norm(run.trained.W_kq))
-    table = proposition2_table(run)
+    table = PROPOSITION2.of(run)
     assert [row["query"] for row in table] == ["c", "d", "q"]
     for row in table:
         assert row["steps"] == LENGTH
         assert set(row["trained"]) == set(row["solved"])
         for x, value in row["trained"].items():
             assert value == pytest.approx(W["abcdq".index(x), "abcdq".index(row["query"])], rel=1e-9, abs=0)
-    last = proposition2_table(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40, at=(1, 2))))
-    whole = proposition2_table(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40)))
+    last = PROPOSITION2.of(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40, at=(1, 2))))
+    whole = PROPOSITION2.of(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40)))
     assert (last[0]["trained"], last[0]["steps"]) == (whole[0]["trained"], 40)
 
 
@@ -73,21 +73,21 @@ def test_where_training_stops_early_its_last_step_is_given() -> None:
     run = Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=40))
     run.__dict__["trained"] = replace(run.trained, stopped="for a reason")
     run.__dict__["steps2"] = 1000
-    assert proposition2_table(run)[0]["steps"] == 40
+    assert PROPOSITION2.of(run)[0]["steps"] == 40
 
 
 def test_untrained_weights_have_no_direction() -> None:
-    table = proposition2_table(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=0)))
+    table = PROPOSITION2.of(Run(dataset_from_document(COUNTED), Config(steps1=9, steps2=0)))
     assert all(row["trained"] is row["steps"] is None and row["solved"] for row in table)
     run = counted()
     other = Run(run.dataset, run.config)
     other.__dict__["trained"] = replace(run.trained, W_kq=np.full((5, 5), np.inf))
-    assert proposition2_table(other)[0]["trained"] is None
+    assert PROPOSITION2.of(other)[0]["trained"] is None
 
 
 def test_confused_tokens_are_left_out() -> None:
     """Under q: a > b > c and b > q and a > q; the formula has k = 1, m = 2 and says nothing of b."""
-    [only] = proposition2_table(Run(dataset_from_document(CONFUSED), Config(steps1=2, steps2=9)))
+    [only] = PROPOSITION2.of(Run(dataset_from_document(CONFUSED), Config(steps1=2, steps2=9)))
     assert (only["optimal"], only["non_optimal"], only["confused"]) == (["a"], ["q", "c"], ["b"])
     assert only["predicted"] == {"optimal": "2/3", "non_optimal": "-1/3"}
     exact = solve_kq(dataset_from_document(CONFUSED)).exact().weights_exact
@@ -95,13 +95,13 @@ def test_confused_tokens_are_left_out() -> None:
     differences = [abs(exact["q"][x] - Fraction(2 if x == "a" else -1, 3)) for x in "acq"]
     assert only["largest_difference"] == float(max(differences))
     assert "Assumption no_confused_tokens fails, so Proposition 2 says nothing here." in only["note"]
-    [grid] = proposition2_grids("x", [only])
+    [grid] = PROPOSITION2.grids("x", [only])
     assert [line[1:4] for line in grid.rows if line[1] == "confused"] == [("confused", "b", "–")]
 
 
 def test_a_numerical_solution_comes_with_its_radius() -> None:
     run = Run(dataset_from_document(GENERAL), Config(steps1=2, steps2=9))
-    [only] = proposition2_table(run)
+    [only] = PROPOSITION2.of(run)
     solution = run.kq.optimal()
     assert only["solved"] == {x: float(solution.scores[i, 2]) for i, x in enumerate("abq")}
     length = np.linalg.norm(GENERAL["embedding"], axis=1)
@@ -120,12 +120,12 @@ def test_a_numerical_solution_comes_with_its_radius() -> None:
 def test_wide_error_bars_leave_it_open(radius: float, holds: bool | None) -> None:
     run = Run(dataset_from_document(COUNTED), Config(steps1=2, steps2=9))
     run.__dict__["kq"] = inexact(run.kq, weight_radius=radius)
-    table = proposition2_table(run)
+    table = PROPOSITION2.of(run)
     assert {row["holds"] for row in table} == {holds}
     assert (table[0]["note"] == f"The solution is known within {radius:.1e} only.") == (holds is None)
     forms = {q: replace(form, holds=False, witness=("a",)) for q, form in run.kq.closed_form.items()}
     run.__dict__["kq"] = replace(run.kq, closed_form=forms)
-    assert {(row["holds"], *row["witness"]) for row in proposition2_table(run)} == {(False, "a")}
+    assert {(row["holds"], *row["witness"]) for row in PROPOSITION2.of(run)} == {(False, "a")}
 
 
 def test_a_token_outside_the_order_is_judged_too() -> None:
@@ -136,7 +136,7 @@ def test_a_token_outside_the_order_is_judged_too() -> None:
         "next_token": {x: x for x in "abqz"},
         "embedding": [[1, 0, 0], [0, 1, 0], [0, 0, 1], [3, 0, 0]],
     }
-    [only] = proposition2_table(Run(dataset_from_document(document), Config(steps1=2, steps2=2)))
+    [only] = PROPOSITION2.of(Run(dataset_from_document(document), Config(steps1=2, steps2=2)))
     assert only["solved"]["z"] == pytest.approx(3 * 2 / 3)
     assert only["largest_difference"] == pytest.approx(2)
     assert only["trained"]["z"] == pytest.approx(3 * only["trained"]["a"])
@@ -144,7 +144,7 @@ def test_a_token_outside_the_order_is_judged_too() -> None:
 
 def test_without_a_solution_the_reason_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
     def table(data: Dataset) -> list[dict[str, Any]]:
-        return proposition2_table(Run(data, Config(steps1=2, steps2=2)))
+        return PROPOSITION2.of(Run(data, Config(steps1=2, steps2=2)))
 
     cyclic = broken(CASES["free-20"](), "well_defined_orders")
     rows = table(cyclic)
@@ -161,7 +161,7 @@ def test_without_a_solution_the_reason_is_given(monkeypatch: pytest.MonkeyPatch)
     assert half["note"].startswith("n is not a function on the whole vocabulary, so nothing can be solved or trained.")
     assert half["predicted"] == {"optimal": "1/2", "non_optimal": "-1/2"}
     assert table(dataset_from_document(PLAIN)) == []
-    [grid] = proposition2_grids("plain", [])
+    [grid] = PROPOSITION2.grids("plain", [])
     assert grid.notes == ("No sample relates two tokens, so no query has optimal tokens.",)
 
     def fails(data: Dataset) -> None:
@@ -187,7 +187,7 @@ def test_a_line_for_the_tokens_of_one_class_and_solution() -> None:
         "holds": False,
         "note": None,
     }
-    [grid] = proposition2_grids("x", [found, found | {"holds": None, "query": "r"}])
+    [grid] = PROPOSITION2.grids("x", [found, found | {"holds": None, "query": "r"}])
     assert grid.rows[:3] == (
         ("q", "optimal", "a c", "2/5", "1/2", "0.49 to 0.51", "0.1", "no"),
         ("", "optimal", "b", "2/5", "1/3", "0.3333", "", ""),
