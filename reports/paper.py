@@ -169,6 +169,8 @@ class Paper:
         None where its claims cannot be hunted.
     sweeps : Sweeps or None
         What can be swept; None for nothing.
+    file : str
+        The file of `--paper FILE`; "" for one that is built in or installed.
 
     Raises
     ------
@@ -190,6 +192,7 @@ class Paper:
     package: str = ""
     space: Space | None = None
     sweeps: Sweeps | None = None
+    file: str = ""
 
     def __init__(self) -> None:
         if missing := [name for name in Paper.__annotations__ if not hasattr(self, name)]:

@@ -1,13 +1,16 @@
 """The papers: those built in, and those of installed packages."""
 
+import os
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
-from marginaudit.orders import InputError, printable, shown
-from marginaudit.reports.audit.built_in import BUILT_IN, COMMANDS, GROUP, STATEMENTS
-from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, place_of
+from marginaudit.orders import InputError, printable, shown, shown_path
+from marginaudit.reports.audit.built_in import BUILT_IN, COMMANDS, GROUP, PAPER_FILE, STATEMENTS
+from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, module_of_file, place_of
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import settings_of
@@ -25,7 +28,15 @@ LEDGER = Ledger(claim for paper in PAPERS for claim in paper.claims)
 
 
 def all_papers(notice: Notice) -> tuple[Paper, ...]:
-    """The built-in papers and those of installed packages; ``notice`` gets a line for each that does not load."""
+    """The built-in papers, those of installed packages and that of `--paper FILE`.
+
+    ``notice`` gets a line for each installed one that does not load.
+
+    Raises
+    ------
+    InputError
+        The file's does not load.
+    """
     papers = list(PAPERS)
     for point in entry_points(group=GROUP):
         where = place_of(point)
@@ -35,7 +46,27 @@ def all_papers(notice: Notice) -> tuple[Paper, ...]:
             papers.append(_accepted(paper, where, papers))
         except InputError as error:
             notice(f"{error}; the paper is left out")
+    if file := os.environ.get(PAPER_FILE):
+        papers.append(_accepted(_paper_of_file(file), shown_path(Path(file)), papers))
     return tuple(papers)
+
+
+@cache
+def _paper_of_file(file: str) -> object:
+    """The PAPER of a Python file, which is run.
+
+    Raises
+    ------
+    InputError
+        It cannot be read or run.
+    """
+    path = Path(file)
+    module = module_of_file(path, f"paper_of_{path.stem}", "a Python file with a PAPER")
+    if not hasattr(module, "PAPER"):
+        raise InputError(shown_path(path), got="no PAPER", expected="PAPER = .., the paper to audit")
+    if isinstance(module.PAPER, Paper):
+        module.PAPER.file = file
+    return module.PAPER
 
 
 def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:

@@ -5,8 +5,10 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from importlib.metadata import EntryPoint
+from pathlib import Path
+from types import ModuleType
 
-from marginaudit.orders import InputError, printable
+from marginaudit.orders import InputError, file_content, printable, shown_path
 from marginaudit.reports.error_text import error_text
 
 Notice = Callable[[str], None]
@@ -35,3 +37,25 @@ def failures_in_one_line(where: str, file: str | None = None) -> Iterator[None]:
             lines.append(error.lineno)
         place = f"{where}:{lines[-1]}" if lines and lines[-1] else where
         raise InputError(place, got=error_text(error), expected="Python that runs") from None
+
+
+def module_of_file(file: Path, name: str, expected: str) -> ModuleType:
+    """A Python file as a module of that name; modules that lie beside it can be imported.
+
+    Raises
+    ------
+    InputError
+        It cannot be read or run.
+    """
+    from cloudpickle import register_pickle_by_value
+
+    where, text = shown_path(file), file_content(file, expected)
+    module = ModuleType(name)
+    module.__file__ = str(file)
+    sys.modules[name] = module  # where dataclasses look names of annotations up
+    register_pickle_by_value(module)  # which other processes cannot import
+    if (folder := str(file.resolve().parent)) not in sys.path:
+        sys.path.append(folder)
+    with failures_in_one_line(where, str(file)):
+        exec(compile(text, str(file), "exec", dont_inherit=True), module.__dict__)
+    return module

@@ -5,18 +5,14 @@ that it may hold some that others are made from. A package says where its CLAIMS
 """
 
 import re
-import sys
 from collections.abc import Collection, Iterable, Sequence
 from html import unescape
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from types import ModuleType
 
-from cloudpickle import register_pickle_by_value
-
-from marginaudit.orders import InputError, file_content, shown, shown_path
+from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.audit.ledger import PAPERS
-from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, place_of
+from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, module_of_file, place_of
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.error_text import error_text
 from marginaudit.reports.paper import Paper
@@ -67,22 +63,15 @@ def claims_of_file(file: Path, papers: Collection[Paper]) -> Ledger:
 
 
 def _claims_of_file(file: Path) -> object:
-    """The CLAIMS of a Python file, which is run; modules that lie beside it can be imported.
+    """The CLAIMS of a Python file, which is run.
 
     Raises
     ------
     InputError
         It cannot be read or run.
     """
-    where, text = shown_path(file), file_content(file, "a Python file of claims")
-    module = ModuleType(f"claims_of_{file.stem}")
-    module.__file__ = str(file)
-    sys.modules[module.__name__] = module  # where dataclasses look names of annotations up
-    register_pickle_by_value(module)  # which other processes cannot import
-    if (folder := str(file.resolve().parent)) not in sys.path:
-        sys.path.append(folder)
-    with failures_in_one_line(where, str(file)):
-        exec(compile(text, str(file), "exec", dont_inherit=True), module.__dict__)
+    module = module_of_file(file, f"claims_of_{file.stem}", "a Python file of claims")
+    with failures_in_one_line(shown_path(file), str(file)):
         return _listed(getattr(module, "CLAIMS", None))
 
 

@@ -9,7 +9,7 @@ import click
 
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.claim_ids import known_ids, matching_ids, some_of
-from marginaudit.reports.command.options import FilePath
+from marginaudit.reports.command.options import FilePath, PaperFile
 from marginaudit.reports.command.streams import tell
 
 if TYPE_CHECKING:
@@ -25,6 +25,15 @@ CLAIMS = click.option(
     type=FilePath(),
     metavar="FILE",
     help="A Python file of claims of your own; it is run.",
+)
+
+PAPER = click.option(
+    "--paper",
+    "paper_file",
+    type=PaperFile(),
+    metavar="FILE",
+    expose_value=False,
+    help="A Python file with a PAPER of your own; it is run.",
 )
 
 ONLY_MINE = click.option("--only-mine", is_flag=True, help="Only the claims of --claims FILE.")

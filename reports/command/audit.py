@@ -43,6 +43,14 @@ from marginaudit.reports.verdict import Verdict
 PAPERS = papers()
 
 
+class PaperName(OneOf):
+    """The name of a paper, or the file of one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Take the name of the file's paper."""
+        return next((paper.name for paper in PAPERS if value == paper.file), "") or super().convert(value, param, ctx)
+
+
 @click.command()
 @DATASETS
 @click.option(
@@ -65,11 +73,12 @@ PAPERS = papers()
 @click.option(
     "--paper",
     "name",
-    type=OneOf([*(paper.name for paper in PAPERS), "all"]),
+    type=PaperName([*(paper.name for paper in PAPERS), "all"]),
+    metavar="NAME|FILE",
     show_default="all",
     help="The claims and built-in cases of one paper only: "
     + ", ".join(f"{paper.name} is {paper.source}" for paper in PAPERS)
-    + ".",
+    + "; or of a Python file with a PAPER of your own, which is run.",
 )
 @CHOSEN
 @CLAIMS
@@ -171,7 +180,8 @@ def audit(
             store=user_cache(fresh=fresh),
         )
         command = None if typed is None else joined(["marginaudit", *typed])
-        files = [file for file in (path, claims_file) if file is not None]
+        own_papers = [Path(paper.file) for paper in papers_of(sources) if paper.file]
+        files = [file for file in (path, claims_file, *own_papers) if file is not None]
         own = None if claims_file is None else str(claims_file)
         result = replace(result, made=provenance(command, files), claims_file=own)
         write_report(result, out, bar.say, exports)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.reports.claim_ids import is_pattern
-from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, matching, one_claim, papers
+from marginaudit.reports.command.arguments import CLAIMS, JSON, PAPER, ledger, matching, one_claim, papers
 from marginaudit.reports.command.console import print_table, print_texts, width
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.grid import NONE
@@ -24,6 +24,7 @@ SHOWN = ("statement", "standing", "source", "assumptions")
 @click.command()
 @click.argument("claim", metavar="[CLAIM]", required=False)
 @CLAIMS
+@PAPER
 @JSON
 def claims(claim: str | None, claims_file: Path | None, as_json: bool) -> int:
     """List the claims of the ledger, or show one.

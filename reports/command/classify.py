@@ -5,7 +5,7 @@ import json
 import click
 
 from marginaudit.reports.audit.sources import load
-from marginaudit.reports.command.arguments import DATASET, JSON, papers
+from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, papers
 from marginaudit.reports.command.console import print_summary
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.json_data import finite
@@ -13,6 +13,7 @@ from marginaudit.reports.json_data import finite
 
 @click.command()
 @DATASET
+@PAPER
 @JSON
 def classify(dataset: str, as_json: bool) -> int:
     """Show what the papers say of a DATASET.

@@ -1,15 +1,17 @@
 """The command line: a command a file, loaded when it is called."""
 
+import os
 import signal
 import sys
 from importlib import import_module
 from importlib.metadata import entry_points
+from itertools import pairwise
 
 import click
 
 from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.audit.built_in import COMMANDS as OWN
-from marginaudit.reports.audit.built_in import GROUP
+from marginaudit.reports.audit.built_in import GROUP, PAPER_FILE
 from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
@@ -29,7 +31,12 @@ EVERY_PAPERS = {
 }
 """The commands that every paper has, and what they do."""
 
-COMMANDS = {name: (f"marginaudit.reports.command.{name}", does) for name, does in EVERY_PAPERS.items()} | OWN
+NEW = {
+    "new-paper": ("marginaudit.reports.command.new", "Write a FOLDER with a paper to start from."),
+    "new-claim": ("marginaudit.reports.command.new", "Write a FILE with a claim to start from."),
+}
+
+COMMANDS = {name: (f"marginaudit.reports.command.{name}", does) for name, does in EVERY_PAPERS.items()} | OWN | NEW
 
 
 class Commands(click.Group):
@@ -44,8 +51,17 @@ class Commands(click.Group):
         module = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else _installed().get(cmd_name)
         if module is None:
             return None
-        command: click.Command = getattr(import_module(module), cmd_name)
+        command: click.Command = getattr(import_module(module), cmd_name.replace("-", "_"))
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; `--paper FILE` is read before it is imported, as settings of the paper are its options."""
+        given = [value for option, value in pairwise(args) if option == "--paper"]
+        given += [word.removeprefix("--paper=") for word in args if word.startswith("--paper=")]
+        os.environ[PAPER_FILE] = next((value for value in given if value.endswith(".py") and "\0" not in value), "")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each command does; the command itself says it too, but would have to be imported."""

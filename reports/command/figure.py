@@ -10,7 +10,7 @@ import click
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.audit.built_in import STATEMENTS
 from marginaudit.reports.audit.sources import load
-from marginaudit.reports.command.arguments import JSON, papers
+from marginaudit.reports.command.arguments import JSON, PAPER, papers
 from marginaudit.reports.command.console import print_described, print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, write_figure
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 )
 @click.option("--from", "source", type=FilePath(), help="Folder of a sweep to draw, which is not run then.")
 @click.option("--text", type=FilePath(), help="Text in UTF-8 to draw it of.  [default: one that ships]")
+@PAPER
 @JSON
 def figure(
     name: str, dataset: str | None, out: Path | None, source: Path | None, text: Path | None, as_json: bool

@@ -6,7 +6,7 @@ import click
 
 from marginaudit.orders import InputError, counted
 from marginaudit.reports.claim import NOT_STATED
-from marginaudit.reports.command.arguments import CLAIMS, JSON, ledger, one_claim, papers
+from marginaudit.reports.command.arguments import CLAIMS, JSON, PAPER, ledger, one_claim, papers
 from marginaudit.reports.command.console import print_line, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, dashed
 from marginaudit.reports.command.output import check_output, print_json, write_json
@@ -23,6 +23,7 @@ from marginaudit.reports.verdict import Verdict
 @click.option("--seed", type=Parsed(SEED), default=0, show_default=True, help="Seed of the random datasets.")
 @click.option("--out", type=FilePath(), help="Dataset file to write.  [default: CLAIM.json]")
 @CLAIMS
+@PAPER
 @JSON
 def hunt(
     claim: str,

@@ -46,6 +46,18 @@ class FilePath(click.ParamType[Path]):
         return Path(value)
 
 
+class PaperFile(FilePath):
+    """A Python file with a PAPER; `Commands` has read it by then."""
+
+    name, expected = "file", "a Python file, .py"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Refuse a path that does not end in .py."""
+        if not str(value).endswith(".py"):
+            self.fail(f"got {shown(str(value))}, expected {self.expected}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def cores() -> int:
     """Processors that this process may use; LOKY_MAX_CPU_COUNT may lower it."""
     from loky import cpu_count

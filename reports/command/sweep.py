@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from marginaudit.orders import InputError, counted
-from marginaudit.reports.command.arguments import JSON, papers
+from marginaudit.reports.command.arguments import JSON, PAPER, papers
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, cores
 from marginaudit.reports.command.output import print_json
@@ -36,6 +36,7 @@ MOST_COLUMNS = 12
 @click.option("--status", is_flag=True, help="Say what is there, and run nothing.")
 @click.option("--retry-failed", is_flag=True, help="Run only what failed or killed its workers.")
 @click.option("--fresh", is_flag=True, help="Start over: forget what is there.")
+@PAPER
 @JSON
 def sweep(
     spec: str,

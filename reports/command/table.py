@@ -8,7 +8,7 @@ import click
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import cases_of, load, once_each
-from marginaudit.reports.command.arguments import DATASETS, JSON, papers
+from marginaudit.reports.command.arguments import DATASETS, JSON, PAPER, papers
 from marginaudit.reports.command.console import print_described, print_grid, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json, print_text
@@ -35,6 +35,7 @@ TABLES = {table.name: (paper, table) for paper in PAPERS for table in paper.tabl
     type=OneOf(["csv", "latex", "markdown"]),
     help="Write the table as a file of this kind has it; LaTeX needs its packages booktabs and graphicx.",
 )
+@PAPER
 @settings_options("table", PAPERS)
 @JSON
 def table(name: str, datasets: tuple[str, ...], form: str | None, as_json: bool, **given: Any) -> int:

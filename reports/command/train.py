@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from marginaudit.reports.audit.sources import load
-from marginaudit.reports.command.arguments import DATASET, JSON, papers
+from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, papers
 from marginaudit.reports.command.console import print_table, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json
@@ -19,6 +19,7 @@ PAPERS = papers()
 
 @click.command()
 @DATASET
+@PAPER
 @settings_options("train", PAPERS)
 @JSON
 def train(dataset: str, as_json: bool, **given: Any) -> int:

@@ -44,14 +44,18 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
         told = ", ".join(filter(None, (data[1], claim[1])))
         return printable(f"audit({data[0]}, claims={claim[0]}{_config_given(row.paper, config)})  # {told}")
     own = ["--claims", claims_file] if own_claim and claims_file is not None else []
-    words = ["--claim", row.claim.id, *own, *settings_given(row.paper, config)]
+    words = ["--claim", row.claim.id, *own, *_paper_given(row.paper), *settings_given(row.paper, config)]
     return printable(f"marginaudit audit {dataset_argument(source)} {joined(words)}")
 
 
 def claims_command(claim: Claim, paper: Paper, claims_file: str | None) -> str:
     """`marginaudit claims` of the statement, with the file that it is from where it is one's own."""
     own = ["--claims", claims_file] if claims_file is not None and not paper.has(claim) else []
-    return joined(["marginaudit", "claims", claim.id, *own])
+    return joined(["marginaudit", "claims", claim.id, *own, *_paper_given(paper)])
+
+
+def _paper_given(paper: Paper) -> list[str]:
+    return ["--paper", paper.file] if paper.file else []
 
 
 def dataset_argument(source: Source) -> str:

@@ -202,7 +202,7 @@ def _figures(audit: Audit, exports: Sequence[str], progress: Progress, store: St
 def key_of(paper: Paper, exports: Sequence[str], **settings: Any) -> str:
     """A hash of settings, versions and code."""
     makes = {"paper": paper.name, "pdf": "pdf" in exports, "matplotlib": version("matplotlib")}
-    return digest(settings | makes | {"computed by": identity(paper.run.__module__)})
+    return digest(settings | makes | {"computed by": identity(type(paper).__module__, paper.run.__module__)})
 
 
 def _texts(files: Mapping[str, bytes]) -> dict[str, str]:

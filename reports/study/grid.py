@@ -76,7 +76,7 @@ def outcomes(work: Mapping[str, Any]) -> list[Outcome]:
     if paper is None or paper.sweeps is None:
         got = "; ".join([f"no paper {work['paper']} with sweeps", *notices])
         raise InputError("a worker", got=got, expected="the packages of the client")
-    if (code := digest(identity(paper_module(paper)))) != work["code"]:
+    if (code := digest(identity(*modules_of(paper)))) != work["code"]:
         got, expected = f"versions and code {code[:12]}", f"the client's, {work['code'][:12]}"
         raise InputError("a worker", got=got, expected=expected)
     with threadpool_limits(1), redirect_stdout(sys.stderr):
@@ -138,7 +138,7 @@ def installed_papers() -> tuple[Mapping[str, Paper], list[str]]:
     return {paper.name: paper for paper in all_papers(notices.append)}, notices
 
 
-def paper_module(paper: Paper) -> str:
-    """The module that computes a paper's sweeps."""
+def modules_of(paper: Paper) -> tuple[str, str]:
+    """The modules of a paper and of what computes its sweeps."""
     rows = None if paper.sweeps is None else paper.sweeps.rows
-    return (rows or paper.run).__module__
+    return type(paper).__module__, (rows or paper.run).__module__

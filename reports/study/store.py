@@ -95,22 +95,22 @@ def versions() -> dict[str, str]:
 
 
 @cache
-def code(module: str) -> dict[str, str]:
-    """SHA-256 of this program's files and of those in the folder of a paper's module, by path."""
+def code(*modules: str) -> dict[str, str]:
+    """SHA-256 of this program's files and of a paper's, by path: a module's package, or the Python files beside it."""
     found = {}
-    for name in PACKAGES if module.startswith("marginaudit.") else (*PACKAGES, module):
+    for name in (*PACKAGES, *(module for module in modules if not module.startswith("marginaudit."))):
         if file := import_module(name).__file__:
             folder = Path(file).parent
-            for path in folder.rglob("*"):
+            for path in folder.rglob("*") if (folder / "__init__.py").exists() else folder.glob("*.py"):
                 place = f"{folder.name}/{path.relative_to(folder).as_posix()}"
                 if path.is_file() and "__pycache__" not in path.parts:
                     found[place] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
 
 
-def identity(module: str) -> dict[str, dict[str, str]]:
-    """Versions and code, of a paper that computes by that module."""
-    return {"versions": versions(), "code": code(module)}
+def identity(*modules: str) -> dict[str, dict[str, str]]:
+    """Versions and code, of a paper that computes by these modules."""
+    return {"versions": versions(), "code": code(*modules)}
 
 
 def digest(document: Any) -> str:

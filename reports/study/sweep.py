@@ -13,7 +13,7 @@ from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.page.files import json_text, remove_leftovers, write_whole
 from marginaudit.reports.page.folder import refusing
 from marginaudit.reports.plots.measured import rendered
-from marginaudit.reports.study.grid import Outcome, Task, outcomes, paper_module, tasks_of
+from marginaudit.reports.study.grid import Outcome, Task, modules_of, outcomes, tasks_of
 from marginaudit.reports.study.merge import Rows, cell_rows, csv_of, parquet_of, run_rows
 from marginaudit.reports.study.picture import picture
 from marginaudit.reports.study.pool import Cluster, Local
@@ -54,7 +54,7 @@ class Folder:
         self.path, self.spec, self._fresh = path, spec, fresh
         self.results = path / RESULTS
         self.store = Store(self.results)
-        self._identity = identity(paper_module(spec.paper))
+        self._identity = identity(*modules_of(spec.paper))
         self.tasks = list(tasks_of(spec, digest(self._identity)))
         where = f"--out {shown_path(path)}"
         with refusing(path):
@@ -188,7 +188,7 @@ def write_tables(folder: Folder) -> tuple[Rows, Rows, list[Path]]:
 
 def cells_in_memory(spec: Spec, progress: Progress) -> Rows:
     """The cells of a whole sweep, computed in this process without a file."""
-    tasks, found, done = list(tasks_of(spec, digest(identity(paper_module(spec.paper))))), {}, 0
+    tasks, found, done = list(tasks_of(spec, digest(identity(*modules_of(spec.paper))))), {}, 0
     for task in tasks:
         found[task.key] = outcomes(task.work)
         done += len(task.runs)

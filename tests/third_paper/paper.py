@@ -1,84 +1,31 @@
-"""A third paper, a few lines long: descent on the mean of (w - x)^2/2 over numbers x, from w = 0."""
+"""A third paper: what `new-paper` writes, and one of each that a paper may have beside it."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import replace
 from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from marginaudit.reports.claim import Claim
 from marginaudit.reports.grid import Grid, brief
-from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.paper import Figure, Paper, Space, Table, Trained
-from marginaudit.reports.run import BaseRun, Progress, Rows
-from marginaudit.reports.series import series
-from marginaudit.reports.settings import COUNT, Values, check, real, setting
+from marginaudit.reports.run import Progress, Rows
+from marginaudit.reports.settings import COUNT
+from marginaudit.reports.starts.paper import BELOW_LARGEST as START
+from marginaudit.reports.starts.paper import NUMBERS, STEPS, MeanConfig, MeanRun, Numbers
 from marginaudit.reports.sweeps import Generator, Result, Sweeps
-from tests.third_paper.numbers import NUMBERS, Numbers
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
     from matplotlib.figure import Figure as Drawing
 
-STEPS = 20
-
-SHARE = Values("share", "a number above 0 and up to 1", real(1e-300, 1))
-
-
-@dataclass(frozen=True)
-class MeanConfig:
-    """How descent is run; ``rate`` is an option of the commands."""
-
-    rate: float = setting(0.5, SHARE, "Step size, as a share of what would reach the mean at once.")
-
-    def __post_init__(self) -> None:
-        check(self)
-
-
-class MeanRun(BaseRun[Numbers]):
-    """Descent on one dataset, computed when a claim first asks for it."""
-
-    kind = NUMBERS
-
-    def __init__(self, data: Numbers, config: MeanConfig | None = None, progress: Progress | None = None) -> None:
-        super().__init__(data, progress)
-        self.config = config or MeanConfig()
-
-    @cached_property
-    def w(self) -> list[float]:
-        """w^(t) for t = 1, .., 20."""
-        found = [0.0]
-        for _ in range(STEPS):
-            found.append(found[-1] + self.config.rate * (self.dataset.mean - found[-1]))
-        return found[1:]
-
-    @property
-    def rounding(self) -> float:
-        """4 ulps a step at most, of numbers no larger than the largest x; earlier ones shrink with every step."""
-        return 4 * STEPS * float(np.finfo(float).eps) * max(map(abs, self.dataset.values))
-
-
-BELOW_LARGEST = Claim(
-    id="third.below-largest",
-    source="Third paper, Theorem 1",
-    statement="w^(t) <= max x for t >= 1.",
-    formula=r"w^{(t)}\le\max_i x_i",
-    assumptions=("nonnegative",),
-    judgement=Bounded(
-        measure=lambda run: series(run.w, radius=run.rounding, step=np.arange(1, STEPS + 1)),
-        upper=lambda run, t: np.full(len(t), max(run.dataset.values)),
-    ),
-)
+BELOW_LARGEST = replace(START, id="third.below-largest", source="Third paper, Theorem 1")
 
 
 def line(run: MeanRun) -> "Drawing":
     from matplotlib.figure import Figure as Drawing
 
     figure = Drawing(figsize=(4, 3))
-    figure.subplots().plot(range(1, STEPS + 1), run.w)
+    figure.subplots().plot(range(1, STEPS + 1), run.w.value)
     return figure
 
 
@@ -89,7 +36,7 @@ class Means(Table):
     columns = ("dataset", "mean", "end")
 
     def of(self, run: MeanRun) -> dict[str, float]:
-        return {"mean": run.dataset.mean, "end": run.w[-1]}
+        return {"mean": run.dataset.mean, "end": float(run.w.value[-1])}
 
     def records(self, data: dict[str, float]) -> list[dict[str, float]]:
         return [data]
@@ -126,7 +73,7 @@ def counting(N: int, seed: int) -> Numbers:
 
 
 def rows(data: Numbers, configs: Sequence[MeanConfig], seed: int, keep: Sequence[str]) -> list[dict[str, Result]]:
-    return [{"end": MeanRun(data, config).w[-1]} for config in configs]
+    return [{"end": float(MeanRun(data, config).w.value[-1])} for config in configs]
 
 
 SWEEPS = Sweeps(
@@ -159,12 +106,12 @@ class ThirdPaper(Paper):
         return {"N": run.dataset.N, "mean": run.dataset.mean, "rate": run.config.rate}
 
     def records(self, run: MeanRun) -> dict[str, Rows]:
-        return {"descent": (("step", "w"), list(enumerate(run.w, 1)))}
+        return {"descent": (("step", "w"), list(enumerate(run.w.value.tolist(), 1)))}
 
     def train(
         self, dataset: Numbers, config: MeanConfig, progress: Progress, tell: Callable[[str], None], origin: str
     ) -> Trained:
-        rows = [{"step": t, "w": w} for t, w in enumerate(MeanRun(dataset, config).w, 1)]
+        rows = [{"step": t, "w": w} for t, w in enumerate(MeanRun(dataset, config).w.value.tolist(), 1)]
         return Trained({"rows": rows}, {"rows": ("descent", ("step", "w"))})
 
 

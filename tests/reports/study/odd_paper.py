@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import COUNT, STEP_SIZE, check, one_of, setting
+from marginaudit.reports.starts.paper import NUMBERS, MeanConfig, MeanRun, Numbers
 from marginaudit.reports.sweeps import Generator, Result, Sweeps
-from tests.third_paper.numbers import Numbers
-from tests.third_paper.paper import ThirdPaper
 
 FOLDER = "ODD_FOLDER"
 """The environment's name of a folder in which runs leave a file the first time."""
@@ -65,11 +65,13 @@ def rows(data: Numbers, configs: Sequence[OddConfig], seed: int, keep: Sequence[
     ]
 
 
-class OddPaper(ThirdPaper):
+class OddPaper(Paper):
     name = "odd"
+    source = "a page of this test suite"
+    kind = NUMBERS
+    config = MeanConfig
+    run = MeanRun
     claims = ()
-    figures = ()
-    tables = ()
     sweeps = Sweeps(
         config=OddConfig(),
         generators={

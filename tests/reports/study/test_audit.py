@@ -121,7 +121,7 @@ def test_figures_and_other_code_have_keys_of_their_own(monkeypatch: pytest.Monke
     before = keys()
     assert len(set(before)) == 7
     assert study.key_of(PAPERS[1], ("latex",), figure="snap-3") in before
-    monkeypatch.setattr(study, "identity", lambda _: {"versions": {"numpy": "0"}, "code": {}})
+    monkeypatch.setattr(study, "identity", lambda *_: {"versions": {"numpy": "0"}, "code": {}})
     assert not set(before) & set(keys())
 
 

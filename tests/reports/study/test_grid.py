@@ -17,7 +17,7 @@ from marginaudit.reports.ntp.sweeps import SWEEPS as NTP
 from marginaudit.reports.snap.sweeps import SWEEPS as SNAP
 from marginaudit.reports.snap.sweeps import SampledConfig
 from marginaudit.reports.snap.sweeps import rows as sampled
-from marginaudit.reports.study.grid import Task, outcomes, paper_module, tasks_of
+from marginaudit.reports.study.grid import Task, modules_of, outcomes, tasks_of
 from marginaudit.reports.study.spec import read_spec
 from marginaudit.reports.study.store import digest, identity
 from marginaudit.training.snap.sgd import Recipe, attention, train_sampled
@@ -27,7 +27,7 @@ from tests.reports.study.specs import ODD, odd_spec
 
 def tasks(text: str = ODD) -> list[Task]:
     spec = odd_spec(text)
-    return list(tasks_of(spec, digest(identity(paper_module(spec.paper)))))
+    return list(tasks_of(spec, digest(identity(*modules_of(spec.paper)))))
 
 
 def test_tasks_cover_the_grid_each_run_once_in_its_order() -> None:
@@ -172,7 +172,7 @@ class TestNtp:
         paper = next(paper for paper in papers() if paper.name == "ntp")
         text = 'paper = "ntp"\nkeep = ["ntp.prop1.loss:*"]\n[data]\nfiles = ["example-1"]\n'
         spec = read_spec(f"{text}[settings]\nsteps1 = 9\nsteps2 = 9", "x", "x", Path(), [paper])
-        (task,) = tasks_of(spec, digest(identity(paper_module(paper))))
+        (task,) = tasks_of(spec, digest(identity(*modules_of(paper))))
         (outcome,) = outcomes(json.loads(json.dumps(task.work)))
         data = paper.kind.cases["example-1"]()
         finding = CLAIMS["ntp.prop1.loss"].judge(Run(data, Config(steps1=9, steps2=9)))

@@ -1,0 +1,52 @@
+"""`marginaudit new-paper` and `marginaudit new-claim`."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+
+import click
+
+from marginaudit.orders import InputError, shown_path
+from marginaudit.reports.command.console import print_line
+from marginaudit.reports.command.options import FilePath
+from marginaudit.reports.command.output import check_output, writing
+from marginaudit.reports.page.files import write_whole
+from marginaudit.reports.shell import joined
+
+
+@click.command()
+@click.argument("folder", metavar="FOLDER", type=FilePath())
+def new_paper(folder: Path) -> int:
+    """Write a FOLDER with a paper to start from.
+
+    It has a kind of dataset, a run, a claim that is true, its planted false twin, and a test.
+    """
+    _refuse_existing(folder)
+    _write(folder, {"paper.py": "paper.py", "test_paper.py": "test_paper.txt"})
+    print_line(f"Audit it: {joined(['marginaudit', 'audit', '--paper', str(folder / 'paper.py')])}")
+    return 0
+
+
+@click.command()
+@click.argument("file", metavar="FILE", type=FilePath())
+def new_claim(file: Path) -> int:
+    """Write a FILE with a claim to start from.
+
+    It is about the sentences of arXiv 2409.17335, and has a planted false twin.
+    """
+    _refuse_existing(file)
+    check_output(file, "FILE", ".py", reads=[])
+    _write(file.parent, {file.name: "claims.txt"})
+    print_line(f"Audit it: {joined(['marginaudit', 'audit', '--claims', str(file)])}")
+    return 0
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists() or path.is_symlink():
+        raise InputError(shown_path(path), got="a path that exists", expected="a new one")
+
+
+def _write(folder: Path, names: Mapping[str, str]) -> None:
+    for name, start in names.items():
+        with writing(folder / name, "FOLDER" if len(names) > 1 else "FILE"):
+            write_whole(folder / name, (files("marginaudit.reports.starts") / start).read_text(encoding="utf-8"))

@@ -1,0 +1,152 @@
+"""A paper of your own: descent on the mean of (w - x)^2/2 over numbers x, from w = 0."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Any, NotRequired
+
+import numpy as np
+from annotated_types import Interval, Len
+from typing_extensions import TypedDict
+
+from marginaudit import Bounded, Claim, Paper, Series
+from marginaudit.orders import Kind, Witness
+from marginaudit.orders.assumption import as_document
+from marginaudit.orders.reading import Text, validated
+from marginaudit.reports.run import BaseRun, Progress
+from marginaudit.reports.settings import Values, check, real, setting
+
+STEPS = 20
+
+
+# The kind of dataset: how a document of it is read, and what can be assumed of it.
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A few numbers; every dataset has a name."""
+
+    name: str
+    values: tuple[float, ...]
+
+    @property
+    def N(self) -> int:
+        """How many there are."""
+        return len(self.values)
+
+    @property
+    def mean(self) -> float:
+        """Their mean."""
+        return sum(self.values) / self.N
+
+
+class Document(TypedDict, closed=True):
+    """What a file of numbers holds."""
+
+    name: NotRequired[Annotated[Text, Len(1)]]
+    numbers: Annotated[list[Annotated[float, Interval(ge=-1e100, le=1e100)]], Len(1)]
+
+
+def from_document(document: dict[str, Any], where: str, default_name: str) -> Numbers:
+    """Read a document; a bad one is refused in one line that says where it is bad."""
+    found = validated(Document, document, where)
+    return Numbers(found.get("name", default_name), tuple(found["numbers"]))
+
+
+def nonnegative(data: Numbers) -> Witness:
+    """No number is below 0; the witness is the first that is."""
+    return next(({"number": value} for value in data.values if value < 0), None)
+
+
+def describe(data: Numbers) -> dict[str, Any]:
+    """Answer `marginaudit classify`."""
+    assumptions = {name: NUMBERS.check(data, name) for name in NUMBERS.assumptions}
+    return {"mean": data.mean, "assumptions": as_document(assumptions)}
+
+
+NUMBERS = Kind(
+    name="numbers",
+    data=Numbers,
+    accepts=lambda document: isinstance(document, dict) and "numbers" in document,
+    from_document=from_document,
+    to_document=lambda data: {"name": data.name, "numbers": list(data.values)},
+    cases={"three-numbers": lambda: Numbers("three-numbers", (1.0, 2.0, 6.0))},
+    assumptions={"nonnegative": nonnegative},
+    describe=describe,
+    in_words=lambda data: f"the numbers {', '.join(map(str, data.values))}",
+)
+
+
+# The settings, options of the commands, and the run, which computes what claims measure.
+
+
+@dataclass(frozen=True)
+class MeanConfig:
+    """How descent is run."""
+
+    rate: float = setting(
+        0.5,
+        Values("share", "a number above 0 and up to 1", real(1e-300, 1)),
+        "Step size, as a share of what would reach the mean at once.",
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+class MeanRun(BaseRun[Numbers]):
+    """Descent on one dataset, computed when a claim first asks for it."""
+
+    kind = NUMBERS
+
+    def __init__(self, data: Numbers, config: MeanConfig | None = None, progress: Progress | None = None) -> None:
+        super().__init__(data, progress)
+        self.config = config or MeanConfig()
+
+    @cached_property
+    def w(self) -> Series:
+        """w^(t) for t = 1, .., 20; its error bar is 4 ulps a step, of numbers no larger than the largest x."""
+        found = [0.0]
+        for _ in range(STEPS):
+            found.append(found[-1] + self.config.rate * (self.dataset.mean - found[-1]))
+        rounding = 4 * STEPS * float(np.finfo(float).eps) * max(map(abs, self.dataset.values))
+        return Series(np.array(found[1:]), rounding, np.arange(1, STEPS + 1))
+
+
+# The claims: one that is true, and a planted false twin, which shows that the audit would find an error.
+
+BELOW_LARGEST = Claim(
+    id="mean.below-largest",
+    source="A paper of your own, Theorem 1",
+    statement="w^(t) <= max x for t >= 1.",
+    formula=r"w^{(t)}\le\max_i x_i",
+    assumptions=("nonnegative",),
+    judgement=Bounded(
+        measure=lambda run: run.w,
+        upper=lambda run, t: np.full(len(t), max(run.dataset.values)),
+    ),
+)
+
+BELOW_SMALLEST = replace(
+    BELOW_LARGEST,
+    id="mean.below-smallest",
+    statement="w^(t) <= min x for t >= 1, which is false.",
+    formula=r"w^{(t)}\le\min_i x_i",
+    judgement=Bounded(
+        measure=lambda run: run.w,
+        upper=lambda run, t: np.full(len(t), min(run.dataset.values)),
+    ),
+)
+
+
+class MeanPaper(Paper):
+    """Descent on numbers, and the claims on it."""
+
+    name = "mean"
+    source = "A paper of your own"
+    kind = NUMBERS
+    config = MeanConfig
+    run = MeanRun
+    claims = (BELOW_LARGEST, BELOW_SMALLEST)
+
+
+PAPER = MeanPaper()

@@ -1,0 +1,106 @@
+"""What `new-paper` and `new-claim` write runs as it is, and nothing is written over."""
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from marginaudit.orders import InputError
+from marginaudit.reports.audit.built_in import PAPER_FILE
+from marginaudit.reports.audit.ledger import all_papers
+from tests.command_line import Command
+
+OWN = """
+from dataclasses import replace
+from marginaudit.reports.starts.paper import BELOW_LARGEST, MeanPaper
+
+class Own(MeanPaper):
+    name = "own"
+    bound = replace(BELOW_LARGEST.judgement, upper=lambda run, t: {} + 0 * t)
+    claims = (replace(BELOW_LARGEST, judgement=bound),)
+
+PAPER = Own()
+"""
+
+PROGRAM = (sys.executable, "-m", "marginaudit")
+
+
+def audited(folder: Path, *arguments: str) -> Any:
+    """What an audit in a process of its own answers: settings of the paper of `--paper` are options of its commands."""
+    ended = subprocess.run(
+        [*PROGRAM, "audit", *arguments, "--json"], cwd=folder, capture_output=True, text=True, timeout=300
+    )
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)
+
+
+def test_a_new_paper_is_audited_and_its_test_passes(command: Command, tmp_path: Path) -> None:
+    assert command("new-paper", tmp_path / "mean").status == 0
+    (tmp_path / "two.json").write_text('{"numbers": [1, 3]}', encoding="utf-8")
+    datasets = ("three-numbers", "two.json", "--jobs", "2")
+    report = audited(tmp_path, *datasets, "--paper", "mean/paper.py", "--rate", "0.25")
+    rows = {(row["claim"], row["dataset"]): row["verdict"] for row in report["verdicts"]}
+    assert set(rows) == {(f"mean.below-{of}", on) for of in ("largest", "smallest") for on in ("three-numbers", "two")}
+    assert all(verdict == ("holds" if "largest" in claim else "violated") for (claim, _), verdict in rows.items())
+    assert report["config"] == {"mean": {"rate": 0.25}}
+    assert list(report["made"]["files"]) == ["mean/paper.py"]
+    page = (tmp_path / "audit-report/report.html").read_text(encoding="utf-8")
+    assert "--claim mean.below-largest --paper mean/paper.py --rate 0.25" in page
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q"], cwd=tmp_path / "mean", capture_output=True, text=True
+    )
+    assert "1 passed" in ended.stdout, ended.stdout
+
+
+def test_a_new_claim_holds_and_its_false_twin_is_violated(command: Command, tmp_path: Path) -> None:
+    assert command("new-claim", tmp_path / "mine.py").status == 0
+    options = ("--claims", "mine.py", "--only-mine", "--steps1", "30", "--steps2", "30")
+    found = Counter((row["claim"], row["verdict"]) for row in audited(tmp_path, "example-1", *options)["verdicts"])
+    assert found == {("mine.norm", "holds"): 1, ("mine.false-twin", "violated"): 1}
+
+
+def test_what_was_found_of_another_text_of_the_file_is_not_taken(tmp_path: Path) -> None:
+    """Also where the run is another module's."""
+    for bound, verdict in ((9, "holds"), (1, "violated")):
+        (tmp_path / "own.py").write_text(OWN.format(bound), encoding="utf-8")
+        [row] = audited(tmp_path, "--paper", "own.py")["verdicts"]
+        assert row["verdict"] == verdict
+
+
+def test_nothing_is_written_over(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").touch()
+    for arguments in (("new-claim", tmp_path / "mine.py"), ("new-paper", tmp_path)):
+        line = command.refused(*arguments)
+        assert line == f"{arguments[1]}: got a path that exists, expected a new one"
+    assert command.refused("new-claim", tmp_path / "a.txt").endswith("a.txt: got the ending '.txt', expected .py")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.py"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x = 1 / 0", "bad.py:1: got ZeroDivisionError: division by zero, expected Python that runs"),
+        ("x = 1", "bad.py: got no PAPER, expected PAPER = .., the paper to audit"),
+        ("PAPER = 3", "bad.py: got 3, expected a Paper"),
+        (None, "bad.py: got No such file or directory, expected a Python file with a PAPER"),
+    ],
+)
+def test_a_file_without_a_paper_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, said: str
+) -> None:
+    path = tmp_path / "bad.py"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    monkeypatch.setenv(PAPER_FILE, str(path))
+    with pytest.raises(InputError, match=f"{re.escape(said)}$"):
+        all_papers(print)
+
+
+def test_the_name_of_a_paper_is_no_file(command: Command) -> None:
+    line = command.refused("classify", "example-1", "--paper", "snap")
+    assert line == "--paper: got 'snap', expected a Python file, .py"
