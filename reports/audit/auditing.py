@@ -72,6 +72,7 @@ class Row:
             "informative_from": found.informative_from,
             "detail": found.detail,
             "beyond_the_run": found.beyond_the_run,
+            "needs": found.needs,
             "constant": finite(found.constant),
             "side": found.side,
             "repeats_within": finite(found.repeats_within),

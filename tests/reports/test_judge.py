@@ -91,8 +91,12 @@ def test_nothing_is_headlined_from_before_the_statement_speaks(beyond: Path, com
         assert "The run does not get to where the statement speaks; outside, at " in rows[claim]["detail"]
         assert [of_csv[claim][name] for name in HEADLINE] == [""] * 4
         assert parquet.loc[claim, list(HEADLINE)].isna().all()
-        assert bound(rows[claim]) == "beyond the run"
-    assert latex.count("& beyond the run & --") == page.count("<td>beyond the run</td>") == len(BEYOND)
+        said = f"needs {rows[claim]['needs']}"
+        assert bound(rows[claim]) == said
+        assert f"<td>{said}</td>" in page
+    assert latex.count("& needs ") == page.count("<td>needs ") == len(BEYOND)
+    assert rows["ntp.corollary1.upper"]["needs"] == "T ≥ 1792314, run has 900"
+    assert rows["ntp.theorem2.weight"]["needs"] == "T ≥ 1.159e+06, run has 900"
     assert None not in [rows["ntp.prop1.norm"][name] for name in HEADLINE]
     compared = command("compare", beyond, beyond, "--json")
     assert json.loads(compared.out)["changes"] == []
