@@ -8,6 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from marginaudit.orders import shortened
+from marginaudit.reports.audit.room import slack
 from marginaudit.reports.command.console import print_summary, print_table, width
 from marginaudit.reports.grid import brief
 from marginaudit.reports.page.numbers import bound
@@ -72,12 +73,14 @@ def why_not_applicable(rows: Sequence[Row]) -> list[tuple[int, str, str]]:
 
 
 def _shown(row: Row, name: str) -> Any:
-    return Text(bound(row), justify="right") if name == "bound" else row[name]
+    if name == "bound":
+        return Text(bound(row), justify="right")
+    return slack(row) if name == "slack" else row[name]
 
 
 def _in_short(claim: str, rows: Sequence[Row]) -> tuple[str, str, str]:
     counts = Counter(row["verdict"] for row in rows)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in counts)
     worst = min(rows, key=lambda row: list(Verdict).index(row["verdict"]))
-    slack = "" if worst["slack"] is None else f", slack {brief(worst['slack'])}"
-    return claim, told, f"{worst['dataset']}{slack}"
+    room = slack(worst)
+    return claim, told, worst["dataset"] + ("" if room is None else f", slack {brief(room)}")

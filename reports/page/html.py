@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from marginaudit.orders import counted, printable
 from marginaudit.reports.audit.auditing import Audit, Row
+from marginaudit.reports.audit.room import slack
 from marginaudit.reports.by_proof import OWN_PROOF
 from marginaudit.reports.claim import IN_DOLLARS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
@@ -176,8 +177,9 @@ def _claims(
     for audited in of_claim.values():
         claim, paper = audited[0].claim, audited[0].paper
         rows = [
-            _visible(row.as_document())
+            _visible(found := row.as_document())
             | {
+                "slack": slack(found),
                 "below": _visible(row.finding.detail)
                 .removeprefix(OWN_PROOF.format(proof=claim.standing.proof))
                 .lstrip(),

@@ -102,6 +102,16 @@ def test_nothing_is_headlined_from_before_the_statement_speaks(beyond: Path, com
     assert json.loads(compared.out)["changes"] == []
 
 
+def test_a_slack_above_1_is_room_whatever_the_side(beyond: Path) -> None:
+    report = audit("example-1", claims=["ntp.lemma6", "ntp.prop1.norm"], config={"steps2": 10})
+    rows = {row["claim"]: row for row in report.as_document()["verdicts"]}
+    frame = report.to_dataframe().set_index("claim")
+    lower = rows["ntp.lemma6"]
+    assert (lower["side"], lower["verdict"]) == ("lower", "holds")
+    assert frame["slack"]["ntp.lemma6"] == pytest.approx(lower["measured"] / lower["bound"], rel=1e-15) > 1
+    assert frame["slack"]["ntp.prop1.norm"] == rows["ntp.prop1.norm"]["slack"]
+
+
 def test_every_row_names_side_standing_and_source(beyond: Path) -> None:
     frame = audit("example-1", claims=["ntp.prop1.norm", "ntp.prop2.corollary"], config={"steps2": 10}).to_dataframe()
     assert next(iter(frame["side"])) in ("upper", "lower")
