@@ -12,17 +12,17 @@ from marginaudit.reports.verdict import Curve, Finding, Verdict
 def slack(row: Mapping[str, Any]) -> float | None:
     """The slack of a row of report.json as readers see it: above 1 there is room, below 1 the bound is broken.
 
-    bound / measured under an upper bound and of an equality, measured / bound above a lower one, and the other way
-    round for negative numbers; None where the two have different signs and there is room.
+    bound / measured under an upper bound, measured / bound above a lower one, and the other way round for negative
+    numbers; None of an equality or a limit, and where the two have different signs and there is room.
 
     >>> [slack({"slack": 0.5, "side": side, "measured": 4.0}) for side in ("upper", "lower", None)]
-    [0.5, 2.0, 0.5]
+    [0.5, 2.0, None]
     >>> [slack({"slack": found, "side": "upper", "measured": -4.0}) for found in (0.5, -2.0)]
     [2.0, None]
     """
     found: float | None = row["slack"]
     if found is None or row["side"] is None:
-        return found
+        return None
     negative = row["measured"] is not None and row["measured"] < 0
     if (row["side"] == "upper") is not negative:
         return found
