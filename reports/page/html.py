@@ -26,7 +26,7 @@ from marginaudit.reports.page.numbers import bound, powers
 from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import claims_command, command, dataset_argument
 from marginaudit.reports.page.statements import LINKS, panels
-from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, grouped, theorem
+from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, grouped, statement_names, theorem
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
 from marginaudit.reports.standing import Severity, Standing
@@ -169,7 +169,7 @@ def _claims(
 ) -> Iterator[dict[str, Any]]:
     """What the page says of each statement and of its rows, in the order of the ledgers."""
     known = {row.claim.id: row.claim for row in audit.rows} | {c.id: c for paper in audit.papers for c in paper.claims}
-    sources = {one.name: one.source for one in audit.audited}
+    sources, names = {one.name: one.source for one in audit.audited}, statement_names(audit)
     in_python = document["made"]["command"] is None
     of_claim: dict[tuple[str, str], list[Row]] = {}
     for row in audit.rows:
@@ -193,6 +193,7 @@ def _claims(
             "id": claim.id,
             "paper": paper.name,
             "theorem": _on_a_line(theorem(claim, known)),
+            "name": names[claim.id],
             "form": form(claim, paper),
             "heading": failing(claim, paper),
             "of_paper": paper.has(claim),

@@ -54,7 +54,7 @@ def choose(driver: "Chrome", **wanted: str) -> list[str]:
             name,
             value,
         )
-    found: list[str] = driver.execute_script(SHOWN.format("(row) => row.querySelector('th').textContent"))
+    found: list[str] = driver.execute_script(SHOWN.format("(row) => row.querySelector('th a').textContent"))
     return found
 
 
