@@ -41,7 +41,7 @@ def print_verdicts(audit: Audit, *, everything: bool) -> None:
     reasons = why_not_applicable(rows)
     if reasons:
         print_summary("Why not applicable", ("verdicts", "why", "datasets"), reasons)
-    failing = what_fails(rows, names)
+    failing = what_fails(rows, names, {row.claim.id: row.claim.standing.wrong for row in audit.rows})
     if failing:
         print_line("What fails")
         for line in failing:
@@ -63,22 +63,25 @@ def _print_rows(rows: Sequence[Row], names: Mapping[str, str]) -> None:
     print_table("Verdicts", header, [[_shown(row, name, names) for name in columns] for row in rows])
 
 
-def what_fails(rows: Sequence[Row], names: Mapping[str, str]) -> list[str]:
-    """A line a violated statement, with its datasets; of a broken one, the reason on the next line.
+def what_fails(rows: Sequence[Row], names: Mapping[str, str], wrong: Mapping[str, str]) -> list[str]:
+    r"""A line a statement, with its datasets; on the next line what is wrong with it, or why it is broken.
 
     >>> rows = [
     ...     {"claim": "p.lemma4", "dataset": "a", "verdict": "violated", "detail": ""},
     ...     {"claim": "p.lemma4", "dataset": "b", "verdict": "violated", "detail": ""},
     ...     {"claim": "mine", "dataset": "a", "verdict": "broken", "detail": "ValueError: no (mine.py, line 3)."},
     ... ]
-    >>> what_fails(rows, {"p.lemma4": "Lemma 4", "mine": ""})
-    ['p.lemma4 (Lemma 4): violated on a, b', 'mine: broken on a', '  ValueError: no (mine.py, line 3).']
+    >>> print("\n".join(what_fails(rows, {"p.lemma4": "Lemma 4", "mine": ""}, {"p.lemma4": "1 is not 2."})))
+    p.lemma4 (Lemma 4): violated on a, b
+      1 is not 2.
+    mine: broken on a
+      ValueError: no (mine.py, line 3).
     """
     datasets: dict[tuple[str, str, str], list[str]] = {}
     for verdict in (Verdict.VIOLATED, Verdict.BROKEN):
         for row in rows:
             if row["verdict"] == verdict:
-                reason = row["detail"] if verdict is Verdict.BROKEN else ""
+                reason = row["detail"] if verdict is Verdict.BROKEN else wrong[row["claim"]]
                 datasets.setdefault((row["claim"], verdict.value, reason), []).append(row["dataset"])
     lines = []
     for (claim, verdict, reason), found in datasets.items():

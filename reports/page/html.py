@@ -202,6 +202,7 @@ def _claims(
             "assumptions": claim.assumptions,
             "statement": _on_a_line(claim.statement),
             "words": _visible(asdict(claim.source_words)),
+            "wrong": _visible(claim.standing.wrong),
             "instead": _markup(prose(claim.instead)),
             "standing": audited[0].standing,
             "gravity": _gravity(audited[0].standing),

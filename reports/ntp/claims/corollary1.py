@@ -137,6 +137,7 @@ UPPER = refuted(
     PROOF,
     "sharp.stage1",
     severity=Severity.EVERYWHERE,
+    wrong="Margins do not stay below 3A: all of them are at least 4A at every T.",
     hunted=2,
     weakest="none: it is false on every dataset of which it speaks",
     relied_on_by=("ntp.lemma4", "ntp.theorem2.loss", "ntp.theorem2.floor"),
