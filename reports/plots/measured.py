@@ -85,9 +85,9 @@ def _legend_below(figure: "Figure", axis: "Axes") -> None:
         len(labels) if sum(widths) <= ONE_LINE else 2 if max(widths[:half]) + max(widths[half:]) <= TWO_COLUMNS else 1
     )
     lines = -(-len(labels) // columns) if labels else 0
-    height = 2.7 + LEGEND_LINE * lines
+    height = 2.76 + LEGEND_LINE * lines
     figure.set_size_inches(4.2, height)
-    below = 0.47 + LEGEND_LINE * lines
+    below = 0.53 + LEGEND_LINE * lines
     figure.subplots_adjust(left=0.16, right=0.985, top=1 - 0.25 / height, bottom=below / height)  # for 1.23e-05
     if labels:
         figure.legend(handles, labels, loc="lower center", ncols=columns, borderaxespad=0.2, columnspacing=1.5)
