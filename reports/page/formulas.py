@@ -59,7 +59,7 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     r"""The formula as MathML, with what it says in words for who cannot see it.
 
     >>> mathml("x", "inline", "a < b")
-    '<math alttext="a &lt; b" display="inline"><mrow><mi>x</mi></mrow></math>'
+    '<math alttext="a &lt; b" display="inline"><mi>x</mi></math>'
     >>> SPACE.join(["<mi>V</mi>", "<mi>log</mi>", "<mi>T</mi>"]) in mathml(r"V\log T")
     True
     >>> mathml(r"L^4\log^2t").count(SPACE)
@@ -80,6 +80,7 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     tree = ElementTree.tostring(convert_to_element(bars, display=display), encoding="unicode")
     text = re.sub(r"&amp;#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), tree)
     text = text.replace('<mo stretchy="false">|</mo>', '<mo stretchy="false" lspace="0" rspace="0">|</mo>')
+    text = re.sub(r"<mrow>(<m[ion][^<>]*>[^<>]*</m[ion]>)</mrow>", r"\1", text.replace(' fence="false"', ""))
     text = text.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")  # HTML needs none
     text = AFTER.sub(rf"\1{SPACE}\2", BEFORE.sub(rf"\1{SPACE}\2", text))
     return text.replace("<math ", f'<math alttext="{escape(in_words)}" ', 1) if in_words else text

@@ -26,7 +26,7 @@ NOT_NEEDED = "|".join(
         r' id="[a-z0-9.]+_[0-9]+"',
         r' transform="rotate\(-?0 [^)]*\)"',
         r"font-family: [^;\"]*;? ?",
-        r"; stroke-linejoin: [a-z]+",
+        r"; stroke-line(?:join|cap): [a-z]+",
     )
 )
 """What the page says once for all, or a browser does not need."""
@@ -46,6 +46,7 @@ def inline(picture: bytes) -> str:
     wide = re.search(r'width="([0-9.]+)pt"', text)
     for left_out in (r"(?s)<metadata>.*?</metadata>", r"(?s)<!--.*?-->", r"<style[^>]*>[^<]*</style>"):
         text = re.sub(left_out, "", text)
+    text = text.replace("xlink:href=", "href=").replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
     text = re.sub(r"<[^<>]*>", lambda tag: _tag(tag.group(), salt), text)
     text = RUN.sub(_run, re.sub(r"<tspan[^<>]*></tspan>", "", re.sub(r">\s+<", "><", text)))
     for _ in range(3):  # they are nested
@@ -78,6 +79,7 @@ def _tag(tag: str, salt: str) -> str:
     tag = re.sub(r'(?<= d=")[^"]*', lambda path: re.sub(" ?([A-Za-z]) ?", r"\1", path.group()), tag)
     tag = re.sub(r"(#|id=\")([a-z][0-9a-f]{4})[0-9a-f]{6}\b", r"\1\2", tag)
     tag = re.sub(r"#[0-9a-f]{6}\b", lambda colour: THEMED.get(colour.group(), colour.group()), tag)
+    tag = re.sub(r'(?<= style=")[^"]*', lambda style: re.sub(r"(?<=[:;]) ", "", style.group()), tag)
     return re.sub(r'( id="|href="#|url\(#)', lambda found: found.group() + salt, tag)
 
 
