@@ -27,10 +27,13 @@ NOT_NEEDED = "|".join(
         r' transform="rotate\(-?0 [^)]*\)"',
         r"font-family: [^;\"]*;? ?",
         r"; stroke-line(?:join|cap): [a-z]+",
+        r"; text-anchor: start|stroke-dashoffset: 0; ",
     )
 )
 """What the page says once for all, or a browser does not need."""
 
+
+LEAF = r"<(?:path|use|text)[^<>]*/>|<text[^<>]*>[^<>]*</text>"
 
 LOOK = r'y="[^"]*" style="[^"]*"'
 LETTER = r'<tspan x="([-0-9.]+)" ({look})>([^<&]|&\w+;)</tspan>'
@@ -50,7 +53,7 @@ def inline(picture: bytes) -> str:
     text = re.sub(r"<[^<>]*>", lambda tag: _tag(tag.group(), salt), text)
     text = RUN.sub(_run, re.sub(r"<tspan[^<>]*></tspan>", "", re.sub(r">\s+<", "><", text)))
     for _ in range(3):  # they are nested
-        text = re.sub(r"<g>((?:<(?:path|use|text)[^<>]*/>)*)</g>|<defs></defs>", r"\1", text)
+        text = re.sub(rf"<g>((?:{LEAF})*)</g>|<defs></defs>", r"\1", text)
     width = "" if wide is None else f' style="width:{round(float(wide[1]) * 4 / 3)}px"'
     return text.replace("<svg ", f"<svg{width} ", 1)
 
@@ -79,6 +82,8 @@ def _tag(tag: str, salt: str) -> str:
     tag = re.sub(r'(?<= d=")[^"]*', lambda path: re.sub(" ?([A-Za-z]) ?", r"\1", path.group()), tag)
     tag = re.sub(r"(#|id=\")([a-z][0-9a-f]{4})[0-9a-f]{6}\b", r"\1\2", tag)
     tag = re.sub(r"#[0-9a-f]{6}\b", lambda colour: THEMED.get(colour.group(), colour.group()), tag)
+    if "var(--line)" in tag:  # a grid's lines end at the axes
+        tag = re.sub(r' clip-path="[^"]*"', "", tag)
     tag = re.sub(r'(?<= style=")[^"]*', lambda style: re.sub(r"(?<=[:;]) ", "", style.group()), tag)
     return re.sub(r'( id="|href="#|url\(#)', lambda found: found.group() + salt, tag)
 

@@ -157,7 +157,7 @@ def typeset_html(text: str) -> str:
     """The text as HTML, its formulas with italics, indices and powers, at a fifth of the length of MathML.
 
     >>> typeset_html("a <b> for eta_Y >= ||W*_kq||^2")
-    'a &lt;b&gt; for η<sub><i>Y</i></sub> ≥ ‖<i>W</i><sup>*</sup><sub><i>kq</i></sub>‖<sup>2</sup>'
+    'a &lt;b&gt; for η<sub>Y</sub> ≥ ‖<i>W</i><sup>*</sup><sub>kq</sub>‖<sup>2</sup>'
     >>> typeset_html("$5")
     '$5'
     """
@@ -181,4 +181,4 @@ def _html(latex: str) -> str:
             written += SYMBOLS[command] if command else roman or escape(other.replace("-", "−"), quote=False)
     written = re.sub(rf"({FUNCTIONS}) +(?=\(|</?su)", r"\1", written)
     written = re.sub(r"(?<=\() +|(?<=<sub>) +", "", written)
-    return re.sub(" +", " ", written).strip()
+    return re.sub("<sub><i>(\\w+)</i></sub>", r"<sub>\1</sub>", re.sub(" +", " ", written).strip())
