@@ -27,7 +27,7 @@ from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import claims_command, command, dataset_argument
 from marginaudit.reports.page.statements import LINKS, panels
 from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, grouped, statement_names, theorem
-from marginaudit.reports.page.typeset import typeset_html
+from marginaudit.reports.page.typeset import title_html, typeset_html
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
 from marginaudit.reports.standing import Severity, Standing
@@ -91,6 +91,7 @@ def page(
         "words": counted,
         "breakable": breakable,
         "with_links": with_links,
+        "title": lambda text: _markup(title_html(text)),
         "typeset": lambda text: _markup(typeset_html(text)),
     }
     claims = list(_claims(audit, document, beside, plots))

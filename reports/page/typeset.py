@@ -165,6 +165,16 @@ def typeset_html(text: str) -> str:
     return "".join(_html(part[1:-1]) if i % 2 else escape(printable(part), quote=False) for i, part in enumerate(parts))
 
 
+def title_html(title: str) -> str:
+    """A table's title: the dataset's name as it is, and what the table is of as `typeset_html` has it.
+
+    >>> title_html("a_b: W_kq")
+    'a_b: <i>W</i><sub>kq</sub>'
+    """
+    name, colon, what = title.partition(": ")
+    return escape(printable(name), quote=False) + colon + typeset_html(what)
+
+
 def _html(latex: str) -> str:
     written, closing = "", []
     for roman, bar, raised, command, opens, closes, letters, other in PART.findall(latex):
