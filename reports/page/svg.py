@@ -28,6 +28,7 @@ NOT_NEEDED = "|".join(
         r"font-family: [^;\"]*;? ?",
         r"; stroke-line(?:join|cap): [a-z]+",
         r"; text-anchor: start|stroke-dashoffset: 0; ",
+        r"font-size: 9px; (?=font-family|text-anchor)",
     )
 )
 """What the page says once for all, or a browser does not need."""
