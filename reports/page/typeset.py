@@ -9,7 +9,7 @@ from html import escape, unescape
 from marginaudit.orders import printable
 
 GREEK = "alpha|beta|gamma|delta|epsilon|zeta|eta|theta|iota|lambda|mu|nu|xi|pi|rho|sigma|phi|chi|psi|omega"
-GREEK += "|Gamma|Delta|Theta|Omega"
+GREEK += "|tau|Gamma|Delta|Theta|Xi|Omega"
 FUNCTIONS = "log|ln|exp|cos|sin|min|max|inf|sum"
 COMMANDS = {name: rf"\{name} " for name in f"{GREEK}|{FUNCTIONS}".split("|")} | {
     "eps": r"\epsilon ",
@@ -32,7 +32,9 @@ COMMANDS = {name: rf"\{name} " for name in f"{GREEK}|{FUNCTIONS}".split("|")} | 
 INDEX = r"_(?:\{[\w(),'*+=-]*\}|[A-Za-z0-9]+)'?"
 POWER = r"\^(?:\{[\w()/.*+-]*\}|-?\([\w/.*+ -]*\)|-?[0-9]+(?:\.[0-9]+)?|-?[A-Za-z]+)"
 NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
-SIGN = re.compile(rf"{INDEX}|{POWER}|{NUMBER}|[A-Za-z]-bar|[A-Za-z]\*|[A-Za-z]+|<=|>=|!=|<<|>>|\|\||[-+/=<>()⟨⟩|,' ]")
+SIGN = re.compile(
+    rf"{INDEX}|{POWER}|{NUMBER}|[A-Za-z]-bar|[A-Za-z]\*|[A-Za-z]+|<=|>=|!=|<<|>>|\|\||[-+/=<>()\[\]⟨⟩|,' ]"
+)
 EVIDENCE = re.compile(rf"\w\*?{INDEX}|[\w)|]{POWER}|\|\||<=|>=|!=|<<|>>|\b(?:{GREEK})[0-9]?\b")
 ANGLES = re.compile(r"<(?=[^\s<=>-])|(?<=[^\s<=>-])>(?![>=])")
 """Of an inner product: beside what they enclose, where a relation has blanks on both sides."""
@@ -55,7 +57,8 @@ def typeset(text: str) -> str:
     if "$" in text:
         return text
     words = ANGLES.sub(lambda angle: "⟨" if angle[0] == "<" else "⟩", text).split(" ")
-    found, at = [], 0
+    found: list[str] = []
+    at = 0
     while at < len(words):
         end = _end(words, at)
         formula = None
@@ -77,7 +80,7 @@ def _end(words: list[str], at: int) -> int:
     while end < len(words) and words[end] not in ("", "a", "I") and _signs(words[end].rstrip(PUNCTUATION)) is not None:
         end += 1
         run = " ".join(words[at:end])
-        if words[end - 1][-1] in PUNCTUATION and not any(run.count(a) > run.count(b) for a, b in ("()", "⟨⟩")):
+        if words[end - 1][-1] in PUNCTUATION and not any(run.count(a) > run.count(b) for a, b in ("()", "[]", "⟨⟩")):
             break
     return end
 
@@ -90,7 +93,7 @@ def _formula(run: str) -> str | None:
     depth = bars = angles = 0
     latex = ""
     for sign, before in zip(signs, ["", *signs], strict=False):
-        depth += (sign == "(") - (sign == ")")
+        depth += (sign in "([") - (sign in ")]")
         bars += sign == "||"
         angles += (sign == "⟨") - (sign == "⟩")
         if min(depth, angles) < 0 or (before.endswith("*") and sign.startswith("^")):
@@ -176,7 +179,8 @@ def title_html(title: str) -> str:
 
 
 def _html(latex: str) -> str:
-    written, closing = "", []
+    written = ""
+    closing: list[str] = []
     for roman, bar, raised, command, opens, closes, letters, other in PART.findall(latex):
         if opens:
             closing.append("sub" if opens == "_" else "sup")
