@@ -84,9 +84,9 @@ def what_fails(rows: Sequence[Row], names: Mapping[str, str], wrong: Mapping[str
                 reason = row["detail"] if verdict is Verdict.BROKEN else wrong[row["claim"]]
                 datasets.setdefault((row["claim"], verdict.value, reason), []).append(row["dataset"])
     lines = []
-    for (claim, verdict, reason), found in datasets.items():
+    for (claim, how, reason), found in datasets.items():
         name = f" ({names[claim]})" if names[claim] else ""
-        lines.append(f"{claim}{name}: {verdict} on {', '.join(found)}")
+        lines.append(f"{claim}{name}: {how} on {', '.join(found)}")
         if reason:
             lines.append(f"  {reason}")
     return lines
