@@ -148,9 +148,7 @@ def test_an_audits_verdicts_are_told_at_any_width(command: Command, monkeypatch:
     monkeypatch.setenv("COLUMNS", "117")
     short = [line.split() for line in command(*audit).out.splitlines()]
     assert short[1] == ["claim", "verdicts", "worst"]
-    assert ["ntp.prop2.closed-form", "1", "violated,", "2", "holds", "free-20,", "slack"] in [
-        line[:7] for line in short
-    ]
+    assert ["ntp.prop2.closed-form", "1", "violated,", "2", "holds", "free-20"] in short
     for lines in (wide, short):
         at = lines.index(["Why", "not", "applicable"])
         assert lines[at + 1] == ["verdicts", "why", "datasets"]
@@ -159,7 +157,7 @@ def test_an_audits_verdicts_are_told_at_any_width(command: Command, monkeypatch:
         fails = lines.index(["What", "fails"])
         assert at < fails
         assert lines[fails + 1][:1] == ["ntp.prop2.closed-form"]
-        assert lines[-2] == ["12", "verdicts:", "2", "violated,", "1", "not-applicable,", "9", "holds."]
+        assert lines[-2] == ["9", "verdicts:", "2", "violated,", "1", "not-applicable,", "6", "holds."]
     monkeypatch.setenv("COLUMNS", "150")
     named = [line.split() for line in command(*audit).out.splitlines()]
     assert named[1][:3] == ["claim", "statement", "dataset"]
