@@ -21,7 +21,7 @@ from marginaudit.reports.compare.changes import compare
 from marginaudit.reports.compare.reading import side_of
 from marginaudit.reports.compare.sweep import read_side
 from marginaudit.reports.compare.worse import Change
-from marginaudit.reports.page.exports import FORMATS, tables_of
+from marginaudit.reports.page.exports import FORMATS, as_read, tables_of
 from marginaudit.reports.page.write import COLUMNS, write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import curve_title, measured_figure
@@ -88,7 +88,7 @@ class Report(Audit):
         """The verdicts, a row each, with the columns `COLUMNS`."""
         from pandas import DataFrame
 
-        rows = [row.as_document() for row in self.rows]
+        rows = as_read(row.as_document() for row in self.rows)
         return DataFrame([[row[column] for column in COLUMNS] for row in rows], columns=list(COLUMNS))
 
     def table(self, name: str) -> "DataFrame":

@@ -44,6 +44,8 @@ class Standing:
         Of a refuted statement, data that violate it where no dataset of float64 numbers does.
     settings : tuple of (name, value)
         Settings with which the smallest counterexample violates it, where an audit's own do not show it.
+    wrong : str
+        Of a refuted statement, in one plain sentence what is wrong with it.
     weakest : str
         Of a refuted statement, the weakest added assumption known under which it is true.
     settles : str
@@ -68,6 +70,7 @@ class Standing:
     uses: tuple[str, ...] = ()
     formula: str = ""
     settings: tuple[tuple[str, float], ...] = ()
+    wrong: str = ""
     weakest: str = ""
     settles: str = ""
     hunted: int = 0
@@ -96,6 +99,7 @@ def refuted(
     severity: Severity,
     hunted: int,
     weakest: str,
+    wrong: str = "",
     formula: str = "",
     settings: Mapping[str, float] | None = None,
     relied_on_by: tuple[str, ...] = (),
@@ -110,6 +114,7 @@ def refuted(
         formula=formula,
         settings=tuple((settings or {}).items()),
         weakest=weakest,
+        wrong=wrong,
         hunted=hunted,
         relied_on_by=relied_on_by,
         remains=remains,

@@ -35,14 +35,15 @@ def valid_finding(found: object) -> Finding:
         raise _unreportable(found, "", "a Finding")
     try:
         verdict, evidence = Verdict(found.verdict), Evidence(found.evidence)
-        text = json.dumps([found.detail, found.left_out, finite(found.witness)], ensure_ascii=False)
+        text = json.dumps([found.detail, found.left_out, found.needs, finite(found.witness)], ensure_ascii=False)
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise Unreportable(f"returned a Finding that JSON cannot hold: {error}") from None
-    detail, left_out, witness = json.loads(text)
+    detail, left_out, needs, witness = json.loads(text)
     for name, value, kind, expected in (
         ("detail", detail, str, "text"),
         ("left_out", left_out, str, "text"),
+        ("needs", needs, str, "text"),
         ("witness", witness, dict | None, "a mapping"),
         ("curve", found.curve, Curve | None, "a Curve"),
     ):
@@ -57,6 +58,7 @@ def valid_finding(found: object) -> Finding:
         evidence,
         side=found.side,
         beyond_the_run=bool(found.beyond_the_run),
+        needs=needs,
         detail=detail,
         witness=witness,
         curve=None if found.curve is None else _curve(found.curve),

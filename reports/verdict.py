@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from marginaudit.orders.notebook import html_table, in_json
+from marginaudit.reports.grid import brief
 
 LONGEST_DETAIL = 5000
 """Characters of a detail or a witness that a notebook shows."""
@@ -74,6 +75,8 @@ class Finding:
         Positions on the clock along which the statement was audited, integers where they are whole.
     beyond_the_run : bool
         Whether the statement speaks only of what lies beyond the run.
+    needs : str
+        Then from where it speaks, and where the run ends: ``T ≥ 8.3e+08, run has 900``.
     refutes : bool
         Whether it is violated on data that meet the assumptions exactly, so that no proof of it can come.
     detail : str
@@ -100,6 +103,7 @@ class Finding:
     first_violation: int | float | None = None
     informative_from: int | float | None = None
     beyond_the_run: bool = False
+    needs: str = ""
     refutes: bool = False
     detail: str = ""
     room: tuple[float, ...] = ()
@@ -115,7 +119,7 @@ class Finding:
         }
         if self.witness is not None:
             shown["witness"] = in_json(self.witness)
-        rows = [(name, value) for name, value in shown.items() if name not in ("curve", "room", "left_out")]
+        rows = [(name, value) for name, value in shown.items() if name not in ("curve", "room", "left_out", "needs")]
         return html_table("", (), rows, longest=LONGEST_DETAIL)
 
 
@@ -127,8 +131,8 @@ def where_it_speaks(found: Finding) -> Finding:
     >>> found = where_it_speaks(
     ...     Finding(Verdict.HOLDS, measured=2.0, bound=3.0, slack=1.5, worst_step=900, informative_from=1792314)
     ... )
-    >>> found.measured, found.slack, found.worst_step
-    (None, None, None)
+    >>> found.measured, found.slack, found.worst_step, found.needs
+    (None, None, None, 't ≥ 1792314')
     >>> print(found.detail)
     The run does not get to where the statement speaks; outside, at 900: measured 2, bound 3.
     """
@@ -147,8 +151,20 @@ def where_it_speaks(found: Finding) -> Finding:
         found,
         **none,
         beyond_the_run=True,
+        needs=found.needs or needed("t", first, found.curve.step[-1] if found.curve and found.curve.step else None),
         detail=f"{found.detail} The run does not get to where the statement speaks{outside}.".strip(),
     )
+
+
+def needed(of: str, least: float | None, there: float | None) -> str:
+    """From which size on a statement speaks, and which the run has.
+
+    >>> needed("T", 831104000.5, 900), needed("t", 1e6, None), needed("t", None, 900)
+    ('T ≥ 8.311e+08, run has 900', 't ≥ 1e+06', '')
+    """
+    if least is None:
+        return ""
+    return f"{of} ≥ {brief(least)}" + ("" if there is None else f", run has {brief(there)}")
 
 
 def not_applicable(detail: str, witness: Mapping[str, Any] | None = None) -> Finding:

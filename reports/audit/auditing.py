@@ -13,7 +13,7 @@ from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.audit.claim_worker import judged_in_worker
-from marginaudit.reports.audit.headroom import headroom
+from marginaudit.reports.audit.headroom import headroom, slack
 from marginaudit.reports.audit.ledger import about
 from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import Source, papers_of
@@ -220,7 +220,7 @@ class Audit:
         header = ("claim", "dataset", "verdict", "measured", "bound", "slack")
         failed = [row for row in self.rows if row.finding.verdict in (Verdict.VIOLATED, Verdict.BROKEN)]
         documents = [row.as_document() for row in failed]
-        rows = [[document[name] for name in header] for document in documents]
+        rows = [[slack(document) if name == "slack" else document[name] for name in header] for document in documents]
         return html_table(self._matrix()[0], header if rows else (), rows)
 
     def __repr__(self) -> str:

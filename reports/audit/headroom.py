@@ -1,9 +1,33 @@
-"""Powers of ten between what was measured and its bound."""
+"""How far what was measured is from its bound: as a factor, and in powers of ten."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.verdict import Curve, Finding, Verdict
+
+
+def slack(row: Mapping[str, Any]) -> float | None:
+    """The slack of a row of report.json as readers see it: above 1 there is room, below 1 the bound is broken.
+
+    bound / measured under an upper bound, measured / bound above a lower one, and the other way round for negative
+    numbers; None of an equality or a limit, and where the two have different signs and there is room.
+
+    >>> [slack({"slack": 0.5, "side": side, "measured": 4.0}) for side in ("upper", "lower", None)]
+    [0.5, 2.0, None]
+    >>> [slack({"slack": found, "side": "upper", "measured": -4.0}) for found in (0.5, -2.0)]
+    [2.0, None]
+    """
+    found: float | None = row["slack"]
+    if found is None or row["side"] is None:
+        return None
+    negative = row["measured"] is not None and row["measured"] < 0
+    if (row["side"] == "upper") is not negative:
+        return found
+    turned: float | None = finite(1 / found) if found > 0 else None
+    return turned
 
 
 def headroom(finding: Finding) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from marginaudit.orders import counted, shown_path
+from marginaudit.orders import shown_path
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
 from marginaudit.reports.audit.ledger import chosen
 from marginaudit.reports.audit.provenance import provenance
@@ -30,7 +30,7 @@ from marginaudit.reports.command.options import FilePath, Parsed, configs, setti
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.command.verdicts import print_verdicts
+from marginaudit.reports.command.verdicts import MOST_VERDICTS, print_verdicts
 from marginaudit.reports.page.exports import EXPORTED, FORMATS
 from marginaudit.reports.page.folder import check_folder, manifest
 from marginaudit.reports.page.write import write_report
@@ -95,6 +95,7 @@ class PaperName(OneOf):
     type=Parsed(JOBS),
     help="Datasets that are judged at a time, in as many processes.  [default: one a core, and one more]",
 )
+@click.option("--verdicts", "everything", is_flag=True, help=f"Print every verdict, also of more than {MOST_VERDICTS}.")
 @click.option("--fresh", is_flag=True, help="Audit anew what was audited before.")
 @settings_options("audit", PAPERS)
 @JSON
@@ -112,6 +113,7 @@ def audit(
     only_mine: bool,
     claim_timeout: float,
     jobs: int | None,
+    everything: bool,
     fresh: bool,
     as_json: bool,
     **given: Any,
@@ -188,13 +190,10 @@ def audit(
     if gone := sorted(name for name in before if name.endswith(EXPORTED) and not (out / name).exists()):
         tell(f"{shown_path(str(out))}: {', '.join(gone)} of the report before: not exported this time, and removed")
     report = out / "report.html"
-    document = result.as_document()
     if as_json:
-        print_json(document)
+        print_json(result.as_document())
         tell(f"report: {report}")
     else:
-        print_verdicts(document["verdicts"])
-        counts = ", ".join(f"{count} {verdict}" for verdict, count in result.counts.items())
-        print_line(f"{counted(len(result.rows), 'verdict')}: {counts}.")
+        print_verdicts(result, everything=everything)
         print_line(f"report: {report}")
     return 1 if fail_on == "violated" and result.counts.get(Verdict.VIOLATED) else 0

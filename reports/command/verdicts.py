@@ -1,4 +1,4 @@
-"""The verdicts of an audit on a terminal: as many columns as it has room for, and why statements are not applicable."""
+"""An audit on a terminal: its verdicts in as many columns as there is room for, what fails, and counts."""
 
 import re
 from collections import Counter
@@ -7,14 +7,20 @@ from typing import Any
 
 from rich.text import Text
 
-from marginaudit.orders import shortened
-from marginaudit.reports.command.console import print_summary, print_table, width
+from marginaudit.orders import counted, shortened
+from marginaudit.reports.audit.auditing import Audit
+from marginaudit.reports.audit.headroom import slack
+from marginaudit.reports.command.console import print_line, print_summary, print_table, width
 from marginaudit.reports.grid import brief
 from marginaudit.reports.page.numbers import bound
+from marginaudit.reports.page.theorems import statement_names
 from marginaudit.reports.verdict import Verdict
 
-WIDE = 118
-"""Columns of a terminal in which a verdict's numbers have room beside it."""
+WIDE, WIDER = 118, 150
+"""Columns of a terminal in which a verdict's numbers have room beside it, and in which its statement's name has."""
+
+MOST_VERDICTS = 40
+"""Verdicts that are printed unasked."""
 
 COLUMNS = ("claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative_from")
 
@@ -23,25 +29,67 @@ LONGEST_REASON = 100
 Row = Mapping[str, Any]
 
 
-def print_verdicts(rows: Sequence[Row]) -> None:
-    """A row a verdict, or a row a claim in fewer than `WIDE` columns; then why statements are not applicable.
+def print_verdicts(audit: Audit, *, everything: bool) -> None:
+    """The verdicts if they are few or asked for, why statements are not applicable, what fails, and counts.
 
-    Parameters
-    ----------
-    rows : sequence of mappings
-        The ``verdicts`` of report.json.
+    A row a verdict, or a row a claim in fewer than `WIDE` columns.
     """
-    if width() >= WIDE:
-        header = [name.replace("_", " ") for name in COLUMNS]
-        print_table("Verdicts", header, [[_shown(row, name) for name in COLUMNS] for row in rows])
-    else:
+    rows = [row.as_document() for row in audit.rows]
+    names = statement_names(audit)
+    if everything or len(rows) <= MOST_VERDICTS:
+        _print_rows(rows, names)
+    reasons = why_not_applicable(rows)
+    if reasons:
+        print_summary("Why not applicable", ("verdicts", "why", "datasets"), reasons)
+    failing = what_fails(rows, names, {row.claim.id: row.claim.standing.wrong for row in audit.rows})
+    if failing:
+        print_line("What fails")
+        for line in failing:
+            print_line(line)
+        print_line("")
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in audit.counts.items())
+    print_line(f"{counted(len(rows), 'verdict')}: {counts}.")
+
+
+def _print_rows(rows: Sequence[Row], names: Mapping[str, str]) -> None:
+    if width() < WIDE:
         of_claims: dict[str, list[Row]] = {}
         for row in rows:
             of_claims.setdefault(row["claim"], []).append(row)
         print_table("Verdicts", ("claim", "verdicts", "worst"), [_in_short(*found) for found in of_claims.items()])
-    reasons = why_not_applicable(rows)
-    if reasons:
-        print_summary("Why not applicable", ("verdicts", "why", "datasets"), reasons)
+        return
+    columns = ("claim", "statement", *COLUMNS[1:]) if width() >= WIDER and any(names.values()) else COLUMNS
+    header = [name.replace("_", " ") for name in columns]
+    print_table("Verdicts", header, [[_shown(row, name, names) for name in columns] for row in rows])
+
+
+def what_fails(rows: Sequence[Row], names: Mapping[str, str], wrong: Mapping[str, str]) -> list[str]:
+    r"""A line a statement, with its datasets; on the next line what is wrong with it, or why it is broken.
+
+    >>> rows = [
+    ...     {"claim": "p.lemma4", "dataset": "a", "verdict": "violated", "detail": ""},
+    ...     {"claim": "p.lemma4", "dataset": "b", "verdict": "violated", "detail": ""},
+    ...     {"claim": "mine", "dataset": "a", "verdict": "broken", "detail": "ValueError: no (mine.py, line 3)."},
+    ... ]
+    >>> print("\n".join(what_fails(rows, {"p.lemma4": "Lemma 4", "mine": ""}, {"p.lemma4": "1 is not 2."})))
+    p.lemma4 (Lemma 4): violated on a, b
+      1 is not 2.
+    mine: broken on a
+      ValueError: no (mine.py, line 3).
+    """
+    datasets: dict[tuple[str, str, str], list[str]] = {}
+    for verdict in (Verdict.VIOLATED, Verdict.BROKEN):
+        for row in rows:
+            if row["verdict"] == verdict:
+                reason = row["detail"] if verdict is Verdict.BROKEN else wrong[row["claim"]]
+                datasets.setdefault((row["claim"], verdict.value, reason), []).append(row["dataset"])
+    lines = []
+    for (claim, how, reason), found in datasets.items():
+        name = f" ({names[claim]})" if names[claim] else ""
+        lines.append(f"{claim}{name}: {how} on {', '.join(found)}")
+        if reason:
+            lines.append(f"  {reason}")
+    return lines
 
 
 def why_not_applicable(rows: Sequence[Row]) -> list[tuple[int, str, str]]:
@@ -71,13 +119,17 @@ def why_not_applicable(rows: Sequence[Row]) -> list[tuple[int, str, str]]:
     return [(count, why, ", ".join(datasets[why])) for why, count in counts.most_common()]
 
 
-def _shown(row: Row, name: str) -> Any:
-    return Text(bound(row), justify="right") if name == "bound" else row[name]
+def _shown(row: Row, name: str, names: Mapping[str, str]) -> Any:
+    if name == "bound":
+        return Text(bound(row), justify="right")
+    if name == "statement":
+        return names[row["claim"]]
+    return slack(row) if name == "slack" else row[name]
 
 
 def _in_short(claim: str, rows: Sequence[Row]) -> tuple[str, str, str]:
     counts = Counter(row["verdict"] for row in rows)
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in Verdict if verdict in counts)
     worst = min(rows, key=lambda row: list(Verdict).index(row["verdict"]))
-    slack = "" if worst["slack"] is None else f", slack {brief(worst['slack'])}"
-    return claim, told, f"{worst['dataset']}{slack}"
+    room = slack(worst)
+    return claim, told, worst["dataset"] + ("" if room is None else f", slack {brief(room)}")

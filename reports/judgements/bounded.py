@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from marginaudit.orders import counted
 from marginaudit.reports.judgements.compare import Outcome, compare_upper, curve_of
 from marginaudit.reports.series import Series, by_formula, position, step_from
-from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
+from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed, not_applicable
 
 Steps: TypeAlias = NDArray[np.float64]
 Formula: TypeAlias = "Callable[[Any, Steps], ArrayLike]"
@@ -51,6 +51,12 @@ class Threshold:
     def __str__(self) -> str:
         off = f"{self.size} >= {self.needed:.4g} and " if self.size else ""
         return f"{off}t >= {self.position:.4g}"
+
+    def lacking(self, last: float) -> str:
+        """What a run that ends at the step ``last`` lacks: the size first."""
+        if self.there < self.needed:
+            return needed(self.size, self.needed, self.there)
+        return needed("t", self.position, last)
 
 
 @dataclass(frozen=True)
@@ -119,6 +125,7 @@ class Bounded:
             first_violation=None,
             informative_from=step_from(start.position),
             beyond_the_run=True,
+            needs=start.lacking(last),
             left_out="",
             detail=(
                 f"The statement speaks from {start}; the run "

@@ -11,7 +11,7 @@ from marginaudit.orders import counted
 from marginaudit.reports.judgements.bounded import Formula
 from marginaudit.reports.judgements.compare import curve_of
 from marginaudit.reports.series import Series, position
-from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable
+from marginaudit.reports.verdict import Curve, Finding, Verdict, needed, not_applicable
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -87,6 +87,7 @@ class HiddenConstant:
             verdict=Verdict.INCONCLUSIVE,
             first_violation=None,
             beyond_the_run=not in_regime,
+            needs="" if in_regime else needed("t", 10 * begins, position(step[-1])),
             detail=f"{cause} t = {position(step[-1])}. In its last decade: {found.verdict}. {found.detail}",
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
+from marginaudit.reports.audit.headroom import slack
 from marginaudit.reports.grid import NONE, Grid, brief
 from marginaudit.reports.page.formats import flat, markdown
 from marginaudit.reports.page.latex import latex, latex_text
@@ -43,7 +44,7 @@ def exported(
     tables = list(tables_of(papers, document))
     for form in formats:
         if form == "parquet":
-            files["tables/verdicts.parquet"] = _parquet(columns, document["verdicts"])
+            files["tables/verdicts.parquet"] = _parquet(columns, as_read(document["verdicts"]))
             for table, found in tables:
                 files[f"tables/{table.name}.parquet"] = _parquet(table.columns, table.rows(found))
         elif form in WRITERS:
@@ -56,6 +57,11 @@ def exported(
         if form == "latex":
             files["tables/references.bib"] = references(papers)
     return files
+
+
+def as_read(verdicts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of report.json with the slack that tables have: above 1 there is room, whatever the bound's side."""
+    return [{**row, "slack": slack(row)} for row in verdicts]
 
 
 def references(papers: Sequence[Paper]) -> str:
@@ -79,7 +85,7 @@ def tables_of(papers: Sequence[Paper], document: Mapping[str, Any]) -> Iterator[
 def _verdicts(document: Mapping[str, Any]) -> Iterator[Grid]:
     """The verdicts on each dataset."""
     for data in document["datasets"]:
-        rows = [row for row in document["verdicts"] if row["dataset"] == data["name"]]
+        rows = as_read(row for row in document["verdicts"] if row["dataset"] == data["name"])
         yield Grid(
             f"Verdicts on {data['name']}",
             tuple(name.replace("_", " ") for name in COLUMNS),

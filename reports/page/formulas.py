@@ -1,7 +1,7 @@
 """Formulas as MathML, which a browser shows without a script."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from functools import cache
 from xml.etree import ElementTree
 
@@ -16,25 +16,42 @@ BEFORE = re.compile(rf"(</(?:mi|mn|msub|msup|msubsup|mfrac|msqrt)>)({NAMED}|{POW
 AFTER = re.compile(rf"({POWER}|(?<!<msup>)(?<!<msub>){NAMED})(<(?:mi|mn|msub|msup|msubsup|mfrac|msqrt)>)")
 
 
+LONG = 60
+"""Characters of a statement in LaTeX, beyond which a line can break before its relations."""
+
+RELATION = re.compile(r"(?=(?:\\(?:le|ge|to|sim)(?![a-zA-Z])|[=<>]))")
+
+
 def displayed(formula: str, in_words: str) -> str:
-    r"""The formula, one element of MathML for each of its statements, so that a line can break between them.
+    r"""The formula, an element of MathML for each of its statements, and of a long one for each side of a relation.
+
+    A line can break between them.
 
     >>> displayed(r"a=1,\quad b=2,\qquad \{c,\quad d\}", "words").count("<math")
     3
+    >>> displayed(r"\sum_{a=1}^bc\le d" + "+d" * 40, "words").count("<math")
+    2
     """
-    first, *others = _statements(formula)
-    return " ".join([mathml(first, in_words=in_words), *map(mathml, others)])
+    parts = [_whole(RELATION.split(one)) if len(one) > LONG else [one] for one in _statements(formula)]
+    shown = [
+        [mathml(side, in_words=in_words if i == j == 0 else "") for j, side in enumerate(sides)]
+        for i, sides in enumerate(parts)
+    ]
+    return " ".join(f"<span>{' '.join(sides)}</span>" for sides in shown)
 
 
-def _statements(formula: str) -> Iterator[str]:
-    whole = ""
-    for part in re.split(r"(?<=[,;])\\q?quad\b", formula):
-        whole += rf"\quad{part}" if whole else part
-        if all(whole.count(begin) == whole.count(end) for begin, end in PAIRS):
-            yield whole
-            whole = ""
-    if whole:
-        yield whole
+def _statements(formula: str) -> list[str]:
+    return _whole(re.split(r"(?<=[,;])(?=\\q?quad\b)", formula))
+
+
+def _whole(parts: Iterable[str]) -> list[str]:
+    """The parts, joined where one alone would leave a brace open."""
+    found = [""]
+    for part in parts:
+        if all(found[-1].count(begin) == found[-1].count(end) for begin, end in PAIRS) and found[-1]:
+            found.append("")
+        found[-1] += part
+    return [re.sub(r"^\\q?quad\b", "", one) for one in found]
 
 
 @cache  # a page writes the same symbols again and again
@@ -42,7 +59,7 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     r"""The formula as MathML, with what it says in words for who cannot see it.
 
     >>> mathml("x", "inline", "a < b")
-    '<math alttext="a &lt; b" display="inline"><mrow><mi>x</mi></mrow></math>'
+    '<math alttext="a &lt; b" display="inline"><mi>x</mi></math>'
     >>> SPACE.join(["<mi>V</mi>", "<mi>log</mi>", "<mi>T</mi>"]) in mathml(r"V\log T")
     True
     >>> mathml(r"L^4\log^2t").count(SPACE)
@@ -63,6 +80,7 @@ def mathml(formula: str, display: str = "block", in_words: str = "") -> str:
     tree = ElementTree.tostring(convert_to_element(bars, display=display), encoding="unicode")
     text = re.sub(r"&amp;#x([0-9A-F]{5});", lambda code: escape(chr(int(code[1], 16))), tree)
     text = text.replace('<mo stretchy="false">|</mo>', '<mo stretchy="false" lspace="0" rspace="0">|</mo>')
+    text = re.sub(r"<mrow>(<m[ion][^<>]*>[^<>]*</m[ion]>)</mrow>", r"\1", text.replace(' fence="false"', ""))
     text = text.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")  # HTML needs none
     text = AFTER.sub(rf"\1{SPACE}\2", BEFORE.sub(rf"\1{SPACE}\2", text))
     return text.replace("<math ", f'<math alttext="{escape(in_words)}" ', 1) if in_words else text

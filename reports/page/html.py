@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from marginaudit.orders import counted, printable
 from marginaudit.reports.audit.auditing import Audit, Row
+from marginaudit.reports.audit.headroom import slack
 from marginaudit.reports.by_proof import OWN_PROOF
 from marginaudit.reports.claim import IN_DOLLARS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
@@ -25,7 +26,8 @@ from marginaudit.reports.page.numbers import bound, powers
 from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import claims_command, command, dataset_argument
 from marginaudit.reports.page.statements import LINKS, panels
-from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, grouped, theorem
+from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, grouped, statement_names, theorem
+from marginaudit.reports.page.typeset import title_html, typeset_html
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
 from marginaudit.reports.standing import Severity, Standing
@@ -89,6 +91,8 @@ def page(
         "words": counted,
         "breakable": breakable,
         "with_links": with_links,
+        "title": lambda text: _markup(title_html(text)),
+        "typeset": lambda text: _markup(typeset_html(text)),
     }
     claims = list(_claims(audit, document, beside, plots))
     script = (files("marginaudit.reports.page") / "templates" / "script.js").read_text(encoding="utf-8")
@@ -168,7 +172,7 @@ def _claims(
 ) -> Iterator[dict[str, Any]]:
     """What the page says of each statement and of its rows, in the order of the ledgers."""
     known = {row.claim.id: row.claim for row in audit.rows} | {c.id: c for paper in audit.papers for c in paper.claims}
-    sources = {one.name: one.source for one in audit.audited}
+    sources, names = {one.name: one.source for one in audit.audited}, statement_names(audit)
     in_python = document["made"]["command"] is None
     of_claim: dict[tuple[str, str], list[Row]] = {}
     for row in audit.rows:
@@ -176,8 +180,9 @@ def _claims(
     for audited in of_claim.values():
         claim, paper = audited[0].claim, audited[0].paper
         rows = [
-            _visible(row.as_document())
+            _visible(found := row.as_document())
             | {
+                "slack": slack(found),
                 "below": _visible(row.finding.detail)
                 .removeprefix(OWN_PROOF.format(proof=claim.standing.proof))
                 .lstrip(),
@@ -191,6 +196,7 @@ def _claims(
             "id": claim.id,
             "paper": paper.name,
             "theorem": _on_a_line(theorem(claim, known)),
+            "name": names[claim.id],
             "form": form(claim, paper),
             "heading": failing(claim, paper),
             "of_paper": paper.has(claim),
@@ -199,6 +205,7 @@ def _claims(
             "assumptions": claim.assumptions,
             "statement": _on_a_line(claim.statement),
             "words": _visible(asdict(claim.source_words)),
+            "wrong": _visible(claim.standing.wrong),
             "instead": _markup(prose(claim.instead)),
             "standing": audited[0].standing,
             "gravity": _gravity(audited[0].standing),

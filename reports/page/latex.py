@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from marginaudit.orders import printable
 from marginaudit.reports.grid import Grid
+from marginaudit.reports.page.typeset import FORMULA, typeset
 
 NEEDS = "% Needs \\usepackage{booktabs} and \\usepackage{graphicx}.\n"
 
@@ -81,7 +82,9 @@ def latex(grids: Sequence[Grid]) -> str:
         parts = list(_parts(grid))
         for number, rows in enumerate(parts, 1):
             which = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
-            caption = " ".join(latex_text(f"{text.rstrip('.')}.") for text in (f"{grid.title}{which}", *grid.notes))
+            name, colon, what = f"{grid.title}{which}".rstrip(".").partition(": ")
+            notes = [latex_prose(f"{note.rstrip('.')}.") for note in grid.notes]
+            caption = " ".join([latex_text(f"{name}{colon}") + latex_prose(f"{what}."), *notes])
             label = re.sub("[^a-z0-9]+", "-", grid.title.lower()).strip("-")
             labels[label] += 1
             same = f"-{labels[label]}" if labels[label] > 1 else ""
@@ -124,6 +127,16 @@ def latex_text(text: str) -> str:
     """
     no_ligatures = re.sub(r"([-'])(?=\1)", rf"\1{GAP}", printable(text))
     return "".join(LATEX.get(character, character) for character in no_ligatures)
+
+
+def latex_prose(text: str) -> str:
+    r"""Text whose formulas in plain symbols are set; as `latex_text` has it where it has a dollar sign.
+
+    >>> latex_prose("W_kq of a_b & W*_kq, at $1"), latex_prose("W_kq of my_data")
+    ('W\\_kq of a\\_b \\& W{*}\\_kq, at \\$1', '$W_{kq}$ of my\\_data')
+    """
+    parts = [text] if "$" in text else FORMULA.split(typeset(text))
+    return "".join(part if i % 2 else latex_text(part) for i, part in enumerate(parts))
 
 
 def _latex_number(text: str) -> str:

@@ -26,11 +26,15 @@ NOT_NEEDED = "|".join(
         r' id="[a-z0-9.]+_[0-9]+"',
         r' transform="rotate\(-?0 [^)]*\)"',
         r"font-family: [^;\"]*;? ?",
-        r"; stroke-linejoin: [a-z]+",
+        r"; stroke-line(?:join|cap): [a-z]+",
+        r"; text-anchor: start|stroke-dashoffset: 0; ",
+        r"font-size: 9px; (?=font-family|text-anchor)",
     )
 )
 """What the page says once for all, or a browser does not need."""
 
+
+LEAF = r"<(?:path|use|text)[^<>]*/>|<text[^<>]*>[^<>]*</text>"
 
 LOOK = r'y="[^"]*" style="[^"]*"'
 LETTER = r'<tspan x="([-0-9.]+)" ({look})>([^<&]|&\w+;)</tspan>'
@@ -46,10 +50,11 @@ def inline(picture: bytes) -> str:
     wide = re.search(r'width="([0-9.]+)pt"', text)
     for left_out in (r"(?s)<metadata>.*?</metadata>", r"(?s)<!--.*?-->", r"<style[^>]*>[^<]*</style>"):
         text = re.sub(left_out, "", text)
+    text = text.replace("xlink:href=", "href=").replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
     text = re.sub(r"<[^<>]*>", lambda tag: _tag(tag.group(), salt), text)
     text = RUN.sub(_run, re.sub(r"<tspan[^<>]*></tspan>", "", re.sub(r">\s+<", "><", text)))
     for _ in range(3):  # they are nested
-        text = re.sub(r"<g>((?:<(?:path|use|text)[^<>]*/>)*)</g>|<defs></defs>", r"\1", text)
+        text = re.sub(rf"<g>((?:{LEAF})*)</g>|<defs></defs>", r"\1", text)
     width = "" if wide is None else f' style="width:{round(float(wide[1]) * 4 / 3)}px"'
     return text.replace("<svg ", f"<svg{width} ", 1)
 
@@ -78,6 +83,9 @@ def _tag(tag: str, salt: str) -> str:
     tag = re.sub(r'(?<= d=")[^"]*', lambda path: re.sub(" ?([A-Za-z]) ?", r"\1", path.group()), tag)
     tag = re.sub(r"(#|id=\")([a-z][0-9a-f]{4})[0-9a-f]{6}\b", r"\1\2", tag)
     tag = re.sub(r"#[0-9a-f]{6}\b", lambda colour: THEMED.get(colour.group(), colour.group()), tag)
+    if "var(--line)" in tag:  # a grid's lines end at the axes
+        tag = re.sub(r' clip-path="[^"]*"', "", tag)
+    tag = re.sub(r'(?<= style=")[^"]*', lambda style: re.sub(r"(?<=[:;]) ", "", style.group()), tag)
     return re.sub(r'( id="|href="#|url\(#)', lambda found: found.group() + salt, tag)
 
 

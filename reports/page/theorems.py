@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.paper import Paper
 
@@ -43,6 +44,40 @@ def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
     if found is None:
         return claim.source.strip() or claim.id
     return f"Equation {found[3]}" if found[3] else f"{found[1].capitalize()} {found[2]}"
+
+
+def statement_name(claim: Claim, paper: Paper, known: Mapping[str, Claim]) -> str:
+    """The statement as a reader says it; "" where its source names no theorem.
+
+    >>> from marginaudit.reports.audit.ledger import LEDGER, PAPERS
+    >>> ids = ("ntp.theorem1.direction", "ntp.prop1.loss", "sharp.theorem1.squared")
+    >>> [statement_name(LEDGER[name], PAPERS[0], LEDGER) for name in ids]
+    ['Theorem 1, direction', 'Proposition 1, loss', 'Theorem 1, sharper, squared']
+    >>> ids = ("snap.eq64.rederived", "snap.theorem1.a.any-t")
+    >>> [statement_name(LEDGER[name], PAPERS[1], LEDGER) for name in ids]
+    ['Lemma 11, eq. 64, re-derived', 'Theorem 1 (a), any t']
+    """
+    name = theorem(claim, known)
+    if not re.fullmatch(r"[A-Z][a-z]+ [0-9]+", name):
+        return ""
+    whose, *parts = claim.id.split(".")
+    kind, _, number = name.lower().partition(" ")
+    said = ["sharper"] if form(claim, paper) == SHARPER else []
+    for part in parts or [whose]:
+        numbered = re.fullmatch(r"([a-z]+)([0-9]+)", part)
+        if re.fullmatch("[a-z]", part):
+            name = f"{name} ({part})"
+        elif not numbered:
+            said.append(part.replace("-", " ").replace("rederived", REDERIVED))
+        elif not (kind.startswith(numbered[1]) and numbered[2] == number):
+            said.append(f"{numbered[1].replace('eq', 'eq.')} {numbered[2]}")
+    return ", ".join([name, *said])
+
+
+def statement_names(audit: Audit) -> dict[str, str]:
+    """The `statement_name` of each claim of an audit, by id."""
+    known = {claim.id: claim for paper in audit.papers for claim in paper.claims}
+    return {row.claim.id: statement_name(row.claim, row.paper, known) for row in audit.rows}
 
 
 def form(claim: Claim, paper: Paper) -> str:

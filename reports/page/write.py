@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from marginaudit.reports.audit.auditing import Audit
-from marginaudit.reports.page.exports import exported, tables_of
+from marginaudit.reports.page.exports import as_read, exported, tables_of
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
 from marginaudit.reports.page.folder import MANIFEST, write_folder
 from marginaudit.reports.page.formats import csv_table
@@ -78,7 +78,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
         files |= {f"figures/{figure.name}{ending}": content for ending, content in found.items()}
 
     document = audit.as_document()
-    rows = [[row[column] for column in VERDICT_COLUMNS] for row in document["verdicts"]]
+    rows = [[row[column] for column in VERDICT_COLUMNS] for row in as_read(document["verdicts"])]
     files["verdicts.csv"] = csv_text(VERDICT_COLUMNS, rows)
     for table, of_datasets in tables_of(audit.papers, document):
         files[f"tables/{table.name}.csv"] = csv_table(table.columns, table.rows(of_datasets))

@@ -38,8 +38,8 @@ POINTS_AN_INCH = 72
 
 ON_WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
 
-ROOM_FOR_WORDS = 1e3
-"""Least height of the hatched ground, relative to the most that a quantity can reach: words stand there."""
+LEAST_HATCHED = 10
+"""The hatched ground goes up at least to what a quantity can reach, times this."""
 
 ROUNDING_ONLY = 1e-28
 """A 1 - cos below this is the rounding of unit vectors in float64."""
@@ -58,6 +58,12 @@ LOOKS: Mapping[str, dict[str, Any]] = {
 
 FIRST_VIOLATED: Mapping[str, Any] = {"color": VERDICTS[Verdict.VIOLATED], "lw": 1.0, "ls": (0, (5, 1))}
 
+ONE_LINE, TWO_COLUMNS = 40, 56
+"""Characters that a line of a legend has room for, in as many columns as it has entries, and in two."""
+
+LEGEND_LINE = 0.18
+"""Inches of a line of a legend."""
+
 LONGEST_NAME = 22
 """Characters of each of the two names in a title."""
 
@@ -68,7 +74,6 @@ def measured_figure(title: str, curve: Curve, finding: Finding | None, rounding:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(4.2, 2.9))
-    figure.subplots_adjust(left=0.16, right=0.985, top=0.915, bottom=0.155)  # for labels such as 1.23e-05
     axis = figure.subplots()
     axis.set_title(title)
     axis.set_xlabel("step $t$" if curve.clock == "t" else as_text(curve.clock))
@@ -79,9 +84,24 @@ def measured_figure(title: str, curve: Curve, finding: Finding | None, rounding:
     first = None if finding is None else finding.first_violation
     if first is not None and len(step) and step.min() <= first <= step.max():
         axis.axvline(first, label="first violated", **FIRST_VIOLATED)
-    if axis.get_legend_handles_labels()[0]:
-        axis.legend(frameon=True, facecolor="white", edgecolor="none", framealpha=0.8)
+    _legend_below(figure, axis)
     return figure
+
+
+def _legend_below(figure: "Figure", axis: "Axes") -> None:
+    """The legend under the axes, where no curve is; the figure grows by its lines."""
+    handles, labels = axis.get_legend_handles_labels()
+    widths, half = list(map(len, labels)), -(-len(labels) // 2)
+    columns = (
+        len(labels) if sum(widths) <= ONE_LINE else 2 if max(widths[:half]) + max(widths[half:]) <= TWO_COLUMNS else 1
+    )
+    lines = -(-len(labels) // columns) if labels else 0
+    height = 2.76 + LEGEND_LINE * lines
+    figure.set_size_inches(4.2, height)
+    below = 0.53 + LEGEND_LINE * lines
+    figure.subplots_adjust(left=0.16, right=0.985, top=1 - 0.25 / height, bottom=below / height)  # for 1.23e-05
+    if labels:
+        figure.legend(handles, labels, loc="lower center", ncols=columns, borderaxespad=0.2, columnspacing=1.5)
 
 
 def curve_title(dataset: str, claim: str) -> str:
@@ -126,14 +146,14 @@ def draw_curve(axis: "Axes", curve: Curve, since: str, rounding: float = 0.0) ->
     if not signed:
         _logarithmic(axis.set_yscale, axis.yaxis, axis.set_ylim, seen)
     if zero:
-        axis.text(0.5, 0.25, f"measured: {nothing}", bbox=ON_WHITE, zorder=4, **_centred(axis))
+        axis.plot([], [], label=f"measured: {nothing}", **LOOKS["measured"])
     step = drawable(curve.step)[at]
     for name, values in lines.items():
         if len(known[name]):
             axis.plot(step, values, label=name, **LOOKS[name] | _marks(step))
     upper, most = lines.get("≤ bound"), np.nan if curve.vacuous_above is None else drawable([curve.vacuous_above])[0]
     if upper is not None and most > (-np.inf if signed else 0) and not (upper <= most).all():
-        room = most + np.ptp(seen) / 3 if signed else most * ROOM_FOR_WORDS
+        room = most + np.ptp(seen) / 3 if signed else most * LEAST_HATCHED
         _hatch(axis, most, max(np.nanmax(upper, initial=most), room), since)
 
 
@@ -179,21 +199,9 @@ def _marks(step: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _hatch(axis: "Axes", top: float, ceiling: float, since: str) -> None:
-    """The ground above what the quantity can reach."""
-    axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
+    """The ground above what the quantity can reach; the legend says from where on the bound is below it."""
     axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
-    axis.annotate(
-        since,
-        xy=(0.03, top),
-        xycoords=axis.get_yaxis_transform(),
-        xytext=(0, 4),
-        textcoords="offset points",
-        va="bottom",
-        fontsize=7.5,
-        color=BOUND,
-        bbox=ON_WHITE,
-        zorder=4,
-    )
+    axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0, label=since)
 
 
 def _centred(axis: "Axes") -> dict[str, Any]:

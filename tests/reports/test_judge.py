@@ -92,11 +92,26 @@ def test_nothing_is_headlined_from_before_the_statement_speaks(beyond: Path, com
         assert "The run does not get to where the statement speaks; outside, at " in rows[claim]["detail"]
         assert [of_csv[claim][name] for name in HEADLINE] == [""] * 4
         assert parquet.loc[claim, list(HEADLINE)].isna().all()
-        assert bound(rows[claim]) == "beyond the run"
-    assert latex.count("& beyond the run & --") == page.count("<td>beyond the run</td>") == len(BEYOND)
+        said = f"needs {rows[claim]['needs']}"
+        assert bound(rows[claim]) == said
+        assert f"<td>{said}</td>" in page
+    assert latex.count("& needs ") == page.count("<td>needs ") == len(BEYOND)
+    assert rows["ntp.corollary1.upper"]["needs"] == "T ≥ 1792314, run has 900"
+    assert rows["ntp.theorem2.weight"]["needs"] == "T ≥ 1.159e+06, run has 900"
     assert None not in [rows["ntp.prop1.norm"][name] for name in HEADLINE]
     compared = command("compare", beyond, beyond, "--json")
     assert json.loads(compared.out)["changes"] == []
+
+
+def test_a_slack_above_1_is_room_whatever_the_side(beyond: Path) -> None:
+    report = audit("example-1", claims=["ntp.lemma6", "ntp.prop1.norm"], config={"steps2": 10})
+    rows = {row["claim"]: row for row in report.as_document()["verdicts"]}
+    frame = report.to_dataframe().set_index("claim")
+    lower = rows["ntp.lemma6"]
+    assert (lower["side"], lower["verdict"]) == ("lower", "holds")
+    assert frame["slack"]["ntp.lemma6"] == pytest.approx(lower["measured"] / lower["bound"], rel=1e-12)
+    assert frame["slack"]["ntp.lemma6"] > 1
+    assert frame["slack"]["ntp.prop1.norm"] == rows["ntp.prop1.norm"]["slack"]
 
 
 def test_every_row_names_side_standing_and_source(beyond: Path) -> None:

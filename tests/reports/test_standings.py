@@ -14,6 +14,7 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.standing import Severity, Standing, Status
 from tests.command_line import Command
+from tests.pages import ROOT
 
 
 def test_a_proved_statement_without_a_proof_is_none() -> None:
@@ -67,3 +68,19 @@ def test_only_a_paper_that_makes_a_claim_ships_its_counterexample() -> None:
     assert isinstance(ntp, Paper)
     assert counterexample_shown(ntp, claim) is not None
     assert counterexample_shown(snap, claim) is None
+
+
+def test_the_readme_says_what_the_cards_say() -> None:
+    bullets = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for name in ("ntp.theorem2.floor", "ntp.prop2.closed-form", "snap.lemma4"):
+        assert f" - {LEDGER[name].standing.wrong} " in bullets
+
+
+def test_what_is_wrong_is_one_sentence() -> None:
+    known = [claim.standing.wrong for claim in LEDGER.values() if claim.standing.wrong]
+    assert len(known) >= 29
+    for sentence in known:
+        assert sentence.endswith(".")
+        assert len(sentence) <= 130
+        assert not re.search(r"[.?!] [A-Z]", sentence.replace("eq. ", ""))
+    assert all(claim.standing.status is Status.REFUTED for claim in LEDGER.values() if claim.standing.wrong)

@@ -36,6 +36,7 @@ REFUSED = {
     "JSON cannot hold: Exceeds the limit": finding(witness={"n": 10**5000}),
     "a value of type int as detail, expected text": finding(detail=3),
     "a value of type int as left_out, expected text": finding(left_out=3),
+    "a value of type int as needs, expected text": finding(needs=3),
     "a value of type list as witness, expected a mapping": finding(witness=[1]),
     "a value of type str as side, expected upper, lower or None": finding(side="left"),
     **{

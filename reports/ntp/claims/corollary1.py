@@ -18,7 +18,7 @@ from marginaudit.reports.ntp.thresholds import last_crossing
 from marginaudit.reports.series import FORMULA_ROUNDING, series, step_from
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, Standing, proved, refuted
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -38,6 +38,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
     T, A = run.config.steps1, run.eta0 / (4 * run.norm_ov**2)  # A of one step
     start = last_crossing(384 * run.norm_ov**power * np.log(2 * run.dataset.V) / run.eta0, 1)
     at_T, first = _at_the_end(run, side, factor * T * A), step_from(start)
+    needs = "" if start <= T else needed("T", first, T)
     at = f", at which it is {_in_words(at_T)}" if T else ""
     speaks = f"The statement speaks from T >= {start:.4g}; the run has T = {T}{at}."
     if not isinstance(run.ov, Exact) or not run.assumption("orthonormal").holds:
@@ -47,6 +48,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
             worst_step=T,
             first_violation=T if start <= T and at_T.verdict is Verdict.VIOLATED else None,
             informative_from=first,
+            needs=needs,
             detail=speaks,
         )
     square = 16 * run.ov.norm_squared_exact
@@ -59,6 +61,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
         worst_step=T,
         first_violation=None if true else first,
         informative_from=first,
+        needs=needs,
         detail=(
             f"At every T all margins are T eta0/||W*_ov|| = 4 ||W*_ov|| A (sharp.stage1), and (4 ||W*_ov||)^2 = "
             f"{square} against {factor}^2 = {factor**2}: {'true' if true else 'false'} at every T. {speaks}"
@@ -133,6 +136,7 @@ UPPER = refuted(
     PROOF,
     "sharp.stage1",
     severity=Severity.EVERYWHERE,
+    wrong="Margins do not stay below 3A: all of them are at least 4A at every T.",
     hunted=2,
     weakest="none: it is false on every dataset of which it speaks",
     relied_on_by=("ntp.lemma4", "ntp.theorem2.loss", "ntp.theorem2.floor"),

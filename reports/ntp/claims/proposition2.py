@@ -138,6 +138,10 @@ CLOSED_FORM = Claim(
         FOLLOWS.proof,
         "sharp.prop2",
         severity=Severity.ORDINARY,
+        wrong=(
+            "NTP's closed form of the attention matrix (Proposition 2) needs a condition that the paper "
+            "does not state; two samples refute it."
+        ),
         hunted=1689,
         weakest=f"{BEATEN} under every query (sharp.prop2), which is also needed",
     ),
@@ -165,6 +169,10 @@ COROLLARY = Claim(
         FOLLOWS.proof,
         "sharp.prop2",
         severity=Severity.ORDINARY,
+        wrong=(
+            "Two tokens that are not optimal can differ in attention: the closed form behind it needs a "
+            "condition that is not stated."
+        ),
         hunted=564,
         weakest=f"{BEATEN} under every query (sharp.prop2) is enough; less may be",
     ),

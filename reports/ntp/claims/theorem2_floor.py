@@ -86,6 +86,7 @@ FLOOR = Claim(
         "sharp.floor",
         "sharp.stage1",
         severity=Severity.EVERYWHERE,
+        wrong="The minimum of the loss in a footnote to NTP's Theorem 2 is wrong: runs end below it.",
         hunted=1,
         weakest="none: it is false on every dataset of which it speaks",
     ),

@@ -128,6 +128,7 @@ def _prediction(suffix: str, when: str, *, record: Callable[[Run], int]) -> Clai
             PROOF,
             "sharp.stage1",
             severity=Severity.EVERYWHERE,
+            wrong="A sentence can be too long: enough copies of a non-optimal token outvote the one that decides.",
             hunted=1,
             weakest="a limit to the length: fewer than exp(s_0 - s_x) copies of each other token at that t",
         ),

@@ -159,6 +159,9 @@ COROLLARY1 = Claim(
         PROOF,
         "snap.corollary1.rederived",
         severity=Severity.EVERYWHERE,
+        wrong=(
+            "The number of steps has no delta in it, and after any number of steps a class may not have been drawn."
+        ),
         hunted=1,
         weakest="8 K ln(K/delta) steps at least, and the bounds on sigma of snap.corollary1.rederived",
     ),

@@ -105,6 +105,7 @@ EQ112 = Claim(
         PROOF,
         "snap.eq112.rederived",
         severity=Severity.CONSTANT,
+        wrong="The rate is half the true one: the derivative of exp(2z) has a factor 2.",
         hunted=25,
         weakest="none: 1 is not 2",
         relied_on_by=("snap.theorem3.growth",),

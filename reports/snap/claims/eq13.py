@@ -103,6 +103,7 @@ EQ13 = Claim(
         PROOF,
         "snap.eq13.rederived",
         severity=Severity.CONSTANT,
+        wrong="The constants are wrong: a class meets K - 1 others, and z hears of K classes.",
         hunted=1,
         weakest="none: K - 1 is not K",
         relied_on_by=("snap.theorem4.closed-form",),

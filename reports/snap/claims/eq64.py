@@ -93,6 +93,7 @@ EQ64 = Claim(
         PROOF,
         "snap.eq64.rederived",
         severity=Severity.EVERYWHERE,
+        wrong="The derivative has the wrong sign: g falls.",
         hunted=1,
         weakest=NO_REFUGE,
         relied_on_by=("snap.lemma11",),

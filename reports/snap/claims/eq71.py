@@ -56,7 +56,17 @@ EQ71_CONTINUOUS = replace(
     statement=EQ71.statement.replace("h standing for the recursion's h*", "with the continuous h of Lemma 6"),
     judgement=_eq71(continuous=True),
     instead="With $h^*$ for $h$ it is exact (snap.eq71): $h^*(s)>h(s)$ after every step.",
-    standing=refuted(PROOF, "snap.eq71", severity=Severity.EVERYWHERE, hunted=1, weakest=NO_REFUGE),
+    standing=refuted(
+        PROOF,
+        "snap.eq71",
+        severity=Severity.EVERYWHERE,
+        wrong=(
+            "The recursion is ahead of the continuous h after every step, so the error is smaller than the "
+            "formula says."
+        ),
+        hunted=1,
+        weakest=NO_REFUGE,
+    ),
     source_words=corrected("snap.eq71", "The continuous h of Lemma 6 in place of h*."),
     implications=(
         Implication(

@@ -137,6 +137,7 @@ LEMMA10 = Claim(
         PROOF,
         "snap.lemma10.rederived",
         severity=Severity.CONSTANT,
+        wrong="The second bound is below the first where there are few samples or delta is large.",
         hunted=1,
         weakest=LARGE_ENOUGH,
         relied_on_by=("snap.lemma11", "snap.lemma12"),

@@ -234,6 +234,7 @@ LEMMA11_ANY_DELTA = replace(
         PROOF,
         "snap.lemma6",
         severity=Severity.ORDINARY,
+        wrong=("Without its two conditions the bound fails for tiny delta, where a class that was never drawn counts."),
         hunted=1,
         weakest="N-bar >= 10 Delta (snap.lemma11)",
     ),

@@ -188,7 +188,14 @@ LEMMA12_ANY_STEP = replace(
         r"$\theta_n=h^*(N_n)/h(\bar N)-1$ obeys a bound with explicit constants: snap.lemma12.rederived "
         "(docs/proofs-snap.md)."
     ),
-    standing=refuted(PROOF, "snap.lemma5", severity=Severity.EVERYWHERE, hunted=2, weakest=NO_REFUGE),
+    standing=refuted(
+        PROOF,
+        "snap.lemma5",
+        severity=Severity.EVERYWHERE,
+        wrong="The rows of SGD follow the recursion, not its continuous form.",
+        hunted=2,
+        weakest=NO_REFUGE,
+    ),
     source_words=corrected("snap.lemma12", "At any step size, and with the continuous h."),
     implications=(
         Implication(

@@ -126,6 +126,7 @@ LEMMA12_Y_EQ26 = replace(
         "snap.lemma3",
         "snap.lemma5",
         severity=Severity.ORDINARY,
+        wrong="The formula for Y needs columns orthogonal to F, which the lemma does not ask for.",
         hunted=1,
         weakest="F° orthogonal to F, as Theorem 5's proof asks, or K = M",
         relied_on_by=("snap.theorem5",),

@@ -210,6 +210,10 @@ LEMMA4 = Claim(
         PROOF,
         "snap.lemma4.rederived",
         severity=Severity.CONSTANT,
+        wrong=(
+            "Scan and Snap's equation of motion for attention (eq. 10) runs K times too fast for K classes, "
+            "as a step draws one of them."
+        ),
         hunted=1,
         weakest="none for K >= 2",
         relied_on_by=(

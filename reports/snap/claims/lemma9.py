@@ -142,6 +142,7 @@ LEMMA9_SCAN_ANY_T = replace(
         SCAN_PROOF,
         "snap.lemma9.scan.rederived",
         severity=Severity.EVERYWHERE,
+        wrong="In the first K/(M eta_Y) steps or so the exponential is above its bound.",
         hunted=1,
         weakest=f"t >= {UNDER_WAY}, x_0 the smaller zero of Lemma 8",
     ),

@@ -176,6 +176,10 @@ REMARK1 = Claim(
         PROOF,
         "snap.remark1.rederived",
         severity=Severity.ORDINARY,
+        wrong=(
+            "Overlaps do more than scale the rate: the errors of the K classes do not add up to zero, only "
+            "those of all M tokens do."
+        ),
         hunted=2,
         weakest="rho = 0 and classes drawn in turn (Lemma 5)",
     ),

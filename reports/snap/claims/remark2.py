@@ -66,6 +66,9 @@ REMARK2 = Claim(
         PROOF,
         "snap.remark2.rederived",
         severity=Severity.EVERYWHERE,
+        wrong=(
+            "No constant c serves: the recursion runs ahead of its continuous form by a lag that grows without end."
+        ),
         hunted=1,
         weakest="s <= ln M/eta_Y, where c = 1 serves (snap.lemma7.gap)",
         relied_on_by=("snap.lemma12", "snap.theorem5"),

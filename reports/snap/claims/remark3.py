@@ -100,6 +100,7 @@ REMARK3 = Claim(
         PROOF,
         "snap.remark3.rederived",
         severity=Severity.EVERYWHERE,
+        wrong="The second inequality is the wrong way round: the exponent 1 - omega_0 is above 0.99.",
         hunted=1,
         weakest=NO_REFUGE,
         relied_on_by=("snap.lemma9.scan",),

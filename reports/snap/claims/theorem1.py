@@ -168,6 +168,7 @@ FORM = Claim(
         PROOF,
         "snap.theorem1.form.rederived",
         severity=Severity.EVERYWHERE,
+        wrong="One term of eq. 88 has the wrong sign.",
         hunted=1,
         weakest=readings.NO_REFUGE,
         relied_on_by=("snap.theorem1.a", "snap.lemma4"),

@@ -101,6 +101,7 @@ THEOREM1_B = Claim(
         PROOF,
         "snap.lemma6",
         severity=Severity.CONSTANT,
+        wrong="No constant serves every vocabulary: at t_0 the bound is too small by a factor that grows with M.",
         hunted=1,
         weakest="one M, or ln(M eta_Y t/K) for ln(eta_Y t/K)",
     ),

@@ -180,7 +180,13 @@ SGD_GAIN = replace(
     assumptions=(),
     proof_uses=(),
     standing=refuted(
-        None, severity=Severity.ORDINARY, hunted=1, weakest="the flow of eq. 10 for SGD (snap.theorem3.gain)"
+        None,
+        severity=Severity.ORDINARY,
+        wrong=(
+            "The relation is exact along eq. 10 alone: SGD with sampled sequences departs from it by the noise in z."
+        ),
+        hunted=1,
+        weakest="the flow of eq. 10 for SGD (snap.theorem3.gain)",
     ),
     judgement=Equal(
         measure=lambda run: along_sgd(run)[0],

@@ -58,6 +58,7 @@ CLOSED_FORM = Claim(
         PROOF,
         "snap.theorem4.closed-form.rederived",
         severity=Severity.CONSTANT,
+        wrong="The integral of eq. 124 leaves out its lower limit: B does not start at 0.",
         hunted=1,
         weakest=NO_OFFSET,
         relied_on_by=(

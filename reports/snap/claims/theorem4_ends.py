@@ -75,7 +75,14 @@ ENDS = Claim(
     formula=r"B_n(t_0')=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2M\right),\quad "
     r"B_n(t_0)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2(2(1+\omega_1)M\ln M)\right)",
     assumptions=PRINTED,
-    standing=refuted(PROOF, "snap.theorem4.ends.rederived", severity=Severity.CONSTANT, hunted=1, weakest=NO_OFFSET),
+    standing=refuted(
+        PROOF,
+        "snap.theorem4.ends.rederived",
+        severity=Severity.CONSTANT,
+        wrong="B is too large at both ends by ln(C0)/4, the lower limit that eq. 124 leaves out.",
+        hunted=1,
+        weakest=NO_OFFSET,
+    ),
     implications=(
         Implication(
             sources=("snap.theorem4.ends.rederived",),

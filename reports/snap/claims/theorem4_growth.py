@@ -111,7 +111,14 @@ GROWTH = Claim(
     statement=STATEMENT.format(first="K <= ", start="[(rho_0^4 + 2 eta_Y eta_Z t^2)/K]"),
     formula=r"\chi_{l_0}(t)\ge e^{2f_{nl_0}^2(0)B_n(t)}\approx[K^{-1}(\rho_0^4+2\eta_Y\eta_Zt^2)]^{0.5f_{nl_0}^2(0)}",
     assumptions=PRINTED,
-    standing=refuted(PROOF, "snap.theorem4.growth.rederived", severity=Severity.CONSTANT, hunted=1, weakest=NO_OFFSET),
+    standing=refuted(
+        PROOF,
+        "snap.theorem4.growth.rederived",
+        severity=Severity.CONSTANT,
+        wrong="The growth factor is too large by a power of C0, from the lower limit that eq. 124 leaves out.",
+        hunted=1,
+        weakest=NO_OFFSET,
+    ),
     implications=(
         Implication(
             sources=("snap.theorem4.growth.rederived",),

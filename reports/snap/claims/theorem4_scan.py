@@ -122,7 +122,14 @@ SCAN = Claim(
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2(M-1)^2}{KM^2}\eta_Y\eta_Zt^2\right)=O(\ln t),\qquad "
     r"K\le t\lt t_0'=\frac{K\ln M}{\eta_Y}",
     assumptions=PRINTED,
-    standing=refuted(PROOF, "snap.theorem4.scan.rederived", severity=Severity.CONSTANT, hunted=1, weakest=NO_OFFSET),
+    standing=refuted(
+        PROOF,
+        "snap.theorem4.scan.rederived",
+        severity=Severity.CONSTANT,
+        wrong="B is too large by ln(C0)/4, the lower limit that eq. 124 leaves out.",
+        hunted=1,
+        weakest=NO_OFFSET,
+    ),
     implications=(
         Implication(
             sources=("snap.theorem4.scan.rederived",),

@@ -83,7 +83,14 @@ SNAP = Claim(
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2}\frac{\eta_Z}{\eta_Y}\ln^2(M\eta_Yt/K)\right)"
     r"=O(\ln\ln t),\qquad t\ge t_0=\frac{2(1+o(1))K\ln M}{\eta_Y}",
     assumptions=PRINTED,
-    standing=refuted(PROOF, "snap.theorem4.snap.rederived", severity=Severity.CONSTANT, hunted=1, weakest=NO_OFFSET),
+    standing=refuted(
+        PROOF,
+        "snap.theorem4.snap.rederived",
+        severity=Severity.CONSTANT,
+        wrong="B is too large by ln(C0)/4, the lower limit that eq. 124 leaves out.",
+        hunted=1,
+        weakest=NO_OFFSET,
+    ),
     implications=(
         Implication(
             sources=("snap.theorem4.snap.rederived",),

@@ -135,7 +135,7 @@ def of_a_run(run: ClassRun) -> "Figure":
         axis.set_title(title)
         axis.set_ylabel("share of distinct tokens")
     for axis in (by_entropy, by_ratio, by_lr_z):
-        axis.legend()
+        axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=4, fontsize=7)  # under it: no curve is there
     figure.suptitle(
         f"Syn-Medium with num_last = {len(run.dataset.queries)} after 100 updates, "
         f"{counted(seeds, 'seed')} (bars: 1 sd)",

@@ -148,14 +148,29 @@ def test_an_audits_verdicts_are_told_at_any_width(command: Command, monkeypatch:
     monkeypatch.setenv("COLUMNS", "117")
     short = [line.split() for line in command(*audit).out.splitlines()]
     assert short[1] == ["claim", "verdicts", "worst"]
-    assert ["ntp.prop2.closed-form", "1", "violated,", "2", "holds", "free-20,", "slack"] in [
-        line[:7] for line in short
-    ]
+    assert ["ntp.prop2.closed-form", "1", "violated,", "2", "holds", "free-20"] in short
     for lines in (wide, short):
         at = lines.index(["Why", "not", "applicable"])
         assert lines[at + 1] == ["verdicts", "why", "datasets"]
         assert lines[at + 2][0] == "1"
         assert lines[at + 2][-1] == "free-20"
+        fails = lines.index(["What", "fails"])
+        assert at < fails
+        assert lines[fails + 1][:1] == ["ntp.prop2.closed-form"]
+        assert lines[-2] == ["9", "verdicts:", "2", "violated,", "1", "not-applicable,", "6", "holds."]
+    monkeypatch.setenv("COLUMNS", "150")
+    named = [line.split() for line in command(*audit).out.splitlines()]
+    assert named[1][:3] == ["claim", "statement", "dataset"]
+    assert ["ntp.prop2.closed-form", "Proposition", "2,", "closed", "form", "free-20"] in [line[:6] for line in named]
+
+
+def test_many_verdicts_are_printed_when_asked_for(command: Command) -> None:
+    audit = ("audit", "example-1", "--paper", "ntp", *SHORT, "--out", "report")
+    told, asked = command(*audit).out, command(*audit, "--verdicts").out
+    assert "\nWhat fails\n" in f"\n{told}"
+    assert "Verdicts\n" not in told
+    assert asked.startswith("Verdicts\n")
+    assert asked.endswith(told)
 
 
 def test_a_log_stands_for_the_bar_where_there_is_no_terminal(

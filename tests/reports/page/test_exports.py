@@ -9,7 +9,7 @@ import pytest
 
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.command.cli import main
-from marginaudit.reports.page.exports import _column, exported, references
+from marginaudit.reports.page.exports import _column, as_read, exported, references
 from marginaudit.reports.page.write import VERDICT_COLUMNS
 from tests.command_line import SVOP, dataset_file, strict_json
 from tests.third_paper.paper import PAPER as THIRD
@@ -52,7 +52,7 @@ def test_the_verdicts_as_parquet_are_those_of_the_report(folder: Path) -> None:
     assert list(frame["verdict"]) == [row["verdict"] for row in rows]
     for column in ("measured", "slack", "worst_step", "first_violation", "informative_from"):
         assert frame[column].dtype == "float64"
-        for found, row in zip(frame[column], rows, strict=True):
+        for found, row in zip(frame[column], as_read(rows), strict=True):
             assert math.isnan(found) if row[column] is None else found == float(row[column])
 
 

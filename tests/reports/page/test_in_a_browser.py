@@ -54,7 +54,7 @@ def choose(driver: "Chrome", **wanted: str) -> list[str]:
             name,
             value,
         )
-    found: list[str] = driver.execute_script(SHOWN.format("(row) => row.querySelector('th').textContent"))
+    found: list[str] = driver.execute_script(SHOWN.format("(row) => row.querySelector('th a').textContent"))
     return found
 
 
@@ -241,6 +241,21 @@ def test_no_formula_of_a_proof_is_cut_off_on_paper(report: Path) -> None:
             driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
             wide = "return [...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth)"
             assert driver.execute_script(wide) == []
+
+
+def test_no_formula_is_cut_on_paper_and_evidence_stays_folded(driver: "Chrome") -> None:
+    """A page of A4 less the margins has 725 pixels."""
+    seen_at(driver, 718)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        wide = (
+            "return [...document.querySelectorAll('.formula')].filter((box) => box.scrollWidth > box.clientWidth + 1)"
+        )
+        assert driver.execute_script(wide) == []
+        folded = "return [...document.querySelectorAll('.findings details')].map((one) => one.offsetHeight)"
+        assert set(driver.execute_script(folded)) == {0}
+    finally:
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 COLUMN_EDGES = """

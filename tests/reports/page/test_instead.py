@@ -34,7 +34,7 @@ def test_refuted_statements_of_both_papers_have_one() -> None:
 
 def test_a_formula_says_what_its_latex_says() -> None:
     shown = prose(r"fewer than $\frac{a}{b}$ & more")
-    assert "<mfrac><mrow><mi>a</mi></mrow><mrow><mi>b</mi></mrow></mfrac>" in shown
+    assert "<mfrac><mi>a</mi><mi>b</mi></mfrac>" in shown
     assert shown.startswith("fewer than <math ")
     assert shown.endswith("</math> &amp; more")
     assert r'alttext="\frac{a}{b}"' in shown

@@ -23,6 +23,7 @@ from marginaudit.orders.ntp import ASSUMPTIONS
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.command.cli import main
 from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.page.exports import as_read
 from marginaudit.reports.page.formulas import displayed
 from marginaudit.reports.page.theorems import theorem
 from marginaudit.reports.python import audit
@@ -175,7 +176,7 @@ def test_the_table_of_verdicts_is_the_document(report: Report) -> None:
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert text.count("\r\n") >= len(rows)
     assert len(rows) == len(report.document["verdicts"])
-    for row, expected in zip(rows, report.document["verdicts"], strict=True):
+    for row, expected in zip(rows, as_read(report.document["verdicts"]), strict=True):
         assert list(row) == [*ROW, "side", "standing", "source"]
         for name, cell in row.items():
             value = expected[name]
