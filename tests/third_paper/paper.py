@@ -16,7 +16,7 @@ from marginaudit.reports.paper import Figure, Paper, Space, Table, Trained
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.series import series
 from marginaudit.reports.settings import COUNT, Values, check, real, setting
-from marginaudit.reports.sweeps import Generator, Result, Sweeps
+from marginaudit.reports.sweeps import Design, Generator, Result, Sweeps
 from tests.third_paper.numbers import NUMBERS, Numbers, classified
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ SWEEPS = Sweeps(
     generators={"counting": Generator({"N": COUNT}, counting)},
     results={"end": float},
     rows=rows,
+    designs=(Design("counting", {"N": (3, 2, 5), "rate": (0.5, 0.25)}),),
+    factors={"N": lambda run: run.dataset.N, "mean": lambda run: run.dataset.mean, "rate": lambda run: run.config.rate},
 )
 
 PAPER = Paper(
