@@ -115,12 +115,8 @@ def _measured(claim: Claim, paper: Paper, designed: Sequence[Case], bar: Bar) ->
     steps = paper.steps(designed[0].config)
     found, silent, reason = [], Counter[str](), ""
     for number, case in enumerate(designed):
-
-        def reach(number: int, done: int) -> None:
-            bar.reach(number + min(done / steps, 1))
-
         bar.say(case.dataset.name)
-        one = measured(claim, paper, case, paper.run(case.dataset, case.config, partial(reach, number)))
+        one = measured(claim, paper, case, paper.run(case.dataset, case.config, partial(_reach, bar, number, steps)))
         if isinstance(one, Measured):
             found.append(one)
         else:
@@ -138,15 +134,16 @@ def _without_each(claim: Claim, paper: Paper, seconds: float, done: int, bar: Ba
     found = {}
     for number, name in enumerate(claim.assumptions if paper.space else ()):
         bar.say(f"hunting without {name}")
-        reach = partial(_share, bar, done + number, seconds)
+        reach = partial(_reach, bar, done + number, seconds)
         hunted = hunt(claim, paper, without=name, seconds=seconds, progress=reach)
         size = {of: getattr(hunted.dataset, of) for of in hunted.largest} if hunted.dataset is not None else None
         found[name] = {"tried": hunted.tried, "breaks": size}
     return found
 
 
-def _share(bar: Bar, done: int, seconds: float, gone: float) -> None:
-    bar.reach(done + min(gone / seconds, 1))
+def _reach(bar: Bar, before: int, total: float, done: float) -> None:
+    """Show what is done of one more part of the work, each of which counts as one."""
+    bar.reach(before + min(done / total, 1))
 
 
 def _varied(paper: Paper, config: Any) -> dict[str, Any]:
@@ -210,9 +207,10 @@ def _print_side(side: str, found: Tightened) -> None:
     print_line(f"nearest: {near.dataset}{settings}{where} ({near.verdict}).")
     if found.unknown:
         print_line(f"left out: {counted(found.unknown, 'entry', 'entries')} with infinite error bars.")
-    over = "" if found.window is None else f", over {found.clock} = {found.window[0]:g} to {found.window[1]:g}"
+    window = found.window
+    over = "at the nearest entry of each run" if window is None else f"{found.clock} = {window[0]:g} to {window[1]:g}"
     says = "where the bound says something" if found.window_says else "where the statement speaks"
     if found.exponents:
-        print_table(f"Powers, {says}{over}", POWERS, powers(found))
+        print_table(f"Powers, {says}: {over}", POWERS, powers(found))
     else:
         print_line("No run has entries with a logarithm that error bars leave: no powers.")

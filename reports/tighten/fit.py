@@ -16,6 +16,9 @@ VARIES_WITH_OTHERS = 0.99
 """A factor of whose variance the factors before it explain this share has no power of its own: its interval would be
 10 times as wide as without them."""
 
+NOT_VARIED = 1e-9
+"""Sum of squares of logarithms: of differences of 1e-5, relative."""
+
 WIDEST = 2.0
 """An interval that is longer, and holds both 0 and the bound's own power, supports neither."""
 
@@ -74,7 +77,8 @@ class Tightened:
     nearest : Nearest
     clock : str
     window : (first, last) or None
-        Steps that all runs have, over which powers are found; None where there are less than two.
+        Steps that all runs have, over which powers are found; None where there are less than two, and powers are
+        those at the entry of each run with the least room.
     window_says : bool
         Whether the bound says something there.
     exponents : tuple of Exponent
@@ -146,8 +150,8 @@ def _worst(side: Side, ratio: Floats) -> tuple[float, int]:
 
 
 def _usable(entries: Entries, says: bool) -> Any:
-    """Entries that have logarithms; of these, where the bound says something."""
-    kept = np.isfinite(entries.bar) & np.isfinite(entries.bound)
+    """Entries that have logarithms, as has their step; of these, where the bound says something."""
+    kept = np.isfinite(entries.bar) & np.isfinite(entries.bound) & ~(entries.step <= 0)
     return kept & entries.says if says else kept
 
 
@@ -163,12 +167,12 @@ def _window(of: Sequence[Entries]) -> tuple[tuple[float, float] | None, bool]:
 
 
 def _exponents(
-    side: Side,
-    runs: Sequence[Measured],
-    of: Sequence[Entries],
-    window: tuple[float, float] | None,
-    says: bool,
+    side: Side, runs: Sequence[Measured], of: Sequence[Entries], window: tuple[float, float] | None, says: bool
 ) -> tuple[Exponent, ...]:
+    """The clock's power, where there is a window, and the other factors' at the same steps of all runs.
+
+    Without a window each run stands for itself by its entry with the least room.
+    """
     found = []
     if window is None:
         at = [_nearest_usable(side, entries, says) for entries in of]
@@ -179,9 +183,8 @@ def _exponents(
         kept = list(range(len(runs)))
         lines = np.array([_along(entries, says, clock) for entries in of])
         slope = (clock - clock.mean()) / ((clock - clock.mean()) ** 2).sum()
-        measured, bar, bound = lines[:, 0] @ slope, lines[:, 1] @ np.abs(slope), lines[:, 2] @ slope
-        columns = np.ones((len(runs), 1))
-        found.append(_exponent(side, runs[0].clock, window, columns, 0, (measured, bar, bound)))
+        slopes = np.array([lines[:, 0] @ slope, lines[:, 1] @ np.abs(slope), lines[:, 2] @ slope])
+        found.append(_exponent(side, runs[0].clock, window, np.ones((len(runs), 1)), 0, slopes))
         levels = lines.mean(axis=2)
     if len(kept):
         found += _of_factors(side, [runs[i] for i in kept], levels)
@@ -204,43 +207,45 @@ def _along(entries: Entries, says: bool, clock: Floats) -> Floats:
 def _of_factors(side: Side, runs: Sequence[Measured], levels: Floats) -> list[Exponent]:
     """The powers of all factors in one regression, in which each group of datasets has a constant of its own."""
     groups = [run.case.group for run in runs]
-    columns = np.array([[group == one for one in dict.fromkeys(groups)] for group in groups], dtype=float)
-    measured, bar, bound = levels.T
-    kept: dict[str, int] = {}
-    without: dict[str, str] = {}
-    ranges = {}
-    for name in runs[0].factors:
-        values = np.array([run.factors[name] for run in runs])
-        ranges[name] = float(values.min()), float(values.max())
-        if not (values > 0).all():
-            without[name] = "it is not above 0 in every run"
+    own = np.array([[group == one for one in dict.fromkeys(groups)] for group in groups], dtype=float)
+    columns, places, reasons = own, dict[str, int](), dict[str, str]()
+    values = {name: np.array([run.factors[name] for run in runs]) for name in runs[0].factors}
+    for name, found in values.items():
+        if not (found > 0).all():
+            reasons[name] = "it is not above 0 in every run"
             continue
-        logs = np.log(values)
-        left = logs - columns @ np.linalg.lstsq(columns, logs)[0]
-        varies = logs - columns[:, : len(set(groups))] @ np.linalg.lstsq(columns[:, : len(set(groups))], logs)[0]
-        if np.ptp(logs) < 1e-9 or varies @ varies < 1e-9:
-            without[name] = "it did not vary"
-        elif left @ left < (1 - VARIES_WITH_OTHERS) * (varies @ varies):
-            without[name] = "it varied only together with the factors above"
+        logs = np.log(found)
+        varies, left = _unexplained(logs, own), _unexplained(logs, columns)
+        if varies < NOT_VARIED:
+            reasons[name] = "it did not vary"
+        elif left < (1 - VARIES_WITH_OTHERS) * varies:
+            reasons[name] = "it varied only together with the factors above"
         elif columns.shape[1] + 1 >= len(runs):
-            without[name] = "too few datasets"
+            reasons[name] = "too few datasets"
         else:
-            kept[name] = columns.shape[1]
+            places[name] = columns.shape[1]
             columns = np.column_stack([columns, logs])
+    ends = {name: (float(found.min()), float(found.max())) for name, found in values.items()}
     return [
-        Exponent(name, ranges[name], no_support=f"{without[name]}")
-        if name in without
-        else _exponent(side, name, ranges[name], columns, kept[name], (measured, bar, bound))
-        for name in runs[0].factors
+        Exponent(name, between, no_support=reasons[name])
+        if name in reasons
+        else _exponent(side, name, between, columns, places[name], levels.T)
+        for name, between in ends.items()
     ]
 
 
+def _unexplained(logs: Floats, columns: Floats) -> float:
+    """The sum of squares that a least-squares fit leaves."""
+    return float(((logs - columns @ np.linalg.lstsq(columns, logs)[0]) ** 2).sum())
+
+
 def _exponent(
-    side: Side, name: str, between: tuple[float, float], columns: Floats, at: int, levels: tuple[Floats, Floats, Floats]
+    side: Side, name: str, between: tuple[float, float], columns: Floats, at: int, levels: Floats
 ) -> Exponent:
     """The coefficient of one column in a least-squares fit, its interval widened by all that error bars can shift it.
 
     The interval is that of Student's t for independent runs, which points of one curve are not: a run is one number.
+    ``levels`` has three rows: measured, error bar, bound.
     """
     import scipy  # its subpackages load when first used
 

@@ -99,9 +99,8 @@ def bounded(claim: Claim) -> Bounded:
         It is no bound with a constant to tighten.
     """
     if not isinstance(claim.judgement, Bounded):
-        raise InputError(
-            f"claim {claim.id}", got=claim.judgement.kind, expected="an upper or lower bound, without O(.)"
-        )
+        got = f"{claim.judgement.kind} ({type(claim.judgement).__name__})"
+        raise InputError(f"claim {claim.id}", got=got, expected="a bound with its constant (Bounded)")
     return claim.judgement
 
 

@@ -39,7 +39,9 @@ def _ratios(axis: "Axes", side: Side, found: Tightened, runs: Sequence[Measured]
         name = as_text(f"nearest: {found.nearest.dataset}") if nearest else None
         exponent = entries.ratio / np.log(10)
         shown = np.abs(exponent) < np.log10(LARGEST_DRAWN)
-        place = entries.step if run.clock_known(side) else np.full(len(entries.step), next(iter(run.factors.values())))
+        place = (
+            entries.step if run.clock_known(side) else np.full(len(entries.step), next(iter(run.factors.values()), 1.0))
+        )
         shown &= place > 0
         line = {"lw": 1.6 if nearest else 0.6, "alpha": 1 if nearest else 0.6} if shown.sum() > 1 else {"marker": "."}
         axis.plot(place[shown], 10 ** exponent[shown], label=name, **style, **line)
@@ -50,7 +52,7 @@ def _ratios(axis: "Axes", side: Side, found: Tightened, runs: Sequence[Measured]
     known = any(run.clock_known(side) for run in runs)
     if known:
         powers_of_ten(axis.set_xscale, axis.xaxis)
-    axis.set_xlabel(found.clock if known else next(iter(runs[0].factors)))
+    axis.set_xlabel(found.clock if known else next(iter(runs[0].factors), ""))
     axis.set_title(f"measured / {side} bound, {len(runs)} runs")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15))
 

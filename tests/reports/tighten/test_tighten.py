@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 
 from marginaudit.orders import InputError
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports import LEDGER
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Equal
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.paper import PAPER as NTP
 from marginaudit.reports.series import series
 from marginaudit.reports.sweeps import Design
 from marginaudit.reports.tighten.fit import Tightened, tightened
-from marginaudit.reports.tighten.measure import DRAWN, Measured, cases, measured
+from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, cases, measured
 from marginaudit.reports.tighten.picture import picture
 from tests.command_line import Command, dataset_file
 from tests.third_paper.installed import forget_papers, install
@@ -36,7 +40,7 @@ class Stub:
     space: Any = None
 
 
-STUB = Stub(replace(SWEEPS, designs=(Design("counting", {"N": N, "rate": RATE}),)))
+STUB: Any = Stub(replace(SWEEPS, designs=(Design("counting", {"N": N, "rate": RATE}),)))
 
 
 def claim(**judged: Any) -> Claim:
@@ -165,6 +169,14 @@ def test_only_steps_at_which_the_bound_says_something_have_powers_but_all_have_a
     assert found.informative == pytest.approx(2 / 26)
 
 
+def test_step_0_counts_in_the_constant_and_not_in_the_powers() -> None:
+    def measure(run: MeanRun) -> Any:
+        return series(1 / (1.0 + np.arange(100)), radius=0.0, step=np.arange(100))
+
+    found = tightened("upper", runs(claim(measure=measure, upper=lambda run, t: 2 - t / 100)))
+    assert (found.constant, found.window) == (pytest.approx(0.5), (1, 99))
+
+
 def test_a_threshold_leaves_out_what_is_before_it() -> None:
     from marginaudit.reports.judgements.bounded import Threshold
 
@@ -174,6 +186,16 @@ def test_a_threshold_leaves_out_what_is_before_it() -> None:
     assert found.window == (10, 100)
     assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125 / 10, rel=1e-9)
     assert runs(claim(measure=scattered(0.0), upper=stated, threshold=lambda run: Threshold(position=1e6))) == []
+
+
+@pytest.mark.parametrize(("steps2", "which"), [(900, "constant"), (10**18, "informative")])
+def test_the_constant_is_the_inverse_of_the_slack_that_an_audit_finds(steps2: int, which: str) -> None:
+    """The run of 900 steps ends before the bound says anything, and has its slack from all steps."""
+    known, data = LEDGER["ntp.theorem1.direction"], CASES["example-1"]()
+    case = Case("given", data, Config(steps2=steps2), {})
+    found = measured(known, NTP, case, Run(data, case.config))
+    assert isinstance(found, Measured)
+    assert found.finding.slack == pytest.approx(1 / getattr(tightened("upper", [found]), which), rel=1e-6)
 
 
 def test_given_datasets_count_and_may_be_the_nearest() -> None:
@@ -202,7 +224,7 @@ def test_what_has_no_constant_is_refused() -> None:
         assumptions=(),
         judgement=Equal(measure=scattered(0.0), expected=scattered(0.0)),
     )
-    with pytest.raises(InputError, match="got equality, expected an upper or lower bound"):
+    with pytest.raises(InputError, match=r"got equality \(Equal\), expected a bound with its constant"):
         runs(equal)
 
 
@@ -255,7 +277,7 @@ def test_what_cannot_be_tightened_is_one_line(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    line = "claim snap.lemma1: got equality, expected an upper or lower bound, without O(.)"
+    line = "claim snap.lemma1: got equality (Equal), expected a bound with its constant (Bounded)"
     assert command.refused("tighten", "snap.lemma1") == line
     assert "ending" in command.refused("tighten", "snap.eq90", "--out", "a.txt")
     assert "--steps1" in command.refused("tighten", "snap.eq90", "--steps1", "9")
