@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any, TypeAlias
 
 from marginaudit.orders import InputError
@@ -35,7 +36,9 @@ the dataset that sets it. The last column names assumptions without which a coun
 ([ablation](ablation.md)), of claims that are not violated with all of them.
 
 In the second table a cell is the power that measurements support, its interval, and the power that the bound has; a
-dash where the data support none. {meaning}
+dash where the data support none.
+
+{meaning}
 
 `python docs/constants.py` makes this page.
 """
@@ -63,7 +66,9 @@ def of_claim(claim: Claim, paper: Paper, made: Made) -> list[Tightened] | str:
 
 def page() -> str:
     """All of it; each claim is named on standard error when it is through."""
-    return HEADER.format(meaning=MEANING) + "".join(f"\n## {paper.source}\n\n{_of(paper)}" for paper in PAPERS)
+    return HEADER.format(meaning=fill(MEANING, 120)) + "".join(
+        f"\n## {paper.source}\n\n{_of(paper)}" for paper in PAPERS
+    )
 
 
 def _of(paper: Paper) -> str:
@@ -74,14 +79,15 @@ def _of(paper: Paper) -> str:
             found[claim.id] = of_claim(claim, paper, made)
             print(claim.id, file=sys.stderr, flush=True)
     sides = {claim: of for claim, of in found.items() if not isinstance(of, str)}
-    silent = [f"`{claim}`: {why}" for claim, why in found.items() if isinstance(why, str)]
-    parts = [f"{len(made)} runs: {'; '.join(_varied(paper))}; {DRAWN} datasets each."]
+    reasons = dict.fromkeys(of for of in found.values() if isinstance(of, str))
+    silent = [f"{why}: {', '.join(f'`{claim}`' for claim, of in found.items() if of == why)}" for why in reasons]
+    parts = [fill(f"{len(made)} runs, {DRAWN} datasets each: {'; '.join(_varied(paper))}.", 120)]
     parts.append(
         _table(("claim", "constant", "where it says something", "nearest", "breaks without"), _constants(sides))
     )
     factors = list(dict.fromkeys(one.factor for of in sides.values() for side in of for one in side.exponents))
     parts.append(_table(("claim", *factors), _powers(sides, factors)))
-    parts.append(f"Not tightened: {', '.join(silent)}." if silent else "")
+    parts.append(fill(f"Not tightened: {'; '.join(silent)}.", 120, break_on_hyphens=False) if silent else "")
     hidden = [claim for claim in paper.claims if isinstance(claim.judgement, HiddenConstant)]
     return "\n\n".join([*filter(None, parts), *([_hidden(hidden, made)] if hidden else [])]) + "\n"
 
