@@ -85,8 +85,10 @@ def _of(paper: Paper) -> str:
     parts.append(
         _table(("claim", "constant", "where it says something", "nearest", "breaks without"), _constants(sides))
     )
-    factors = list(dict.fromkeys(one.factor for of in sides.values() for side in of for one in side.exponents))
-    parts.append(_table(("claim", *factors), _powers(sides, factors)))
+    clocks = {side.clock for of in sides.values() for side in of}
+    factors = dict.fromkeys(one.factor for of in sides.values() for side in of for one in side.exponents)
+    columns = sorted(factors, key=lambda name: name not in clocks)
+    parts.append(_table(("claim", *columns), _powers(sides, columns)))
     parts.append(fill(f"Not tightened: {'; '.join(silent)}.", 120, break_on_hyphens=False) if silent else "")
     hidden = [claim for claim in paper.claims if isinstance(claim.judgement, HiddenConstant)]
     return "\n\n".join([*filter(None, parts), *([_hidden(hidden, made)] if hidden else [])]) + "\n"
