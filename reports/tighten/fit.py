@@ -179,7 +179,7 @@ def _exponents(
         kept = [i for i, entry in enumerate(at) if entry is not None]
         levels = np.array([[line[at[i]] for line in (of[i].measured, of[i].bar, of[i].bound)] for i in kept])
     else:
-        clock = np.linspace(*np.log(window), POINTS)
+        clock = np.linspace(float(np.log(window[0])), float(np.log(window[1])), POINTS)
         kept = list(range(len(runs)))
         lines = np.array([_along(entries, says, clock) for entries in of])
         slope = (clock - clock.mean()) / ((clock - clock.mean()) ** 2).sum()

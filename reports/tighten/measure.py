@@ -107,8 +107,9 @@ def bounded(claim: Claim) -> Bounded:
 def cases(paper: Paper, config: Any, given: Sequence[Any]) -> list[Case]:
     """Those of the paper's designs, then the given datasets; the built-in cases where there are neither."""
     found = []
+    generators = paper.sweeps.generators if paper.sweeps else {}
     for design in paper.sweeps.designs if paper.sweeps else ():
-        make = paper.sweeps.generators[design.generator].make
+        make = generators[design.generator].make
         levels = levels_of(design, paper, config)
         first = {name: values[0] for name, values in levels.items()}
         points = [first, *(first | {name: value} for name, values in levels.items() for value in values[1:])]
@@ -207,4 +208,4 @@ def _log(series: Series, values: NDArray[Any]) -> Floats:
     if series.log:
         return np.asarray(numbers)
     with np.errstate(divide="ignore"):
-        return np.log(np.maximum(numbers, 0.0))
+        return np.asarray(np.log(np.maximum(numbers, 0.0)))

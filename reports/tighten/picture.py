@@ -1,7 +1,7 @@
 """A bound beside what is measured along the clock, and the powers of both in each factor."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def _ratios(axis: "Axes", side: Side, found: Tightened, runs: Sequence[Measured]
     for run in runs:
         entries = run.sides[side]
         nearest = run.case.dataset.name == found.nearest.dataset and run.case.settings == found.nearest.settings
-        style = {"color": MEASURED if nearest else REFERENCE, "zorder": 3 if nearest else 2}
+        style: dict[str, Any] = {"color": MEASURED if nearest else REFERENCE, "zorder": 3 if nearest else 2}
         name = as_text(f"nearest: {found.nearest.dataset}") if nearest else None
         exponent = entries.ratio / np.log(10)
         shown = np.abs(exponent) < np.log10(LARGEST_DRAWN)
@@ -43,7 +43,9 @@ def _ratios(axis: "Axes", side: Side, found: Tightened, runs: Sequence[Measured]
             entries.step if run.clock_known(side) else np.full(len(entries.step), next(iter(run.factors.values()), 1.0))
         )
         shown &= place > 0
-        line = {"lw": 1.6 if nearest else 0.6, "alpha": 1 if nearest else 0.6} if shown.sum() > 1 else {"marker": "."}
+        line: dict[str, Any] = (
+            {"lw": 1.6 if nearest else 0.6, "alpha": 1 if nearest else 0.6} if shown.sum() > 1 else {"marker": "."}
+        )
         axis.plot(place[shown], 10 ** exponent[shown], label=name, **style, **line)
     axis.axhline(1, color=BOUND, lw=1.2, label="the bound as stated")
     if 1 / LARGEST_DRAWN < found.constant < LARGEST_DRAWN:
@@ -60,11 +62,11 @@ def _ratios(axis: "Axes", side: Side, found: Tightened, runs: Sequence[Measured]
 def _powers(axis: "Axes", found: Tightened) -> None:
     shown = [one for one in found.exponents if one.interval is not None]
     for place, one in enumerate(shown):
-        low, high = one.interval or (0.0, 0.0)
+        power, stated, (low, high) = one.measured or 0.0, one.bound or 0.0, one.interval or (0.0, 0.0)
         color = REFERENCE if one.no_support else MEASURED
         axis.plot([low, high], [place, place], color=color, lw=1.4)
-        axis.plot([one.measured], [place], "o", color=color, ms=4)
-        axis.plot([one.bound], [place], "D", color=BOUND, ms=5, mfc="none")
+        axis.plot([power], [place], "o", color=color, ms=4)
+        axis.plot([stated], [place], "D", color=BOUND, ms=5, mfc="none")
     axis.plot([], [], "o-", color=MEASURED, ms=4, label="measured, 95 %")
     axis.plot([], [], "o-", color=REFERENCE, ms=4, label="not supported")
     axis.plot([], [], "D", color=BOUND, ms=5, mfc="none", ls="", label="bound")

@@ -97,9 +97,10 @@ def test_a_planted_law_comes_back() -> None:
 
 
 def test_a_lower_bound_has_the_largest_constant_and_no_less_room_than_it_has() -> None:
-    found = tightened("lower", runs(claim(measure=scattered(0.0), lower=lambda run, t: law(run, t) / 3)))
+    found = tightened("lower", runs(claim(measure=scattered(0.0), lower=lambda run, t: law(run, t) / 3 / t)))
     assert found.constant == pytest.approx(3, rel=1e-9)
     assert found.room == pytest.approx(math.log10(3))
+    assert powers(found)["t"].decades == pytest.approx(2)
 
 
 def test_error_bars_count_in_the_constant_and_in_intervals() -> None:
@@ -185,7 +186,17 @@ def test_a_threshold_leaves_out_what_is_before_it() -> None:
     )
     assert found.window == (10, 100)
     assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125 / 10, rel=1e-9)
-    assert runs(claim(measure=scattered(0.0), upper=stated, threshold=lambda run: Threshold(position=1e6))) == []
+    for beyond in (Threshold(position=1e6), Threshold(position=1, needed=9, there=8, size="T")):
+        assert runs(claim(measure=scattered(0.0), upper=stated, threshold=lambda run, start=beyond: start)) == []
+
+
+def test_entries_without_an_error_bar_are_counted_and_left_out() -> None:
+    def measure(run: MeanRun) -> Any:
+        return series(law(run, T), radius=np.where(T == 1, np.inf, 0.0), step=T)
+
+    found = tightened("upper", runs(claim(measure=measure, upper=stated)))
+    assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125 / 2, rel=1e-9)
+    assert found.unknown == DRAWN * (1 + 3 + 2)
 
 
 @pytest.mark.parametrize(("steps2", "which"), [(900, "constant"), (10**18, "informative")])
