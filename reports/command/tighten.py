@@ -201,9 +201,9 @@ def _print_side(side: str, found: Tightened) -> None:
         [f" at {found.clock} = {near.step:g}" if near.step is not None else "", f", {near.label}" * bool(near.label)]
     )
     settings = "".join(f", {name} {value:g}" for name, value in near.settings.items())
-    says = "" if found.informative is None else f"; {found.informative:.4g} where the bound says something"
+    says = "" if found.informative is None else f" ({found.informative:.4g} where the bound says something)"
     word = "smallest" if side == "upper" else "largest"
-    print_line(f"{word} constant that keeps the {side} bound, times what is stated: {found.constant:.4g}{says}.")
+    print_line(f"{side} bound: the {word} constant that would do is {found.constant:.4g} times the stated one{says}.")
     print_line(f"nearest: {near.dataset}{settings}{where} ({near.verdict}).")
     if found.unknown:
         print_line(f"left out: {counted(found.unknown, 'entry', 'entries')} with infinite error bars.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from marginaudit.reports.judgements.bounded import Side
-from marginaudit.reports.plots.axes import LARGEST_DRAWN, powers_of_ten
+from marginaudit.reports.plots.axes import LARGEST_DRAWN, between_powers, powers_of_ten
 from marginaudit.reports.plots.plotting import as_text, styled
 from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE
 from marginaudit.reports.tighten.fit import Tightened
@@ -51,6 +51,9 @@ def _ratios(axis: "Axes", side: Side, found: Tightened, runs: Sequence[Measured]
     if 1 / LARGEST_DRAWN < found.constant < LARGEST_DRAWN:
         axis.axhline(found.constant, color=BOUND, lw=1, ls="--", label=f"the bound times {found.constant:.3g}")
     powers_of_ten(axis.set_yscale, axis.yaxis)
+    low, high = axis.get_ylim()
+    if high < 30 * low:
+        axis.yaxis.set_minor_formatter(lambda value, _: between_powers(value, shows_all=high < 5 * low))
     known = any(run.clock_known(side) for run in runs)
     if known:
         powers_of_ten(axis.set_xscale, axis.xaxis)
