@@ -1,162 +1,176 @@
-"""The smallest constants that make the paper's bounds true, over a grid of kinds and sizes of datasets.
+"""How loose each bound is, and in which of its factors: `marginaudit tighten` of every claim that it takes.
 
-Usage: python docs/constants.py [--jobs N]
+Usage: python docs/constants.py
 
-Writes docs/constants.md.
+Writes docs/constants.md. What breaks a claim without an assumption is taken from docs/ablation.json.
 """
 
-import argparse
+import json
 import sys
-from collections.abc import Iterable
-from concurrent.futures import ProcessPoolExecutor
-from itertools import product
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from textwrap import fill
+from typing import Any, TypeAlias
 
-import numpy as np
-
-from marginaudit.orders.ntp import Dataset, free_dataset, prefix_closed_dataset
-from marginaudit.reports import LEDGER, Verdict
-from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.ntp import Run
+from marginaudit.orders import InputError
+from marginaudit.reports.audit.ledger import PAPERS
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.command.tighten import MEANING
+from marginaudit.reports.judgements import Bounded, HiddenConstant
 from marginaudit.reports.page.files import write_whole
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.processes import one_thread
+from marginaudit.reports.tighten.fit import Exponent, Tightened, tightened
+from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, cases, measured
 
-PAGE = Path(__file__).with_name("constants.md")
-
-KINDS = ("prefix-closed", "free")
-VOCABULARIES = (5, 10, 20, 50, 100)
-SAMPLES_A_TOKEN = (2, 3)
-SEEDS = (0, 1, 2)
-LONGEST = 6
-
-FITTED = ("ntp.prop1.loss", "ntp.theorem3.order", "ntp.theorem3.order.rederived")
-"""Claims that hide a constant: the tightest that an audit to step 1e18 finds."""
-
-PRINTED = {"ntp.theorem1.direction": 54.0}
-"""Claims with a printed constant: what would be enough in its place at every step."""
-
-THRESHOLDS = ("ntp.theorem2.weight", "ntp.theorem2.loss")
-"""Claims whose threshold hides c0: the smallest for t, T = 900."""
+HERE = Path(__file__).parent
+PAGE = HERE / "constants.md"
+CELLS = json.loads((HERE / "ablation.json").read_text(encoding="utf-8"))
 
 HEADER = """# The smallest constants
 
-What the paper's bounds need on {datasets} random datasets: two kinds, V tokens, {samples} samples a token, longest
-sentence {longest}, {seeds} seeds each, audited with the paper's step sizes, T = {steps1}, to step 1e18. For each V the
-least and the largest of the constants; at the end the exponent p of the largest one's growth like V^p, fitted to all V.
+What `marginaudit tighten CLAIM` says of every claim that is a bound. The constant is the smallest by which an upper
+bound could be multiplied (the largest, for a lower one) and still hold at every step at which the statement speaks, on
+all runs, error bars counted; beside it the same at the steps at which the bound as printed says something. Nearest is
+the dataset that sets it. The last column names assumptions without which a counterexample was found
+([ablation](ablation.md)), of claims that are not violated with all of them.
 
-* `ntp.prop1.loss`: the smallest C in L0 <= C exp(-eta0 t / (4 ||W*_ov||^2)). It depends on V alone and grows with it:
-  no absolute constant serves, O(.) is one for each V.
-* `ntp.theorem3.order`, `.rederived`: the largest C > 0 with both differences of scores >= C t, from t = 1, and over the
-  last decade. The paper has one for each dataset, so that p says nothing against it.
-* `ntp.theorem1.direction`: what could stand in place of 54, from t = 2.
-* `ntp.theorem2.weight`, `ntp.theorem2.loss`: the smallest c0 of t >= c0 N L_max^4 ||W*_kq||^6 log^2 t / eta; 0 where
-  the bound is true at every step.
+In the second table a cell is the power that measurements support, its interval, and the power that the bound has; a
+dash where the data support none.
+
+{meaning}
 
 `python docs/constants.py` makes this page.
-
 """
 
-Constants: TypeAlias = dict[str, float]
+Made: TypeAlias = list[tuple[Case, Any]]
+"""Cases and their runs."""
 
 
-def datasets() -> list[Dataset]:
-    """The grid."""
-    made = {"prefix-closed": prefix_closed_dataset, "free": free_dataset}
-    return [
-        made[kind](V=V, N=many * V, L=LONGEST, seed=seed, name=f"{kind} V={V} N={many * V} seed={seed}")
-        for kind, V, many, seed in product(KINDS, VOCABULARIES, SAMPLES_A_TOKEN, SEEDS)
-    ]
+def runs(paper: Paper) -> Made:
+    """The paper's designed runs, for all of its claims."""
+    return [(case, paper.run(case.dataset, case.config, lambda _: None)) for case in cases(paper, paper.config(), [])]
 
 
-def largest_share(run: Run, claim: str) -> float:
-    """The largest part of a claim's upper bound that is measured, over all steps, also those at which it is vacuous."""
-    judgement = LEDGER[claim].judgement
-    if not isinstance(judgement, Bounded) or judgement.upper is None:
-        raise TypeError(f"{claim}: expected an upper bound")
-    measured = judgement.measure(run)
-    return float(np.max(measured.value / np.asarray(judgement.upper(run, np.asarray(measured.step, dtype=float)))))
+def of_claim(claim: Claim, paper: Paper, made: Made) -> list[Tightened] | str:
+    """Each side of its bound; why there is none."""
+    try:
+        found = [measured(claim, paper, case, run) for case, run in made]
+    except InputError as error:
+        return error.got
+    speaking = [one for one in found if isinstance(one, Measured)]
+    if not speaking:
+        return "no step of these runs at which it speaks"
+    return [tightened(side, speaking) for side in speaking[0].sides]
 
 
-def smallest_c0(run: Run, claim: str) -> float:
-    """The smallest c0 for t that makes the claim true, by the last step at which its bound fails."""
-    judgement = LEDGER[claim].judgement
-    if not isinstance(judgement, Bounded) or judgement.upper is None:
-        raise TypeError(f"{claim}: expected an upper bound")
-    measured = judgement.measure(run)
-    t = np.asarray(measured.step, dtype=float)
-    fails = measured.value > np.asarray(judgement.upper(run, t)) + measured.radius
-    if not fails.any():
-        return 0.0
-    data, last = run.dataset, t[fails][-1]
-    return float(last * run.eta / (data.N * data.L_max**4 * run.norm_kq**6 * np.log(last) ** 2))
+def page() -> str:
+    """All of it; each claim is named on standard error when it is through."""
+    return HEADER.format(meaning=fill(MEANING, 120)) + "".join(
+        f"\n## {paper.source}\n\n{_of(paper)}" for paper in PAPERS
+    )
 
 
-def constants(dataset: Dataset) -> Constants:
-    """All of the table's constants on one dataset; NaN where the claim says nothing of it."""
-    run = Run(dataset)
-    found = {claim: LEDGER[claim].judge(run) for claim in FITTED}
-    result = {
-        claim: float("nan") if found[claim].constant is None else float(found[claim].constant) for claim in FITTED
-    }
-    for claim in (*PRINTED, *THRESHOLDS):
-        if LEDGER[claim].judge(run).verdict is Verdict.NOT_APPLICABLE:
-            result[claim] = float("nan")
-        elif claim in PRINTED:
-            result[claim] = PRINTED[claim] * largest_share(run, claim)
-        else:
-            result[claim] = smallest_c0(run, claim)
-    return result
+def _of(paper: Paper) -> str:
+    made = runs(paper)
+    found: dict[str, list[Tightened] | str] = {}
+    for claim in paper.claims:
+        if isinstance(claim.judgement, Bounded):
+            found[claim.id] = of_claim(claim, paper, made)
+            print(claim.id, file=sys.stderr, flush=True)
+    sides = {claim: of for claim, of in found.items() if not isinstance(of, str)}
+    reasons = dict.fromkeys(of for of in found.values() if isinstance(of, str))
+    silent = [f"{why}: {', '.join(f'`{claim}`' for claim, of in found.items() if of == why)}" for why in reasons]
+    parts = [fill(f"{len(made)} runs, {DRAWN} datasets each: {'; '.join(_varied(paper))}.", 120)]
+    parts.append(
+        _table(("claim", "constant", "where it says something", "nearest", "breaks without"), _constants(sides))
+    )
+    clocks = {side.clock for of in sides.values() for side in of}
+    factors = dict.fromkeys(one.factor for of in sides.values() for side in of for one in side.exponents)
+    columns = sorted(factors, key=lambda name: name not in clocks)
+    parts.append(_table(("claim", *columns), _powers(sides, columns)))
+    parts.append(fill(f"Not tightened: {'; '.join(silent)}.", 120, break_on_hyphens=False) if silent else "")
+    hidden = [claim for claim in paper.claims if isinstance(claim.judgement, HiddenConstant)]
+    return "\n\n".join([*filter(None, parts), *([_hidden(hidden, made)] if hidden else [])]) + "\n"
 
 
-def growth(by_V: dict[int, list[float]]) -> float:
-    """The exponent p of the largest constant's growth like V^p; NaN where some are 0 or none."""
-    largest = {V: max(values) for V, values in by_V.items() if values and max(values) > 0}
-    if len(largest) < len(VOCABULARIES):
-        return float("nan")
-    return float(np.polyfit(np.log(list(largest)), np.log(list(largest.values())), 1)[0])
+def _varied(paper: Paper) -> Iterator[str]:
+    for design in paper.sweeps.designs if paper.sweeps else ():
+        levels = [(name, map(str, values)) for name, values in design.levels.items() if len(values) > 1]
+        yield f"{design.generator}: " + ", ".join(f"{name} {' or '.join(values)}" for name, values in levels)
 
 
-def table(found: Iterable[tuple[Dataset, Constants]]) -> str:
-    """The page's table."""
-    rows = [["claim", "datasets", *(f"V = {V}" for V in VOCABULARIES), "p"]]
-    rows.append(["---", "---", *["---:"] * (len(VOCABULARIES) + 1)])
-    all_found = list(found)
-    for claim, kind in product((*FITTED, *PRINTED, *THRESHOLDS), KINDS):
-        by_V: dict[int, list[float]] = {V: [] for V in VOCABULARIES}
-        for dataset, values in all_found:
-            if dataset.name.startswith(kind) and np.isfinite(values[claim]):
-                by_V[dataset.V].append(values[claim])
-        p = growth(by_V)
-        rows.append([f"`{claim}`", kind, *map(_range, by_V.values()), "–" if np.isnan(p) else f"{p:.2f}"])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+def _constants(sides: dict[str, list[Tightened]]) -> Iterator[tuple[str, ...]]:
+    for claim, of in sides.items():
+        for side in of:
+            near = side.nearest
+            at = "".join(
+                [
+                    f", {side.clock} = {near.step:g}" if near.step is not None else "",
+                    f", {near.label}" * bool(near.label),
+                ]
+            )
+            says = "–" if side.informative is None else f"{side.informative:.3g}"
+            settings = "".join(f", {name} {value:g}" for name, value in near.settings.items())
+            yield (
+                f"`{claim}`, {side.side}",
+                f"{side.constant:.4g}",
+                says,
+                f"{near.dataset}{settings}{at}",
+                breaks(claim),
+            )
 
 
-def _range(values: list[float]) -> str:
+def breaks(claim: str) -> str:
+    """The assumptions without which a counterexample was hunted down; none are named where all of them do not help."""
+    cells = CELLS[claim]
+    if cells["all kept"]["found"]:
+        return "violated with all"
+    return ", ".join(f"`{name}`" for name, cell in cells.items() if cell["found"]) or "–"
+
+
+def _powers(sides: dict[str, list[Tightened]], factors: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for claim, of in sides.items():
+        for side in of:
+            by_name = {one.factor: one for one in side.exponents}
+            if by_name:
+                yield f"`{claim}`, {side.side}", *(_power(by_name.get(name)) for name in factors)
+
+
+def _power(one: Exponent | None) -> str:
+    if one is None or one.interval is None or one.no_support:
+        return "–"
+    low, high = one.interval
+    return f"{one.measured:.2f} ({low:.2f} to {high:.2f}), bound {one.bound:.2f}".replace("-0.00", "0.00")
+
+
+def _hidden(claims: Sequence[Claim], made: Made) -> str:
+    """The constants that O(.) and Omega(.) hide, by the first thing that designs vary."""
+    values = sorted({run.dataset.V for _, run in made})
+    rows = []
+    for claim in claims:
+        found = [(run.dataset.V, claim.judge(run).constant) for _, run in made]
+        rows.append([f"`{claim.id}`", *(_range([c for v, c in found if v == V and c is not None]) for V in values)])
+    heading = "The constants that O(.) and Omega(.) hide, smallest for an upper bound and largest for a lower one:"
+    return f"{heading}\n\n{_table(('claim', *(f'V = {V}' for V in values)), rows)}"
+
+
+def _range(values: Sequence[float]) -> str:
     if not values:
         return "–"
     low, high = f"{min(values):.3g}", f"{max(values):.3g}"
     return low if low == high else f"{low} to {high}"
 
 
+def _table(header: Sequence[str], rows: Any) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
 def main() -> None:
-    """Audit the grid and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=2)
-    jobs = parser.parse_args().jobs
-    grid = datasets()
-    found = []
-    with ProcessPoolExecutor(jobs) as pool:
-        for dataset, values in zip(grid, pool.map(constants, grid), strict=True):
-            found.append((dataset, values))
-            print(f"[{len(found)}/{len(grid)}] {dataset.name}", file=sys.stderr, flush=True)
-    header = HEADER.format(
-        datasets=len(grid),
-        samples=" or ".join(map(str, SAMPLES_A_TOKEN)),
-        longest=LONGEST,
-        seeds=len(SEEDS),
-        steps1=Run(grid[0]).config.steps1,
-    )
-    write_whole(PAGE, header + table(found))
+    """Write the page."""
+    with one_thread():
+        write_whole(PAGE, page())
 
 
 if __name__ == "__main__":

@@ -2,13 +2,15 @@
 
 Usage: python docs/make.py
 
-Writes docs/statements.md and its picture, docs/findings.md, docs/ablation.md from the cells that were hunted, and the
-tables of verdicts in docs/default-audit.md, which an audit of the built-in cases fills.
+Writes docs/statements.md and its picture, docs/findings.md, docs/ablation.md from the cells that were hunted, the
+tables of verdicts in docs/default-audit.md, which an audit of the built-in cases fills, and, in some minutes,
+docs/constants.md.
 """
 
 from pathlib import Path
 
 import ablation
+import constants
 import findings
 import statements
 
@@ -48,6 +50,7 @@ def main() -> None:
     write_whole(HERE / "findings.md", findings.page())
     write_whole(HERE / "ablation.md", ablation.page())
     write_whole(DEFAULT_AUDIT, default_audit())
+    constants.main()
 
 
 if __name__ == "__main__":

@@ -41,6 +41,21 @@ class Generator:
     make: Callable[..., Any]
 
 
+@dataclass(frozen=True)
+class Design:
+    """Datasets and settings that vary one at a time, to see how what is measured depends on each.
+
+    Attributes
+    ----------
+    generator : str
+    levels : values of each parameter of the generator, and of settings of the paper
+        The first of each is where it stays while others vary.
+    """
+
+    generator: str
+    levels: Mapping[str, tuple[Any, ...]]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sweeps:
     """A paper's part in sweeps: datasets to generate, settings to vary, results to compute.
@@ -56,6 +71,8 @@ class Sweeps:
     together : int
         Configs of one dataset and seed that are computed at once, where that is faster than one by one.
     specs : names of the built-in ones, files ``sweeps/NAME.toml`` of the paper's package
+    designs : what `marginaudit tighten` runs
+    factors : from a run to what bounds may depend on, by name, what the designs vary first
     """
 
     config: Any
@@ -64,6 +81,8 @@ class Sweeps:
     rows: Callable[[Any, Sequence[Any], int, Sequence[str]], list[dict[str, Result]]] | None = None
     together: int = 1
     specs: tuple[str, ...] = field(default=())
+    designs: tuple[Design, ...] = ()
+    factors: Mapping[str, Callable[[Any], float]] = field(default_factory=dict)
 
     @property
     def settings(self) -> dict[str, Setting]:

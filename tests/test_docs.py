@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import math
 import re
 import textwrap
 from dataclasses import replace
@@ -10,7 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pytest
 
 from marginaudit.orders.ntp import CASES
@@ -18,8 +16,8 @@ from marginaudit.reports import LEDGER, Claim, Verdict
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.counterexample import smallest_counterexample
-from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.judgements import Bounded, HiddenConstant
+from marginaudit.reports.ntp import Run
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.standing import Status
 
@@ -80,46 +78,17 @@ def test_the_package_has_a_counterexample_to_each_claim_found_violated_with_all_
     assert smallest_counterexample(PAPER, replace(LEDGER[min(violated)], statement="another")) is None
 
 
-def test_the_constants_of_the_page_are_those_of_its_datasets() -> None:
-    """Two datasets of the grid again; the largest c0 by a bound that is made to fail."""
+def test_the_page_of_constants_has_what_its_runs_give() -> None:
+    """A bound off the clock, on all of its paper's runs; all bounds have a row, or a reason."""
     module = script("constants")
     page = (DOCS / "constants.md").read_text(encoding="utf-8")
-    cells = {tuple(row.split(" | ")[:2]): row.split(" | ")[2:] for row in re.findall(r"^\| (`.*) \|$", page, re.M)}
-    grid = module.datasets()
-    assert f"on {len(grid)} random datasets" in page
-    for dataset in (grid[0], next(data for data in grid if data.name.startswith("free V=10"))):
-        kind = dataset.name.split()[0]
-        for claim, value in module.constants(dataset).items():
-            shown = cells[f"`{claim}`", kind][module.VOCABULARIES.index(dataset.V)]
-            ends = [float(end) for end in shown.split(" to ")]
-            assert math.isnan(value) or 0.99 * min(ends) <= value <= 1.01 * max(ends)
-
-
-def test_what_could_stand_in_place_of_a_constant_is_of_all_steps() -> None:
-    """A run that ends before the bound says anything has its worst step as slack."""
-    module, claim = script("constants"), LEDGER["ntp.theorem1.direction"]
-    early = Run(CASES["example-1"](), Config(steps2=900))
-    slack = claim.judge(early).slack
-    assert slack is not None
-    assert module.largest_share(early, claim.id) == pytest.approx(1 / slack, rel=1e-12, abs=0)
-    late = Run(CASES["example-1"]())
-    assert module.largest_share(late, claim.id) == pytest.approx(1 / slack, rel=1e-12, abs=0)
-    within = claim.judge(late).slack
-    assert within is not None
-    assert within > 1e6 * slack
-
-
-def test_the_smallest_c0_is_where_the_bound_fails_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = script("constants")
-    run = Run(CASES["example-1"](), Config(steps1=30, steps2=1000))
-    claim = LEDGER["ntp.theorem2.weight"]
-    assert isinstance(claim.judgement, Bounded)
-    assert module.smallest_c0(run, claim.id) == 0
-    fails_to_100 = replace(claim.judgement, upper=lambda _, t: np.where(t <= 100, -1e3, 0.0))
-    monkeypatch.setattr(module, "LEDGER", {claim.id: replace(claim, judgement=fails_to_100)})
-    data = run.dataset
-    c0 = module.smallest_c0(run, claim.id)
-    assert c0 * data.N * data.L_max**4 * run.norm_kq**6 * math.log(100) ** 2 / run.eta == pytest.approx(100)
+    paper = next(paper for paper in PAPERS if paper.name == "snap")
+    sides = {"snap.lemma13": module.of_claim(LEDGER["snap.lemma13"], paper, module.runs(paper))}
+    factors = ("t", "K", "M", "eta_Y", "eta_Z", "|lambda_1|")
+    for row in (*module._constants(sides), *module._powers(sides, factors)):
+        assert "| " + " | ".join(row).replace("|lambda_1|", "\\|lambda_1\\|") + " |" in page
+    bounds = [claim.id for claim in LEDGER.values() if isinstance(claim.judgement, Bounded | HiddenConstant)]
+    assert [name for name in bounds if f"`{name}`" not in page] == []
 
 
 def test_the_findings_are_those_of_the_ledger() -> None:

@@ -35,7 +35,7 @@ CLAIM_TIMEOUT = 600.0
 
 REPORTED = (
     *("verdict", "evidence", "measured", "bound", "slack", "worst_step", "first_violation", "informative_from"),
-    *("detail", "beyond_the_run", "constant", "side", "repeats_within", "room", "witness"),
+    *("detail", "beyond_the_run", "needs", "constant", "side", "repeats_within", "room", "witness"),
 )
 """The fields of a finding that a row of the report has."""
 

@@ -24,6 +24,7 @@ EVERY_PAPERS = {
     "train": "Run the training of which the DATASET's paper speaks.",
     "table": "Print the table NAME of every DATASET.",
     "hunt": "Look for a small dataset that violates a claim.",
+    "tighten": "Say how loose a bound is, and in which of its factors.",
     "sweep": "Run a grid of settings and seeds.",
     "figure": "Draw one of the papers' figures, or `statements`, which follow from which; `list` names them.",
     "claims": "List the claims of the ledger, or show one.",

@@ -153,26 +153,19 @@ class Bounded:
         return True
 
     def _judge_all(self, run: Any, measured: Series, first_spoken: int) -> Finding:
-        steps = _steps(measured)
-        sides: list[tuple[Side, Series]] = []
-        if self.upper is not None:
-            sides.append(("upper", _bound(self.upper(run, steps), measured)))
-        if self.lower is not None:
-            sides.append(("lower", _bound(self.lower(run, steps), measured)))
+        sides = self.sides(run, measured)
         outcomes = np.array(
             [
                 compare_upper(measured, bound) if side == "upper" else compare_upper(bound, measured)
                 for side, bound in sides
             ]
         )
-        followed = (outcomes == Outcome.UNSURE) & self._proved(run, steps, sides)
+        followed = (outcomes == Outcome.UNSURE) & self._proved(run, _steps(measured), sides)
         outcomes[followed] = Outcome.TRUE
         rooms = np.array([_room(side, measured, bound) for side, bound in sides])
         ratios, reached = _log_ratios(measured, sides), _log_ratios(measured, sides, bars=2)
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
-        vacuous = np.array(
-            [bound.lower >= largest if side == "upper" else bound.upper <= smallest for side, bound in sides]
-        )
+        vacuous = self.vacuous(run, sides)
         says_less = np.where(followed, 2, vacuous & (outcomes != Outcome.FALSE))
         # beyond a slack of 1e16 all rooms are 1 in float64
         at_side, at = np.unravel_index(np.lexsort((ratios.ravel(), rooms.ravel(), says_less.ravel()))[0], rooms.shape)
@@ -201,6 +194,19 @@ class Bounded:
             if measured.step is None
             else curve_of(measured, {name: stated.value for name, stated in sides}, vacuous_above=largest),
             left_out=_left_out(measured, first_spoken),
+        )
+
+    def sides(self, run: Any, measured: Series) -> list[tuple[Side, Series]]:
+        """The bounds at the entries of a measured series."""
+        formulas: dict[Side, Formula | None] = {"upper": self.upper, "lower": self.lower}
+        steps = _steps(measured)
+        return [(side, _bound(f(run, steps), measured)) for side, f in formulas.items() if f is not None]
+
+    def vacuous(self, run: Any, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
+        """Of each side and entry, whether the bound is beyond what the quantity can reach, shape (sides, entries)."""
+        largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
+        return np.array(
+            [bound.lower >= largest if side == "upper" else bound.upper <= smallest for side, bound in sides]
         )
 
     def _proved(self, run: Any, steps: Steps, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:

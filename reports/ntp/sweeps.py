@@ -4,11 +4,13 @@ from marginaudit.orders.ntp import free_dataset, prefix_closed_dataset
 from marginaudit.reports.ntp.claims import CLAIMS
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.settings import COUNT
-from marginaudit.reports.sweeps import Generator, Sweeps, audit_results
+from marginaudit.reports.sweeps import Design, Generator, Sweeps, audit_results
 
 SIZES = {"V": COUNT, "N": COUNT, "L": COUNT}
 """Vocabulary, distinct samples, longest sample."""
 
+SPARSE = (*range(1, 11), *(round(10 ** (k / 4)) for k in range(5, 73)))
+"""Steps up to 1e18, 4 a decade: a third of the time that the steps of an audit take."""
 
 SWEEPS = Sweeps(
     config=Config(),
@@ -17,4 +19,30 @@ SWEEPS = Sweeps(
         "prefix-closed": Generator(SIZES, lambda V, N, L, seed: prefix_closed_dataset(V=V, N=N, L=L, seed=seed)),
     },
     results=audit_results(CLAIMS),
+    designs=(
+        Design(
+            "free",
+            {
+                "V": (10, 5, 20, 40),
+                "N": (40, 20, 80),
+                "L": (6, 4, 8),
+                "lr1": (0.06, 0.12),
+                "lr2": (0.015, 0.0075, 0.03),
+                "at": (SPARSE,),
+            },
+        ),
+        Design(
+            "prefix-closed",
+            {"V": (10, 8, 20), "N": (40, 25, 55), "L": (6, 5, 8), "lr1": (0.06,), "lr2": (0.015,), "at": (SPARSE,)},
+        ),
+    ),
+    factors={
+        "V": lambda run: run.dataset.V,
+        "N": lambda run: run.dataset.N,
+        "L_max": lambda run: run.dataset.L_max,
+        "eta0": lambda run: run.eta0,
+        "eta": lambda run: run.eta,
+        "||W*_ov||": lambda run: run.norm_ov,
+        "||W*_kq||": lambda run: run.norm_kq,
+    },
 )

@@ -4,9 +4,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from marginaudit.orders.snap import SequenceClasses, syn_medium, syn_small
+from marginaudit.orders.snap import (
+    SequenceClasses,
+    single_common_dataset,
+    syn_medium,
+    syn_small,
+    weakly_correlated_dataset,
+)
 from marginaudit.reports.settings import COUNT, STEP_SIZE, Values, check, one_of, real, setting
-from marginaudit.reports.sweeps import Generator, Result, Sweeps
+from marginaudit.reports.sweeps import Design, Generator, Result, Sweeps
 from marginaudit.training.snap.sgd import Recipe, entropy_of_distinct, train_sampled
 
 SHARE = Values("share", "a number of at least 0 and below 1", real(0, math.nextafter(1, 0)))
@@ -69,14 +75,32 @@ def rows(
     return [found[config] for config in configs]
 
 
+SIZES = {"K": COUNT, "M": COUNT}
+"""Classes, tokens in the vocabulary."""
+
+STEP_SIZES = {"lr_y": (0.5, 0.25, 0.9), "lr_z": (0.05, 0.025, 0.1)}
+
 SWEEPS = Sweeps(
     config=SampledConfig(),
     generators={
         "syn-medium": Generator({"num_last": COUNT}, lambda num_last, seed: syn_medium(num_last)),
         "syn-small": Generator({}, lambda seed: syn_small()),
+        "single-common": Generator(SIZES, lambda K, M, seed: single_common_dataset(K=K, M=M, seed=seed)),
+        "weakly-correlated": Generator(SIZES, lambda K, M, seed: weakly_correlated_dataset(K=K, M=M, seed=seed)),
     },
     results={"entropy": float, "loss": float},
     rows=rows,
     together=16,
     specs=("snap-6",),
+    designs=(
+        Design("single-common", {"K": (2, 3, 4), "M": (20_000, 6_000, 80_000, 320_000)} | STEP_SIZES),
+        Design("weakly-correlated", {"K": (4, 2, 6, 8), "M": (20_000, 6_000, 80_000, 320_000)}),
+    ),
+    factors={
+        "K": lambda run: run.K,
+        "M": lambda run: run.M,
+        "eta_Y": lambda run: run.eta_Y,
+        "eta_Z": lambda run: run.eta_Z,
+        "|lambda_1|": lambda run: run.dataset.overlap.largest,
+    },
 )

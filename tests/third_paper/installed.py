@@ -10,7 +10,7 @@ from marginaudit.reports.audit.built_in import GROUP
 from marginaudit.reports.bound_constants import measure
 from marginaudit.reports.command.arguments import papers
 
-AT_IMPORT = ("audit", "table", "train")
+AT_IMPORT = ("audit", "table", "tighten", "train")
 """Commands whose options are those of the papers there were when they were imported."""
 
 

@@ -12,7 +12,7 @@ from marginaudit.reports.run import Progress, Rows
 from marginaudit.reports.settings import COUNT
 from marginaudit.reports.starts.paper import BELOW_LARGEST as START
 from marginaudit.reports.starts.paper import NUMBERS, STEPS, MeanConfig, MeanRun, Numbers
-from marginaudit.reports.sweeps import Generator, Result, Sweeps
+from marginaudit.reports.sweeps import Design, Generator, Result, Sweeps
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -81,6 +81,8 @@ SWEEPS = Sweeps(
     generators={"counting": Generator({"N": COUNT}, counting)},
     results={"end": float},
     rows=rows,
+    designs=(Design("counting", {"N": (3, 2, 5), "rate": (0.5, 0.25)}),),
+    factors={"N": lambda run: run.dataset.N, "mean": lambda run: run.dataset.mean, "rate": lambda run: run.config.rate},
 )
 
 

@@ -1,0 +1,216 @@
+"""`marginaudit tighten`."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from marginaudit.orders import InputError, counted, printable, shortened
+from marginaudit.reports.audit.auditing import distinct_names
+from marginaudit.reports.audit.sources import load, once_each
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.command.arguments import CLAIMS, DATASETS, JSON, ledger, one_claim, papers
+from marginaudit.reports.command.console import Bar, print_line, print_table, progress_bar
+from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options
+from marginaudit.reports.command.output import check_output, print_json, write_figure, write_json
+from marginaudit.reports.command.streams import tell
+from marginaudit.reports.hunt import hunt
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.plots.measured import FORMATS
+from marginaudit.reports.processes import one_thread
+from marginaudit.reports.series import position
+from marginaudit.reports.settings import SECONDS
+from marginaudit.reports.tighten.fit import Tightened, tightened
+from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, bounded, cases, levels_of, measured
+
+POWERS = ("factor", "from", "to", "measured", "interval", "bound", "decades", "supported")
+
+LONGEST_REASON = 120
+"""Characters of why nothing was measured."""
+
+MEANING = (
+    "A power is the slope of log measured on log factor: of the clock the mean of all runs' slopes over the steps that "
+    "they share, of the others by one regression on all of them, in which each generator has a constant to itself; the "
+    "bound's by the same regression on its values. An interval is Student's t at 95 % for independent runs, widened by "
+    "all that error bars can shift it; it speaks of a power law over these datasets, not beyond. Decades: by how many "
+    "powers of ten the room grows as the factor goes from its least value to its most."
+)
+
+
+@click.command()
+@click.argument("claim", metavar="CLAIM")
+@DATASETS
+@click.option("--out", type=FilePath(), help="File of the figure: .svg, .pdf or .png.  [default: CLAIM.svg]")
+@click.option(
+    "--seconds", type=Parsed(SECONDS), default=5.0, show_default=True, help="Hunt so long without each assumption."
+)
+@settings_options("tighten", papers())
+@CLAIMS
+@JSON
+def tighten(
+    claim: str,
+    datasets: tuple[str, ...],
+    out: Path | None,
+    seconds: float,
+    claims_file: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Say how loose a bound is, and in which of its factors.
+
+    The claim is measured on datasets and settings that vary one at a time, and on every DATASET. A setting that is
+    given does not vary. The dataset nearest to the bound is written beside the figure.
+    """
+    known = papers()
+    chosen = one_claim(claim, ledger(claims_file, known))
+    bounded(chosen)
+    paper = next(paper for paper in known if paper.judges(chosen))
+    config = configs("tighten", [paper], known, given)[paper.name]
+    path = out or Path(f"{chosen.id}.svg")
+    beside = path.with_suffix(".nearest.json")
+    check_output(path, "--out", *FORMATS, reads=[claims_file, *datasets])
+    check_output(beside, "--out", reads=[claims_file, *datasets])
+    sources = distinct_names([load(dataset, [paper]) for dataset in once_each(datasets)], tell)
+    designed = cases(paper, config, [source.dataset for source in sources])
+    with one_thread(), progress_bar(total=len(designed) + len(chosen.assumptions)) as bar:
+        runs, left_out = _measured(chosen, paper, designed, bar)
+        sides = {side: tightened(side, runs) for side in runs[0].sides}
+        broken = _without_each(chosen, paper, seconds, len(designed), bar)
+    from marginaudit.reports.tighten.picture import picture
+
+    nearest = min(sides.values(), key=lambda found: found.room).nearest
+    case = next(run.case for run in runs if run.case.dataset.name == nearest.dataset)
+    write_figure(path, picture(chosen.id, sides, runs), "--out")
+    write_json(beside, paper.kind.to_document(case.dataset), "--out", indent=1)
+    answer = {
+        "claim": chosen.id,
+        "statement": chosen.statement,
+        "varied": _varied(paper, config),
+        "verdicts": Counter(run.finding.verdict.value for run in runs),
+        "left_out": left_out,
+        "sides": {side: found.document() for side, found in sides.items()},
+        "without": broken,
+        "interval": MEANING,
+        "figure": str(path),
+        "nearest": str(beside),
+    }
+    if as_json:
+        print_json(answer)
+    else:
+        _print(answer, sides)
+    return 0
+
+
+def _measured(claim: Claim, paper: Paper, designed: Sequence[Case], bar: Bar) -> tuple[list[Measured], dict[str, int]]:
+    """Measure the claim on every case; why it says nothing of some, and of how many.
+
+    Raises
+    ------
+    InputError
+        It says nothing of any.
+    """
+    steps = paper.steps(designed[0].config)
+    found, silent, reason = [], Counter[str](), ""
+    for number, case in enumerate(designed):
+        bar.say(case.dataset.name)
+        one = measured(claim, paper, case, paper.run(case.dataset, case.config, partial(_reach, bar, number, steps)))
+        if isinstance(one, Measured):
+            found.append(one)
+        else:
+            silent[one.verdict] += 1
+            reason = one.detail
+    if not found:
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in silent.items())
+        got = f"no step of {counted(len(designed), 'run')} at which it speaks ({verdicts}: {printable(reason)}"
+        raise InputError(f"claim {claim.id}", got=f"{shortened(got, LONGEST_REASON)})", expected="one at least")
+    return found, dict(silent)
+
+
+def _without_each(claim: Claim, paper: Paper, seconds: float, done: int, bar: Bar) -> dict[str, Any]:
+    """Of each assumption, the size of the smallest dataset found that violates the claim without it, or None."""
+    found = {}
+    for number, name in enumerate(claim.assumptions if paper.space else ()):
+        bar.say(f"hunting without {name}")
+        reach = partial(_reach, bar, done + number, seconds)
+        hunted = hunt(claim, paper, without=name, seconds=seconds, progress=reach)
+        size = {of: getattr(hunted.dataset, of) for of in hunted.largest} if hunted.dataset is not None else None
+        found[name] = {"tried": hunted.tried, "breaks": size}
+    return found
+
+
+def _reach(bar: Bar, before: int, total: float, done: float) -> None:
+    """Show what is done of one more part of the work, each of which counts as one."""
+    bar.reach(before + min(done / total, 1))
+
+
+def _varied(paper: Paper, config: Any) -> dict[str, Any]:
+    """What each design varies."""
+    return {
+        design.generator: {
+            name: list(values) for name, values in levels_of(design, paper, config).items() if len(values) > 1
+        }
+        for design in (paper.sweeps.designs if paper.sweeps else ())
+    }
+
+
+def _print(answer: Mapping[str, Any], sides: Mapping[Any, Tightened]) -> None:
+    for generator, levels in answer["varied"].items():
+        values = "; ".join(f"{name} {', '.join(map(str, found))}" for name, found in levels.items())
+        print_line(f"varied one at a time, {DRAWN} datasets each: {generator}: {values}.")
+    spoken, left = (
+        ", ".join(f"{count} {verdict}" for verdict, count in answer[of].items()) for of in ("verdicts", "left_out")
+    )
+    print_line(f"measured on {counted(answer['verdicts'].total(), 'run')}: {spoken}{left and f'; left out: {left}'}.")
+    for side, found in sides.items():
+        _print_side(side, found)
+    for name, hunted in answer["without"].items():
+        size = hunted["breaks"]
+        sizes = "" if size is None else " ".join(f"{of}={value}" for of, value in size.items())
+        text = f"breaks it: {sizes}" if sizes else f"no dataset breaks it, of {hunted['tried']} tried"
+        print_line(f"without {name}: {text}.")
+    print_line(MEANING)
+    print_line(f"figure: {answer['figure']}; nearest dataset: {answer['nearest']}")
+
+
+def powers(found: Tightened) -> list[tuple[Any, ...]]:
+    """A row a factor, under `POWERS`."""
+    return [
+        (
+            one.factor,
+            *map(position, one.range),
+            _short(one.measured),
+            "–" if one.interval is None else f"{one.interval[0]:.2f} to {one.interval[1]:.2f}",
+            _short(one.bound),
+            _short(one.decades),
+            f"no: {one.no_support}" if one.no_support else "yes",
+        )
+        for one in found.exponents
+    ]
+
+
+def _short(value: float | None) -> str:
+    return "–" if value is None else f"{value + 0.0:.2f}".replace("-0.00", "0.00")
+
+
+def _print_side(side: str, found: Tightened) -> None:
+    near = found.nearest
+    where = "".join(
+        [f" at {found.clock} = {near.step:g}" if near.step is not None else "", f", {near.label}" * bool(near.label)]
+    )
+    settings = "".join(f", {name} {value:g}" for name, value in near.settings.items())
+    says = "" if found.informative is None else f" ({found.informative:.4g} where the bound says something)"
+    word = "smallest" if side == "upper" else "largest"
+    print_line(f"{side} bound: the {word} constant that would do is {found.constant:.4g} times the stated one{says}.")
+    print_line(f"nearest: {near.dataset}{settings}{where} ({near.verdict}).")
+    if found.unknown:
+        print_line(f"left out: {counted(found.unknown, 'entry', 'entries')} with infinite error bars.")
+    window = found.window
+    over = "at the nearest entry of each run" if window is None else f"{found.clock} = {window[0]:g} to {window[1]:g}"
+    says = "where the bound says something" if found.window_says else "where the statement speaks"
+    if found.exponents:
+        print_table(f"Powers, {says}: {over}", POWERS, powers(found))
+    else:
+        print_line("No run has entries with a logarithm that error bars leave: no powers.")

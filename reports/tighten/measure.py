@@ -1,0 +1,211 @@
+"""A bound beside what is measured, in logarithms, over datasets and settings that vary one at a time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders import InputError
+from marginaudit.reports.claim import BeyondTheRun, Claim
+from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.judgements.bounded import Side
+from marginaudit.reports.paper import Paper
+from marginaudit.reports.run import BaseRun
+from marginaudit.reports.series import Series, position
+from marginaudit.reports.sweeps import Design
+from marginaudit.reports.verdict import Finding, Verdict
+
+Floats = NDArray[np.float64]
+
+DRAWN = 3
+"""Datasets that are drawn at a point of a design, each with a seed of its own, so that no two runs share one."""
+
+GIVEN = "given"
+"""The group of the datasets that are not made by a generator."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A dataset, how it is run, and the settings of the run that a design varies.
+
+    Attributes
+    ----------
+    group : str
+        The generator, or `GIVEN`.
+    """
+
+    group: str
+    dataset: Any
+    config: Any
+    settings: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Where a statement speaks of a run, the entry with the least room at each step.
+
+    Attributes
+    ----------
+    step : (entries,) array, NaN without a clock
+    label : tuple of str
+        What each is about; empty, or one an entry.
+    measured, bar, bound : (entries,) arrays
+        Natural logarithms, and the error bar of the measured one; NaN and infinite where it may be 0 or below.
+    ratio : (entries,) array
+        Natural logarithm of measured / bound, at the end of the error bars that leaves the least room.
+    says : (entries,) array of bool
+        Whether the bound is below (above) what the quantity can reach at all.
+    unknown : int
+        Entries left out since their error bars are infinite.
+    """
+
+    step: Floats
+    label: tuple[str, ...]
+    measured: Floats
+    bar: Floats
+    bound: Floats
+    ratio: Floats
+    says: NDArray[np.bool_]
+    unknown: int
+
+    def at(self, entry: int) -> int | float | None:
+        """The entry's position, None without a clock."""
+        return None if np.isnan(self.step[entry]) else position(self.step[entry])
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A claim on a case: its verdict, the factors of the run, and the entries of each side of the bound."""
+
+    case: Case
+    finding: Finding
+    clock: str
+    factors: Mapping[str, float]
+    sides: Mapping[Side, Entries]
+
+    def clock_known(self, side: Side) -> bool:
+        """Whether the entries have positions."""
+        return not np.isnan(self.sides[side].step).any()
+
+
+def bounded(claim: Claim) -> Bounded:
+    """The claim's judgement.
+
+    Raises
+    ------
+    InputError
+        It is no bound with a constant to tighten.
+    """
+    if not isinstance(claim.judgement, Bounded):
+        got = f"{claim.judgement.kind} ({type(claim.judgement).__name__})"
+        raise InputError(f"claim {claim.id}", got=got, expected="a bound with its constant (Bounded)")
+    return claim.judgement
+
+
+def cases(paper: Paper, config: Any, given: Sequence[Any]) -> list[Case]:
+    """Those of the paper's designs, then the given datasets; the built-in cases where there are neither."""
+    found = []
+    generators = paper.sweeps.generators if paper.sweeps else {}
+    for design in paper.sweeps.designs if paper.sweeps else ():
+        make = generators[design.generator].make
+        levels = levels_of(design, paper, config)
+        first = {name: values[0] for name, values in levels.items()}
+        points = [first, *(first | {name: value} for name, values in levels.items() for value in values[1:])]
+        for seed, point in enumerate(point for point in points for _ in range(DRAWN)):
+            settings = {name: value for name, value in point.items() if hasattr(config, name)}
+            of_data = {name: value for name, value in point.items() if name not in settings}
+            words = " ".join(f"{name}={value}" for name, value in of_data.items())
+            dataset = replace(make(**of_data, seed=seed), name=f"{design.generator} {words} seed={seed}")
+            varied = {name: value for name, value in settings.items() if len(levels[name]) > 1}
+            found.append(Case(design.generator, dataset, replace(config, **settings), varied))
+    found += [Case(GIVEN, dataset, config, {}) for dataset in given]
+    return found or [Case(GIVEN, make(), config, {}) for make in paper.kind.cases.values()]
+
+
+def levels_of(design: Design, paper: Paper, config: Any) -> dict[str, tuple[Any, ...]]:
+    """What a design sets, without the settings in which ``config`` differs from the paper's: these stay.
+
+    Where there are any, what has one value only stays too: recorded steps may be beyond a run that is shorter.
+    """
+    usual = paper.config()
+    return {
+        name: values
+        for name, values in design.levels.items()
+        if not hasattr(config, name)
+        or (getattr(config, name) == getattr(usual, name) and (len(values) > 1 or config == usual))
+    }
+
+
+def measured(claim: Claim, paper: Paper, case: Case, run: BaseRun[Any]) -> Measured | Finding:
+    """The claim on a run; its finding alone where it says nothing of the run.
+
+    Raises
+    ------
+    InputError
+        A bound is 0 or below where the statement speaks: no factor tightens it.
+    """
+    judgement, finding = bounded(claim), claim.judge(run)
+    if finding.verdict in (Verdict.NOT_APPLICABLE, Verdict.BROKEN) or not claim.speaks(run):
+        return finding
+    try:
+        series = judgement.measure(run)
+    except BeyondTheRun:
+        return finding
+    speaks = np.isfinite(series.radius.astype(float))
+    unknown = int((~speaks).sum())
+    if judgement.threshold is not None and series.step is not None:
+        start = judgement.threshold(run)
+        speaks = speaks & (series.step >= start.position) & (start.there >= start.needed)
+    if not speaks.any():
+        return finding
+    sides = judgement.sides(run, series)
+    says = ~judgement.vacuous(run, sides)
+    found = {}
+    for (side, bound), informative in zip(sides, says, strict=True):
+        if not series.log and (np.asarray(bound.upper, dtype=float)[speaks] <= 0).any():
+            raise InputError(f"claim {claim.id}", got="a bound of 0 or below", expected="one that a factor can tighten")
+        found[side] = _entries(side, series, bound, informative, speaks, unknown)
+    return Measured(case, finding, series.clock, _factors(paper, run), found)
+
+
+def _factors(paper: Paper, run: BaseRun[Any]) -> dict[str, float]:
+    """What bounds may depend on; NaN where a run has none."""
+    if paper.sweeps is None or not paper.sweeps.factors:
+        return {name: float(getattr(run.dataset, name)) for name in (paper.space.measures if paper.space else ())}
+    found = {}
+    for name, of in paper.sweeps.factors.items():
+        try:
+            found[name] = float(of(run))
+        except (ValueError, BeyondTheRun):  # there is no solution to have a norm
+            found[name] = np.nan
+    return found
+
+
+def _entries(
+    side: Side, series: Series, bound: Series, says: NDArray[np.bool_], speaks: NDArray[np.bool_], unknown: int
+) -> Entries:
+    low, value, high = (_log(series, ends) for ends in (series.lower, series.value, series.upper))
+    stated, most, least = (_log(bound, ends) for ends in (bound.value, bound.upper, bound.lower))
+    with np.errstate(invalid="ignore"):
+        ratio = high - least if side == "upper" else low - most
+        bar = np.maximum(high - value, value - low)
+    bar = np.where(np.isfinite(value) & np.isfinite(low), bar, np.inf)
+    room = -ratio if side == "upper" else ratio
+    step = np.full(len(series), np.nan) if series.step is None else series.step.astype(float)
+    entries = np.flatnonzero(speaks & ~np.isnan(ratio))
+    order = entries[np.lexsort((room[entries], step[entries]))]
+    _, first = np.unique(step[order], return_index=True)
+    kept = order[first]
+    label = tuple(series.label[entry] for entry in kept) if series.label else ()
+    return Entries(step[kept], label, value[kept], bar[kept], stated[kept], ratio[kept], says[kept], unknown)
+
+
+def _log(series: Series, values: NDArray[Any]) -> Floats:
+    """Natural logarithms, -inf at 0 and below."""
+    numbers = values.astype(float)
+    if series.log:
+        return np.asarray(numbers)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.maximum(numbers, 0.0)))

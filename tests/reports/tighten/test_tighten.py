@@ -1,0 +1,309 @@
+"""Planted power laws: the constant, the powers and the nearest dataset come back; the command on a whole paper."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports import LEDGER
+from marginaudit.reports.claim import Claim
+from marginaudit.reports.judgements import Bounded, Equal
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.paper import PAPER as NTP
+from marginaudit.reports.series import series
+from marginaudit.reports.sweeps import Design
+from marginaudit.reports.tighten.fit import Tightened, tightened
+from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, cases, measured
+from marginaudit.reports.tighten.picture import picture
+from tests.command_line import Command, dataset_file
+from tests.third_paper.installed import forget_papers, install
+from tests.third_paper.numbers import Numbers
+from tests.third_paper.paper import PAPER, SWEEPS, MeanRun
+
+T = np.arange(1, 101)
+N, RATE = (4, 2, 8, 16), (0.5, 0.25, 0.125)
+
+
+@dataclass(frozen=True)
+class Stub:
+    """All that tightening asks a paper for."""
+
+    sweeps: Any
+    kind: Any = PAPER.kind
+    config: Any = PAPER.config
+    space: Any = None
+
+
+STUB: Any = Stub(replace(SWEEPS, designs=(Design("counting", {"N": N, "rate": RATE}),)))
+
+
+def claim(**judged: Any) -> Claim:
+    return Claim(
+        id="planted", source="here", statement="f <= g", formula="f", assumptions=(), judgement=Bounded(**judged)
+    )
+
+
+def law(run: MeanRun, t: Any) -> Any:
+    """0.7 N^1.5 rate^-1 t^-2, N at most 16."""
+    return 0.7 * run.dataset.N**1.5 / run.config.rate * np.asarray(t, dtype=float) ** -2
+
+
+def scattered(size: float, bar: float = 0.0) -> Any:
+    """The law times a factor drawn anew for each dataset, as its mean is the seed's."""
+
+    def measure(run: MeanRun) -> Any:
+        rng = np.random.default_rng(int(run.dataset.mean * 2 + 1000 * run.dataset.N + 1e6 * run.config.rate))
+        value = law(run, T) * math.exp(size * rng.normal())
+        return series(value, radius=bar * value, step=T)
+
+    return measure
+
+
+def stated(run: MeanRun, t: Any) -> Any:
+    return 5.0 * run.dataset.N**2 / t
+
+
+def runs(planted: Claim, given: Sequence[Numbers] = (), paper: Any = STUB) -> list[Measured]:
+    made = cases(paper, paper.config(), given)
+    found = [measured(planted, paper, case, MeanRun(case.dataset, case.config)) for case in made]
+    return [one for one in found if isinstance(one, Measured)]
+
+
+def powers(found: Tightened) -> dict[str, Any]:
+    return {one.factor: one for one in found.exponents}
+
+
+def test_a_planted_law_comes_back() -> None:
+    """The ratio is 0.14 N^-0.5 rate^-1 t^-1: most at N = 2, t = 1, with the middle rate; then at the least rate."""
+    found = tightened("upper", runs(claim(measure=scattered(0.0), upper=stated)))
+    assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125, rel=1e-9)
+    assert (found.nearest.step, found.nearest.settings) == (1, {"rate": 0.125})
+    assert found.nearest.dataset.startswith("counting N=4 seed=")
+    assert found.window == (1.0, 100.0)
+    of = powers(found)
+    for name, power, bound in (("t", -2, -1), ("N", 1.5, 2), ("rate", -1, 0)):
+        low, high = of[name].interval
+        assert low - 1e-9 <= power <= high + 1e-9
+        assert high - low < 1e-6
+        assert of[name].bound == pytest.approx(bound, abs=1e-9)
+    assert of["t"].decades == pytest.approx(2)
+    assert of["N"].decades == pytest.approx(0.5 * math.log10(8))
+
+
+def test_a_lower_bound_has_the_largest_constant_and_no_less_room_than_it_has() -> None:
+    found = tightened("lower", runs(claim(measure=scattered(0.0), lower=lambda run, t: law(run, t) / 3 / t)))
+    assert found.constant == pytest.approx(3, rel=1e-9)
+    assert found.room == pytest.approx(math.log10(3))
+    assert powers(found)["t"].decades == pytest.approx(2)
+
+
+def test_error_bars_count_in_the_constant_and_in_intervals() -> None:
+    exact, barred = (tightened("upper", runs(claim(measure=scattered(0.0, bar), upper=stated))) for bar in (0.0, 0.1))
+    assert barred.constant == pytest.approx(1.1 * exact.constant, rel=1e-9)
+    lengths = [high - low for found in (exact, barred) for low, high in [powers(found)["rate"].interval]]
+    assert lengths[1] > lengths[0] + 0.05
+    below = tightened("lower", runs(claim(measure=scattered(0.0, 0.1), lower=law)))
+    assert below.constant == pytest.approx(0.9, rel=1e-9)
+
+
+def test_intervals_cover_the_power_about_as_often_as_they_say() -> None:
+    """A scatter of datasets that are drawn anew: 95 % of 200, within four standard deviations."""
+    planted, covered = claim(measure=scattered(0.0), upper=stated), 0
+    found = runs(planted)
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        moved = []
+        for run in found:
+            entries = run.sides["upper"]
+            shift = 0.3 * rng.normal()
+            moved.append(replace(run, sides={"upper": replace(entries, measured=entries.measured + shift)}))
+        low, high = powers(tightened("upper", moved))["N"].interval
+        covered += low <= 1.5 <= high
+    assert 0.95 - 4 * math.sqrt(0.05 * 0.95 / 200) <= covered / 200 <= 0.95 + 4 * math.sqrt(0.05 * 0.95 / 200)
+
+
+def test_no_two_runs_of_a_design_share_a_seed_and_one_thing_varies_at_a_time() -> None:
+    made = cases(STUB, STUB.config(), [])
+    assert len({case.dataset.values for case in made}) == len(made) == DRAWN * (1 + 3 + 2)
+    assert all(case.dataset.N == 4 or case.config.rate == RATE[0] for case in made)
+
+
+def test_a_setting_that_is_given_does_not_vary() -> None:
+    assert {case.config.rate for case in cases(STUB, STUB.config(rate=0.3), [])} == {0.3}
+
+
+def test_a_factor_without_support_says_why() -> None:
+    fixed = Stub(
+        replace(
+            STUB.sweeps,
+            factors={**SWEEPS.factors, "twice": lambda run: 2.0 * run.dataset.N, "zero": lambda run: 0.0},
+        )
+    )
+    of = powers(tightened("upper", runs(claim(measure=scattered(3.0), upper=law), paper=fixed)))
+    assert "together" in of["twice"].no_support
+    assert "above 0" in of["zero"].no_support
+    assert "0 and the bound" in of["rate"].no_support
+    alone = replace(fixed, sweeps=replace(fixed.sweeps, designs=(Design("counting", {"N": N, "rate": (0.5,)}),)))
+    assert (
+        "vary"
+        in powers(tightened("upper", runs(claim(measure=scattered(0.0), upper=law), paper=alone)))["rate"].no_support
+    )
+
+
+def test_only_steps_at_which_the_bound_says_something_have_powers_but_all_have_a_constant() -> None:
+    """Two powers, of which the late one alone is below what the quantity can reach."""
+
+    def measure(run: MeanRun) -> Any:
+        return series(np.where(T < 20, 10.0 / T, 200.0 / T**2), radius=0.0, step=T)
+
+    found = tightened("upper", runs(claim(measure=measure, upper=lambda run, t: 100 / t, largest=100 / 25.5)))
+    assert found.window == (26.0, 100.0)
+    assert found.window_says
+    assert powers(found)["t"].measured == pytest.approx(-2)
+    assert found.constant == pytest.approx(0.1)
+    assert found.informative == pytest.approx(2 / 26)
+
+
+def test_step_0_counts_in_the_constant_and_not_in_the_powers() -> None:
+    def measure(run: MeanRun) -> Any:
+        return series(1 / (1.0 + np.arange(100)), radius=0.0, step=np.arange(100))
+
+    found = tightened("upper", runs(claim(measure=measure, upper=lambda run, t: 2 - t / 100)))
+    assert found.constant == pytest.approx(0.5)
+    assert found.window == (1.0, 99.0)
+
+
+def test_a_threshold_leaves_out_what_is_before_it() -> None:
+    from marginaudit.reports.judgements.bounded import Threshold
+
+    found = tightened(
+        "upper", runs(claim(measure=scattered(0.0), upper=stated, threshold=lambda run: Threshold(position=10)))
+    )
+    assert found.window == (10.0, 100.0)
+    assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125 / 10, rel=1e-9)
+    for beyond in (Threshold(position=1e6), Threshold(position=1, needed=9, there=8, size="T")):
+        assert runs(claim(measure=scattered(0.0), upper=stated, threshold=lambda run, start=beyond: start)) == []
+
+
+def test_entries_without_an_error_bar_are_counted_and_left_out() -> None:
+    def measure(run: MeanRun) -> Any:
+        return series(law(run, T), radius=np.where(T == 1, np.inf, 0.0), step=T)
+
+    found = tightened("upper", runs(claim(measure=measure, upper=stated)))
+    assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125 / 2, rel=1e-9)
+    assert found.unknown == DRAWN * (1 + 3 + 2)
+
+
+@pytest.mark.parametrize(("steps2", "which"), [(900, "constant"), (10**18, "informative")])
+def test_the_constant_is_the_inverse_of_the_slack_that_an_audit_finds(steps2: int, which: str) -> None:
+    """The run of 900 steps ends before the bound says anything, and has its slack from all steps."""
+    known, data = LEDGER["ntp.theorem1.direction"], CASES["example-1"]()
+    case = Case("given", data, Config(steps2=steps2), {})
+    found = measured(known, NTP, case, Run(data, case.config))
+    assert isinstance(found, Measured)
+    assert found.finding.slack == pytest.approx(1 / getattr(tightened("upper", [found]), which), rel=1e-6)
+
+
+def test_given_datasets_count_and_may_be_the_nearest() -> None:
+    one = Numbers("mine", (9.0,))
+    found = tightened("upper", runs(claim(measure=scattered(0.0), upper=lambda run, t: stated(run, t) / 9), [one]))
+    assert found.nearest.dataset.startswith("counting")
+
+    def measure(run: MeanRun) -> Any:
+        return series(law(run, T) * (100 if run.dataset.name == "mine" else 1), radius=0.0, step=T)
+
+    found = tightened("upper", runs(claim(measure=measure, upper=stated), [one]))
+    assert found.nearest.dataset == "mine"
+    low, high = powers(found)["N"].interval
+    assert low - 1e-9 <= 1.5 <= high + 1e-9, "a dataset of another kind has a constant to itself"
+
+
+def test_what_has_no_constant_is_refused() -> None:
+    zero = claim(measure=scattered(0.0), upper=lambda run, t: 0 * t)
+    with pytest.raises(InputError, match="a bound of 0 or below"):
+        runs(zero)
+    equal = Claim(
+        id="equal",
+        source="here",
+        statement="f = g",
+        formula="f",
+        assumptions=(),
+        judgement=Equal(measure=scattered(0.0), expected=scattered(0.0)),
+    )
+    with pytest.raises(InputError, match=r"got equality \(Equal\), expected a bound with its constant"):
+        runs(equal)
+
+
+def test_a_statement_off_the_clock_has_a_figure_and_powers() -> None:
+    def measure(run: MeanRun) -> Any:
+        return series([run.dataset.N**0.5, run.dataset.N**1.5], radius=0.0, label=("small", "large"))
+
+    planted = claim(measure=measure, upper=lambda run, t: np.full(len(t), 2.0 * run.dataset.N**2))
+    found = runs(planted)
+    one = tightened("upper", found)
+    assert one.constant == pytest.approx(0.5 * 2**-0.5)
+    assert (one.nearest.label, one.nearest.step, one.window) == ("large", None, None)
+    assert powers(one)["N"].measured == pytest.approx(1.5)
+    left, right = picture("planted", {"upper": one}, found).axes
+    assert left.get_title("left") == f"measured / upper bound, {len(found)} runs"
+    assert [label.get_text() for label in right.get_yticklabels()] == ["N", "mean", "rate"]
+
+
+@pytest.fixture
+def third(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(tmp_path)
+    install(tmp_path, "tests.third_paper.paper:PAPER", monkeypatch)
+    yield
+    forget_papers()
+
+
+@pytest.mark.usefixtures("third")
+def test_the_command(command: Command) -> None:
+    """w^(20)/max x by hand, and what breaks `w <= max x` without numbers of at least 0."""
+    mine = dataset_file(Path(), {"name": "mine", "numbers": [7.0, 7.0]})
+    answer = command.json("tighten", "third.below-largest", mine, "--seconds", 1, "--out", "bound.svg")
+    side = answer["sides"]["upper"]
+    assert side["nearest"]["dataset"] == "mine"
+    assert side["constant"] == pytest.approx(1 - 0.5**20, rel=1e-12)
+    assert answer["without"]["nonnegative"]["breaks"] == {"N": 1}
+    assert answer["varied"] == {"counting": {"N": [3, 2, 5], "rate": [0.5, 0.25]}}
+    assert answer["verdicts"] == {"holds": 13}
+    assert (Path("bound.svg").read_text(encoding="utf-8").count("the bound as stated"), answer["figure"]) == (
+        1,
+        "bound.svg",
+    )
+    assert command.json("classify", answer["nearest"])["mean"] == 7
+    text = command("tighten", "third.below-largest", "--seconds", "0.2", "--rate", "0.4").out
+    assert "varied one at a time, 3 datasets each: counting: N 3, 2, 5." in text
+    assert "without nonnegative: breaks it: N=1." in text
+    assert Path("third.below-largest.svg").exists()
+
+
+def test_what_cannot_be_tightened_is_one_line(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = "claim snap.lemma1: got equality (Equal), expected a bound with its constant (Bounded)"
+    assert command.refused("tighten", "snap.lemma1") == line
+    assert "ending" in command.refused("tighten", "snap.eq90", "--out", "a.txt")
+    assert "--steps1" in command.refused("tighten", "snap.eq90", "--steps1", "9")
+    assert "a built-in case of sentences" in command.refused("tighten", "snap.eq90", "example-1")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_claim_that_speaks_nowhere_is_one_line(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    from marginaudit.reports.command import tighten as module
+
+    monkeypatch.setattr(module, "cases", lambda paper, config, given: cases(paper, config, given)[:1])
+    line = command.refused("tighten", "ntp.theorem2.loss", "--steps1", "30", "--steps2", "30")
+    assert line.startswith("claim ntp.theorem2.loss: got no step of 1 run at which it speaks (1 ")
+    assert list(tmp_path.iterdir()) == []
