@@ -226,6 +226,7 @@ def test_any_certificate(pair: tuple[Any, Any], other: tuple[str, bytes], which:
             "table",
             "realize",
             "relax",
+            "conform",
             "nope",
             "",
         ]

@@ -16,7 +16,9 @@ from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser
 from tests.pages import ROOT
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-IN_PYTHON = [ROOT / "docs" / name for name in ("bound-constants.md", "your-own-claim.md", "api/figures.md")]
+IN_PYTHON = [
+    ROOT / "docs" / name for name in ("bound-constants.md", "your-own-claim.md", "your-own-run.md", "api/figures.md")
+]
 
 
 def run(example: Example) -> None:

@@ -16,12 +16,16 @@ COMMANDS = {
         "marginaudit.reports.ntp.commands.realize",
         "Find the largest part of a text that meets Assumption 1, and how far the rest is from it.",
     ),
+    "conform": ("marginaudit.reports.ntp.commands.conform", "Compare a run that you recorded with Algorithm 1."),
     "relax": (
         "marginaudit.reports.ntp.commands.relax",
         "Judge the statements without Assumption 2, on a dial from one-hot tokens to other embeddings.",
     ),
 }
 """Modules that have a command of that name, and what it does."""
+
+CONFORMITY = "marginaudit.reports.ntp.conformity"
+"""The module that compares a recorded run with Algorithm 1, for the pytest fixture `conforms`."""
 
 GROUP = "marginaudit.papers"
 """Entry points of this group have the value ``module:PAPER``."""

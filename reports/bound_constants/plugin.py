@@ -1,9 +1,10 @@
-"""The pytest plugin: the fixture `bound_constants` and the option ``--update-bounds``.
+"""The pytest plugin: the fixtures `bound_constants`, with the option ``--update-bounds``, and `conforms`.
 
 Tests only read the files. The rows that they measure travel as user properties of their reports, under pytest-xdist
 from the workers to the controller, which writes when the session ends: one writer, however many workers.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -37,6 +38,27 @@ def pytest_configure(config: pytest.Config) -> None:
 def bound_constants(request: pytest.FixtureRequest) -> "BoundConstants":
     """Audit a claim on a dataset; fail where its row is worse than the one kept beside the test."""
     return BoundConstants(request)
+
+
+@pytest.fixture
+def conforms() -> Callable[..., Any]:
+    """Compare a recorded run with Algorithm 1, as ``marginaudit conform DATASET FILE``; fail where a step departs."""
+
+    def run(dataset: Any, file: str | Path, *, lr1: float | None = None, lr2: float | None = None) -> Any:
+        from importlib import import_module
+
+        from marginaudit.orders import InputError
+        from marginaudit.reports.audit.built_in import CONFORMITY
+
+        try:
+            found = import_module(CONFORMITY).conformity(dataset, file, lr1=lr1, lr2=lr2)
+        except InputError as error:
+            raise pytest.fail.Exception(f"conforms: {error}", pytrace=False) from None
+        if not found.conforms:
+            raise pytest.fail.Exception(f"conforms: {found.line}", pytrace=False)
+        return found
+
+    return run
 
 
 class BoundConstants:

@@ -1,0 +1,97 @@
+"""Recording a training of your own for `marginaudit conform`, from PyTorch, JAX, NumPy or anything else."""
+
+import os
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders import InputError
+
+
+class Recorder:
+    """Keeps copies of weights while they are trained, and writes them to an .npz file.
+
+    Parameters
+    ----------
+    lr1, lr2 : float or None
+        The step sizes of both stages, which the file then holds.
+
+    >>> recorder = Recorder(lr2=0.05)
+    >>> for t in range(3):
+    ...     recorder.stage2(t, np.full((4, 4), float(t)))
+    >>> recorder.stage2(2, np.zeros((4, 4)))
+    Traceback (most recent call last):
+    marginaudit.orders.errors.InputError: step2: got step 2 after step 2, expected steps that increase
+    """
+
+    def __init__(self, lr1: float | None = None, lr2: float | None = None) -> None:
+        self._scalars = {name: lr for name, lr in (("lr1", lr1), ("lr2", lr2)) if lr is not None}
+        self._steps: dict[str, list[int]] = {}
+        self._weights: dict[str, list[NDArray[Any]]] = {}
+
+    def stage1(self, t: int, W_ov: Any) -> None:
+        """Keep W_ov (V, d), [label, embedding], after ``t`` steps of stage 1."""
+        self._add("step1", t, W_ov=W_ov)
+
+    def stage2(self, t: int, W_kq: Any) -> None:
+        """Keep W_kq (d, d), [key, query], after ``t`` steps of stage 2."""
+        self._add("step2", t, W_kq=W_kq)
+
+    def classes(self, t: int, Y: Any, Z: Any) -> None:
+        """Keep the decoder Y, (M, M) or (K, M), and the attention Z (queries, M), after ``t`` steps on class data."""
+        self._add("step", t, Y=Y, Z=Z)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file, whole or not at all.
+
+        Raises
+        ------
+        InputError
+            Nothing is recorded.
+        OSError
+            It cannot be written.
+        """
+        if not self._steps:
+            raise InputError("Recorder.save", got="no recorded step", expected="at least one")
+        arrays = {name: np.stack(kept) for name, kept in self._weights.items()}
+        steps = {name: np.array(kept, dtype=np.int64) for name, kept in self._steps.items()}
+        whole = Path(path)
+        part = whole.with_name(f".{whole.name}.{uuid4().hex[:12]}.part")
+        try:
+            with part.open("xb") as file:
+                np.savez(file, allow_pickle=False, **steps, **arrays, **self._scalars)
+            part.replace(whole)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+
+    def _add(self, name: str, t: int, **weights: Any) -> None:
+        copies = {array: _copied(array, given) for array, given in weights.items()}
+        steps = self._steps.get(name, [])
+        if t < 0 or (steps and t <= steps[-1]):
+            after = f"step {t} after step {steps[-1]}" if steps else f"step {t}"
+            raise InputError(name, got=after, expected="steps that increase")
+        for array, copy in copies.items():
+            first = self._weights.get(array, [copy])[0]
+            if (copy.shape, copy.dtype) != (first.shape, first.dtype):
+                got, expected = (f"{known.dtype} of shape {known.shape}" for known in (copy, first))
+                raise InputError(f"{array} at step {t}", got=got, expected=f"{expected}, as before")
+        for array, copy in copies.items():
+            self._weights.setdefault(array, []).append(copy)
+        self._steps.setdefault(name, steps).append(int(t))
+
+
+def _copied(name: str, given: Any) -> NDArray[Any]:
+    """A copy in NumPy: of what takes part in differentiation or lies on another device, after it was taken out."""
+    for method in ("detach", "cpu"):
+        given = getattr(given, method, lambda given=given: given)()
+    if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
+        given = np.from_dlpack(given)
+    copy = np.array(given)
+    if copy.dtype not in (np.float32, np.float64) or copy.ndim != 2:
+        expected = "a float32 or float64 array of two axes"
+        raise InputError(name, got=f"{copy.dtype} of shape {copy.shape}", expected=expected)
+    return copy

@@ -1,0 +1,110 @@
+"""`marginaudit conform` and the fixture `conforms`."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.ntp import CASES
+from marginaudit.record import Recorder
+from tests.command_line import Command
+from tests.training.ntp.recorded.program import Mistake, run
+
+pytest_plugins = ("pytester",)
+
+DATA = CASES["example-1"]()
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(DATA, np.float32).save("good.npz")
+    run(DATA, mistake=Mistake(momentum=0.9)).save("bad.npz")
+
+
+def test_a_run_that_conforms(command: Command) -> None:
+    found = command.json("conform", "example-1", "good.npz")
+    stages = [{"stage": 1, "lr": 0.1, "records": 31}, {"stage": 2, "lr": 0.05, "records": 21}]
+    none = {"departs_at": None, "cause": None, "value": None}
+    assert found == {
+        "dataset": "example-1",
+        "file": "good.npz",
+        "conforms": True,
+        **none,
+        "stages": [one | {"decided": one["records"]} | none for one in stages],
+    }
+    said = command("conform", "example-1", "good.npz", "--fail-on", "departs")
+    assert (said.status, said.out.splitlines()[-1]) == (0, "good.npz conforms on example-1: 52 of 52 records decided")
+
+
+def test_a_run_that_departs(command: Command) -> None:
+    found = command.json("conform", "example-1", "bad.npz")
+    at = found["departs_at"]
+    assert (found["conforms"], found["cause"]) == (False, "momentum (0.9)")
+    assert found["value"] == pytest.approx(0.9)
+    assert (at["stage"], at["step"], at["token"]) == (2, 2, "O")
+    assert at["error"] == pytest.approx(0.045)
+    assert 0 < at["bar"] < 1e-12
+    said = command("conform", "example-1", "bad.npz", "--fail-on", "departs")
+    assert said.status == 1
+    line = said.out.splitlines()[-1]
+    assert line.startswith("bad.npz departs on example-1 at stage 2, step 2, query O: off by 0.045 where")
+    assert line.endswith("; cause: momentum (0.9)")
+
+
+def test_step_sizes_given_take_the_place_of_the_files(command: Command) -> None:
+    found = command.json("conform", "example-1", "good.npz", "--lr1", "0.2", "--lr2", "0.1")
+    assert [stage["lr"] for stage in found["stages"]] == [0.2, 0.1]
+    assert [stage["cause"] for stage in found["stages"]] == [
+        "another step size (0.1)",
+        "another step size (0.05)",
+    ]
+    assert found["departs_at"]["stage"] == 1
+
+
+def test_without_a_recorded_stage_1_the_answer_says_which_w_ov_is_taken(command: Command) -> None:
+    recorder = Recorder()
+    recorder.stage2(0, np.zeros((4, 4)))
+    recorder.save("short.npz")
+    said = command("conform", "example-1", "short.npz").out
+    assert "conforms on example-1, W_ov being Algorithm 1's after 900 steps: 1 of 1 record decided" in said
+
+
+def test_what_is_refused(command: Command) -> None:
+    for arguments, line in (
+        (("section-7", "good.npz"), "good.npz: W_ov: got shape (31, 4, 4), expected (n, 20, 20)"),
+        (("example-1", "no.npz"), "no.npz: got No such file or directory, expected an .npz file"),
+        (("snap-medium", "good.npz"), "'snap-medium': got a built-in case of sequence classes"),
+        (("example-1", "good.npz", "--lr2", "0"), "--lr2: got '0', expected a positive number"),
+    ):
+        assert line in command.refused("conform", *arguments)
+
+
+def test_the_fixture(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    for name in ("good.npz", "bad.npz"):
+        shutil.copy(tmp_path / name, pytester.path)
+    pytester.makepyfile(
+        """
+        def test_good(conforms):
+            assert conforms("example-1", "good.npz").conforms
+
+        def test_bad(conforms):
+            conforms("example-1", "bad.npz")
+
+        def test_other_step(conforms):
+            conforms("example-1", "good.npz", lr2=0.1)
+
+        def test_none(conforms):
+            conforms("example-1", "no.npz")
+        """
+    )
+    result = pytester.runpytest_inprocess("-q", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1, failed=3)
+    result.stdout.fnmatch_lines(
+        [
+            "conforms: bad.npz departs on example-1 at stage 2, step 2, query O: *; cause: momentum (0.9)",
+            "conforms: good.npz departs on example-1 at stage 2, step 1, *; cause: another step size (0.05)",
+            "conforms: no.npz: got No such file or directory, expected an .npz file*",
+        ]
+    )

@@ -1,0 +1,77 @@
+"""The recorder: what it takes from a training loop, and the file that it writes."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders import InputError
+from marginaudit.record import Recorder
+
+
+class Tensor:
+    """Of another library: its array is had by dlpack alone, once it is detached and on the processor."""
+
+    def __init__(self, array: Any, *, detached: bool = False, near: bool = False) -> None:
+        self._array, self._detached, self._near = array, detached, near
+
+    def detach(self) -> "Tensor":
+        return Tensor(self._array, detached=True, near=self._near)
+
+    def cpu(self) -> "Tensor":
+        return Tensor(self._array, detached=self._detached, near=True)
+
+    def __dlpack__(self, **how: Any) -> Any:
+        assert self._detached
+        assert self._near
+        return self._array.__dlpack__(**how)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
+
+
+def test_the_file_holds_copies_of_what_was_recorded(tmp_path: Path) -> None:
+    recorder, W = Recorder(lr1=0.1, lr2=0.05), np.zeros((3, 2), np.float32)
+    for t in (0, 1, 5):
+        W += 1
+        recorder.stage1(t, W)
+        recorder.stage2(t, Tensor(W))
+        recorder.classes(t, W, -W)
+    recorder.save(tmp_path / "run")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    with np.load(tmp_path / "run", allow_pickle=False) as found:
+        assert set(found) == {"step1", "W_ov", "step2", "W_kq", "step", "Y", "Z", "lr1", "lr2"}
+        assert (float(found["lr1"]), float(found["lr2"])) == (0.1, 0.05)
+        for steps, name in (("step1", "W_ov"), ("step2", "W_kq"), ("step", "Y")):
+            assert found[steps].tolist() == [0, 1, 5]
+            assert found[name].dtype == np.float32
+            assert found[name][:, 2, 1].tolist() == [1, 2, 3]
+
+
+def test_bad_weights_and_steps_are_refused_when_they_are_recorded(tmp_path: Path) -> None:
+    recorder = Recorder()
+    with pytest.raises(InputError, match=r"Recorder.save: got no recorded step"):
+        recorder.save(tmp_path / "run.npz")
+    with pytest.raises(InputError, match=r"step2: got step -1, expected steps that increase"):
+        recorder.stage2(-1, np.zeros((2, 2)))
+    recorder.stage2(3, np.zeros((2, 2)))
+    for weights, said in (
+        (np.zeros(4), r"W_kq: got float64 of shape \(4,\), expected a float32 or float64 array of two axes"),
+        (np.zeros((2, 2), int), "W_kq: got int64 of shape"),
+        (np.zeros((2, 3)), r"W_kq at step 4: got float64 of shape \(2, 3\), expected float64 of shape \(2, 2\)"),
+        (np.zeros((2, 2), np.float32), "W_kq at step 4: got float32"),
+    ):
+        with pytest.raises(InputError, match=said):
+            recorder.stage2(4, weights)
+    with pytest.raises(InputError, match="step2: got step 3 after step 3"):
+        recorder.stage2(3, np.zeros((2, 2)))
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    recorder = Recorder()
+    recorder.stage1(0, np.zeros((2, 2)))
+    (tmp_path / "run.npz").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        recorder.save(tmp_path / "run.npz")
+    assert [path.name for path in tmp_path.iterdir()] == ["run.npz"]

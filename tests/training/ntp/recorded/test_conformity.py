@@ -1,0 +1,145 @@
+"""Runs of a stranger's program: the right ones conform, each mistake is found at its first step with its cause."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit.orders.ntp import CASES, Dataset
+from marginaudit.record import Recorder
+from marginaudit.training.ntp import train
+from marginaudit.training.ntp.recorded.conformity import Compared, Departure, compared
+from marginaudit.training.ntp.recorded.trajectory import read_trajectory
+from tests.training.ntp.recorded.program import Mistake, run, stage1_gradient, stage2_gradient
+
+ONE_HOT = CASES["example-1"]()
+COUNTED = replace(CASES["free-20"](), counts=tuple(1 + 7 * (i % 3) for i in range(CASES["free-20"]().N)))
+EMBEDDED = replace(ONE_HOT, embedding=np.random.default_rng(3).normal(size=(4, 3)))
+SQUARE = replace(ONE_HOT, embedding=np.random.default_rng(3).normal(size=(4, 4)))
+BOTH = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+
+
+def stages(
+    tmp_path: Path, data: Dataset, recorder: Recorder, lr1: float | None = None, lr2: float | None = None
+) -> list[Compared]:
+    recorder.save(tmp_path / "run.npz")
+    return compared(data, read_trajectory(tmp_path / "run.npz", data), lr1, lr2)
+
+
+def departure(tmp_path: Path, data: Dataset, recorder: Recorder) -> Departure:
+    first, second = stages(tmp_path, data, recorder)
+    assert first.departs_at is None
+    assert second.departs_at is not None
+    assert second.departs_at.stage == 2
+    return second.departs_at
+
+
+@BOTH
+@pytest.mark.parametrize("every", [1, 7])
+@pytest.mark.parametrize("data", [ONE_HOT, COUNTED, EMBEDDED], ids=["one-hot", "counted", "embedded"])
+def test_a_strangers_algorithm_1_conforms_step_by_step_and_across_gaps(
+    data: Dataset, every: int, dtype: Any, tmp_path: Path
+) -> None:
+    for one in stages(tmp_path, data, run(data, dtype, (60, 40), every=every)):
+        assert one.departs_at is None
+        assert one.decided == one.records
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("mistake", "step", "cause", "value"),
+    [
+        (Mistake(normalised=False), 1, "gradient not normalised", None),
+        (Mistake(real_lr2=0.07), 1, "another step size (0.07)", 0.07),
+        (Mistake(normalised=False, real_lr2=0.5), 1, "gradient not normalised, and another step size (0.5)", 0.5),
+        (Mistake(uniform=True), 1, "the mean over other weights than pi (every distinct sample alike)", None),
+        (Mistake(transposed=True), 1, "a transposed W_kq", None),
+        (Mistake(ov_moves=True), 2, "W_ov not frozen (descends on Loss, step size 0.1)", None),
+        (Mistake(momentum=0.9), 2, "momentum (0.9)", 0.9),
+        (Mistake(normalised=False, momentum=0.5), 1, "momentum (0.5), and gradient not normalised", 0.5),
+        (Mistake(scale=20**-0.5), 2, "scores divided by sqrt(d)", None),
+        (Mistake(optimizer="sign"), 1, "sign descent (step size 0.05)", 0.05),
+        (Mistake(optimizer="adam"), 1, "Adam (step size 0.05)", 0.05),
+        (Mistake(decay=0.25), 2, "weight decay (0.25)", 0.25),
+        (Mistake(start=0.125), 0, "another start than zero", None),
+    ],
+    ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
+)
+def test_a_mistake_is_found_at_its_first_step_with_its_cause(
+    mistake: Mistake, step: int, cause: str, value: float | None, dtype: Any, tmp_path: Path
+) -> None:
+    found = departure(tmp_path, COUNTED, run(COUNTED, dtype, (30, 8), mistake=mistake))
+    assert (found.step, found.cause) == (step, cause)
+    assert found.value == (None if value is None else pytest.approx(value, rel=1e-3))
+    assert found.error > 10 * found.bar
+    assert found.token in COUNTED.vocabulary
+
+
+@pytest.mark.parametrize(
+    ("mistake", "cause"),
+    [
+        (Mistake(real_lr2=0.07), "another step size (0.07)"),
+        (Mistake(momentum=0.9), "momentum (0.9)"),
+        (Mistake(transposed=True), "a transposed W_kq"),
+    ],
+    ids=["size", "momentum", "transposed"],
+)
+def test_a_mistake_is_found_where_steps_are_left_out(mistake: Mistake, cause: str, tmp_path: Path) -> None:
+    found = departure(tmp_path, SQUARE, run(SQUARE, steps=(30, 20), mistake=mistake, every=5))
+    assert (found.step, found.cause) == (5, cause)
+
+
+def test_the_query_whose_column_is_off_is_named(tmp_path: Path) -> None:
+    recorder = Recorder(lr2=0.05)
+    trained = train(ONE_HOT, steps1=900, steps2=3, lr2=0.05, at=[0, 1, 2, 3])
+    for i, t in enumerate(trained.stage2.step.tolist()):
+        W = trained.stage2.score_matrix(i, 4)
+        W[1, 2] += 1e-9 * (t == 3)
+        recorder.stage2(t, W)
+    (found,) = stages(tmp_path, ONE_HOT, recorder)
+    assert found.departs_at is not None
+    assert (found.departs_at.step, found.departs_at.token, found.departs_at.cause) == (3, "O", None)
+    assert found.departs_at.error == pytest.approx(1e-9, rel=1e-5)
+
+
+def test_a_stage_1_of_plain_descent_departs_and_stage_2_is_judged_by_its_own_w_ov(tmp_path: Path) -> None:
+    recorder, W_ov = Recorder(), np.zeros((4, 4))
+    n = ONE_HOT.collocation.function
+    answer = [ONE_HOT.index[n[x]] for x in ONE_HOT.vocabulary]
+    for t in range(10):
+        recorder.stage1(t, W_ov)
+        e = np.exp(W_ov)
+        G = e / e.sum(axis=0)
+        G[answer, range(4)] -= 1
+        W_ov = W_ov - 0.1 * G
+    recorder.stage2(0, np.zeros((4, 4)))
+    first, second = stages(tmp_path, ONE_HOT, recorder, 0.1, 0.05)
+    assert first.departs_at is not None
+    assert (first.departs_at.step, first.departs_at.cause) == (1, "gradient not normalised")
+    assert second.departs_at is None
+
+
+def test_joint_training_is_a_w_ov_that_is_not_frozen(tmp_path: Path) -> None:
+    recorder, W_ov, W = Recorder(lr1=0.1, lr2=0.05), np.zeros((4, 4)), np.zeros((4, 4))
+    for t in range(8):
+        recorder.stage1(t, W_ov)
+        recorder.stage2(t, W)
+        G_ov, (G, _) = stage1_gradient(ONE_HOT, W_ov), stage2_gradient(ONE_HOT, W_ov, W, Mistake())
+        W_ov = W_ov - 0.1 * G_ov / np.linalg.norm(G_ov)
+        W = W - 0.05 * G / (np.linalg.norm(G) or 1)
+    found = departure(tmp_path, ONE_HOT, recorder)
+    assert (found.step, found.cause) == (1, "W_ov not frozen (as recorded at each step)")
+
+
+def test_nothing_is_decided_where_rounding_hides_the_gradient(tmp_path: Path) -> None:
+    """In float32 P - e_y has no digit left at margins of 50."""
+    recorder = Recorder(lr1=0.1)
+    W_ov = train(ONE_HOT, steps1=900, steps2=0, lr1=0.1).W_ov
+    recorder.stage1(0, np.zeros((4, 4), np.float32))
+    for t in (900, 901, 902):
+        recorder.stage1(t, (W_ov * t / 900).astype(np.float32))
+    (found,) = stages(tmp_path, ONE_HOT, recorder)
+    assert found.departs_at is None
+    assert found.decided < found.records

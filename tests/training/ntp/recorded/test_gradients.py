@@ -1,0 +1,107 @@
+"""The gradients beside their definition in 60 digits; the bound on rounding beside what a stranger's program loses."""
+
+from dataclasses import replace
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from marginaudit.orders.ntp import CASES, Dataset
+from marginaudit.training.ntp.recorded.gradients import Stage1Loss, Stage2Loss
+from tests.training.ntp.recorded.program import Mistake, stage1_gradient, stage2_gradient
+
+ONE_HOT = CASES["example-1"]()
+COUNTED = replace(ONE_HOT, counts=tuple(range(1, ONE_HOT.N + 1)))
+EMBEDDED = replace(COUNTED, embedding=np.random.default_rng(3).normal(size=(4, 3)))
+DATA = {"one-hot": ONE_HOT, "counted": COUNTED, "embedded": EMBEDDED, "section-7": CASES["section-7"]()}
+
+
+def weights(data: Dataset, size: float, dtype: Any) -> tuple[Any, Any]:
+    random = np.random.default_rng(5)
+    V, d = data.embeddings.shape
+    return (random.normal(size=shape).astype(dtype) * dtype(size) for shape in ((V, d), (d, d)))  # type: ignore[return-value]
+
+
+def exact_loss(data: Dataset, W_ov: Any, W: Any) -> Any:
+    """Eq. 1 in mpmath."""
+    E = data.embeddings.tolist()
+    total, found = sum(data.counts), mpmath.mpf(0)
+    for sample, count in zip(data.samples, data.counts, strict=True):
+        X = [[mpmath.mpf(a) for a in E[data.index[x]]] for x in sample.tokens]
+        toward = [mpmath.fdot(row, X[-1]) for row in W]
+        weight = [mpmath.exp(mpmath.fdot(x, toward)) for x in X]
+        context = [mpmath.fdot(weight, column) / mpmath.fsum(weight) for column in zip(*X, strict=True)]
+        z = [mpmath.fdot(row, context) for row in W_ov]
+        log_P = z[data.index[sample.next]] - mpmath.log(mpmath.fsum(map(mpmath.exp, z)))
+        found -= mpmath.mpf(count) / total * log_P
+    return found
+
+
+def exact_l0(data: Dataset, W_ov: Any) -> Any:
+    n = data.collocation.function
+    found = mpmath.mpf(0)
+    for x, token in zip(data.embeddings.tolist(), data.vocabulary, strict=True):
+        z = [mpmath.fdot(row, x) for row in W_ov]
+        found -= z[data.index[n[token]]] - mpmath.log(mpmath.fsum(map(mpmath.exp, z)))
+    return found
+
+
+def differentiated(loss: Any, W: Any) -> Any:
+    """Central differences of step 1e-20 in 60 digits: off by 1e-40."""
+    rows = [[mpmath.mpf(float(a)) for a in row] for row in W]
+    h = mpmath.mpf(10) ** -20
+    found = np.zeros(W.shape, dtype=object)
+    for i, j in np.ndindex(W.shape):
+        kept = rows[i][j]
+        rows[i][j] = kept + h
+        above = loss(rows)
+        rows[i][j] = kept - h
+        found[i, j] = (above - loss(rows)) / (2 * h)
+        rows[i][j] = kept
+    return found
+
+
+def off(found: Any, exact: Any) -> float:
+    with mpmath.workdps(60):
+        return float(np.linalg.norm((abs(found.astype(object) - exact)).astype(float)))
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 12.0])
+@pytest.mark.parametrize("name", ["one-hot", "counted", "embedded"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_bound_holds_what_rounding_does_to_a_program_and_is_not_far_above(
+    name: str, size: float, dtype: Any
+) -> None:
+    data, u = DATA[name], float(np.finfo(dtype).eps) / 2
+    W_ov, W = weights(data, size, dtype)
+    with mpmath.workdps(60):
+        rows = [[mpmath.mpf(float(a)) for a in row] for row in W_ov]
+        exact = differentiated(lambda W_kq: exact_loss(data, rows, W_kq), W)
+        exact_ov = differentiated(lambda ov: exact_l0(data, ov), W_ov)
+        exact_loss_ov = differentiated(lambda ov: exact_loss(data, ov, W.tolist()), W_ov)
+    wide_ov, wide = W_ov.astype(float), W.astype(float)
+    loss = Stage2Loss(data)
+    theirs, theirs_ov = stage2_gradient(data, W_ov, W, Mistake())
+    for program, found, true in (
+        (stage1_gradient(data, W_ov), Stage1Loss(data).gradient(wide_ov, u), exact_ov),
+        (theirs, loss.gradient(wide_ov, wide, u), exact),
+        (theirs_ov, loss.ov_gradient(wide_ov, wide, u), exact_loss_ov),
+    ):
+        lost = off(program, true)
+        bound = np.linalg.norm(found.rounding)
+        assert lost <= bound
+        assert bound <= 300 * max(lost, u * np.linalg.norm(found.value)) or size > 1
+        assert off(found.value, true) <= bound * 2.0**-53 / u
+
+
+def test_other_weights_are_means_over_samples_and_over_queries() -> None:
+    data = COUNTED
+    loss = Stage2Loss(data)
+    W_ov, W = weights(data, 1.0, np.float64)
+    every, query = loss.other_weights().values()
+    assert every.sum() == pytest.approx(1)
+    uniform, _ = stage2_gradient(data, W_ov, W, Mistake(uniform=True))
+    np.testing.assert_allclose(loss.gradient(W_ov, W, 0, every).value, uniform, atol=1e-14)
+    of_query = np.bincount(loss.query, query)
+    np.testing.assert_allclose(of_query[of_query > 0], 1)

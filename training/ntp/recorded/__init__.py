@@ -1,0 +1,1 @@
+"""Runs that others recorded, and whether they are Algorithm 1."""

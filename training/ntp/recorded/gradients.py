@@ -1,0 +1,178 @@
+"""Both gradients at given weights, with what rounding may do to them in a textbook implementation.
+
+Whoever records a trajectory computes eq. 5 and eq. 6 of arXiv 2409.17335 as they are printed, or has eq. 1
+differentiated: scores, softmax, logits, softmax, P - e_y, and back. To first order in the unit roundoff u, entry by
+entry:
+
+- an inner product of k terms that are not zero is off by k u times the product of the absolute values;
+- weights that were rounded once more when they were written are off by u times their absolute value, and embeddings in
+  this precision too, so that a score of k terms is off by (k + 3) u times its absolute terms, a logit by (k + 2) u;
+- softmax: each exponential is relatively off by the error of its argument, u times the distance to the largest
+  argument, and `EXP` u; a share p of their sum by 1 - p times its own error, the shares of the others times theirs, a u
+  for each term of the sum and one for the division;
+- P - e_y: P times the relative error of P, and u times itself. At y all digits are lost once 1 - P_y is below u;
+- phi (g - mean g): the errors of phi, of g (of which, as in softmax, only differences count) and of the mean, each
+  times the others' size, and u for each operation.
+
+The bound grows with the condition of the gradient by itself: where terms cancel, it is large beside their sum.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from marginaudit.orders.arrays import Floats
+from marginaudit.orders.ntp import Dataset
+from marginaudit.training.ntp.model.classes import Indices, sample_classes
+
+EXP = 4
+"""The relative error of exp in units of u, at most: libraries for processors and GPUs promise 1 to 4."""
+
+
+class Gradient(NamedTuple):
+    """A gradient, and entry by entry a bound on its rounding."""
+
+    value: Floats
+    rounding: Floats
+
+
+class Softmax(NamedTuple):
+    """Probabilities along the rows, and a bound on the relative error of each."""
+
+    value: Floats
+    relative: Floats
+
+
+class Stage1Loss:
+    """L0: the sum over tokens, or their weighted sum, of -log softmax(W_ov x)_{n(x)}."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        n = dataset.collocation.require_function()
+        self.E = dataset.embeddings
+        self.answer = np.array([dataset.index[n[x]] for x in dataset.vocabulary])
+        self.names = dataset.vocabulary
+        index, pi = dataset.index, np.zeros(dataset.V)
+        for sample, frequency in zip(dataset.samples, dataset.frequencies, strict=True):
+            pi[index[sample.query]] += frequency * (len(sample.tokens) == 1)
+        self._shares = pi
+
+    def other_weights(self) -> dict[str, Floats]:
+        """Weights of the tokens that someone may take in the place of 1."""
+        return {"frequencies of the samples of length 1": self._shares} if self._shares.any() else {}
+
+    def gradient(self, W: Floats, u: float, weights: Floats | None = None) -> Gradient:
+        """Eq. 5 at W_ov (V, d)."""
+        E, every = self.E, np.arange(len(self.E))
+        weights = np.ones(len(E)) if weights is None else weights
+        P = _softmax(E @ W.T, (_terms(E) + 2) * u * (abs(E) @ abs(W).T), u)
+        r, dr = _surplus(P, self.answer, every, u)
+        r, dr = weights[:, None] * r, weights[:, None] * (dr + u * abs(r))
+        value = r.T @ E
+        return Gradient(value, dr.T @ abs(E) + (_terms(E.T) + 1) * u * (abs(r).T @ abs(E)))
+
+
+class Stage2Loss:
+    """Loss of eq. 1; samples of equal query, bag and next token are one class."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        found = sample_classes(dataset)
+        self.E, self.names = dataset.embeddings, dataset.vocabulary
+        self.owner, self.token, self.query = found.edge_class, found.token, found.query
+        self.count, self.answer, self.weights = found.multiplicity, found.next, found.frequency
+        self._alike = sample_classes(replace(dataset, counts=(1,) * dataset.N)).frequency
+        self.terms = dataset.N
+        self.longest = dataset.L_max
+
+    def other_weights(self) -> dict[str, Floats]:
+        """Weights of the classes that someone may take in the place of pi."""
+        of_query = np.bincount(self.query, self.weights)[self.query]
+        return {"every distinct sample alike": self._alike, "every query alike": self.weights / of_query}
+
+    def gradient(self, W_ov: Floats, W: Floats, u: float, weights: Floats | None = None) -> Gradient:
+        """Eq. 6 at W_kq (d, d)."""
+        E, classes, key, owner = self.E, np.arange(len(self.query)), self.token, self.owner
+        pi = self.weights if weights is None else weights
+        phi, context = self._attention(W, u)
+        P, B, B_abs = self._probabilities(W_ov, phi, context, u)
+        r, dr = _surplus(P, self.answer, classes, u)
+        g = (r @ B)[owner, key]
+        dg = ((dr + (len(B) + _terms(E) + 4) * u * abs(r)) @ B_abs)[owner, key]
+        centred = g - self._mean(phi.value, g)
+        moved = phi.relative * abs(centred) + (self.longest + 1) * u * abs(g)
+        shifted = (1 - phi.value) * dg + abs(self._mean(phi.value, dg) - phi.value * dg)
+        term = phi.value * centred
+        rounding = phi.value * (phi.relative * abs(centred) + shifted + 2 * u * abs(g) + self._mean(phi.value, moved))
+        scale = pi[owner]
+        G, size, bound = (
+            self._scatter(scale * x) for x in (term, abs(term), rounding + (self.terms + 3) * u * abs(term))
+        )
+        carried = 0 if _one_hot(E) else 2 * (len(E) + 1) * u
+        return Gradient(E.T @ G @ E, abs(E).T @ (bound + carried * size) @ abs(E))
+
+    def ov_gradient(self, W_ov: Floats, W: Floats, u: float) -> Gradient:
+        """The gradient of the same loss in W_ov: the sum of pi (P - e_y) (X phi)^T."""
+        phi, context = self._attention(W, u)
+        P, _, _ = self._probabilities(W_ov, phi, context, u)
+        r, dr = _surplus(P, self.answer, np.arange(len(self.query)), u)
+        X, pi = context[0] @ self.E, self.weights[:, None]
+        return Gradient((pi * r).T @ X, (pi * (dr + (len(X) + 2) * u * abs(r))).T @ (context[0] @ abs(self.E)))
+
+    def _attention(self, W: Floats, u: float) -> tuple[Softmax, tuple[Floats, Floats]]:
+        """phi summed over each token's positions, edge by edge, and as (classes, tokens) arrays with its error."""
+        E, classes = self.E, len(self.query)
+        s = np.full((classes, len(E)), -np.inf)
+        error = np.zeros_like(s)
+        at = self.owner, self.token
+        s[at] = (E @ W @ E.T)[self.token, self.query[self.owner]]
+        error[at] = (2 * _terms(E) + 3) * u * (abs(E) @ abs(W) @ abs(E).T)[self.token, self.query[self.owner]]
+        counts = np.ones_like(s)
+        counts[at] = self.count
+        phi = _softmax(s, error, u, counts, terms=self.longest)
+        return Softmax(phi.value[at], phi.relative[at]), (phi.value, phi.value * phi.relative)
+
+    def _probabilities(
+        self, W_ov: Floats, phi: Softmax, context: tuple[Floats, Floats], u: float
+    ) -> tuple[Softmax, Floats, Floats]:
+        B, B_abs = W_ov @ self.E.T, abs(W_ov) @ abs(self.E).T
+        terms = self.longest + min(W_ov.shape[1], self.longest * _terms(self.E)) + 3
+        value, error = context
+        return _softmax(value @ B.T, (error + terms * u * value) @ B_abs.T, u), B, B_abs
+
+    def _mean(self, phi: Floats, x: Floats) -> Floats:
+        """The mean over attention of each class, at its edges."""
+        return np.asarray(np.bincount(self.owner, phi * x)[self.owner])
+
+    def _scatter(self, x: Floats) -> Floats:
+        """The sum over edges of each pair (token, query)."""
+        V = len(self.E)
+        return np.asarray(
+            np.bincount(self.token * V + self.query[self.owner], x, V * V).reshape(V, V), dtype=np.float64
+        )
+
+
+def _softmax(z: Floats, error: Floats, u: float, counts: Floats | None = None, terms: int | None = None) -> Softmax:
+    """Along the rows of z, whose entries may be off by ``error``; minus infinity stands for no term."""
+    below = z - z.max(axis=1, keepdims=True)
+    e = np.exp(below) if counts is None else counts * np.exp(below)
+    value = e / e.sum(axis=1, keepdims=True)
+    own = np.where(value > 0, error + u * np.where(np.isfinite(below), abs(below), 0) + EXP * u, 0)
+    others = (value * own).sum(axis=1, keepdims=True) - value * own
+    return Softmax(value, (1 - value) * own + abs(others) + ((z.shape[1] if terms is None else terms) + 1) * u)
+
+
+def _surplus(P: Softmax, answer: Indices, row: Indices, u: float) -> tuple[Floats, Floats]:
+    """P - e_y, and its error; at y minus the sum of the others, as float64 keeps its digits so."""
+    r = P.value.copy()
+    r[row, answer] = 0
+    r[row, answer] = -r.sum(axis=1)
+    return r, P.value * P.relative + u * abs(r)
+
+
+def _terms(E: Floats) -> int:
+    """How many entries of a row are not zero, at most."""
+    return int(np.count_nonzero(E, axis=1).max(initial=1))
+
+
+def _one_hot(E: Floats) -> bool:
+    return bool(((E == 0) | (E == 1)).all() and _terms(E) == 1)

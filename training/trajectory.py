@@ -1,0 +1,147 @@
+"""Trajectories that others recorded: the arrays of an .npz file, mapped into memory where they are not compressed."""
+
+import math
+import mmap
+import struct
+import warnings
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders import InputError, printable, shown, shown_path
+from marginaudit.orders.files import open_file
+
+EXPECTED = "an .npz file, as marginaudit.record.Recorder writes it"
+
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+LOCAL_HEADER = struct.Struct("<26xHH")
+"""Of a member of a .zip file, before its name: how long that and the extra field are."""
+
+LAST_STEP = 10**18
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """Weights at recorded steps.
+
+    Attributes
+    ----------
+    step : (n,) integer array
+        Increasing.
+    weights : (n, rows, columns) array of float32 or float64
+    """
+
+    step: NDArray[np.int64]
+    weights: NDArray[Any]
+
+    @property
+    def roundoff(self) -> float:
+        """The unit roundoff of the weights' precision."""
+        return float(np.finfo(self.weights.dtype).eps) / 2
+
+
+def read_arrays(path: Path, known: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+    """The arrays of an .npz file, by name; no object is unpickled.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, is no such file, is damaged, or holds an array that is not among the ``known``.
+    """
+    where = shown_path(path)
+    with open_file(path, EXPECTED) as file:
+        try:
+            with zipfile.ZipFile(file) as archive, warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # numpy's, of headers that Python 2 wrote
+                found = {}
+                for member in archive.infolist():
+                    name = member.filename.removesuffix(".npy")
+                    if name not in known:
+                        raise InputError(where, got=f"an array {shown(name)}", expected=f"only {', '.join(known)}")
+                    found[name] = _array(f"{where}: {name}", file, archive, member)
+                return found
+        except (InputError, MemoryError):
+            raise
+        except zipfile.BadZipFile:
+            raise InputError(where, got="no .npz file, or a damaged one", expected=EXPECTED) from None
+        except Exception as error:  # of damaged bytes, as zipfile, zlib, tokenize and numpy find them
+            got = f"a damaged file ({printable(type(error).__name__)})"
+            raise InputError(where, got=got, expected=EXPECTED) from None
+
+
+def _array(where: str, file: BinaryIO, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> NDArray[Any]:
+    with archive.open(member) as content:
+        shape, fortran, dtype = HEADERS[np.lib.format.read_magic(content)](content)
+        if dtype.hasobject:
+            raise InputError(where, got="pickled objects", expected="numbers")
+        start, size = content.tell(), math.prod(shape) * dtype.itemsize
+        if start + size != member.file_size:
+            got = f"{member.file_size - start} bytes"
+            raise InputError(where, got=got, expected=f"{size}, for its shape {shape} of {dtype}")
+        order: Literal["C", "F"] = "F" if fortran else "C"
+        if member.compress_type != zipfile.ZIP_STORED:
+            return np.ndarray(shape, dtype, content.read(), order=order)
+    mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    start += member.header_offset + LOCAL_HEADER.size + sum(LOCAL_HEADER.unpack_from(mapped, member.header_offset))
+    return np.ndarray(shape, dtype, mapped, start, order=order)
+
+
+def recorded(where: str, arrays: Mapping[str, NDArray[Any]], steps: str, name: str, shape: tuple[int, ...]) -> Recorded:
+    """The weights of a name at the steps of another, once they are found to be of a dataset's shape.
+
+    Raises
+    ------
+    InputError
+        One of both is missing, has another shape or type, or holds NaN or infinity; steps do not increase.
+    """
+    for one, other in ((steps, name), (name, steps)):
+        if one not in arrays:
+            raise InputError(where, got=f"{other} without {one}", expected="both")
+    step, weights = arrays[steps], arrays[name]
+    if weights.dtype.kind != "f" or weights.dtype.itemsize not in (4, 8):
+        raise InputError(f"{where}: {name}", got=f"{weights.dtype}", expected="float32 or float64")
+    if weights.ndim < 1 or weights.shape[1:] != shape or len(weights) == 0:
+        expected = f"(n, {', '.join(map(str, shape))}) with n >= 1 for this dataset"
+        raise InputError(f"{where}: {name}", got=f"shape {weights.shape}", expected=expected)
+    return Recorded(_steps(f"{where}: {steps}", step, len(weights)), _finite(f"{where}: {name}", weights))
+
+
+def _steps(where: str, step: NDArray[Any], count: int) -> NDArray[np.int64]:
+    if step.shape != (count,) or step.dtype.kind not in "iu":
+        expected = f"{count} integers, one for each record"
+        raise InputError(where, got=f"{step.dtype} of shape {step.shape}", expected=expected)
+    for t, later in zip([-1, *step.tolist()], step.tolist(), strict=False):
+        if not t < later <= LAST_STEP:
+            got = f"step {later}" if t < 0 else f"step {later} after step {t}"
+            raise InputError(where, got=got, expected="steps from 0 to 1e18 that increase")
+    return step.astype(np.int64)
+
+
+def _finite(where: str, weights: NDArray[Any]) -> NDArray[Any]:
+    for i, one in enumerate(weights):
+        if not np.isfinite(one).all():
+            raise InputError(f"{where}[{i}]", got="NaN or infinity", expected="finite numbers")
+    return weights
+
+
+def positive(where: str, arrays: Mapping[str, NDArray[Any]], name: str) -> float | None:
+    """The step size of a name, if the file has one.
+
+    Raises
+    ------
+    InputError
+        It is no positive number.
+    """
+    if name not in arrays:
+        return None
+    found = arrays[name]
+    if found.shape != () or found.dtype.kind not in "fiu" or not 1e-100 <= float(found) <= 1e100:
+        got = shown(found.tolist()) if found.size == 1 else f"shape {found.shape}"
+        raise InputError(f"{where}: {name}", got=got, expected="one number, from 1e-100 to 1e100")
+    return float(found)
