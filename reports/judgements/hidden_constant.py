@@ -119,7 +119,7 @@ class HiddenConstant:
             return Finding(
                 Verdict.INCONCLUSIVE, detail=f"{few} too few to fit a constant on some and test it on others."
             )
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # of a quantity that is 0 there is no slack
             return self._tested(measured, shape, needed, fitted_on, in_regime=in_regime)
 
     def _needed(self, measured: Series, shape: Floats, bars: int = 0) -> Floats:
