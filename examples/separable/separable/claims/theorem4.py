@@ -3,6 +3,7 @@
 import numpy as np
 
 from marginaudit import Claim, Limit, Series
+from marginaudit.reports.implication import Implication
 from marginaudit.reports.source_words import corrected
 from marginaudit.reports.standing import Severity, proved, refuted
 from separable.claims.words import GENERIC, PAGE, SOURCE, cited
@@ -58,6 +59,13 @@ UNSPANNED = Claim(
         weakest="the support vectors span the data",
     ),
     source_words=cited("Theorem 4", WORDS),
+    implications=(
+        Implication(
+            sources=("separable.theorem4",),
+            condition="the support vectors span the data",
+            proof=f"{PAGE}5-separabletheorem4",
+        ),
+    ),
 )
 
 INSIDE = Claim(
