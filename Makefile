@@ -11,6 +11,9 @@ STRICT := --config-settings editable_mode=strict
 # what pip does for what it copies, and not for links: each start of the program took half a second more
 COMPILE := $(BIN)/python -m compileall -q build/__editable__*
 
+# a wheel in a folder of its own, which its tests alone look into: other tests are about the built-in papers
+EXAMPLE := build/separable
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: FORCE audit clean docs fuzz help install lint mutants nightly test types
@@ -57,7 +60,7 @@ mutants: install ## make small mistakes in the code and say which the tests miss
 	@$(BIN)/python -m tests.mutants $(ARGS)
 
 clean: ## remove the environment and everything built
-	rm -rf $(VENV) build *.egg-info audit-report docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build *.egg-info examples/separable/build examples/separable/*.egg-info audit-report docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find $(FOLDERS) tests -name __pycache__ -prune -exec rm -rf {} +
 
 # A strict editable install is a tree of links under build/, which shows no new file until the next
@@ -65,6 +68,8 @@ clean: ## remove the environment and everything built
 install: $(VENV)/.dev-installed
 	@$(PIP) --no-deps --no-build-isolation $(STRICT) --editable .
 	@$(COMPILE)
+	@rm -rf $(EXAMPLE) examples/separable/build
+	@$(PIP) --no-deps --no-build-isolation --target $(EXAMPLE) ./examples/separable
 
 $(VENV)/.dev-installed: pyproject.toml | $(BIN)/pip
 	@echo "installing marginaudit[dev] into $(VENV)"

@@ -11,7 +11,10 @@ from marginaudit.orders.files import file_content
 from marginaudit.orders.reading import parsed_json, utf_8_text
 from marginaudit.orders.text import printable, shown, shown_path
 
-ENDINGS = (".json", ".txt")
+ENDINGS = (".json", ".txt", ".csv")
+
+FORMS = "a .json or .txt dataset"
+"""What is expected in errors; a table in .csv is only of installed papers."""
 
 
 class Data(Protocol):
@@ -41,7 +44,8 @@ class Kind(Generic[D]):
     from_document : from the document, ``where`` and ``default_name`` to the dataset; raises `InputError`
     to_document : from a dataset to the document that gives it
     tables : by the columns of a table in Python, from its rows and where it is to the document that they give
-    from_text : from the text of a ``.txt`` file, where it is and its name to the dataset; None without such a form
+    from_text, from_csv : from the text of a ``.txt`` or ``.csv`` file, where it is and its name to the dataset; None
+        without such a form
     cases : built-in datasets, by name
     assumptions : predicates, by name, each from a dataset to the witness that breaks it, or None
     describe : from a dataset to the answer of `marginaudit classify`
@@ -55,6 +59,7 @@ class Kind(Generic[D]):
     to_document: Callable[[D], dict[str, Any]]
     tables: Mapping[tuple[str, ...], Callable[[Rows, str], dict[str, Any]]] = field(default_factory=dict)
     from_text: Callable[[str, str, str], D] | None = None
+    from_csv: Callable[[str, str, str], D] | None = None
     cases: Mapping[str, Callable[[], D]]
     assumptions: Mapping[str, Callable[[D], Witness]]
     describe: Callable[[D], dict[str, Any]]
@@ -75,7 +80,7 @@ def content_of(path: Path) -> bytes:
     """
     if path.suffix.lower() not in ENDINGS:
         got = f"the ending {shown(path.suffix)}"
-        raise InputError(shown_path(path), got=got, expected="a .json or .txt dataset")
+        raise InputError(shown_path(path), got=got, expected=FORMS)
     return file_content(path, "a dataset file")
 
 
@@ -96,10 +101,13 @@ def read(
     text = utf_8_text(content, where)
     if path.suffix.lower() == ".json":
         return from_document(parsed_json(text, where), where, name, kinds, others)
+    table = path.suffix.lower() == ".csv"
     for kind in kinds:
-        if kind.from_text is not None:
-            return kind, kind.from_text(text, where, name)
-    raise InputError(where, got="a text file", expected="a .json dataset")
+        form = kind.from_csv if table else kind.from_text
+        if form is not None:
+            return kind, form(text, where, name)
+    got, expected = ("the ending '.csv'", FORMS) if table else ("a text file", "a .json dataset")
+    raise InputError(where, got=got, expected=expected)
 
 
 def from_document(

@@ -30,7 +30,7 @@ class HiddenConstant:
     """The constant is fitted on the first half of the steps' logarithms and tested, unchanged, on the rest.
 
     It holds when the fitted constant survives the rest. It is violated when the needed constant runs
-    away from the fitted one at a pace that does not slow down, or when a step leaves no
+    away from the fitted one, error bars taken off, at a pace that does not slow down, or when a step leaves no
     constant of the right sign. Anything else is inconclusive.
 
     Where a ``regime`` is given, only a run whose last decade lies beyond it shows a constant that runs away. A
@@ -121,7 +121,7 @@ class HiddenConstant:
             return Finding(
                 Verdict.INCONCLUSIVE, detail=f"{few} too few to fit a constant on some and test it on others."
             )
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # of a quantity that is 0 there is no slack
             return self._tested(measured, shape, needed, fitted_on, in_regime=in_regime)
 
     def _needed(self, measured: Series, shape: Floats, bars: int = 0) -> Floats:
@@ -147,7 +147,8 @@ class HiddenConstant:
         rest = needed[~fitted_on]
         at = len(needed) - len(rest) + int(np.argmax(rest))
         refuted = np.flatnonzero(~fitted_on & (needed > constant))
-        verdict = self._verdict(needed, fitted_on, constant, np.log(step), in_regime=in_regime)
+        beyond_bars = bool(self._needed(measured, shape, bars=-1)[-1] - constant > np.log(RUNAWAY))
+        verdict = self._verdict(needed, fitted_on, constant, np.log(step), runaway=in_regime and beyond_bars)
         sign = 1 if self.side == "upper" else -1
         tightest = float(np.exp(sign * needed.max()))
         return Finding(
@@ -187,7 +188,7 @@ class HiddenConstant:
         constant: float,
         log_step: NDArray[np.float64],
         *,
-        in_regime: bool,
+        runaway: bool,
     ) -> Verdict:
         rest = needed[~fitted_on]
         if (rest <= constant).all():
@@ -195,8 +196,7 @@ class HiddenConstant:
         middle = (log_step[~fitted_on][0] + log_step[-1]) / 2
         halfway = float(np.interp(middle, log_step[~fitted_on], rest))
         slowing = rest[-1] - halfway < SLOWING * (halfway - rest[0])
-        runs_away = in_regime and rest[-1] - constant > np.log(RUNAWAY) and not slowing
-        return Verdict.VIOLATED if runs_away else Verdict.INCONCLUSIVE
+        return Verdict.VIOLATED if runaway and not slowing else Verdict.INCONCLUSIVE
 
     def _curve(self, measured: Series, shape: Floats, log_constant: float) -> Curve:
         with np.errstate(over="ignore"):

@@ -9,8 +9,8 @@ from marginaudit.reports.command.console import print_line, print_table, progres
 from marginaudit.reports.command.options import FilePath, Parsed
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.ntp.conformity import conformity
 from marginaudit.reports.json_data import finite
+from marginaudit.reports.ntp.conformity import conformity
 from marginaudit.reports.settings import STEP_SIZE
 
 OF_FILE = "[default: the file's, or the paper's]"

@@ -180,3 +180,14 @@ def test_what_repeats_within_the_error_bars_of_two_runs() -> None:
     low = judged(1.0 + 0 * STEP, radius=np.where(EARLY, 0.1, 0.2), side="lower")
     assert low.repeats_within == pytest.approx(1.2 / 0.6 - 1)
     assert judged(1.0 + 0 * STEP, radius=np.where(EARLY, 0.5, 0.0)).repeats_within == np.inf
+
+
+def test_what_runs_away_within_its_error_bars_refutes_nothing() -> None:
+    assert judged(1e-16 * STEP**2).verdict is VIOLATED
+    assert judged(1e-16 * STEP**2, radius=1e-16 * STEP**2).verdict is OPEN
+    assert judged(1.0 / STEP**2, side="lower", radius=1.0 / STEP**2).verdict is OPEN
+
+
+def test_a_quantity_that_is_0_holds_and_has_no_slack() -> None:
+    found = judged(0.0 * STEP, radius=1e-16)
+    assert (found.verdict, found.constant, found.slack) == (HOLDS, 0.0, None)

@@ -17,14 +17,14 @@ from marginaudit.reports.judgements import Bounded, Equal
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER as NTP
 from marginaudit.reports.series import series
+from marginaudit.reports.starts.paper import MeanRun, Numbers
 from marginaudit.reports.sweeps import Design
 from marginaudit.reports.tighten.fit import Tightened, tightened
 from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, cases, measured
 from marginaudit.reports.tighten.picture import picture
 from tests.command_line import Command, dataset_file
 from tests.third_paper.installed import forget_papers, install
-from tests.third_paper.numbers import Numbers
-from tests.third_paper.paper import PAPER, SWEEPS, MeanRun
+from tests.third_paper.paper import PAPER, SWEEPS
 
 T = np.arange(1, 101)
 N, RATE = (4, 2, 8, 16), (0.5, 0.25, 0.125)

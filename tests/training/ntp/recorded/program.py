@@ -28,7 +28,8 @@ class Mistake:
 
 def softmax(z: Array) -> Array:
     e = np.exp(z - z.max())
-    return e / e.sum()
+    found: Array = e / e.sum()
+    return found
 
 
 def stage1_gradient(data: Dataset, W: Array) -> Array:

@@ -91,7 +91,7 @@ def test_the_bound_holds_what_rounding_does_to_a_program_and_is_not_far_above(
         lost = off(program, true)
         bound = np.linalg.norm(found.rounding)
         assert lost <= bound
-        assert bound <= 300 * max(lost, u * np.linalg.norm(found.value)) or size > 1
+        assert bound <= 300 * max(float(lost), u * float(np.linalg.norm(found.value))) or size > 1
         assert off(found.value, true) <= bound * 2.0**-53 / u
 
 

@@ -1,0 +1,152 @@
+"""Gradient descent on sum_n l(x_n.w), step by step, and its flow in s = log t.
+
+The flow. With w = w^ s + rho and m_n = x_n.w^ >= 1, t exp(-x_n.w) = exp((1 - m_n) s - x_n.rho), which no s overflows:
+
+    d rho/ds = eta sum_n exp((1 - m_n) s - x_n.rho) g(x_n.w) x_n - w^,    g = 1 or 1/(1 + exp(-u)) (logistic).
+
+Its distance from the steps. Both maps are nonexpansive (L convex, eta < 2/beta), so that errors of single steps add
+up. A step differs from a time of 1 on the flow by at most eta^2/2 max |H F|, with F = -grad L, |F| <= R G,
+|H| <= R^2 G, G = sum_n |l'_n| <= L and R = max |x_n|. As |F| >= G/|w^|, and G >= 1 - exp(-L) >= L (1 - L/2) for the
+logistic loss, the steps have 1/L(t+1) >= 1/L(t) + c with c = eta/|w^|^2 (1 - L/2)^2 (1 - eta R^2 L/2) from any t on,
+and the flow no larger L. Hence for all t >= T
+
+    |w(t) - flow(t)| <= eta^2 R^3/2 sum_{t >= T} L(t)^2 <= eta^2 R^3/2 (L(T)^2 + L(T)/c).
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+LOSSES = ("logistic", "exponential", "polynomial", "normalized")
+"""l = log(1 + e^-u); e^-u; 1/(1+u), 1 - u below 0; e^-u with normalised steps of size 1/sqrt(t+1)."""
+
+TOLERANCES = (1e-11, 1e-9)
+"""Relative tolerances of the flow; the second run's distance from the first is an error bar."""
+
+EPS = float(np.finfo(float).eps)
+
+
+@cache
+def _compiled() -> Callable[..., Floats]:
+    from numba import njit
+
+    @njit(error_model="numpy", cache=True)  # type: ignore[untyped-decorator]
+    def steps(X: Floats, w: Floats, eta: float, loss: int, marks: NDArray[np.int64]) -> Floats:
+        N, d = X.shape
+        found = np.empty((len(marks), d))
+        u, force = np.empty(N), np.empty(d)
+        at, t = 0, 0
+        while at < len(marks):
+            if t == marks[at]:
+                found[at] = w
+                at += 1
+                continue
+            least = np.inf
+            for n in range(N):
+                u[n] = 0.0
+                for i in range(d):
+                    u[n] += X[n, i] * w[i]
+                least = min(least, u[n])
+            force[:] = 0.0
+            for n in range(N):
+                if loss == 0:
+                    pull = 1 / (1 + np.exp(u[n]))
+                elif loss == 1:
+                    pull = np.exp(-u[n])
+                elif loss == 2:
+                    pull = 1 / (1 + max(u[n], 0.0)) ** 2
+                else:
+                    pull = np.exp(least - u[n])
+                for i in range(d):
+                    force[i] += pull * X[n, i]
+            scale, square = eta, 0.0
+            if loss == 3:
+                for i in range(d):
+                    square += force[i] ** 2
+                scale = 1 / np.sqrt((t + 1) * square)
+            for i in range(d):
+                w[i] += scale * force[i]
+            t += 1
+        return found
+
+    return steps  # type: ignore[no-any-return]
+
+
+def steps(X: Floats, w0: Floats, eta: float, loss: str, marks: NDArray[np.int64]) -> Floats:
+    """w(t) at the marks, whole numbers that rise; shape (marks, d)."""
+    return _compiled()(np.ascontiguousarray(X), w0.copy(), eta, LOSSES.index(loss), marks)
+
+
+def rounding(t: Floats, w: Floats) -> Floats:
+    """Of w(t): an ulp of |w| in each coordinate a step, which later steps do not enlarge."""
+    return EPS * (t + 100) * np.maximum.accumulate(np.linalg.norm(w, axis=1)) * np.sqrt(w.shape[1])
+
+
+def _solved(field: Callable[[float, Floats], Floats], jacobian: Any, s: Floats, start: Floats) -> tuple[Floats, Floats]:
+    """The solution at every s, the first of which is the start, and its error by a second tolerance."""
+    from scipy.integrate import solve_ivp
+
+    found = [
+        solve_ivp(field, (s[0], s[-1]), start, method="Radau", t_eval=s, rtol=rtol, atol=rtol, jac=jacobian)
+        for rtol in TOLERANCES
+    ]
+    if not all(one.success for one in found):
+        raise RuntimeError(f"the flow ended early: {found[0].message}")
+    fine, rough = (one.y.T for one in found)
+    return fine, np.linalg.norm(fine - rough, axis=1) + 10 * TOLERANCES[0] * (1 + np.linalg.norm(fine, axis=1))
+
+
+def flow(
+    X: Floats, what: Floats, slack: Floats, eta: float, loss: str, s: Floats, rho: Floats
+) -> tuple[Floats, Floats]:
+    """rho along s from the first s on, and its solver's error; ``slack`` is m_n - 1, exactly 0 on support vectors."""
+
+    def pulls(s: float, rho: Floats) -> tuple[Floats, Floats]:
+        exponent = X @ rho
+        u = (1 + slack) * s + exponent
+        weight = eta * np.exp(np.minimum(-slack * s - exponent, 700.0))
+        tail = np.exp(-np.maximum(u, -700.0)) if loss == "logistic" else np.zeros_like(u)
+        return weight / (1 + tail), 1 / (1 + tail)
+
+    def field(s: float, rho: Floats) -> Floats:
+        return pulls(s, rho)[0] @ X - what
+
+    def jacobian(s: float, rho: Floats) -> Floats:
+        weight, share = pulls(s, rho)
+        return -(X.T * (weight * share)) @ X
+
+    return _solved(field, jacobian, s, rho)
+
+
+def distance_bound(X: Floats, norm2: float, eta: float, loss: str, L: float) -> float:
+    """The bound of the module's first lines on the distance of steps and flow, from the loss where they part."""
+    R = float(np.linalg.norm(X, axis=1).max())
+    bent = (1 - L / 2) ** 2 if loss == "logistic" else 1.0
+    c = eta / norm2 * bent * (1 - eta * R**2 * L / 2)
+    return eta**2 * R**3 / 2 * (L**2 + L / c) if L < 1 and c > 0 else np.inf
+
+
+def polynomial_flow(X: Floats, eta: float, s: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """q = w/t^(1/3) along s for the polynomial tail: dq/ds = eta sum_n x_n/(t^(-1/3) + x_n.q)^2 - q/3."""
+
+    def field(s: float, q: Floats) -> Floats:
+        return eta * X.T @ (np.exp(-s / 3) + np.maximum(X @ q, 0.0)) ** -2.0 - q / 3
+
+    def jacobian(s: float, q: Floats) -> Floats:
+        pull = np.where(X @ q > 0, (np.exp(-s / 3) + np.maximum(X @ q, 0.0)) ** -3.0, 0.0)
+        return -2 * eta * (X.T * pull) @ X - np.eye(len(q)) / 3
+
+    return _solved(field, jacobian, s, q)
+
+
+def log_loss(u: Floats, loss: str) -> Floats:
+    """log l(u), where l(u) itself may be below all floats."""
+    if loss == "exponential":
+        return -u
+    late = np.log1p(-np.exp(-np.maximum(u, 20.0)) / 2)  # log(log(1 + e^-u) e^u), the next term e^-40
+    return np.where(u > 20, -u + late, np.log(np.logaddexp(0.0, -np.minimum(u, 20.0))))

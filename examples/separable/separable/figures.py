@@ -1,0 +1,107 @@
+"""The source's figure 1, and the direction error to t = 1e18 and beyond."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from separable.descent import log_loss
+from separable.points import CASES
+from separable.quantities import angle, direction, late, margin_gap, margins, norm, normalized_gap
+from separable.run import DescentConfig, DescentRun
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LAST = 41.5
+"""log t of the right end: t = 1e18."""
+
+MEASURED, LIMIT, OTHER = "#1f4e79", "#c05519", "#6b7280"
+
+
+def figure_1() -> "Figure":
+    """Data and separators, then norm, loss, angle and margin gap of descent against t: steps to 1e5, then the flow."""
+    from matplotlib.figure import Figure
+
+    run = DescentRun(CASES["figure-1"](), DescentConfig(true_steps=10**5))
+    found, figure = late(run), Figure(figsize=(10, 6), layout="constrained")
+    axes = figure.subplots(2, 3).ravel()
+    _data(axes[0], run)
+    keep = found.s <= LAST
+    t = np.exp(found.s[keep])
+    loss = np.exp(log_loss(margins(run) + found.s[:, None], run.config.loss)).sum(axis=1)
+    shown = {
+        "norm |w(t)|": norm(run).value,
+        "training loss L": loss,
+        "angle to the maximum margin": np.arccos(np.clip(1 - angle(run).value, -1, 1)),
+        "margin gap": margin_gap(run).value,
+    }
+    against = {
+        "training loss L": (run.norm**2 / run.eta / t, "|ŵ|²/(ηt)"),
+        "margin gap": (1 / np.log(t) / run.norm, "1/(|ŵ| log t)"),
+    }
+    for axis, (title, value) in zip(axes[1:], shown.items(), strict=False):
+        first = found.steps
+        axis.plot(t[:first], value[keep][:first], color=MEASURED, label="steps")
+        axis.plot(t[first - 1 :], value[keep][first - 1 :], color=MEASURED, linestyle=":", label="flow")
+        if title in against:
+            axis.plot(t, against[title][0], color=LIMIT, linestyle="--", label=against[title][1])
+        axis.set(xscale="log", yscale="linear" if title.startswith("norm") else "log", xlabel="t")
+        axis.set_title(title, fontsize=10)
+        axis.legend(fontsize=8)
+    gap = normalized_gap(run)
+    seen = gap.value > gap.radius
+    axes[5].plot(gap.step[seen], gap.value[seen], color=MEASURED, label="steps")
+    axes[5].plot(
+        gap.step, np.log(gap.step) / np.sqrt(gap.step) / run.norm, color=LIMIT, linestyle="--", label="log t/(|ŵ| √t)"
+    )
+    axes[5].set(xscale="log", yscale="log", xlabel="t")
+    axes[5].set_title("margin gap, normalised descent", fontsize=10)
+    axes[5].legend(fontsize=8)
+    return figure
+
+
+def _data(axis: "Axes", run: DescentRun) -> None:
+    x, y = np.array(run.dataset.x), np.array(run.dataset.y)
+    for sign, marker in ((1, "+"), (-1, "o")):
+        axis.scatter(*x[y == sign].T, marker=marker, color=MEASURED, s=30)
+    support = list(run.dataset.svm.support)
+    axis.scatter(*x[support].T, facecolors="none", edgecolors=LIMIT, s=120, label="support vectors")
+    reach = float(np.abs(x).max())
+    first = run.path.rho[16] + run.what * run.path.s[16]
+    for w, style, name in ((run.what, "-", "maximum margin"), (first, ":", f"w({np.exp(run.path.s[16]):.0f})")):
+        along = np.array([-w[1], w[0]]) / np.linalg.norm(w) * reach * 1.2
+        axis.plot(*np.array([-along, along]).T, color=LIMIT if style == "-" else OTHER, linestyle=style, label=name)
+    axis.set(xlim=(-1.1 * reach, 1.1 * reach), ylim=(-1.1 * reach, 1.1 * reach), aspect="equal")
+    axis.set_title("data and separators", fontsize=10)
+    axis.legend(fontsize=7, loc="lower right")
+
+
+def directions(runs: "list[DescentRun]") -> "Figure":
+    """The direction error against 1/log t: straight to 0 for generic data, above that where duals are 0."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axis = figure.subplots()
+    for run in runs:
+        found, error = late(run), direction(run)
+        [line] = axis.plot(1 / found.s[: found.steps], error.value[: found.steps], label=run.dataset.name)
+        rest = found.s >= found.s[found.steps - 1]
+        axis.plot(1 / found.s[rest], error.value[rest], linestyle=":", color=line.get_color())
+    axis.axvline(1 / (18 * np.log(10)), color=OTHER, linewidth=0.8)
+    axis.annotate(" t = 1e18", (1 / (18 * np.log(10)), 0.85), xycoords=("data", "axes fraction"), fontsize=8, va="top")
+    most = max(direction(run).value.max() for run in runs)
+    axis.set(xlabel="1/log t", ylabel="|w/|w| - ŵ/|ŵ||", xlim=(0, None), ylim=(0, 1.2 * most or 1.0))
+    axis.legend(fontsize=8, loc="upper center", ncols=len(runs))
+    return figure
+
+
+def figure_directions() -> "Figure":
+    """Of the built-in two points, generic and not, and of iris."""
+    names = ("two-points", "zero-dual", "figure-1", "iris")
+    return directions([DescentRun(CASES[name](), DescentConfig(true_steps=10**5)) for name in names])
+
+
+def of_a_run(run: DescentRun, findings: Any) -> "Figure | None":
+    """The direction error of one dataset; nothing where no w^ is."""
+    return directions([run]) if run.assumption("separable").holds and run.assumption("step").holds else None

@@ -1,0 +1,89 @@
+"""The paper as marginaudit takes it."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from marginaudit import Paper
+from marginaudit.reports.paper import Figure, Trained
+from marginaudit.reports.run import Progress, Rows
+from separable.claims import CLAIMS
+from separable.figures import figure_1, figure_directions, of_a_run
+from separable.points import POINTS, Points
+from separable.run import DescentConfig, DescentRun
+from separable.space import PointSpace
+
+COLUMNS = ("log_t", "w", "rho", "error")
+
+BIBTEX = """@article{soudry2018implicit,
+  author = {Soudry, Daniel and Hoffer, Elad and Nacson, Mor Shpigel and Gunasekar, Suriya and Srebro, Nathan},
+  title = {The Implicit Bias of Gradient Descent on Separable Data},
+  journal = {Journal of Machine Learning Research},
+  volume = {19},
+  year = {2018},
+  eprint = {1710.10345},
+}"""
+
+
+def path_rows(run: DescentRun) -> list[dict[str, Any]]:
+    """log t, w, rho and its error bar, entry by entry; none where the data are not separable."""
+    if not run.assumption("separable").holds:
+        return []
+    path = run.path
+    w = path.rho + np.outer(path.s, run.what)
+    columns = (path.s.tolist(), w.tolist(), path.rho.tolist(), path.radius.tolist())
+    return [dict(zip(COLUMNS, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+class Separable(Paper):
+    """Gradient descent on separable data, and normalised descent."""
+
+    name = "separable"
+    source = "The Implicit Bias of Gradient Descent on Separable Data, arXiv 1710.10345"
+    bibtex = BIBTEX
+    kind = POINTS
+    config = DescentConfig
+    run = DescentRun
+    claims = CLAIMS
+    figures = (
+        Figure("separable-1", figure_1, beside="separable.lemma1"),
+        Figure("separable-2", figure_directions),
+        Figure("direction-error", of_a_run, of="run", caption="The direction error against 1/log t"),
+    )
+    package = "separable"
+    space = PointSpace()
+
+    def facts(self, run: DescentRun) -> dict[str, Any]:
+        """Sizes, the step size, and the hard-margin solution."""
+        found = POINTS.describe(run.dataset)
+        return {
+            "N": found["N"],
+            "d": found["d"],
+            "step size": run.eta,
+            **{k: found[k] for k in ("w", "support", "norm_squared") if k in found},
+        }
+
+    def records(self, run: DescentRun) -> dict[str, Rows]:
+        """The path, a column a coordinate."""
+        d = run.dataset.d
+        header = ["log_t", *(f"w_{i}" for i in range(d)), *(f"rho_{i}" for i in range(d)), "error"]
+        return {"descent": (header, [[row["log_t"], *row["w"], *row["rho"], row["error"]] for row in path_rows(run)])}
+
+    def train(
+        self, dataset: Points, config: DescentConfig, progress: Progress, tell: Callable[[str], None], origin: str
+    ) -> Trained:
+        """The path, for `marginaudit train`."""
+        rows = path_rows(DescentRun(dataset, config, progress))
+        found = [{**row, "norm": float(np.linalg.norm(row["w"]))} for row in rows]
+        return Trained({"rows": found}, {"rows": ("descent", ("log_t", "norm", "error"))})
+
+    def classified(
+        self, dataset: Points, answer: dict[str, Any]
+    ) -> Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]:
+        """The support vectors and their duals."""
+        rows = [(int(n), dataset.x[int(n)], alpha) for n, alpha in answer.get("support", {}).items()]
+        return [(dataset.name, ("support vector", "x", "dual"), rows)]
+
+
+PAPER = Separable()

@@ -1,0 +1,228 @@
+"""The kind of dataset: points x in R^d with y = +-1, absorbed as x <- y x, and what can be assumed of them."""
+
+import csv
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from importlib.resources import files
+from io import StringIO
+from typing import Annotated, Any, Literal, NotRequired
+
+import numpy as np
+from annotated_types import Interval, Len
+from typing_extensions import TypedDict
+
+from marginaudit.margins import NotExact
+from marginaudit.orders import InputError, Kind, Witness, counted, shown
+from marginaudit.orders.reading import Text, validated
+from separable.exact import Svm, Vector, rank, separated, svm
+
+Row = Annotated[list[Annotated[float, Interval(ge=-1e6, le=1e6)]], Len(1, 100)]
+Rows = Annotated[list[Row], Len(1, 10_000)]
+Signs = Annotated[list[Literal[-1, 1]], Len(1, 10_000)]
+
+
+class HeldOut(TypedDict, closed=True):
+    """Points on which nothing is trained."""
+
+    x: Rows
+    y: Signs
+
+
+class Document(TypedDict, closed=True):
+    """A dataset in JSON."""
+
+    name: NotRequired[Annotated[Text, Len(1)]]
+    x: Rows
+    y: Signs
+    held_out: NotRequired[HeldOut]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Labelled points. In rational arithmetic a number is the decimal that it is written as, 5.1 say.
+
+    Attributes
+    ----------
+    name : str
+    x : rows of numbers
+    y : labels, 1 or -1
+    held_x, held_y : points on which nothing is trained
+    """
+
+    name: str
+    x: tuple[tuple[float, ...], ...]
+    y: tuple[int, ...]
+    held_x: tuple[tuple[float, ...], ...] = ()
+    held_y: tuple[int, ...] = ()
+
+    @property
+    def N(self) -> int:
+        """The number of points."""
+        return len(self.x)
+
+    @property
+    def d(self) -> int:
+        """Their dimension."""
+        return len(self.x[0])
+
+    @cached_property
+    def exact(self) -> tuple[Vector, ...]:
+        """y_n x_n as rationals."""
+        return tuple(tuple(sign * Fraction(repr(v)) for v in row) for row, sign in zip(self.x, self.y, strict=True))
+
+    @cached_property
+    def signed(self) -> np.ndarray:
+        """y_n x_n in float64, shape (N, d)."""
+        return np.array([[float(v) for v in row] for row in self.exact])
+
+    @cached_property
+    def held(self) -> np.ndarray:
+        """The held-out y x in float64, shape (points, d)."""
+        return np.array(self.held_y).reshape(-1, 1) * np.array(self.held_x).reshape(-1, self.d)
+
+    @cached_property
+    def separation(self) -> tuple[Vector | None, Vector]:
+        """A separating vector, or Farkas multipliers: see `separable.exact.separated`."""
+        return separated(self.exact)
+
+    @cached_property
+    def svm(self) -> Svm:
+        """The hard-margin SVM, exactly."""
+        return svm(self.exact)
+
+
+def accepts(document: Any) -> bool:
+    """Whether a document is one of points and labels."""
+    return isinstance(document, dict) and {"x", "y"} <= document.keys()
+
+
+def from_document(document: dict[str, Any], where: str, default_name: str) -> Points:
+    """The dataset of a JSON document."""
+    found = validated(Document, document, where)
+    held = found.get("held_out", {"x": [], "y": []})
+    for key, rows, signs in (("", found["x"], found["y"]), ("/held_out", held["x"], held["y"])):
+        width = len(found["x"][0])
+        if len(signs) != len(rows):
+            got, expected = counted(len(signs), "label"), f"{len(rows)}, one a point"
+            raise InputError(f"{where}: {key}/y", got=got, expected=expected)
+        for n, row in enumerate(rows):
+            if len(row) != width:
+                got = counted(len(row), "coordinate")
+                raise InputError(f"{where}: {key}/x/{n}", got=got, expected=f"{width}, as in /x/0")
+    x, held_x = (tuple(tuple(map(float, row)) for row in rows) for rows in (found["x"], held["x"]))
+    return Points(found.get("name", default_name), x, tuple(found["y"]), held_x, tuple(held["y"]))
+
+
+def from_csv(text: str, where: str, default_name: str) -> Points:
+    """The dataset of a table with a header, whose last column is y."""
+    header, *lines = [*csv.reader(StringIO(text)), []][:10_002]
+    if not header or header[-1] != "y":
+        raise InputError(f"{where}: line 1", got=shown(",".join(header)), expected="a header whose last column is y")
+    rows = []
+    for number, line in enumerate((line for line in lines if line), 2):
+        try:
+            rows.append([float(value) for value in line])
+        except ValueError:
+            raise InputError(f"{where}: line {number}", got=shown(",".join(line)), expected="numbers") from None
+    document = {"x": [row[:-1] for row in rows], "y": [int(row[-1]) if row[-1] in (1, -1) else row[-1] for row in rows]}
+    return from_document(document, where, default_name)
+
+
+def to_document(data: Points) -> dict[str, Any]:
+    """The JSON document that gives the dataset."""
+    document: dict[str, Any] = {"name": data.name, "x": [list(row) for row in data.x], "y": list(data.y)}
+    if data.held_x:
+        document["held_out"] = {"x": [list(row) for row in data.held_x], "y": list(data.held_y)}
+    return document
+
+
+def separable(data: Points) -> Witness:
+    """Some w has y_n x_n.w > 0 for all n; else multipliers y >= 0 of sum 1 under which the y_n x_n sum to 0."""
+    found, multipliers = data.separation
+    return None if found is not None else {"farkas": {str(n): str(m) for n, m in enumerate(multipliers) if m}}
+
+
+def _of_svm(data: Points, witness: Any) -> Witness:
+    if separable(data) is not None:
+        return {"not_separable": True}
+    try:
+        found = witness(data)
+    except NotExact as reason:
+        found = {"undecided": str(reason)}
+    return found  # type: ignore[no-any-return]
+
+
+def generic(data: Points) -> Witness:
+    """Some dual solution is positive on every support vector; else those without, each with v as in `Svm.zero`."""
+
+    def zero(data: Points) -> Witness:
+        found = data.svm.zero
+        return {"zero_duals": {str(n): [str(v) for v in vector] for n, vector in found.items()}} if found else None
+
+    return _of_svm(data, zero)
+
+
+def spanned(data: Points) -> Witness:
+    """The support vectors span the data; else both ranks."""
+
+    def ranks(data: Points) -> Witness:
+        support, all_points = rank([data.exact[n] for n in data.svm.support]), rank(data.exact)
+        return None if support == all_points else {"rank_of_support": support, "rank_of_data": all_points}
+
+    return _of_svm(data, ranks)
+
+
+def step(data: Points) -> Witness:
+    """The step size is below 2/(beta sigma_max^2): about the settings, so that a run decides it."""
+    return None
+
+
+def describe(data: Points) -> dict[str, Any]:
+    """What `marginaudit classify` answers."""
+    found = {name: POINTS.check(data, name) for name in POINTS.assumptions}
+    answer: dict[str, Any] = {
+        "N": data.N,
+        "d": data.d,
+        "assumptions": {name: {"holds": one.holds, "witness": one.witness} for name, one in found.items()},
+    }
+    if found["separable"].holds and not found["generic"].undecided:
+        svm = data.svm
+        answer |= {
+            "w": [str(v) for v in svm.w],
+            "support": {str(n): str(svm.alpha[n]) for n in svm.support},
+            "norm_squared": str(svm.norm2),
+        }
+    return answer
+
+
+def _figure_1() -> Points:
+    """The support vectors of figure 1 of the source; ten points a class beyond the margin stand for its random ones."""
+    random = np.random.default_rng(1)
+    ahead = random.uniform(0.4, 3.0, 10), random.uniform(-1.5, 1.5, 10)
+    more = [(round(float(1 + a + b), 2), round(float(1 + a - b), 2)) for a, b in zip(*ahead, strict=True)]
+    above, below = [(0.5, 1.5), (1.5, 0.5), *more[:5]], [(-0.5, -1.5), (-1.5, -0.5), *((-u, -v) for u, v in more[5:])]
+    return Points("figure-1", (*above, *below), (1,) * 7 + (-1,) * 7, ((-0.5, -0.25),), (1,))
+
+
+CASES = {
+    "two-points": lambda: Points("two-points", ((1.0, 0.0), (0.0, 2.0)), (1, 1), ((-1.0, 0.5),), (1,)),
+    "zero-dual": lambda: Points("zero-dual", ((1.0, 0.0), (1.0, 1.0)), (1, 1)),
+    "tie": lambda: Points("tie", ((1.0, 1.0), (1.0, -1.0), (1.0, 0.0)), (1, 1, 1)),
+    "figure-1": _figure_1,
+    "iris": lambda: from_csv(files("separable").joinpath("data/iris.csv").read_text("utf-8"), "iris", "iris"),
+}
+"""Built-in datasets; iris is setosa against the rest, with a fifth coordinate 1 for the offset."""
+
+POINTS = Kind(
+    name="labelled points",
+    data=Points,
+    accepts=accepts,
+    from_document=from_document,
+    to_document=to_document,
+    from_csv=from_csv,
+    cases=CASES,
+    assumptions={"separable": separable, "generic": generic, "spanned": spanned, "step": step},
+    describe=describe,
+    in_words=lambda data: "; ".join(f"{x} -> {y}" for x, y in zip(data.x, data.y, strict=True)),
+)

@@ -1,0 +1,153 @@
+"""What claims measure along s = log t, from t = 16 on, with error bars; formulas that cancel nothing at large s.
+
+The bar r of w carries over: norms by r, x_n.w by R r, a unit vector by 2 r/|w|, the rest by the rules of products.
+"""
+
+import numpy as np
+
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import Series, series
+from separable.descent import EPS, Floats, log_loss
+from separable.run import FIRST, DescentRun, Path, normalized, polynomial, polynomial_limit
+
+CLOCK = "log t"
+
+ROUNDING = 64 * EPS
+"""Of a few dozen operations."""
+
+
+def late(run: DescentRun) -> Path:
+    """The path from t = 16 on."""
+    return run.path.since(np.log(FIRST) - 1e-9)
+
+
+def _series(run: DescentRun, value: Floats, radius: Floats, *, log: bool = False) -> Series:
+    return series(value, radius=radius + ROUNDING * np.abs(value), step=late(run).s, log=log, clock=CLOCK)
+
+
+@once_a_run
+def parts(run: DescentRun) -> tuple[Floats, Floats, Floats]:
+    """rho along w^/|w^|, the length of the rest of rho, and |w|."""
+    found = late(run)
+    along = found.rho @ run.what / run.norm
+    across = np.linalg.norm(found.rho - np.outer(along, run.what) / run.norm, axis=1)
+    return along, across, np.hypot(run.norm * found.s + along, across)
+
+
+def margins(run: DescentRun) -> Floats:
+    """x_n.w - s, shape (entries, N)."""
+    found = late(run)
+    return np.outer(found.s, run.slack) + found.rho @ run.dataset.signed.T
+
+
+def residual(run: DescentRun) -> Series:
+    """|rho|."""
+    found = late(run)
+    return _series(run, np.linalg.norm(found.rho, axis=1), found.radius)
+
+
+def norm(run: DescentRun) -> Series:
+    """|w|."""
+    return _series(run, parts(run)[2], late(run).radius)
+
+
+def least_margin(run: DescentRun) -> Series:
+    """min_n x_n.w."""
+    found = late(run)
+    return _series(run, found.s + margins(run).min(axis=1), run.R * found.radius)
+
+
+def loss(run: DescentRun) -> Series:
+    """L, as a logarithm: it changes by the factor exp(R r) at most."""
+    found = late(run)
+    each = log_loss(margins(run) + found.s[:, None], run.config.loss)
+    top = each.max(axis=1)
+    total = top + np.log(np.exp(each - top[:, None]).sum(axis=1))
+    return _series(run, total, run.R * found.radius, log=True)
+
+
+def loss_times_t(run: DescentRun) -> Series:
+    """t L."""
+    found = loss(run)
+    value = np.exp(found.value + late(run).s)
+    return _series(run, value, value * np.expm1(np.minimum(found.radius, 700.0)))
+
+
+def direction(run: DescentRun) -> Series:
+    """|w/|w| - w^/|w^||, = 2 sin(angle/2)."""
+    along, across, length = parts(run)
+    angle = np.arctan2(across, run.norm * late(run).s + along)
+    return _series(run, 2 * np.sin(angle / 2), 2 * late(run).radius / length)
+
+
+def angle(run: DescentRun) -> Series:
+    """1 - cos of the angle, = |w/|w| - w^/|w^||^2 / 2."""
+    found = direction(run)
+    return _series(run, found.value**2 / 2, found.radius * (found.value + found.radius / 2))
+
+
+def cosine(run: DescentRun) -> Series:
+    """The cosine of the angle."""
+    found = angle(run)
+    return _series(run, 1 - found.value, found.radius)
+
+
+def margin_gap(run: DescentRun) -> Series:
+    """1/|w^| - min_n x_n.w/|w|."""
+    (along, across, length), found = parts(run), late(run)
+    more = across**2 / (length + run.norm * found.s + along)
+    gap = ((along + more) / run.norm - margins(run).min(axis=1)) / length
+    return _series(run, gap, (run.R + 2 / run.norm) * found.radius / length + ROUNDING / length)
+
+
+def times(measure: "object", power: int = 1):  # type: ignore[no-untyped-def]
+    """A quantity times (log t)^power."""
+
+    def of(run: DescentRun) -> Series:
+        found = measure(run)  # type: ignore[operator]
+        factor = late(run).s ** power
+        return _series(run, found.value * factor, found.radius * factor)
+
+    return of
+
+
+def from_one(run: DescentRun, distance: Floats) -> Series:
+    """1 + a distance, whose limit 1 is that of a distance to 0."""
+    return _series(run, 1 + distance, late(run).radius)
+
+
+def held_out_loss(run: DescentRun) -> Series:
+    """The loss of the held-out point furthest on the wrong side."""
+    found, x = late(run), wrong_side(run)
+    u = found.s * float(x @ run.what) + found.rho @ x
+    return _series(run, np.logaddexp(0.0, -u), float(np.linalg.norm(x)) * found.radius)
+
+
+def wrong_side(run: DescentRun) -> Floats:
+    """The held-out point with the least x.w^."""
+    held = run.dataset.held
+    return np.asarray(held[np.argmin(held @ run.what)])
+
+
+def polynomial_cosine(run: DescentRun, direction: Floats) -> Series:
+    """Of w under the polynomial tail with a direction of length 1; the bar of q carries over as 2 r/|q|."""
+    found = polynomial(run).since(np.log(FIRST) - 1e-9)
+    length = np.linalg.norm(found.rho, axis=1)
+    apart = np.linalg.norm(found.rho / length[:, None] - direction, axis=1)
+    bar = 2 * found.radius / length
+    return series(1 - apart**2 / 2, radius=bar * (apart + bar / 2) + ROUNDING, step=found.s, clock=CLOCK)
+
+
+def polynomial_target(run: DescentRun) -> Floats:
+    """Where the polynomial tail leads."""
+    return np.array(polynomial_limit(run))
+
+
+def normalized_gap(run: DescentRun) -> Series:
+    """The margin gap of normalised descent, along t."""
+    t, w, radius = normalized(run)
+    keep = t >= FIRST
+    t, w, radius = t[keep], w[keep], radius[keep]
+    length = np.linalg.norm(w, axis=1)
+    gap = 1 / run.norm - (w @ run.dataset.signed.T).min(axis=1) / length
+    return series(gap, radius=2 * run.R * radius / length + ROUNDING * (1 / run.norm + run.R), step=t)

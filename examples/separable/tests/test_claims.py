@@ -1,0 +1,233 @@
+"""Verdicts on the built-in data, planted twins, proofs, figures, the hunt, and the commands on the installed wheel."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from separable.claims import MODULES
+from separable.growth import Growth
+from separable.paper import PAPER
+from separable.points import CASES, Points
+from separable.quantities import direction, loss, margin_gap
+from separable.run import DescentConfig, DescentRun
+from separable.space import PointSpace
+
+from marginaudit import Claim, HiddenConstant, Limit, Series
+from marginaudit.orders import InputError
+from marginaudit.reports import Parts, Verdict
+from marginaudit.reports.counterexample import smallest_counterexample
+from marginaudit.reports.hunt import hunt
+from marginaudit.reports.standing import Status
+
+SITE = Path(str(files("separable"))).parent
+
+BY_ID = {claim.id: claim for claim in PAPER.claims}
+
+
+@cache
+def run(name: str) -> DescentRun:
+    return DescentRun(CASES[name](), DescentConfig(true_steps=10**5))
+
+
+VIOLATED = {
+    "two-points": {"separable.polynomial"},
+    "zero-dual": {"separable.polynomial"},
+    "tie": set(),
+    "figure-1": {"separable.polynomial"},
+    "iris": {"separable.polynomial", "separable.theorem4.unspanned"},
+}
+
+SPEAKS_NOT_OF = {
+    "two-points": r"theorem3\.residual\.rederived|tight\.direction\.all",
+    "zero-dual": r"theorem3\.bounded|theorem4.*|theorem5\.(direction|angle)|tight.*(?<!\.all)|corollary8.*",
+    "tie": r"theorem3\.residual\.rederived|tight\.(direction|angle|margin).*|corollary8.*",
+    "figure-1": r"theorem3\.residual\.rederived|tight\.(direction|angle|margin).*",
+    "iris": r"theorem3\.residual\.rederived|theorem4|tight.*(?<!loss\.rederived)|corollary8.*",
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_verdicts_on_built_in_data(name: str) -> None:
+    for claim in PAPER.claims:
+        expected = Verdict.VIOLATED if claim.id in VIOLATED[name] else Verdict.HOLDS
+        if re.fullmatch(rf"separable\.({SPEAKS_NOT_OF[name]})", claim.id):
+            expected = Verdict.NOT_APPLICABLE
+        found = claim.judge(run(name))
+        assert found.verdict is expected, (claim.id, found)
+
+
+def twin(claim: Claim) -> Claim:
+    """A power of the clock more than is true, a limit that is 30 % off, or the other kind of growth."""
+    judgement = claim.judgement
+    if isinstance(judgement, HiddenConstant):
+        power = -1.0 if judgement.side == "upper" else 1.0
+        power *= 2 if claim.id in ("separable.normalized", "separable.theorem5.angle.all") else 1
+        changed = replace(judgement, shape=lambda run, s: judgement.shape(run, s) * s**power)
+    elif isinstance(judgement, Limit):
+        changed = replace(judgement, predicted=lambda run: 1.3 * judgement.predicted(run))
+    elif isinstance(judgement, Growth):
+        changed = replace(judgement, measure=lambda run: longer(judgement.measure(run)))
+    else:
+        assert isinstance(judgement, Parts)
+        changed = Parts({name: replace(part, unbounded=False) for name, part in judgement.parts.items()})
+    return replace(claim, judgement=changed, implications=())
+
+
+def longer(found: Series) -> Series:
+    """With log log t added."""
+    return Series(found.value + np.log(found.step), found.radius, found.step, clock=found.clock)
+
+
+@pytest.mark.parametrize("name", BY_ID)
+def test_a_planted_twin_of_each_is_violated(name: str) -> None:
+    [data] = [data for data in ("two-points", "zero-dual") if BY_ID[name].judge(run(data)).verdict not in AWAY][:1]
+    assert twin(BY_ID[name]).judge(run(data)).verdict is Verdict.VIOLATED
+
+
+AWAY = {Verdict.NOT_APPLICABLE}
+
+
+@pytest.mark.parametrize("part", ["-log L", "min x_n.w", "|w|"])
+def test_each_part_of_lemma_1_is_judged(part: str) -> None:
+    judgement = BY_ID["separable.lemma1"].judgement
+    assert isinstance(judgement, Parts)
+    planted = replace(
+        judgement, parts={**judgement.parts, part: Growth(direction, unbounded=True, regime=lambda _: 0.0)}
+    )
+    assert planted.judge(run("two-points")).verdict is not Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("value", "bounded"), [(1 / np.geomspace(10, 1e4, 49), "holds"), (0.7, "inconclusive")])
+def test_growth_is_judged_only_where_decades_show_it(value: object, bounded: str) -> None:
+    step = np.geomspace(10, 1e4, 49)
+    measured = Series(step**-0.15 if isinstance(value, float) else np.asarray(value), 0.0, step, clock="log t")
+    assert Growth(lambda _: measured, unbounded=False, regime=lambda _: 10.0).judge(None).verdict == bounded
+    assert Growth(lambda _: measured, unbounded=False, regime=lambda _: 1e4).judge(None).verdict == "inconclusive"
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_starts_and_losses_change_no_verdict_of_two_points(loss: str) -> None:
+    config = DescentConfig(loss=loss, start=(1.0, -0.5), true_steps=10**5)
+    of = DescentRun(CASES["two-points"](), config)
+    counts = Counter(claim.judge(of).verdict for claim in PAPER.claims)
+    assert set(counts) == {Verdict.HOLDS, Verdict.NOT_APPLICABLE, Verdict.VIOLATED}
+    assert counts[Verdict.VIOLATED] == 1
+
+
+def test_a_direction_that_is_exact_is_no_violation_for_its_rounding() -> None:
+    of = DescentRun(Points("one", ((3.0, 1.0),), (1,)), DescentConfig(loss="exponential", share=0.99, true_steps=10**4))
+    assert {claim.judge(of).verdict for claim in PAPER.claims} <= {Verdict.HOLDS, *AWAY, Verdict.INCONCLUSIVE}
+
+
+def test_a_step_size_that_is_too_large_is_no_case_for_the_theorems() -> None:
+    of = DescentRun(CASES["two-points"](), DescentConfig(share=1.5))
+    found = BY_ID["separable.lemma1"].judge(of)
+    assert (found.verdict, found.witness) == (Verdict.NOT_APPLICABLE, {"step_size": 3.0, "below": 2.0})
+
+
+def test_a_start_of_another_dimension_is_refused() -> None:
+    with pytest.raises(InputError, match="two-points: start: got 1 number, expected 2, one a coordinate"):
+        DescentRun(CASES["two-points"](), DescentConfig(start=(1.0,)))
+
+
+def test_error_bars_carry_over() -> None:
+    of = DescentRun(CASES["zero-dual"](), DescentConfig(true_steps=10**5))
+    path, moved = of.path, DescentRun(CASES["zero-dual"](), DescentConfig(true_steps=10**5))
+    shift = path.radius[:, None] * np.array([0.6, -0.8])
+    moved.path = replace(path, rho=path.rho + shift)
+    for measure in (direction, margin_gap, loss):
+        before, after = measure(of), measure(moved)
+        assert (np.abs(after.value - before.value) <= before.radius).all()
+        assert before.radius[-1] < 1e5 * np.abs(after.value - before.value)[-1] + 1e-12
+
+
+def test_proofs_are_where_the_standings_say() -> None:
+    text = files("separable").joinpath("proofs/proofs-separable.md").read_text("utf-8")
+    anchors = {re.sub(r"[^a-z0-9 -]", "", h.lower()).replace(" ", "-") for h in re.findall(r"^## (.*)$", text, re.M)}
+    for claim in PAPER.claims:
+        if claim.standing.status is Status.PROVED:
+            page, anchor = (claim.standing.proof or "").split("#")
+            assert page == "docs/proofs-separable.md"
+            assert anchor in anchors, claim.id
+            assert f"`{claim.id}`" in text or claim.id in anchor or claim.id.split(".", 2)[-1] in text, claim.id
+
+
+def test_refuted_statements_have_a_counterexample_that_violates_them() -> None:
+    refuted = [claim for claim in PAPER.claims if claim.standing.status is Status.REFUTED]
+    assert [claim.id for claim in refuted] == ["separable.theorem4.unspanned", "separable.polynomial"]
+    for claim in refuted:
+        data = smallest_counterexample(PAPER, claim)
+        assert data is not None
+        found = claim.judge(DescentRun(data, DescentConfig(true_steps=10**5)))
+        assert (found.verdict, found.refutes) == (Verdict.VIOLATED, True)
+
+
+def test_the_hunt_finds_data_that_are_not_generic_and_have_an_unbounded_residual() -> None:
+    found = hunt(BY_ID["separable.theorem3.bounded"], PAPER, without="generic", seconds=60)
+    assert found.dataset is not None
+    assert found.dataset.N == 2
+    assert found.dataset.svm.zero
+
+
+def test_smaller_points_are_smaller() -> None:
+    space, data = PointSpace(), CASES["zero-dual"]()
+    assert all(space.size(one) < space.size(data) for one in space.reductions(data))
+    assert len(list(space.reductions(data))) == 5
+
+
+@pytest.mark.parametrize("figure", PAPER.figures_of("paper").values(), ids=lambda figure: figure.name)
+def test_figures_are_drawn(figure: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("separable.figures.DescentConfig", lambda true_steps: DescentConfig(true_steps=1000, until=50))
+    drawn = figure.draws()  # type: ignore[attr-defined]
+    assert {len(axes.lines) > 0 for axes in drawn.axes} == {True}
+    assert drawn.axes[-1].get_xlabel() in ("t", "1/log t")
+
+
+def test_claims_are_one_file_a_theorem() -> None:
+    package = Path(str(files("separable")))
+    assert {Path(str(module.__file__)).name for module in MODULES} | {"__init__.py", "words.py"} == {
+        path.name for path in (package / "claims").glob("*.py")
+    }
+
+
+def test_the_commands_know_the_installed_package(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("a,b,y\n1,0,1\n-1,-1,-1\n", encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(SITE), "XDG_CACHE_HOME": str(tmp_path), "SOURCE_DATE_EPOCH": "0"}
+    words = (
+        "audit",
+        "mine.csv",
+        "--paper",
+        "separable",
+        "--true-steps",
+        "1000",
+        "--claim",
+        "separable.theorem3.*",
+        "--json",
+    )
+    answer = subprocess.run(
+        [sys.executable, "-m", "marginaudit", *words, "--jobs", "1"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+    assert answer.returncode == 0, answer.stderr
+    verdicts = {row["claim"]: row["verdict"] for row in json.loads(answer.stdout)["verdicts"]}
+    assert verdicts == {
+        "separable.theorem3.residual": "holds",
+        "separable.theorem3.bounded": "not-applicable",
+        "separable.theorem3.residual.rederived": "holds",
+        "separable.theorem3.direction": "holds",
+    }
+    assert "norm_squared" in (tmp_path / "audit-report" / "report.html").read_text("utf-8")
+    assert (tmp_path / "audit-report" / "proofs" / "proofs-separable.html").is_file()

@@ -1,0 +1,127 @@
+"""Rational arithmetic: separability, the hard-margin SVM, its duals."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from separable.exact import combined, dot, feasible, rank, separated, svm
+from separable.points import CASES, POINTS, Points
+
+from marginaudit.orders import InputError
+
+
+def rows(*points: tuple[int, ...]) -> list[tuple[Fraction, ...]]:
+    return [tuple(map(Fraction, point)) for point in points]
+
+
+def test_a_linear_program_is_feasible_or_refuted_by_farkas() -> None:
+    random = np.random.default_rng(0)
+    outcomes = set()
+    for _ in range(60):
+        A = [tuple(map(Fraction, row)) for row in random.integers(-2, 3, (3, 4)).tolist()]
+        b = tuple(map(Fraction, random.integers(-2, 3, 3).tolist()))
+        y, z = feasible(A, b)
+        outcomes.add(y is None)
+        if y is not None:
+            assert min(y) >= 0
+            assert tuple(dot(row, y) for row in A) == b
+        else:
+            assert max(combined(z, A)) <= 0 < dot(z, b)
+    assert outcomes == {True, False}
+
+
+def test_separable_data_have_a_vector_and_others_multipliers() -> None:
+    w, _ = separated(rows((1, 0), (0, 2)))
+    assert w is not None
+    assert min(w[0], 2 * w[1]) >= 1
+    none, y = separated(rows((1, 1), (-1, 2), (0, -1)))
+    assert none is None
+    assert sum(y) == 1
+    assert combined(y, rows((1, 1), (-1, 2), (0, -1))) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("points", "w", "zero"),
+    [
+        (((1, 0), (0, 2)), ("1", "1/2"), []),
+        (((1, 0), (1, 1)), ("1", "0"), [1]),
+        (((1, 0), (1, 1), (1, 2)), ("1", "0"), [1, 2]),
+        (((1, 1), (1, -1), (1, 0)), ("1", "0"), []),
+        (((1, 0), (1, 1), (1, -1)), ("1", "0"), []),
+        (((1, 0, 0), (1, 1, 0), (1, 0, 2)), ("1", "0", "0"), [1, 2]),
+    ],
+)
+def test_the_svm_of_small_sets(points: tuple[tuple[int, ...], ...], w: tuple[str, ...], zero: list[int]) -> None:
+    X = rows(*points)
+    found = svm(X)
+    assert found.w == tuple(map(Fraction, w))
+    assert sorted(found.zero) == zero
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_conditions_of_optimality_hold_exactly(name: str) -> None:
+    data = CASES[name]()
+    found = data.svm
+    assert combined(found.alpha, data.exact) == found.w
+    assert min(found.margins) == 1
+    assert sum(found.alpha) == found.norm2
+    for n, alpha in enumerate(found.alpha):
+        assert (alpha > 0) == (n in found.support and n not in found.zero)
+    for k, v in found.zero.items():
+        assert dot(v, found.w) <= 0 < dot(v, data.exact[k])
+        assert min(dot(v, data.exact[n]) for n in found.support) >= 0
+
+
+def test_what_the_built_in_data_meet() -> None:
+    met = {name: [a for a in POINTS.assumptions if POINTS.check(CASES[name](), a).holds] for name in CASES}
+    assert met == {
+        "two-points": ["separable", "generic", "spanned", "step"],
+        "zero-dual": ["separable", "spanned", "step"],
+        "tie": ["separable", "generic", "spanned", "step"],
+        "figure-1": ["separable", "generic", "spanned", "step"],
+        "iris": ["separable", "generic", "step"],
+    }
+    assert (CASES["iris"]().N, CASES["iris"]().d) == (150, 5)
+    assert rank(CASES["iris"]().exact) == 5
+
+
+def test_decimals_are_taken_as_written() -> None:
+    data = Points("x", ((0.1, 0.2), (0.3, -0.2)), (1, 1))
+    assert data.exact[0] == (Fraction(1, 10), Fraction(1, 5))
+
+
+def test_inseparable_data_have_a_farkas_witness() -> None:
+    data = Points("x", ((1.0,), (1.0,)), (1, -1))
+    witness = POINTS.check(data, "separable").witness
+    assert witness == {"farkas": {"0": "1/2", "1": "1/2"}}
+    assert not POINTS.check(data, "generic").holds
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"x": [[1], [2, 3]], "y": [1, 1]}, "here: /x/1: got 2 coordinates, expected 1, as in /x/0"),
+        ({"x": [[1]], "y": [1, 1]}, "here: /y: got 2 labels, expected 1, one a point"),
+        ({"x": [[1]], "y": [2]}, "here: /y/0: got 2, expected"),
+        ({"x": [[float("nan")]], "y": [1]}, "here: /x/0/0: got nan, expected a finite number"),
+    ],
+)
+def test_bad_documents_are_refused(document: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError) as refused:
+        POINTS.from_document(document, "here", "x")
+    assert str(refused.value).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b\n1,2\n", "here: line 1: got 'a,b', expected a header whose last column is y"),
+        ("a,y\n1,u\n", "here: line 2: got '1,u', expected numbers"),
+        ("a,y\n1,2\n", "here: /y/0: got 2.0, expected"),
+    ],
+)
+def test_bad_tables_are_refused(text: str, said: str) -> None:
+    assert POINTS.from_csv is not None
+    with pytest.raises(InputError) as refused:
+        POINTS.from_csv(text, "here", "x")
+    assert str(refused.value).startswith(said)
