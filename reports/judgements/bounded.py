@@ -125,7 +125,7 @@ class Bounded:
             first_violation=None,
             informative_from=step_from(start.position),
             beyond_the_run=True,
-            needs=start.lacking(float(measured.step[-1])),
+            needs=start.lacking(float(last or 0)),
             left_out="",
             detail=(
                 f"The statement speaks from {start}; the run "
