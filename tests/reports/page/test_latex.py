@@ -59,7 +59,7 @@ SETTINGS = ["centering", "footnotesize", "caption", "label", "resizebox"]
 
 ARGUMENTS = {"caption": "{", "resizebox": "{{{"}
 
-IN_MATHEMATICS = {"le", "ge", "times"}
+IN_MATHEMATICS = {"le", "ge", "times", "top"}
 
 FORBIDDEN = '\\{}$&#^_~%"`'
 """Characters that are not themselves in text, or not everywhere."""
