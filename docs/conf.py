@@ -33,7 +33,9 @@ autodoc_member_order = "bysource"
 for package in (marginaudit, reports):
     for name in package.__all__:  # they load when first asked for, and autodoc looks among what is loaded
         setattr(package, name, getattr(package, name))
-nitpick_ignore = [("py:class", "annotated_types.MaxLen"), ("py:class", "decimal.Decimal")]  # of other libraries
+nitpick_ignore = [
+    ("py:class", name) for name in ("annotated_types.MaxLen", "collections.abc.Sequence", "decimal.Decimal")
+]  # of other libraries
 autodoc_typehints = "none"  # the docstrings say types and shapes in words
 numpydoc_show_class_members = False
 
