@@ -3,9 +3,8 @@
 import numpy as np
 
 from marginaudit import Claim, Limit, Series
-from marginaudit.reports.implication import Implication
 from marginaudit.reports.source_words import corrected
-from marginaudit.reports.standing import Severity, proved, refuted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from separable.claims.words import GENERIC, PAGE, SOURCE, cited
 from separable.quantities import from_one, late
 from separable.run import DescentRun
