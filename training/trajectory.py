@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders import InputError, printable, shown, shown_path
+from marginaudit.orders import InputError, counted, printable, shown, shown_path
 from marginaudit.orders.files import open_file
 
 EXPECTED = "an .npz file, as marginaudit.record.Recorder writes it"
@@ -114,7 +114,7 @@ def recorded(where: str, arrays: Mapping[str, NDArray[Any]], steps: str, name: s
 
 def _steps(where: str, step: NDArray[Any], count: int) -> NDArray[np.int64]:
     if step.shape != (count,) or step.dtype.kind not in "iu":
-        expected = f"{count} integers, one for each record"
+        expected = f"{counted(count, 'integer')}, one for each record"
         raise InputError(where, got=f"{step.dtype} of shape {step.shape}", expected=expected)
     for t, later in zip([-1, *step.tolist()], step.tolist(), strict=False):
         if not t < later <= LAST_STEP:

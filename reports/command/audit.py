@@ -48,7 +48,9 @@ class PaperName(OneOf):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Take the name of the file's paper."""
-        return next((paper.name for paper in PAPERS if value == paper.file), "") or super().convert(value, param, ctx)
+        return next((paper.name for paper in PAPERS if value and value == paper.file), "") or super().convert(
+            value, param, ctx
+        )
 
 
 @click.command()

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from marginaudit.orders import counted
 from marginaudit.reports.judgements.bounded import Side
 from marginaudit.reports.plots.style import (
     BOUND,
@@ -65,7 +66,7 @@ def _ratios(axis: "Axes", side: Side, found: Tightened, runs: Sequence[Measured]
     if known:
         powers_of_ten(axis.set_xscale, axis.xaxis)
     axis.set_xlabel(found.clock if known else next(iter(runs[0].factors), ""))
-    axis.set_title(f"measured / {side} bound, {len(runs)} runs")
+    axis.set_title(f"measured / {side} bound, {counted(len(runs), 'run')}")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15))
 
 

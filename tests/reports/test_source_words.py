@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from marginaudit.reports import LEDGER
+from marginaudit.reports.page.typeset import typeset_html
 from marginaudit.reports.source_words import MOST_WORDS, UNQUOTED, SourceWords, corrected, quoted
 from tests.command_line import Command
 
@@ -56,5 +57,5 @@ def test_the_command_and_the_page_tell_them(command: Command, tmp_path: Path) ->
     for name in ("ntp.theorem3.prediction", "ntp.lemma7", "sharp.lemma6"):
         words = LEDGER[name].source_words
         for text in (words.quotation, words.place, words.reading):
-            assert text in page
+            assert html.unescape(typeset_html(text)) in page
     assert re.search(r'beside, <a class="mono" href="#ntp.lemma6">ntp\.(<wbr>)?lemma6</a>: sqrt 2', page)

@@ -82,7 +82,7 @@ def powers(found: Tightened) -> dict[str, Any]:
 def test_a_planted_law_comes_back() -> None:
     """The ratio is 0.14 N^-0.5 rate^-1 t^-1: most at N = 2, t = 1, with the middle rate; then at the least rate."""
     found = tightened("upper", runs(claim(measure=scattered(0.0), upper=stated)))
-    assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125, rel=1e-9)
+    assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125, rel=1e-9, abs=0)
     assert (found.nearest.step, found.nearest.settings) == (1, {"rate": 0.125})
     assert found.nearest.dataset.startswith("counting N=4 seed=")
     assert found.window == (1.0, 100.0)
@@ -98,18 +98,18 @@ def test_a_planted_law_comes_back() -> None:
 
 def test_a_lower_bound_has_the_largest_constant_and_no_less_room_than_it_has() -> None:
     found = tightened("lower", runs(claim(measure=scattered(0.0), lower=lambda run, t: law(run, t) / 3 / t)))
-    assert found.constant == pytest.approx(3, rel=1e-9)
+    assert found.constant == pytest.approx(3, rel=1e-9, abs=0)
     assert found.room == pytest.approx(math.log10(3))
     assert powers(found)["t"].decades == pytest.approx(2)
 
 
 def test_error_bars_count_in_the_constant_and_in_intervals() -> None:
     exact, barred = (tightened("upper", runs(claim(measure=scattered(0.0, bar), upper=stated))) for bar in (0.0, 0.1))
-    assert barred.constant == pytest.approx(1.1 * exact.constant, rel=1e-9)
+    assert barred.constant == pytest.approx(1.1 * exact.constant, rel=1e-9, abs=0)
     lengths = [high - low for found in (exact, barred) for low, high in [powers(found)["rate"].interval]]
     assert lengths[1] > lengths[0] + 0.05
     below = tightened("lower", runs(claim(measure=scattered(0.0, 0.1), lower=law)))
-    assert below.constant == pytest.approx(0.9, rel=1e-9)
+    assert below.constant == pytest.approx(0.9, rel=1e-9, abs=0)
 
 
 def test_intervals_cover_the_power_about_as_often_as_they_say() -> None:
@@ -186,7 +186,7 @@ def test_a_threshold_leaves_out_what_is_before_it() -> None:
         "upper", runs(claim(measure=scattered(0.0), upper=stated, threshold=lambda run: Threshold(position=10)))
     )
     assert found.window == (10.0, 100.0)
-    assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125 / 10, rel=1e-9)
+    assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125 / 10, rel=1e-9, abs=0)
     for beyond in (Threshold(position=1e6), Threshold(position=1, needed=9, there=8, size="T")):
         assert runs(claim(measure=scattered(0.0), upper=stated, threshold=lambda run, start=beyond: start)) == []
 
@@ -196,7 +196,7 @@ def test_entries_without_an_error_bar_are_counted_and_left_out() -> None:
         return series(law(run, T), radius=np.where(T == 1, np.inf, 0.0), step=T)
 
     found = tightened("upper", runs(claim(measure=measure, upper=stated)))
-    assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125 / 2, rel=1e-9)
+    assert found.constant == pytest.approx(0.14 * 4**-0.5 / 0.125 / 2, rel=1e-9, abs=0)
     assert found.unknown == DRAWN * (1 + 3 + 2)
 
 
@@ -207,7 +207,7 @@ def test_the_constant_is_the_inverse_of_the_slack_that_an_audit_finds(steps2: in
     case = Case("given", data, Config(steps2=steps2), {})
     found = measured(known, NTP, case, Run(data, case.config))
     assert isinstance(found, Measured)
-    assert found.finding.slack == pytest.approx(1 / getattr(tightened("upper", [found]), which), rel=1e-6)
+    assert found.finding.slack == pytest.approx(1 / getattr(tightened("upper", [found]), which), rel=1e-6, abs=0)
 
 
 def test_given_datasets_count_and_may_be_the_nearest() -> None:
@@ -270,7 +270,7 @@ def test_the_command(command: Command) -> None:
     answer = command.json("tighten", "third.below-largest", mine, "--seconds", 1, "--out", "bound.svg")
     side = answer["sides"]["upper"]
     assert side["nearest"]["dataset"] == "mine"
-    assert side["constant"] == pytest.approx(1 - 0.5**20, rel=1e-12)
+    assert side["constant"] == pytest.approx(1 - 0.5**20, rel=1e-12, abs=0)
     assert answer["without"]["nonnegative"]["breaks"] == {"N": 1}
     assert answer["varied"] == {"counting": {"N": [3, 2, 5], "rate": [0.5, 0.25]}}
     assert answer["verdicts"] == {"holds": 13}

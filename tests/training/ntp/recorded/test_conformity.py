@@ -72,7 +72,7 @@ def test_a_mistake_is_found_at_its_first_step_with_its_cause(
 ) -> None:
     found = departure(tmp_path, COUNTED, run(COUNTED, dtype, (30, 8), mistake=mistake))
     assert (found.step, found.cause) == (step, cause)
-    assert found.value == (None if value is None else pytest.approx(value, rel=1e-3))
+    assert found.value == (None if value is None else pytest.approx(value, rel=1e-3, abs=0))
     assert found.error > 10 * found.bar
     assert found.token in COUNTED.vocabulary
 
@@ -101,7 +101,7 @@ def test_the_query_whose_column_is_off_is_named(tmp_path: Path) -> None:
     (found,) = stages(tmp_path, ONE_HOT, recorder)
     assert found.departs_at is not None
     assert (found.departs_at.step, found.departs_at.token, found.departs_at.cause) == (3, "O", None)
-    assert found.departs_at.error == pytest.approx(1e-9, rel=1e-5)
+    assert found.departs_at.error == pytest.approx(1e-9, rel=1e-5, abs=0)
 
 
 def test_a_stage_1_of_plain_descent_departs_and_stage_2_is_judged_by_its_own_w_ov(tmp_path: Path) -> None:
