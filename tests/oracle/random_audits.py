@@ -9,7 +9,7 @@ import numpy as np
 EXAMPLE = [list(sentence) for sentence in ("SVOP", "VOP", "OPP", "PSV")]
 
 LENGTHS = (0, 1, 2, 3, 7, 40, 150, 151, 299)
-STEP_SIZES = (2.0, 5.0, 50.0, 4.9, 0.5, 1e17)
+STEP_SIZES = (2.0, 5.0, 50.0, 4.9, 0.5, 1e17, 1e20)
 
 
 @dataclass(frozen=True)
