@@ -58,10 +58,6 @@ def check(document: Mapping[str, Any], audit: Audited) -> list[Found]:
         return [*assumption_faults(known, audit), *rows, *number_faults(T, audit.numbers)]
 
 
-BY_PROOF_ALONE = "By itself the measurement is inconclusive"
-"""Said of a row whose numbers decide nothing."""
-
-
 def truth(audit: Audited) -> Truth:
     """What was audited, for the oracle, to be used at its precision."""
     asked: set[int] = {number.of[0] for number in audit.numbers if number.what in OF_STATES} | set(audit.steps[:1])
@@ -112,7 +108,7 @@ def row_faults(
         yield Disagreement("verdict", f"violated, and the statement is proved: {row['detail'][:200]}")
     elif verdict != "violated" and true is False:
         yield Disagreement("verdict", f"{verdict}, and the statement is false: {row['detail'][:200]}")
-    elif BY_PROOF_ALONE not in row["detail"]:
+    elif row["measured"] is not None:
         at = place(row)
         yield from _sides(row, at.bar, [one for one in statement.entries(T, at) if one.known])
 

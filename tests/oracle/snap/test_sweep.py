@@ -45,7 +45,7 @@ def test_every_claim_is_known_with_what_it_assumes() -> None:
     }
 
 
-@pytest.mark.parametrize("seed", range(FIRST, FIRST + AUDITS))
+@pytest.mark.parametrize("seed", [*range(FIRST, FIRST + AUDITS), 99_162, 99_244])
 def test_a_random_audit_is_right(seed: int) -> None:
     document, settings = random_audit(seed)
     steps = min(settings.steps, LONGEST)

@@ -34,6 +34,17 @@ ALONE = classes({"a": 1})
 THREE = classes({"a": 2, "x": 1}, {"b": 2, "x": 1}, {"c": 2, "x": 1})
 
 
+WHOLE, THIRD = (
+    ClassRun(
+        SequenceClasses.from_weights(
+            "mine", M, [(f"n{i}", "n0", {f"n{j}": 10 if i == j else 1 for j in range(M)}) for i in range(M)]
+        ),
+        ClassConfig(),
+    )
+    for M in (2, 3)
+)
+"""Every token is a next token."""
+
 PAIRS = classes({"a": 5, "x": 1}, {"b": 5, "x": 1}, {"c": 5, "y": 1}, {"d": 5, "y": 1})
 """Two pairs that share nothing: E'_nk is 0 between them, to no rounding."""
 
@@ -132,8 +143,11 @@ def test_what_contradicts_a_printed_statement_needs_what_it_rests_on() -> None:
     assert at(APART) == "the classes share no token"
     assert unmet(SNAP, "snap.remark1", HOLDS)(APART) is None
     assert unmet(SNAP, "snap.remark1", HOLDS)(PAIR) == "the classes share a token"
-    whole = classes({"n0": 1, "n1": 1}, {"n1": 1, "n0": 2}, M=2, query="q")
-    assert whole.M > whole.K or at(whole) == "every token is a next token"
+    assert at(WHOLE) is None
+    many = SequenceClasses.from_weights("mine", 13, [(f"n{i}", "n0", {f"n{i}": 5, "n0": 1}) for i in range(13)])
+    assert at(ClassRun(many, ClassConfig())) == "every token is a next token, of more than 12 classes"
+    late = ClassRun(THIRD.dataset, ClassConfig(lr_y=1e100))
+    assert at(late) == "every token is a next token, and eq. 43 is true of round 1"
     assert unmet(SNAP, "snap.theorem1.form")(ALONE) == "there is one class"
     assert unmet(SNAP, "snap.lemma4")(PAIR) is None
     assert unmet(SNAP, "snap.lemma4")(ALONE) is not None
@@ -211,6 +225,7 @@ def test_what_is_proved_for_every_step_size_is_decided_at_every_step_size(lr_y: 
     assert verdict("snap.remark1", run) is VIOLATED
     assert verdict("snap.lemma12.any-step", run) is VIOLATED
     assert verdict("snap.remark1", ClassRun(APART.dataset, ClassConfig(lr_y=lr_y))) is HOLDS
+    assert verdict("snap.remark1", ClassRun(WHOLE.dataset, ClassConfig(lr_y=lr_y))) is VIOLATED
 
 
 def test_what_was_not_run_stays_undecided_at_every_step_size() -> None:
