@@ -27,7 +27,7 @@ def ngd_and_gd() -> "Figure":
 
     figure = Figure(figsize=(11, 3.8))
     axes = figure.subplots(1, len(CASES), sharey=True)
-    figure.subplots_adjust(left=0.06, right=0.985, top=0.8, bottom=0.14, wspace=0.08)
+    figure.subplots_adjust(left=0.06, right=0.985, top=0.8, bottom=0.23, wspace=0.08)
     figure.suptitle("Stage 2 by normalised and by plain gradient descent, the same step size", x=0.01, ha="left")
     for axis, (name, case) in zip(axes, CASES.items(), strict=True):
         axis.set_title(as_text(name))

@@ -107,7 +107,7 @@ def snap_7(path: Path | None = None, reach: Reach = no_progress) -> "Figure":
     axis.plot(found.update, found.entropy, color=MEASURED, label="held-out windows")
     axis.set_xlabel("update")
     _uniform(axis)
-    one_legend(lower)
+    one_legend(figure)
     title = _title(text, rf"SGD, $\eta$ = {ETA:g}, seed 0")
     figure.suptitle(title, x=0.01, ha="left", fontsize=FIGURE["font.size"] + 1)
     return figure
