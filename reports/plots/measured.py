@@ -28,7 +28,7 @@ from marginaudit.reports.verdict import Curve, Finding, Verdict
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
-    from matplotlib.figure import Figure, FigureBase
+    from matplotlib.figure import Figure
     from matplotlib.layout_engine import LayoutEngine
 
 FORMATS = (".svg", ".pdf", ".png")
@@ -208,7 +208,7 @@ def _centred(axis: "Axes") -> dict[str, Any]:
     return {"transform": axis.transAxes, "ha": "center", "va": "center", "color": REFERENCE}
 
 
-def one_legend(figure: "FigureBase") -> None:
+def one_legend(figure: "Figure") -> None:
     """One legend for all panels, below them, where no curve is; a constrained layout makes room for it."""
     entries = {}
     for axis in figure.axes:

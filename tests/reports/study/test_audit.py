@@ -199,7 +199,7 @@ def test_a_changed_dataset_is_judged_anew(command: Command, computed: list[str],
 
 def test_an_interrupted_audit_goes_on(command: Command, computed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as changed:
-        module = import_module("marginaudit.reports.command.audit")
+        module = import_module("marginaudit.reports.page.write")
         changed.setattr(module, "write_report", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         assert command(*AUDIT).status == 130
     assert not Path("report").exists()

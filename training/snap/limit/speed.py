@@ -41,7 +41,7 @@ def gamma(t: ArrayLike, K: int, M: int, eta_Y: float) -> Approximation:
 
 def gamma_value(t: float, K: int, M: int, eta_Y: float) -> float:
     """`gamma` without its error bar, to the last bit, for a solver that asks ten thousands of times."""
-    high, low, _ = solve(np.float64(t) / K, M, eta_Y)
+    high, low, _ = solve(np.asarray(t / K, dtype=np.float64), M, eta_Y)
     share = 1 / (M - 1 + np.exp(high) * np.exp(low))
     return float((high + low) / float(M) * share * (M - 1.0) * (M - 1.0))
 
