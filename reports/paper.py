@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from math import nan
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -140,6 +141,35 @@ class Space(ABC):
         return None
 
 
+class Loaded:
+    """An attribute of a paper that is imported when it is first asked for.
+
+    Parameters
+    ----------
+    place : str
+        ``module:NAME``, as entry points have it.
+    """
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, paper: "Paper | None", owner: type) -> Any:
+        if paper is None:
+            return self
+        module, _, name = self.place.partition(":")
+        found = getattr(import_module(module), name)
+        vars(paper)[self.name] = paper.own(found) if self.name == "claims" else found
+        return vars(paper)[self.name]
+
+
+def loaded(place: str) -> Any:
+    """`Loaded`, of whatever type the attribute is: commands that do not need it start faster."""
+    return Loaded(place)
+
+
 class Paper:
     """What an audit takes from a paper: a class to derive from, of which the first six attributes are required.
 
@@ -195,25 +225,31 @@ class Paper:
     file: str = ""
 
     def __init__(self) -> None:
-        if missing := [name for name in Paper.__annotations__ if not hasattr(self, name)]:
+        if missing := [name for name in Paper.__annotations__ if name not in dir(self)]:
             raise ValueError(f"paper {type(self).__name__}: got no {', '.join(missing)}, expected one")
-        for claim in self.claims:
+        if not isinstance(getattr(type(self), "claims", None), Loaded):
+            self.claims = self.own(self.claims)
+
+    def own(self, claims: Iterable[Claim]) -> tuple[Claim, ...]:
+        """The claims, refused as the class says, with the proofs that decide them."""
+        found = tuple(claims)
+        for claim in found:
             if not self.judges(claim):
                 unknown = [name for name in claim.assumptions if name not in self.kind.assumptions]
                 got = f"the assumption {', '.join(unknown)}" if unknown else f"the paper {claim.paper}"
                 expected = f"one of {', '.join(self.kind.assumptions)}" if unknown else self.name
                 raise ValueError(f"claim {claim.id}: got {got}, expected {expected}")
         for figure in self.figures:
-            if figure.beside not in {"", *(claim.id for claim in self.claims)}:
+            if figure.beside not in {"", *(claim.id for claim in found)}:
                 got = f"the claim {figure.beside}"
                 raise ValueError(f"figure {figure.name}: got {got}, expected one of the paper's own")
-        proved = {claim.id for claim in self.claims if claim.standing.status is Status.PROVED}
-        for claim in self.claims:
+        proved = {claim.id for claim in found if claim.standing.status is Status.PROVED}
+        for claim in found:
             unproved = [source for one in claim.implications for source in one.sources if source not in proved]
             if unproved:
                 got = f"{', '.join(unproved)}, which is not proved"
                 raise ValueError(f"implication to {claim.id}: got {got}, expected claims of the paper")
-        self.claims = tuple(map(self._with_proofs, self.claims))
+        return tuple(self._with_proofs(claim, found) for claim in found)
 
     @property
     def trained(self) -> Any:
@@ -247,12 +283,12 @@ class Paper:
         """One line that an audit prints of a dataset before it starts, "" for none; ``origin`` is its path or case."""
         return ""
 
-    def _with_proofs(self, claim: Claim) -> Claim:
+    def _with_proofs(self, claim: Claim, claims: tuple[Claim, ...]) -> Claim:
         """The claim as this paper's own, with what may decide it: its own proof, then its implications."""
         found = list(claim.implications)
         if claim.standing.status is Status.PROVED:
             found.insert(0, Implication(sources=(claim.id,), proof=claim.standing.proof or ""))
-        assumptions = {one.id: one.assumptions for one in self.claims}
+        assumptions = {one.id: one.assumptions for one in claims}
         needed = (dict.fromkeys(name for of in (claim.id, *one.sources) for name in assumptions[of]) for one in found)
         decided_by = tuple(replace(one, assumed=tuple(names)) for one, names in zip(found, needed, strict=True))
         if (claim.paper, claim.decided_by) == (self.name, decided_by):

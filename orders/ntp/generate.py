@@ -74,7 +74,7 @@ def prefix_closed_dataset(
     raise ValueError(f"no prefix-closed dataset with V={V}, N={N}, L={L} found in {ATTEMPTS} attempts")
 
 
-def _grow(names: tuple[Token, ...], N: int, L: int, rng: np.random.Generator) -> list[tuple[Token, ...]] | None:
+def _grow(names: tuple[Token, ...], N: int, L: int, rng: "np.random.Generator") -> list[tuple[Token, ...]] | None:
     n = dict(zip(names, rng.permutation(names).tolist(), strict=True))
     optimum: dict[Token, Token] = {}
     sentences: list[tuple[Token, ...]] = [(x, n[x]) for x in names]
@@ -97,7 +97,7 @@ def _grow(names: tuple[Token, ...], N: int, L: int, rng: np.random.Generator) ->
 
 
 def _optimal_token(
-    sentence: tuple[Token, ...], optimum: Mapping[Token, Token], rng: np.random.Generator
+    sentence: tuple[Token, ...], optimum: Mapping[Token, Token], rng: "np.random.Generator"
 ) -> Token | None:
     """A token in the majority whose next token may continue the sentence, or None."""
     bag = Counter(sentence)
@@ -171,7 +171,7 @@ def _draw_classes(
     names: tuple[Token, ...],
     optimal: Range,
     non_optimal: Range,
-    rng: np.random.Generator,
+    rng: "np.random.Generator",
 ) -> tuple[list[Token], list[Token]]:
     others = [x for x in rng.permutation(names).tolist() if x != query]
     k = int(rng.integers(*optimal, endpoint=True))
@@ -187,7 +187,7 @@ def _draw_sentence(
     losers: list[Token],
     shortest: int,
     longest: int,
-    rng: np.random.Generator,
+    rng: "np.random.Generator",
 ) -> tuple[Token, ...]:
     """The winner at least as often as each loser, and the query last."""
     length = int(rng.integers(shortest, longest, endpoint=True))

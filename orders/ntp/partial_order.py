@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 
 from marginaudit.orders.reading import Token
 from marginaudit.orders.relations import Relations
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,7 @@ class QueryOrder:
 
     Source: arXiv 2409.17335, Definition 1 and the list of classes after it.
 
+    >>> import networkx as nx
     >>> order = QueryOrder("O", ("S", "V", "O", "P"), nx.DiGraph([("O", "S"), ("O", "V")]))
     >>> order.optimal, order.non_optimal, order.confused, order.non_comparable
     (('O',), ('S', 'V'), (), ('P',))
@@ -75,9 +79,12 @@ class QueryOrder:
     def cycle(self) -> tuple[Token, ...] | None:
         """Tokens x_1 >_q x_2 >_q .. >_q x_1 that show the relation's closure irreflexive no longer, or None.
 
+        >>> import networkx as nx
         >>> QueryOrder("b", ("a", "b"), nx.DiGraph([("a", "b"), ("b", "a")])).cycle()
         ('a', 'b')
         """
+        import networkx as nx
+
         try:
             edges = nx.find_cycle(self.graph)
         except nx.NetworkXNoCycle:
@@ -87,6 +94,8 @@ class QueryOrder:
 
 def query_orders(relations: Relations, vocabulary: Sequence[Token]) -> dict[Token, QueryOrder]:
     """The order of every query that heads at least one relation, queries in vocabulary order."""
+    import networkx as nx
+
     names = tuple(vocabulary)
     positions = {x: i for i, x in enumerate(names)}
     orders: dict[Token, QueryOrder] = {}

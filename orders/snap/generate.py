@@ -150,12 +150,12 @@ def _range(K: int, M: int, inverse: int) -> tuple[float, float]:
     return 6 / math.sqrt(M), 1 / inverse
 
 
-def _between(rng: np.random.Generator, least: float, most: float) -> float:
+def _between(rng: "np.random.Generator", least: float, most: float) -> float:
     """A random number between the two."""
     return float(least * (most / least) ** rng.uniform(INSIDE, 1 - INSIDE))
 
 
-def random_overlap(rng: np.random.Generator, K: int, M: int) -> Floats:
+def random_overlap(rng: "np.random.Generator", K: int, M: int) -> Floats:
     """A random E whose eigenvalues are, in absolute value, between 6/sqrt(M) and 1/K."""
     least, most = _range(K, M, K)
     regular = _regular_overlap(rng, K)
@@ -169,7 +169,7 @@ def random_overlap(rng: np.random.Generator, K: int, M: int) -> Floats:
     raise ValueError(f"no such classes with K={K}, M={M}: Assumption 2 needs a larger M")
 
 
-def _regular_overlap(rng: np.random.Generator, K: int) -> Floats:
+def _regular_overlap(rng: "np.random.Generator", K: int) -> Floats:
     """Pairs of classes that overlap, and three that do where K is odd: eigenvalues 1 and -1; 1, -1/2 and -1/2."""
     order = rng.permutation(K)
     groups = [order[i : i + 2] for i in range(3 * (K % 2), K, 2)]
@@ -181,7 +181,7 @@ def _regular_overlap(rng: np.random.Generator, K: int) -> Floats:
     return E
 
 
-def _parts(rng: np.random.Generator, amount: tuple[int, int]) -> Floats:
+def _parts(rng: "np.random.Generator", amount: tuple[int, int]) -> Floats:
     """Random shares that sum to 1; their number is drawn from the range."""
     parts: Floats = rng.uniform(0.2, 1, int(rng.integers(*amount, endpoint=True)))
     parts /= parts.sum()
@@ -195,7 +195,7 @@ def _weights(common: dict[Token, float], n: int, left: float, parts: Floats) -> 
 
 
 def _dataset(
-    rng: np.random.Generator, name: str, M: int, queries: int, weights: list[dict[Token, float]]
+    rng: "np.random.Generator", name: str, M: int, queries: int, weights: list[dict[Token, float]]
 ) -> SequenceClasses:
     """Classes n1 .. nK of the queries q1 .., each of which has one."""
     K = len(weights)

@@ -1,9 +1,12 @@
 """The bipartite graph of contextual tokens and classes, and which tokens are distinct or common."""
 
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from marginaudit.orders.reading import Token
 from marginaudit.orders.snap.classes import SequenceClasses
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 TOKEN, CLASS = "token", "class"
 
@@ -21,6 +24,8 @@ def token_class_graph(dataset: SequenceClasses, query: Token | None = None) -> "
     >>> sorted(graph["token", "the"]), graph.edges[("token", "a"), ("class", "m")]
     ([('class', 'm'), ('class', 'n')], {'probability': 0.5})
     """
+    import networkx as nx
+
     classes = [c for c in dataset.classes if query is None or c.query == query]
     graph: nx.Graph[tuple[str, Token]] = nx.Graph()
     occurring = {token for c in classes for token in c.support}

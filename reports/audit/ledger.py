@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marginaudit.orders import InputError, printable, shown, shown_path
 from marginaudit.reports.audit.built_in import BUILT_IN, COMMANDS, GROUP, PAPER_FILE, STATEMENTS
@@ -23,8 +23,21 @@ def _built_in() -> tuple[Paper, ...]:
 PAPERS = _built_in()
 """The built-in papers, in the order of the reports."""
 
-LEDGER = Ledger(claim for paper in PAPERS for claim in paper.claims)
-"""Their claims."""
+
+if TYPE_CHECKING:
+    LEDGER: Ledger
+
+
+def __getattr__(name: str) -> Any:
+    """Make `LEDGER`, the claims of the built-in papers, when it is first asked for."""
+    if name == "LEDGER":
+        return _ledger()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def _ledger() -> Ledger:
+    return Ledger(claim for paper in PAPERS for claim in paper.claims)
 
 
 def all_papers(notice: Notice) -> tuple[Paper, ...]:

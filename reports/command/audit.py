@@ -33,11 +33,8 @@ from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.command.verdicts import MOST_VERDICTS, print_verdicts
 from marginaudit.reports.page.exports import EXPORTED, FORMATS
 from marginaudit.reports.page.folder import check_folder, manifest
-from marginaudit.reports.page.write import write_report
 from marginaudit.reports.settings import JOBS, SECONDS
 from marginaudit.reports.shell import joined
-from marginaudit.reports.study.audit import audit_datasets
-from marginaudit.reports.study.store import user_cache
 from marginaudit.reports.verdict import Verdict
 
 PAPERS = papers()
@@ -126,6 +123,10 @@ def audit(
     before what it says. What was audited before with the same data, settings, versions and code is not
     audited again; it is kept in ~/.cache/marginaudit (XDG_CACHE_HOME).
     """
+    from marginaudit.reports.page.write import write_report
+    from marginaudit.reports.study.audit import audit_datasets
+    from marginaudit.reports.study.store import user_cache
+
     where, by_file, by_data = "--claim", "", ""
     if (path := only_description(datasets)) is not None:
         where = where if patterns else f"{shown_path(path)}: claims"

@@ -72,6 +72,7 @@ def _entry(claim: "Claim") -> dict[str, Any]:
         "proof_uses": [condition.text for condition in claim.proof_uses],
         "standing": known.status.value,
         "severity": known.severity and known.severity.value,
+        "wrong": known.wrong or None,
         "proof": known.proof,
         "rests_on": list(known.uses),
         "counterexample": counterexample_shown(paper, claim) if paper is not None else None,

@@ -1,24 +1,16 @@
 """arXiv 2409.17335 as the audit sees it: Huang, Liang, Yang on next-token prediction by a one-layer transformer."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marginaudit.orders.ntp import SENTENCES, Dataset
 from marginaudit.reports.grid import NONE
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.ntp.algorithm1 import load, true_steps
-from marginaudit.reports.ntp.claims import CLAIMS
 from marginaudit.reports.ntp.config import PAPER_STEPS, Config
-from marginaudit.reports.ntp.figures.gallery import FIGURES
-from marginaudit.reports.ntp.hunting.space import SentenceSpace
-from marginaudit.reports.ntp.rates import rates_answer
-from marginaudit.reports.ntp.realizable import far_from_realizable
-from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.solution_json import solution_summary
-from marginaudit.reports.ntp.sweeps import SWEEPS
-from marginaudit.reports.ntp.tables import DIRECTION, PROPOSITION2
-from marginaudit.reports.ntp.training import train
-from marginaudit.reports.paper import Lists, Paper
+from marginaudit.reports.paper import Lists, Paper, loaded
 from marginaudit.reports.run import Rows
+
+if TYPE_CHECKING:
+    from marginaudit.reports.ntp.run import Run
 
 BIBTEX = """@misc{huang2024nonasymptotic,
   title = {Non-asymptotic Convergence of Training Transformers for Next-token Prediction},
@@ -40,21 +32,23 @@ class NextTokenPaper(Paper):
     kind = SENTENCES
     config = Config
     trained = Config(steps2=PAPER_STEPS)
-    run = Run
-    claims = tuple(CLAIMS.values())
-    figures = FIGURES
-    tables = (DIRECTION, PROPOSITION2)
     package = "marginaudit.reports.ntp"
-    space = SentenceSpace()
-    sweeps = SWEEPS
+    run = loaded("marginaudit.reports.ntp.run:Run")
+    claims = loaded("marginaudit.reports.ntp.claims:ALL")
+    figures = loaded("marginaudit.reports.ntp.figures.gallery:FIGURES")
+    tables = loaded("marginaudit.reports.ntp.tables:TABLES")
+    space = loaded("marginaudit.reports.ntp.hunting.space:SPACE")
+    sweeps = loaded("marginaudit.reports.ntp.sweeps:SWEEPS")
+    load = loaded("marginaudit.reports.ntp.algorithm1:load")
+    steps = loaded("marginaudit.reports.ntp.algorithm1:true_steps")
+    train = loaded("marginaudit.reports.ntp.training:train")
+    remark = loaded("marginaudit.reports.ntp.realizable:far_from_realizable")
 
-    load = staticmethod(load)
-    steps = staticmethod(true_steps)
-    train = staticmethod(train)
-    remark = staticmethod(far_from_realizable)
-
-    def facts(self, run: Run) -> dict[str, Any]:
+    def facts(self, run: "Run") -> dict[str, Any]:
         """Sizes, step sizes, the two solutions, how far training went, and how fast the direction converges."""
+        from marginaudit.reports.ntp.rates import rates_answer
+        from marginaudit.reports.ntp.solution_json import solution_summary
+
         data, trained, solvable = run.dataset, run.trainable, run.solvable
         return {
             "V": data.V,
@@ -75,7 +69,7 @@ class NextTokenPaper(Paper):
             "kq": solution_summary(run.solved("kq")) if solvable else None,
         }
 
-    def records(self, run: Run) -> dict[str, Rows]:
+    def records(self, run: "Run") -> dict[str, Rows]:
         """Both stages, a row per recorded step."""
         if not run.trainable:
             return {}

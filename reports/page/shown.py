@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
 from marginaudit.reports.audit.auditing import Audited, Drawn, Shown
-from marginaudit.reports.audit.ledger import LEDGER
 from marginaudit.reports.page.files import csv_text, file_stem
 from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
 from marginaudit.reports.verdict import Verdict
@@ -24,6 +23,8 @@ def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], 
     ValueError
         There is no run to draw.
     """
+    from marginaudit.reports.audit.ledger import LEDGER  # whose claims are imported with it
+
     run, paper = audited.run, audited.source.paper
     if run is None:
         raise ValueError(f"dataset {audited.name}: got no run, expected one to draw")

@@ -2,7 +2,7 @@
 
 import io
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -208,13 +208,13 @@ def _centred(axis: "Axes") -> dict[str, Any]:
     return {"transform": axis.transAxes, "ha": "center", "va": "center", "color": REFERENCE}
 
 
-def one_legend(figure: "Figure", axes: "Iterable[Axes]") -> None:
-    """One legend below for all panels."""
+def one_legend(figure: "Figure") -> None:
+    """One legend for all panels, below them, where no curve is; a constrained layout makes room for it."""
     entries = {}
-    for axis in axes:
+    for axis in figure.axes:
         handles, labels = axis.get_legend_handles_labels()
         entries.update(dict(zip(labels, handles, strict=True)))
-    figure.legend(entries.values(), entries.keys(), loc="lower center", ncols=len(entries) or 1)
+    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=len(entries) or 1)
 
 
 def six_panels(title: str) -> "tuple[Figure, NDArray[Any]]":

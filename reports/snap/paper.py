@@ -1,18 +1,15 @@
 """arXiv 2305.16380 as the audit sees it: Tian, Wang, Chen, Du on how attention scans and snaps."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from marginaudit.orders.snap import CLASSES, SequenceClasses, common_tokens
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.paper import Lists, Paper
+from marginaudit.reports.paper import Lists, Paper, loaded
 from marginaudit.reports.run import Rows
-from marginaudit.reports.snap.claims import CLAIMS
-from marginaudit.reports.snap.figures import FIGURES
-from marginaudit.reports.snap.hunting.space import ClassSpace
-from marginaudit.reports.snap.run import SHOWN_STEPS, ClassConfig, ClassRun
-from marginaudit.reports.snap.sweeps import SWEEPS
-from marginaudit.reports.snap.training import COLUMNS, dominant, rows, train
-from marginaudit.training.snap.limit.level import LARGEST_RATE
+from marginaudit.reports.snap.config import SHOWN_STEPS, ClassConfig
+
+if TYPE_CHECKING:
+    from marginaudit.reports.snap.run import ClassRun
 
 BIBTEX = """@misc{tian2023scan,
   title = {Scan and Snap: Understanding Training Dynamics and Token Composition in 1-layer Transformer},
@@ -34,16 +31,15 @@ class ScanAndSnapPaper(Paper):
     kind = CLASSES
     config = ClassConfig
     trained = ClassConfig(steps=SHOWN_STEPS)
-    run = ClassRun
-    figures = FIGURES
-    claims = tuple(CLAIMS.values())
     package = "marginaudit.reports.snap"
-    space = ClassSpace()
-    sweeps = SWEEPS
+    run = loaded("marginaudit.reports.snap.run:ClassRun")
+    claims = loaded("marginaudit.reports.snap.claims:ALL")
+    figures = loaded("marginaudit.reports.snap.figures:FIGURES")
+    space = loaded("marginaudit.reports.snap.hunting.space:SPACE")
+    sweeps = loaded("marginaudit.reports.snap.sweeps:SWEEPS")
+    train = loaded("marginaudit.reports.snap.training:train")
 
-    train = staticmethod(train)
-
-    def facts(self, run: ClassRun) -> dict[str, Any]:
+    def facts(self, run: "ClassRun") -> dict[str, Any]:
         """Sizes, overlaps, step sizes, and where the scan ends."""
         data = run.dataset
         return {
@@ -59,8 +55,11 @@ class ScanAndSnapPaper(Paper):
             "transition": finite(run.transition),
         }
 
-    def records(self, run: ClassRun) -> dict[str, Rows]:
+    def records(self, run: "ClassRun") -> dict[str, Rows]:
         """Growth of the decoder and of attention at each recorded step, where classes are uniform and h is computed."""
+        from marginaudit.reports.snap.training import COLUMNS, dominant, rows
+        from marginaudit.training.snap.limit.level import LARGEST_RATE
+
         if run.M < 2 or run.eta_Y > LARGEST_RATE or not run.assumption("uniform_classes").holds:
             return {}
         found = rows(run)

@@ -12,7 +12,8 @@ from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Trained
 from marginaudit.reports.run import Progress
 from marginaudit.reports.snap.conditions import no_inverse
-from marginaudit.reports.snap.run import ClassConfig, ClassRun
+from marginaudit.reports.snap.config import ClassConfig
+from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.attention import Logits, NotIntegrated, features, mean_counts
 from marginaudit.training.snap.limit import backpropagated, continuous, gamma, h_star
 from marginaudit.training.snap.limit.level import LARGEST_RATE

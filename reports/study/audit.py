@@ -115,7 +115,7 @@ def audit_datasets(
     keys = {name: task.key for name, task in tasks.items() if store.folder}
     found: dict[str, Document] = {name: document for name, key in keys.items() if (document := store.read(key))}
     waiting = {name: task for name, task in tasks.items() if name not in found}
-    packed = _packed(waiting) if min(jobs, len(waiting)) > 1 else {}
+    packed = largest_first(waiting) if min(jobs, len(waiting)) > 1 else {}
     if packed and forkable():  # before anything is told: what shows it may have a thread
         load_drawing()
         for paper in papers_of(sources):
@@ -213,13 +213,13 @@ def _bytes(texts: Mapping[str, str]) -> dict[str, bytes]:
     return {ending: text.encode("latin-1") for ending, text in texts.items()}
 
 
-def _packed(tasks: Mapping[str, Task]) -> dict[str, bytes]:
-    """Those that can be sent to other processes."""
+def largest_first(tasks: Mapping[str, Task]) -> dict[str, bytes]:
+    """Those that can be sent to other processes; the largest, which take longest, begin first."""
     found = {}
     for name, task in tasks.items():
         with suppress(pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
             found[name] = packed(task)
-    return found
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
 
 def packed(task: Task) -> bytes:

@@ -66,3 +66,5 @@ SHARPER = (
 )
 
 CLAIMS = Ledger(claim for module in (*PRINTED, *SHARPER) for claim in module.CLAIMS)
+
+ALL = tuple(CLAIMS.values())

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.plots.measured import one_legend
 from marginaudit.reports.plots.style import BOUND, MEASURED, as_text, powers_of_ten, styled
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def ngd_and_gd() -> "Figure":
 
     figure = Figure(figsize=(11, 3.8))
     axes = figure.subplots(1, len(CASES), sharey=True)
-    figure.subplots_adjust(left=0.06, right=0.985, top=0.8, bottom=0.14, wspace=0.08)
+    figure.subplots_adjust(left=0.06, right=0.985, top=0.8, bottom=0.23, wspace=0.08)
     figure.suptitle("Stage 2 by normalised and by plain gradient descent, the same step size", x=0.01, ha="left")
     for axis, (name, case) in zip(axes, CASES.items(), strict=True):
         axis.set_title(as_text(name))
@@ -38,5 +39,5 @@ def ngd_and_gd() -> "Figure":
             later = stage.step >= 1
             axis.plot(stage.step[later], stage.one_minus_cos[later], color=colour, lw=1.8, label=label)
     axes[0].set_ylabel(r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$")
-    axes[-1].legend(loc="lower left")
+    one_legend(figure)
     return figure

@@ -63,5 +63,5 @@ def ntp_2() -> "Figure":
         if number == 3:
             floor = float(record.loss[-1] - np.exp(record.log_excess[-1]))
             axis.axhline(floor, color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="infimum")
-    one_legend(figure, axes)
+    one_legend(figure)
     return figure

@@ -39,5 +39,5 @@ def realizable_figure(name: str, rows: Sequence[Mapping[str, Any]]) -> "Figure":
         axis.set_xlabel(what)
         axis.set_ylim(0, 1.03)
     axes[0].set_ylabel("share")
-    one_legend(figure, axes)
+    one_legend(figure)
     return figure

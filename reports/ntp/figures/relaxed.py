@@ -46,7 +46,7 @@ def relaxed_figure(name: str, rows: Sequence[Mapping[str, Any]]) -> "Figure":
             axis.set_yscale("log")
         left.set_xscale("symlog", linthresh=1e-3)
         left.set_xlim(left=0)
-    one_legend(figure, axes.ravel())
+    one_legend(figure)
     return figure
 
 

@@ -69,3 +69,6 @@ class SentenceSpace(Space):
             return certificate_document(dataset, ov=solve_ov(dataset), kq=solve_kq(dataset))
         except (CollocationError, NotExact):
             return None
+
+
+SPACE = SentenceSpace()

@@ -3,4 +3,4 @@
 from marginaudit.reports.ntp.tables.direction import Direction
 from marginaudit.reports.ntp.tables.proposition2 import Proposition2
 
-DIRECTION, PROPOSITION2 = Direction(), Proposition2()
+TABLES = DIRECTION, PROPOSITION2 = Direction(), Proposition2()

@@ -103,3 +103,5 @@ MODULES = (
 )
 
 CLAIMS = Ledger(claim for module in MODULES for claim in module.CLAIMS)
+
+ALL = tuple(CLAIMS.values())

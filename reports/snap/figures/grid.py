@@ -8,6 +8,7 @@ import numpy as np
 from marginaudit.orders import counted
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, syn_medium
+from marginaudit.reports.plots.measured import one_legend
 from marginaudit.reports.plots.style import BOUND, FIGURE, LAW, MEASURED, SHARPER, styled
 from marginaudit.reports.snap.figure6 import (
     CELLS,
@@ -82,7 +83,7 @@ def _of_all_sizes(cells: tuple[Cell, ...], labels: Sequence[str], fixed: str) ->
         draw_recall(axis, recall(data, last_scores(data, cells, range(SEEDS))), labels)
         axis.set_title(f"num_last = {num_last}, K = {data.K}, M = {data.M}")
     axes[0].set_ylabel("share of distinct tokens")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(labels))
+    one_legend(figure)
     title = "Distinct tokens with attention above a threshold: Syn-Medium after 100 updates"
     title += f", {fixed}, mean over {SEEDS} seeds"
     figure.suptitle(title, x=0.01, ha="left", fontsize=FIGURE["font.size"] + 1)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marginaudit.reports.plots.measured import one_legend
 from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, SHARPER, powers_of_ten, styled
 from marginaudit.training.snap.attention import follow_common, snap_start
 from marginaudit.training.snap.limit import continuous, h_star
@@ -65,7 +66,7 @@ def snap_3() -> "Figure":
         B = follow_common(TIMES, C0, K, M, eta_Y, ETA_Z).B.value
         axis.plot(TIMES, np.exp(2 * SHARE * B), color=colour, label=rf"$\eta_Y$ = {eta_Y:g}")
         _transition(axis, eta_Y, colour)
-    axis.legend()
+    one_legend(figure)
     return figure
 
 
@@ -79,7 +80,7 @@ def snap_8() -> "Figure":
         axis.step(s, star, where="post", color=colour, label=rf"$Mh^*$, $\eta_Y$ = {eta_Y:g}")
         axis.plot(s, continuous(s, M, eta_Y).logit.value, color=REFERENCE, lw=1, ls="--")
     axis.plot([], [], color=REFERENCE, lw=1, ls="--", label="$Mh$")
-    axis.legend()
+    one_legend(figure)
     return figure
 
 
@@ -98,5 +99,5 @@ def snap_9() -> "Figure":
         )
         start = _transition(axis, eta_Y, colour)
         axis.plot([start], follow_common([start], C0, K, M, eta_Y, eta_Z).B.value, "o", color=colour)
-    axis.legend()
+    one_legend(figure)
     return figure

@@ -11,6 +11,7 @@ import numpy as np
 
 from marginaudit.orders import InputError, counted, shown_path
 from marginaudit.orders.running_text import RunningText, alice, read_running_text
+from marginaudit.reports.plots.measured import one_legend
 from marginaudit.reports.plots.style import FIGURE, MEASURED, REFERENCE, as_text, styled
 from marginaudit.training.snap.text import TextRecipe, attention, train_on_text
 from marginaudit.training.snap.text.train import halves, windows_of
@@ -76,7 +77,6 @@ def _uniform(axis: "Axes") -> None:
     axis.axhline(np.log(RECIPE.T - 1), color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="equal attention")
     axis.set_ylabel("entropy of attention, nats")
     axis.set_ylim(bottom=0)
-    axis.legend()
 
 
 @styled
@@ -107,6 +107,7 @@ def snap_7(path: Path | None = None, reach: Reach = no_progress) -> "Figure":
     axis.plot(found.update, found.entropy, color=MEASURED, label="held-out windows")
     axis.set_xlabel("update")
     _uniform(axis)
+    one_legend(figure)
     title = _title(text, rf"SGD, $\eta$ = {ETA:g}, seed 0")
     figure.suptitle(title, x=0.01, ha="left", fontsize=FIGURE["font.size"] + 1)
     return figure
@@ -147,6 +148,7 @@ def snap_10(path: Path | None = None, reach: Reach = no_progress) -> "Figure":
     axis.set_xticks([], minor=True)
     axis.set_xlabel(r"step size $\eta$")
     _uniform(axis)
+    one_legend(figure)
     title = _title(text, f"SGD, {RECIPE.updates} updates, {SEEDS} seeds")
     figure.suptitle(title, x=0.01, ha="left", fontsize=FIGURE["font.size"] + 1)
     return figure

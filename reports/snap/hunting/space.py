@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from marginaudit.orders.snap import FAIL_WITH, SequenceClasses
 from marginaudit.reports.paper import Space
+from marginaudit.reports.snap.config import ClassConfig
 from marginaudit.reports.snap.hunting.shrink import size, smaller
 from marginaudit.reports.snap.hunting.smallest import smallest_classes
-from marginaudit.reports.snap.run import ClassConfig
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -53,3 +53,6 @@ class ClassSpace(Space):
     def size(self, dataset: SequenceClasses) -> tuple[int, ...]:
         """That of `shrink.size`."""
         return size(dataset)
+
+
+SPACE = ClassSpace()

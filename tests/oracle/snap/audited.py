@@ -12,11 +12,10 @@ from marginaudit.orders.snap import classes_from_document, classes_to_document
 from marginaudit.reports.audit.auditing import audit
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.snap import binomial, common_token, eq10
+from marginaudit.reports.snap import ClassConfig, ClassRun, binomial, common_token, eq10
 from marginaudit.reports.snap.claims import lemma10, lemma18
 from marginaudit.reports.snap.conditions import no_growth, no_inverse
 from marginaudit.reports.snap.paper import PAPER
-from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.training.snap.attention import NotIntegrated, turned
 from marginaudit.training.snap.limit import Approximation, continuous, gamma, gap, h_star
 from tests.oracle.snap.random_classes import Settings

@@ -304,7 +304,7 @@ def test_an_unwritable_folder_is_refused_before_the_audit_runs(
     def run(*_: object, **__: object) -> None:
         raise AssertionError("the audit ran")
 
-    monkeypatch.setattr("marginaudit.reports.command.audit.audit_datasets", run)
+    monkeypatch.setattr("marginaudit.reports.study.audit.audit_datasets", run)
     (svop.parent / "file").write_text("mine")
     assert "file: got Not a directory, expected a folder to write" in command.refused("audit", svop, "--out", "file")
     (svop.parent / "folder").mkdir()

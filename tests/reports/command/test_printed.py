@@ -141,6 +141,7 @@ def test_what_is_said_of_claims(command: Command, monkeypatch: pytest.MonkeyPatc
         "proof_uses –",
         "standing proved",
         "severity –",
+        "wrong –",
         f"proof {entry['proof']}",
         "rests_on –",
         "counterexample –",

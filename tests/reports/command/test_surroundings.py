@@ -262,3 +262,20 @@ def test_a_long_path_is_shown_without_its_middle(command: Command, own_folder: P
     assert line.startswith(str(own_folder)[:50])
     assert "yyyy/missing.json: got No such file or directory, expected a dataset file" in line
     assert len(line) < 280
+
+
+@pytest.mark.parametrize("arguments", [["classify", "snap-single"], ["audit", "--help"]])
+def test_what_judges_nothing_imports_little(arguments: list[str]) -> None:
+    """No claim, no compiler and no library that draws or computes."""
+    code = (
+        "import json, sys\n"
+        "from marginaudit.reports.command.cli import main\n"
+        f"try: main({arguments})\n"
+        "except SystemExit: print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = json.loads(found.stderr)
+    assert sum(name.startswith("marginaudit") for name in modules) <= 110
+    heavy = {"cvxpy", "flint", "hypothesis", "loky", "matplotlib", "numba", "pandas", "scipy"}
+    assert heavy.isdisjoint(modules)
+    assert [name for name in modules if name.endswith(".claims") and "command" not in name] == []

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.ball_sgd import bits_a_step, descended
 from marginaudit.reports.snap.claims.theorem5 import THEOREM5_REDERIVED, trained
-from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import overlap
 from tests.training.snap.dense import features, padded, sgd

@@ -74,7 +74,8 @@ def judged_again(found: Hunt) -> Verdict:
     """The verdict on what is read back from the dataset's document, in an audit with the settings of the hunt."""
     assert found.dataset is not None
     data = classes_from_document(json.loads(json.dumps(classes_to_document(found.dataset))))
-    return CLAIMS[found.claim].judge(ClassRun(data, replace(PAPER.config(), **found.settings))).verdict
+    verdict: Verdict = CLAIMS[found.claim].judge(ClassRun(data, replace(PAPER.config(), **found.settings))).verdict
+    return verdict
 
 
 @pytest.mark.parametrize("claim", ["snap.remark2", "snap.lemma17", "snap.eq13", "snap.theorem4.scan"])

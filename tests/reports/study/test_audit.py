@@ -29,7 +29,16 @@ from marginaudit.reports.page.write import write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.snap import ClassConfig
 from marginaudit.reports.study import audit as study
-from marginaudit.reports.study.audit import Document, Task, audit_datasets, ignored, judged, judged_packed, packed
+from marginaudit.reports.study.audit import (
+    Document,
+    Task,
+    audit_datasets,
+    ignored,
+    judged,
+    judged_packed,
+    largest_first,
+    packed,
+)
 from marginaudit.reports.study.store import Store
 from marginaudit.reports.verdict import Verdict
 from tests.command_line import SHORT, SVOP, Command, dataset_file, strict_json
@@ -54,6 +63,11 @@ def task_of(**changes: Any) -> Task:
 
 def told(*_: object) -> Any:
     return ignored
+
+
+def test_the_largest_dataset_begins_first() -> None:
+    tasks = {name: task_of(source=load(name, PAPERS)) for name in ("example-1", "free-20", "section-7")}
+    assert list(largest_first(tasks)) == ["free-20", "section-7", "example-1"]
 
 
 def audit_two(folder: Path | None = None, jobs: int = 2, **changes: Any) -> Audit:
@@ -185,7 +199,7 @@ def test_a_changed_dataset_is_judged_anew(command: Command, computed: list[str],
 
 def test_an_interrupted_audit_goes_on(command: Command, computed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as changed:
-        module = import_module("marginaudit.reports.command.audit")
+        module = import_module("marginaudit.reports.page.write")
         changed.setattr(module, "write_report", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         assert command(*AUDIT).status == 130
     assert not Path("report").exists()

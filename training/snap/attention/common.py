@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.training.snap.attention.solver import solved
-from marginaudit.training.snap.limit import Approximation, gamma
+from marginaudit.training.snap.limit import Approximation, gamma_value
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def follow_common(t: ArrayLike, C0: float, K: int, M: int, eta_Y: float, eta_Z: 
 
     def step(clock: float, state: Floats) -> Floats:
         elapsed = unit * np.expm1(clock)
-        speed = eta_Z * float(gamma(elapsed, K, M, eta_Y).value) * (elapsed + unit)
+        speed = eta_Z * gamma_value(elapsed, K, M, eta_Y) * (elapsed + unit)
         fall = speed / C0 * np.exp(4 * state[0])
         return np.array([-fall, fall])
 

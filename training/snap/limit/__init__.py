@@ -27,7 +27,7 @@ from marginaudit.training.snap.limit.fluctuation import (
 from marginaudit.training.snap.limit.level import Level
 from marginaudit.training.snap.limit.overlap import Overlap, overlap
 from marginaudit.training.snap.limit.recursion import Steps, gap, h_star
-from marginaudit.training.snap.limit.speed import gamma, gamma_of_whole_steps, speed, whole_steps
+from marginaudit.training.snap.limit.speed import gamma, gamma_of_whole_steps, gamma_value, speed, whole_steps
 
 __all__ = [
     "Approximation",
@@ -48,6 +48,7 @@ __all__ = [
     "fluctuation",
     "gamma",
     "gamma_of_whole_steps",
+    "gamma_value",
     "gap",
     "h_star",
     "mended_beta",

@@ -1,6 +1,7 @@
 """The growth h*(s) of a row of W over the steps of batch-1 SGD on its class (eq. 33)."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, expm1
 
 import numpy as np
@@ -129,14 +130,21 @@ def h_star(at: ArrayLike, M: int, eta_Y: float) -> Steps:
     if (step < 0).any():
         raise ValueError(f"at: got step {step.min()}, expected steps from 0 on")
     near, place = np.unique(np.minimum(step, TAKEN), return_inverse=True)
-    states = np.empty((len(near), STATE))
-    take(near, M * eta_Y, M - 1.0, states)
-    reached = states[place]
+    reached = _taken(near.tobytes(), M, eta_Y)[place]
     late = step > TAKEN
     if late.any():
         reached[late] = _left_out(step[late] - TAKEN, reached[late][0], M, eta_Y)
     high, low, error, lag, lag_error = np.moveaxis(reached, -1, 0)
     return Steps(step, Level.of_sum(M, high, low, error), Approximation(lag, lag_error))
+
+
+@lru_cache(maxsize=128)
+def _taken(near: bytes, M: int, eta_Y: float) -> Floats:
+    """The states after steps up to `TAKEN`; many statements ask for the same ones."""
+    at = np.frombuffer(near, dtype=np.int64).copy()
+    states = np.empty((len(at), STATE))
+    take(at, M * eta_Y, M - 1.0, states)
+    return states
 
 
 def gap(steps: Steps, eta_Y: float) -> Approximation:

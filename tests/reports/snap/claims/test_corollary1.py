@@ -8,8 +8,8 @@ from scipy.special import lambertw
 from scipy.stats import binom
 
 from marginaudit.orders.snap import CASES
+from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims.corollary1 import sigma_beyond
-from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.training.snap.limit import continuous, h_star
 
 

@@ -10,10 +10,10 @@ import pytest
 from marginaudit.orders.snap import CASES, SequenceClasses, weakly_correlated_dataset
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import lemma13, lemma14, lemma15, lemma16, lemma17
 from marginaudit.reports.snap.claims.lemma14 import solved, spectral
 from marginaudit.reports.snap.claims.lemma17 import differences
-from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Evidence, Verdict
 from tests.training.snap.growth import DIGITS
 

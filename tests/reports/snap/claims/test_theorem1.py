@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.ball_sgd import gradients
 from marginaudit.reports.snap.claims import eq87_eq89, theorem1, theorem1_a
 from marginaudit.reports.snap.claims.theorem1 import FORM
-from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import (
     backpropagated,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.snap import CASES
+from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import theorem1_a
 from marginaudit.reports.snap.claims.theorem1_a import A_ANY_T, A, compositions
-from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import backpropagated as gradient_of
 from marginaudit.training.snap.limit import class_counts, fluctuation

@@ -9,10 +9,10 @@ import pytest
 from scipy.stats import binom
 
 from marginaudit.orders.snap import CASES
+from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.ball_sgd import descended
 from marginaudit.reports.snap.claims.corollary1 import COROLLARY1
 from marginaudit.reports.snap.claims.theorem5 import THEOREM5, THEOREM5_ANY_STEP, THEOREM5_REDERIVED, explicit
-from marginaudit.reports.snap.run import ClassConfig, ClassRun
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import class_counts
 from tests.training.snap.growth import precise_star

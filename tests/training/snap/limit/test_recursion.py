@@ -112,6 +112,14 @@ def test_steps_keep_their_order_and_shape() -> None:
     assert found.step.tolist() == [[5, 0], [2_000_000, 5]]
 
 
+def test_the_same_steps_of_other_settings_are_other_numbers() -> None:
+    first = h_star([3, 7], 50, 0.5).level.logit.value.tolist()
+    assert h_star([3, 7], 60, 0.5).level.logit.value.tolist() != first
+    assert h_star([3, 7], 50, 0.6).level.logit.value.tolist() != first
+    assert h_star([3, 8], 50, 0.5).level.logit.value.tolist() != first
+    assert h_star([3, 7], 50, 0.5).level.logit.value.tolist() == first
+
+
 def test_bad_steps_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^at: got step -3, expected steps from 0 on"):
         h_star([1, -3], 50, 0.5)

@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.training.snap.limit import gamma, gamma_of_whole_steps, whole_steps
+from marginaudit.training.snap.limit import gamma, gamma_of_whole_steps, gamma_value, whole_steps
 from tests.training.snap.growth import DIGITS, precise_logit, within
 from tests.training.snap.limit.test_continuous import settings
 
@@ -23,6 +23,12 @@ def test_gamma_is_within_its_bars_and_does_not_overflow() -> None:
             truth = precise_gamma(mpmath.mpf(t) / K, M, eta)
         assert within(found, [truth]) <= 1, (t, M, eta, K)
         assert found.error[0] <= 2e-14 * found.value[0]
+
+
+def test_gamma_without_its_bar_is_the_same_number() -> None:
+    for i, (t, M, eta) in enumerate(settings(500, seed=3)):
+        K = 1 + i % 11
+        assert gamma_value(float(t), K, M, eta) == gamma(float(t), K, M, eta).value, (t, M, eta, K)
 
 
 def test_gamma_of_whole_steps_is_taken_at_the_ceiling() -> None:

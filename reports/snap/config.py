@@ -1,0 +1,42 @@
+"""Settings of a run on sequence classes."""
+
+from dataclasses import dataclass
+
+from marginaudit.reports.settings import COUNT, SEED, STEP_LIST, STEP_SIZE, STEPS, check, setting
+
+FARTHEST = 10**18
+"""Batch-1 steps up to which the closed forms are followed."""
+
+SHOWN_STEPS = 10**6
+"""Batch-1 steps of `marginaudit train`."""
+
+
+@dataclass(frozen=True)
+class ClassConfig:
+    """How the decoder Y is trained on sequence classes.
+
+    Attributes
+    ----------
+    lr_y, lr_z : float
+        eta_Y and eta_Z.
+    steps : int
+        Batch-1 steps t.
+    at : tuple of int or None
+        The recorded steps; None for about 20 a decade.
+    seeds : int
+        Runs of SGD for statements about chance.
+    seed : int
+        What those runs are derived from.
+    """
+
+    lr_y: float = setting(0.5, STEP_SIZE, "Step size of Y (eta_Y).")
+    lr_z: float = setting(0.05, STEP_SIZE, "Step size of Z (eta_Z).")
+    steps: int = setting(FARTHEST, STEPS, "Batch-1 steps.")
+    at: tuple[int, ...] | None = setting(
+        None, STEP_LIST, "Record these steps, such as 1,10,900.", none="about 20 a decade"
+    )
+    seeds: int = setting(2000, COUNT, "Runs of SGD for statements about chance.")
+    seed: int = setting(0, SEED, "What those runs are derived from.")
+
+    def __post_init__(self) -> None:
+        check(self)
