@@ -43,6 +43,7 @@ class State:
     norm : ||W_kq||
     log_loss, log_excess : logarithms of Loss and of Loss - log(1 + (V-1) exp(-A)); the latter None without one A
     attention : a group's attention by token, in the order of its bag
+    gradient_norm : ||grad||
     descent : [key][query], coefficients of -grad/||grad||, or None where the gradient is 0
     """
 
@@ -52,6 +53,7 @@ class State:
     log_loss: flint.arb
     log_excess: flint.arb | None
     attention: tuple[tuple[flint.arb, ...], ...]
+    gradient_norm: flint.arb
     descent: Matrix | None
 
 
@@ -110,7 +112,7 @@ def common_margin(p: Problem, A: flint.arb) -> Matrix:
 
 
 def stage2(
-    p: Problem, gram: Sequence[Sequence[Fraction]], B: Matrix, A: flint.arb | None, eta: float, steps: int
+    p: Problem, gram: Sequence[Sequence[Fraction]], B: Matrix, A: flint.arb | None, eta: float | Fraction, steps: int
 ) -> list[State]:
     """Stage 2 from zero with the logits B[label][token], after 0 to ``steps`` steps; A is their one margin, if any."""
     V = range(p.V)
@@ -144,6 +146,7 @@ def stage2(
                 loss.log(),
                 excess.log() if A is not None else None,
                 tuple(attention),
+                size,
                 descent,
             )
         )

@@ -8,8 +8,10 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import Dataset
+from marginaudit.orders.ntp import Dataset, dataset_to_document
 from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient
+from tests.oracle.descent import State, common_margin, groups, stage2
+from tests.oracle.problem import Problem, problem
 
 Floats = NDArray[np.float64]
 
@@ -36,6 +38,21 @@ def textbook(
         if t in at:
             found[t] = W_kq
     return W_ov, W_kq, found, norms
+
+
+def exact_states(data: Dataset, A: flint.arb, eta: float | Fraction, steps: int) -> tuple[Problem, list[State]]:
+    """The oracle's states of stage 2, orthonormal tokens, all margins of W_ov the number A."""
+    p = problem(dataset_to_document(data))
+    return p, stage2(p, p.gram, common_margin(p, A), A, eta, steps)
+
+
+def other_weight(p: Problem, state: State) -> flint.arb:
+    """The largest summed attention on other-than-optimal tokens."""
+    n, largest = [p.vocabulary.index(p.n[x]) for x in p.vocabulary], flint.arb(0)
+    for group, phi in zip(groups(p), state.attention, strict=True):
+        wrong = (f for f, (x, _) in zip(phi, group.bag, strict=True) if n[x] != group.next)
+        largest = largest.max(sum(wrong, flint.arb(0)))
+    return largest
 
 
 def descend(
