@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from marginaudit.orders.ntp import Dataset, dataset_from_document, dataset_to_document, read_dataset
 from tests.orders.ntp import restated
@@ -24,7 +24,6 @@ def written(folder: Path, name: str, content: str | bytes) -> Path:
     return path
 
 
-@settings(max_examples=80)
 @given(documents())
 def test_document_to_dataset_to_document(document: Document) -> None:
     dataset = dataset_from_document(document)
@@ -39,7 +38,6 @@ def test_document_to_dataset_to_document(document: Document) -> None:
     assert back["name"] == document.get("name", "dataset")
 
 
-@settings(max_examples=80)
 @given(documents())
 def test_file_gives_what_the_document_gives(tmp_path_factory: pytest.TempPathFactory, document: Document) -> None:
     folder = tmp_path_factory.mktemp("file")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from marginaudit.orders.ntp import (
@@ -22,8 +22,6 @@ from marginaudit.orders.ntp import (
 from marginaudit.orders.ntp.relations import Encoded
 from tests.orders.ntp import restated
 from tests.strategies import Document, documents, realizable_datasets
-
-many = settings(max_examples=60)
 
 
 def named(dataset: Dataset) -> list[tuple[str, str, str]]:
@@ -45,7 +43,6 @@ def class_table(orders: dict[str, QueryOrder]) -> dict[str, dict[str, list[str]]
     }
 
 
-@many
 @given(documents())
 def test_relations_are_those_of_definition_1(document: Document) -> None:
     dataset, expected = dataset_from_document(document), restated.relations(document)
@@ -53,7 +50,6 @@ def test_relations_are_those_of_definition_1(document: Document) -> None:
     assert dict(zip(named(dataset), dataset.relations.sample.tolist(), strict=True)) == expected
 
 
-@many
 @given(documents())
 def test_relations_are_sorted_by_query_winner_loser(document: Document) -> None:
     dataset = dataset_from_document(document)
@@ -61,7 +57,6 @@ def test_relations_are_sorted_by_query_winner_loser(document: Document) -> None:
     assert rows == sorted(rows)
 
 
-@many
 @given(documents())
 def test_classes_are_those_of_the_ledger(document: Document) -> None:
     orders = dataset_from_document(document).orders
@@ -102,7 +97,6 @@ def test_encoded_samples(document: Document) -> None:
     assert encoded.vocabulary_size == len(words)
 
 
-@many
 @given(documents())
 def test_dataset_of_a_document(document: Document) -> None:
     dataset, expected = dataset_from_document(document), restated.weighted_examples(document)

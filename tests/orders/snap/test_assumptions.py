@@ -8,7 +8,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from marginaudit.orders.snap import (
     ASSUMPTIONS,
@@ -55,7 +55,6 @@ def test_the_names() -> None:
     assert tuple(ASSUMPTIONS) == NAMES
 
 
-@settings(max_examples=60)
 @given(class_documents())
 def test_every_predicate_and_witness(document: Document) -> None:
     found = check_assumptions(classes_from_document(document))

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import logsumexp, softmax
 
-from marginaudit.orders.ntp import Dataset, Sample, free_dataset, prefix_closed_dataset
+from marginaudit.orders.ntp import Dataset, Sample, dataset_to_document, free_dataset, prefix_closed_dataset
 from marginaudit.training.ntp import loss_gradient, sample_classes, stage1_loss, stage1_loss_gradient, stage2_loss
 from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.steps.iterate import Iterate
@@ -19,6 +19,8 @@ from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.loss import Loss
 from marginaudit.training.ntp.steps.ov import OV
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
+from tests.oracle.descent import downhill
+from tests.oracle.problem import problem as problem_of
 
 
 def any_dataset(seed: int, V: int = 4, N: int = 9, L: int = 5) -> Dataset:
@@ -170,22 +172,12 @@ def test_stage_2_with_any_weights_and_embeddings(data: Dataset) -> None:
 
 
 def high_precision(data: Dataset, B: NDArray[np.float64], S: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Log of the norm and unit direction of dLoss/dS on the pairs, from eq. 6 in 60,000 bits."""
-    with flint.ctx.workprec(60_000):
-        classes = sample_classes(data)
-        at = {(int(x), int(q)): i for i, (x, q) in enumerate(zip(classes.key, classes.pair_query, strict=True))}
-        G = [flint.arb(0)] * len(at)
-        for sample, count in zip(data.samples, data.counts, strict=True):
-            bag, q, y = sample.bag, data.index[sample.query], data.index[sample.next]
-            e = {data.index[x]: c * flint.arb(S[data.index[x], q]).exp() for x, c in bag.items()}
-            z = sum(e.values(), flint.arb(0))
-            phi = {x: a / z for x, a in e.items()}
-            P = [sum((f * flint.arb(B[v, x]) for x, f in phi.items()), flint.arb(0)).exp() for v in range(data.V)]
-            P = [p / sum(P) for p in P]
-            g = {x: sum(flint.arb(B[v, x]) * (P[v] - (v == y)) for v in range(data.V)) for x in phi}
-            mean = sum(phi[x] * g[x] for x in phi)
-            for x in phi:
-                G[at[x, q]] += flint.arb(count) / sum(data.counts) * phi[x] * (g[x] - mean)
+    """Log of the norm and unit direction of dLoss/dS on the pairs, by the oracle in 6,000 bits."""
+    with flint.ctx.workprec(6000):
+        p = problem_of(dataset_to_document(data))
+        exact_S, exact_B = (flint.arb_mat(x.tolist()).tolist() for x in (S, B))
+        D, classes = downhill(p, exact_S, exact_B), sample_classes(data)
+        G = [-D[x][q] for x, q in zip(classes.key.tolist(), classes.pair_query.tolist(), strict=True)]
         norm = sum((a * a for a in G), flint.arb(0)).sqrt()
         return float(norm.log()), np.array([float(a / norm) for a in G])
 
