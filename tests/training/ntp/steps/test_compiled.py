@@ -1,8 +1,6 @@
 """The compiled steps against the NumPy form and against exact arithmetic."""
 
 import math
-import subprocess
-import sys
 
 import flint
 import numpy as np
@@ -17,12 +15,6 @@ from tests.solutions import known
 from tests.training.ntp.naive import ball
 from tests.training.ntp.problems import REDUCED, SMALL, WITH_SLACK, reduced
 from tests.training.ntp.steps.both_forms import assert_same, both
-
-
-def test_importing_the_package_and_the_command_line_does_not_import_numba() -> None:
-    for module in ("marginaudit.training", "marginaudit.reports.command.cli"):
-        code = f"import sys, {module}; sys.exit('numba' in sys.modules)"
-        subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_attention_is_one_hot_where_it_is_so_in_every_sentence() -> None:
