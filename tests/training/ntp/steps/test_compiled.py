@@ -1,6 +1,7 @@
 """The compiled steps against the NumPy form and against exact arithmetic."""
 
 import math
+from typing import Any
 
 import flint
 import numpy as np
@@ -100,6 +101,15 @@ def test_the_kernel_is_called_again_until_all_steps_are_taken(monkeypatch: pytes
     each = 100 // len(problem.edges)
     assert 1 < each < 10
     assert seen == [*range(each, 50, each), 50]
+
+
+def test_one_compilation_serves_all_problems() -> None:
+    """With W*_kq known exactly, whose two parts are not contiguous, and without."""
+    kernel: Any = compiled.take_steps_on_lanes
+    for exact in (True, False):
+        problem, start = reduced(SMALL, 9.0, exact=exact)
+        CompiledSteps(problem).take(start, 3, lambda t: None)
+    assert len(kernel.signatures) == 1
 
 
 def test_sums_are_compensated() -> None:
