@@ -261,8 +261,8 @@ class CompiledSteps:
     def take(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
         """Steps until ``goal`` are taken in all, or one is out of the kernel's range."""
         # of any other layout the kernel would be compiled once more
-        what = map(np.ascontiguousarray, (iterate.reference, iterate.reference_low))
-        walk = Walk(iterate.lr, iterate.normalised, *what, iterate.high, iterate.low, iterate.last)
+        what, what_low = np.ascontiguousarray(iterate.reference), np.ascontiguousarray(iterate.reference_low)
+        walk = Walk(iterate.lr, iterate.normalised, what, what_low, iterate.high, iterate.low, iterate.last)
         while iterate.moves < goal:
             wanted = min(goal - iterate.moves, self._most)
             known = wanted, iterate.moves, iterate.local_error, iterate.log_growth, walk, self.arrays
