@@ -12,7 +12,7 @@ import numpy as np
 
 from marginaudit.orders.ntp import CASES as SENTENCES
 from marginaudit.orders.snap import CASES as CLASSES
-from marginaudit.reports import LEDGER, Claim, Verdict
+from marginaudit.reports import LEDGER, Claim, Finding, Verdict
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.judgements import Decided
@@ -263,20 +263,28 @@ def twins(claim: Claim) -> Iterator[tuple[str, Judging, Judging]]:
                 yield name, judgement, (OTHERWISE.get(claim.id) or OF_KIND[type(judgement)])(judgement)
 
 
+@cache
+def judged(name: str, part: str) -> Finding:
+    """A part of a claim on the run of its twins."""
+    found: Finding = parts(LEDGER[name])[part].judge(run_of(LEDGER[name]))
+    return found
+
+
 def has_false_twins(claim: Claim) -> None:
     """Each part is violated once a constant is tightened, an exponent wrong or a sign swapped, or as it stands."""
     on = run_of(claim)
     if claim.id in FALSE:
-        assert parts(claim)[FALSE[claim.id]].judge(on).verdict is Verdict.VIOLATED
+        assert judged(claim.id, FALSE[claim.id]).verdict is Verdict.VIOLATED
     for name, judgement, planted in twins(claim):
-        assert judgement.judge(on).verdict in {Verdict.HOLDS, Verdict.VACUOUS}, name
+        found = judgement.judge(on) if claim.id in BOUND_BY else judged(claim.id, name)
+        assert found.verdict in {Verdict.HOLDS, Verdict.VACUOUS}, name
         assert planted.judge(on).verdict is Verdict.VIOLATED, name
 
 
 def is_drawn(claim: Claim) -> None:
     """What was measured of it along the steps makes a figure."""
-    for name, judgement in parts(claim).items():
-        finding = judgement.judge(run_of(claim))
+    for name in parts(claim):
+        finding = judged(claim.id, name)
         if finding.curve is not None:
             figure = measured_figure(curve_title("d", claim.id), finding.curve, finding)
             assert rendered(figure, ".svg").rstrip().endswith(b"</svg>"), name

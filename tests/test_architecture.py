@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import grimp
 import networkx as nx
+import pytest
 
 from marginaudit.reports.audit.built_in import BUILT_IN
 
@@ -43,8 +45,13 @@ def test_the_systems_claimed_are_those_whose_signals_are_used() -> None:
     assert any("pthread_sigmask" in path.read_text(encoding="utf-8") for path in (ROOT / "reports").rglob("*.py"))
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
-    graph = grimp.build_graph("marginaudit", cache_dir=None)
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    """Our modules and the libraries that they import."""
+    return grimp.build_graph("marginaudit", include_external_packages=True, cache_dir=None)
+
+
+def test_no_module_imports_itself_by_way_of_others(graph: grimp.ImportGraph) -> None:
     imports = nx.DiGraph(
         (module, imported) for module in graph.modules for imported in graph.find_modules_directly_imported_by(module)
     )
@@ -52,14 +59,13 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     assert [sorted(circle) for circle in nx.strongly_connected_components(imports) if len(circle) > 1] == []
 
 
-def test_a_plain_installation_has_all_that_is_imported() -> None:
+def test_a_plain_installation_has_all_that_is_imported(graph: grimp.ImportGraph) -> None:
     """Two modules need more: the pytest plugin, which pytest loads and no module imports, and sweeps on a cluster."""
     declared = {
         re.match(r"[\w-]+", dependency)[0].lower().replace("-", "_")  # type: ignore[index]
         for dependency in SETTINGS["project"]["dependencies"]
     }
     names = packages_distributions()
-    graph = grimp.build_graph("marginaudit", include_external_packages=True, cache_dir=None)
     plugin = "marginaudit.reports.bound_constants.plugin"
     undeclared = {
         module: graph.find_modules_that_directly_import(module)
@@ -69,6 +75,13 @@ def test_a_plain_installation_has_all_that_is_imported() -> None:
     }
     assert undeclared == {"pytest": {plugin}, "dask": {"marginaudit.reports.study.pool"}}
     assert graph.find_modules_that_directly_import(plugin) == set()
+
+
+def test_the_solver_and_the_compiler_are_imported_when_they_are_needed() -> None:
+    code = (
+        "import sys, marginaudit.training.ntp, marginaudit.reports; sys.exit(bool({'cvxpy', 'numba'} & {*sys.modules}))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_every_paper_has_its_contract() -> None:

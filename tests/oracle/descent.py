@@ -43,6 +43,7 @@ class State:
     norm : ||W_kq||
     log_loss, log_excess : logarithms of Loss and of Loss - log(1 + (V-1) exp(-A)); the latter None without one A
     attention : a group's attention by token, in the order of its bag
+    gradient_norm : ||grad||
     descent : [key][query], coefficients of -grad/||grad||, or None where the gradient is 0
     """
 
@@ -52,6 +53,7 @@ class State:
     log_loss: flint.arb
     log_excess: flint.arb | None
     attention: tuple[tuple[flint.arb, ...], ...]
+    gradient_norm: flint.arb
     descent: Matrix | None
 
 
@@ -110,7 +112,7 @@ def common_margin(p: Problem, A: flint.arb) -> Matrix:
 
 
 def stage2(
-    p: Problem, gram: Sequence[Sequence[Fraction]], B: Matrix, A: flint.arb | None, eta: float, steps: int
+    p: Problem, gram: Sequence[Sequence[Fraction]], B: Matrix, A: flint.arb | None, eta: float | Fraction, steps: int
 ) -> list[State]:
     """Stage 2 from zero with the logits B[label][token], after 0 to ``steps`` steps; A is their one margin, if any."""
     V = range(p.V)
@@ -120,20 +122,7 @@ def stage2(
     rate, found = ball(eta), []
     for _ in range(steps + 1):
         S = K if G is None else _times(_times(G, K), G)
-        loss, excess, attention = flint.arb(0), flint.arb(0), []
-        D = [[flint.arb(0)] * p.V for _ in V]
-        terms = [[flint.arb(0)] * p.V for _ in V]
-        for group, pi in merged:
-            phi, others, over = _forward(group, S, B, A, p.V)
-            attention.append(phi)
-            loss += pi * sum(others.values(), flint.arb(0)).log1p()
-            excess += pi * over
-            for x, value, size in _pull(group, phi, others, B):
-                D[x][group.query] -= pi * value
-                terms[x][group.query] += pi * size
-        for i, j in product(V, V):
-            if abs(D[i][j]).mid() <= terms[i][j].mid() * flint.arb(2) ** (-int(NOTHING * flint.ctx.prec)):
-                D[i][j] = flint.arb(0)
+        D, loss, excess, attention = _forces(merged, S, B, A)
         size = _inner(D, D if G is None else _times(_times(G, D), G)).sqrt().mid()
         descent = [[(a / size).mid() for a in row] for row in D] if size != 0 else None
         found.append(
@@ -144,12 +133,40 @@ def stage2(
                 loss.log(),
                 excess.log() if A is not None else None,
                 tuple(attention),
+                size,
                 descent,
             )
         )
         if descent is not None:
             K = [[(K[i][j] + rate * descent[i][j]).mid() for j in V] for i in V]
     return found
+
+
+def downhill(p: Problem, S: Matrix, B: Matrix) -> Matrix:
+    """Minus the derivative of the loss by the scores S[key][query], with the logits B[label][token]."""
+    return _forces([(group, ball(group.pi)) for group in groups(p)], S, B, None)[0]
+
+
+def _forces(
+    merged: Sequence[tuple[Group, flint.arb]], S: Matrix, B: Matrix, A: flint.arb | None
+) -> tuple[Matrix, flint.arb, flint.arb, list[tuple[flint.arb, ...]]]:
+    """`downhill`, the loss, what it exceeds its infimum by, and each group's attention."""
+    V = range(len(B))
+    loss, excess, attention = flint.arb(0), flint.arb(0), []
+    D = [[flint.arb(0)] * len(V) for _ in V]
+    terms = [[flint.arb(0)] * len(V) for _ in V]
+    for group, pi in merged:
+        phi, others, over = _forward(group, S, B, A, len(V))
+        attention.append(phi)
+        loss += pi * sum(others.values(), flint.arb(0)).log1p()
+        excess += pi * over
+        for x, value, size in _pull(group, phi, others, B):
+            D[x][group.query] -= pi * value
+            terms[x][group.query] += pi * size
+    for i, j in product(V, V):
+        if abs(D[i][j]).mid() <= terms[i][j].mid() * flint.arb(2) ** (-int(NOTHING * flint.ctx.prec)):
+            D[i][j] = flint.arb(0)
+    return D, loss, excess, attention
 
 
 def _forward(

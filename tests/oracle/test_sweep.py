@@ -27,7 +27,7 @@ from tests.oracle.problem import problem
 from tests.oracle.random_audits import Settings, random_audit, random_document
 from tests.oracle.sweep import HARMLESS, main
 
-FIRST, AUDITS = 7000, 20
+FIRST, AUDITS = 7000, 8
 LONGEST = 40
 """Steps of both stages here; the sweep has long runs too."""
 

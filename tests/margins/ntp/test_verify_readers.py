@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import marginaudit.margins.ntp.verify as checker
@@ -48,7 +48,6 @@ ODD = "\t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2028\u2029\u3000\ufeff\u200
 MARK = b"\xef\xbb\xbf"
 
 
-@settings(max_examples=200)
 @given(
     text=st.text(st.sampled_from("ab #\n" + ODD), max_size=30),
     start=st.sampled_from([b"", b"", MARK, MARK + MARK, b"\xff"]),
@@ -122,7 +121,6 @@ def odd_documents(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(["", "", "\ufeff", " "])) + text
 
 
-@settings(max_examples=200)
 @given(text=odd_documents())
 def test_json_datasets_read_the_same_in_both_readers(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "document.json"
@@ -131,7 +129,6 @@ def test_json_datasets_read_the_same_in_both_readers(text: str, tmp_path_factory
     assert ours == theirs
 
 
-@settings(max_examples=60)
 @given(document=documents())
 def test_constraints_are_the_product_s(document: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.getbasetemp() / "constraints.json"

@@ -47,7 +47,6 @@ def test_the_eight_names_of_the_contract() -> None:
     assert tuple(ASSUMPTIONS) == NAMES
 
 
-@settings(max_examples=80)
 @given(documents())
 def test_every_predicate_and_witness(document: Document) -> None:
     found = check_assumptions(dataset_from_document(document))

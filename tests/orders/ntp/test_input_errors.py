@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import (
@@ -270,7 +270,6 @@ def judge(value: Any) -> None:
     assert all(math.isfinite(f) for f in dataset.frequencies)
 
 
-@settings(max_examples=100)
 @given(damaged_documents())
 def test_any_damage_to_a_document_leaves_a_dataset_or_is_refused(document: Any) -> None:
     judge(document)

@@ -58,40 +58,6 @@ def eigenvalues(P: list[dict[str, Fraction]]) -> list[Any]:
     return sorted(mpmath.eigsy(overlaps(P), eigvals_only=True))
 
 
-def holds(document: Document) -> dict[str, bool | None]:
-    """Every assumption; None where an eigenvalue is too near to its bound to tell without an exact method."""
-    P, classes = probabilities(document), document["classes"]
-    K, M = len(classes), document.get("M", len(named(document)))
-    shared, own = common(document), distinct(document)
-    sizes = [abs(e) for e in eigenvalues(P)]
-    largest, smallest = max(sizes), min(sizes)
-    ranked = [sorted((P[n][token] for token in own[n]), reverse=True) for n in range(K)]
-    pairs = {squared_overlap(c, d) for c, d in combinations(P, 2)}
-    beside = []
-    for query in {c["query"] for c in classes}:
-        members = [n for n in range(K) if classes[n]["query"] == query]
-        beside.append(not any(shared & set(P[n]) for n in members) or any(own[n] for n in members))
-    return {
-        "uniform_classes": len({c.get("frequency", 1) for c in classes}) == 1,
-        "wide_vocabulary": M >= 10 * K * K,
-        "small_overlap": _compared(mpmath.mpf(1) / K - largest),
-        "spread_overlap": _compared(smallest - 6 / mpmath.sqrt(M)),
-        "single_common": len(shared) == 1,
-        "symmetric_classes": len({tuple(r) for r in ranked}) == 1,
-        "shared_common": all(len({c.get(token, 0) for c in P}) == 1 for token in shared),
-        "single_query": len({c["query"] for c in classes}) == 1,
-        "distinct_beside_common": all(beside),
-        "dominant_distinct": all(len(r) < 2 or r[0] > r[1] for r in ranked),
-        "equal_overlaps": len(pairs) < 2,
-        "overlap_below_one": _compared(1 - largest),
-        "large_vocabulary": M >= 1000,
-    }
-
-
-def _compared(difference: Any) -> bool | None:
-    return None if abs(difference) < 1e-9 else bool(difference > 0)
-
-
 def witnesses(document: Document, name: str, witness: Any) -> bool:
     """Whether the witness shows by itself, with the document, that the assumption fails."""
     P = dict(zip((c["next"] for c in document["classes"]), probabilities(document), strict=True))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from marginaudit.orders import InputError
@@ -287,7 +287,6 @@ def judge(value: Any) -> None:
     assert ", expected " in message
 
 
-@settings(max_examples=100)
 @given(damaged_class_documents())
 def test_any_damage_to_a_document_leaves_a_dataset_or_is_refused(document: Any) -> None:
     judge(document)

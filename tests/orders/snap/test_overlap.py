@@ -7,7 +7,7 @@ from typing import Any
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of, syn_medium
 from marginaudit.orders.snap import overlap as overlap_module
@@ -36,7 +36,6 @@ RANDOM = [random_classes(seed, K=K, tokens=n) for seed, (K, n) in enumerate([(2,
 KNOWN = [make() for make in CASES.values()]
 
 
-@settings(max_examples=60)
 @given(class_datasets())
 def test_E_and_F_are_those_of_numpy(data: SequenceClasses) -> None:
     F = np.array([row / np.sqrt(np.sum(row**2)) for row in data.P]).T

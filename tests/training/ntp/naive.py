@@ -8,8 +8,11 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import Dataset
-from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient
+from marginaudit.orders.ntp import Dataset, dataset_to_document
+from marginaudit.training.ntp import loss_gradient, sample_classes, stage1_loss_gradient
+from marginaudit.training.ntp.model.classes import SampleClasses
+from tests.oracle.descent import State, common_margin, downhill, groups, stage2
+from tests.oracle.problem import Problem, problem
 
 Floats = NDArray[np.float64]
 
@@ -36,6 +39,43 @@ def textbook(
         if t in at:
             found[t] = W_kq
     return W_ov, W_kq, found, norms
+
+
+def exact_states(data: Dataset, A: flint.arb, eta: float | Fraction, steps: int) -> tuple[Problem, list[State]]:
+    """The oracle's states of stage 2, orthonormal tokens, all margins of W_ov the number A."""
+    p = problem(dataset_to_document(data))
+    return p, stage2(p, p.gram, common_margin(p, A), A, eta, steps)
+
+
+def exact_gradient(data: Dataset, B: Floats, S: Floats) -> tuple[float, Floats]:
+    """Log of the norm and unit direction of dLoss/dS on the pairs, by the oracle in 6,000 bits."""
+    with flint.ctx.workprec(6000):
+        p, classes = problem(dataset_to_document(data)), sample_classes(data)
+        exact_S, exact_B = (flint.arb_mat(x.tolist()).tolist() for x in (S, B))
+        D = downhill(p, exact_S, exact_B)
+        G = [-D[x][q] for x, q in zip(classes.key.tolist(), classes.pair_query.tolist(), strict=True)]
+        norm = sum((a * a for a in G), flint.arb(0)).sqrt()
+        return float(norm.log()), np.array([float(a / norm) for a in G])
+
+
+def hessian(data: Dataset, classes: SampleClasses, B: Floats, s: Floats) -> Floats:
+    """Of the loss in the scores of the pairs, by complex steps of the textbook gradient."""
+    rows = []
+    for i in range(len(s)):
+        S = np.zeros((data.V, data.V), dtype=complex)
+        S[classes.key, classes.pair_query] = s
+        S[classes.key[i], classes.pair_query[i]] += 1e-150j
+        rows.append(loss_gradient(data, B, S)[classes.key, classes.pair_query].imag / 1e-150)
+    return (np.array(rows) + np.array(rows).T) / 2
+
+
+def other_weight(p: Problem, state: State) -> flint.arb:
+    """The largest summed attention on other-than-optimal tokens."""
+    n, largest = [p.vocabulary.index(p.n[x]) for x in p.vocabulary], flint.arb(0)
+    for group, phi in zip(groups(p), state.attention, strict=True):
+        wrong = (f for f, (x, _) in zip(phi, group.bag, strict=True) if n[x] != group.next)
+        largest = largest.max(sum(wrong, flint.arb(0)))
+    return largest
 
 
 def descend(

@@ -248,7 +248,7 @@ class CompiledSteps:
             float(np.log(A)),
             float(np.log(others * (8 * A + 8) / ONE_HOT)),
             loss.lead_rate,
-            loss.rest_rate,
+            np.ascontiguousarray(loss.rest_rate),
             merged.winner.astype(np.uint32),
             merged.loser.astype(np.uint32),
             merged.weight * one_hot,
@@ -260,8 +260,9 @@ class CompiledSteps:
 
     def take(self, iterate: Iterate, goal: int, report: Callable[[int], None]) -> None:
         """Steps until ``goal`` are taken in all, or one is out of the kernel's range."""
-        state = iterate.reference, iterate.reference_low, iterate.high, iterate.low, iterate.last
-        walk = Walk(iterate.lr, iterate.normalised, *state)
+        # of any other layout the kernel would be compiled once more
+        what, what_low = np.ascontiguousarray(iterate.reference), np.ascontiguousarray(iterate.reference_low)
+        walk = Walk(iterate.lr, iterate.normalised, what, what_low, iterate.high, iterate.low, iterate.last)
         while iterate.moves < goal:
             wanted = min(goal - iterate.moves, self._most)
             known = wanted, iterate.moves, iterate.local_error, iterate.log_growth, walk, self.arrays

@@ -43,6 +43,28 @@ def meet(samples: list[tuple[str, str]], n: dict[str, str], *, majority: bool) -
     return not winners & losers
 
 
+Pairs = frozenset[tuple[str, str]]
+
+
+def beating(sentence: str, following: str, n: dict[str, str]) -> tuple[Pairs, Pairs]:
+    """(query, token) of those that win and of those that lose."""
+    optimal = {x for x in sentence if n[x] == following}
+    others = set(sentence) - optimal
+    if not others:
+        return frozenset(), frozenset()
+    return frozenset((sentence[-1], x) for x in optimal), frozenset((sentence[-1], x) for x in others)
+
+
+def heaviest(samples: list[tuple[int, Pairs, Pairs]], winners: Pairs = frozenset(), losers: Pairs = frozenset()) -> int:
+    """The largest count of samples in which, with those given, no token wins and loses under one query."""
+    if not samples:
+        return 0
+    (count, wins, losses), *rest = samples
+    without = heaviest(rest, winners, losers)
+    winners, losers = winners | wins, losers | losses
+    return without if winners & losers else max(without, count + heaviest(rest, winners, losers))
+
+
 def largest(lines: list[str], *, majority: bool) -> tuple[int, int]:
     """How many samples there are in the largest part, and how many fit one n, by trying everything."""
     counts = Counter((line[:i], line[i]) for line in lines for i in range(1, len(line)))
@@ -52,11 +74,7 @@ def largest(lines: list[str], *, majority: bool) -> tuple[int, int]:
         n = dict(zip(tokens, images, strict=True))
         alone = [sample for sample in counts if meet([sample], n, majority=majority)]
         fits = max(fits, sum(counts[sample] for sample in alone))
-        for chosen in range(2 ** len(alone)):
-            some = [sample for i, sample in enumerate(alone) if chosen >> i & 1]
-            size = sum(counts[sample] for sample in some)
-            if size > best and meet(some, n, majority=majority):
-                best = size
+        best = max(best, heaviest([(counts[sample], *beating(*sample, n)) for sample in alone]))
     return best, fits
 
 

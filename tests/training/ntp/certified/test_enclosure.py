@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from fractions import Fraction
+from typing import Any, TypeAlias
 
 import flint
 import numpy as np
@@ -21,14 +22,16 @@ from marginaudit.orders.ntp import (
 from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.certified.balls import merged_sentences
 from marginaudit.training.ntp.certified.enclosure import COLUMNS, Enclosure, enclose
+from tests.oracle.descent import Matrix, ball, inner
 from tests.strategies import realizable_datasets
-from tests.training.ntp.certified.naive_balls import BITS, centre, minority
+from tests.training.ntp.naive import exact_states, other_weight
 
+BITS = 800
 NAIVE_ROUNDING = 1e-150
+MINORITY = broken(free_dataset(V=4, N=6, L=4, seed=2, max_count=3), "optimal_majority")
 
 
-def inner(a: dict[tuple[int, int], flint.arb], b: dict[tuple[int, int], flint.arb]) -> flint.arb:
-    return centre(sum((x * b[i] for i, x in a.items() if i in b), flint.arb(0)))
+Columns: TypeAlias = dict[str, flint.arb]
 
 
 def naive(
@@ -37,76 +40,44 @@ def naive(
     steps: int,
     at: tuple[int, ...],
     kq: Exact,
-    eta_factor: flint.arb | int = 1,
+    eta_factor: Fraction | int = 1,
     margin_factor: flint.arb | int = 1,
-) -> dict[int, tuple[dict[tuple[int, int], flint.arb], dict[str, flint.arb]]]:
-    """Stage 2 as printed, without balls: softmax minus one-hot, phi (g - sum phi g), sample by sample, 800 bits.
-
-    Returns {step: (W, columns)}.
-    """
+) -> dict[int, tuple[Matrix, Columns]]:
+    """Stage 2 by the oracle, 800 bits without a bound: {step: (W, columns)}."""
     with flint.ctx.workprec(BITS):
-        V, index, n = data.V, data.index, data.collocation.function
-        label = [index[n[x]] for x in data.vocabulary]
-        A = margin_factor * steps1 * flint.arb(0.2 / np.sqrt(V)) / flint.arb(V - 1).sqrt()
-        eta = eta_factor * flint.arb(0.05 / np.sqrt(V))
-        pi = [flint.arb(c) / sum(data.counts) for c in data.counts]
-        samples = [[index[x] for x in s.tokens] for s in data.samples]
-        nexts = [index[s.next] for s in data.samples]
+        A = margin_factor * steps1 * flint.arb(0.2 / np.sqrt(data.V)) / flint.arb(data.V - 1).sqrt()
+        eta = eta_factor * Fraction(0.05 / np.sqrt(data.V))
+        p, states = exact_states(data, A, eta, steps)
         star = {
-            (index[x], index[q]): flint.arb(flint.fmpq(w.numerator, w.denominator))
-            for q, column in kq.weights_exact.items()
-            for x, w in column.items()
+            (data.index[x], data.index[q]): ball(w) for q, column in kq.weights_exact.items() for x, w in column.items()
         }
-        length = inner(star, star).sqrt()
-        what = {i: centre(w / length) for i, w in star.items()}
-        floor = (1 + (V - 1) * (-A).exp()).log()
-        W, found = {(x, s[-1]): flint.arb(0) for s in samples for x in s}, {}
-        for t in range(steps + 1):
-            loss, G, others = flint.arb(0), dict.fromkeys(W, flint.arb(0)), []
-            for tokens, y, p in zip(samples, nexts, pi, strict=True):
-                q = tokens[-1]
-                e = [centre(W[x, q].exp()) for x in tokens]
-                phi = [centre(a / sum(e, flint.arb(0))) for a in e]
-                z = [flint.arb(0)] * V
-                for x, f in zip(tokens, phi, strict=True):
-                    z[label[x]] += A * f
-                u = [centre(a.exp()) for a in z]
-                P = [centre(a / sum(u, flint.arb(0))) for a in u]
-                loss -= p * P[y].log()
-                g = [A * (P[label[x]] - (label[x] == y)) for x in tokens]
-                mean = sum((f * a for f, a in zip(phi, g, strict=True)), flint.arb(0))
-                for x, f, a in zip(tokens, phi, g, strict=True):
-                    G[x, q] = centre(G[x, q] + p * f * (a - mean))
-                others.append(sum((f for x, f in zip(tokens, phi, strict=True) if label[x] != y), flint.arb(0)))
-            size = centre(inner(G, G).sqrt())
-            if t in at:
-                norm, s = centre(inner(W, W).sqrt()), t * eta
-                rest = {i: w - s * what.get(i, 0) for i, w in W.items()}
-                found[t] = (
-                    W,
-                    {
-                        "norm": norm,
-                        "one_minus_cos": 1 - inner(W, what) / norm,
-                        "log_loss": loss.log(),
-                        "log_other_weight": max(centre(x) for x in others).log(),
-                        "log_excess": (loss - floor).log(),
-                        "descent_reference": -inner(G, what) / size,
-                        "descent_rest": -inner(G, rest) / size,
-                        "log_gradient_norm": size.log(),
-                    },
-                )
-            W = {i: centre(w - eta * G[i] / size) for i, w in W.items()}
+        length = sum((w * w for w in star.values()), flint.arb(0)).sqrt()
+        what, found = {i: w / length for i, w in star.items()}, {}
+        for t in at:
+            state = states[t]
+            W, descent = state.scores, state.descent or []
+            downhill = inner(what, descent)
+            along_W = inner({(i, j): w for i, row in enumerate(W) for j, w in enumerate(row)}, descent)
+            columns = {
+                "norm": state.norm,
+                "one_minus_cos": 1 - inner(what, W) / state.norm,
+                "log_loss": state.log_loss,
+                "log_other_weight": other_weight(p, state).log(),
+                "log_excess": state.log_excess or flint.arb.nan(),
+                "descent_reference": downhill,
+                "descent_rest": along_W - t * ball(eta) * downhill,
+                "log_gradient_norm": state.gradient_norm.log(),
+            }
+            found[t] = W, columns
         return found
 
 
-def columns_contain(
-    found: Enclosure, true: dict[int, tuple[dict[tuple[int, int], flint.arb], dict[str, flint.arb]]]
-) -> bool:
+def columns_contain(found: Enclosure, true: dict[int, tuple[Matrix, Columns]]) -> bool:
     """Whether every recorded column holds the true value, at every step, computed in float64 as a user would."""
     with flint.ctx.workprec(BITS):
         return all(
             flint.arb(float(value - radius)) - NAIVE_ROUNDING
-            <= centre(true[t][1][name])
+            <= true[t][1][name].mid()
             <= flint.arb(float(value + radius)) + NAIVE_ROUNDING
             for name, (values, radii) in found.columns.items()
             for t, value, radius in zip(found.step.tolist(), values, radii, strict=True)
@@ -114,12 +85,13 @@ def columns_contain(
         )
 
 
-def state_contains(
-    found: Enclosure, true: dict[int, tuple[dict[tuple[int, int], flint.arb], dict[str, flint.arb]]]
-) -> bool:
+def state_contains(found: Enclosure, true: dict[int, tuple[Matrix, Columns]]) -> bool:
     """Whether each score is in its ball, up to the naive run's own rounding."""
     W, keys = true[int(found.step[-1])][0], zip(found.key.tolist(), found.query.tolist(), strict=True)
-    return all(ball.overlaps(flint.arb(W[i], NAIVE_ROUNDING)) for i, ball in zip(keys, found.last, strict=True))
+    return all(
+        ball.overlaps(flint.arb(W[key][query], NAIVE_ROUNDING))
+        for (key, query), ball in zip(keys, found.last, strict=True)
+    )
 
 
 def assert_encloses(data: Dataset, steps1: int, steps: int, at: tuple[int, ...]) -> None:
@@ -142,7 +114,7 @@ SMALL = {
     "free-20": (CASES["free-20"](), 900, 20),
     "counts": (free_dataset(V=5, N=12, L=5, seed=7, max_count=4), 300, 150),
     "prefix-closed": (prefix_closed_dataset(V=5, N=12, L=5, seed=2), 500, 150),
-    "no optimal majority": (minority(), 200, 150),
+    "no optimal majority": (MINORITY, 200, 150),
     "confused tokens": (broken(free_dataset(V=4, N=6, L=4, seed=2, max_count=3), "no_confused_tokens"), 200, 100),
     "one direction": (
         Dataset("pair", ("a", "b"), (Sample(("a", "b"), "b"),), (1,), next_token={"a": "b", "b": "a"}),
@@ -189,14 +161,14 @@ def one_more(data: Dataset) -> Dataset:
 @pytest.mark.parametrize(
     ("wrong", "factors"),
     [
-        (lambda data: data, {"eta_factor": 1 + flint.arb(2) ** -40}),
+        (lambda data: data, {"eta_factor": 1 + Fraction(1, 2**40)}),
         (lambda data: data, {"margin_factor": 1 + flint.arb(10) ** -10}),
         (changed_label, {}),
         (one_more, {}),
     ],
     ids=["step size", "margin", "label", "count"],
 )
-def test_it_contains_no_wrong_run(wrong: Callable[..., Any], factors: dict[str, flint.arb]) -> None:
+def test_it_contains_no_wrong_run(wrong: Callable[..., Any], factors: dict[str, Any]) -> None:
     data = free_dataset(V=5, N=12, L=5, seed=7, max_count=4)
     kq = solve_kq(data).exact()
     found = enclose(data, kq, steps1=300, steps=100, at=[1, 10, 100])

@@ -1,8 +1,7 @@
 """The compiled steps against the NumPy form and against exact arithmetic."""
 
 import math
-import subprocess
-import sys
+from typing import Any
 
 import flint
 import numpy as np
@@ -17,12 +16,6 @@ from tests.solutions import known
 from tests.training.ntp.naive import ball
 from tests.training.ntp.problems import REDUCED, SMALL, WITH_SLACK, reduced
 from tests.training.ntp.steps.both_forms import assert_same, both
-
-
-def test_importing_the_package_and_the_command_line_does_not_import_numba() -> None:
-    for module in ("marginaudit.training", "marginaudit.reports.command.cli"):
-        code = f"import sys, {module}; sys.exit('numba' in sys.modules)"
-        subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_attention_is_one_hot_where_it_is_so_in_every_sentence() -> None:
@@ -108,6 +101,15 @@ def test_the_kernel_is_called_again_until_all_steps_are_taken(monkeypatch: pytes
     each = 100 // len(problem.edges)
     assert 1 < each < 10
     assert seen == [*range(each, 50, each), 50]
+
+
+def test_one_compilation_serves_all_problems() -> None:
+    """With W*_kq known exactly, whose two parts are not contiguous, and without."""
+    kernel: Any = compiled.take_steps_on_lanes
+    for exact in (True, False):
+        problem, start = reduced(SMALL, 9.0, exact=exact)
+        CompiledSteps(problem).take(start, 3, lambda t: None)
+    assert len(kernel.signatures) == 1
 
 
 def test_sums_are_compensated() -> None:

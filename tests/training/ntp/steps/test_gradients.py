@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import flint
 import mpmath
 import numpy as np
 import pytest
@@ -13,12 +12,12 @@ from scipy.special import logsumexp, softmax
 
 from marginaudit.orders.ntp import Dataset, Sample, free_dataset, prefix_closed_dataset
 from marginaudit.training.ntp import loss_gradient, sample_classes, stage1_loss, stage1_loss_gradient, stage2_loss
-from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
 from marginaudit.training.ntp.steps.loss import Loss
 from marginaudit.training.ntp.steps.ov import OV
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
+from tests.training.ntp.naive import exact_gradient, hessian
 
 
 def any_dataset(seed: int, V: int = 4, N: int = 9, L: int = 5) -> Dataset:
@@ -169,27 +168,6 @@ def test_stage_2_with_any_weights_and_embeddings(data: Dataset) -> None:
     )
 
 
-def high_precision(data: Dataset, B: NDArray[np.float64], S: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-    """Log of the norm and unit direction of dLoss/dS on the pairs, from eq. 6 in 60,000 bits."""
-    with flint.ctx.workprec(60_000):
-        classes = sample_classes(data)
-        at = {(int(x), int(q)): i for i, (x, q) in enumerate(zip(classes.key, classes.pair_query, strict=True))}
-        G = [flint.arb(0)] * len(at)
-        for sample, count in zip(data.samples, data.counts, strict=True):
-            bag, q, y = sample.bag, data.index[sample.query], data.index[sample.next]
-            e = {data.index[x]: c * flint.arb(S[data.index[x], q]).exp() for x, c in bag.items()}
-            z = sum(e.values(), flint.arb(0))
-            phi = {x: a / z for x, a in e.items()}
-            P = [sum((f * flint.arb(B[v, x]) for x, f in phi.items()), flint.arb(0)).exp() for v in range(data.V)]
-            P = [p / sum(P) for p in P]
-            g = {x: sum(flint.arb(B[v, x]) * (P[v] - (v == y)) for v in range(data.V)) for x in phi}
-            mean = sum(phi[x] * g[x] for x in phi)
-            for x in phi:
-                G[at[x, q]] += flint.arb(count) / sum(data.counts) * phi[x] * (g[x] - mean)
-        norm = sum((a * a for a in G), flint.arb(0)).sqrt()
-        return float(norm.log()), np.array([float(a / norm) for a in G])
-
-
 @pytest.mark.parametrize(("A", "spread"), [(5000.0, 1.0), (9.0, 1e4), (5000.0, 1e4), (1e4, 0.0)])
 @pytest.mark.parametrize("seed", [0, 2])
 @pytest.mark.parametrize("form", ["common", "general"])
@@ -211,7 +189,7 @@ def test_nothing_underflows(A: float, spread: float, seed: int, form: str) -> No
     iterate = Iterate(space.shape, 1.0, None)
     iterate.step(-s, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
     found = problem.gradient(iterate)
-    log_norm, unit = high_precision(data, B, S)
+    log_norm, unit = exact_gradient(data, B, S)
     assert found.log_norm == pytest.approx(log_norm, rel=1e-12, abs=1e-10)
     np.testing.assert_allclose(found.value / found.norm, unit, atol=1e-10)
     assert np.linalg.norm(found.value / found.norm - unit) <= found.rounding / found.norm
@@ -229,7 +207,7 @@ def test_hessian_bounds() -> None:
             problem = CommonMargin(space, classes, data.V, np.zeros(space.shape), A)
             token = problem.token_gradient(at_weights_plain(space, s))
             H = hessian(data, classes, B, s)
-            eigenvalues = np.linalg.eigvalsh((H + H.T) / 2) / np.exp(token.log_scale)
+            eigenvalues = np.linalg.eigvalsh(H) / np.exp(token.log_scale)
             assert eigenvalues[-1] <= token.curvature * (1 + 1e-9)
             assert -eigenvalues[0] <= token.concavity + 1e-12
 
@@ -238,18 +216,6 @@ def at_weights_plain(space: TokenKQ, weights: NDArray[np.float64]) -> Iterate:
     iterate = Iterate(space.shape, 1.0, None)
     iterate.step(-weights, log_norm=0.0, rounding=0.0, curvature=0.0, concavity=0.0)
     return iterate
-
-
-def hessian(
-    data: Dataset, classes: SampleClasses, B: NDArray[np.float64], s: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    rows = []
-    for i in range(len(s)):
-        S = np.zeros((data.V, data.V), dtype=complex)
-        S[classes.key, classes.pair_query] = s
-        S[classes.key[i], classes.pair_query[i]] += 1e-150j
-        rows.append(loss_gradient(data, B, S)[classes.key, classes.pair_query].imag / 1e-150)
-    return np.array(rows)
 
 
 def test_l0_is_the_sum_over_parts_of_the_vocabulary() -> None:

@@ -10,7 +10,7 @@ from marginaudit.training.ntp import loss_gradient, stage2_loss
 from marginaudit.training.ntp.model.classes import SampleClasses
 from marginaudit.training.ntp.steps.recording import rows_at
 from tests.solutions import known
-from tests.training.ntp.naive import ball
+from tests.training.ntp.naive import ball, exact_gradient, hessian
 from tests.training.ntp.problems import REDUCED, SMALL, at_scores, reduced, states
 
 
@@ -40,31 +40,6 @@ def test_the_gradient_is_that_of_the_textbook_form(name: str, A: float) -> None:
         assert measured["loss"] == pytest.approx(stage2_loss(data, B, S), rel=1e-12, abs=1e-15)
 
 
-def naive_gradient(
-    data: Dataset, A: float, scores: NDArray[np.float64], classes: SampleClasses
-) -> tuple[float, NDArray[np.float64]]:
-    """Log of the norm and the unit direction of dLoss/dS, phi (g - mean) in 5,000 bits."""
-    with flint.ctx.workprec(5000):
-        n = data.collocation.require_function()
-        at = {
-            (data.vocabulary[x], data.vocabulary[q]): i
-            for i, (x, q) in enumerate(zip(classes.key.tolist(), classes.pair_query.tolist(), strict=True))
-        }
-        G = [flint.arb(0)] * len(at)
-        for sample, count in zip(data.samples, data.counts, strict=True):
-            e = {x: c * flint.arb(float(scores[at[x, sample.query]])).exp() for x, c in sample.bag.items()}
-            total = sum(e.values())
-            phi = {x: a / total for x, a in e.items()}
-            z = {v: A * sum((f for x, f in phi.items() if n[x] == v), flint.arb(0)) for v in data.vocabulary}
-            total = sum(a.exp() for a in z.values())
-            g = {x: A * (z[n[x]].exp() / total - (n[x] == sample.next)) for x in phi}
-            mean = sum(phi[x] * g[x] for x in phi)
-            for x in phi:
-                G[at[x, sample.query]] += flint.arb(count) / sum(data.counts) * phi[x] * (g[x] - mean)
-        norm = sum((a * a for a in G), flint.arb(0)).sqrt()
-        return float(norm.log()), np.array([float(a / norm) for a in G])
-
-
 @pytest.mark.parametrize("name", ["free", "no majority", "cycle"])
 @pytest.mark.parametrize("A", [2.0, 40.0, 1500.0])
 def test_no_digit_is_lost_and_the_rounding_bound_holds(name: str, A: float) -> None:
@@ -73,7 +48,7 @@ def test_no_digit_is_lost_and_the_rounding_bound_holds(name: str, A: float) -> N
     ahead = states(problem)[3]
     for scores in [*states(problem), 40 * ahead, -3 * ahead, -15 * ahead, -40 * ahead]:
         found = problem.gradient(at_scores(problem, scores))
-        log_norm, unit = naive_gradient(data, A, scores, problem.classes)
+        log_norm, unit = exact_gradient(data, *dense(data, A, scores, problem.classes))
         if found.hidden:  # terms that cancel
             assert name == "cycle"
             assert np.exp(log_norm - found.log_scale) <= 2 * found.rounding
@@ -82,17 +57,6 @@ def test_no_digit_is_lost_and_the_rounding_bound_holds(name: str, A: float) -> N
         off = np.linalg.norm(found.value / found.norm - unit)
         assert off <= found.rounding / found.norm < 1e-8
         assert off < 1e-13 * (1 + A)
-
-
-def hessian(data: Dataset, A: float, scores: NDArray[np.float64], classes: SampleClasses) -> NDArray[np.float64]:
-    """Of the loss in the scores, by complex steps of the textbook gradient."""
-    rows = []
-    for i in range(len(scores)):
-        B, S = dense(data, A, scores.astype(complex), classes)
-        S[classes.key[i], classes.pair_query[i]] += 1e-150j
-        rows.append(loss_gradient(data, B, S)[classes.key, classes.pair_query].imag / 1e-150)
-    H = np.array(rows)
-    return (H + H.T) / 2
 
 
 @pytest.mark.parametrize("name", REDUCED)
@@ -104,7 +68,8 @@ def test_the_bounds_on_the_hessian(name: str, A: float) -> None:
     for seed in range(3):
         for scores in states(problem, seed)[:4]:
             token = problem.token_gradient(at_scores(problem, scores))
-            eigenvalues = np.linalg.eigvalsh(hessian(data, A, scores, problem.classes)) / np.exp(token.log_scale)
+            B, _ = dense(data, A, scores, problem.classes)
+            eigenvalues = np.linalg.eigvalsh(hessian(data, problem.classes, B, scores)) / np.exp(token.log_scale)
             noise = 1e-13 * A * np.exp(-token.log_scale)
             assert eigenvalues[-1] <= token.curvature * (1 + 1e-9) + noise
             assert -eigenvalues[0] <= token.concavity * (1 + 1e-9) + noise

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import Dataset, dataset_from_document
+from marginaudit.orders.ntp import dataset_from_document
 from marginaudit.training.ntp import sample_classes, train
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
@@ -104,41 +104,24 @@ def test_stage_1_beside_a_token_of_zeros() -> None:
 
 def test_stage_2_beside_a_query_of_zeros() -> None:
     """Attention is decided up to exp(-900) where the weights act; under the query of zeros it stays even."""
-    data = dataset_from_document(document(("ab", "a"), ("aab", "b"), ("ab0", "a")))
+    samples = ("ab", "a"), ("aab", "b"), ("ab0", "a")
+    data = dataset_from_document(document(*samples))
     classes = sample_classes(data)
     B = np.array([[2.0, -1.0, 0.5], [0.0, 3.0, 1.0], [1.0, 0.0, 4.0]])
     space = EmbeddedKQ(E, classes.key, classes.pair_query)
     weights = np.array([[100.0, -7.0], [-380.0, 3.0]])
     found = GeneralB(space, classes, 3, np.zeros((2, 2)), B).gradient(Iterate((2, 2), 1.0, None).placed(0, weights))
     with flint.ctx.workprec(6000):
-        log_norm, unit = embedded_gradient(data, B, weights)
+        exact = flint.arb_mat(E.tolist())
+        S = (exact * flint.arb_mat(weights.tolist()) * exact.transpose()).tolist()
+        D = oracle.downhill(problem(document(*samples)), S, flint.arb_mat(B.tolist()).tolist())
+        gradient = (-1 * exact.transpose() * flint.arb_mat(D) * exact).tolist()
+        norm = sum((a * a for row in gradient for a in row), flint.arb(0)).sqrt()
+        log_norm, unit = float(norm.log()), np.array([[float(a / norm) for a in row] for row in gradient])
     assert log_norm < -600
     assert found.curvature < 1e4 * found.norm
     assert found.log_norm == pytest.approx(log_norm, rel=1e-12, abs=0)
     np.testing.assert_allclose(found.value / found.norm, unit, atol=1e-10)
-
-
-def embedded_gradient(
-    data: Dataset, B: NDArray[np.float64], weights: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
-    """Log of the norm and unit direction of dLoss/dW_kq by eq. 6, after the textbook."""
-    exact = flint.arb_mat(weights.tolist())
-    total = flint.arb_mat(2, 2)
-    for sample, count in zip(data.samples, data.counts, strict=True):
-        rows = [flint.arb_mat([E[data.index[x]].tolist()]) for x in sample.tokens]
-        weight = [(x * exact * rows[-1].transpose())[0, 0].exp() for x in rows]
-        phi = [w / sum(weight) for w in weight]
-        places = [data.index[x] for x in sample.tokens]
-        z = [sum((p * flint.arb(B[v, x]) for p, x in zip(phi, places, strict=True)), flint.arb(0)) for v in range(3)]
-        P = [value.exp() / sum((other.exp() for other in z), flint.arb(0)) for value in z]
-        y = data.index[sample.next]
-        g = [sum(flint.arb(B[v, x]) * (P[v] - (v == y)) for v in range(3)) for x in places]
-        mean = sum(p * value for p, value in zip(phi, g, strict=True))
-        for p, value, x in zip(phi, g, rows, strict=True):
-            total += (x.transpose() * rows[-1]) * (flint.arb(count) / sum(data.counts) * p * (value - mean))
-    entries = [[total[i, j] for j in range(2)] for i in range(2)]
-    norm = sum((a * a for row in entries for a in row), flint.arb(0)).sqrt()
-    return float(norm.log()), np.array([[float(a / norm) for a in row] for row in entries])
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_the_clock_is_the_integral_of_gamma() -> None:
 # Eq. 10
 
 
-@pytest.mark.parametrize(("t", "panels"), [(1.0, 2), (30.0, 8), (100.0, 16)])
+@pytest.mark.parametrize(("t", "panels"), [(1.0, 2), (100.0, 16)])
 def test_eq_10_against_balls_in_t(t: float, panels: int) -> None:
     data = three()
     z, B = eq_10(data, t, ETA_Y, ETA_Z, panels)

@@ -151,8 +151,3 @@ def exact_products(K: int) -> list[list[mpmath.mpf]]:
     with mpmath.workdps(DIGITS):
         m = mpmath.mpf(M)
         return [[m / (m - 1) if i == j else -m / (m - 1) ** 2 for j in range(K)] for i in range(K)]
-
-
-def test_counts_without_a_step() -> None:
-    with pytest.raises(ValueError, match=r"^counts: got no step, expected at least 1"):
-        fluctuation([[0, 0]], M, ETA)
