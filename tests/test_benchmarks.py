@@ -40,6 +40,7 @@ def dataset() -> Dataset:
     return free_dataset(V=V, N=N, L=8, seed=V, max_count=3)
 
 
+@pytest.mark.slow
 def test_it_prints_a_table_of_what_is_installed(benchmark: ModuleType) -> None:
     command = [sys.executable, str(BENCHMARKS / "training.py"), f"{V},{N}"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -101,6 +102,7 @@ def test_syn_medium_in_pytorch_finds_what_the_kernel_does() -> None:
         assert float(cells[f"{way} / alone"]) == pytest.approx(ratio, rel=0.02, abs=0.6)  # of rounded numbers
 
 
+@pytest.mark.slow
 def test_texts_are_realized_at_the_asked_for_size(tmp_path: Path) -> None:
     realize = load("realize")
     realize.write_text(tmp_path / "text.txt", 0.002)

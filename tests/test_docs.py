@@ -43,6 +43,8 @@ def test_the_page_is_made_of_its_cells_and_complete() -> None:
     assert (DOCS / "ablation.md").read_text(encoding="utf-8") == module.page()
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_the_default_audit_finds_what_its_page_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(DOCS)
     assert script("make").default_audit() == (DOCS / "default-audit.md").read_text(encoding="utf-8")

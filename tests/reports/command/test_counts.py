@@ -1,74 +1,11 @@
 """One thing is told as one: "1 verdict", not "1 verdicts", wherever a count is printed."""
 
-import ast
-import re
-from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 from marginaudit.orders import counted
 from tests.command_line import SVOP, Command, dataset_file
-
-PACKAGES = ("orders", "margins", "training", "reports")
-
-VARYING = re.compile(
-    r"^len\(|\bsum\(|^(self\.)?[VNKM]$|\.(V|N|K|M|tried|runs|count|statements)$|_count$|\bcount\b|^seeds$"
-)
-"""Of an f-string: what may be 1."""
-
-NEVER_ONE = {
-    "dataset.V",
-    "len(CELLS)",
-    "len(BELOW)",
-    "len(cycle)",
-    "len(found)",
-    "len(given)",
-    "len(more) + 1",
-    "len(order.graph)",
-    "len(panel.part.graph)",
-    "len(dataset.orders)",
-    "len(str(FARTHEST_STEP)) - 1",
-    "run.K",
-    "tried.count",
-    "shown(total)",
-    "spec.runs",
-}
-"""Constants of 2 or more, orders of two tokens or more, what is told only of several, and what is beyond a limit."""
-
-
-def plurals(source: str) -> list[str]:
-    """Counts in f-strings before a noun in the plural."""
-    found = []
-    for node in ast.walk(ast.parse(source)):
-        if not isinstance(node, ast.JoinedStr):
-            continue
-        for value, after in zip(node.values, node.values[1:], strict=False):
-            if (
-                isinstance(value, ast.FormattedValue)
-                and isinstance(after, ast.Constant)
-                and isinstance(after.value, str)
-            ):
-                said = ast.unparse(value.value)
-                noun = re.match(r" (?:[a-z-]+ )?([a-z]+s)\b", after.value)
-                if noun and VARYING.search(said) and said not in NEVER_ONE and noun[1] not in ("is", "has", "does"):
-                    found.append(f"{{{said}}}{after.value[:30]}")
-    return found
-
-
-def test_the_search_finds_what_it_looks_for() -> None:
-    assert plurals("f'{len(rows)} verdicts: {counts}'") == ["{len(rows)} verdicts: "]
-    assert plurals("f'{len(rows)} more lines'") == ["{len(rows)} more lines"]
-    assert plurals("f'{counted(len(rows), \"verdict\")}: {x} verdicts'") == []
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_no_count_stands_before_a_plural(package: str) -> None:
-    folder = files(f"marginaudit.{package}")
-    paths = sorted(Path(str(folder)).rglob("*.py"))
-    assert paths
-    found = [f"{path.name}: {one}" for path in paths for one in plurals(path.read_text(encoding="utf-8"))]
-    assert found == []
 
 
 def test_one_of_each(command: Command, tmp_path: Path) -> None:

@@ -59,11 +59,13 @@ def test_a_new_paper_is_audited_and_its_test_passes(command: Command, tmp_path: 
 
 def test_a_new_claim_holds_and_its_false_twin_is_violated(command: Command, tmp_path: Path) -> None:
     assert command("new-claim", tmp_path / "mine.py").status == 0
-    options = ("--claims", "mine.py", "--only-mine", "--steps1", "30", "--steps2", "30")
-    found = Counter((row["claim"], row["verdict"]) for row in audited(tmp_path, "example-1", *options)["verdicts"])
+    options = ("--claims", tmp_path / "mine.py", "--only-mine", "--steps1", "30", "--steps2", "30")
+    rows = command.json("audit", "example-1", *options, "--out", tmp_path / "report")["verdicts"]
+    found = Counter((row["claim"], row["verdict"]) for row in rows)
     assert found == {("mine.norm", "holds"): 1, ("mine.false-twin", "violated"): 1}
 
 
+@pytest.mark.slow
 def test_what_was_found_of_another_text_of_the_file_is_not_taken(tmp_path: Path) -> None:
     """Also where the run is another module's."""
     for bound, verdict in ((9, "holds"), (1, "violated")):

@@ -54,6 +54,7 @@ def test_a_planted_counterexample_is_shrunk_to_the_smallest() -> None:
     assert found.tried == found.verdicts.total() > 0
 
 
+@pytest.mark.slow
 def test_the_closed_forms_counterexample_is_found_and_reproduced_from_its_file() -> None:
     found = hunt(LEDGER["ntp.prop2.closed-form"], PAPER, seconds=15)
     assert found.dataset is not None
@@ -65,7 +66,7 @@ def test_the_closed_forms_counterexample_is_found_and_reproduced_from_its_file()
 
 
 def test_nothing_is_found_where_nothing_is_wrong_and_the_space_is_told() -> None:
-    found = hunt(LEDGER["ntp.prop2.prefix-closed"], PAPER, seconds=2)
+    found = hunt(LEDGER["ntp.prop2.prefix-closed"], PAPER, seconds=0.5)
     assert found.dataset is None
     assert set(found.verdicts) == {"holds"}
     assert found.largest["V"] > 2
@@ -91,7 +92,7 @@ def test_a_paper_without_a_space_of_datasets_is_refused() -> None:
 
 
 def test_one_seed_tries_the_same_datasets() -> None:
-    first, second = (hunt(planted(2, REALIZABLE), PAPER, seconds=30, seed=4).dataset for _ in range(2))
+    first, second = (hunt(planted(1, REALIZABLE), PAPER, seconds=30, seed=4).dataset for _ in range(2))
     assert first is not None
     assert second is not None
     assert size(first) == size(second)
@@ -122,7 +123,7 @@ def test_a_sample_goes_where_another_one_can_take_its_token() -> None:
     assert sorted(len(sample.tokens) for sample in smallest.samples) == [2, 4]
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(st.data())
 def test_every_reduction_is_a_dataset_and_smaller(data: st.DataObject) -> None:
     dataset = data.draw(datasets({"injective", "next_from_sentence", "well_defined_orders"}))

@@ -31,8 +31,8 @@ BENIGN = [
     (UNEVEN, Config(steps1=1, steps2=100, lr1=1e-6)),
 ]
 EXTREME = [
-    (LONE, Config(steps1=10**6, steps2=60, lr1=5.0)),
-    (LONE, Config(steps1=10**6, steps2=60, lr1=50.0, lr2=1.0)),
+    (LONE, Config(steps1=10**3, steps2=60, lr1=5e3)),
+    (LONE, Config(steps1=10**3, steps2=60, lr1=5e4, lr2=1.0)),
     (LONE, Config(steps1=3, steps2=40, lr1=4.9, lr2=3.0)),
     (UNEVEN, Config(steps1=7, steps2=5, lr1=1.4e12)),
     (UNEVEN, Config(steps1=900, steps2=40, lr2=50.0)),

@@ -36,8 +36,19 @@ LATE = dataset_from_document(
 """Without Assumption 3: its scores first go the wrong way."""
 
 
+EXAMPLE_1 = CASES["example-1"]()
+
+RUNS: dict[tuple[Any, ...], Run] = {}
+"""Each dataset is trained once with the same settings."""
+
+
+def run_of(data: Dataset, **settings: Any) -> Run:
+    key = (id(data), *sorted(settings.items()))
+    return RUNS.setdefault(key, Run(data, Config(**settings)))
+
+
 def judged(claim: str, data: Dataset, **settings: Any) -> Finding:
-    return LEDGER[claim].judge(Run(data, Config(**settings)))
+    return LEDGER[claim].judge(run_of(data, **settings))
 
 
 @pytest.mark.parametrize("claim", ["sharp.floor", "sharp.rate"])
@@ -98,7 +109,7 @@ STAGE1 = ["ntp.prop1.norm", "ntp.prop1.direction", "ntp.prop1.loss", "ntp.lemma2
 @pytest.mark.parametrize("lr1", [2.5, 50.0, 1e17])
 def test_stage_1_is_decided_however_long_its_steps_are(lr1: float) -> None:
     for claim in STAGE1:
-        assert judged(claim, CASES["example-1"](), lr1=lr1, steps2=5).verdict is Verdict.HOLDS, claim
+        assert judged(claim, EXAMPLE_1, lr1=lr1, steps2=5).verdict is Verdict.HOLDS, claim
 
 
 LOST = [{"lr1": 1e17, "lr2": 1e17}, {"lr2": 216620801690068.2}]
@@ -142,10 +153,10 @@ def test_a_statement_about_eta_of_order_one_says_nothing_of_longer_steps(claim: 
         most = mp.sqrt(mp.mpf(13) / 6) / mp.e
         below = float(most) if mp.mpf(float(most)) < most else math.nextafter(float(most), 0)
     for eta, speaks in ((below, True), (math.nextafter(below, 1), False)):
-        found = judged(f"ntp.{claim}", CASES["example-1"](), lr2=eta, steps2=20)
+        found = judged(f"ntp.{claim}", EXAMPLE_1, lr2=eta, steps2=20)
         assert (found.verdict is not Verdict.NOT_APPLICABLE) == speaks
         assert speaks or found.detail.startswith("The step eta = 0.541504 is longer than ||W*_kq||/e = 0.541504.")
-        beside = judged(f"ntp.{claim}.any-step", CASES["example-1"](), lr2=eta, steps2=20)
+        beside = judged(f"ntp.{claim}.any-step", EXAMPLE_1, lr2=eta, steps2=20)
         assert (beside.verdict is found.verdict) == speaks
 
 
@@ -215,20 +226,22 @@ def test_recorded_steps_beyond_where_stage_2_can_be_followed_are_left_out() -> N
     assert on.stopped is not None
 
 
+ONE_RELATION = dataset_from_document(
+    {
+        "samples": [{"tokens": ["t2", "t2", "t0", "t2", "t0", "t0"], "next": "t1"}],
+        "next_token": {"t0": "t0", "t1": "t2", "t2": "t1"},
+    }
+)
+
+
 @pytest.mark.parametrize("claim", ["ntp.lemma6", "ntp.theorem1.norm", "sharp.lemma6"])
 def test_one_relation_keeps_w_on_the_line_however_small_its_gradient_is(claim: str) -> None:
     """W is t eta What; the loss's gradient is about exp(-1e15)."""
-    data = dataset_from_document(
-        {
-            "samples": [{"tokens": ["t2", "t2", "t0", "t2", "t0", "t0"], "next": "t1"}],
-            "next_token": {"t0": "t0", "t1": "t2", "t2": "t1"},
-        }
-    )
-    small = Run(data, Config(steps1=900, lr1=2e12, steps2=7))
+    small = run_of(ONE_RELATION, steps1=900, lr1=2e12, steps2=7)
     np.testing.assert_allclose(small.training.stage2.norm, small.eta * np.arange(8), rtol=1e-14)
     assert LEDGER[claim].judge(small).verdict is Verdict.HOLDS
     for steps2 in (7, 10**18):
-        found = LEDGER[claim].judge(Run(data, Config(steps2=steps2)))
+        found = judged(claim, ONE_RELATION, steps2=steps2)
         assert found.verdict is Verdict.HOLDS
         assert found.slack is not None
         assert claim != "sharp.lemma6" or found.slack == pytest.approx(1, rel=1e-12, abs=0)

@@ -11,7 +11,7 @@ from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.command.cli import main
 from marginaudit.reports.page.exports import _column, as_read, exported, references
 from marginaudit.reports.page.write import VERDICT_COLUMNS
-from tests.command_line import SVOP, dataset_file, strict_json
+from tests.command_line import SHORT, SVOP, dataset_file, strict_json
 from tests.third_paper.paper import PAPER as THIRD
 
 ROOT = Path(__file__).parents[3]
@@ -23,9 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = dataset_file(found, SVOP, "s_v.json")
     formats = [argument for form in ("latex", "markdown", "parquet", "pdf") for argument in ("--export", form)]
     with pytest.raises(SystemExit) as ended:
-        main(
-            ["audit", str(data), "example-1", "--steps1", "30", "--steps2", "30", *formats, "--out", str(found / "out")]
-        )
+        main(["audit", str(data), "example-1", *SHORT, "--claim", "ntp.prop*", *formats, "--out", str(found / "out")])
     assert ended.value.code == 0
     return found / "out"
 

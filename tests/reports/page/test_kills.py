@@ -81,7 +81,7 @@ def kill_at_random(audit: Audit, kills: int) -> None:
 def test_a_copy_of_this_process_killed_at_random_moments(own_folder: Path) -> None:
     dataset_file(own_folder, NO_FUNCTION)
     call(*arguments(3))  # imports
-    kill_at_random(forked, 10)
+    kill_at_random(forked, 3)
 
 
 @pytest.mark.slow
@@ -95,10 +95,9 @@ def test_a_command_killed_at_random_moments(own_folder: Path, document: object) 
 def test_two_audits_into_one_folder(own_folder: Path) -> None:
     dataset_file(own_folder, NO_FUNCTION)
     call(*arguments(3))
-    for _ in range(3):
-        assert [ended(process) for process in [forked(4), forked(5), forked(6)]] == [0, 0, 0]
-        assert report_agrees(Path("report")) in (4, 5, 6)
-        assert sorted(os.listdir()) == ["data.json", "report"]  # noqa: PTH208
+    assert [ended(process) for process in [forked(4), forked(5), forked(6)]] == [0, 0, 0]
+    assert report_agrees(Path("report")) in (4, 5, 6)
+    assert sorted(os.listdir()) == ["data.json", "report"]  # noqa: PTH208
 
 
 def test_a_full_disk_leaves_the_old_report(command: Command, own_folder: Path) -> None:

@@ -76,6 +76,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_two_runs_write_the_same_bytes(report: Report) -> None:
     again = report.folder.parent / "again" / "first"
     again.parent.mkdir()

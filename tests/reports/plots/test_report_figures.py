@@ -205,7 +205,7 @@ def test_where_it_is_violated_first_is_marked() -> None:
 SOME = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 1e300, -1e300, 5e-324, math.inf, math.nan]), st.floats())
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.data(), st.integers(0, 5))
 def test_whatever_a_curve_holds_is_drawn(data: st.DataObject, length: int) -> None:
     column = st.lists(SOME, min_size=length, max_size=length)

@@ -340,6 +340,7 @@ def test_of_several_cores_one_has_two_processes(monkeypatch: pytest.MonkeyPatch)
         assert usual_jobs() == jobs
 
 
+@pytest.mark.slow
 def test_what_is_loaded_for_all_is_what_training_and_figures_load() -> None:
     code = (
         "import sys; from marginaudit.reports.ntp.paper import PAPER; known = set(sys.modules); PAPER.load(); "
