@@ -87,18 +87,20 @@ def rounding(t: Floats, w: Floats) -> Floats:
     return EPS * (t + 100) * np.maximum.accumulate(np.linalg.norm(w, axis=1)) * np.sqrt(w.shape[1])
 
 
-def _solved(field: Callable[[float, Floats], Floats], jacobian: Any, s: Floats, start: Floats) -> tuple[Floats, Floats]:
-    """The solution at every s, the first of which is the start, and its error by a second tolerance."""
+def _solved(
+    field: Callable[[float, Floats], Floats], jacobian: Any, s: Floats, start: Floats, R: float
+) -> tuple[Floats, Floats]:
+    """The solution at every s, the first of which is the start, and its error by a second tolerance, of a size 1/R."""
     from scipy.integrate import solve_ivp
 
     found = [
-        solve_ivp(field, (s[0], s[-1]), start, method="Radau", t_eval=s, rtol=rtol, atol=rtol, jac=jacobian)
+        solve_ivp(field, (s[0], s[-1]), start, method="LSODA", t_eval=s, rtol=rtol, atol=rtol / R, jac=jacobian)
         for rtol in TOLERANCES
     ]
     if not all(one.success for one in found):
         raise RuntimeError(f"the flow ended early: {found[0].message}")
     fine, rough = (one.y.T for one in found)
-    return fine, np.linalg.norm(fine - rough, axis=1) + 10 * TOLERANCES[0] * (1 + np.linalg.norm(fine, axis=1))
+    return fine, np.linalg.norm(fine - rough, axis=1) + 10 * TOLERANCES[0] * (1 / R + np.linalg.norm(fine, axis=1))
 
 
 def flow(
@@ -108,10 +110,8 @@ def flow(
 
     def pulls(s: float, rho: Floats) -> tuple[Floats, Floats]:
         exponent = X @ rho
-        u = (1 + slack) * s + exponent
-        weight = eta * np.exp(np.minimum(-slack * s - exponent, 700.0))
-        tail = np.exp(-np.maximum(u, -700.0)) if loss == "logistic" else np.zeros_like(u)
-        return weight / (1 + tail), 1 / (1 + tail)
+        tail = np.logaddexp(0.0, -(1 + slack) * s - exponent) if loss == "logistic" else np.zeros(len(X))
+        return eta * np.exp(np.minimum(-slack * s - exponent - tail, 700.0)), np.exp(-tail)
 
     def field(s: float, rho: Floats) -> Floats:
         return pulls(s, rho)[0] @ X - what
@@ -120,15 +120,19 @@ def flow(
         weight, share = pulls(s, rho)
         return -(X.T * (weight * share)) @ X
 
-    return _solved(field, jacobian, s, rho)
+    return _solved(field, jacobian, s, rho, longest(X))
+
+
+def longest(X: Floats) -> float:
+    """R = max |x_n|."""
+    return float(np.linalg.norm(X, axis=1).max())
 
 
 def distance_bound(X: Floats, norm2: float, eta: float, loss: str, L: float) -> float:
     """The bound of the module's first lines on the distance of steps and flow, from the loss where they part."""
-    R = float(np.linalg.norm(X, axis=1).max())
-    bent = (1 - L / 2) ** 2 if loss == "logistic" else 1.0
-    c = eta / norm2 * bent * (1 - eta * R**2 * L / 2)
-    return eta**2 * R**3 / 2 * (L**2 + L / c) if L < 1 and c > 0 else np.inf
+    R = longest(X)
+    bent = (1 - L / 2) ** 2 * (1 - eta * R**2 * L / 2) if loss == "logistic" else 1 - eta * R**2 * L / 2
+    return eta * L * R**3 / 2 * (eta * L + norm2 / bent) if L < 1 and bent > 0 else np.inf
 
 
 def polynomial_flow(X: Floats, eta: float, s: Floats, q: Floats) -> tuple[Floats, Floats]:
@@ -141,7 +145,21 @@ def polynomial_flow(X: Floats, eta: float, s: Floats, q: Floats) -> tuple[Floats
         pull = np.where(X @ q > 0, (np.exp(-s / 3) + np.maximum(X @ q, 0.0)) ** -3.0, 0.0)
         return -2 * eta * (X.T * pull) @ X - np.eye(len(q)) / 3
 
-    return _solved(field, jacobian, s, q)
+    return _solved(field, jacobian, s, q, longest(X))
+
+
+def newton(value: Callable[[Floats], float], slopes: Callable[[Floats], tuple[Floats, Floats]], v: Floats) -> Floats:
+    """Minimiser of a convex function, from its gradient and Hessian, by Newton's method with backtracking."""
+    for _ in range(500):
+        gradient, hessian = slopes(v)
+        move = -np.linalg.solve(hessian, gradient)
+        with np.errstate(over="ignore"):
+            while value(v + move) > value(v) + gradient @ move / 4 + 1e-14 * abs(value(v)):
+                move = move / 2
+        v = v + move
+        if np.abs(move).max() <= 1e-15 * np.abs(v).max():
+            break
+    return v
 
 
 def log_loss(u: Floats, loss: str) -> Floats:

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from separable.exact import combined, dot, feasible, rank, separated, svm
+from separable.exact import combined, dot, feasible, reduced, separated, svm
 from separable.points import CASES, POINTS, Points
 
 from marginaudit.orders import InputError
@@ -82,7 +82,7 @@ def test_what_the_built_in_data_meet() -> None:
         "iris": ["separable", "generic", "step"],
     }
     assert (CASES["iris"]().N, CASES["iris"]().d) == (150, 5)
-    assert rank(CASES["iris"]().exact) == 5
+    assert reduced(CASES["iris"]().exact)[1] == 5
 
 
 def test_decimals_are_taken_as_written() -> None:
