@@ -35,7 +35,7 @@ EPS = float(np.finfo(float).eps)
 def _compiled() -> Callable[..., Floats]:
     from numba import njit
 
-    @njit(error_model="numpy", cache=True)  # type: ignore[untyped-decorator]
+    @njit(error_model="numpy", cache=True)
     def steps(X: Floats, w: Floats, eta: float, loss: int, marks: NDArray[np.int64]) -> Floats:
         N, d = X.shape
         found = np.empty((len(marks), d))
@@ -74,7 +74,7 @@ def _compiled() -> Callable[..., Floats]:
             t += 1
         return found
 
-    return steps  # type: ignore[no-any-return]
+    return steps
 
 
 def steps(X: Floats, w0: Floats, eta: float, loss: str, marks: NDArray[np.int64]) -> Floats:
@@ -84,7 +84,7 @@ def steps(X: Floats, w0: Floats, eta: float, loss: str, marks: NDArray[np.int64]
 
 def rounding(t: Floats, w: Floats) -> Floats:
     """Of w(t): an ulp of |w| in each coordinate a step, which later steps do not enlarge."""
-    return EPS * (t + 100) * np.maximum.accumulate(np.linalg.norm(w, axis=1)) * np.sqrt(w.shape[1])
+    return np.asarray(EPS * (t + 100) * np.maximum.accumulate(np.linalg.norm(w, axis=1)) * np.sqrt(w.shape[1]))
 
 
 def _solved(
@@ -93,12 +93,13 @@ def _solved(
     """The solution at every s, the first of which is the start, and its error by a second tolerance, of a size 1/R."""
     from scipy.integrate import solve_ivp
 
-    found = [
-        solve_ivp(field, (s[0], s[-1]), start, method="LSODA", t_eval=s, rtol=rtol, atol=rtol / R, jac=jacobian)
-        for rtol in TOLERANCES
-    ]
-    if not all(one.success for one in found):
-        raise RuntimeError(f"the flow ended early: {found[0].message}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = [
+            solve_ivp(field, (s[0], s[-1]), start, method="LSODA", t_eval=s, rtol=rtol, atol=rtol / R, jac=jacobian)
+            for rtol in TOLERANCES
+        ]
+    if not all(one.success and np.isfinite(one.y).all() for one in found):
+        raise ArithmeticError(f"the flow ended early: {found[0].message}")
     fine, rough = (one.y.T for one in found)
     return fine, np.linalg.norm(fine - rough, axis=1) + 10 * TOLERANCES[0] * (1 / R + np.linalg.norm(fine, axis=1))
 
@@ -139,7 +140,7 @@ def polynomial_flow(X: Floats, eta: float, s: Floats, q: Floats) -> tuple[Floats
     """q = w/t^(1/3) along s for the polynomial tail: dq/ds = eta sum_n x_n/(t^(-1/3) + x_n.q)^2 - q/3."""
 
     def field(s: float, q: Floats) -> Floats:
-        return eta * X.T @ (np.exp(-s / 3) + np.maximum(X @ q, 0.0)) ** -2.0 - q / 3
+        return np.asarray(eta * X.T @ (np.exp(-s / 3) + np.maximum(X @ q, 0.0)) ** -2.0 - q / 3)
 
     def jacobian(s: float, q: Floats) -> Floats:
         pull = np.where(X @ q > 0, (np.exp(-s / 3) + np.maximum(X @ q, 0.0)) ** -3.0, 0.0)
@@ -152,7 +153,7 @@ def newton(value: Callable[[Floats], float], slopes: Callable[[Floats], tuple[Fl
     """Minimiser of a convex function, from its gradient and Hessian, by Newton's method with backtracking."""
     for _ in range(500):
         gradient, hessian = slopes(v)
-        move = -np.linalg.solve(hessian, gradient)
+        move = np.asarray(-np.linalg.solve(hessian, gradient), dtype=np.float64)
         with np.errstate(over="ignore"):
             while value(v + move) > value(v) + gradient @ move / 4 + 1e-14 * abs(value(v)):
                 move = move / 2

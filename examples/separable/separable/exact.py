@@ -62,7 +62,7 @@ def reduced(rows: Matrix) -> tuple[list[list[fmpq]], int]:
 def solved(K: Matrix, b: Sequence[Fraction]) -> Vector | None:
     """Some y with K y = b, or None."""
     rows, rank = reduced([[*row, value] for row, value in zip(K, b, strict=True)])
-    pivots = [next(j for j, value in enumerate(row) if value) for row in rows[:rank]]
+    pivots = [next(j for j, value in enumerate(row) if value != 0) for row in rows[:rank]]
     if len(K[0]) in pivots:
         return None
     known = {j: Fraction(int(row[-1].p), int(row[-1].q)) for j, row in zip(pivots, rows, strict=False)}

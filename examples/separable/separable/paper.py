@@ -27,8 +27,8 @@ BIBTEX = """@article{soudry2018implicit,
 
 
 def path_rows(run: DescentRun) -> list[dict[str, Any]]:
-    """log t, w, rho and its error bar, entry by entry; none where the data are not separable."""
-    if not run.assumption("separable").holds:
+    """log t, w, rho and its error bar, entry by entry; none where w^ is not known."""
+    if not run.assumption("solved").holds:
         return []
     path = run.path
     w = path.rho + np.outer(path.s, run.what)

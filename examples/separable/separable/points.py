@@ -1,6 +1,7 @@
 """The kind of dataset: points x in R^d with y = +-1, absorbed as x <- y x, and what can be assumed of them."""
 
 import csv
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -110,7 +111,7 @@ def accepts(document: Any) -> bool:
 def from_document(document: dict[str, Any], where: str, default_name: str) -> Points:
     """The dataset of a JSON document."""
     found = validated(Document, document, where)
-    held = found.get("held_out", {"x": [], "y": []})
+    held: HeldOut = found.get("held_out", HeldOut(x=[], y=[]))
     for key, rows, signs in (("", found["x"], found["y"]), ("/held_out", held["x"], held["y"])):
         width = len(found["x"][0])
         if len(signs) != len(rows):
@@ -153,20 +154,28 @@ def separable(data: Points) -> Witness:
     return None if found is not None else {"farkas": {str(n): str(m) for n, m in enumerate(multipliers) if m}}
 
 
-def generic(data: Points) -> Witness:
-    """Some dual solution is positive on every support vector; else those without, each with v as in `Svm.zero`."""
+def solved(data: Points) -> Witness:
+    """The maximum-margin vector w^ is known exactly; undecided where no support vectors give it in rationals."""
     if separable(data) is not None:
         return {"not_separable": True}
     try:
-        found = data.svm.zero
+        data.svm  # noqa: B018  (solved now, and kept)
     except NotExact as reason:
         return {"undecided": str(reason)}
-    return {"zero_duals": {str(n): [str(v) for v in vector] for n, vector in found.items()}} if found else None
+    return None
+
+
+def generic(data: Points) -> Witness:
+    """Some dual solution is positive on every support vector; else those without, each with v as in `Svm.zero`."""
+    if (unknown := solved(data)) is not None:
+        return unknown
+    zero = data.svm.zero.items()
+    return {"zero_duals": {str(n): [str(v) for v in vector] for n, vector in zero}} if zero else None
 
 
 def spanned(data: Points) -> Witness:
     """The support vectors span the data; else both ranks."""
-    if (unknown := generic(data) or {}).keys() & {"not_separable", "undecided"}:
+    if (unknown := solved(data)) is not None:
         return unknown
     support, everything = reduced([data.exact[n] for n in data.svm.support])[1], reduced(data.exact)[1]
     return None if support == everything else {"rank_of_support": support, "rank_of_data": everything}
@@ -185,7 +194,7 @@ def describe(data: Points) -> dict[str, Any]:
         "d": data.d,
         "assumptions": {name: {"holds": one.holds, "witness": one.witness} for name, one in found.items()},
     }
-    if found["separable"].holds and not found["generic"].undecided:
+    if found["solved"].holds:
         svm = data.svm
         answer |= {
             "w": [str(v) for v in svm.w],
@@ -204,7 +213,7 @@ def _figure_1() -> Points:
     return Points("figure-1", (*above, *below), (1,) * 7 + (-1,) * 7, ((-0.5, -0.25),), (1,))
 
 
-CASES = {
+CASES: dict[str, Callable[[], Points]] = {
     "two-points": lambda: Points("two-points", ((1.0, 0.0), (0.0, 2.0)), (1, 1), ((-1.0, 0.5),), (1,)),
     "zero-dual": lambda: Points("zero-dual", ((1.0, 0.0), (1.0, 1.0)), (1, 1)),
     "tie": lambda: Points("tie", ((1.0, 1.0), (1.0, -1.0), (1.0, 0.0)), (1, 1, 1)),
@@ -221,7 +230,7 @@ POINTS = Kind(
     to_document=to_document,
     from_csv=from_csv,
     cases=CASES,
-    assumptions={"separable": separable, "generic": generic, "spanned": spanned, "step": step},
+    assumptions={"separable": separable, "solved": solved, "generic": generic, "spanned": spanned, "step": step},
     describe=describe,
     in_words=lambda data: "; ".join(f"{x} -> {y}" for x, y in zip(data.x, data.y, strict=True)),
 )

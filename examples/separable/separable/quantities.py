@@ -81,8 +81,8 @@ def natural(measure: Measure) -> Measure:
 
     def of(run: DescentRun) -> Series:
         found = measure(run)
-        value = np.exp(found.value)
-        return _series(run, value, value * np.expm1(found.radius))
+        with np.errstate(over="ignore"):
+            return _series(run, np.exp(found.value), np.exp(found.value + found.radius) - np.exp(found.value))
 
     return of
 

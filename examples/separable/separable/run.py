@@ -31,7 +31,7 @@ PER_DECADE = 16
 
 
 def _vector(value: Any) -> tuple[float, ...] | None:
-    found = [real(-1e3, 1e3)(one) for one in value] if isinstance(value, tuple | list) else [None]
+    found: list[Any] = [real(-1e3, 1e3)(one) for one in value] if isinstance(value, tuple | list) else [None]
     return None if None in found else tuple(found)
 
 
@@ -223,7 +223,10 @@ def path(run: DescentRun, parting: int) -> Path:
     decades = config.until / 10.0 ** np.arange(1, 4)
     to_1e18 = np.log(10.0) * np.arange(1, 18.1, 0.25)
     further = np.unique([*further, *(v for v in (*decades, *to_1e18) if s[-1] < v < config.until)])
-    later, solver = flow(X, run.what, run.slack, run.eta, config.loss, further, rho[-1])
+    try:
+        later, solver = flow(X, run.what, run.slack, run.eta, config.loss, further, rho[-1])
+    except ArithmeticError:
+        return Path(s, rho, bar, len(t))
     late = solver[1:] + apart + bar[-1]
     return Path(np.append(s, further[1:]), np.vstack([rho, later[1:]]), np.append(bar, late), len(t))
 
@@ -246,11 +249,14 @@ def polynomial(run: DescentRun) -> Path:
     s = np.log(t.astype(float))
     early = int(np.argmin(np.abs(t - last // 10)))
     further = np.geomspace(s[-1], run.config.until, 100)
-    late, solver = polynomial_flow(X, eta, further, w[-1] / last ** (1 / 3))
-    before, _ = polynomial_flow(X, eta, np.append(s[early], further), w[early] / t[early] ** (1 / 3))
-    bar = np.linalg.norm(late - before[1:], axis=1) + solver
     q = w / np.cbrt(t.astype(float))[:, None]
     own = rounding(t.astype(float), w)
+    try:
+        late, solver = polynomial_flow(X, eta, further, q[-1])
+        before, _ = polynomial_flow(X, eta, np.append(s[early], further), q[early])
+    except ArithmeticError:
+        return Path(s, q, own, len(t))
+    bar = np.linalg.norm(late - before[1:], axis=1) + solver
     return Path(np.append(s, further[1:]), np.vstack([q, late[1:]]), np.append(own, bar[1:]), len(t))
 
 

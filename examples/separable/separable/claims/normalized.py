@@ -3,7 +3,7 @@
 import numpy as np
 
 from marginaudit import HiddenConstant
-from separable.claims.words import not_settled, printed
+from separable.claims.words import SOLVED, not_settled, printed
 from separable.quantities import normalized_gap
 from separable.run import DescentRun
 
@@ -21,7 +21,7 @@ NORMALIZED = printed(
     r"=O\Bigl(\frac{\log t}{\sqrt t}\Bigr)",
     HiddenConstant(normalized_gap, lambda run, t: np.log(t) / np.sqrt(t), regime=regime),
     source="arXiv 1803.01905, abstract and the theorem on normalised descent",
-    assumptions=("separable",),
+    assumptions=SOLVED,
     standing=not_settled("a proof here; the source has one"),
     readings=["The gradient is divided by its length: w <- w - grad L/(|grad L| sqrt(t+1))."],
 )

@@ -12,7 +12,8 @@ SOURCE = "arXiv 1710.10345"
 
 PAGE = "docs/proofs-separable.md#"
 
-ALL = ("separable", "step")
+SOLVED = ("separable", "solved")
+ALL = (*SOLVED, "step")
 GENERIC = (*ALL, "generic")
 SPANNED = (*GENERIC, "spanned")
 
