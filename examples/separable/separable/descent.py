@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 LOSSES = ("logistic", "exponential", "polynomial", "normalized")
 """l = log(1 + e^-u); e^-u; 1/(1+u), 1 - u below 0; e^-u with normalised steps of size 1/sqrt(t+1)."""
 
-TOLERANCES = (1e-11, 1e-9)
+TOLERANCES = (1e-12, 1e-10)
 """Relative tolerances of the flow; the second run's distance from the first is an error bar."""
 
 EPS = float(np.finfo(float).eps)
@@ -101,7 +101,7 @@ def _solved(
     if not all(one.success and np.isfinite(one.y).all() for one in found):
         raise ArithmeticError(f"the flow ended early: {found[0].message}")
     fine, rough = (one.y.T for one in found)
-    return fine, np.linalg.norm(fine - rough, axis=1) + 10 * TOLERANCES[0] * (1 / R + np.linalg.norm(fine, axis=1))
+    return fine, np.linalg.norm(fine - rough, axis=1) + TOLERANCES[1] * (1 / R + np.linalg.norm(fine, axis=1))
 
 
 def flow(

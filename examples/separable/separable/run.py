@@ -1,5 +1,6 @@
 """A run: descent on labelled points, its flow, and the solutions that claims compare them with."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from marginaudit.orders import Assumption, InputError, counted
-from marginaudit.reports.run import BaseRun, Progress, once_a_run
+from marginaudit.reports.run import BaseRun, once_a_run
 from marginaudit.reports.settings import Values, check, one_of, real, setting, whole
 from separable.descent import (
     Floats,
@@ -68,7 +69,9 @@ class DescentRun(BaseRun[Points]):
 
     kind = POINTS
 
-    def __init__(self, data: Points, config: DescentConfig | None = None, progress: Progress | None = None) -> None:
+    def __init__(
+        self, data: Points, config: DescentConfig | None = None, progress: Callable[[int], None] | None = None
+    ) -> None:
         super().__init__(data, progress)
         self.config = config or DescentConfig()
         if self.config.start is not None and len(self.config.start) != data.d:
