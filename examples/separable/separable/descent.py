@@ -43,7 +43,8 @@ def _compiled() -> Callable[..., Floats]:
         at, t = 0, 0
         while at < len(marks):
             if t == marks[at]:
-                found[at] = w
+                for i in range(d):
+                    found[at, i] = w[i]
                 at += 1
                 continue
             least = np.inf
@@ -52,7 +53,8 @@ def _compiled() -> Callable[..., Floats]:
                 for i in range(d):
                     u[n] += X[n, i] * w[i]
                 least = min(least, u[n])
-            force[:] = 0.0
+            for i in range(d):
+                force[i] = 0.0
             for n in range(N):
                 if loss == 0:
                     pull = 1 / (1 + np.exp(u[n]))
