@@ -137,8 +137,9 @@ class DescentRun(BaseRun[Points]):
         """log t from which limits show: what steps have left behind at the parting, and what the flow forgets.
 
         With rho there: points off the margin pull by less than exp(-40); w^ log t has 10 times the length of rho, and
-        on the support vectors 10 times its margins; and rho had 10 of its slowest times. Near its limit rho moves along
-        log t by the matrix sum alpha_n x_n x_n^T; a support vector of dual 0 pulls like the mean until left behind.
+        on the support vectors 10 times its margins; and rho had 10 of its slowest times, or as many as its largest
+        margin. Near its limit rho moves along log t by the matrix sum alpha_n x_n x_n^T; a support vector of dual 0
+        pulls like the mean until left behind.
         """
         U, S, _ = self.support
         rho = self.path.rho[self.path.steps - 1]
@@ -150,7 +151,7 @@ class DescentRun(BaseRun[Points]):
             float(np.max((40 + margins[off]) / self.slack[off], initial=40.0)),
             10 * float(margins[~off].max()),
             10 * float(np.linalg.norm(rho)) / self.norm,
-            10 / slowest if slowest > 0 else np.inf,
+            max(10.0, float(margins[~off].max())) / slowest if slowest > 0 else np.inf,
         )
 
     @cached_property

@@ -128,6 +128,15 @@ def test_starts_and_losses_change_no_verdict_of_two_points(loss: str) -> None:
 
 HARD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a zero dual at a small angle": ({"x": ((1.0, 0.0), (1.0, 1e-3))}, {"until": 1e6}),
+    "a start that slowly comes back": (
+        {
+            "x": (
+                *((1.0, 0.0, 0.2, 0.0), (1.0, 0.0, 1e-9, 0.1), (1.0, -0.1, -0.1, 0.0), (1.0, 1e-6, -1e-6, 2e-6)),
+                *((1.0, 0.0, 0.0, 0.0), (1.0, 0.1, 0.0, 2e-9), (1.0, 2e-9, 0.0, 0.1), (1.0, -0.01, 1e-3, 1e-6)),
+            )
+        },
+        {"start": (1.0, 1000.0, 0.0, 0.0), "share": 0.999, "true_steps": 10**5, "until": 1e5},
+    ),
     "a start far outside the span": ({"x": ((1e6, 0.0),)}, {"start": (0.0, 1000.0)}),
     "nearly collinear supports": ({"x": ((1.0, 1e-7), (1.0, -1e-7))}, {"start": (0.0, 1.0)}),
     "a start deep in the right side": ({"x": ((10.0, 0.0), (0.0, 1.0))}, {"start": (1000.0, 0.0)}),
