@@ -52,9 +52,10 @@ lint: install ## check style, formatting, and who imports whom
 	@$(BIN)/ruff format --check .
 	@$(BIN)/lint-imports --no-cache --no-logo
 
-types: install ## check the types of the packages and the tests
+types: install ## check the types of the packages, the tests and examples/separable
 	@$(BIN)/mypy -p marginaudit
 	@$(BIN)/mypy tests
+	@MYPYPATH=examples/separable $(BIN)/mypy -p separable
 
 mutants: install ## make small mistakes in the code and say which the tests miss; ARGS="training --sample 40 --seed 1"
 	@$(BIN)/python -m tests.mutants $(ARGS)

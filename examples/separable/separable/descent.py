@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 LOSSES = ("logistic", "exponential", "polynomial", "normalized")
 """l = log(1 + e^-u); e^-u; 1/(1+u), 1 - u below 0; e^-u with normalised steps of size 1/sqrt(t+1)."""
 
-TOLERANCES = (1e-11, 1e-9)
+TOLERANCES = (1e-12, 1e-10)
 """Relative tolerances of the flow; the second run's distance from the first is an error bar."""
 
 EPS = float(np.finfo(float).eps)
@@ -35,7 +35,7 @@ EPS = float(np.finfo(float).eps)
 def _compiled() -> Callable[..., Floats]:
     from numba import njit
 
-    @njit(error_model="numpy", cache=True)  # type: ignore[untyped-decorator]
+    @njit(error_model="numpy", cache=True)
     def steps(X: Floats, w: Floats, eta: float, loss: int, marks: NDArray[np.int64]) -> Floats:
         N, d = X.shape
         found = np.empty((len(marks), d))
@@ -43,7 +43,8 @@ def _compiled() -> Callable[..., Floats]:
         at, t = 0, 0
         while at < len(marks):
             if t == marks[at]:
-                found[at] = w
+                for i in range(d):
+                    found[at, i] = w[i]
                 at += 1
                 continue
             least = np.inf
@@ -52,7 +53,8 @@ def _compiled() -> Callable[..., Floats]:
                 for i in range(d):
                     u[n] += X[n, i] * w[i]
                 least = min(least, u[n])
-            force[:] = 0.0
+            for i in range(d):
+                force[i] = 0.0
             for n in range(N):
                 if loss == 0:
                     pull = 1 / (1 + np.exp(u[n]))
@@ -74,7 +76,7 @@ def _compiled() -> Callable[..., Floats]:
             t += 1
         return found
 
-    return steps  # type: ignore[no-any-return]
+    return steps
 
 
 def steps(X: Floats, w0: Floats, eta: float, loss: str, marks: NDArray[np.int64]) -> Floats:
@@ -84,21 +86,24 @@ def steps(X: Floats, w0: Floats, eta: float, loss: str, marks: NDArray[np.int64]
 
 def rounding(t: Floats, w: Floats) -> Floats:
     """Of w(t): an ulp of |w| in each coordinate a step, which later steps do not enlarge."""
-    return EPS * (t + 100) * np.maximum.accumulate(np.linalg.norm(w, axis=1)) * np.sqrt(w.shape[1])
+    return np.asarray(EPS * (t + 100) * np.maximum.accumulate(np.linalg.norm(w, axis=1)) * np.sqrt(w.shape[1]))
 
 
-def _solved(field: Callable[[float, Floats], Floats], jacobian: Any, s: Floats, start: Floats) -> tuple[Floats, Floats]:
-    """The solution at every s, the first of which is the start, and its error by a second tolerance."""
+def _solved(
+    field: Callable[[float, Floats], Floats], jacobian: Any, s: Floats, start: Floats, R: float
+) -> tuple[Floats, Floats]:
+    """The solution at every s, the first of which is the start, and its error by a second tolerance, of a size 1/R."""
     from scipy.integrate import solve_ivp
 
-    found = [
-        solve_ivp(field, (s[0], s[-1]), start, method="Radau", t_eval=s, rtol=rtol, atol=rtol, jac=jacobian)
-        for rtol in TOLERANCES
-    ]
-    if not all(one.success for one in found):
-        raise RuntimeError(f"the flow ended early: {found[0].message}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = [
+            solve_ivp(field, (s[0], s[-1]), start, method="LSODA", t_eval=s, rtol=rtol, atol=rtol / R, jac=jacobian)
+            for rtol in TOLERANCES
+        ]
+    if not all(one.success and np.isfinite(one.y).all() for one in found):
+        raise ArithmeticError(f"the flow ended early: {found[0].message}")
     fine, rough = (one.y.T for one in found)
-    return fine, np.linalg.norm(fine - rough, axis=1) + 10 * TOLERANCES[0] * (1 + np.linalg.norm(fine, axis=1))
+    return fine, np.linalg.norm(fine - rough, axis=1) + TOLERANCES[1] * (1 / R + np.linalg.norm(fine, axis=1))
 
 
 def flow(
@@ -108,10 +113,8 @@ def flow(
 
     def pulls(s: float, rho: Floats) -> tuple[Floats, Floats]:
         exponent = X @ rho
-        u = (1 + slack) * s + exponent
-        weight = eta * np.exp(np.minimum(-slack * s - exponent, 700.0))
-        tail = np.exp(-np.maximum(u, -700.0)) if loss == "logistic" else np.zeros_like(u)
-        return weight / (1 + tail), 1 / (1 + tail)
+        tail = np.logaddexp(0.0, -(1 + slack) * s - exponent) if loss == "logistic" else np.zeros(len(X))
+        return eta * np.exp(np.minimum(-slack * s - exponent - tail, 700.0)), np.exp(-tail)
 
     def field(s: float, rho: Floats) -> Floats:
         return pulls(s, rho)[0] @ X - what
@@ -120,28 +123,46 @@ def flow(
         weight, share = pulls(s, rho)
         return -(X.T * (weight * share)) @ X
 
-    return _solved(field, jacobian, s, rho)
+    return _solved(field, jacobian, s, rho, longest(X))
+
+
+def longest(X: Floats) -> float:
+    """R = max |x_n|."""
+    return float(np.linalg.norm(X, axis=1).max())
 
 
 def distance_bound(X: Floats, norm2: float, eta: float, loss: str, L: float) -> float:
     """The bound of the module's first lines on the distance of steps and flow, from the loss where they part."""
-    R = float(np.linalg.norm(X, axis=1).max())
-    bent = (1 - L / 2) ** 2 if loss == "logistic" else 1.0
-    c = eta / norm2 * bent * (1 - eta * R**2 * L / 2)
-    return eta**2 * R**3 / 2 * (L**2 + L / c) if L < 1 and c > 0 else np.inf
+    R = longest(X)
+    bent = (1 - L / 2) ** 2 * (1 - eta * R**2 * L / 2) if loss == "logistic" else 1 - eta * R**2 * L / 2
+    return eta * L * R**3 / 2 * (eta * L + norm2 / bent) if L < 1 and bent > 0 else np.inf
 
 
 def polynomial_flow(X: Floats, eta: float, s: Floats, q: Floats) -> tuple[Floats, Floats]:
     """q = w/t^(1/3) along s for the polynomial tail: dq/ds = eta sum_n x_n/(t^(-1/3) + x_n.q)^2 - q/3."""
 
     def field(s: float, q: Floats) -> Floats:
-        return eta * X.T @ (np.exp(-s / 3) + np.maximum(X @ q, 0.0)) ** -2.0 - q / 3
+        return np.asarray(eta * X.T @ (np.exp(-s / 3) + np.maximum(X @ q, 0.0)) ** -2.0 - q / 3)
 
     def jacobian(s: float, q: Floats) -> Floats:
         pull = np.where(X @ q > 0, (np.exp(-s / 3) + np.maximum(X @ q, 0.0)) ** -3.0, 0.0)
         return -2 * eta * (X.T * pull) @ X - np.eye(len(q)) / 3
 
-    return _solved(field, jacobian, s, q)
+    return _solved(field, jacobian, s, q, longest(X))
+
+
+def newton(value: Callable[[Floats], float], slopes: Callable[[Floats], tuple[Floats, Floats]], v: Floats) -> Floats:
+    """Minimiser of a convex function, from its gradient and Hessian, by Newton's method with backtracking."""
+    for _ in range(500):
+        gradient, hessian = slopes(v)
+        move = np.asarray(-np.linalg.solve(hessian, gradient), dtype=np.float64)
+        with np.errstate(over="ignore"):
+            while value(v + move) > value(v) + gradient @ move / 4 + 1e-14 * abs(value(v)):
+                move = move / 2
+        v = v + move
+        if np.abs(move).max() <= 1e-15 * np.abs(v).max():
+            break
+    return v
 
 
 def log_loss(u: Floats, loss: str) -> Floats:

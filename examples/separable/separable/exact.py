@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from flint import fmpq, fmpq_mat
 
 from marginaudit.margins import NotExact, SolverFailure, hard_margin
 
@@ -52,36 +53,20 @@ def feasible(A: Matrix, b: Sequence[Fraction]) -> tuple[Vector | None, Vector]:
     return tuple(y[:n]), ()
 
 
+def reduced(rows: Matrix) -> tuple[list[list[fmpq]], int]:
+    """The reduced row echelon form, and the rank."""
+    found, rank = fmpq_mat([[fmpq(v.numerator, v.denominator) for v in row] for row in rows]).rref()
+    return found.tolist(), rank
+
+
 def solved(K: Matrix, b: Sequence[Fraction]) -> Vector | None:
     """Some y with K y = b, or None."""
-    rows, size, pivots = [[*row, value] for row, value in zip(K, b, strict=True)], len(K[0]), []
-    for column in range(size):
-        rank = len(pivots)
-        at = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
-        if at is None:
-            continue
-        rows[at], rows[rank] = rows[rank], [value / rows[at][column] for value in rows[at]]
-        for i, row in enumerate(rows):
-            if i != rank and (factor := row[column]):
-                rows[i] = [value - factor * p for value, p in zip(row, rows[rank], strict=True)]
-        pivots.append(column)
-    if any(row[-1] for row in rows[len(pivots) :]):
+    rows, rank = reduced([[*row, value] for row, value in zip(K, b, strict=True)])
+    pivots = [next(j for j, value in enumerate(row) if value != 0) for row in rows[:rank]]
+    if len(K[0]) in pivots:
         return None
-    y = [Fraction(0)] * size
-    for i, column in enumerate(pivots):
-        y[column] = rows[i][-1]
-    return tuple(y)
-
-
-def rank(rows: Matrix) -> int:
-    """The rank of a matrix."""
-    left: list[list[Fraction]] = [list(row) for row in rows]
-    found = 0
-    while (pivot := next((row for row in left if any(row)), None)) is not None:
-        at = next(j for j, value in enumerate(pivot) if value)
-        left = [[v - row[at] / pivot[at] * p for v, p in zip(row, pivot, strict=True)] for row in left]
-        found += 1
-    return found
+    known = {j: Fraction(int(row[-1].p), int(row[-1].q)) for j, row in zip(pivots, rows, strict=False)}
+    return tuple(known.get(j, Fraction(0)) for j in range(len(K[0])))
 
 
 def separated(X: Matrix) -> tuple[Vector | None, Vector]:
@@ -114,11 +99,6 @@ class Svm:
         """|w|^2, the sum of the duals."""
         return dot(self.w, self.w)
 
-    @property
-    def next_margin(self) -> float:
-        """The least margin above 1; infinite where all are support vectors."""
-        return min((float(m) for m in self.margins if m > 1), default=float("inf"))
-
 
 def svm(X: Matrix) -> Svm:
     """The hard-margin SVM of separable data, its optimality checked in rational arithmetic.
@@ -134,7 +114,7 @@ def svm(X: Matrix) -> Svm:
         multipliers = hard_margin(np.array([[float(x) for x in row] for row in X])).multipliers
     except SolverFailure as failure:
         raise NotExact(str(failure)) from None
-    for least in (1e-8, 1e-6, 1e-4, 1e-10):
+    for least in (1e-8, 1e-12, 1e-16, 1e-24, 1e-6, 1e-4):
         chosen = [x for x, value in zip(X, multipliers, strict=True) if value > least * multipliers.max()]
         duals = solved([[dot(u, v) for v in chosen] for u in chosen], [Fraction(1)] * len(chosen))
         if duals is not None and (found := _checked(X, combined(duals, chosen))) is not None:
@@ -159,7 +139,5 @@ def _checked(X: Matrix, w: Vector) -> Svm | None:
             duals.append([value / y[-1] for value in y[:-1]])
     if not duals:
         return None
-    mean = {
-        n: sum(column, Fraction(0)) / len(duals) for n, column in zip(support, zip(*duals, strict=True), strict=True)
-    }
+    mean = {n: sum(column) / len(duals) for n, column in zip(support, zip(*duals, strict=True), strict=True)}
     return Svm(w, margins, support, tuple(mean.get(n, Fraction(0)) for n in range(len(X))), zero)

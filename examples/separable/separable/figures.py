@@ -50,11 +50,9 @@ def figure_1() -> "Figure":
         axis.set_title(title, fontsize=10)
         axis.legend(fontsize=8)
     gap = normalized_gap(run)
-    seen = gap.value > gap.radius
-    axes[5].plot(gap.step[seen], gap.value[seen], color=MEASURED, label="steps")
-    axes[5].plot(
-        gap.step, np.log(gap.step) / np.sqrt(gap.step) / run.norm, color=LIMIT, linestyle="--", label="log t/(|ŵ| √t)"
-    )
+    seen, t = gap.value > gap.radius, np.asarray(gap.step, dtype=float)
+    axes[5].plot(t[seen], gap.value[seen], color=MEASURED, label="steps")
+    axes[5].plot(t, np.log(t) / np.sqrt(t) / run.norm, color=LIMIT, linestyle="--", label="log t/(|ŵ| √t)")
     axes[5].set(xscale="log", yscale="log", xlabel="t")
     axes[5].set_title("margin gap, normalised descent", fontsize=10)
     axes[5].legend(fontsize=8)
@@ -64,9 +62,9 @@ def figure_1() -> "Figure":
 def _data(axis: "Axes", run: DescentRun) -> None:
     x, y = np.array(run.dataset.x), np.array(run.dataset.y)
     for sign, marker in ((1, "+"), (-1, "o")):
-        axis.scatter(*x[y == sign].T, marker=marker, color=MEASURED, s=30)
+        axis.scatter(x[y == sign, 0], x[y == sign, 1], marker=marker, color=MEASURED, s=30)
     support = list(run.dataset.svm.support)
-    axis.scatter(*x[support].T, facecolors="none", edgecolors=LIMIT, s=120, label="support vectors")
+    axis.scatter(x[support, 0], x[support, 1], facecolors="none", edgecolors=LIMIT, s=120, label="support vectors")
     reach = float(np.abs(x).max())
     first = run.path.rho[16] + run.what * run.path.s[16]
     for w, style, name in ((run.what, "-", "maximum margin"), (first, ":", f"w({np.exp(run.path.s[16]):.0f})")):
@@ -104,4 +102,4 @@ def figure_directions() -> "Figure":
 
 def of_a_run(run: DescentRun, findings: Any) -> "Figure | None":
     """The direction error of one dataset; nothing where no w^ is."""
-    return directions([run]) if run.assumption("separable").holds and run.assumption("step").holds else None
+    return directions([run]) if run.assumption("solved").holds and run.assumption("step").holds else None

@@ -11,6 +11,9 @@ from marginaudit.reports import Evidence, Finding, Series, Verdict
 SHRINKS, LASTS = 0.5, 0.9
 """By these factors, or not, the change over a decade of log t follows the one before."""
 
+NARROW = 0.01
+"""Error bars that are wider, relative to the value, do not show that it stays."""
+
 
 @dataclass(frozen=True)
 class Growth:
@@ -18,8 +21,8 @@ class Growth:
 
     Along log t a quantity of order log log t changes by as much in every decade, one of order log t by ten times as
     much, and one that converges by less and less. Changes count as shrinking below half of the one before or
-    within error bars, as lasting above 0.9 of it and beyond them. What does neither, and a clock whose last decade does
-    not lie in the regime, is inconclusive.
+    within error bars of 1 % of the value, as lasting above 0.9 of it and beyond error bars. What does neither, and a
+    clock whose last decade does not lie in the regime, is inconclusive.
 
     Attributes
     ----------
@@ -45,7 +48,8 @@ class Growth:
         value, bars = found.value[at], found.radius[at]
         change, doubt = np.diff(value), bars[1:] + bars[:-1]
         size = np.abs(change)
-        shrinks = bool(((size[1:] + doubt[1:] <= SHRINKS * (size[:-1] - doubt[:-1])) | (size[1:] <= doubt[1:])).all())
+        still = (size[1:] <= doubt[1:]) & (doubt[1:] <= NARROW * np.abs(value[1:-1]))
+        shrinks = bool(((size[1:] + doubt[1:] <= SHRINKS * (size[:-1] - doubt[:-1])) | still).all())
         lasts = bool((size[1:] - doubt[1:] >= LASTS * (size[:-1] + doubt[:-1])).all() and (size > doubt).all())
         grows = lasts and bool((change > doubt).all())
         holds, fails = (grows, shrinks) if self.unbounded else (shrinks, lasts)

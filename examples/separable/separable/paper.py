@@ -7,7 +7,6 @@ import numpy as np
 
 from marginaudit import Paper
 from marginaudit.reports.paper import Figure, Trained
-from marginaudit.reports.run import Progress, Rows
 from separable.claims import CLAIMS
 from separable.figures import figure_1, figure_directions, of_a_run
 from separable.points import POINTS, Points
@@ -27,8 +26,8 @@ BIBTEX = """@article{soudry2018implicit,
 
 
 def path_rows(run: DescentRun) -> list[dict[str, Any]]:
-    """log t, w, rho and its error bar, entry by entry; none where the data are not separable."""
-    if not run.assumption("separable").holds:
+    """log t, w, rho and its error bar, entry by entry; none where w^ is not known."""
+    if not run.assumption("solved").holds:
         return []
     path = run.path
     w = path.rho + np.outer(path.s, run.what)
@@ -64,14 +63,19 @@ class Separable(Paper):
             **{k: found[k] for k in ("w", "support", "norm_squared") if k in found},
         }
 
-    def records(self, run: DescentRun) -> dict[str, Rows]:
+    def records(self, run: DescentRun) -> dict[str, tuple[list[str], list[list[Any]]]]:
         """The path, a column a coordinate."""
         d = run.dataset.d
         header = ["log_t", *(f"w_{i}" for i in range(d)), *(f"rho_{i}" for i in range(d)), "error"]
         return {"descent": (header, [[row["log_t"], *row["w"], *row["rho"], row["error"]] for row in path_rows(run)])}
 
     def train(
-        self, dataset: Points, config: DescentConfig, progress: Progress, tell: Callable[[str], None], origin: str
+        self,
+        dataset: Points,
+        config: DescentConfig,
+        progress: Callable[[int], None],
+        tell: Callable[[str], None],
+        origin: str,
     ) -> Trained:
         """The path, for `marginaudit train`."""
         rows = path_rows(DescentRun(dataset, config, progress))

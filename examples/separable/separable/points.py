@@ -1,21 +1,25 @@
 """The kind of dataset: points x in R^d with y = +-1, absorbed as x <- y x, and what can be assumed of them."""
 
 import csv
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from io import StringIO
 from typing import Annotated, Any, Literal, NotRequired
 
 import numpy as np
 from annotated_types import Interval, Len
+from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from marginaudit.margins import NotExact
 from marginaudit.orders import InputError, Kind, Witness, counted, shown
 from marginaudit.orders.reading import Text, validated
-from separable.exact import Svm, Vector, rank, separated, svm
+from separable.exact import Svm, Vector, dot, reduced, separated, svm
+
+Floats = NDArray[np.float64]
 
 Row = Annotated[list[Annotated[float, Interval(ge=-1e6, le=1e6)]], Len(1, 100)]
 Rows = Annotated[list[Row], Len(1, 10_000)]
@@ -69,17 +73,19 @@ class Points:
     @cached_property
     def exact(self) -> tuple[Vector, ...]:
         """y_n x_n as rationals."""
-        return tuple(tuple(sign * Fraction(repr(v)) for v in row) for row, sign in zip(self.x, self.y, strict=True))
+        return absorbed(self.x, self.y)
 
     @cached_property
-    def signed(self) -> np.ndarray:
+    def signed(self) -> Floats:
         """y_n x_n in float64, shape (N, d)."""
         return np.array([[float(v) for v in row] for row in self.exact])
 
     @cached_property
-    def held(self) -> np.ndarray:
-        """The held-out y x in float64, shape (points, d)."""
-        return np.array(self.held_y).reshape(-1, 1) * np.array(self.held_x).reshape(-1, self.d)
+    def wrong_side(self) -> tuple[Vector, Fraction] | None:
+        """The held-out y x with the least product with w^, and that product, where it is negative."""
+        found = [(dot(row, self.svm.w), row) for row in absorbed(self.held_x, self.held_y)]
+        least, row = min(found, default=(Fraction(0), ()))
+        return (row, least) if least < 0 else None
 
     @cached_property
     def separation(self) -> tuple[Vector | None, Vector]:
@@ -92,6 +98,11 @@ class Points:
         return svm(self.exact)
 
 
+def absorbed(x: tuple[tuple[float, ...], ...], y: tuple[int, ...]) -> tuple[Vector, ...]:
+    """y_n x_n, each number the decimal that it is written as."""
+    return tuple(tuple(sign * Fraction(repr(v)) for v in row) for row, sign in zip(x, y, strict=True))
+
+
 def accepts(document: Any) -> bool:
     """Whether a document is one of points and labels."""
     return isinstance(document, dict) and {"x", "y"} <= document.keys()
@@ -100,7 +111,7 @@ def accepts(document: Any) -> bool:
 def from_document(document: dict[str, Any], where: str, default_name: str) -> Points:
     """The dataset of a JSON document."""
     found = validated(Document, document, where)
-    held = found.get("held_out", {"x": [], "y": []})
+    held: HeldOut = found.get("held_out", HeldOut(x=[], y=[]))
     for key, rows, signs in (("", found["x"], found["y"]), ("/held_out", held["x"], held["y"])):
         width = len(found["x"][0])
         if len(signs) != len(rows):
@@ -143,34 +154,31 @@ def separable(data: Points) -> Witness:
     return None if found is not None else {"farkas": {str(n): str(m) for n, m in enumerate(multipliers) if m}}
 
 
-def _of_svm(data: Points, witness: Any) -> Witness:
+def solved(data: Points) -> Witness:
+    """The maximum-margin vector w^ is known exactly; undecided where no support vectors give it in rationals."""
     if separable(data) is not None:
         return {"not_separable": True}
     try:
-        found = witness(data)
+        data.svm  # noqa: B018  (solved now, and kept)
     except NotExact as reason:
-        found = {"undecided": str(reason)}
-    return found  # type: ignore[no-any-return]
+        return {"undecided": str(reason)}
+    return None
 
 
 def generic(data: Points) -> Witness:
     """Some dual solution is positive on every support vector; else those without, each with v as in `Svm.zero`."""
-
-    def zero(data: Points) -> Witness:
-        found = data.svm.zero
-        return {"zero_duals": {str(n): [str(v) for v in vector] for n, vector in found.items()}} if found else None
-
-    return _of_svm(data, zero)
+    if (unknown := solved(data)) is not None:
+        return unknown
+    zero = data.svm.zero.items()
+    return {"zero_duals": {str(n): [str(v) for v in vector] for n, vector in zero}} if zero else None
 
 
 def spanned(data: Points) -> Witness:
     """The support vectors span the data; else both ranks."""
-
-    def ranks(data: Points) -> Witness:
-        support, all_points = rank([data.exact[n] for n in data.svm.support]), rank(data.exact)
-        return None if support == all_points else {"rank_of_support": support, "rank_of_data": all_points}
-
-    return _of_svm(data, ranks)
+    if (unknown := solved(data)) is not None:
+        return unknown
+    support, everything = reduced([data.exact[n] for n in data.svm.support])[1], reduced(data.exact)[1]
+    return None if support == everything else {"rank_of_support": support, "rank_of_data": everything}
 
 
 def step(data: Points) -> Witness:
@@ -186,7 +194,7 @@ def describe(data: Points) -> dict[str, Any]:
         "d": data.d,
         "assumptions": {name: {"holds": one.holds, "witness": one.witness} for name, one in found.items()},
     }
-    if found["separable"].holds and not found["generic"].undecided:
+    if found["solved"].holds:
         svm = data.svm
         answer |= {
             "w": [str(v) for v in svm.w],
@@ -205,12 +213,12 @@ def _figure_1() -> Points:
     return Points("figure-1", (*above, *below), (1,) * 7 + (-1,) * 7, ((-0.5, -0.25),), (1,))
 
 
-CASES = {
+CASES: dict[str, Callable[[], Points]] = {
     "two-points": lambda: Points("two-points", ((1.0, 0.0), (0.0, 2.0)), (1, 1), ((-1.0, 0.5),), (1,)),
     "zero-dual": lambda: Points("zero-dual", ((1.0, 0.0), (1.0, 1.0)), (1, 1)),
     "tie": lambda: Points("tie", ((1.0, 1.0), (1.0, -1.0), (1.0, 0.0)), (1, 1, 1)),
     "figure-1": _figure_1,
-    "iris": lambda: from_csv(files("separable").joinpath("data/iris.csv").read_text("utf-8"), "iris", "iris"),
+    "iris": cache(lambda: from_csv(files("separable").joinpath("data/iris.csv").read_text("utf-8"), "iris", "iris")),
 }
 """Built-in datasets; iris is setosa against the rest, with a fifth coordinate 1 for the offset."""
 
@@ -222,7 +230,7 @@ POINTS = Kind(
     to_document=to_document,
     from_csv=from_csv,
     cases=CASES,
-    assumptions={"separable": separable, "generic": generic, "spanned": spanned, "step": step},
+    assumptions={"separable": separable, "solved": solved, "generic": generic, "spanned": spanned, "step": step},
     describe=describe,
     in_words=lambda data: "; ".join(f"{x} -> {y}" for x, y in zip(data.x, data.y, strict=True)),
 )

@@ -3,12 +3,16 @@
 The bar r of w carries over: norms by r, x_n.w by R r, a unit vector by 2 r/|w|, the rest by the rules of products.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from separable.descent import EPS, Floats, log_loss
-from separable.run import FIRST, DescentRun, Path, normalized, polynomial, polynomial_limit
+from separable.run import FIRST, DescentRun, Path, normalized, polynomial
+
+Measure = Callable[[DescentRun], Series]
 
 CLOCK = "log t"
 
@@ -67,10 +71,20 @@ def loss(run: DescentRun) -> Series:
 
 
 def loss_times_t(run: DescentRun) -> Series:
-    """t L."""
+    """t L, as a logarithm."""
     found = loss(run)
-    value = np.exp(found.value + late(run).s)
-    return _series(run, value, value * np.expm1(np.minimum(found.radius, 700.0)))
+    return _series(run, found.value + late(run).s, found.radius, log=True)
+
+
+def natural(measure: Measure) -> Measure:
+    """A quantity that is measured as a logarithm."""
+
+    def of(run: DescentRun) -> Series:
+        found = measure(run)
+        with np.errstate(over="ignore"):
+            return _series(run, np.exp(found.value), np.exp(found.value + found.radius) - np.exp(found.value))
+
+    return of
 
 
 def direction(run: DescentRun) -> Series:
@@ -95,38 +109,39 @@ def cosine(run: DescentRun) -> Series:
 def margin_gap(run: DescentRun) -> Series:
     """1/|w^| - min_n x_n.w/|w|."""
     (along, across, length), found = parts(run), late(run)
-    more = across**2 / (length + run.norm * found.s + along)
+    ahead = run.norm * found.s + along
+    more = np.where(ahead > 0, across**2 / (length + np.abs(ahead)), length - ahead)
     gap = ((along + more) / run.norm - margins(run).min(axis=1)) / length
     return _series(run, gap, (run.R + 2 / run.norm) * found.radius / length + ROUNDING / length)
 
 
-def times(measure: "object", power: int = 1):  # type: ignore[no-untyped-def]
+def times(measure: Measure, power: int = 1) -> Measure:
     """A quantity times (log t)^power."""
 
     def of(run: DescentRun) -> Series:
-        found = measure(run)  # type: ignore[operator]
+        found = measure(run)
         factor = late(run).s ** power
         return _series(run, found.value * factor, found.radius * factor)
 
     return of
 
 
-def from_one(run: DescentRun, distance: Floats) -> Series:
-    """1 + a distance, whose limit 1 is that of a distance to 0."""
-    return _series(run, 1 + distance, late(run).radius)
+def from_one(run: DescentRun, apart: Floats) -> Series:
+    """1 + the length of each row over |w^|, whose limit 1 is that of a distance to 0."""
+    return _series(run, 1 + np.linalg.norm(apart, axis=1) / run.norm, late(run).radius / run.norm)
 
 
 def held_out_loss(run: DescentRun) -> Series:
-    """The loss of the held-out point furthest on the wrong side."""
-    found, x = late(run), wrong_side(run)
-    u = found.s * float(x @ run.what) + found.rho @ x
-    return _series(run, np.logaddexp(0.0, -u), float(np.linalg.norm(x)) * found.radius)
+    """The loss of the held-out point furthest on the wrong side, as a logarithm."""
+    found, (x, product) = late(run), wrong_side(run)
+    value = log_loss(found.s * product + found.rho @ x, "logistic")
+    return _series(run, value, np.linalg.norm(x) * found.radius, log=True)
 
 
-def wrong_side(run: DescentRun) -> Floats:
-    """The held-out point with the least x.w^."""
-    held = run.dataset.held
-    return np.asarray(held[np.argmin(held @ run.what)])
+def wrong_side(run: DescentRun) -> tuple[Floats, float]:
+    """The held-out point with the least x.w^, and that."""
+    found = run.dataset.wrong_side
+    return (np.array([float(v) for v in found[0]]), float(found[1])) if found else (np.zeros(run.dataset.d), 0.0)
 
 
 def polynomial_cosine(run: DescentRun, direction: Floats) -> Series:
@@ -136,11 +151,6 @@ def polynomial_cosine(run: DescentRun, direction: Floats) -> Series:
     apart = np.linalg.norm(found.rho / length[:, None] - direction, axis=1)
     bar = 2 * found.radius / length
     return series(1 - apart**2 / 2, radius=bar * (apart + bar / 2) + ROUNDING, step=found.s, clock=CLOCK)
-
-
-def polynomial_target(run: DescentRun) -> Floats:
-    """Where the polynomial tail leads."""
-    return np.array(polynomial_limit(run))
 
 
 def normalized_gap(run: DescentRun) -> Series:

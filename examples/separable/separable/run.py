@@ -1,6 +1,6 @@
 """A run: descent on labelled points, its flow, and the solutions that claims compare them with."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,9 +8,20 @@ from typing import Any
 import numpy as np
 
 from marginaudit.orders import Assumption, InputError, counted
-from marginaudit.reports.run import BaseRun, Progress, once_a_run
+from marginaudit.reports.run import BaseRun, once_a_run
 from marginaudit.reports.settings import Values, check, one_of, real, setting, whole
-from separable.descent import Floats, distance_bound, flow, log_loss, polynomial_flow, rounding, steps
+from separable.descent import (
+    Floats,
+    distance_bound,
+    flow,
+    log_loss,
+    longest,
+    newton,
+    polynomial_flow,
+    rounding,
+    steps,
+)
+from separable.exact import reduced
 from separable.points import POINTS, Points
 
 FIRST = 16
@@ -21,7 +32,7 @@ PER_DECADE = 16
 
 
 def _vector(value: Any) -> tuple[float, ...] | None:
-    found = [real(-1e3, 1e3)(one) for one in value] if isinstance(value, tuple | list) else [None]
+    found: list[Any] = [real(-1e3, 1e3)(one) for one in value] if isinstance(value, tuple | list) else [None]
     return None if None in found else tuple(found)
 
 
@@ -58,12 +69,17 @@ class DescentRun(BaseRun[Points]):
 
     kind = POINTS
 
-    def __init__(self, data: Points, config: DescentConfig | None = None, progress: Progress | None = None) -> None:
+    def __init__(
+        self, data: Points, config: DescentConfig | None = None, progress: Callable[[int], None] | None = None
+    ) -> None:
         super().__init__(data, progress)
         self.config = config or DescentConfig()
         if self.config.start is not None and len(self.config.start) != data.d:
             got = counted(len(self.config.start), "number")
             raise InputError(f"{data.name}: start", got=got, expected=f"{data.d}, one a coordinate")
+        if self.config.loss == "exponential" and (most := float(np.abs(data.signed @ self.w0).max())) > 600:
+            got = f"a margin of size {most:.4g} for the exponential loss"
+            raise InputError(f"{data.name}: start", got=got, expected="at most 600")
 
     def assumption(self, name: str) -> Assumption:
         """An assumption, judged on the dataset; of the step size, on the settings too."""
@@ -77,16 +93,11 @@ class DescentRun(BaseRun[Points]):
         return np.array(self.config.start or [0.0] * self.dataset.d)
 
     @cached_property
-    def beta(self) -> float:
-        """Of the loss: 1/4; for the exponential loss L(w(0)), above which L does not rise."""
-        if self.config.loss == "logistic":
-            return 0.25
-        return float(np.exp(-self.dataset.signed @ self.w0).sum())
-
-    @cached_property
     def eta(self) -> float:
-        """The step size."""
-        return self.config.share * 2 / (self.beta * float(np.linalg.norm(self.dataset.signed, 2)) ** 2)
+        """The step size; beta is 1/4, and for the exponential loss L(w(0)), above which L does not rise."""
+        X = self.dataset.signed
+        beta = 0.25 if self.config.loss == "logistic" else float(np.exp(-X @ self.w0).sum())
+        return self.config.share * 2 / (beta * max(float(np.linalg.norm(X, 2)), 1e-100) ** 2)
 
     @cached_property
     def what(self) -> Floats:
@@ -103,23 +114,45 @@ class DescentRun(BaseRun[Points]):
         """|w^|."""
         return float(np.linalg.norm(self.what))
 
-    @cached_property
+    @property
     def R(self) -> float:
         """max |x_n|."""
-        return float(np.linalg.norm(self.dataset.signed, axis=1).max())
+        return longest(self.dataset.signed)
+
+    @cached_property
+    def support(self) -> tuple[Floats, Floats, Floats]:
+        """U, S and V^T of the support vectors' singular value decomposition, as many as their exact rank."""
+        chosen = list(self.dataset.svm.support)
+        rank = reduced([self.dataset.exact[n] for n in chosen])[1]
+        U, S, V = np.linalg.svd(self.dataset.signed[chosen], full_matrices=False)
+        return U[:, :rank], S[:rank], V[:rank]
+
+    @cached_property
+    def alpha(self) -> Floats:
+        """The duals of the support vectors."""
+        return np.array([float(self.dataset.svm.alpha[n]) for n in self.dataset.svm.support])
 
     @cached_property
     def regime(self) -> float:
-        """log t from which limits show: points off the margin pull by exp(-40), and rho had 10 of its slowest times.
+        """log t from which limits show: what steps have left behind at the parting, and what the flow forgets.
 
-        Near its limit rho moves along log t by the matrix sum alpha_n x_n x_n^T over the support vectors.
+        With rho there: points off the margin pull by less than exp(-40); w^ log t has 10 times the length of rho, and
+        on the support vectors 10 times its margins; and rho had 10 of its slowest times, or as many as its largest
+        margin. Near its limit rho moves along log t by the matrix sum alpha_n x_n x_n^T; a support vector of dual 0
+        pulls like the mean until left behind.
         """
-        svm = self.dataset.svm
-        pulls = np.linalg.eigvalsh(
-            (self.dataset.signed.T * np.array([float(a) for a in svm.alpha])) @ self.dataset.signed
+        U, S, _ = self.support
+        rho = self.path.rho[self.path.steps - 1]
+        margins, off = np.abs(self.dataset.signed @ rho), self.slack > 0
+        pull = np.where(self.alpha > 0, self.alpha, self.alpha.mean())
+        rates = np.linalg.eigvalsh(((U * S).T * pull) @ (U * S))
+        slowest = rates[0] - 1e-14 * rates[-1]
+        return max(
+            float(np.max((40 + margins[off]) / self.slack[off], initial=40.0)),
+            10 * float(margins[~off].max()),
+            10 * float(np.linalg.norm(rho)) / self.norm,
+            max(10.0, float(margins[~off].max())) / slowest if slowest > 0 else np.inf,
         )
-        slowest = pulls[pulls > 1e-12 * pulls.max()].min()
-        return max(40.0, 40 / (svm.next_margin - 1), 10 / float(slowest))
 
     @cached_property
     def path(self) -> "Path":
@@ -128,37 +161,25 @@ class DescentRun(BaseRun[Points]):
 
     @cached_property
     def limit(self) -> Floats:
-        """w~: eta exp(-x_n.w~) = alpha_n on the support, by Newton; outside its span w(0).
+        """w~: eta exp(-x_n.w~) = alpha_n on the support; outside its span w(0).
 
-        It minimises eta sum exp(-x_n.w) + w^.w over the span, which picks the alpha where duals are not unique.
+        It minimises eta sum exp(-x_n.w) + alpha_n x_n.w over the span, which picks alpha where duals are not unique.
+        As x_n.w^ = 1, w^ log(eta/mean alpha) is taken out; U y is the rest of the margins.
         """
-        X = self.dataset.signed[list(self.dataset.svm.support)]
-        basis = np.linalg.svd(X, full_matrices=False)[2][: np.linalg.matrix_rank(X)]
-        A, target = X @ basis.T, basis @ self.what
-        z = np.zeros(len(basis))
+        U, S, V = self.support
+        mean = self.alpha.mean()
 
-        def value(z: Floats) -> float:
-            return float(self.eta * np.exp(-A @ z).sum() + target @ z)
+        def slopes(y: Floats) -> tuple[Floats, Floats]:
+            pull = np.exp(-U @ y)
+            return (self.alpha / mean - pull) @ U, (U.T * pull) @ U
 
-        for _ in range(500):
-            pull = self.eta * np.exp(-A @ z)
-            gradient = target - pull @ A
-            move = -np.linalg.solve((A.T * pull) @ A, gradient)
-            size = min(1.0, 5 / float(np.abs(A @ move).max() + 1e-300))
-            while size > 1e-12 and value(z + size * move) > value(z) + size * gradient @ move / 4 + 1e-14 * abs(
-                value(z)
-            ):
-                size /= 2
-            z = z + size * move
-            if np.abs(A @ move).max() < 1e-13:
-                break
-        return np.asarray(z @ basis + self.outside(self.w0))
+        y = newton(lambda y: float(np.exp(-U @ y).sum() + self.alpha / mean @ U @ y), slopes, np.zeros(len(S)))
+        return np.asarray(self.what * np.log(self.eta / mean) + (y / S) @ V + self.outside(self.w0))
 
     def outside(self, v: Floats) -> Floats:
         """The part of v (or of each row) outside the span of the support vectors."""
-        X = self.dataset.signed[list(self.dataset.svm.support)]
-        basis = np.linalg.svd(X, full_matrices=False)[2][: np.linalg.matrix_rank(X)]
-        return np.asarray(v - v @ basis.T @ basis)
+        V = self.support[2]
+        return np.asarray(v - v @ V.T @ V)
 
 
 @dataclass(frozen=True)
@@ -190,7 +211,7 @@ def marks(last: int) -> np.ndarray:
 
 
 def path(run: DescentRun, parting: int) -> Path:
-    """True steps to the parting, then the flow to the config's end; error bars as `separable.descent` derives them."""
+    """True steps to the parting, then the flow to the config's end if `separable.descent` has an error bar for it."""
     X, config = run.dataset.signed, run.config
     t = marks(parting)
     w = steps(X, run.w0, run.eta, config.loss, t)
@@ -198,13 +219,18 @@ def path(run: DescentRun, parting: int) -> Path:
         run._progress(1)
     s = np.log(t.astype(float))
     rho, bar = w - np.outer(s, run.what), rounding(t.astype(float), w)
+    L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
+    apart = distance_bound(X, float(run.dataset.svm.norm2), run.eta, config.loss, L)
+    if not np.isfinite(apart):
+        return Path(s, rho, bar, len(t))
     further = np.geomspace(s[-1], config.until, int(3 * PER_DECADE * np.log10(config.until / s[-1])) + 2)
     decades = config.until / 10.0 ** np.arange(1, 4)
     to_1e18 = np.log(10.0) * np.arange(1, 18.1, 0.25)
     further = np.unique([*further, *(v for v in (*decades, *to_1e18) if s[-1] < v < config.until)])
-    later, solver = flow(X, run.what, run.slack, run.eta, config.loss, further, rho[-1])
-    L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
-    apart = distance_bound(X, float(run.dataset.svm.norm2), run.eta, config.loss, L)
+    try:
+        later, solver = flow(X, run.what, run.slack, run.eta, config.loss, further, rho[-1])
+    except ArithmeticError:
+        return Path(s, rho, bar, len(t))
     late = solver[1:] + apart + bar[-1]
     return Path(np.append(s, further[1:]), np.vstack([rho, later[1:]]), np.append(bar, late), len(t))
 
@@ -227,30 +253,27 @@ def polynomial(run: DescentRun) -> Path:
     s = np.log(t.astype(float))
     early = int(np.argmin(np.abs(t - last // 10)))
     further = np.geomspace(s[-1], run.config.until, 100)
-    late, solver = polynomial_flow(X, eta, further, w[-1] / last ** (1 / 3))
-    before, _ = polynomial_flow(X, eta, np.append(s[early], further), w[early] / t[early] ** (1 / 3))
-    bar = np.linalg.norm(late - before[1:], axis=1) + solver
     q = w / np.cbrt(t.astype(float))[:, None]
     own = rounding(t.astype(float), w)
+    try:
+        late, solver = polynomial_flow(X, eta, further, q[-1])
+        before, _ = polynomial_flow(X, eta, np.append(s[early], further), q[early])
+    except ArithmeticError:
+        return Path(s, q, own, len(t))
+    bar = np.linalg.norm(late - before[1:], axis=1) + solver
     return Path(np.append(s, further[1:]), np.vstack([q, late[1:]]), np.append(own, bar[1:]), len(t))
 
 
 @once_a_run
-def polynomial_limit(run: DescentRun) -> Sequence[float]:
-    """The direction v/|v| to which the tail 1/u leads: v = argmin sum 1/(x_n.v) + |v|^2/6, by Newton."""
+def polynomial_limit(run: DescentRun) -> Floats:
+    """The direction v/|v| to which the tail 1/u leads: v = argmin sum 1/(x_n.v) + |v|^2/6."""
     X = run.dataset.signed
-    v = run.what * 3
 
     def value(v: Floats) -> float:
         return float((1 / (X @ v)).sum() + v @ v / 6) if (X @ v > 0).all() else np.inf
 
-    for _ in range(200):
-        gradient = v / 3 - X.T @ (X @ v) ** -2.0
-        move = -np.linalg.solve(np.eye(len(v)) / 3 + 2 * (X.T * (X @ v) ** -3.0) @ X, gradient)
-        size = 1.0
-        while size > 1e-12 and value(v + size * move) > value(v) + size * gradient @ move / 4 + 1e-15:
-            size /= 2
-        v = v + size * move
-        if np.linalg.norm(move) < 1e-14 * np.linalg.norm(v):
-            break
-    return tuple(v / np.linalg.norm(v))
+    def slopes(v: Floats) -> tuple[Floats, Floats]:
+        return v / 3 - X.T @ (X @ v) ** -2.0, np.eye(len(v)) / 3 + 2 * (X.T * (X @ v) ** -3.0) @ X
+
+    v = newton(value, slopes, run.what * 3)
+    return v / np.linalg.norm(v)

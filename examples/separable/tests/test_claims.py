@@ -6,10 +6,11 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -30,12 +31,9 @@ from marginaudit.reports.standing import Status
 
 SITE = Path(str(files("separable"))).parent
 
+Run = Callable[..., DescentRun]
+
 BY_ID = {claim.id: claim for claim in PAPER.claims}
-
-
-@cache
-def run(name: str) -> DescentRun:
-    return DescentRun(CASES[name](), DescentConfig(true_steps=10**5))
 
 
 VIOLATED = {
@@ -56,7 +54,7 @@ SPEAKS_NOT_OF = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_verdicts_on_built_in_data(name: str) -> None:
+def test_the_verdicts_on_built_in_data(name: str, run: Run) -> None:
     for claim in PAPER.claims:
         expected = Verdict.VIOLATED if claim.id in VIOLATED[name] else Verdict.HOLDS
         if re.fullmatch(rf"separable\.({SPEAKS_NOT_OF[name]})", claim.id):
@@ -71,7 +69,12 @@ def twin(claim: Claim) -> Claim:
     if isinstance(judgement, HiddenConstant):
         power = -1.0 if judgement.side == "upper" else 1.0
         power *= 2 if claim.id in ("separable.normalized", "separable.theorem5.angle.all") else 1
-        changed = replace(judgement, shape=lambda run, s: judgement.shape(run, s) * s**power)
+
+        def shape(run: DescentRun, s: Any) -> Any:
+            true = judgement.shape(run, s)
+            return true + power * np.log(s) if judgement.measure(run).log else true * s**power
+
+        changed = replace(judgement, shape=shape)
     elif isinstance(judgement, Limit):
         changed = replace(judgement, predicted=lambda run: 1.3 * judgement.predicted(run))
     elif isinstance(judgement, Growth):
@@ -88,7 +91,7 @@ def longer(found: Series) -> Series:
 
 
 @pytest.mark.parametrize("name", BY_ID)
-def test_a_planted_twin_of_each_is_violated(name: str) -> None:
+def test_a_planted_twin_of_each_is_violated(name: str, run: Run) -> None:
     [data] = [data for data in ("two-points", "zero-dual") if BY_ID[name].judge(run(data)).verdict not in AWAY][:1]
     assert twin(BY_ID[name]).judge(run(data)).verdict is Verdict.VIOLATED
 
@@ -97,7 +100,7 @@ AWAY = {Verdict.NOT_APPLICABLE}
 
 
 @pytest.mark.parametrize("part", ["-log L", "min x_n.w", "|w|"])
-def test_each_part_of_lemma_1_is_judged(part: str) -> None:
+def test_each_part_of_lemma_1_is_judged(part: str, run: Run) -> None:
     judgement = BY_ID["separable.lemma1"].judgement
     assert isinstance(judgement, Parts)
     planted = replace(
@@ -123,6 +126,39 @@ def test_starts_and_losses_change_no_verdict_of_two_points(loss: str) -> None:
     assert counts[Verdict.VIOLATED] == 1
 
 
+HARD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "a zero dual at a small angle": ({"x": ((1.0, 0.0), (1.0, 1e-3))}, {"until": 1e6}),
+    "a start that slowly comes back": (
+        {
+            "x": (
+                *((1.0, 0.0, 0.2, 0.0), (1.0, 0.0, 1e-9, 0.1), (1.0, -0.1, -0.1, 0.0), (1.0, 1e-6, -1e-6, 2e-6)),
+                *((1.0, 0.0, 0.0, 0.0), (1.0, 0.1, 0.0, 2e-9), (1.0, 2e-9, 0.0, 0.1), (1.0, -0.01, 1e-3, 1e-6)),
+            )
+        },
+        {"start": (1.0, 1000.0, 0.0, 0.0), "share": 0.999, "true_steps": 10**5, "until": 1e5},
+    ),
+    "a start far outside the span": ({"x": ((1e6, 0.0),)}, {"start": (0.0, 1000.0)}),
+    "nearly collinear supports": ({"x": ((1.0, 1e-7), (1.0, -1e-7))}, {"start": (0.0, 1.0)}),
+    "a start deep in the right side": ({"x": ((10.0, 0.0), (0.0, 1.0))}, {"start": (1000.0, 0.0)}),
+    "a loss below all floats": ({"x": ((1.0, 2.0),)}, {"share": 1e-6, "start": (-1000.0, 1000.0)}),
+    "a held-out product of exactly 0": ({"x": ((0.1, 0.3),), "held_x": ((0.3, -0.1),)}, {}),
+    "w opposite to w^": ({"x": ((1.0,), (3.0,))}, {"loss": "exponential", "share": 1e-3, "start": (-7.5,)}),
+    "error bars wider than what is seen": ({"x": ((0.241,), (0.001078,))}, {"share": 0.1, "start": (-1000.0,)}),
+    "a flow that is not followed": ({"x": ((0.0, 3.0, 2.0), (-1.0, -2.0, -2.0))}, {"start": (-1000.0, 1000.0, 0.0)}),
+}
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_true_statements_are_not_called_violated_where_numbers_are_hard(name: str) -> None:
+    data, config = HARD[name]
+    points = Points(name, y=(1,) * len(data["x"]), held_y=(1,) * len(data.get("held_x", ())), **data)
+    of = DescentRun(points, DescentConfig(**{"true_steps": 1000, **config}))
+    wrong = {Verdict.VIOLATED, Verdict.BROKEN}
+    found = {claim.id: claim.judge(of) for claim in PAPER.claims}
+    bad = {name: one.detail for name, one in found.items() if one.verdict in wrong}
+    assert bad.keys() <= {"separable.polynomial", "separable.theorem4.unspanned"}, bad
+
+
 def test_a_direction_that_is_exact_is_no_violation_for_its_rounding() -> None:
     of = DescentRun(Points("one", ((3.0, 1.0),), (1,)), DescentConfig(loss="exponential", share=0.99, true_steps=10**4))
     assert {claim.judge(of).verdict for claim in PAPER.claims} <= {Verdict.HOLDS, *AWAY, Verdict.INCONCLUSIVE}
@@ -139,9 +175,9 @@ def test_a_start_of_another_dimension_is_refused() -> None:
         DescentRun(CASES["two-points"](), DescentConfig(start=(1.0,)))
 
 
-def test_error_bars_carry_over() -> None:
-    of = DescentRun(CASES["zero-dual"](), DescentConfig(true_steps=10**5))
-    path, moved = of.path, DescentRun(CASES["zero-dual"](), DescentConfig(true_steps=10**5))
+def test_error_bars_carry_over(run: Run) -> None:
+    of, moved = run("zero-dual"), DescentRun(CASES["zero-dual"]())
+    path = of.path
     shift = path.radius[:, None] * np.array([0.6, -0.8])
     moved.path = replace(path, rho=path.rho + shift)
     for measure in (direction, margin_gap, loss):
@@ -199,31 +235,33 @@ def test_claims_are_one_file_a_theorem() -> None:
     }
 
 
-def test_the_commands_know_the_installed_package(tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text("a,b,y\n1,0,1\n-1,-1,-1\n", encoding="utf-8")
-    environment = os.environ | {"PYTHONPATH": str(SITE), "XDG_CACHE_HOME": str(tmp_path), "SOURCE_DATE_EPOCH": "0"}
-    words = (
-        "audit",
-        "mine.csv",
-        "--paper",
-        "separable",
-        "--true-steps",
-        "1000",
-        "--claim",
-        "separable.theorem3.*",
-        "--json",
-    )
+def command(folder: Path, *words: str) -> Any:
+    environment = os.environ | {"PYTHONPATH": str(SITE), "XDG_CACHE_HOME": str(folder), "SOURCE_DATE_EPOCH": "0"}
     answer = subprocess.run(
-        [sys.executable, "-m", "marginaudit", *words, "--jobs", "1"],
-        cwd=tmp_path,
+        [sys.executable, "-m", "marginaudit", *words, "--json"],
+        cwd=folder,
         env=environment,
         capture_output=True,
         text=True,
         timeout=110,
     )
     assert answer.returncode == 0, answer.stderr
-    verdicts = {row["claim"]: row["verdict"] for row in json.loads(answer.stdout)["verdicts"]}
-    assert verdicts == {
+    return json.loads(answer.stdout)
+
+
+def test_the_commands_know_the_installed_package(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("a,b,y\n1,0,1\n-1,-1,-1\n", encoding="utf-8")
+    found = command(tmp_path, "classify", "mine.csv")
+    assert (found["w"], found["support"]) == (["1", "0"], {"0": "1", "1": "0"})
+
+
+@pytest.mark.slow
+def test_an_audit_of_a_table_with_the_installed_package(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("a,b,y\n1,0,1\n-1,-1,-1\n", encoding="utf-8")
+    found = command(
+        tmp_path, *("audit", "mine.csv", "--claim", "separable.theorem3.*", "--true-steps", "1000", "--jobs", "1")
+    )
+    assert {row["claim"]: row["verdict"] for row in found["verdicts"]} == {
         "separable.theorem3.residual": "holds",
         "separable.theorem3.bounded": "not-applicable",
         "separable.theorem3.residual.rederived": "holds",

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from separable.exact import combined, dot, feasible, rank, separated, svm
+from separable.exact import combined, dot, feasible, reduced, separated, svm
 from separable.points import CASES, POINTS, Points
 
 from marginaudit.orders import InputError
@@ -75,14 +75,14 @@ def test_the_conditions_of_optimality_hold_exactly(name: str) -> None:
 def test_what_the_built_in_data_meet() -> None:
     met = {name: [a for a in POINTS.assumptions if POINTS.check(CASES[name](), a).holds] for name in CASES}
     assert met == {
-        "two-points": ["separable", "generic", "spanned", "step"],
-        "zero-dual": ["separable", "spanned", "step"],
-        "tie": ["separable", "generic", "spanned", "step"],
-        "figure-1": ["separable", "generic", "spanned", "step"],
-        "iris": ["separable", "generic", "step"],
+        "two-points": ["separable", "solved", "generic", "spanned", "step"],
+        "zero-dual": ["separable", "solved", "spanned", "step"],
+        "tie": ["separable", "solved", "generic", "spanned", "step"],
+        "figure-1": ["separable", "solved", "generic", "spanned", "step"],
+        "iris": ["separable", "solved", "generic", "step"],
     }
     assert (CASES["iris"]().N, CASES["iris"]().d) == (150, 5)
-    assert rank(CASES["iris"]().exact) == 5
+    assert reduced(CASES["iris"]().exact)[1] == 5
 
 
 def test_decimals_are_taken_as_written() -> None:

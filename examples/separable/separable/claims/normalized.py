@@ -2,20 +2,28 @@
 
 import numpy as np
 
-from marginaudit import Claim, HiddenConstant
-from separable.claims.words import cited, not_settled
+from marginaudit import HiddenConstant
+from separable.claims.words import SOLVED, not_settled, printed
 from separable.quantities import normalized_gap
+from separable.run import DescentRun
 
-NORMALIZED = Claim(
-    id="separable.normalized",
-    source="arXiv 1803.01905, abstract and the theorem on normalised descent",
-    statement="Normalised descent on the exponential loss, eta_t = 1/sqrt(t+1): the margin gap is O(log t/sqrt t).",
-    formula=r"\frac1{\lVert\hat w\rVert}-\frac{\min_nx_n^\top w(t)}{\lVert w(t)\rVert}"
+
+def regime(run: DescentRun) -> float:
+    """The t by which 2 sqrt(t), the length of all steps together, is what |w^| log t is of descent in its regime."""
+    return float((run.regime * run.norm / 2) ** 2)
+
+
+NORMALIZED = printed(
+    "normalized",
+    "abstract",
+    "Normalised descent on the exponential loss, eta_t = 1/sqrt(t+1): the margin gap is O(log t/sqrt t).",
+    r"\frac1{\lVert\hat w\rVert}-\frac{\min_nx_n^\top w(t)}{\lVert w(t)\rVert}"
     r"=O\Bigl(\frac{\log t}{\sqrt t}\Bigr)",
-    assumptions=("separable",),
-    judgement=HiddenConstant(normalized_gap, lambda run, t: np.log(t) / np.sqrt(t)),
+    HiddenConstant(normalized_gap, lambda run, t: np.log(t) / np.sqrt(t), regime=regime),
+    source="arXiv 1803.01905, abstract and the theorem on normalised descent",
+    assumptions=SOLVED,
     standing=not_settled("a proof here; the source has one"),
-    source_words=cited("abstract", "The gradient is divided by its length: w <- w - grad L/(|grad L| sqrt(t+1))."),
+    readings=["The gradient is divided by its length: w <- w - grad L/(|grad L| sqrt(t+1))."],
 )
 
 CLAIMS = (NORMALIZED,)

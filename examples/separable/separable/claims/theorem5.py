@@ -1,87 +1,78 @@
 """Theorem 5: the rates of the direction, the angle, the margin and the loss."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
-from marginaudit import Claim, HiddenConstant
-from marginaudit.reports.standing import Standing, proved
-from separable.claims.words import ALL, GENERIC, GENERIC_WORDS, PAGE, SOURCE, T, cited, not_settled
+from marginaudit import Claim
+from marginaudit.reports.standing import proved
+from separable.claims.words import BY_BOUNDED, GENERIC, GENERIC_WORDS, PAGE, T, not_settled, order, printed
 from separable.quantities import angle, direction, loss_times_t, margin_gap
 
-LEFT = "a proof for data with a support vector of dual 0, of which theorem3.residual would be enough"
+GENERIC_RATE = {
+    "assumptions": GENERIC,
+    "standing": proved(f"{PAGE}7-rates", "separable.theorem3.bounded", hunted=0),
+    "readings": [T, GENERIC_WORDS],
+}
 
-FROM_BOUNDED = proved(f"{PAGE}7-rates", "separable.theorem3.bounded", hunted=0)
-
-
-def rate(name: str, statement: str, formula: str, measure: Any, shape: Callable[[Any, Any], Any], **more: Any) -> Claim:
-    """One of the theorem's rates."""
-    standing: Standing = more.pop("standing", FROM_BOUNDED)
-    return Claim(
-        id=f"separable.theorem5.{name}",
-        source=f"{SOURCE}, Theorem 5",
-        statement=statement,
-        formula=formula,
-        assumptions=more.pop("assumptions", GENERIC),
-        judgement=HiddenConstant(measure, shape, regime=lambda run: run.regime),
-        standing=standing,
-        source_words=cited("Theorem 5", T, *([GENERIC_WORDS] if standing is FROM_BOUNDED else [])),
-    )
-
+RATE_OF_ALL = {
+    "standing": not_settled(
+        "a proof for data with a support vector of dual 0, of which theorem3.residual would be enough"
+    ),
+    "readings": [T],
+    "implications": (BY_BOUNDED,),
+}
 
 DIRECTION = r"\Bigl\lVert\frac{w(t)}{\lVert w(t)\rVert}-\frac{\hat w}{\lVert\hat w\rVert}\Bigr\rVert"
 ANGLE = r"1-\frac{w(t)^\top\hat w}{\lVert w(t)\rVert\lVert\hat w\rVert}"
 
-CLAIMS = (
-    rate(
-        "direction",
+CLAIMS: tuple[Claim, ...] = (
+    printed(
+        "theorem5.direction",
+        "Theorem 5",
         "|w/|w| - w^/|w^|| = O(1/log t), for generic data.",
         DIRECTION + r"=O\Bigl(\frac1{\log t}\Bigr)",
-        direction,
-        lambda run, s: 1 / s,
+        order(direction, lambda s: 1 / s),
+        **GENERIC_RATE,
     ),
-    rate(
-        "direction.all",
+    printed(
+        "theorem5.direction.all",
+        "Theorem 5",
         "|w/|w| - w^/|w^|| = O(log log t/log t).",
         DIRECTION + r"=O\Bigl(\frac{\log\log t}{\log t}\Bigr)",
-        direction,
-        lambda run, s: np.log(s) / s,
-        assumptions=ALL,
-        standing=not_settled(LEFT),
+        order(direction, lambda s: np.log(s) / s),
+        **RATE_OF_ALL,
     ),
-    rate(
-        "angle",
+    printed(
+        "theorem5.angle",
+        "Theorem 5",
         "1 - cos(w, w^) = O(1/log^2 t), for generic data.",
         ANGLE + r"=O\Bigl(\frac1{\log^2t}\Bigr)",
-        angle,
-        lambda run, s: 1 / s**2,
+        order(angle, lambda s: 1 / s**2),
+        **GENERIC_RATE,
     ),
-    rate(
-        "angle.all",
+    printed(
+        "theorem5.angle.all",
+        "Theorem 5",
         "1 - cos(w, w^) = O((log log t/log t)^2).",
         ANGLE + r"=O\Bigl(\Bigl(\frac{\log\log t}{\log t}\Bigr)^2\Bigr)",
-        angle,
-        lambda run, s: (np.log(s) / s) ** 2,
-        assumptions=ALL,
-        standing=not_settled(LEFT),
+        order(angle, lambda s: (np.log(s) / s) ** 2),
+        **RATE_OF_ALL,
     ),
-    rate(
-        "margin",
+    printed(
+        "theorem5.margin",
+        "Theorem 5",
         "1/|w^| - min_n x_n.w/|w| = O(1/log t).",
         r"\frac1{\lVert\hat w\rVert}-\frac{\min_nx_n^\top w(t)}{\lVert w(t)\rVert}=O\Bigl(\frac1{\log t}\Bigr)",
-        margin_gap,
-        lambda run, s: 1 / s,
-        assumptions=ALL,
+        order(margin_gap, lambda s: 1 / s),
         standing=proved(f"{PAGE}3-separabletheorem3direction", "separable.theorem5.loss", hunted=0),
+        readings=[T],
     ),
-    rate(
-        "loss",
+    printed(
+        "theorem5.loss",
+        "Theorem 5",
         "L(w(t)) = O(1/t).",
         r"\mathcal{L}(w(t))=O\Bigl(\frac1t\Bigr)",
-        loss_times_t,
-        lambda run, s: np.ones_like(s),
-        assumptions=ALL,
+        order(loss_times_t, np.zeros_like),
         standing=proved(f"{PAGE}2-separabletheorem5loss", hunted=0),
+        readings=[T],
     ),
 )

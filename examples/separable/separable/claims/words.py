@@ -1,14 +1,21 @@
-"""What several claims share: sources, readings, assumptions."""
+"""What the claims share: sources, readings, assumptions, and the regime in which they are judged."""
 
-from marginaudit.reports.source_words import SourceWords, quoted
-from marginaudit.reports.standing import Standing, unsettled
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+from marginaudit import Claim, HiddenConstant, Limit
+from marginaudit.reports.source_words import SourceWords, corrected, quoted
+from marginaudit.reports.standing import Implication, Standing, unsettled
 
 SOURCE = "arXiv 1710.10345"
 
 PAGE = "docs/proofs-separable.md#"
 
-ALL = ("separable", "step")
+SOLVED = ("separable", "solved")
+ALL = (*SOLVED, "step")
 GENERIC = (*ALL, "generic")
+SPANNED = (*GENERIC, "spanned")
 
 CITED = "The source's own text could not be reached: the statement is as it is widely cited, from no page."
 
@@ -19,6 +26,13 @@ GENERIC_WORDS = (
 
 T = "O(.) is about large t: judged from t = 16 on, along log t."
 
+BY_BOUNDED = Implication(
+    sources=("separable.theorem3.bounded",),
+    condition="some dual solution is positive on every support vector",
+    proof=f"{PAGE}7-rates",
+)
+"""Of a rate with log log t: for generic data it follows from the bounded rho."""
+
 
 def cited(place: str, *readings: str) -> SourceWords:
     """Of a statement that was stated from citations."""
@@ -28,3 +42,29 @@ def cited(place: str, *readings: str) -> SourceWords:
 def not_settled(what: str) -> Standing:
     """Open."""
     return unsettled(what, hunted=0)
+
+
+def printed(name: str, place: str, statement: str, formula: str, judgement: Any, **more: Any) -> Claim:
+    """A statement of the source; ``readings`` says how it was read, where it is not quoted."""
+    words = more.pop("source_words", None) or cited(place.rpartition("/")[2], *more.pop("readings", ()))
+    own = {"assumptions": ALL, "source": f"{SOURCE}, {place}", "source_words": words, **more}
+    return Claim(id=f"separable.{name}", statement=statement, formula=formula, judgement=judgement, **own)
+
+
+def rederived(
+    name: str, corrects: str, place: str, statement: str, formula: str, judgement: Any, *reading: str, **more: Any
+) -> Claim:
+    """A statement of this project beside a printed one; ``mended`` says of a false one what was mended."""
+    words = corrected(f"separable.{corrects}", *reading, mended=more.pop("mended", ""))
+    own = {"source": f"this project, on {SOURCE}{place}", "source_words": words, **more}
+    return printed(f"{name}.rederived", "", statement, formula, judgement, **own)
+
+
+def order(measure: Any, shape: Callable[[Any], Any], side: Any = "upper") -> HiddenConstant:
+    """A rate along log t."""
+    return HiddenConstant(measure, lambda run, s: shape(s), side=side, regime=attrgetter("regime"))
+
+
+def tends(measure: Any, predicted: Callable[[Any], float]) -> Limit:
+    """A limit along log t."""
+    return Limit(measure, predicted=predicted, regime=attrgetter("regime"))
