@@ -210,7 +210,7 @@ def _cause(stage: Stage, run: Recorded, first: Recorded | None, i: int, row: _Ro
     """The first cause that explains the record and the next ones, and its number."""
     if row.step == 0 or (not run.weights[:i].any() and _next_conform(stage, run, i)):
         return "another start than zero", None
-    for cause in causes(stage, first):
+    for cause in causes(stage, run, first, i):
         explained, value = _explained(stage, run, i, row, cause)
         if explained:
             return cause.words.format(value=value), value
