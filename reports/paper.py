@@ -154,6 +154,8 @@ class Paper:
         A dataclass of settings; every field has a default, by which an audit runs unless told otherwise, and those with
         ``metadata`` are options of commands.
     run : class of its runs, each of a dataset, a config and a progress callback
+    recorded : class of its runs that others recorded, or None
+        Each of a dataset, a config, a progress callback and the path of a file.
     claims : tuple of Claim
         They are about this paper's datasets only, and say so in their field ``paper``.
     bibtex : str
@@ -185,6 +187,7 @@ class Paper:
     config: type[Any]
     run: Callable[..., BaseRun[Any]]
     claims: tuple[Claim, ...]
+    recorded: Callable[..., BaseRun[Any]] | None = None
     bibtex: str = ""
     figures: Sequence[Figure] = ()
     tables: Sequence[Table] = ()

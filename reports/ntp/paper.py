@@ -12,6 +12,7 @@ from marginaudit.reports.ntp.figures.gallery import FIGURES
 from marginaudit.reports.ntp.hunting.space import SentenceSpace
 from marginaudit.reports.ntp.rates import rates_answer
 from marginaudit.reports.ntp.realizable import far_from_realizable
+from marginaudit.reports.ntp.recorded_run import RecordedRun
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.solution_json import solution_summary
 from marginaudit.reports.ntp.sweeps import SWEEPS
@@ -41,6 +42,7 @@ class NextTokenPaper(Paper):
     config = Config
     trained = Config(steps2=PAPER_STEPS)
     run = Run
+    recorded = RecordedRun
     claims = tuple(CLAIMS.values())
     figures = FIGURES
     tables = (DIRECTION, PROPOSITION2)
@@ -64,7 +66,9 @@ class NextTokenPaper(Paper):
             "relations": len(data.relations),
             "lr1": run.eta0,
             "lr2": run.eta,
+            "steps1": run.config.steps1,
             "steps2": run.steps2 if trained else None,
+            "trajectory": run.facts() if isinstance(run, RecordedRun) else None,
             "rates": finite(rates_answer(run)) if trained else None,
             "stopped": run.stopped if trained else None,
             "not_trained": run.not_trained,

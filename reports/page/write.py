@@ -18,6 +18,8 @@ from marginaudit.reports.page.shown import drawn, rendered_as
 COLUMNS = (
     "claim",
     "dataset",
+    "run",
+    "premise",
     "verdict",
     "evidence",
     "measured",
