@@ -162,6 +162,8 @@ class Claim:
         found = by_proof(self, run, where_it_speaks(self._measured(run)))
         if run.carried_over and found.verdict is not Verdict.NOT_APPLICABLE:
             return replace(found, evidence=Evidence.FLOAT64, carried_over=True)
+        if run.used_weights and run.undecided:
+            found = replace(found, detail=f"{found.detail} {run.undecided}".strip())
         violated = found.verdict is Verdict.VIOLATED
         return replace(found, refutes=violated and not run.reservation(self.assumptions))
 

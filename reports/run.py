@@ -69,6 +69,11 @@ class BaseRun(Generic[D]):
         return False
 
     @property
+    def undecided(self) -> str:
+        """What a recorded run leaves open of whether it is the paper's algorithm; "" for nothing."""
+        return ""
+
+    @property
     def carried_over(self) -> bool:
         """Whether a statement was asked of weights that are not the algorithm's, of which it speaks."""
         return self.used_weights and self.departs

@@ -37,13 +37,23 @@ class Conformity:
         return self.departs_at is None
 
     @property
+    def records(self) -> int:
+        """How many there are."""
+        return sum(stage.records for stage in self.stages)
+
+    @property
+    def decided(self) -> int:
+        """At how many of them rounding does not explain everything."""
+        return sum(stage.decided for stage in self.stages)
+
+    @property
     def line(self) -> str:
         """The answer in one line."""
         at = self.departs_at
         if at is None:
-            decided, records = (sum(getattr(stage, name) for stage in self.stages) for name in ("decided", "records"))
+            records = counted(self.records, "record")
             assumed = f", W_ov being Algorithm 1's after {STEPS1} steps" if self.stages[0].stage == 2 else ""
-            return f"{self.file} conforms on {self.dataset}{assumed}: {decided} of {counted(records, 'record')} decided"
+            return f"{self.file} conforms on {self.dataset}{assumed}: {self.decided} of {records} decided"
         where = f"stage {at.stage}, step {at.step}, {'query' if at.stage == 2 else 'token'} {printable(at.token)}"
         cause = at.cause or "none of those that are tested"
         by = f"off by {at.error:.3g} where rounding explains {at.bar:.3g}"

@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from marginaudit.orders import counted
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.ntp.config import Config
@@ -60,6 +61,14 @@ class RecordedRun(Run):
     def departs(self) -> bool:
         """Whether it is not Algorithm 1."""
         return not self.conformity.conforms
+
+    @property
+    def undecided(self) -> str:
+        """How many records rounding explains whatever they are."""
+        decided, records = self.conformity.decided, self.conformity.records
+        if self.departs or decided == records:
+            return ""
+        return f"Of {counted(records, 'record')} {decided} are decided to be Algorithm 1's; rounding explains the others."
 
     @property
     def steps2(self) -> int:
