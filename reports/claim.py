@@ -156,7 +156,8 @@ class Claim:
         """The verdict on a run: assumptions, what the run lacks, the judgement, and what is proved, in this order.
 
         Of a recorded run that departs from the paper's algorithm nothing is proved: what is measured at its weights is
-        `carried_over`. A claim whose own code fails is `broken`, and says how. What that code prints goes to standard error.
+        `carried_over`. A claim whose own code fails is `broken`, and says how. What that code prints goes to standard
+        error.
         """
         run.used_weights = False
         found = by_proof(self, run, where_it_speaks(self._measured(run)))

@@ -61,7 +61,9 @@ class Source:
             return self.paper.run(self.dataset, config, progress)
         if self.paper.recorded is None:
             got = f"a trajectory of {self.paper.kind.name}"
-            raise InputError(shown_path(str(self.trajectory)), got=got, expected="one of a paper that judges recorded runs")
+            raise InputError(
+                shown_path(str(self.trajectory)), got=got, expected="one of a paper that judges recorded runs"
+            )
         return self.paper.recorded(self.dataset, config, progress, self.trajectory)
 
 

@@ -68,7 +68,9 @@ class RecordedRun(Run):
         decided, records = self.conformity.decided, self.conformity.records
         if self.departs or decided == records:
             return ""
-        return f"Of {counted(records, 'record')} {decided} are decided to be Algorithm 1's; rounding explains the others."
+        return (
+            f"Of {counted(records, 'record')} {decided} are decided to be Algorithm 1's; rounding explains the others."
+        )
 
     @property
     def steps2(self) -> int:

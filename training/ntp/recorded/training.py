@@ -162,9 +162,7 @@ def _inside(record: Recorded, kept: Sequence[int], enter: Callable[[Floats], Ent
     return all(enter(W)[1] <= share * np.linalg.norm(W) for _, W in _weights(record, kept))
 
 
-def _as_recorded(
-    iterate: Iterate, record: Recorded, kept: Sequence[int], enter: Callable[[Floats], Entered]
-) -> States:
+def _as_recorded(iterate: Iterate, record: Recorded, kept: Sequence[int], enter: Callable[[Floats], Entered]) -> States:
     """The states of a run that is not Algorithm 1, off by their own rounding; rho is W, as there are no known steps."""
     for t, W in _weights(record, kept):
         inside, outside = enter(W)

@@ -26,7 +26,7 @@ def stages(
     tmp_path: Path, data: Dataset, recorder: Recorder, lr1: float | None = None, lr2: float | None = None
 ) -> list[Compared]:
     recorder.save(tmp_path / "run.npz")
-    return compared(data, read_trajectory(tmp_path / "run.npz", data), lr1, lr2)
+    return compared(data, read_trajectory(tmp_path / "run.npz", data).with_step_sizes(lr1, lr2))
 
 
 def departure(tmp_path: Path, data: Dataset, recorder: Recorder) -> Departure:
