@@ -13,7 +13,6 @@ from marginaudit.margins.ntp import solve_kq
 from marginaudit.margins.ntp.solution import Infeasible
 from marginaudit.orders.ntp import CASES, broken
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
 from marginaudit.reports.judgements.bounded import Threshold
 from marginaudit.reports.ntp import Config, Run

@@ -150,7 +150,9 @@ ODD = {
 @pytest.mark.parametrize("name", ["double", "single", "adam"])
 @pytest.mark.parametrize("odd", ODD)
 def test_odd_trajectories_break_nothing(odd: str, name: str, folder: Path, tmp_path: Path) -> None:
-    kept, recorder = np.load(folder / f"{name}.npz"), Recorder(0.1, 0.025)
+    recorder = Recorder(0.1, 0.025)
+    with np.load(folder / f"{name}.npz") as file:
+        kept = dict(file)
     for t in ODD[odd][0]:
         if t in kept["step1"]:
             recorder.stage1(t, kept["W_ov"][kept["step1"] == t][0])

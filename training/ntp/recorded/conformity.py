@@ -159,7 +159,7 @@ def _stage(stage: Stage, run: Recorded, first: Recorded | None, reached: Progres
             if not row.within:
                 found = _departure(stage, run, first, i, row)
                 return Compared(stage.number, stage.lr, len(run.step), decided + 1, found)
-            decided += row.bar < row.moved or row.step == 0
+            decided += bool(row.bar < row.moved or row.step == 0)
     return Compared(stage.number, stage.lr, len(run.step), decided, None)
 
 

@@ -76,7 +76,8 @@ def test_random_sparse_runs_against_high_precision(dtype: Any, tmp_path: Path) -
         at = sorted({T, last, *rng.integers(1, max(T, last), 3).tolist()})
         whole = run(data, dtype, (T, last), lr)
         whole.save(tmp_path / "whole.npz")
-        kept = np.load(tmp_path / "whole.npz")
+        with np.load(tmp_path / "whole.npz") as file:
+            kept = dict(file)
         sparse = Recorder(*lr)
         for t in at:
             if t <= T:
@@ -101,7 +102,8 @@ def test_a_run_that_departs_is_measured_as_it_is(tmp_path: Path) -> None:
     """Also where entries are not 0 that Algorithm 1 leaves at 0."""
     for mistake in (Mistake(start=0.1), Mistake(optimizer="adam")):
         found, conforms = measured(ONE_HOT, run(ONE_HOT, steps=STEPS, lr=LR, mistake=mistake), tmp_path)
-        W = np.load(tmp_path / "run.npz")["W_kq"]
+        with np.load(tmp_path / "run.npz") as file:
+            W = file["W_kq"]
         star = solve_kq(ONE_HOT).optimal().matrix
         assert not conforms
         assert found.stage2.norm == pytest.approx(np.linalg.norm(W, axis=(1, 2)), rel=1e-14)
