@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from marginaudit.orders import InputError, content_of, counted, printable, read, shown, shown_path
-from marginaudit.orders.files import open_file
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.paper import Paper
@@ -114,7 +113,7 @@ def with_trajectories(
         own = sources[0]
         source = replace(own, dataset=replace(own.dataset, name=name), trajectory=path)
         source.run(configs[own.paper.name], lambda _: None)  # refuses a file that is none
-        with open_file(path, "a trajectory") as file:
+        with path.open("rb") as file:
             found.append(replace(source, sha256=hashlib.file_digest(file, "sha256").hexdigest()))
     return found
 
