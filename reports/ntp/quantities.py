@@ -48,13 +48,7 @@ def no_direction_ov(run: Run, first: int = 2) -> str | None:
 
 
 def no_margin(run: Run) -> str | None:
-    """Why W*_ov has no margins, or None.
-
-    Raises
-    ------
-    BeyondTheRun
-        Stage 1 is not there.
-    """
+    """Why W*_ov has no margins, or None; `BeyondTheRun` where stage 1 is not there."""
     if isinstance(run.ov, Infeasible):
         return "W*_ov does not exist: no W_ov has all margins positive."
     if run.norm_ov == 0:
@@ -130,7 +124,6 @@ def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
     BeyondTheRun
         It has none.
     """
-    run.require_recorded(stage)
     steps, at = run.config.steps1 if stage == 1 else run.steps2, run.recorded_steps(stage)
     if steps < first:
         raise BeyondTheRun(f"stage {stage} has {counted(steps, 'step')} and the statement speaks from t = {first}")

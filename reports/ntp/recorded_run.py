@@ -92,6 +92,7 @@ class RecordedRun(Run):
 
     def recorded_steps(self, stage: Literal[1, 2]) -> tuple[int, ...]:
         """Those that the file has."""
+        self.require_recorded(stage)
         found = self._record(stage)
         return () if found is None else tuple(found.step.tolist())
 

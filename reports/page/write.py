@@ -77,9 +77,9 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
 
     for paper in audit.papers if any(source.trajectory for source in audit.sources) else ():
         for name, figure in paper.figures_of("runs").items():
-            picture, free = rendered_as(figure.draws(runs), exports), _free(f"{stems[runs[0].name]}-{name}", taken)
-            beside[figure.beside].append((f"{runs[0].name}: {figure.caption}", picture[".svg"]))
-            files |= {f"figures/{free}{ending}": content for ending, content in picture.items()}
+            files_of, free = rendered_as(figure.draws(runs), exports), _free(f"{stems[runs[0].name]}-{name}", taken)
+            beside[figure.beside].append((f"{runs[0].name}: {figure.caption}", files_of[".svg"]))
+            files |= {f"figures/{free}{ending}": content for ending, content in files_of.items()}
     for _, figure in audit.illustrations:
         progress(f"figure {figure.name}")
         found = audit.figures.get(figure.name) or rendered_as(figure.draws(), exports)

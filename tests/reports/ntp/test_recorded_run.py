@@ -4,6 +4,7 @@ import json
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from marginaudit import audit
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
 from marginaudit.record import Recorder
+from marginaudit.reports import LEDGER
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp import Config
 from marginaudit.reports.ntp.paper import PAPER
@@ -190,3 +192,14 @@ def test_300_mb_take_less_than_1_gb(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-m", "marginaudit.reports", *command], cwd=tmp_path, check=False)
     assert done.returncode == 0
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 1_000_000
+
+
+def test_bounds_that_are_attained_allow_for_the_rounding_of_who_recorded(tmp_path: Path) -> None:
+    """Norms and margins of a turned float32 run are off by more than float64 rounds."""
+    data = replace(DATA, embedding=np.linalg.qr(np.random.default_rng(3).normal(size=(4, 4)))[0])
+    run(data, np.float32, (6, 6), (0.4, 0.4)).save(tmp_path / "run.npz")
+    recorded = RecordedRun(data, Config(), None, tmp_path / "run.npz")
+    assert not recorded.departs
+    for claim in ("ntp.lemma6", "ntp.theorem1.norm", "ntp.prop1.norm", "sharp.stage1"):
+        found = LEDGER[claim].judge(recorded)
+        assert found.verdict not in {Verdict.VIOLATED, Verdict.BROKEN}, (claim, found.detail)

@@ -100,8 +100,9 @@ def _stage1(run: Settings, record: Recorded, eta0: float, ov: MaxMargin | None, 
         states = _beside_own_steps(Descent(loss), iterate, record, kept, entered)
     found, last = _rows(loss, states, iterate)
     first = first_of(run, loss, last, found, None)
-    apart = 2 * np.sqrt(2) * last.state_error * float(np.linalg.norm(E, 2))
-    return first._replace(common=first.margin >= 0 and first.spread <= SPREAD_TOLERANCE * first.margin + apart)
+    one = np.sqrt(2) * last.state_error * float(np.linalg.norm(E, 2)) + first.margin_error
+    common = first.margin >= 0 and first.spread <= SPREAD_TOLERANCE * first.margin + 2 * one
+    return first._replace(common=common, margin_error=one)  # of each margin, not of their mean alone
 
 
 def _stage2(
@@ -124,8 +125,9 @@ def _stage2(
         else:
             states = _as_recorded(iterate, record, kept, entered)
         found, last = _rows(loss, states, iterate)
-        known = exact is not None and isinstance(loss, ReducedKQ)
-        return Steps(found, last, asymptotics=asymptotics(run.dataset, loss, exact, None) if known else None)
+        if exact is None or not isinstance(loss, ReducedKQ):
+            return Steps(found, last)
+        return Steps(found, last, asymptotics=asymptotics(run.dataset, loss, exact, None))
 
     return trained(run, first, eta, record.step[kept].tolist(), kq, followed)
 
