@@ -64,6 +64,22 @@ class Table(ABC):
 
 
 @dataclass(frozen=True)
+class RunRecords:
+    """A run for a figure of several.
+
+    Attributes
+    ----------
+    name : str
+    document : what the report says of its dataset
+    records : texts of CSV files, by name
+    """
+
+    name: str
+    document: Mapping[str, Any]
+    records: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Figure:
     """A figure of a paper.
 
@@ -72,10 +88,11 @@ class Figure:
     name : str
         Of `marginaudit figure`; of a figure of a run, what its file's name ends with, "" for nothing.
     draws : answers a matplotlib figure
-    of : {"paper", "text", "dataset", "run"}
+    of : {"paper", "text", "dataset", "run", "runs"}
         What it is drawn of. ``draws`` takes nothing for "paper"; for "text" a file, None for the paper's own text, and
         a function that takes the share done, both optional; for "dataset" the dataset; for "run" the run and its
-        findings by claim, of every dataset of an audit, and then may answer None to draw nothing.
+        findings by claim, of every dataset of an audit, and then may answer None to draw nothing; for "runs" the
+        `RunRecords` of our own run and of all that others recorded on the dataset, where there are any.
     beside : str
         The id of the claim beside which the report has it, where that claim applies to a dataset of the audit; "" for
         none: the report then has it among the plots if it is of a run, and else not at all.
@@ -85,7 +102,7 @@ class Figure:
 
     name: str
     draws: Callable[..., Any]
-    of: Literal["paper", "text", "dataset", "run"] = "paper"
+    of: Literal["paper", "text", "dataset", "run", "runs"] = "paper"
     beside: str = ""
     caption: str = ""
 
@@ -184,6 +201,8 @@ class Paper:
         A dataclass of settings; every field has a default, by which an audit runs unless told otherwise, and those with
         ``metadata`` are options of commands.
     run : class of its runs, each of a dataset, a config and a progress callback
+    recorded : class of its runs that others recorded, or None
+        Each of a dataset, a config, a progress callback and the path of a file.
     claims : tuple of Claim
         They are about this paper's datasets only, and say so in their field ``paper``.
     bibtex : str
@@ -215,6 +234,7 @@ class Paper:
     config: type[Any]
     run: Callable[..., BaseRun[Any]]
     claims: tuple[Claim, ...]
+    recorded: Callable[..., BaseRun[Any]] | None = None
     bibtex: str = ""
     figures: Sequence[Figure] = ()
     tables: Sequence[Table] = ()

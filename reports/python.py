@@ -13,7 +13,7 @@ from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, distinct_na
 from marginaudit.reports.audit.in_python import is_frame, is_sentences, source_of
 from marginaudit.reports.audit.ledger import all_papers
 from marginaudit.reports.audit.provenance import date
-from marginaudit.reports.audit.sources import cases_of, once_each, papers_of, some_judged
+from marginaudit.reports.audit.sources import cases_of, once_each, papers_of, some_judged, with_trajectories
 from marginaudit.reports.audit.user_claims import all_claims, check_formulas
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.claim_ids import matching_ids
@@ -148,6 +148,7 @@ def audit(
     claims: str | Claim | Iterable[str | Claim] | None = None,
     config: Any = None,
     *,
+    trajectory: str | PathLike[str] | Mapping[str, str | PathLike[str]] | None = None,
     jobs: int = 1,
     claim_timeout: float = CLAIM_TIMEOUT,
 ) -> Report:
@@ -162,6 +163,9 @@ def audit(
         None for all that are built in or installed.
     config : settings by name such as ``{"steps2": 2000}``, or a paper's config such as `marginaudit.reports.ntp.Config`
         Settings that are left out are those of ``marginaudit audit``.
+    trajectory : path, or mapping from names to paths
+        Runs of your own of the one dataset, in .npz files that `marginaudit.record.Recorder` writes: each is judged
+        beside ours, as a dataset of its name.
     jobs : int
         Datasets judged at a time; with more than one, in other processes, and the report has no runs.
     claim_timeout : float
@@ -192,6 +196,9 @@ def audit(
     if JOBS.read(jobs) is None:
         raise InputError("jobs", got=shown(jobs), expected=JOBS.expected)
     configs = _configs(config, {paper.name: paper for paper in papers_of(sources)})
+    named = trajectory if isinstance(trajectory, Mapping) else {} if trajectory is None else {"": trajectory}
+    recorded = [(name or Path(path).stem, Path(path)) for name, path in named.items()]
+    sources = distinct_names(with_trajectories(sources, recorded, configs), lambda _: None)
     if jobs > 1:
         done = audit_datasets(
             sources,

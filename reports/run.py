@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
-from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar
+from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 from marginaudit.orders import Assumption, Data, Kind
 from marginaudit.orders.notebook import html_table, in_json
@@ -30,9 +30,12 @@ def once_a_run(measure: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[
     def kept(run: R, /, *args: P.args, **kwargs: P.kwargs) -> T:
         key = (name, args, tuple(sorted(kwargs.items())))
         if key not in run.kept:
-            run.kept[key] = measure(run, *args, **kwargs)
-        found: T = run.kept[key]
-        return found
+            before, run.used_weights = run.used_weights, False
+            run.kept[key] = measure(run, *args, **kwargs), run.used_weights
+            run.used_weights |= before
+        found, on_weights = run.kept[key]
+        run.used_weights |= on_weights
+        return cast(T, found)
 
     return kept
 
@@ -44,6 +47,11 @@ class BaseRun(Generic[D]):
     ----------
     dataset
     progress : takes the steps done
+
+    Attributes
+    ----------
+    used_weights : bool
+        Of a recorded run: whether its weights were looked at since a claim began to be judged.
     """
 
     kind: ClassVar[Kind[Any]]
@@ -53,6 +61,22 @@ class BaseRun(Generic[D]):
         self._progress = progress
         self._assumptions: dict[str, Assumption] = {}
         self.kept: dict[tuple[Any, ...], Any] = {}
+        self.used_weights = False
+
+    @property
+    def departs(self) -> bool:
+        """Whether it is a recorded run that is not the paper's algorithm."""
+        return False
+
+    @property
+    def undecided(self) -> str:
+        """What a recorded run leaves open of whether it is the paper's algorithm; "" for nothing."""
+        return ""
+
+    @property
+    def carried_over(self) -> bool:
+        """Whether a statement was asked of weights that are not the algorithm's, of which it speaks."""
+        return self.used_weights and self.departs
 
     def assumption(self, name: str) -> Assumption:
         """An assumption of the paper, judged on the dataset."""

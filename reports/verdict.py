@@ -79,6 +79,9 @@ class Finding:
         Then from where it speaks, and where the run ends: ``T ≥ 8.3e+08, run has 900``.
     refutes : bool
         Whether it is violated on data that meet the assumptions exactly, so that no proof of it can come.
+    carried_over : bool
+        Whether it is of recorded weights that are not the paper's algorithm's: then no premise is met, no proof speaks,
+        and a violation says nothing of the statement.
     detail : str
         In words: the failed assumption with its witness, the allowance, the worst entry, the cause.
     room : tuple of float
@@ -105,6 +108,7 @@ class Finding:
     beyond_the_run: bool = False
     needs: str = ""
     refutes: bool = False
+    carried_over: bool = False
     detail: str = ""
     room: tuple[float, ...] = ()
     witness: Mapping[str, Any] | None = None

@@ -47,13 +47,27 @@ Progress = Callable[[str, str], Callable[[int], None]]
 
 @dataclass(frozen=True)
 class Row:
-    """One verdict: a claim on a dataset, which is named; ``refuted_by`` is a dataset of the audit that refutes it."""
+    """One verdict: a claim on a dataset, which is named.
+
+    Attributes
+    ----------
+    recorded : bool
+        Whether it is of a run that was trained elsewhere, by whose name the dataset goes.
+    refuted_by : str
+        A dataset of the audit that refutes the claim; "" for none.
+    """
 
     claim: Claim
     paper: Paper
     dataset: str
     finding: Finding
     refuted_by: str = ""
+    recorded: bool = False
+
+    @property
+    def fails(self) -> bool:
+        """Whether the statement is violated, by what it speaks of."""
+        return self.finding.verdict is Verdict.VIOLATED and not self.finding.carried_over
 
     @property
     def standing(self) -> Standing:
@@ -67,9 +81,11 @@ class Row:
         return {
             "claim": self.claim.id,
             "dataset": self.dataset,
+            "run": self.dataset if self.recorded else None,
             **found,
             "verdict": self.finding.verdict.value,
             "evidence": self.finding.evidence.value,
+            "premise": "carried over" if self.finding.carried_over else "met",
             "counterexample": self._counterexample_document,
             "kind": self.claim.judgement.kind,
             "standing": self.standing.status.value,
@@ -189,7 +205,7 @@ class Audit:
                 if finding.refutes:
                     refuted_by.setdefault(name, one.name)
         return tuple(
-            Row(known[name], one.source.paper, one.name, finding, refuted_by.get(name, ""))
+            Row(known[name], one.source.paper, one.name, finding, refuted_by.get(name, ""), bool(one.source.trajectory))
             for one in self.audited
             for name, finding in one.findings.items()
         )
@@ -293,7 +309,7 @@ def audited(
     paper, name, judged = source.paper, source.dataset.name, about(source.paper, claims)
     forks = not all(map(paper.has, judged)) and forkable(ours=active_count())  # one_thread hides BLAS's
     with one_thread():
-        run = paper.run(source.dataset, config, progress(name, "training"))
+        run = source.run(config, progress(name, "training"))
         findings: dict[str, Finding] = {}
         for claim in judged:
             progress(name, claim.id)
@@ -307,7 +323,8 @@ def audited(
 
 
 def _counterexample(paper: Paper, claim: Claim, finding: Finding) -> Any | None:
-    return smallest_counterexample(paper, claim) if finding.verdict is Verdict.VIOLATED else None
+    failing = finding.verdict is Verdict.VIOLATED and not finding.carried_over
+    return smallest_counterexample(paper, claim) if failing else None
 
 
 def _with_the_smallest(paper: Paper, claim: Claim, finding: Finding) -> Finding:

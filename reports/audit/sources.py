@@ -3,15 +3,16 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from marginaudit.orders import InputError, content_of, printable, read, shown
+from marginaudit.orders import InputError, content_of, counted, printable, read, shown, shown_path
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.run import BaseRun, Progress
 
 N = TypeVar("N")
 
@@ -30,18 +31,39 @@ class Source:
     place : str
         The path as it was given, whatever its characters; the case's name; or `IN_PYTHON`.
     sha256 : str or None
-        Of the bytes that were read, or of the JSON of a dataset made in Python; None for a built-in case.
+        Of the bytes that were read, or of the JSON of a dataset made in Python; None for a built-in case. Of a
+        trajectory its own.
+    trajectory : Path or None
+        The file of a run that was trained elsewhere: the dataset is then named as the run.
     """
 
     dataset: Any
     paper: Paper
     place: str
     sha256: str | None = None
+    trajectory: Path | None = None
 
     @property
     def origin(self) -> str:
-        """The place, control characters written out."""
-        return printable(self.place)
+        """The place, and the file of a recorded run, control characters written out."""
+        return printable(self.place if self.trajectory is None else f"{self.place}, recorded in {self.trajectory}")
+
+    def run(self, config: Any, progress: Progress) -> BaseRun[Any]:
+        """Our own run of the dataset, or the recorded one.
+
+        Raises
+        ------
+        InputError
+            The file is no trajectory of the dataset.
+        """
+        if self.trajectory is None:
+            return self.paper.run(self.dataset, config, progress)
+        if self.paper.recorded is None:
+            got = f"a trajectory of {self.paper.kind.name}"
+            raise InputError(
+                shown_path(str(self.trajectory)), got=got, expected="one of a paper that judges recorded runs"
+            )
+        return self.paper.recorded(self.dataset, config, progress, self.trajectory)
 
 
 def load(name: str, papers: Sequence[Paper]) -> Source:
@@ -71,6 +93,41 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
     kind, dataset = read(content, path, [paper.kind for paper in papers], [paper.kind for paper in PAPERS])
     paper = next(paper for paper in papers if paper.kind is kind)
     return Source(dataset, paper, str(path), hashlib.sha256(content).hexdigest())
+
+
+def with_trajectories(
+    sources: Sequence[Source], trajectories: Sequence[tuple[str, Path]], configs: Mapping[str, Any]
+) -> list[Source]:
+    """The dataset, and once more for each recorded run, by whose name it then goes.
+
+    Raises
+    ------
+    InputError
+        There is not one dataset, or a file is no trajectory of it.
+    """
+    found = list(sources)
+    for name, path in trajectories:
+        if len(sources) != 1:
+            got = f"a trajectory of {counted(len(sources), 'dataset')}"
+            raise InputError(shown_path(str(path)), got=got, expected="one DATASET, on which it was trained")
+        own = sources[0]
+        source = replace(own, dataset=replace(own.dataset, name=name), trajectory=path)
+        source.run(configs[own.paper.name], lambda _: None)  # refuses a file that is none
+        with path.open("rb") as file:
+            found.append(replace(source, sha256=hashlib.file_digest(file, "sha256").hexdigest()))
+    return found
+
+
+def named_trajectory(text: str) -> tuple[str, Path]:
+    """The name and the file of a recorded run, written as NAME=FILE or FILE.
+
+    >>> named_trajectory("adam=runs/1.npz"), named_trajectory("runs/1.npz")
+    (('adam', PosixPath('runs/1.npz')), ('1', PosixPath('runs/1.npz')))
+    """
+    name, separator, file = text.partition("=")
+    if not separator or os.sep in name:
+        name, file = Path(text).stem, text
+    return name, Path(file)
 
 
 def made_in_python(dataset: Any, paper: Paper) -> Source:

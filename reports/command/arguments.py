@@ -9,7 +9,7 @@ import click
 
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.claim_ids import known_ids, matching_ids, some_of
-from marginaudit.reports.command.options import FilePath, PaperFile
+from marginaudit.reports.command.options import FilePath, NamedTrajectory, PaperFile
 from marginaudit.reports.command.streams import tell
 
 if TYPE_CHECKING:
@@ -25,6 +25,15 @@ CLAIMS = click.option(
     type=FilePath(),
     metavar="FILE",
     help="A Python file of claims of your own; it is run.",
+)
+
+TRAJECTORIES = click.option(
+    "--trajectory",
+    "trajectories",
+    type=NamedTrajectory(),
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help="A run of your own of the one DATASET, recorded in an .npz file: judged beside ours. May be given again.",
 )
 
 PAPER = click.option(

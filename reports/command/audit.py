@@ -12,13 +12,14 @@ from marginaudit.orders import shown_path
 from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
 from marginaudit.reports.audit.ledger import chosen
 from marginaudit.reports.audit.provenance import provenance
-from marginaudit.reports.audit.sources import cases_of, load, once_each, papers_of, some_judged
+from marginaudit.reports.audit.sources import cases_of, load, once_each, papers_of, some_judged, with_trajectories
 from marginaudit.reports.command.arguments import (
     CHOSEN,
     CLAIMS,
     DATASETS,
     JSON,
     ONLY_MINE,
+    TRAJECTORIES,
     ledger,
     matching,
     only_of,
@@ -35,7 +36,6 @@ from marginaudit.reports.page.exports import EXPORTED, FORMATS
 from marginaudit.reports.page.folder import check_folder, manifest
 from marginaudit.reports.settings import JOBS, SECONDS
 from marginaudit.reports.shell import joined
-from marginaudit.reports.verdict import Verdict
 
 PAPERS = papers()
 
@@ -79,6 +79,7 @@ class PaperName(OneOf):
     + ", ".join(f"{paper.name} is {paper.source}" for paper in PAPERS)
     + "; or of a Python file with a PAPER of your own, which is run.",
 )
+@TRAJECTORIES
 @CHOSEN
 @CLAIMS
 @ONLY_MINE
@@ -107,6 +108,7 @@ def audit(
     fail_on: str | None,
     exports: tuple[str, ...],
     name: str | None,
+    trajectories: tuple[tuple[str, Path], ...],
     patterns: tuple[str, ...],
     claims_file: Path | None,
     only_mine: bool,
@@ -149,6 +151,7 @@ def audit(
     if patterns or only_mine:
         some_judged(claims, sources, where if patterns else "--only-mine")
     config = configs("audit", papers_of(sources), PAPERS, given)
+    sources = distinct_names(with_trajectories(sources, trajectories, config), tell)
     for source in sources:
         if remark := source.paper.remark(source.dataset, source.place):
             tell(remark)
@@ -199,4 +202,4 @@ def audit(
     else:
         print_verdicts(result, everything=everything)
         print_line(f"report: {report}")
-    return 1 if fail_on == "violated" and result.counts.get(Verdict.VIOLATED) else 0
+    return 1 if fail_on == "violated" and any(row.fails for row in result.rows) else 0

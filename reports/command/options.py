@@ -46,6 +46,21 @@ class FilePath(click.ParamType[Path]):
         return Path(value)
 
 
+class NamedTrajectory(click.ParamType[tuple[str, Path]]):
+    """A recorded run: its name and its file."""
+
+    name, expected = "trajectory", "[NAME=]FILE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path]:
+        """Refuse what lacks a name or a file."""
+        from marginaudit.reports.audit.sources import named_trajectory
+
+        name, path = named_trajectory(str(value))
+        if not name or not path.name or "\0" in str(value):
+            self.fail(f"got {shown(str(value))}, expected {self.expected}", param, ctx)
+        return name, path
+
+
 class PaperFile(FilePath):
     """A Python file with a PAPER; `Commands` has read it by then."""
 

@@ -1,14 +1,15 @@
 """`marginaudit table`."""
 
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
 
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import distinct_names
-from marginaudit.reports.audit.sources import cases_of, load, once_each
-from marginaudit.reports.command.arguments import DATASETS, JSON, PAPER, papers
+from marginaudit.reports.audit.sources import cases_of, load, once_each, with_trajectories
+from marginaudit.reports.command.arguments import DATASETS, JSON, PAPER, TRAJECTORIES, papers
 from marginaudit.reports.command.console import print_described, print_grid, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json, print_text
@@ -35,10 +36,18 @@ TABLES = {table.name: (paper, table) for paper in PAPERS for table in paper.tabl
     type=OneOf(["csv", "latex", "markdown"]),
     help="Write the table as a file of this kind has it; LaTeX needs its packages booktabs and graphicx.",
 )
+@TRAJECTORIES
 @PAPER
 @settings_options("table", PAPERS)
 @JSON
-def table(name: str, datasets: tuple[str, ...], form: str | None, as_json: bool, **given: Any) -> int:
+def table(
+    name: str,
+    datasets: tuple[str, ...],
+    form: str | None,
+    trajectories: tuple[tuple[str, Path], ...],
+    as_json: bool,
+    **given: Any,
+) -> int:
     """Print a table of datasets."""
     if as_json and form is not None:
         raise InputError(f"--format {form}", got="--json beside it", expected="one of the two")
@@ -50,8 +59,9 @@ def table(name: str, datasets: tuple[str, ...], form: str | None, as_json: bool,
         return 0
     paper, chosen = TABLES[name]
     loaded = [load(dataset, [paper]) for dataset in once_each(datasets)] if datasets else cases_of([paper], tell)
-    sources = distinct_names(loaded, tell)
-    config = configs("table", [paper], PAPERS, given)[paper.name]
+    given_configs = configs("table", [paper], PAPERS, given)
+    sources = distinct_names(with_trajectories(distinct_names(loaded, tell), trajectories, given_configs), tell)
+    config = given_configs[paper.name]
     steps = paper.steps(config)
     found = []
     with one_thread(), progress_bar(total=len(sources) * steps) as bar:
@@ -61,7 +71,7 @@ def table(name: str, datasets: tuple[str, ...], form: str | None, as_json: bool,
 
         for number, source in enumerate(sources):
             bar.say(source.dataset.name)
-            run = paper.run(source.dataset, config, partial(reach, number))
+            run = source.run(config, partial(reach, number))
             found.append((source.dataset.name, chosen.of(run)))
     if as_json:
         print_json({"datasets": [{"name": dataset, name: answer} for dataset, answer in found]})

@@ -48,7 +48,9 @@ def print_verdicts(audit: Audit, *, everything: bool) -> None:
             print_line(line)
         print_line("")
     counts = ", ".join(f"{count} {verdict}" for verdict, count in audit.counts.items())
-    print_line(f"{counted(len(rows), 'verdict')}: {counts}.")
+    carried = sum(row["premise"] == "carried over" for row in rows)
+    runs = f"; {carried} are carried over to runs that depart from the paper's algorithm" if carried else ""
+    print_line(f"{counted(len(rows), 'verdict')}: {counts}{runs}.")
 
 
 def _print_rows(rows: Sequence[Row], names: Mapping[str, str]) -> None:
@@ -80,7 +82,7 @@ def what_fails(rows: Sequence[Row], names: Mapping[str, str], wrong: Mapping[str
     datasets: dict[tuple[str, str, str], list[str]] = {}
     for verdict in (Verdict.VIOLATED, Verdict.BROKEN):
         for row in rows:
-            if row["verdict"] == verdict:
+            if row["verdict"] == verdict and row.get("premise") != "carried over":
                 reason = row["detail"] if verdict is Verdict.BROKEN else wrong[row["claim"]]
                 datasets.setdefault((row["claim"], verdict.value, reason), []).append(row["dataset"])
     lines = []
@@ -122,6 +124,8 @@ def why_not_applicable(rows: Sequence[Row]) -> list[tuple[int, str, str]]:
 def _shown(row: Row, name: str, names: Mapping[str, str]) -> Any:
     if name == "bound":
         return Text(bound(row), justify="right")
+    if name == "evidence" and row["premise"] == "carried over":
+        return f"{row[name]}, carried over"
     if name == "statement":
         return names[row["claim"]]
     return slack(row) if name == "slack" else row[name]

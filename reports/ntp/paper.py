@@ -32,6 +32,7 @@ class NextTokenPaper(Paper):
     kind = SENTENCES
     config = Config
     trained = Config(steps2=PAPER_STEPS)
+    recorded = loaded("marginaudit.reports.ntp.recorded_run:RecordedRun")
     package = "marginaudit.reports.ntp"
     run = loaded("marginaudit.reports.ntp.run:Run")
     claims = loaded("marginaudit.reports.ntp.claims:ALL")
@@ -58,7 +59,9 @@ class NextTokenPaper(Paper):
             "relations": len(data.relations),
             "lr1": run.eta0,
             "lr2": run.eta,
+            "steps1": run.config.steps1,
             "steps2": run.steps2 if trained else None,
+            "trajectory": run.facts() if isinstance(run, RecordedRun) else None,
             "rates": finite(rates_answer(run)) if trained else None,
             "stopped": run.stopped if trained else None,
             "not_trained": run.not_trained,

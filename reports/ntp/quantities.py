@@ -48,11 +48,12 @@ def no_direction_ov(run: Run, first: int = 2) -> str | None:
 
 
 def no_margin(run: Run) -> str | None:
-    """Why W*_ov has no margins, or None."""
+    """Why W*_ov has no margins, or None; `BeyondTheRun` where stage 1 is not there."""
     if isinstance(run.ov, Infeasible):
         return "W*_ov does not exist: no W_ov has all margins positive."
     if run.norm_ov == 0:
         return "The vocabulary has one token, so W*_ov = 0 has no margins and no direction."
+    run.require_recorded(1)
     return None
 
 
@@ -123,10 +124,10 @@ def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
     BeyondTheRun
         It has none.
     """
-    steps = run.config.steps1 if stage == 1 else run.steps2
+    steps, at = run.config.steps1 if stage == 1 else run.steps2, run.recorded_steps(stage)
     if steps < first:
         raise BeyondTheRun(f"stage {stage} has {counted(steps, 'step')} and the statement speaks from t = {first}")
-    if run.config.at is not None and not any(first <= t <= steps for t in run.config.at):
+    if at is not None and not any(first <= t <= steps for t in at):
         raise BeyondTheRun(f"no step of stage {stage} from t = {first} on was recorded")
 
 
@@ -203,7 +204,7 @@ def stage2_norm(run: Run, first: int) -> Series:
     """
     stage = run.training.stage2
     measured = norm(stage, first)
-    if len(run.dataset.relations) == 1:
+    if len(run.dataset.relations) == 1 and run.takes_own_steps:
         whole = stage.step[stage.step >= first] * run.eta
         every = measured.value > (1 - FORMULA_ROUNDING) * whole - run.eta / 2
         rounding = np.where(every, FORMULA_ROUNDING * measured.value, np.inf)

@@ -44,6 +44,7 @@ class Run(BaseRun[Dataset]):
     """A dataset, its two max-margin solutions and its two-stage training."""
 
     kind = SENTENCES
+    takes_own_steps = True
 
     def __init__(self, dataset: Dataset, config: Config | None = None, progress: Progress | None = None) -> None:
         super().__init__(dataset, progress)
@@ -176,6 +177,14 @@ class Run(BaseRun[Dataset]):
         if self.config.steps2 != self.steps2 and self.no_fast_forward is not None:
             return f"no fast-forward beyond true steps: {self.no_fast_forward}"
         return self.trained.stopped or None
+
+    def recorded_steps(self, stage: Literal[1, 2]) -> tuple[int, ...] | None:
+        """The steps of a stage that are recorded, and others beyond its end; None for as many as the run likes."""
+        del stage
+        return self.config.at
+
+    def require_recorded(self, stage: Literal[1, 2]) -> None:
+        """See to it that a stage is there, as it is unless the run was recorded elsewhere."""
 
     @property
     def training(self) -> Training:

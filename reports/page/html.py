@@ -215,7 +215,7 @@ def _claims(
             "mathml": _markup(displayed(claim.formula, _on_a_line(claim.statement))),
             "shown_by": "" if in_python and not paper.has(claim) else claims_command(claim, paper, audit.claims_file),
             "rows": rows,
-            "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED],
+            "violated": [row for row in rows if row["verdict"] == Verdict.VIOLATED and row["premise"] == "met"],
             "pictures": _inline(beside.get(claim.id, ())),
             "plots": plots.get(claim.id, ()),
         }

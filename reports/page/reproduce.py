@@ -36,15 +36,17 @@ def command(row: Row, source: Source, config: Any, claims_file: str | None, in_p
     Where the command line has not both, it is the same in Python: a dataset that was made in Python is
     ``data`` there, and a claim of one's own in an audit made ``in_python`` is ``claim``.
     """
-    made_there = source.place == IN_PYTHON
+    made_there, run = source.place == IN_PYTHON, source.trajectory
     own_claim = not row.paper.has(row.claim)
     if made_there or (own_claim and in_python):
         data = ("data", f"data: {row.dataset}") if made_there else (repr(source.place), "")
         claim = ("claim", f"claim: {row.claim.id}") if own_claim else (repr(row.claim.id), "")
         told = ", ".join(filter(None, (data[1], claim[1])))
-        return printable(f"audit({data[0]}, claims={claim[0]}{_config_given(row.paper, config)})  # {told}")
+        of_run = "" if run is None else f", trajectory={ {row.dataset: str(run)} }"
+        return printable(f"audit({data[0]}, claims={claim[0]}{of_run}{_config_given(row.paper, config)})  # {told}")
     own = ["--claims", claims_file] if own_claim and claims_file is not None else []
-    words = ["--claim", row.claim.id, *own, *_paper_given(row.paper), *settings_given(row.paper, config)]
+    of_run_given = [] if run is None else ["--trajectory", f"{row.dataset}={run}"]
+    words = ["--claim", row.claim.id, *of_run_given, *own, *_paper_given(row.paper), *settings_given(row.paper, config)]
     return printable(f"marginaudit audit {dataset_argument(source)} {joined(words)}")
 
 

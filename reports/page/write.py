@@ -14,10 +14,13 @@ from marginaudit.reports.page.formats import csv_table
 from marginaudit.reports.page.html import page
 from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.page.shown import drawn, rendered_as
+from marginaudit.reports.paper import RunRecords
 
 COLUMNS = (
     "claim",
     "dataset",
+    "run",
+    "premise",
     "verdict",
     "evidence",
     "measured",
@@ -56,7 +59,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     pictures: list[tuple[str, bytes]] = []
     beside: dict[str, list[tuple[str, bytes]]] = defaultdict(list)
     plots: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    stems = _stems(audit)
+    stems, runs = _stems(audit), list[RunRecords]()
     taken = _illustrations(audit)
     for one in audit.audited:
         shown = one.shown or drawn(one, exports, progress)
@@ -70,7 +73,13 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
                 plots[picture.claim].append((one.name, f"figures/{name}.svg"))
             files |= {f"figures/{name}{ending}": content for ending, content in picture.files.items()}
         files |= {f"trajectories/{stem}-{part}.csv": text for part, text in shown.records.items()}
+        runs.append(RunRecords(one.name, one.document, shown.records))
 
+    for paper in audit.papers if any(source.trajectory for source in audit.sources) else ():
+        for name, figure in paper.figures_of("runs").items():
+            files_of, free = rendered_as(figure.draws(runs), exports), _free(f"{stems[runs[0].name]}-{name}", taken)
+            beside[figure.beside].append((f"{runs[0].name}: {figure.caption}", files_of[".svg"]))
+            files |= {f"figures/{free}{ending}": content for ending, content in files_of.items()}
     for _, figure in audit.illustrations:
         progress(f"figure {figure.name}")
         found = audit.figures.get(figure.name) or rendered_as(figure.draws(), exports)

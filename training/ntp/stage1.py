@@ -8,7 +8,7 @@ import numpy as np
 
 from marginaudit.training.ntp.model.edges import Indices
 from marginaudit.training.ntp.model.reference import over_root
-from marginaudit.training.ntp.start import Reference, Settings, ov_unit, start
+from marginaudit.training.ntp.start import Reference, Settings, Unit, ov_unit, start
 from marginaudit.training.ntp.steps.descent import Descent, descend
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.loss import Row
@@ -51,12 +51,8 @@ class First(NamedTuple):
 
 def first_stage(run: Settings, eta0: float, steps1: int, at: Sequence[int], reference: Reference) -> First:
     """Steps on L_0; with orthonormal tokens only the first ones, as all are on one ray."""
-    dataset, V, E = run.dataset, run.dataset.V, run.dataset.embeddings
-    n = dataset.collocation.require_function()
-    space: Space = TokenOV(V) if run.orthonormal else EmbeddedOV(E)
-    unit = ov_unit(dataset, space, reference)
-    iterate = start(space, eta0, unit, normalised=run.normalised)
-    ov = OV(space, np.array([dataset.index[n[x]] for x in dataset.vocabulary]), iterate.reference)
+    ov, iterate, unit = stage1_start(run, eta0, reference)
+    space, V = ov.space, run.dataset.V
     shadow = None
     if run.orthonormal and run.normalised and V > 1:
         rows, iterate = _along_the_ray(run, ov, iterate, steps1, at)
@@ -68,14 +64,30 @@ def first_stage(run: Settings, eta0: float, steps1: int, at: Sequence[int], refe
             _mean(ov.other_margins(beside)),
             lost=bool(np.isinf(iterate.local_error)) or unlike(iterate.weights, beside.weights),
         )
-    B, margins = _scores(space, iterate), ov.other_margins(iterate)
+    return first_of(run, ov, iterate, rows, shadow)
+
+
+def stage1_start(run: Settings, eta0: float, reference: Reference) -> tuple[OV, Iterate, Unit | None]:
+    """The loss of stage 1, W_ov = 0, and the direction of W*_ov."""
+    dataset = run.dataset
+    n = dataset.collocation.require_function()
+    space: Space = TokenOV(dataset.V) if run.orthonormal else EmbeddedOV(dataset.embeddings)
+    unit = ov_unit(dataset, space, reference)
+    iterate = start(space, eta0, unit, normalised=run.normalised)
+    return OV(space, np.array([dataset.index[n[x]] for x in dataset.vocabulary]), iterate.reference), iterate, unit
+
+
+def first_of(run: Settings, ov: OV, iterate: Iterate, rows: list[Row], shadow: Shadow | None) -> First:
+    """Stage 1 as it ended: the last weights and their margins."""
+    dataset, V = run.dataset, run.dataset.V
+    B, margins = _scores(ov.space, iterate), ov.other_margins(iterate)
     A = _mean(margins)
     spread = float(np.abs(margins - A).max(initial=0.0))
     return First(
-        eta0=eta0,
+        eta0=iterate.lr,
         rows=rows,
         B=B,
-        weights=B @ E if run.orthonormal else iterate.weights,
+        weights=B @ dataset.embeddings if run.orthonormal else iterate.weights,
         margin=A,
         spread=spread,
         margin_error=_margin_error(iterate, dataset.embedding, A, V),
@@ -93,10 +105,10 @@ def _along_the_ray(
     # of steps so long that rounding hides the next gradient there are fewer
     rows = [row for row in rows if row["step"] <= iterate.moves]
     for t in at[len(rows) :]:
-        rows += rows_at(ov, iterate, [(t, _on_the_law(iterate, ov.answer, t), 0.0)], "law")
+        rows += rows_at(ov, iterate, [(t, on_the_law(iterate, ov.answer, t), 0.0)], "law")
     if run.progress is not None:
         run.progress(steps1)
-    last = iterate.placed(steps1, _on_the_law(iterate, ov.answer, steps1))
+    last = iterate.placed(steps1, on_the_law(iterate, ov.answer, steps1))
     return [_known_by_law(row, iterate.lr) for row in rows], last
 
 
@@ -108,7 +120,7 @@ def _mean(margins: Floats) -> float:
     return float(margins.mean()) if len(margins) else 0.0
 
 
-def _on_the_law(iterate: Iterate, answer: Indices, t: int) -> Floats:
+def on_the_law(iterate: Iterate, answer: Indices, t: int) -> Floats:
     """rho after t steps of stage 1 on its closed form: t eta0 W*_ov / ||W*_ov|| - s What."""
     V = len(answer)
     (one, other), _ = over_root([Fraction(V - 1, V), Fraction(-1, V)], Fraction(V - 1))

@@ -1,6 +1,6 @@
 """Stage 2 of Algorithm 1: W_kq on the loss of eq. 1, W_ov frozen."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ LARGEST_SHADOW = 10**7
 """Numbers that a general shadow of a run with one margin A may hold."""
 
 
-class _Problem(NamedTuple):
+class Problem(NamedTuple):
     """The loss, W*_kq where it is exact, the zero initialisation, and once more both for the shadow of stage 1."""
 
     loss: KQ
@@ -41,7 +41,7 @@ class _Problem(NamedTuple):
     shadow: tuple[KQ, Iterate] | None
 
 
-class _Steps(NamedTuple):
+class Steps(NamedTuple):
     """The records of stage 2 and its last state."""
 
     rows: list[Row]
@@ -56,6 +56,20 @@ def second_stage(
     run: Settings, first: First, eta: float, steps1: int, steps2: int, at: Sequence[int], reference: Reference
 ) -> Training:
     """Steps on the loss, and where there is an exact reference the fast-forward; the weights of both stages."""
+    return trained(
+        run, first, eta, at, reference, lambda problem: _followed(run, first, problem, steps1, steps2, at, reference)
+    )
+
+
+def trained(
+    run: Settings,
+    first: First,
+    eta: float,
+    at: Sequence[int],
+    reference: Reference,
+    followed: Callable[[Problem], Steps],
+) -> Training:
+    """Both stages with the records of stage 2 that are ``followed`` on its loss, at the steps ``at``."""
     dataset, V, E = run.dataset, run.dataset.V, run.dataset.embeddings
     classes = sample_classes(dataset)
     reason = not_reduced(classes, orthonormal=run.orthonormal, common=first.common)
@@ -66,7 +80,7 @@ def second_stage(
         problem = _reduced(run, first, eta, space, classes, unit, reference)
     else:
         problem = _unreduced(run, first, eta, space, classes, unit)
-    found = _followed(run, first, problem, steps1, steps2, at, reference)
+    found = followed(problem)
 
     rows, iterate = found.rows, found.iterate
     what = space.recorded(iterate.reference)
@@ -112,7 +126,7 @@ def _reduced(
     classes: SampleClasses,
     unit: Unit | None,
     reference: Reference,
-) -> _Problem:
+) -> Problem:
     """The reduced model, with the exact W*_kq where the reference is one."""
     dataset, V, exact = run.dataset, run.dataset.V, None
     edges = sentence_edges(classes, V)
@@ -127,12 +141,12 @@ def _reduced(
         return ReducedKQ(space, classes, V, iterate.reference, A, edges, merged, exact)
 
     shadow = None if first.shadow is None else (loss(first.shadow.margin), beside)
-    return _Problem(loss(first.margin), exact, iterate, shadow)
+    return Problem(loss(first.margin), exact, iterate, shadow)
 
 
 def _unreduced(
     run: Settings, first: First, eta: float, space: TokenKQ | EmbeddedKQ, classes: SampleClasses, unit: Unit | None
-) -> _Problem:
+) -> Problem:
     """With one margin A, or with all of B."""
     V = run.dataset.V
     iterate, beside = (start(space, eta, unit, normalised=run.normalised) for _ in range(2))
@@ -147,33 +161,37 @@ def _unreduced(
         # in which margins that are one A but for their rounding are each their own, if memory has room for them
         one = first.common and GeneralB.size(classes, V) > LARGEST_SHADOW
         shadow = loss(first.shadow.margin, first.shadow.B, common=one), beside
-    return _Problem(loss(first.margin, first.B, common=first.common), None, iterate, shadow)
+    return Problem(loss(first.margin, first.B, common=first.common), None, iterate, shadow)
 
 
 def _followed(
     run: Settings,
     first: First,
-    problem: _Problem,
+    problem: Problem,
     steps1: int,
     steps2: int,
     at: Sequence[int],
     reference: Reference,
-) -> _Steps:
+) -> Steps:
     """True steps, and beyond them the fast-forward where there is one."""
-    kq, exact, iterate, shadow = problem
+    kq, exact, iterate, _ = problem
     if isinstance(kq, ReducedKQ) and exact is not None and run.normalised and isinstance(reference, MaxMargin):
         rows, last, law, stopped = follow(kq, exact, iterate, steps2, at, run.progress, steps1)
         enclosed = _enclosed(run.dataset, reference, rows, steps1, first.eta0, iterate.lr)
         if enclosed is not None and enclosed.step[-1] == steps2:
             last = last.placed(steps2, enclosed.rest[-1])
-        return _Steps(rows, last, law, stopped, _asymptotics(run.dataset, kq, exact, law), enclosed)
-    descent = Descent(kq)
-    if shadow is not None and first.shadow is not None:
-        descent = Shadowed(kq, *shadow, lost=first.shadow.lost)
-    return _Steps(descend(descent, iterate, steps2, at, run.progress, steps1), iterate)
+        return Steps(rows, last, law, stopped, asymptotics(run.dataset, kq, exact, law), enclosed)
+    return Steps(descend(descent_of(first, problem), iterate, steps2, at, run.progress, steps1), iterate)
 
 
-def _asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: Law | None) -> Asymptotics:
+def descent_of(first: First, problem: Problem) -> Descent:
+    """True steps, beside those of the shadow of stage 1 if there is one."""
+    if problem.shadow is not None and first.shadow is not None:
+        return Shadowed(problem.loss, *problem.shadow, lost=first.shadow.lost)
+    return Descent(problem.loss)
+
+
+def asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: Law | None) -> Asymptotics:
     """Which tight constraints carry no multiplier, by name, and the law."""
     merged, classes, names = kq.merged, kq.classes, dataset.vocabulary
     found = support(merged.winner, merged.loser, exact.slack, exact.multiplier, len(exact.weight))

@@ -10,6 +10,7 @@ from marginaudit.reports.ntp.figures.descents import ngd_and_gd
 from marginaudit.reports.ntp.figures.direction import BOUNDS, direction_figure
 from marginaudit.reports.ntp.figures.measured import PANELS, ntp_2, panel
 from marginaudit.reports.ntp.figures.orders import orders_figure
+from marginaudit.reports.ntp.figures.runs import runs_figure
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.paper import Figure
 from marginaudit.reports.verdict import Finding
@@ -44,6 +45,13 @@ FIGURES = (
         of="run",
         beside=DIRECTION,
         caption="direction error of stage 2, measured and proved",
+    ),
+    Figure(
+        "runs",
+        runs_figure,
+        of="runs",
+        beside=DIRECTION,
+        caption="direction error of stage 2 of each run, and the bounds",
     ),
     *(
         Figure(

@@ -23,7 +23,7 @@ LAW_ERROR = 1e-8
 def _asymptotics(run: Run) -> Asymptotics:
     found = run.training.asymptotics
     if found is None:
-        raise ValueError("W*_kq is not known exactly")
+        raise BeyondTheRun("the run has no asymptotic law")
     return found
 
 

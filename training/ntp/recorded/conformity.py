@@ -25,7 +25,6 @@ from marginaudit.training.ntp.recorded.gradients import Stage1Loss, Stage2Loss
 from marginaudit.training.ntp.recorded.rules import Rule, Stage, normalised
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
 from marginaudit.training.ntp.records import Progress
-from marginaudit.training.ntp.step_sizes import step_sizes
 from marginaudit.training.trajectory import Recorded
 
 SAFETY = 4.0
@@ -116,8 +115,6 @@ class _Row:
 def compared(
     dataset: Dataset,
     trajectory: Trajectory,
-    lr1: float | None,
-    lr2: float | None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> list[Compared]:
     """Both stages, as far as they are recorded.
@@ -126,8 +123,6 @@ def compared(
     ----------
     dataset : Dataset
     trajectory : Trajectory
-    lr1, lr2 : float or None
-        In place of the trajectory's own; without either, the paper's.
     progress : callable
         Called with the share of the records that are compared.
 
@@ -138,7 +133,7 @@ def compared(
     ValueError
         A step size is not positive and finite.
     """
-    eta0, eta = step_sizes(dataset.V, lr1 or trajectory.lr1, lr2 or trajectory.lr2)
+    eta0, eta = trajectory.step_sizes(dataset)
     first, second = trajectory.stage1, trajectory.stage2
     one = Stage(Stage1Loss(dataset), eta0, UNIT_ROUNDOFF)
     found = []
@@ -164,7 +159,7 @@ def _stage(stage: Stage, run: Recorded, first: Recorded | None, reached: Progres
             if not row.within:
                 found = _departure(stage, run, first, i, row)
                 return Compared(stage.number, stage.lr, len(run.step), decided + 1, found)
-            decided += row.bar < row.moved or row.step == 0
+            decided += bool(row.bar < row.moved or row.step == 0)
     return Compared(stage.number, stage.lr, len(run.step), decided, None)
 
 
@@ -210,7 +205,7 @@ def _cause(stage: Stage, run: Recorded, first: Recorded | None, i: int, row: _Ro
     """The first cause that explains the record and the next ones, and its number."""
     if row.step == 0 or (not run.weights[:i].any() and _next_conform(stage, run, i)):
         return "another start than zero", None
-    for cause in causes(stage, first):
+    for cause in causes(stage, run, first, i):
         explained, value = _explained(stage, run, i, row, cause)
         if explained:
             return cause.words.format(value=value), value

@@ -177,6 +177,22 @@ def moving(stage: Stage, lr: float, ov_change: Callable[[Floats, Floats], Floats
     return step
 
 
+def together(stage: Stage, loss: Stage2Loss) -> Rule:
+    """W_ov and W_kq take one step on Loss, normalised by the norm of both gradients together."""
+    now = np.zeros(0) if stage.W_ov is None else stage.W_ov
+
+    def step(W: Floats) -> tuple[Floats, float]:
+        nonlocal now
+        value, rounding = loss.gradient(now, W, stage.u)
+        ov = loss.ov_gradient(now, W, stage.u)
+        both = Gradient(np.append(value, ov.value), np.append(rounding, ov.rounding))
+        direction, off = unit(both, stage.u)
+        now = now - stage.lr * direction[value.size :].reshape(now.shape)
+        return -stage.lr * direction[: value.size].reshape(W.shape), stage.lr * off
+
+    return step
+
+
 def _of_signs(value: Floats, rounding: Floats) -> float:
     """How far the signs of a gradient may be off, as one vector."""
     with np.errstate(divide="ignore", invalid="ignore"):

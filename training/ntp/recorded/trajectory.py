@@ -1,10 +1,11 @@
 """A trajectory of both stages of Algorithm 1 that somebody else recorded."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from marginaudit.orders import InputError, shown_path
 from marginaudit.orders.ntp import Dataset
+from marginaudit.training.ntp.step_sizes import step_sizes
 from marginaudit.training.trajectory import Recorded, positive, read_arrays, recorded
 
 ARRAYS = ("step1", "W_ov", "step2", "W_kq", "lr1", "lr2")
@@ -26,6 +27,14 @@ class Trajectory:
     stage2: Recorded | None
     lr1: float | None
     lr2: float | None
+
+    def with_step_sizes(self, lr1: float | None, lr2: float | None) -> "Trajectory":
+        """The same with other step sizes in place of its own, where they are given."""
+        return replace(self, lr1=lr1 or self.lr1, lr2=lr2 or self.lr2)
+
+    def step_sizes(self, dataset: Dataset) -> tuple[float, float]:
+        """eta0 and eta; the paper's where it says none."""
+        return step_sizes(dataset.V, self.lr1, self.lr2)
 
 
 def read_trajectory(path: Path, dataset: Dataset) -> Trajectory:

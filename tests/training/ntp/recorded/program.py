@@ -18,7 +18,9 @@ class Mistake:
     real_lr2: float | None = None
     uniform: bool = False
     transposed: bool = False
+    weights: tuple[float, ...] | None = None
     ov_moves: bool = False
+    together: bool = False
     momentum: float = 0.0
     scale: float = 1.0
     optimizer: str = "descent"
@@ -48,14 +50,15 @@ def stage2_gradient(data: Dataset, W_ov: Array, W: Array, mistake: Mistake) -> t
     E = data.embeddings.astype(W.dtype)
     G, G_ov = np.zeros_like(W), np.zeros_like(W_ov)
     total = sum(data.counts)
-    for sample, count in zip(data.samples, data.counts, strict=True):
+    for n, (sample, count) in enumerate(zip(data.samples, data.counts, strict=True)):
         X = E[[data.index[x] for x in sample.tokens]]
         q = X[-1]
         phi = softmax(X @ (W @ q) * W.dtype.type(mistake.scale))
         context = X.T @ phi
         P = softmax(W_ov @ context)
         P[data.index[sample.next]] -= 1
-        P *= W.dtype.type(1 / data.N if mistake.uniform else count / total)
+        weight = mistake.weights[n] if mistake.weights else 1 / data.N if mistake.uniform else count / total
+        P *= W.dtype.type(weight)
         back = X @ (W_ov.T @ P)
         G += np.outer(X.T @ (phi * (back - phi @ back)), q) * W.dtype.type(mistake.scale)
         G_ov += np.outer(P, context)
@@ -92,6 +95,9 @@ def run(
         elif mistake.optimizer == "adam":
             m, s = dtype(0.9) * m + dtype(0.1) * G, dtype(0.999) * s + dtype(0.001) * G**2
             G = m / dtype(1 - 0.9**t) / (np.sqrt(s / dtype(1 - 0.999**t)) + dtype(1e-8))
+        elif mistake.together:
+            norm = np.hypot(np.linalg.norm(G), np.linalg.norm(G_ov))
+            G, W_ov = G / norm, W_ov - size * G_ov / norm
         elif mistake.normalised:
             G = G / np.linalg.norm(G)
         v = dtype(mistake.momentum) * v + G

@@ -18,6 +18,7 @@ ONE_HOT = CASES["example-1"]()
 COUNTED = replace(CASES["free-20"](), counts=tuple(1 + 7 * (i % 3) for i in range(CASES["free-20"]().N)))
 EMBEDDED = replace(ONE_HOT, embedding=np.random.default_rng(3).normal(size=(4, 3)))
 SQUARE = replace(ONE_HOT, embedding=np.random.default_rng(3).normal(size=(4, 4)))
+OTHER = tuple(np.random.default_rng(7).uniform(0.1, 1, COUNTED.N).tolist())
 BOTH = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
@@ -25,7 +26,7 @@ def stages(
     tmp_path: Path, data: Dataset, recorder: Recorder, lr1: float | None = None, lr2: float | None = None
 ) -> list[Compared]:
     recorder.save(tmp_path / "run.npz")
-    return compared(data, read_trajectory(tmp_path / "run.npz", data), lr1, lr2)
+    return compared(data, read_trajectory(tmp_path / "run.npz", data).with_step_sizes(lr1, lr2))
 
 
 def departure(tmp_path: Path, data: Dataset, recorder: Recorder) -> Departure:
@@ -55,7 +56,9 @@ def test_a_strangers_algorithm_1_conforms_step_by_step_and_across_gaps(
         (Mistake(real_lr2=0.07), 1, "another step size (0.07)", 0.07),
         (Mistake(normalised=False, real_lr2=0.5), 1, "gradient not normalised, and another step size (0.5)", 0.5),
         (Mistake(uniform=True), 1, "the mean over other weights than pi (every distinct sample alike)", None),
+        (Mistake(weights=OTHER), 1, "the mean over other weights than pi (found by least squares)", None),
         (Mistake(transposed=True), 1, "a transposed W_kq", None),
+        (Mistake(together=True), 1, "W_ov not frozen (both normalised together)", None),
         (Mistake(ov_moves=True), 2, "W_ov not frozen (descends on Loss, step size 0.1)", None),
         (Mistake(momentum=0.9), 2, "momentum (0.9)", 0.9),
         (Mistake(normalised=False, momentum=0.5), 1, "momentum (0.5), and gradient not normalised", 0.5),

@@ -1,0 +1,139 @@
+"""A run that somebody else trained and recorded, judged like our own one at the steps that its file holds."""
+
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from marginaudit.orders import counted
+from marginaudit.orders.ntp import Dataset
+from marginaudit.reports.claim import BeyondTheRun
+from marginaudit.reports.ntp.config import Config
+from marginaudit.reports.ntp.departures import Conformity, compared_with
+from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.ntp.trainable import trainable
+from marginaudit.training.ntp import Progress, Stage1, Training
+from marginaudit.training.ntp.recorded.conformity import STEPS1
+from marginaudit.training.ntp.recorded.trajectory import read_trajectory
+from marginaudit.training.trajectory import Recorded
+
+
+class RecordedRun(Run):
+    """A dataset, its two solutions, and a trajectory from a file.
+
+    Where the trajectory departs from Algorithm 1, no premise of a statement on its weights is met: see `departs`.
+
+    Raises
+    ------
+    InputError
+        n is no function on the whole vocabulary, or the file holds no trajectory of the dataset.
+    """
+
+    takes_own_steps = False
+
+    def __init__(self, dataset: Dataset, config: Config, progress: Progress | None, path: Path) -> None:
+        self.path = path
+        read = read_trajectory(path, trainable(dataset, dataset.name))
+        self.trajectory = read.with_step_sizes(config.lr1, config.lr2)
+        first, second = self.trajectory.stage1, self.trajectory.stage2
+        own = replace(
+            config,
+            steps1=STEPS1 if first is None else int(first.step[-1]),
+            steps2=0 if second is None else int(second.step[-1]),
+            lr1=self.trajectory.lr1,
+            lr2=self.trajectory.lr2,
+            at=None,
+            optimizer="ngd",
+            certify=0,
+        )
+        super().__init__(dataset, own, progress)
+
+    @cached_property
+    def conformity(self) -> Conformity:
+        """The trajectory, record by record beside Algorithm 1."""
+        return compared_with(self.dataset, self.path, self.trajectory, self._reached)
+
+    def _reached(self, share: float) -> None:
+        if self._progress is not None:
+            self._progress(round(share * (self.config.steps1 + self.steps2)))
+
+    @property
+    def departs(self) -> bool:
+        """Whether it is not Algorithm 1."""
+        return not self.conformity.conforms
+
+    @property
+    def undecided(self) -> str:
+        """How many records rounding explains whatever they are."""
+        decided, records = self.conformity.decided, self.conformity.records
+        if self.departs or decided == records:
+            return ""
+        return (
+            f"Of {counted(records, 'record')} {decided} are decided to be Algorithm 1's; rounding explains the others."
+        )
+
+    @property
+    def steps2(self) -> int:
+        """The last recorded step of stage 2."""
+        return self.config.steps2 or 0
+
+    @property
+    def stopped(self) -> None:
+        """Nothing was asked for that it has not."""
+
+    @property
+    def first_steps(self) -> None:
+        """What is not recorded is not computed."""
+
+    @property
+    def stage1(self) -> Stage1:
+        """The recorded steps alone, without the closed form."""
+        return self.stage1_steps
+
+    def recorded_steps(self, stage: Literal[1, 2]) -> tuple[int, ...]:
+        """Those that the file has."""
+        self.require_recorded(stage)
+        found = self._record(stage)
+        return () if found is None else tuple(found.step.tolist())
+
+    def require_recorded(self, stage: Literal[1, 2]) -> None:
+        """See to it that the file has the stage.
+
+        Raises
+        ------
+        BeyondTheRun
+            It has not.
+        """
+        if self._record(stage) is None:
+            raise BeyondTheRun(f"the trajectory has no stage {stage}")
+
+    def _record(self, stage: Literal[1, 2]) -> Recorded | None:
+        return self.trajectory.stage1 if stage == 1 else self.trajectory.stage2
+
+    @property
+    def trained(self) -> Training:
+        """Both stages at the recorded weights.
+
+        Raises
+        ------
+        BeyondTheRun
+            There are too many tokens.
+        """
+        self.used_weights = True
+        return self._trained
+
+    @cached_property
+    def _trained(self) -> Training:
+        from marginaudit.training.ntp.recorded.training import recorded_training
+
+        self.require_dense()
+        stages = self.conformity.stages
+        return recorded_training(self.dataset, self.trajectory, stages, self.solved("ov"), self.solved("kq"))
+
+    @property
+    def _stage1_law(self) -> bool:
+        return False  # the error of a run that conforms is known already
+
+    def facts(self) -> dict[str, Any]:
+        """What a report says of the trajectory."""
+        return self.conformity.as_document() | {"line": self.conformity.line}

@@ -1,0 +1,205 @@
+"""`audit --trajectory`: runs that others recorded, judged beside our own."""
+
+import json
+import resource
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from marginaudit import audit
+from marginaudit.orders import InputError
+from marginaudit.orders.ntp import CASES
+from marginaudit.record import Recorder
+from marginaudit.reports import LEDGER
+from marginaudit.reports.json_data import finite
+from marginaudit.reports.ntp import Config
+from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.ntp.recorded_run import RecordedRun
+from marginaudit.reports.python import Report
+from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from tests.command_line import Command
+from tests.training.ntp.recorded.program import Mistake, run
+
+DATA = CASES["example-1"]()
+SHORT = {"steps1": 150, "steps2": 100}
+SILENT = {Verdict.INCONCLUSIVE, Verdict.VACUOUS}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs")
+    steps, lr = (150, 100), (0.1, 0.025)
+    run(DATA, np.float64, steps, lr).save(path / "double.npz")
+    run(DATA, np.float32, steps, lr).save(path / "single.npz")
+    run(DATA, np.float64, steps, lr, Mistake(optimizer="adam", real_lr2=0.025), every=7).save(path / "adam.npz")
+    return path
+
+
+@pytest.fixture(scope="module")
+def report(folder: Path) -> Report:
+    return audit(
+        "example-1", config=SHORT, trajectory={name: folder / f"{name}.npz" for name in ("double", "single", "adam")}
+    )
+
+
+def of(report: Report, name: str) -> dict[str, Finding]:
+    return dict(next(one.findings for one in report.audited if one.name == name))
+
+
+@pytest.mark.parametrize("name", ["double", "single"])
+def test_our_own_run_recorded_has_the_verdicts_of_our_own(name: str, report: Report) -> None:
+    own, recorded = of(report, "example-1"), of(report, name)
+    both = [claim for claim in own if not {own[claim].verdict, recorded[claim].verdict} & SILENT]
+    assert {claim: recorded[claim].verdict for claim in both} == {claim: own[claim].verdict for claim in both}
+    assert len(both) > 35
+    assert not any(found.carried_over for found in recorded.values())
+    assert {found.verdict for found in recorded.values()} <= {one.verdict for one in own.values()} | SILENT
+    proved = [claim for claim in both if own[claim].evidence is Evidence.PROVED]
+    assert all(recorded[claim].evidence is Evidence.PROVED for claim in proved)
+
+
+def test_what_is_measured_is_of_the_file(report: Report) -> None:
+    own, recorded = (of(report, name)["ntp.theorem1.norm"] for name in ("example-1", "single"))
+    assert recorded.measured != own.measured
+    assert recorded.measured == pytest.approx(own.measured, rel=1e-5)
+
+
+def test_no_proof_speaks_of_a_run_that_departs(report: Report) -> None:
+    found = of(report, "adam")
+    own = of(report, "example-1")
+    carried = {claim for claim, one in found.items() if one.carried_over}
+    assert all(found[claim].evidence is Evidence.FLOAT64 and not found[claim].refutes for claim in carried)
+    assert found["ntp.lemma6"].verdict is Verdict.VIOLATED
+    assert "departs from the algorithm" in found["ntp.lemma6"].detail
+    for claim in ("ntp.prop2.closed-form", "ntp.gradient.kq", "ntp.example1", "ntp.lemma4"):
+        assert claim not in carried
+        assert (found[claim].verdict, found[claim].evidence) == (own[claim].verdict, own[claim].evidence)
+    frame = report.to_dataframe()
+    assert set(frame[frame["premise"] == "carried over"]["claim"]) == carried
+    assert set(frame["run"].dropna()) == {"double", "single", "adam"}
+    [row] = [row for row in report.rows if row.claim.id == "ntp.lemma6" and row.dataset == "adam"]
+    assert (row.fails, row.standing.status.value, row.as_document()["counterexample"]) == (False, "proved", None)
+
+
+def test_the_page_does_not_count_what_is_carried_over(report: Report, tmp_path: Path) -> None:
+    page = report.save(tmp_path / "report").read_text(encoding="utf-8")
+    rows = json.loads((tmp_path / "report/report.json").read_text(encoding="utf-8"))["verdicts"]
+    failing = {row["claim"] for row in rows if row["verdict"] == "violated" and row["premise"] == "met"}
+    section = page.split('id="findings"')[1].split("</section>")[0]
+    assert all(f'href="#{claim}"' in section for claim in failing)
+    assert "ntp.lemma6" not in failing
+    assert "violated</span> on <bdi>adam" not in section
+    assert "departs on adam at stage 2" in page
+    assert "carried over" in page
+    assert (tmp_path / "report/figures/example-1-runs.svg").is_file()
+    header = (tmp_path / "report/verdicts.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert header.startswith("claim,dataset,run,premise,")
+
+
+def test_tables_have_a_grid_for_each_run(report: Report) -> None:
+    table = report.table("direction")
+    assert list(table["dataset"].unique()) == ["example-1", "double", "single", "adam"]
+    adam = table[(table["dataset"] == "adam") & (table["stage"] == 2)]
+    assert adam["step"].tolist() == [100]
+
+
+def test_the_command_and_its_exit_status(folder: Path, command: Command, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ("--steps1", "150", "--steps2", "100", "--trajectory", f"other={folder / 'adam.npz'}")
+    found = command.json("audit", "example-1", *options, "--claim", "ntp.lemma6", "--fail-on", "violated")
+    rows = [{name: row[name] for name in ("dataset", "run", "premise", "verdict")} for row in found["verdicts"]]
+    assert rows == [
+        {"dataset": "example-1", "run": None, "premise": "met", "verdict": "holds"},
+        {"dataset": "other", "run": "other", "premise": "carried over", "verdict": "violated"},
+    ]
+    assert found["datasets"][1]["trajectory"]["departs_at"]["stage"] == 2
+    said = command("audit", "example-1", *options, "--claim", "ntp.lemma6").out
+    assert "What fails" not in said
+    assert "1 are carried over" in said or "1 is carried over" in said
+    grid = command("table", "direction", "example-1", *options).out
+    assert "other: stage 2" in grid
+
+
+def test_what_is_refused(folder: Path, command: Command, tmp_path: Path) -> None:
+    whole = (folder / "double.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    for arguments, line in (
+        (("example-1", "free-20"), "double.npz: got a trajectory of 2 datasets, expected one DATASET"),
+        (("section-7",), "double.npz: W_ov: got shape (151, 4, 4), expected (n, 20, 20)"),
+        (("snap-single",), "double.npz: got a trajectory of sequence classes, expected"),
+    ):
+        assert line in command.refused("audit", *arguments, "--trajectory", folder / "double.npz")
+    assert "cut.npz: got " in command.refused("table", "direction", "example-1", "--trajectory", tmp_path / "cut.npz")
+    assert "--trajectory: got '=x', expected [NAME=]FILE" in command.refused("audit", "example-1", "--trajectory", "=x")
+    with pytest.raises(InputError, match=r"no\.npz: got No such file"):
+        audit("example-1", trajectory="no.npz")
+
+
+ODD = {
+    "stage 2 alone": ((), (0, 1, 2, 60)),
+    "stage 1 alone": ((1, 2, 150), ()),
+    "one record": ((), (60,)),
+    "the start alone": ((0,), (0,)),
+    "no start": ((149, 150), (99, 100)),
+}
+
+
+@pytest.mark.parametrize("name", ["double", "single", "adam"])
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_trajectories_break_nothing(odd: str, name: str, folder: Path, tmp_path: Path) -> None:
+    recorder = Recorder(0.1, 0.025)
+    with np.load(folder / f"{name}.npz") as file:
+        kept = dict(file)
+    for t in ODD[odd][0]:
+        if t in kept["step1"]:
+            recorder.stage1(t, kept["W_ov"][kept["step1"] == t][0])
+    for t in ODD[odd][1]:
+        if t in kept["step2"]:
+            recorder.stage2(t, kept["W_kq"][kept["step2"] == t][0])
+    try:
+        recorder.save(tmp_path / "odd.npz")
+    except InputError:
+        pytest.skip("no such steps in the file")
+    run = RecordedRun(DATA, Config(), None, tmp_path / "odd.npz")
+
+    found = {claim.id: claim.judge(run) for claim in PAPER.claims}
+    assert {claim: one.detail for claim, one in found.items() if one.verdict is Verdict.BROKEN} == {}
+    if not ODD[odd][0]:
+        assert "the trajectory has no stage 1" in found["ntp.prop1.norm"].detail
+    if not ODD[odd][1]:
+        assert found["ntp.theorem1.norm"].verdict is not Verdict.VIOLATED
+        assert "the trajectory has no stage 2" in found["ntp.theorem1.norm"].detail
+    for table in PAPER.tables:
+        table.grids("odd", table.of(run))
+    json.dumps(finite(PAPER.facts(run)))
+    PAPER.records(run)
+
+
+@pytest.mark.slow
+def test_300_mb_take_less_than_1_gb(tmp_path: Path) -> None:
+    steps = 300 * 10**6 // (8 * 100 * 100)
+    W = np.random.default_rng(0).normal(size=(steps, 100, 100)).cumsum(axis=0)
+    np.savez(tmp_path / "long.npz", step2=np.arange(1, steps + 1), W_kq=W)
+    words = [f"t{i}" for i in range(100)]
+    data = {"sentences": [[words[i], words[(i + 1) % 100], words[(i + 2) % 100]] for i in range(100)]}
+    (tmp_path / "data.json").write_text(json.dumps(data), encoding="utf-8")
+    command = ["audit", "data.json", "--steps2", "30", "--jobs", "1", "--trajectory", "long.npz", "--out", "out"]
+    done = subprocess.run([sys.executable, "-m", "marginaudit.reports", *command], cwd=tmp_path, check=False)
+    assert done.returncode == 0
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 1_000_000
+
+
+def test_bounds_that_are_attained_allow_for_the_rounding_of_who_recorded(tmp_path: Path) -> None:
+    """Norms and margins of a turned float32 run are off by more than float64 rounds."""
+    data = replace(DATA, embedding=np.linalg.qr(np.random.default_rng(3).normal(size=(4, 4)))[0])
+    run(data, np.float32, (6, 6), (0.4, 0.4)).save(tmp_path / "run.npz")
+    recorded = RecordedRun(data, Config(), None, tmp_path / "run.npz")
+    assert not recorded.departs
+    for claim in ("ntp.lemma6", "ntp.theorem1.norm", "ntp.prop1.norm", "sharp.stage1"):
+        found = LEDGER[claim].judge(recorded)
+        assert found.verdict not in {Verdict.VIOLATED, Verdict.BROKEN}, (claim, found.detail)

@@ -1,0 +1,153 @@
+"""Recorded weights measured like our own: values against plain numbers, error bars against exact Algorithm 1."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+
+from marginaudit.margins.ntp import solve_kq, solve_ov
+from marginaudit.orders.ntp import CASES, Dataset, free_dataset
+from marginaudit.record import Recorder
+from marginaudit.training.ntp import Training, train
+from marginaudit.training.ntp.recorded import training
+from marginaudit.training.ntp.recorded.conformity import compared
+from marginaudit.training.ntp.recorded.training import recorded_training
+from marginaudit.training.ntp.recorded.trajectory import read_trajectory
+from tests.training.ntp.recorded.program import Mistake, run
+from tests.training.ntp.test_trajectories import naive
+
+ONE_HOT = CASES["example-1"]()
+TURNED = replace(ONE_HOT, embedding=np.linalg.qr(np.random.default_rng(3).normal(size=(4, 4)))[0])
+EMBEDDED = replace(ONE_HOT, embedding=np.random.default_rng(3).normal(size=(4, 3)))
+STEPS, LR = (40, 30), (0.1, 0.05)
+
+
+def measured(data: Dataset, recorder: Recorder, folder: Path) -> tuple[Training, bool]:
+    recorder.save(folder / "run.npz")
+    found = read_trajectory(folder / "run.npz", data)
+    stages = compared(data, found)
+    conforms = all(one.departs_at is None for one in stages)
+    return recorded_training(data, found, stages, solve_ov(data), solve_kq(data)), conforms
+
+
+@pytest.mark.parametrize("data", [ONE_HOT, TURNED, EMBEDDED], ids=["one-hot", "turned", "embedded"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("every", [1, 7])
+def test_error_bars_of_a_run_that_conforms_reach_our_own(data: Dataset, dtype: Any, every: int, tmp_path: Path) -> None:
+    found, conforms = measured(data, run(data, dtype, STEPS, LR, every=every), tmp_path)
+    assert conforms
+    u = float(np.finfo(dtype).eps)
+    for stage in ("stage1", "stage2"):
+        record = getattr(found, stage)
+        own = getattr(
+            train(
+                data,
+                steps1=40,
+                steps2=30,
+                lr1=0.1,
+                lr2=0.05,
+                at=record.step.tolist(),
+                ov_reference=solve_ov(data),
+                kq_reference=solve_kq(data),
+            ),
+            stage,
+        )
+        own_bar = np.where(own.step > 0, own.distance_error, 0)
+        later = record.step > 0
+        apart = abs(record.distance - own.distance)[later]
+        assert (apart <= (record.distance_error + own_bar)[later]).all()
+        assert (record.loss == pytest.approx(own.loss, rel=100 * u)) or dtype is np.float32
+    if data is not EMBEDDED:
+        assert found.common_margin
+        assert abs(found.margin - 40 * 0.1 / 3**0.5) <= found.margin_error + 1e-14
+        assert found.stage2.distance_error[-1] < 2000 * u
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_random_sparse_runs_against_high_precision(dtype: Any, tmp_path: Path) -> None:
+    for seed in range(4):
+        lr = (0.2 / 5**0.5, 0.05 / 5**0.5)  # the paper's
+        rng = np.random.default_rng(seed)
+        data = free_dataset(V=5, N=6, L=4, seed=seed)
+        T, last = (int(x) for x in rng.integers(3, 30, 2))
+        at = sorted({T, last, *rng.integers(1, max(T, last), 3).tolist()})
+        whole = run(data, dtype, (T, last), lr)
+        whole.save(tmp_path / "whole.npz")
+        with np.load(tmp_path / "whole.npz") as file:
+            kept = dict(file)
+        sparse = Recorder(*lr)
+        for t in at:
+            if t <= T:
+                sparse.stage1(t, kept["W_ov"][t])
+            if t <= last:
+                sparse.stage2(t, kept["W_kq"][t])
+        found, conforms = measured(data, sparse, tmp_path)
+        assert conforms
+        ov, kq = (solve(data).optimal().scores for solve in (solve_ov, solve_kq))
+        rows1, rows2, _, _ = naive(data, T, last, at, ov, kq)
+        for record, rows in ((found.stage1, rows1), (found.stage2, rows2)):
+            for i, t in enumerate(record.step.tolist()):
+                loss, norm, gap, _ = rows[t]
+                bar = record.distance_error[i] + 1e-13
+                assert abs(record.norm[i] - norm) <= bar * norm + 1e-15
+                if not np.isnan(gap):
+                    assert abs(record.distance[i] - (2 * abs(gap)) ** 0.5) <= bar + 1e-8 * (dtype is np.float64)
+                assert record.loss[i] == pytest.approx(float(flint.arb(loss)), rel=1e-4)
+
+
+def test_a_run_that_departs_is_measured_as_it_is(tmp_path: Path) -> None:
+    """Also where entries are not 0 that Algorithm 1 leaves at 0."""
+    for mistake in (Mistake(start=0.1), Mistake(optimizer="adam")):
+        found, conforms = measured(ONE_HOT, run(ONE_HOT, steps=STEPS, lr=LR, mistake=mistake), tmp_path)
+        with np.load(tmp_path / "run.npz") as file:
+            W = file["W_kq"]
+        star = solve_kq(ONE_HOT).optimal().matrix
+        assert not conforms
+        assert found.stage2.norm == pytest.approx(np.linalg.norm(W, axis=(1, 2)), rel=1e-14)
+        cos = (W[1:] * star).sum((1, 2)) / np.linalg.norm(W[1:], axis=(1, 2)) / np.linalg.norm(star)
+        assert found.stage2.one_minus_cos[1:] == pytest.approx(1 - cos, abs=1e-14)
+        assert found.stage2.score(0, 1) == pytest.approx(W[:, 0, 1], rel=1e-14)
+        assert (found.stage2.distance_error[1:] <= 1e-14).all()
+        assert found.W_kq == pytest.approx(W[-1], abs=1e-15)
+
+
+def test_a_departing_float32_run_is_off_by_its_roundoff(tmp_path: Path) -> None:
+    mistake = Mistake(optimizer="adam")
+    found, _ = measured(ONE_HOT, run(ONE_HOT, np.float32, STEPS, LR, mistake), tmp_path)
+    assert found.stage2.distance_error[1:] == pytest.approx(2.0**-24, rel=1e-3)
+
+
+def test_stage_1_that_departs_gives_the_margins_of_stage_2(tmp_path: Path) -> None:
+    recorder = Recorder(*LR)
+    W_ov = np.random.default_rng(0).normal(size=(4, 4))
+    recorder.stage1(1, W_ov)
+    recorder.stage2(0, np.zeros((4, 4)))
+    found, conforms = measured(ONE_HOT, recorder, tmp_path)
+    assert (conforms, found.common_margin) == (False, False)
+    assert pytest.approx(W_ov) == found.B
+    answer = [ONE_HOT.index[ONE_HOT.collocation.function[x]] for x in ONE_HOT.vocabulary]
+    others = [W_ov[answer[x], x] - W_ov[v, x] for x in range(4) for v in range(4) if v != answer[x]]
+    assert found.stage1.min_margin[0] == pytest.approx(min(others))
+
+
+def test_a_stage_that_is_missing_has_no_records(tmp_path: Path) -> None:
+    recorder = Recorder(*LR)
+    recorder.stage2(3, np.eye(4))
+    found, _ = measured(ONE_HOT, recorder, tmp_path)
+    assert (len(found.stage1), len(found.stage2)) == (0, 1)
+    recorder = Recorder(*LR)
+    recorder.stage1(1, np.eye(4))
+    found, _ = measured(ONE_HOT, recorder, tmp_path)
+    assert (len(found.stage1), len(found.stage2)) == (1, 0)
+
+
+def test_of_a_long_trajectory_log_spaced_records_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training, "MOST_NUMBERS", 1)
+    monkeypatch.setattr(training, "FEWEST", 10)
+    found, conforms = measured(ONE_HOT, run(ONE_HOT, steps=STEPS, lr=LR), tmp_path)
+    assert conforms
+    assert found.stage2.step[[0, -1]].tolist() == [0, 30]
+    assert len(found.stage2) <= 10
