@@ -32,9 +32,9 @@ class NextTokenPaper(Paper):
     kind = SENTENCES
     config = Config
     trained = Config(steps2=PAPER_STEPS)
-    recorded = loaded("marginaudit.reports.ntp.recorded_run:RecordedRun")
     package = "marginaudit.reports.ntp"
     run = loaded("marginaudit.reports.ntp.run:Run")
+    recorded = loaded("marginaudit.reports.ntp.recorded_run:RecordedRun")
     claims = loaded("marginaudit.reports.ntp.claims:ALL")
     figures = loaded("marginaudit.reports.ntp.figures.gallery:FIGURES")
     tables = loaded("marginaudit.reports.ntp.tables:TABLES")
@@ -48,6 +48,7 @@ class NextTokenPaper(Paper):
     def facts(self, run: "Run") -> dict[str, Any]:
         """Sizes, step sizes, the two solutions, how far training went, and how fast the direction converges."""
         from marginaudit.reports.ntp.rates import rates_answer
+        from marginaudit.reports.ntp.recorded_run import RecordedRun
         from marginaudit.reports.ntp.solution_json import solution_summary
 
         data, trained, solvable = run.dataset, run.trainable, run.solvable
