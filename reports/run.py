@@ -55,13 +55,13 @@ class BaseRun(Generic[D]):
     """
 
     kind: ClassVar[Kind[Any]]
+    used_weights = False
 
     def __init__(self, dataset: D, progress: Progress | None = None) -> None:
         self.dataset = dataset
         self._progress = progress
         self._assumptions: dict[str, Assumption] = {}
         self.kept: dict[tuple[Any, ...], Any] = {}
-        self.used_weights = False
 
     @property
     def departs(self) -> bool:

@@ -23,7 +23,9 @@ def with_claims(*beginnings: str, name: str = "ntp") -> Paper:
         replace(claim, paper=name, implications=()) for claim in PAPER.claims if claim.id.startswith(beginnings)
     )
     assert claims
-    return changed(PAPER, name=name, claims=claims, figures=[one for one in PAPER.figures if one.of != "run"])
+    return changed(
+        PAPER, name=name, claims=claims, figures=[one for one in PAPER.figures if one.of not in ("run", "runs")]
+    )
 
 
 def audit_only(monkeypatch: pytest.MonkeyPatch, *beginnings: str) -> None:

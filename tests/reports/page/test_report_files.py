@@ -34,6 +34,8 @@ from tests.papers import changed
 ROW = {
     "claim": str,
     "dataset": str,
+    "run": str | None,
+    "premise": str,
     "verdict": str,
     "evidence": str,
     "measured": float | int | None,
