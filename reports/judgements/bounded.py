@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders import counted
 from marginaudit.reports.judgements.compare import Outcome, compare_upper, curve_of
+from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import Series, by_formula, position, step_from
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed, not_applicable
 
@@ -138,7 +139,7 @@ class Bounded:
 
     def _proved_beyond(self, run: Any, start: Threshold) -> bool:
         """Whether the guaranteed bound lies below the statement's from the threshold on, for sizes there and beyond."""
-        if self.guaranteed is None or self.upper is None:
+        if self.guaranteed is None or self.upper is None or _departs(run):
             return False
         first = float(math.ceil(start.position))
         step = np.geomspace(first, max(10.0**LAST_DECADE, first * 10.0 ** (LAST_DECADE // 2)), 400)
@@ -214,7 +215,7 @@ class Bounded:
         found = np.zeros((len(sides), len(steps)), dtype=bool)
         for row, (side, stated) in zip(found, sides, strict=True):
             formula = self.guaranteed if side == "upper" else self.guaranteed_lower
-            if formula is not None:
+            if formula is not None and not _departs(run):
                 proved = _bound(formula(run, steps), stated)
                 small, large = (proved, stated) if side == "upper" else (stated, proved)
                 row[:] = compare_upper(small, large) == Outcome.TRUE
@@ -318,6 +319,11 @@ def _log_ratios(measured: Series, sides: list[tuple[Side, Series]], bars: int = 
         opposite = np.where(low == high, 0.0, np.copysign(np.inf, high - low))
         found.append(np.where(np.sign(low) * np.sign(high) > 0, ratio, opposite))
     return np.array(found)
+
+
+def _departs(run: Any) -> bool:
+    """Whether the weights are another algorithm's, of which nothing is proved."""
+    return isinstance(run, BaseRun) and run.departs
 
 
 def _verdict(outcomes: NDArray[np.int64], vacuous: NDArray[np.bool_]) -> Verdict:

@@ -86,6 +86,26 @@ class RecordedRun(Run):
         """What is not recorded is not computed."""
 
     @property
+    def training(self) -> Training:
+        """Both stages at the recorded weights, for what speaks of stage 2.
+
+        Raises
+        ------
+        BeyondTheRun
+            Stage 1 is another algorithm's and its margins differ, for which stage 2 has no error bars.
+        """
+        found = self.trained
+        at = self.conformity.departs_at
+        if at is not None and at.stage == 1 and not found.common_margin:
+            raise BeyondTheRun("stage 1 of the trajectory departs, and the margins of its W_ov are not one")
+        return found
+
+    @property
+    def stage1_steps(self) -> Stage1:
+        """The recorded steps, with the errors of their weights."""
+        return self.trained.stage1
+
+    @property
     def stage1(self) -> Stage1:
         """The recorded steps alone, without the closed form."""
         return self.stage1_steps
@@ -129,10 +149,6 @@ class RecordedRun(Run):
         self.require_dense()
         stages = self.conformity.stages
         return recorded_training(self.dataset, self.trajectory, stages, self.solved("ov"), self.solved("kq"))
-
-    @property
-    def _stage1_law(self) -> bool:
-        return False  # the error of a run that conforms is known already
 
     def facts(self) -> dict[str, Any]:
         """What a report says of the trajectory."""

@@ -128,7 +128,7 @@ def _lost(run: Run, allowed: Allowed, start: float, first: int, what: str) -> Fi
     t = np.array([t for t in run.training.stage2.step if t >= max(1.0, start)], dtype=float)
     farthest = t * run.eta
     least = by_formula(allowed(run, farthest) / farthest / (math.sqrt(2) * run.norm_kq))
-    if len(t) and (least.lower >= largest_lead(run)).all():
+    if len(t) and not run.departs and (least.lower >= largest_lead(run)).all():
         return Finding(
             Verdict.VACUOUS,
             detail=f"{detail} The bound is beyond reach whatever it is: ||W|| is at most t eta, and the descent "
@@ -181,7 +181,7 @@ def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] 
 def _above_the_sharp_one(run: Run, allowed: Allowed, start: float) -> bool:
     """Whether the a_t is proved to be at least that of `sharp.lemma7` at every norm that W may have from then on."""
     norm = np.geomspace(start * run.eta / (np.sqrt(2) * run.norm_kq), 10.0**LAST_DECADE, 400)
-    proved = all(run.assumption(name).holds for name in ASSUMPTIONS)
+    proved = all(run.assumption(name).holds for name in ASSUMPTIONS) and not run.departs
     return proved and bool((sharp_allowed(run, norm) <= allowed(run, norm)).all())
 
 

@@ -82,7 +82,7 @@ def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
         return [], [f"Nothing is trained: {run.not_trained}."]
     try:
         record = run.stage1 if stage == "stage1" else run.training.stage2
-    except NotAlgorithm1 as reason:
+    except (BeyondTheRun, NotAlgorithm1) as reason:
         return [], [f"Not compared: {reason}."]
     claims = BOUNDS[stage]
     absent = _absent(run, stage, claims["bound"])

@@ -76,6 +76,10 @@ def test_no_proof_speaks_of_a_run_that_departs(report: Report) -> None:
     assert all(found[claim].evidence is Evidence.FLOAT64 and not found[claim].refutes for claim in carried)
     assert found["ntp.lemma6"].verdict is Verdict.VIOLATED
     assert "departs from the algorithm" in found["ntp.lemma6"].detail
+    for claim in ("ntp.theorem2.weight", "ntp.lemma7", "sharp.theorem1.squared"):
+        assert own[claim].beyond_the_run
+        assert own[claim].verdict is Verdict.HOLDS
+        assert found[claim].verdict is Verdict.INCONCLUSIVE, "beyond the run a proof alone decides"
     for claim in ("ntp.prop2.closed-form", "ntp.gradient.kq", "ntp.example1", "ntp.lemma4"):
         assert claim not in carried
         assert (found[claim].verdict, found[claim].evidence) == (own[claim].verdict, own[claim].evidence)
@@ -203,3 +207,19 @@ def test_bounds_that_are_attained_allow_for_the_rounding_of_who_recorded(tmp_pat
     for claim in ("ntp.lemma6", "ntp.theorem1.norm", "ntp.prop1.norm", "sharp.stage1"):
         found = LEDGER[claim].judge(recorded)
         assert found.verdict not in {Verdict.VIOLATED, Verdict.BROKEN}, (claim, found.detail)
+
+
+def test_weights_of_no_training_at_all_make_nothing_true(tmp_path: Path) -> None:
+    """Margins of a random W_ov differ and are below 0; records are farther apart than steps that are compared."""
+    rng = np.random.default_rng(0)
+    recorder = Recorder(0.1, 0.025)
+    for t in (0, 1, 900):
+        recorder.stage1(t, t * rng.normal(size=(4, 4)))
+    for t in (0, 50, 10**9):
+        recorder.stage2(t, t * rng.normal(size=(4, 4)))
+    recorder.save(tmp_path / "random.npz")
+    found = of(audit("example-1", config=SHORT, trajectory={"random": tmp_path / "random.npz"}), "random")
+    carried = {claim: one for claim, one in found.items() if one.carried_over}
+    assert len(carried) > 20
+    assert {one.verdict for one in carried.values()} <= SILENT | {Verdict.VIOLATED}
+    assert "margins of its W_ov are not one" in found["ntp.lemma5"].detail

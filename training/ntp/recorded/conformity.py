@@ -13,7 +13,7 @@ Where the bar exceeds the distance that Algorithm 1 goes, rounding explains anyt
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import inf, isfinite
 
 import numpy as np
 
@@ -41,6 +41,12 @@ LARGEST = 1e100
 
 CLOSE = 1e-9
 """Relative change of a number at which it is found: the difference of two such runs is rounding."""
+
+MOST_STEPS = 20_000
+"""Steps between two records, at most; what lies farther apart is not compared."""
+
+FIRST_STEPS = 500
+"""Steps up to a departure, and the records that confirm it, of which causes are tried: each takes them all anew."""
 
 STEPS1 = 900
 """The length of stage 1 where it is not recorded: that of the experiments of arXiv 2409.17335."""
@@ -180,14 +186,17 @@ def _followed(stage: Stage, run: Recorded, make: Callable[[], Rule], last: int |
     for i in range(len(run.step) if last is None else min(last + 1, len(run.step))):
         t, recorded = int(run.step[i]), np.asarray(run.weights[i], dtype=np.float64)
         here, there, bar = W, W, 0.0
-        for _ in range(t - before):
+        far = t - before > MOST_STEPS
+        for _ in range(0 if far else t - before):
             change, bar = step(here)
             here = here + change
             if gaps:
                 aside, off = other(there)
                 off += u * float(np.linalg.norm(there))
                 there = there + aside + off * _direction(aside)
-        if t - before > 1:
+        if far:
+            bar = inf
+        elif t - before > 1:
             bar = SAFETY * float(np.linalg.norm(here - there))
         rounding = u * float(np.linalg.norm(W) + 2 * np.linalg.norm(recorded))
         yield _Row(t, recorded - here, bar + rounding if t else 0.0, float(np.linalg.norm(here - W)))
@@ -205,6 +214,8 @@ def _cause(stage: Stage, run: Recorded, first: Recorded | None, i: int, row: _Ro
     """The first cause that explains the record and the next ones, and its number."""
     if row.step == 0 or (not run.weights[:i].any() and _next_conform(stage, run, i)):
         return "another start than zero", None
+    if run.step[: i + CONFIRMED + 1][-1] > FIRST_STEPS:
+        return None, None
     for cause in causes(stage, run, first, i):
         explained, value = _explained(stage, run, i, row, cause)
         if explained:
