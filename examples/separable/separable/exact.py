@@ -1,42 +1,44 @@
 """Linear programs and the hard-margin SVM in rational arithmetic."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
+from numpy.typing import NDArray
 
-from marginaudit.margins import NotExact, SolverFailure, hard_margin
+from marginaudit.margins import NotExact, hard_margin
 
-Vector = tuple[Fraction, ...]
-Matrix = Sequence[Sequence[Fraction]]
+Vector = tuple[fmpq, ...]
+Matrix = Sequence[Sequence[fmpq]]
 
 
-def dot(u: Sequence[Fraction], v: Sequence[Fraction]) -> Fraction:
+def dot(u: Iterable[fmpq], v: Iterable[fmpq]) -> fmpq:
     """The scalar product."""
-    return sum((a * b for a, b in zip(u, v, strict=True)), Fraction(0))
+    return sum((a * b for a, b in zip(u, v, strict=True)), fmpq(0))
 
 
-def combined(weights: Sequence[Fraction], rows: Matrix) -> Vector:
+def combined(weights: Sequence[fmpq], rows: Matrix) -> Vector:
     """The sum of the rows, weighted."""
     return tuple(dot(weights, column) for column in zip(*rows, strict=True))
 
 
-def feasible(A: Matrix, b: Sequence[Fraction]) -> tuple[Vector | None, Vector]:
-    """Some y >= 0 with A y = b and (); or None and, by Farkas' lemma, z with z A <= 0 and z.b > 0.
+def floats(values: Iterable[fmpq]) -> NDArray[np.float64]:
+    """The nearest numbers in float64, which `float` of python-flint does not give: it rounds towards 0."""
+    return np.array([int(value.p) / int(value.q) for value in values])
 
-    Phase one of the simplex method with Bland's rule, which ends.
+
+def balanced(vectors: Matrix, weights: Sequence[int]) -> tuple[Vector | None, Vector]:
+    """Some y >= 0 with y.weights = 1 under which the vectors sum to 0, and (); or None and v with v.x_n >= weight_n.
+
+    Phase one of the simplex method with Bland's rule, which ends; by Farkas' lemma there is one of both.
     """
-    m, n = len(A), len(A[0])
-    signs = [-1 if value < 0 else 1 for value in b]
-    rows = [
-        [sign * a for a in row] + [Fraction(i == j) for j in range(m)] + [sign * value]
-        for i, (row, sign, value) in enumerate(zip(A, signs, b, strict=True))
-    ]
+    equations = [*zip(*vectors, strict=True), map(fmpq, weights)]
+    m, n = len(equations), len(vectors)
+    rows = [[*row, *(fmpq(i == j) for j in range(m)), fmpq(i == m - 1)] for i, row in enumerate(equations)]
     basis = list(range(n, n + m))
-    cost = [sum(column, Fraction(0)) for column in zip(*rows, strict=True)]
-    cost[n : n + m] = [Fraction(0)] * m
+    cost = [sum(column, fmpq(0)) for column in zip(*rows, strict=True)]
+    cost[n : n + m] = [fmpq(0)] * m
     while (entering := next((j for j in range(n) if cost[j] > 0), None)) is not None:
         ratios = [(row[-1] / row[entering], basis[i], i) for i, row in enumerate(rows) if row[entering] > 0]
         leaving = min(ratios)[2]
@@ -46,33 +48,10 @@ def feasible(A: Matrix, b: Sequence[Fraction]) -> tuple[Vector | None, Vector]:
                 row[:] = [value - factor * p for value, p in zip(row, pivot, strict=True)]
         basis[leaving] = entering
     if cost[-1] > 0:
-        return None, tuple(sign * (1 + cost[n + i]) for i, sign in enumerate(signs))
-    y = [Fraction(0)] * (n + m)
-    for i, j in enumerate(basis):
-        y[j] = rows[i][-1]
-    return tuple(y[:n]), ()
-
-
-def reduced(rows: Matrix) -> tuple[list[list[fmpq]], int]:
-    """The reduced row echelon form, and the rank."""
-    found, rank = fmpq_mat([[fmpq(v.numerator, v.denominator) for v in row] for row in rows]).rref()
-    return found.tolist(), rank
-
-
-def solved(K: Matrix, b: Sequence[Fraction]) -> Vector | None:
-    """Some y with K y = b, or None."""
-    rows, rank = reduced([[*row, value] for row, value in zip(K, b, strict=True)])
-    pivots = [next(j for j, value in enumerate(row) if value != 0) for row in rows[:rank]]
-    if len(K[0]) in pivots:
-        return None
-    known = {j: Fraction(int(row[-1].p), int(row[-1].q)) for j, row in zip(pivots, rows, strict=False)}
-    return tuple(known.get(j, Fraction(0)) for j in range(len(K[0])))
-
-
-def separated(X: Matrix) -> tuple[Vector | None, Vector]:
-    """Some w with x_n.w >= 1 for all n and (); or None and y >= 0 of sum 1 with sum_n y_n x_n = 0, so that none is."""
-    y, z = feasible([*zip(*X, strict=True), [Fraction(1)] * len(X)], [*[Fraction(0)] * len(X[0]), Fraction(1)])
-    return (None, y) if y is not None else (tuple(-value / z[-1] for value in z[:-1]), ())
+        *z, last = (1 + value for value in cost[n : n + m])
+        return None, tuple(-value / last for value in z)
+    y = {j: row[-1] for j, row in zip(basis, rows, strict=True)}
+    return tuple(y.get(j, fmpq(0)) for j in range(n)), ()
 
 
 @dataclass(frozen=True)
@@ -85,7 +64,7 @@ class Svm:
     margins : x_n.w, each at least 1
     support : the n with a margin of 1
     alpha : duals, by n; positive on every support vector that has a positive one in any dual solution
-    zero : for each support vector whose dual is 0 in all of them, v with v.w = 0, v.x_n >= 0 on the support, v.x_k > 0
+    zero : for each support vector whose dual is 0 in all of them, v with v.w <= 0, v.x_n >= 0 on the support, v.x_k >= 1
     """
 
     w: Vector
@@ -95,7 +74,7 @@ class Svm:
     zero: dict[int, Vector]
 
     @property
-    def norm2(self) -> Fraction:
+    def norm2(self) -> fmpq:
         """|w|^2, the sum of the duals."""
         return dot(self.w, self.w)
 
@@ -109,15 +88,15 @@ def svm(X: Matrix) -> Svm:
     ------
     NotExact
         No choice of rows meets the conditions.
+    SolverFailure
+        The engine finds no solution.
     """
-    try:
-        multipliers = hard_margin(np.array([[float(x) for x in row] for row in X])).multipliers
-    except SolverFailure as failure:
-        raise NotExact(str(failure)) from None
+    multipliers = hard_margin(np.array([floats(row) for row in X])).multipliers
     for least in (1e-8, 1e-12, 1e-16, 1e-24, 1e-6, 1e-4):
         chosen = [x for x, value in zip(X, multipliers, strict=True) if value > least * multipliers.max()]
-        duals = solved([[dot(u, v) for v in chosen] for u in chosen], [Fraction(1)] * len(chosen))
-        if duals is not None and (found := _checked(X, combined(duals, chosen))) is not None:
+        margins_less_1 = [*([dot(u, v) for v in chosen] for u in chosen), [fmpq(-1)] * len(chosen)]
+        duals, _ = balanced(margins_less_1, [*[0] * len(chosen), 1])
+        if duals is not None and (found := _checked(X, combined(duals[:-1], chosen))) is not None:
             return found
     raise NotExact("no support vectors give an optimum in rational arithmetic")
 
@@ -128,16 +107,15 @@ def _checked(X: Matrix, w: Vector) -> Svm | None:
     if min(margins) < 1:
         return None
     support = tuple(n for n, margin in enumerate(margins) if margin == 1)
-    columns = [*(X[n] for n in support), tuple(-value for value in w)]
+    columns = [*(X[n] for n in support), [-value for value in w]]
     duals, zero = [], {}
     for k, n in enumerate(support):
-        unit = [Fraction(i == k) for i in range(len(columns))]
-        y, z = feasible([*zip(*columns, strict=True), unit], [*[Fraction(0)] * len(w), Fraction(1)])
+        y, v = balanced(columns, [int(i == k) for i in range(len(columns))])
         if y is None:
-            zero[n] = tuple(-value for value in z[:-1])
+            zero[n] = v
         else:
             duals.append([value / y[-1] for value in y[:-1]])
     if not duals:
         return None
     mean = {n: sum(column) / len(duals) for n, column in zip(support, zip(*duals, strict=True), strict=True)}
-    return Svm(w, margins, support, tuple(mean.get(n, Fraction(0)) for n in range(len(X))), zero)
+    return Svm(w, margins, support, tuple(mean.get(n, fmpq(0)) for n in range(len(X))), zero)

@@ -6,10 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from flint import fmpq_mat
 
 from marginaudit.orders import Assumption, InputError, counted
 from marginaudit.reports.run import BaseRun, once_a_run
-from marginaudit.reports.settings import Values, check, one_of, real, setting, whole
+from marginaudit.reports.settings import Values, check, decimals, one_of, real, setting, whole
 from separable.descent import (
     Floats,
     distance_bound,
@@ -21,7 +22,7 @@ from separable.descent import (
     rounding,
     steps,
 )
-from separable.exact import reduced
+from separable.exact import floats
 from separable.points import POINTS, Points
 
 FIRST = 16
@@ -34,10 +35,6 @@ PER_DECADE = 16
 def _vector(value: Any) -> tuple[float, ...] | None:
     found: list[Any] = [real(-1e3, 1e3)(one) for one in value] if isinstance(value, tuple | list) else [None]
     return None if None in found else tuple(found)
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(part) for part in text.split(",")]
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class DescentConfig:
         "log t at which the flow ends; 41.4 is t = 1e18.",
     )
     start: tuple[float, ...] | None = setting(
-        None, Values("numbers", "numbers from -1000 to 1000, with commas between", _vector, _numbers), "w(0).", none="0"
+        None, Values("numbers", "numbers from -1000 to 1000, with commas between", _vector, decimals), "w(0).", none="0"
     )
 
     def __post_init__(self) -> None:
@@ -74,8 +71,9 @@ class DescentRun(BaseRun[Points]):
     ) -> None:
         super().__init__(data, progress)
         self.config = config or DescentConfig()
-        if self.config.start is not None and len(self.config.start) != data.d:
-            got = counted(len(self.config.start), "number")
+        self.w0 = np.zeros(data.d) if self.config.start is None else np.array(self.config.start)
+        if len(self.w0) != data.d:
+            got = counted(len(self.w0), "number")
             raise InputError(f"{data.name}: start", got=got, expected=f"{data.d}, one a coordinate")
         if self.config.loss == "exponential" and (most := float(np.abs(data.signed @ self.w0).max())) > 600:
             got = f"a margin of size {most:.4g} for the exponential loss"
@@ -88,11 +86,6 @@ class DescentRun(BaseRun[Points]):
         return Assumption(name, False, {"step_size": self.eta, "below": self.eta / self.config.share})
 
     @cached_property
-    def w0(self) -> Floats:
-        """w(0)."""
-        return np.array(self.config.start or [0.0] * self.dataset.d)
-
-    @cached_property
     def eta(self) -> float:
         """The step size; beta is 1/4, and for the exponential loss L(w(0)), above which L does not rise."""
         X = self.dataset.signed
@@ -102,12 +95,12 @@ class DescentRun(BaseRun[Points]):
     @cached_property
     def what(self) -> Floats:
         """The maximum-margin vector w^."""
-        return np.array([float(v) for v in self.dataset.svm.w])
+        return floats(self.dataset.svm.w)
 
     @cached_property
     def slack(self) -> Floats:
         """x_n.w^ - 1, exactly 0 on support vectors."""
-        return np.array([float(margin - 1) for margin in self.dataset.svm.margins])
+        return floats(margin - 1 for margin in self.dataset.svm.margins)
 
     @property
     def norm(self) -> float:
@@ -122,15 +115,14 @@ class DescentRun(BaseRun[Points]):
     @cached_property
     def support(self) -> tuple[Floats, Floats, Floats]:
         """U, S and V^T of the support vectors' singular value decomposition, as many as their exact rank."""
-        chosen = list(self.dataset.svm.support)
-        rank = reduced([self.dataset.exact[n] for n in chosen])[1]
-        U, S, V = np.linalg.svd(self.dataset.signed[chosen], full_matrices=False)
+        U, S, V = np.linalg.svd(self.dataset.signed[list(self.dataset.svm.support)], full_matrices=False)
+        rank = fmpq_mat(self.dataset.supports).rank()
         return U[:, :rank], S[:rank], V[:rank]
 
     @cached_property
     def alpha(self) -> Floats:
         """The duals of the support vectors."""
-        return np.array([float(self.dataset.svm.alpha[n]) for n in self.dataset.svm.support])
+        return floats(self.dataset.svm.alpha[n] for n in self.dataset.svm.support)
 
     @cached_property
     def regime(self) -> float:
@@ -220,7 +212,7 @@ def path(run: DescentRun, parting: int) -> Path:
     s = np.log(t.astype(float))
     rho, bar = w - np.outer(s, run.what), rounding(t.astype(float), w)
     L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
-    apart = distance_bound(X, float(run.dataset.svm.norm2), run.eta, config.loss, L)
+    apart = distance_bound(X, float(floats([run.dataset.svm.norm2])[0]), run.eta, config.loss, L)
     if not np.isfinite(apart):
         return Path(s, rho, bar, len(t))
     further = np.geomspace(s[-1], config.until, int(3 * PER_DECADE * np.log10(config.until / s[-1])) + 2)

@@ -28,9 +28,8 @@ def lag(run: DescentRun) -> float:
 
 def even(run: DescentRun) -> str | None:
     """Why a dataset does not exhibit the rate of the margin gap: equal duals are a solution, exactly."""
-    svm, X = run.dataset.svm, run.dataset.exact
-    mean = svm.norm2 / len(svm.support)
-    same = combined([mean] * len(svm.support), [X[n] for n in svm.support]) == svm.w
+    svm, supports = run.dataset.svm, run.dataset.supports
+    same = combined([svm.norm2 / len(supports)] * len(supports), supports) == svm.w
     return "x_n.w~ is the same on all support vectors: on such data the margin is faster" if same else None
 
 
