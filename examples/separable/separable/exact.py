@@ -64,7 +64,7 @@ class Svm:
     margins : x_n.w, each at least 1
     support : the n with a margin of 1
     alpha : duals, by n; positive on every support vector that has a positive one in any dual solution
-    zero : for each support vector whose dual is 0 in all of them, v with v.w <= 0, v.x_n >= 0 on the support, v.x_k >= 1
+    zero : for each support vector whose dual is 0 in all of them, v with v.w = 0, v.x_n >= 0 on the support, v.x_k >= 1
     """
 
     w: Vector
