@@ -11,17 +11,7 @@ from flint import fmpq_mat
 from marginaudit.orders import Assumption, InputError, counted
 from marginaudit.reports.run import BaseRun, once_a_run
 from marginaudit.reports.settings import Values, check, decimals, one_of, real, setting, whole
-from separable.descent import (
-    Floats,
-    distance_bound,
-    flow,
-    log_loss,
-    longest,
-    newton,
-    polynomial_flow,
-    rounding,
-    steps,
-)
+from separable.descent import Floats, distance_bound, flow, log_loss, longest, newton, polynomial_flow, rounding, steps
 from separable.exact import floats
 from separable.points import POINTS, Points
 
@@ -148,8 +138,27 @@ class DescentRun(BaseRun[Points]):
 
     @cached_property
     def path(self) -> "Path":
-        """Steps, then the flow."""
-        return path(self, self.config.true_steps)
+        """True steps, then the flow to the config's end if `separable.descent` has an error bar for it."""
+        X, config = self.dataset.signed, self.config
+        t = marks(config.true_steps)
+        w = steps(X, self.w0, self.eta, config.loss, t)
+        if self._progress is not None:
+            self._progress(1)
+        s = np.log(t.astype(float))
+        found = Path(s, w - np.outer(s, self.what), rounding(t.astype(float), w), len(t))
+        L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
+        apart = distance_bound(X, float(floats([self.dataset.svm.norm2])[0]), self.eta, config.loss, L)
+        if not np.isfinite(apart):
+            return found
+        evenly = np.geomspace(s[-1], config.until, int(3 * PER_DECADE * np.log10(config.until / s[-1])) + 2)
+        decades = config.until / 10.0 ** np.arange(1, 4)
+        to_1e18 = np.log(10.0) * np.arange(1, 18.1, 0.25)
+        further = np.unique([*evenly, *(v for v in (*decades, *to_1e18) if s[-1] < v < config.until)])
+        try:
+            rho, solver = flow(X, self.what, self.slack, self.eta, config.loss, further, found.rho[-1])
+        except ArithmeticError:
+            return found
+        return found.then(further, rho, solver + apart + found.radius[-1])
 
     @cached_property
     def limit(self) -> Floats:
@@ -195,36 +204,16 @@ class Path:
         keep = self.s >= first
         return Path(self.s[keep], self.rho[keep], self.radius[keep], int(keep[: self.steps].sum()))
 
+    def then(self, s: Floats, rho: Floats, radius: Floats) -> "Path":
+        """Followed by the flow, which begins with the last step."""
+        whole = np.append(self.s, s[1:]), np.vstack([self.rho, rho[1:]]), np.append(self.radius, radius[1:])
+        return Path(*whole, self.steps)
+
 
 def marks(last: int) -> np.ndarray:
     """Whole steps from 1 to the last one, as even in log t as whole numbers allow."""
     count = int(PER_DECADE * np.log10(last)) + 1
     return np.unique(np.append(np.round(np.geomspace(1, last, count)).astype(np.int64), last))
-
-
-def path(run: DescentRun, parting: int) -> Path:
-    """True steps to the parting, then the flow to the config's end if `separable.descent` has an error bar for it."""
-    X, config = run.dataset.signed, run.config
-    t = marks(parting)
-    w = steps(X, run.w0, run.eta, config.loss, t)
-    if run._progress is not None:
-        run._progress(1)
-    s = np.log(t.astype(float))
-    rho, bar = w - np.outer(s, run.what), rounding(t.astype(float), w)
-    L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
-    apart = distance_bound(X, float(floats([run.dataset.svm.norm2])[0]), run.eta, config.loss, L)
-    if not np.isfinite(apart):
-        return Path(s, rho, bar, len(t))
-    further = np.geomspace(s[-1], config.until, int(3 * PER_DECADE * np.log10(config.until / s[-1])) + 2)
-    decades = config.until / 10.0 ** np.arange(1, 4)
-    to_1e18 = np.log(10.0) * np.arange(1, 18.1, 0.25)
-    further = np.unique([*further, *(v for v in (*decades, *to_1e18) if s[-1] < v < config.until)])
-    try:
-        later, solver = flow(X, run.what, run.slack, run.eta, config.loss, further, rho[-1])
-    except ArithmeticError:
-        return Path(s, rho, bar, len(t))
-    late = solver[1:] + apart + bar[-1]
-    return Path(np.append(s, further[1:]), np.vstack([rho, later[1:]]), np.append(bar, late), len(t))
 
 
 @once_a_run
@@ -243,17 +232,15 @@ def polynomial(run: DescentRun) -> Path:
     t = marks(last)
     w = steps(X, run.w0, eta, "polynomial", t)
     s = np.log(t.astype(float))
+    found = Path(s, w / np.cbrt(t.astype(float))[:, None], rounding(t.astype(float), w), len(t))
     early = int(np.argmin(np.abs(t - last // 10)))
     further = np.geomspace(s[-1], run.config.until, 100)
-    q = w / np.cbrt(t.astype(float))[:, None]
-    own = rounding(t.astype(float), w)
     try:
-        late, solver = polynomial_flow(X, eta, further, q[-1])
-        before, _ = polynomial_flow(X, eta, np.append(s[early], further), q[early])
+        late, solver = polynomial_flow(X, eta, further, found.rho[-1])
+        before, _ = polynomial_flow(X, eta, np.append(s[early], further), found.rho[early])
     except ArithmeticError:
-        return Path(s, q, own, len(t))
-    bar = np.linalg.norm(late - before[1:], axis=1) + solver
-    return Path(np.append(s, further[1:]), np.vstack([q, late[1:]]), np.append(own, bar[1:]), len(t))
+        return found
+    return found.then(further, late, np.linalg.norm(late - before[1:], axis=1) + solver)
 
 
 @once_a_run

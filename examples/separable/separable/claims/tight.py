@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from marginaudit import Claim
-from marginaudit.reports.standing import proved
-from separable.claims.words import GENERIC, PAGE, SPANNED, not_settled, order, printed, rederived, tends
+from marginaudit.reports.standing import proved, unsettled
+from separable.claims.words import GENERIC, PAGE, SPANNED, order, printed, rederived, tends
 from separable.exact import combined
 from separable.quantities import angle, direction, loss_times_t, margin_gap, natural, times
 from separable.run import DescentRun
@@ -75,7 +75,7 @@ CLAIMS = (
         r"\sin\angle(w(t),\hat w)\ge c\,\frac{\log\log t}{\log t}",
         order(direction, lambda s: np.log(s) / s, "lower"),
         absent=lambda run: None if run.dataset.svm.zero else "every support vector has a positive dual",
-        standing=not_settled("the rate at which rho grows, of which only that it is unbounded is proved"),
+        standing=unsettled("the rate at which rho grows, of which only that it is unbounded is proved", hunted=0),
         readings=["The rate for all data is attained by data that are not generic."],
     ),
     constant(
