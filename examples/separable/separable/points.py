@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from marginaudit.margins import NotExact, SolverFailure
+from marginaudit.margins.rational import ExactMargin, Vector, balanced, dot, exact_hard_margin, floats
 from marginaudit.orders import InputError, Kind, Witness, counted, shown
 from marginaudit.orders.assumption import as_document
 from marginaudit.orders.reading import Text, validated
-from separable.exact import Svm, Vector, balanced, dot, floats, svm
 
 Floats = NDArray[np.float64]
 
@@ -95,9 +95,9 @@ class Points:
         return balanced(self.exact, [1] * self.N)
 
     @cached_property
-    def svm(self) -> Svm:
+    def svm(self) -> ExactMargin:
         """The hard-margin SVM, exactly."""
-        return svm(self.exact)
+        return exact_hard_margin(self.exact)
 
     @property
     def supports(self) -> list[Vector]:
@@ -159,7 +159,9 @@ def to_document(data: Points) -> dict[str, Any]:
 def separable(data: Points) -> Witness:
     """Some w has y_n x_n.w > 0 for all n; else multipliers y >= 0 of sum 1 under which the y_n x_n sum to 0."""
     multipliers, _ = data.separation
-    return multipliers and {"farkas": {str(n): str(m) for n, m in enumerate(multipliers) if m}}
+    if multipliers is None:
+        return None
+    return {"farkas": {str(n): str(m) for n, m in enumerate(multipliers) if m > 0}}
 
 
 def solved(data: Points) -> Witness:
@@ -174,7 +176,7 @@ def solved(data: Points) -> Witness:
 
 
 def generic(data: Points) -> Witness:
-    """Some dual solution is positive on every support vector; else those without, each with v as in `Svm.zero`."""
+    """Some dual solution is positive on every support vector; else those without, with what shows it."""
     if (unknown := solved(data)) is not None:
         return unknown
     zero = data.svm.zero.items()

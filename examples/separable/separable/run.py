@@ -1,6 +1,5 @@
 """A run: descent on labelled points, its flow, and the solutions that claims compare them with."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,11 +7,11 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
+from marginaudit.margins.rational import floats
 from marginaudit.orders import Assumption, InputError, counted
-from marginaudit.reports.run import BaseRun, once_a_run
+from marginaudit.reports.run import BaseRun, Progress, once_a_run
 from marginaudit.reports.settings import Values, check, decimals, one_of, real, setting, whole
 from separable.descent import Floats, distance_bound, flow, log_loss, longest, newton, polynomial_flow, rounding, steps
-from separable.exact import floats
 from separable.points import POINTS, Points
 
 FIRST = 16
@@ -56,9 +55,7 @@ class DescentRun(BaseRun[Points]):
 
     kind = POINTS
 
-    def __init__(
-        self, data: Points, config: DescentConfig | None = None, progress: Callable[[int], None] | None = None
-    ) -> None:
+    def __init__(self, data: Points, config: DescentConfig | None = None, progress: Progress | None = None) -> None:
         super().__init__(data, progress)
         self.config = config or DescentConfig()
         self.w0 = np.zeros(data.d) if self.config.start is None else np.array(self.config.start)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from marginaudit import Claim
+from marginaudit.margins.rational import combined
 from marginaudit.reports.standing import proved, unsettled
 from separable.claims.words import GENERIC, PAGE, SPANNED, order, printed, rederived, tends
-from separable.exact import combined
 from separable.quantities import angle, direction, loss_times_t, margin_gap, natural, times
 from separable.run import DescentRun
 

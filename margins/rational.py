@@ -1,4 +1,7 @@
-"""Linear programs and the hard-margin SVM in rational arithmetic."""
+"""The hard-margin problem min |w| s.t. A w >= 1 with rational rows, and whether it has a solution, exactly.
+
+The rows are vectors of data, a few coordinates long; orders have the faster `marginaudit.margins.exact`.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -7,7 +10,8 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from marginaudit.margins import NotExact, hard_margin
+from marginaudit.margins.errors import NotExact
+from marginaudit.margins.hard_margin import hard_margin
 
 Vector = tuple[fmpq, ...]
 Matrix = Sequence[Sequence[fmpq]]
@@ -44,7 +48,7 @@ def balanced(vectors: Matrix, weights: Sequence[int]) -> tuple[Vector | None, Ve
         leaving = min(ratios)[2]
         pivot = rows[leaving] = [value / rows[leaving][entering] for value in rows[leaving]]
         for row in [*(row for i, row in enumerate(rows) if i != leaving), cost]:
-            if factor := row[entering]:
+            if (factor := row[entering]) != 0:
                 row[:] = [value - factor * p for value, p in zip(row, pivot, strict=True)]
         basis[leaving] = entering
     if cost[-1] > 0:
@@ -55,7 +59,7 @@ def balanced(vectors: Matrix, weights: Sequence[int]) -> tuple[Vector | None, Ve
 
 
 @dataclass(frozen=True)
-class Svm:
+class ExactMargin:
     """The optimum of min |w| s.t. x_n.w >= 1, with what proves it.
 
     Attributes
@@ -79,17 +83,17 @@ class Svm:
         return dot(self.w, self.w)
 
 
-def svm(X: Matrix) -> Svm:
-    """The hard-margin SVM of separable data, its optimality checked in rational arithmetic.
+def exact_hard_margin(X: Matrix) -> ExactMargin:
+    """The optimum of separable data, checked in rational arithmetic.
 
-    The engine finds which duals are positive; these rows are solved for exactly, and every condition is checked.
+    `hard_margin` finds which duals are positive; these rows are solved for exactly, and every condition is checked.
 
     Raises
     ------
     NotExact
         No choice of rows meets the conditions.
     SolverFailure
-        The engine finds no solution.
+        `hard_margin` finds no solution, as where there is none.
     """
     multipliers = hard_margin(np.array([floats(row) for row in X])).multipliers
     for least in (1e-8, 1e-12, 1e-16, 1e-24, 1e-6, 1e-4):
@@ -101,7 +105,7 @@ def svm(X: Matrix) -> Svm:
     raise NotExact("no support vectors give an optimum in rational arithmetic")
 
 
-def _checked(X: Matrix, w: Vector) -> Svm | None:
+def _checked(X: Matrix, w: Vector) -> ExactMargin | None:
     """The optimum w with its duals, or None where w is none."""
     margins = tuple(dot(x, w) for x in X)
     if min(margins) < 1:
@@ -118,4 +122,4 @@ def _checked(X: Matrix, w: Vector) -> Svm | None:
     if not duals:
         return None
     mean = {n: sum(column) / len(duals) for n, column in zip(support, zip(*duals, strict=True), strict=True)}
-    return Svm(w, margins, support, tuple(mean.get(n, fmpq(0)) for n in range(len(X))), zero)
+    return ExactMargin(w, margins, support, tuple(mean.get(n, fmpq(0)) for n in range(len(X))), zero)
