@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from flint import fmpq
-from numpy.typing import NDArray
 
 from marginaudit.margins.errors import NotExact
 from marginaudit.margins.hard_margin import hard_margin
@@ -25,11 +24,6 @@ def dot(u: Iterable[fmpq], v: Iterable[fmpq]) -> fmpq:
 def combined(weights: Sequence[fmpq], rows: Matrix) -> Vector:
     """The sum of the rows, weighted."""
     return tuple(dot(weights, column) for column in zip(*rows, strict=True))
-
-
-def floats(values: Iterable[fmpq]) -> NDArray[np.float64]:
-    """The nearest numbers in float64, which `float` of python-flint does not give: it rounds towards 0."""
-    return np.array([int(value.p) / int(value.q) for value in values])
 
 
 def balanced(vectors: Matrix, weights: Sequence[int]) -> tuple[Vector | None, Vector]:
@@ -95,17 +89,17 @@ def exact_hard_margin(X: Matrix) -> ExactMargin:
     SolverFailure
         `hard_margin` finds no solution, as where there is none.
     """
-    multipliers = hard_margin(np.array([floats(row) for row in X])).multipliers
+    multipliers = hard_margin(np.array(X, dtype=float)).multipliers
     for least in (1e-8, 1e-12, 1e-16, 1e-24, 1e-6, 1e-4):
         chosen = [x for x, value in zip(X, multipliers, strict=True) if value > least * multipliers.max()]
         margins_less_1 = [*([dot(u, v) for v in chosen] for u in chosen), [fmpq(-1)] * len(chosen)]
         duals, _ = balanced(margins_less_1, [*[0] * len(chosen), 1])
-        if duals is not None and (found := _checked(X, combined(duals[:-1], chosen))) is not None:
+        if duals is not None and (found := optimum(X, combined(duals[:-1], chosen))) is not None:
             return found
     raise NotExact("no support vectors give an optimum in rational arithmetic")
 
 
-def _checked(X: Matrix, w: Vector) -> ExactMargin | None:
+def optimum(X: Matrix, w: Vector) -> ExactMargin | None:
     """The optimum w with its duals, or None where w is none."""
     margins = tuple(dot(x, w) for x in X)
     if min(margins) < 1:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from marginaudit.margins import NotExact, SolverFailure
-from marginaudit.margins.rational import ExactMargin, Vector, balanced, dot, exact_hard_margin, floats
+from marginaudit.margins.rational import ExactMargin, Vector, balanced, dot, exact_hard_margin
 from marginaudit.orders import InputError, Kind, Witness, counted, shown
 from marginaudit.orders.assumption import as_document
 from marginaudit.orders.reading import Text, validated
@@ -80,14 +80,14 @@ class Points:
     @cached_property
     def signed(self) -> Floats:
         """y_n x_n in float64, shape (N, d)."""
-        return np.array([floats(row) for row in self.exact])
+        return np.array(self.exact, dtype=float)
 
     @cached_property
     def wrong_side(self) -> tuple[Floats, float]:
         """The held-out y x with the least product with w^, and that product; 0 for both where there is none."""
         found = [(dot(row, self.svm.w), row) for row in absorbed(self.held_x, self.held_y)]
         least, row = min(found, default=(fmpq(0), (fmpq(0),) * self.d))
-        return floats(row), float(floats([least])[0])
+        return np.array(row, dtype=float), float(least)
 
     @cached_property
     def separation(self) -> tuple[Vector | None, Vector]:

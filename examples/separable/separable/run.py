@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from flint import fmpq_mat
 
-from marginaudit.margins.rational import floats
 from marginaudit.orders import Assumption, InputError, counted
 from marginaudit.reports.run import BaseRun, Progress, once_a_run
 from marginaudit.reports.settings import Values, check, decimals, one_of, real, setting, whole
@@ -82,12 +81,12 @@ class DescentRun(BaseRun[Points]):
     @cached_property
     def what(self) -> Floats:
         """The maximum-margin vector w^."""
-        return floats(self.dataset.svm.w)
+        return np.array(self.dataset.svm.w, dtype=float)
 
     @cached_property
     def slack(self) -> Floats:
         """x_n.w^ - 1, exactly 0 on support vectors."""
-        return floats(margin - 1 for margin in self.dataset.svm.margins)
+        return np.array([margin - 1 for margin in self.dataset.svm.margins], dtype=float)
 
     @property
     def norm(self) -> float:
@@ -109,7 +108,7 @@ class DescentRun(BaseRun[Points]):
     @cached_property
     def alpha(self) -> Floats:
         """The duals of the support vectors."""
-        return floats(self.dataset.svm.alpha[n] for n in self.dataset.svm.support)
+        return np.array([self.dataset.svm.alpha[n] for n in self.dataset.svm.support], dtype=float)
 
     @cached_property
     def regime(self) -> float:
@@ -144,7 +143,7 @@ class DescentRun(BaseRun[Points]):
         s = np.log(t.astype(float))
         found = Path(s, w - np.outer(s, self.what), rounding(t.astype(float), w), len(t))
         L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
-        apart = distance_bound(X, float(floats([self.dataset.svm.norm2])[0]), self.eta, config.loss, L)
+        apart = distance_bound(X, float(self.dataset.svm.norm2), self.eta, config.loss, L)
         if not np.isfinite(apart):
             return found
         evenly = np.geomspace(s[-1], config.until, int(3 * PER_DECADE * np.log10(config.until / s[-1])) + 2)
