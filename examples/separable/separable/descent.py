@@ -40,40 +40,36 @@ def _compiled() -> Callable[..., Floats]:
         N, d = X.shape
         found = np.empty((len(marks), d))
         u, force = np.empty(N), np.empty(d)
-        at, t = 0, 0
-        while at < len(marks):
-            if t == marks[at]:
+        t = 0
+        for at in range(len(marks)):
+            while t < marks[at]:
+                least = np.inf
+                for n in range(N):
+                    u[n] = 0.0
+                    for i in range(d):
+                        u[n] += X[n, i] * w[i]
+                    least = min(least, u[n])
+                force[:] = 0.0
+                for n in range(N):
+                    if loss == 0:
+                        pull = 1 / (1 + np.exp(u[n]))
+                    elif loss == 1:
+                        pull = np.exp(-u[n])
+                    elif loss == 2:
+                        pull = 1 / (1 + max(u[n], 0.0)) ** 2
+                    else:
+                        pull = np.exp(least - u[n])
+                    for i in range(d):
+                        force[i] += pull * X[n, i]
+                scale, square = eta, 0.0
+                if loss == 3:
+                    for i in range(d):
+                        square += force[i] ** 2
+                    scale = 1 / np.sqrt((t + 1) * square)
                 for i in range(d):
-                    found[at, i] = w[i]
-                at += 1
-                continue
-            least = np.inf
-            for n in range(N):
-                u[n] = 0.0
-                for i in range(d):
-                    u[n] += X[n, i] * w[i]
-                least = min(least, u[n])
-            for i in range(d):
-                force[i] = 0.0
-            for n in range(N):
-                if loss == 0:
-                    pull = 1 / (1 + np.exp(u[n]))
-                elif loss == 1:
-                    pull = np.exp(-u[n])
-                elif loss == 2:
-                    pull = 1 / (1 + max(u[n], 0.0)) ** 2
-                else:
-                    pull = np.exp(least - u[n])
-                for i in range(d):
-                    force[i] += pull * X[n, i]
-            scale, square = eta, 0.0
-            if loss == 3:
-                for i in range(d):
-                    square += force[i] ** 2
-                scale = 1 / np.sqrt((t + 1) * square)
-            for i in range(d):
-                w[i] += scale * force[i]
-            t += 1
+                    w[i] += scale * force[i]
+                t += 1
+            found[at] = w
         return found
 
     return steps

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.descent import log_loss
+from separable.descent import Floats
 from separable.points import CASES
-from separable.quantities import angle, direction, late, margin_gap, margins, norm, normalized_gap
+from separable.quantities import angle, direction, late, loss, margin_gap, norm, normalized_gap
 from separable.run import DescentConfig, DescentRun
 
 if TYPE_CHECKING:
@@ -27,36 +27,30 @@ def figure_1() -> "Figure":
     found, figure = late(run), Figure(figsize=(10, 6), layout="constrained")
     axes = figure.subplots(2, 3).ravel()
     _data(axes[0], run)
-    keep = found.s <= LAST
-    t = np.exp(found.s[keep])
-    loss = np.exp(log_loss(margins(run) + found.s[:, None], run.config.loss)).sum(axis=1)
-    shown = {
-        "norm |w(t)|": norm(run).value,
-        "training loss L": loss,
-        "angle to the maximum margin": np.arccos(np.clip(1 - angle(run).value, -1, 1)),
-        "margin gap": margin_gap(run).value,
-    }
-    against = {
-        "training loss L": (run.norm**2 / run.eta / t, "|ŵ|²/(ηt)"),
-        "margin gap": (1 / np.log(t) / run.norm, "1/(|ŵ| log t)"),
-    }
-    for axis, (title, value) in zip(axes[1:], shown.items(), strict=False):
-        first = found.steps
-        axis.plot(t[:first], value[keep][:first], color=MEASURED, label="steps")
-        axis.plot(t[first - 1 :], value[keep][first - 1 :], color=MEASURED, linestyle=":", label="flow")
-        if title in against:
-            axis.plot(t, against[title][0], color=LIMIT, linestyle="--", label=against[title][1])
-        axis.set(xscale="log", yscale="linear" if title.startswith("norm") else "log", xlabel="t")
-        axis.set_title(title, fontsize=10)
-        axis.legend(fontsize=8)
-    gap = normalized_gap(run)
-    seen, t = gap.value > gap.radius, np.asarray(gap.step, dtype=float)
-    axes[5].plot(t[seen], gap.value[seen], color=MEASURED, label="steps")
-    axes[5].plot(t, np.log(t) / np.sqrt(t) / run.norm, color=LIMIT, linestyle="--", label="log t/(|ŵ| √t)")
-    axes[5].set(xscale="log", yscale="log", xlabel="t")
-    axes[5].set_title("margin gap, normalised descent", fontsize=10)
-    axes[5].legend(fontsize=8)
+    t = np.exp(found.s[found.s <= LAST])
+    turned = np.arccos(np.clip(1 - angle(run).value, -1, 1))
+    _panel(axes[1], "norm |w(t)|", t, norm(run).value, found.steps)
+    axes[1].set_yscale("linear")
+    _panel(axes[2], "training loss L", t, np.exp(loss(run).value), found.steps, run.norm**2 / run.eta / t, "|ŵ|²/(ηt)")
+    _panel(axes[3], "angle to the maximum margin", t, turned, found.steps)
+    gap = 1 / np.log(t) / run.norm
+    _panel(axes[4], "margin gap", t, margin_gap(run).value, found.steps, gap, "1/(|ŵ| log t)")
+    faster = normalized_gap(run)
+    t, seen = np.asarray(faster.step, dtype=float), np.where(faster.value > faster.radius, faster.value, np.nan)
+    gap = np.log(t) / np.sqrt(t) / run.norm
+    _panel(axes[5], "margin gap, normalised descent", t, seen, len(t), gap, "log t/(|ŵ| √t)")
     return figure
+
+
+def _panel(axis: "Axes", title: str, t: Floats, value: Floats, steps: int, law: Any = None, name: str = "") -> None:
+    axis.plot(t[:steps], value[:steps], color=MEASURED, label="steps")
+    if steps < len(t):
+        axis.plot(t[steps - 1 :], value[steps - 1 : len(t)], color=MEASURED, linestyle=":", label="flow")
+    if law is not None:
+        axis.plot(t, law, color=LIMIT, linestyle="--", label=name)
+    axis.set(xscale="log", yscale="log", xlabel="t")
+    axis.set_title(title, fontsize=10)
+    axis.legend(fontsize=8)
 
 
 def _data(axis: "Axes", run: DescentRun) -> None:

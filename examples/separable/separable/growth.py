@@ -53,9 +53,8 @@ class Growth:
         lasts = bool((size[1:] - doubt[1:] >= LASTS * (size[:-1] + doubt[:-1])).all() and (size > doubt).all())
         grows = lasts and bool((change > doubt).all())
         holds, fails = (grows, shrinks) if self.unbounded else (shrinks, lasts)
-        seen = bool(np.isfinite(bars).all() and step[-1] / 10 >= self.regime(run))
         verdict = Verdict.INCONCLUSIVE
-        if seen and holds != fails:
+        if holds != fails and np.isfinite(bars).all() and step[-1] / 10 >= self.regime(run):
             verdict = Verdict.HOLDS if holds else Verdict.VIOLATED
         changes = ", ".join(f"{one:.4g} to {float(step[i]):.4g}" for one, i in zip(change, at[1:], strict=True))
         return Finding(

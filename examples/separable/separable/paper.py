@@ -1,19 +1,18 @@
 """The paper as marginaudit takes it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from marginaudit import Paper
-from marginaudit.reports.paper import Figure, Trained
+from marginaudit.reports.paper import Figure, Lists, Trained
+from marginaudit.reports.run import Progress, Rows
 from separable.claims import CLAIMS
 from separable.figures import figure_1, figure_directions, of_a_run
 from separable.points import POINTS, Points
 from separable.run import DescentConfig, DescentRun
 from separable.space import PointSpace
-
-COLUMNS = ("log_t", "w", "rho", "error")
 
 BIBTEX = """@article{soudry2018implicit,
   author = {Soudry, Daniel and Hoffer, Elad and Nacson, Mor Shpigel and Gunasekar, Suriya and Srebro, Nathan},
@@ -26,13 +25,13 @@ BIBTEX = """@article{soudry2018implicit,
 
 
 def path_rows(run: DescentRun) -> list[dict[str, Any]]:
-    """log t, w, rho and its error bar, entry by entry; none where w^ is not known."""
+    """The path entry by entry; nothing where w^ is not known."""
     if not run.assumption("solved").holds:
         return []
     path = run.path
     w = path.rho + np.outer(path.s, run.what)
-    columns = (path.s.tolist(), w.tolist(), path.rho.tolist(), path.radius.tolist())
-    return [dict(zip(COLUMNS, row, strict=True)) for row in zip(*columns, strict=True)]
+    columns = {"log_t": path.s, "w": w, "rho": path.rho, "error": path.radius, "norm": np.linalg.norm(w, axis=1)}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*(of.tolist() for of in columns.values()), strict=True)]
 
 
 class Separable(Paper):
@@ -56,35 +55,22 @@ class Separable(Paper):
     def facts(self, run: DescentRun) -> dict[str, Any]:
         """Sizes, the step size, and the hard-margin solution."""
         found = POINTS.describe(run.dataset)
-        return {
-            "N": found["N"],
-            "d": found["d"],
-            "step size": run.eta,
-            **{k: found[k] for k in ("w", "support", "norm_squared") if k in found},
-        }
+        del found["assumptions"]
+        return {"N": found.pop("N"), "d": found.pop("d"), "step size": run.eta, **found}
 
-    def records(self, run: DescentRun) -> dict[str, tuple[list[str], list[list[Any]]]]:
+    def records(self, run: DescentRun) -> dict[str, Rows]:
         """The path, a column a coordinate."""
-        d = run.dataset.d
-        header = ["log_t", *(f"w_{i}" for i in range(d)), *(f"rho_{i}" for i in range(d)), "error"]
+        header = ["log_t", *(f"{name}_{i}" for name in ("w", "rho") for i in range(run.dataset.d)), "error"]
         return {"descent": (header, [[row["log_t"], *row["w"], *row["rho"], row["error"]] for row in path_rows(run)])}
 
     def train(
-        self,
-        dataset: Points,
-        config: DescentConfig,
-        progress: Callable[[int], None],
-        tell: Callable[[str], None],
-        origin: str,
+        self, dataset: Points, config: DescentConfig, progress: Progress, tell: Callable[[str], None], origin: str
     ) -> Trained:
         """The path, for `marginaudit train`."""
-        rows = path_rows(DescentRun(dataset, config, progress))
-        found = [{**row, "norm": float(np.linalg.norm(row["w"]))} for row in rows]
+        found = path_rows(DescentRun(dataset, config, progress))
         return Trained({"rows": found}, {"rows": ("descent", ("log_t", "norm", "error"))})
 
-    def classified(
-        self, dataset: Points, answer: dict[str, Any]
-    ) -> Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]:
+    def classified(self, dataset: Points, answer: dict[str, Any]) -> Lists:
         """The support vectors and their duals."""
         rows = [(int(n), dataset.x[int(n)], alpha) for n, alpha in answer.get("support", {}).items()]
         return [(dataset.name, ("support vector", "x", "dual"), rows)]

@@ -11,13 +11,15 @@ from typing import Annotated, Any, Literal, NotRequired
 
 import numpy as np
 from annotated_types import Interval, Len
+from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
-from marginaudit.margins import NotExact
+from marginaudit.margins import NotExact, SolverFailure
+from marginaudit.margins.rational import ExactMargin, Vector, balanced, dot, exact_hard_margin
 from marginaudit.orders import InputError, Kind, Witness, counted, shown
+from marginaudit.orders.assumption import as_document
 from marginaudit.orders.reading import Text, validated
-from separable.exact import Svm, Vector, dot, reduced, separated, svm
 
 Floats = NDArray[np.float64]
 
@@ -78,29 +80,36 @@ class Points:
     @cached_property
     def signed(self) -> Floats:
         """y_n x_n in float64, shape (N, d)."""
-        return np.array([[float(v) for v in row] for row in self.exact])
+        return np.array(self.exact, dtype=float)
 
     @cached_property
-    def wrong_side(self) -> tuple[Vector, Fraction] | None:
-        """The held-out y x with the least product with w^, and that product, where it is negative."""
+    def wrong_side(self) -> tuple[Floats, float]:
+        """The held-out y x with the least product with w^, and that product; 0 for both where there is none."""
         found = [(dot(row, self.svm.w), row) for row in absorbed(self.held_x, self.held_y)]
-        least, row = min(found, default=(Fraction(0), ()))
-        return (row, least) if least < 0 else None
+        least, row = min(found, default=(fmpq(0), (fmpq(0),) * self.d))
+        return np.array(row, dtype=float), float(least)
 
     @cached_property
     def separation(self) -> tuple[Vector | None, Vector]:
-        """A separating vector, or Farkas multipliers: see `separable.exact.separated`."""
-        return separated(self.exact)
+        """Farkas multipliers y >= 0 of sum 1 with sum_n y_n x_n = 0; or None and a separating w, x_n.w >= 1."""
+        return balanced(self.exact, [1] * self.N)
 
     @cached_property
-    def svm(self) -> Svm:
+    def svm(self) -> ExactMargin:
         """The hard-margin SVM, exactly."""
-        return svm(self.exact)
+        return exact_hard_margin(self.exact)
+
+    @property
+    def supports(self) -> list[Vector]:
+        """The support vectors."""
+        return [self.exact[n] for n in self.svm.support]
 
 
 def absorbed(x: tuple[tuple[float, ...], ...], y: tuple[int, ...]) -> tuple[Vector, ...]:
     """y_n x_n, each number the decimal that it is written as."""
-    return tuple(tuple(sign * Fraction(repr(v)) for v in row) for row, sign in zip(x, y, strict=True))
+    return tuple(
+        tuple(sign * fmpq(*Fraction(repr(v)).as_integer_ratio()) for v in row) for row, sign in zip(x, y, strict=True)
+    )
 
 
 def accepts(document: Any) -> bool:
@@ -113,14 +122,13 @@ def from_document(document: dict[str, Any], where: str, default_name: str) -> Po
     found = validated(Document, document, where)
     held: HeldOut = found.get("held_out", HeldOut(x=[], y=[]))
     for key, rows, signs in (("", found["x"], found["y"]), ("/held_out", held["x"], held["y"])):
-        width = len(found["x"][0])
         if len(signs) != len(rows):
             got, expected = counted(len(signs), "label"), f"{len(rows)}, one a point"
             raise InputError(f"{where}: {key}/y", got=got, expected=expected)
         for n, row in enumerate(rows):
-            if len(row) != width:
-                got = counted(len(row), "coordinate")
-                raise InputError(f"{where}: {key}/x/{n}", got=got, expected=f"{width}, as in /x/0")
+            if len(row) != len(found["x"][0]):
+                got, expected = counted(len(row), "coordinate"), f"{len(found['x'][0])}, as in /x/0"
+                raise InputError(f"{where}: {key}/x/{n}", got=got, expected=expected)
     x, held_x = (tuple(tuple(map(float, row)) for row in rows) for rows in (found["x"], held["x"]))
     return Points(found.get("name", default_name), x, tuple(found["y"]), held_x, tuple(held["y"]))
 
@@ -150,8 +158,10 @@ def to_document(data: Points) -> dict[str, Any]:
 
 def separable(data: Points) -> Witness:
     """Some w has y_n x_n.w > 0 for all n; else multipliers y >= 0 of sum 1 under which the y_n x_n sum to 0."""
-    found, multipliers = data.separation
-    return None if found is not None else {"farkas": {str(n): str(m) for n, m in enumerate(multipliers) if m}}
+    multipliers, _ = data.separation
+    if multipliers is None:
+        return None
+    return {"farkas": {str(n): str(m) for n, m in enumerate(multipliers) if m > 0}}
 
 
 def solved(data: Points) -> Witness:
@@ -160,13 +170,13 @@ def solved(data: Points) -> Witness:
         return {"not_separable": True}
     try:
         data.svm  # noqa: B018  (solved now, and kept)
-    except NotExact as reason:
+    except (NotExact, SolverFailure) as reason:
         return {"undecided": str(reason)}
     return None
 
 
 def generic(data: Points) -> Witness:
-    """Some dual solution is positive on every support vector; else those without, each with v as in `Svm.zero`."""
+    """Some dual solution is positive on every support vector; else those without, with what shows it."""
     if (unknown := solved(data)) is not None:
         return unknown
     zero = data.svm.zero.items()
@@ -177,7 +187,7 @@ def spanned(data: Points) -> Witness:
     """The support vectors span the data; else both ranks."""
     if (unknown := solved(data)) is not None:
         return unknown
-    support, everything = reduced([data.exact[n] for n in data.svm.support])[1], reduced(data.exact)[1]
+    support, everything = (fmpq_mat(rows).rank() for rows in (data.supports, data.exact))
     return None if support == everything else {"rank_of_support": support, "rank_of_data": everything}
 
 
@@ -189,18 +199,11 @@ def step(data: Points) -> Witness:
 def describe(data: Points) -> dict[str, Any]:
     """What `marginaudit classify` answers."""
     found = {name: POINTS.check(data, name) for name in POINTS.assumptions}
-    answer: dict[str, Any] = {
-        "N": data.N,
-        "d": data.d,
-        "assumptions": {name: {"holds": one.holds, "witness": one.witness} for name, one in found.items()},
-    }
+    answer: dict[str, Any] = {"N": data.N, "d": data.d, "assumptions": as_document(found)}
     if found["solved"].holds:
-        svm = data.svm
-        answer |= {
-            "w": [str(v) for v in svm.w],
-            "support": {str(n): str(svm.alpha[n]) for n in svm.support},
-            "norm_squared": str(svm.norm2),
-        }
+        answer["w"] = [str(v) for v in data.svm.w]
+        answer["support"] = {str(n): str(data.svm.alpha[n]) for n in data.svm.support}
+        answer["norm_squared"] = str(data.svm.norm2)
     return answer
 
 

@@ -133,15 +133,9 @@ def from_one(run: DescentRun, apart: Floats) -> Series:
 
 def held_out_loss(run: DescentRun) -> Series:
     """The loss of the held-out point furthest on the wrong side, as a logarithm."""
-    found, (x, product) = late(run), wrong_side(run)
+    found, (x, product) = late(run), run.dataset.wrong_side
     value = log_loss(found.s * product + found.rho @ x, "logistic")
     return _series(run, value, np.linalg.norm(x) * found.radius, log=True)
-
-
-def wrong_side(run: DescentRun) -> tuple[Floats, float]:
-    """The held-out point with the least x.w^, and that."""
-    found = run.dataset.wrong_side
-    return (np.array([float(v) for v in found[0]]), float(found[1])) if found else (np.zeros(run.dataset.d), 0.0)
 
 
 def polynomial_cosine(run: DescentRun, direction: Floats) -> Series:

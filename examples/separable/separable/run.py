@@ -1,27 +1,16 @@
 """A run: descent on labelled points, its flow, and the solutions that claims compare them with."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from flint import fmpq_mat
 
 from marginaudit.orders import Assumption, InputError, counted
-from marginaudit.reports.run import BaseRun, once_a_run
-from marginaudit.reports.settings import Values, check, one_of, real, setting, whole
-from separable.descent import (
-    Floats,
-    distance_bound,
-    flow,
-    log_loss,
-    longest,
-    newton,
-    polynomial_flow,
-    rounding,
-    steps,
-)
-from separable.exact import reduced
+from marginaudit.reports.run import BaseRun, Progress, once_a_run
+from marginaudit.reports.settings import Values, check, decimals, one_of, real, setting, whole
+from separable.descent import Floats, distance_bound, flow, log_loss, longest, newton, polynomial_flow, rounding, steps
 from separable.points import POINTS, Points
 
 FIRST = 16
@@ -34,10 +23,6 @@ PER_DECADE = 16
 def _vector(value: Any) -> tuple[float, ...] | None:
     found: list[Any] = [real(-1e3, 1e3)(one) for one in value] if isinstance(value, tuple | list) else [None]
     return None if None in found else tuple(found)
-
-
-def _numbers(text: str) -> list[float]:
-    return [float(part) for part in text.split(",")]
 
 
 @dataclass(frozen=True)
@@ -57,7 +42,7 @@ class DescentConfig:
         "log t at which the flow ends; 41.4 is t = 1e18.",
     )
     start: tuple[float, ...] | None = setting(
-        None, Values("numbers", "numbers from -1000 to 1000, with commas between", _vector, _numbers), "w(0).", none="0"
+        None, Values("numbers", "numbers from -1000 to 1000, with commas between", _vector, decimals), "w(0).", none="0"
     )
 
     def __post_init__(self) -> None:
@@ -69,13 +54,12 @@ class DescentRun(BaseRun[Points]):
 
     kind = POINTS
 
-    def __init__(
-        self, data: Points, config: DescentConfig | None = None, progress: Callable[[int], None] | None = None
-    ) -> None:
+    def __init__(self, data: Points, config: DescentConfig | None = None, progress: Progress | None = None) -> None:
         super().__init__(data, progress)
         self.config = config or DescentConfig()
-        if self.config.start is not None and len(self.config.start) != data.d:
-            got = counted(len(self.config.start), "number")
+        self.w0 = np.zeros(data.d) if self.config.start is None else np.array(self.config.start)
+        if len(self.w0) != data.d:
+            got = counted(len(self.w0), "number")
             raise InputError(f"{data.name}: start", got=got, expected=f"{data.d}, one a coordinate")
         if self.config.loss == "exponential" and (most := float(np.abs(data.signed @ self.w0).max())) > 600:
             got = f"a margin of size {most:.4g} for the exponential loss"
@@ -88,11 +72,6 @@ class DescentRun(BaseRun[Points]):
         return Assumption(name, False, {"step_size": self.eta, "below": self.eta / self.config.share})
 
     @cached_property
-    def w0(self) -> Floats:
-        """w(0)."""
-        return np.array(self.config.start or [0.0] * self.dataset.d)
-
-    @cached_property
     def eta(self) -> float:
         """The step size; beta is 1/4, and for the exponential loss L(w(0)), above which L does not rise."""
         X = self.dataset.signed
@@ -102,12 +81,12 @@ class DescentRun(BaseRun[Points]):
     @cached_property
     def what(self) -> Floats:
         """The maximum-margin vector w^."""
-        return np.array([float(v) for v in self.dataset.svm.w])
+        return np.array(self.dataset.svm.w, dtype=float)
 
     @cached_property
     def slack(self) -> Floats:
         """x_n.w^ - 1, exactly 0 on support vectors."""
-        return np.array([float(margin - 1) for margin in self.dataset.svm.margins])
+        return np.array([margin - 1 for margin in self.dataset.svm.margins], dtype=float)
 
     @property
     def norm(self) -> float:
@@ -122,15 +101,14 @@ class DescentRun(BaseRun[Points]):
     @cached_property
     def support(self) -> tuple[Floats, Floats, Floats]:
         """U, S and V^T of the support vectors' singular value decomposition, as many as their exact rank."""
-        chosen = list(self.dataset.svm.support)
-        rank = reduced([self.dataset.exact[n] for n in chosen])[1]
-        U, S, V = np.linalg.svd(self.dataset.signed[chosen], full_matrices=False)
+        U, S, V = np.linalg.svd(self.dataset.signed[list(self.dataset.svm.support)], full_matrices=False)
+        rank = fmpq_mat(self.dataset.supports).rank()
         return U[:, :rank], S[:rank], V[:rank]
 
     @cached_property
     def alpha(self) -> Floats:
         """The duals of the support vectors."""
-        return np.array([float(self.dataset.svm.alpha[n]) for n in self.dataset.svm.support])
+        return np.array([self.dataset.svm.alpha[n] for n in self.dataset.svm.support], dtype=float)
 
     @cached_property
     def regime(self) -> float:
@@ -156,8 +134,27 @@ class DescentRun(BaseRun[Points]):
 
     @cached_property
     def path(self) -> "Path":
-        """Steps, then the flow."""
-        return path(self, self.config.true_steps)
+        """True steps, then the flow to the config's end if `separable.descent` has an error bar for it."""
+        X, config = self.dataset.signed, self.config
+        t = marks(config.true_steps)
+        w = steps(X, self.w0, self.eta, config.loss, t)
+        if self._progress is not None:
+            self._progress(1)
+        s = np.log(t.astype(float))
+        found = Path(s, w - np.outer(s, self.what), rounding(t.astype(float), w), len(t))
+        L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
+        apart = distance_bound(X, float(self.dataset.svm.norm2), self.eta, config.loss, L)
+        if not np.isfinite(apart):
+            return found
+        evenly = np.geomspace(s[-1], config.until, int(3 * PER_DECADE * np.log10(config.until / s[-1])) + 2)
+        decades = config.until / 10.0 ** np.arange(1, 4)
+        to_1e18 = np.log(10.0) * np.arange(1, 18.1, 0.25)
+        further = np.unique([*evenly, *(v for v in (*decades, *to_1e18) if s[-1] < v < config.until)])
+        try:
+            rho, solver = flow(X, self.what, self.slack, self.eta, config.loss, further, found.rho[-1])
+        except ArithmeticError:
+            return found
+        return found.then(further, rho, solver + apart + found.radius[-1])
 
     @cached_property
     def limit(self) -> Floats:
@@ -203,36 +200,16 @@ class Path:
         keep = self.s >= first
         return Path(self.s[keep], self.rho[keep], self.radius[keep], int(keep[: self.steps].sum()))
 
+    def then(self, s: Floats, rho: Floats, radius: Floats) -> "Path":
+        """Followed by the flow, which begins with the last step."""
+        whole = np.append(self.s, s[1:]), np.vstack([self.rho, rho[1:]]), np.append(self.radius, radius[1:])
+        return Path(*whole, self.steps)
+
 
 def marks(last: int) -> np.ndarray:
     """Whole steps from 1 to the last one, as even in log t as whole numbers allow."""
     count = int(PER_DECADE * np.log10(last)) + 1
     return np.unique(np.append(np.round(np.geomspace(1, last, count)).astype(np.int64), last))
-
-
-def path(run: DescentRun, parting: int) -> Path:
-    """True steps to the parting, then the flow to the config's end if `separable.descent` has an error bar for it."""
-    X, config = run.dataset.signed, run.config
-    t = marks(parting)
-    w = steps(X, run.w0, run.eta, config.loss, t)
-    if run._progress is not None:
-        run._progress(1)
-    s = np.log(t.astype(float))
-    rho, bar = w - np.outer(s, run.what), rounding(t.astype(float), w)
-    L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
-    apart = distance_bound(X, float(run.dataset.svm.norm2), run.eta, config.loss, L)
-    if not np.isfinite(apart):
-        return Path(s, rho, bar, len(t))
-    further = np.geomspace(s[-1], config.until, int(3 * PER_DECADE * np.log10(config.until / s[-1])) + 2)
-    decades = config.until / 10.0 ** np.arange(1, 4)
-    to_1e18 = np.log(10.0) * np.arange(1, 18.1, 0.25)
-    further = np.unique([*further, *(v for v in (*decades, *to_1e18) if s[-1] < v < config.until)])
-    try:
-        later, solver = flow(X, run.what, run.slack, run.eta, config.loss, further, rho[-1])
-    except ArithmeticError:
-        return Path(s, rho, bar, len(t))
-    late = solver[1:] + apart + bar[-1]
-    return Path(np.append(s, further[1:]), np.vstack([rho, later[1:]]), np.append(bar, late), len(t))
 
 
 @once_a_run
@@ -251,17 +228,15 @@ def polynomial(run: DescentRun) -> Path:
     t = marks(last)
     w = steps(X, run.w0, eta, "polynomial", t)
     s = np.log(t.astype(float))
+    found = Path(s, w / np.cbrt(t.astype(float))[:, None], rounding(t.astype(float), w), len(t))
     early = int(np.argmin(np.abs(t - last // 10)))
     further = np.geomspace(s[-1], run.config.until, 100)
-    q = w / np.cbrt(t.astype(float))[:, None]
-    own = rounding(t.astype(float), w)
     try:
-        late, solver = polynomial_flow(X, eta, further, q[-1])
-        before, _ = polynomial_flow(X, eta, np.append(s[early], further), q[early])
+        late, solver = polynomial_flow(X, eta, further, found.rho[-1])
+        before, _ = polynomial_flow(X, eta, np.append(s[early], further), found.rho[early])
     except ArithmeticError:
-        return Path(s, q, own, len(t))
-    bar = np.linalg.norm(late - before[1:], axis=1) + solver
-    return Path(np.append(s, further[1:]), np.vstack([q, late[1:]]), np.append(own, bar[1:]), len(t))
+        return found
+    return found.then(further, late, np.linalg.norm(late - before[1:], axis=1) + solver)
 
 
 @once_a_run

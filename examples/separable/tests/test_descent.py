@@ -8,7 +8,7 @@ import pytest
 from separable.descent import distance_bound, log_loss, polynomial_flow, steps
 from separable.points import CASES, Points
 from separable.quantities import direction, late, loss, margin_gap
-from separable.run import DescentConfig, DescentRun, normalized, path, polynomial, polynomial_limit
+from separable.run import DescentConfig, DescentRun, normalized, polynomial, polynomial_limit
 
 START = (0.3, -0.7)
 
@@ -149,8 +149,7 @@ def test_the_bound_says_nothing_where_steps_are_too_large_or_the_loss_is() -> No
 
 
 def test_the_path_goes_on_from_the_last_step(run: Run) -> None:
-    of = run("two-points")
-    again = path(of, 1000)
+    again = run("two-points", 1000).path
     assert again.s[again.steps - 1] == np.log(1000)
     assert np.all(np.diff(again.s) > 0)
     assert again.s[-1] == 1e4

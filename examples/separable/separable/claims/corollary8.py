@@ -6,7 +6,7 @@ import numpy as np
 
 from marginaudit.reports.standing import proved
 from separable.claims.words import GENERIC, PAGE, order, printed, rederived, tends
-from separable.quantities import held_out_loss, late, natural, times, wrong_side
+from separable.quantities import held_out_loss, late, natural, times
 from separable.run import DescentRun
 
 
@@ -14,12 +14,12 @@ def no_such_point(run: DescentRun) -> str | None:
     """Why there is nothing of which the corollary speaks."""
     if run.config.loss != "logistic":
         return "the statement is about the logistic loss"
-    return None if run.dataset.wrong_side else "no held-out point has x.w^ < 0"
+    return None if run.dataset.wrong_side[1] < 0 else "no held-out point has x.w^ < 0"
 
 
 def regime(run: DescentRun) -> float:
     """From where x.w^ log t is beyond 40, and beyond 10 times the largest x.rho."""
-    x, product = wrong_side(run)
+    x, product = run.dataset.wrong_side
     return max(run.regime, (40 + 10 * float(np.abs(late(run).rho @ x).max())) / -product)
 
 
@@ -40,7 +40,7 @@ CONSTANT = rederived(
     ", Corollary 8",
     "That loss over log t tends to |x.w^|.",
     r"\frac{\ell(x^\top w(t))}{\log t}\to\lvert x^\top\hat w\rvert",
-    replace(tends(times(natural(held_out_loss), -1), lambda run: -wrong_side(run)[1]), regime=regime),
+    replace(tends(times(natural(held_out_loss), -1), lambda run: -run.dataset.wrong_side[1]), regime=regime),
     "With the constant.",
     assumptions=GENERIC,
     absent=no_such_point,

@@ -3,7 +3,8 @@
 import numpy as np
 
 from marginaudit import HiddenConstant
-from separable.claims.words import SOLVED, not_settled, printed
+from marginaudit.reports.standing import unsettled
+from separable.claims.words import SOLVED, printed
 from separable.quantities import normalized_gap
 from separable.run import DescentRun
 
@@ -22,7 +23,7 @@ NORMALIZED = printed(
     HiddenConstant(normalized_gap, lambda run, t: np.log(t) / np.sqrt(t), regime=regime),
     source="arXiv 1803.01905, abstract and the theorem on normalised descent",
     assumptions=SOLVED,
-    standing=not_settled("a proof here; the source has one"),
+    standing=unsettled("a proof here; the source has one", hunted=0),
     readings=["The gradient is divided by its length: w <- w - grad L/(|grad L| sqrt(t+1))."],
 )
 

@@ -1,8 +1,8 @@
 """Without the exponential tail the limit is another one."""
 
 from marginaudit import Limit
-from marginaudit.reports.standing import Severity, refuted
-from separable.claims.words import SOLVED, not_settled, printed, rederived
+from marginaudit.reports.standing import Severity, refuted, unsettled
+from separable.claims.words import SOLVED, printed, rederived
 from separable.quantities import polynomial_cosine
 from separable.run import polynomial_limit
 
@@ -28,7 +28,7 @@ ELSEWHERE = rederived(
     Limit(lambda run: polynomial_cosine(run, polynomial_limit(run)), predicted=lambda _: 1.0, regime=lambda _: 20.0),
     mended="with the limit mended",
     assumptions=SOLVED,
-    standing=not_settled("a proof that w/t^(1/3) converges"),
+    standing=unsettled("a proof that w/t^(1/3) converges", hunted=0),
 )
 
 CLAIMS = (CONTROL, ELSEWHERE)

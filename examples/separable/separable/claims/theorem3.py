@@ -5,19 +5,8 @@ from operator import attrgetter
 import numpy as np
 
 from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import proved
-from separable.claims.words import (
-    BY_BOUNDED,
-    GENERIC,
-    GENERIC_WORDS,
-    PAGE,
-    T,
-    not_settled,
-    order,
-    printed,
-    rederived,
-    tends,
-)
+from marginaudit.reports.standing import proved, unsettled
+from separable.claims.words import BY_BOUNDED, GENERIC, GENERIC_WORDS, PAGE, T, order, printed, rederived, tends
 from separable.growth import Growth
 from separable.quantities import cosine, residual
 
@@ -29,8 +18,9 @@ RESIDUAL = printed(
     "w(t) = w^ log t + rho(t) with |rho(t)| = O(log log t).",
     r"w(t)=\hat w\log t+\rho(t),\quad \lVert\rho(t)\rVert=O(\log\log t)",
     order(residual, np.log),
-    standing=not_settled(
-        "a proof for data with a support vector of dual 0; for others it follows from the bounded rho"
+    standing=unsettled(
+        "a proof for data with a support vector of dual 0; for others it follows from the bounded rho",
+        hunted=0,
     ),
     source_words=quoted("Theorem 3", "the residual grows at most as ‖ρ(t)‖ = O(log log(t))", f"{SECOND_HAND} {T}"),
     implications=(BY_BOUNDED,),
@@ -60,7 +50,7 @@ UNBOUNDED = rederived(
     order(residual, np.log, "lower"),
     "That O(log log t) cannot be less, where duals are 0.",
     absent=lambda run: None if run.dataset.svm.zero else "every support vector has a positive dual",
-    standing=not_settled("the rate; that rho is unbounded is proved (docs/proofs-separable.md, section 6)"),
+    standing=unsettled("the rate; that rho is unbounded is proved (docs/proofs-separable.md, section 6)", hunted=0),
 )
 
 DIRECTION = printed(

@@ -3,8 +3,8 @@
 import numpy as np
 
 from marginaudit import Claim
-from marginaudit.reports.standing import proved
-from separable.claims.words import BY_BOUNDED, GENERIC, GENERIC_WORDS, PAGE, T, not_settled, order, printed
+from marginaudit.reports.standing import proved, unsettled
+from separable.claims.words import BY_BOUNDED, GENERIC, GENERIC_WORDS, PAGE, T, order, printed
 from separable.quantities import angle, direction, loss_times_t, margin_gap
 
 GENERIC_RATE = {
@@ -14,8 +14,9 @@ GENERIC_RATE = {
 }
 
 RATE_OF_ALL = {
-    "standing": not_settled(
-        "a proof for data with a support vector of dual 0, of which theorem3.residual would be enough"
+    "standing": unsettled(
+        "a proof for data with a support vector of dual 0, of which theorem3.residual would be enough",
+        hunted=0,
     ),
     "readings": [T],
     "implications": (BY_BOUNDED,),

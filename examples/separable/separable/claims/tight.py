@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from marginaudit import Claim
-from marginaudit.reports.standing import proved
-from separable.claims.words import GENERIC, PAGE, SPANNED, not_settled, order, printed, rederived, tends
-from separable.exact import combined
+from marginaudit.margins.rational import combined
+from marginaudit.reports.standing import proved, unsettled
+from separable.claims.words import GENERIC, PAGE, SPANNED, order, printed, rederived, tends
 from separable.quantities import angle, direction, loss_times_t, margin_gap, natural, times
 from separable.run import DescentRun
 
@@ -28,9 +28,8 @@ def lag(run: DescentRun) -> float:
 
 def even(run: DescentRun) -> str | None:
     """Why a dataset does not exhibit the rate of the margin gap: equal duals are a solution, exactly."""
-    svm, X = run.dataset.svm, run.dataset.exact
-    mean = svm.norm2 / len(svm.support)
-    same = combined([mean] * len(svm.support), [X[n] for n in svm.support]) == svm.w
+    svm, supports = run.dataset.svm, run.dataset.supports
+    same = combined([svm.norm2 / len(supports)] * len(supports), supports) == svm.w
     return "x_n.w~ is the same on all support vectors: on such data the margin is faster" if same else None
 
 
@@ -76,7 +75,7 @@ CLAIMS = (
         r"\sin\angle(w(t),\hat w)\ge c\,\frac{\log\log t}{\log t}",
         order(direction, lambda s: np.log(s) / s, "lower"),
         absent=lambda run: None if run.dataset.svm.zero else "every support vector has a positive dual",
-        standing=not_settled("the rate at which rho grows, of which only that it is unbounded is proved"),
+        standing=unsettled("the rate at which rho grows, of which only that it is unbounded is proved", hunted=0),
         readings=["The rate for all data is attained by data that are not generic."],
     ),
     constant(

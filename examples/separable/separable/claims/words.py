@@ -5,8 +5,8 @@ from operator import attrgetter
 from typing import Any
 
 from marginaudit import Claim, HiddenConstant, Limit
-from marginaudit.reports.source_words import SourceWords, corrected, quoted
-from marginaudit.reports.standing import Implication, Standing, unsettled
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Implication
 
 SOURCE = "arXiv 1710.10345"
 
@@ -34,19 +34,11 @@ BY_BOUNDED = Implication(
 """Of a rate with log log t: for generic data it follows from the bounded rho."""
 
 
-def cited(place: str, *readings: str) -> SourceWords:
-    """Of a statement that was stated from citations."""
-    return quoted(place, "", " ".join([CITED, *readings]))
-
-
-def not_settled(what: str) -> Standing:
-    """Open."""
-    return unsettled(what, hunted=0)
-
-
 def printed(name: str, place: str, statement: str, formula: str, judgement: Any, **more: Any) -> Claim:
     """A statement of the source; ``readings`` says how it was read, where it is not quoted."""
-    words = more.pop("source_words", None) or cited(place.rpartition("/")[2], *more.pop("readings", ()))
+    words = more.pop("source_words", None) or quoted(
+        place.rpartition("/")[2], "", " ".join([CITED, *more.pop("readings", ())])
+    )
     own = {"assumptions": ALL, "source": f"{SOURCE}, {place}", "source_words": words, **more}
     return Claim(id=f"separable.{name}", statement=statement, formula=formula, judgement=judgement, **own)
 
