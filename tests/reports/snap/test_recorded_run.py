@@ -16,6 +16,7 @@ from marginaudit.orders import InputError
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.record import Recorder
 from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.claim import NotJudged
 from marginaudit.reports.python import Report
 from marginaudit.reports.snap import ClassConfig
 from marginaudit.reports.snap.claims import CLAIMS
@@ -204,6 +205,28 @@ def test_step_sizes_are_not_those_of_the_settings(tmp_path: Path) -> None:
     for name in ("snap.lemma6", "snap.theorem3.growth"):
         found = replace(CLAIMS[name], id=f"mine.{name}").judge(run)
         assert (found.verdict, "which a recorded run does not have" in found.detail) == (NOTHING, True)
+    with pytest.raises(NotJudged, match="eta_Z"):
+        _ = run.eta_Z
+
+
+def test_facts_and_records_of_classes_that_share_all_tokens(tmp_path: Path) -> None:
+    """The scan has ended where the margin of every class is ln M."""
+    data = SequenceClasses.from_weights("shared", 9, [("m", "q", {"a": 1, "b": 1}), ("n", "q", {"a": 1, "b": 3})])
+    recorder = Recorder()
+    for t, margins in ((3, (2, 2)), (4, (3, 2)), (6, (2.2, 2.2)), (9, (9, 9))):
+        Y = np.zeros((2, 9))
+        Y[[0, 1], [data.tokens.index("m"), data.tokens.index("n")]] = margins
+        recorder.classes(t, Y, np.zeros((1, 9)))
+    recorder.save(tmp_path / "run.npz")
+    run = RecordedClassRun(data, ClassConfig(), None, tmp_path / "run.npz")
+    found = run.facts()
+    assert (found["scanned"], found["first"], found["last"], found["records"]) == (6, 3, 9, 4)
+    assert found["entropy"]["m"] == pytest.approx([np.log(2)] * 2)
+    header, rows = run.records()
+    assert header == ["step", "entropy m", "entropy n", "margin m", "margin n"]
+    assert [[row[0], *row[3:]] for row in rows] == [[3, 2, 2], [4, 3, 2], [6, 2.2, 2.2], [9, 9, 9]]
+    found = {claim.id: claim.judge(run).verdict for claim in CLAIMS.values()}
+    assert set(found.values()) <= {NOTHING, OPEN}
 
 
 def test_a_paper_without_recorded_runs(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def test_entropy_and_margins(rows: int, tmp_path: Path) -> None:
     arrays = good(step=np.array([0]), Y=Y, Z=np.zeros((1, 2, 9)))
     found = read_class_trajectory(written(tmp_path, arrays), DATA)
     assert found.starts_at_zero
+    assert not read_class_trajectory(written(tmp_path, arrays | {"step": np.array([1])}), DATA).starts_at_zero
     c = np.array([3, 4]) / 7
     np.testing.assert_allclose(found.entropy, [[-(c * np.log(c)).sum(), 0.0]], atol=1e-14)
     np.testing.assert_allclose(found.margins, [[11.0, -10.0 / 8]])
