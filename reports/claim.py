@@ -207,7 +207,7 @@ class Claim:
         return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run))
 
     def _judge(self, run: BaseRun[Any]) -> Finding:
-        reason = self.absent(run)
+        reason = run.lacks(self.id) or self.absent(run)
         if reason is None:
             found = self._with_proof_conditions(run, valid_finding(self.judgement.judge(run)))
             reservation = run.reservation(self.assumptions)
@@ -222,7 +222,7 @@ class Claim:
         return f" Not assumed by the claim, and failing here: {', '.join(failing)}." if failing else ""
 
     def _with_proof_conditions(self, run: BaseRun[Any], finding: Finding) -> Finding:
-        if not self.proof_uses or finding.verdict is Verdict.NOT_APPLICABLE:
+        if not self.proof_uses or run.carried_over or finding.verdict is Verdict.NOT_APPLICABLE:
             return finding
         notes = [
             f"The proof also uses {condition.text}: "

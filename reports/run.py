@@ -73,6 +73,10 @@ class BaseRun(Generic[D]):
         """What a recorded run leaves open of whether it is the paper's algorithm; "" for nothing."""
         return ""
 
+    def lacks(self, claim: str) -> str | None:
+        """What a claim of that id needs and a recorded run does not have, or None."""
+        return None
+
     @property
     def carried_over(self) -> bool:
         """Whether a statement was asked of weights that are not the algorithm's, of which it speaks."""

@@ -92,8 +92,10 @@ def _array(where: str, file: BinaryIO, archive: zipfile.ZipFile, member: zipfile
     return np.ndarray(shape, dtype, mapped, start, order=order)
 
 
-def recorded(where: str, arrays: Mapping[str, NDArray[Any]], steps: str, name: str, shape: tuple[int, ...]) -> Recorded:
-    """The weights of a name at the steps of another, once they are found to be of a dataset's shape.
+def recorded(
+    where: str, arrays: Mapping[str, NDArray[Any]], steps: str, name: str, *shapes: tuple[int, ...]
+) -> Recorded:
+    """The weights of a name at the steps of another, once they are found to be of one of a dataset's shapes.
 
     Raises
     ------
@@ -106,8 +108,9 @@ def recorded(where: str, arrays: Mapping[str, NDArray[Any]], steps: str, name: s
     step, weights = arrays[steps], arrays[name]
     if weights.dtype.kind != "f" or weights.dtype.itemsize not in (4, 8):
         raise InputError(f"{where}: {name}", got=f"{weights.dtype}", expected="float32 or float64")
-    if weights.ndim < 1 or weights.shape[1:] != shape or len(weights) == 0:
-        expected = f"(n, {', '.join(map(str, shape))}) with n >= 1 for this dataset"
+    if weights.ndim < 1 or weights.shape[1:] not in shapes or len(weights) == 0:
+        known = " or ".join(f"(n, {', '.join(map(str, shape))})" for shape in shapes)
+        expected = f"{known} with n >= 1 for this dataset"
         raise InputError(f"{where}: {name}", got=f"shape {weights.shape}", expected=expected)
     return Recorded(_steps(f"{where}: {steps}", step, len(weights)), _finite(f"{where}: {name}", weights))
 

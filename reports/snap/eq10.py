@@ -140,7 +140,7 @@ def above_zero(_: ClassRun, t: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def distinct_pairs(run: ClassRun) -> NDArray[np.int64]:
     """Positions of z of each class's distinct tokens."""
-    own, logits = distinct_tokens(run.dataset), run.path.logits
+    own, logits = distinct_tokens(run.dataset), run.logits
     return np.array(
         [logits.position(n, token) for n, c in enumerate(run.dataset.classes) for token in own[c.next]], dtype=np.int64
     )
@@ -149,26 +149,57 @@ def distinct_pairs(run: ClassRun) -> NDArray[np.int64]:
 def common_pairs(run: ClassRun) -> NDArray[np.int64]:
     """Positions of z of each query and common token that occurs in one of its classes."""
     common = set(common_tokens(run.dataset))
-    return np.array([i for i, (_, token) in enumerate(run.path.logits.names) if token in common], dtype=np.int64)
+    return np.array([i for i, (_, token) in enumerate(run.logits.names) if token in common], dtype=np.int64)
+
+
+def attention_along(run: ClassRun) -> tuple[NDArray[np.int64], Approximation]:
+    """Steps and z there: the records of a recorded run, `rates_along`'s steps of our own."""
+    if run.recorded is not None:
+        return run.recorded.step, run.recorded.z
+    seen = rates_along(run)
+    return seen.step, seen.path.z
+
+
+def gains_along(run: ClassRun, pairs: NDArray[np.int64]) -> tuple[NDArray[np.int64], Approximation]:
+    """Steps and z-dot of some pairs there: from record to record of a recorded run, by eq. 10 of our own."""
+    if run.recorded is not None:
+        return run.recorded.step[run.recorded.spans], run.recorded.z_dot[:, pairs]
+    seen = rates_along(run)
+    return seen.step, seen.z_dot(pairs) * run.eta_Z
+
+
+def no_gains(run: ClassRun) -> str | None:
+    """Why no z-dot is known, or None; else see `no_path`.
+
+    Raises
+    ------
+    BeyondTheRun
+        There are no two records between which z can move.
+    """
+    if run.recorded is None:
+        return no_path(run)
+    if not len(run.recorded.spans):
+        raise BeyondTheRun("there are no two records, the later at t = 2 or after")
+    return None
 
 
 @once_a_run
 def overlaps_along(run: ClassRun) -> tuple[AttentionOverlap, ...]:
-    """E at each of `rates_along`'s steps, with the error of z in the error bar of its eigenvalues.
+    """E at each of `attention_along`'s steps, with the error of z in the error bar of its eigenvalues.
 
     No entry of E is below 0, so that all of them off by one part take an eigenvalue no farther than that part of the
     largest one.
     """
-    seen, found = rates_along(run), []
-    for i, z in enumerate(seen.path.z.value):
-        own = overlap_of(seen.path.logits.attended(z))
-        off = off_by(seen.path.z[i])
+    (_, z), found = attention_along(run), []
+    for i in range(len(z.value)):
+        own = overlap_of(run.logits.attended(z.value[i]))
+        off = off_by(z[i])
         found.append(replace(own, eigenvalue_error=own.eigenvalue_error + 3 * off * (1 + off) * own.largest))
     return tuple(found)
 
 
 def assumption_2_fails(run: ClassRun) -> dict[str, NDArray[np.bool_]]:
-    """At which of `rates_along`'s steps attention may fail each part of Assumption 2."""
+    """At which of `attention_along`'s steps attention may fail each part of Assumption 2."""
     where, K, M = overlaps_along(run), run.K, run.M
     return {
         "|lambda_1| < 1/K": np.array([largest_below(own, Fraction(1, K)) is not None for own in where]),
@@ -178,8 +209,9 @@ def assumption_2_fails(run: ClassRun) -> dict[str, NDArray[np.bool_]]:
 
 @once_a_run
 def meets_assumption_2(run: ClassRun) -> NDArray[np.bool_]:
-    """At which of `rates_along`'s steps attention meets Assumption 2; M >> K^2 follows."""
-    return np.asarray(~np.logical_or(*assumption_2_fails(run).values()))
+    """At which of `gains_along`'s steps attention meets Assumption 2, at both ends of a span; M >> K^2 follows."""
+    met = np.asarray(~np.logical_or(*assumption_2_fails(run).values()))
+    return met if run.recorded is None else met[run.recorded.spans] & met[run.recorded.spans - 1]
 
 
 def assumption_2_never_met(run: ClassRun) -> str | None:
@@ -190,7 +222,7 @@ def assumption_2_never_met(run: ClassRun) -> str | None:
     BeyondTheRun
         As `no_path`.
     """
-    if reason := no_path(run):
+    if reason := no_gains(run):
         return reason
     return (
         None
@@ -201,13 +233,15 @@ def assumption_2_never_met(run: ClassRun) -> str | None:
 
 def how_long_assumption_2_holds(run: ClassRun) -> str:
     """The step from which Assumption 2 fails, and the ends of the phases."""
-    seen = rates_along(run)
-    last = int(seen.step[-1])
+    step, _ = attention_along(run)
+    last = int(step[-1])
     ends = [
-        f"{name} is not met from t = {int(seen.step[int(np.argmax(fails))])} on"
+        f"{name} is not met from t = {int(step[int(np.argmax(fails))])} on"
         for name, fails in assumption_2_fails(run).items()
         if any(fails)
     ]
+    if run.recorded is not None:
+        return f"Along the run {' and '.join(ends) or f'Assumption 2 keeps holding to t = {last}'}."
     phases = f"t_0' = {run.transition:.4g}, t_0 = {run.snap_start:.4g}, eta_Y/eta_Z = {run.eta_Y / run.eta_Z:.4g}"
     if not ends:
         return f"Assumption 2 keeps holding along the path to t = {last}; {phases}."

@@ -33,6 +33,7 @@ class ScanAndSnapPaper(Paper):
     trained = ClassConfig(steps=SHOWN_STEPS)
     package = "marginaudit.reports.snap"
     run = loaded("marginaudit.reports.snap.run:ClassRun")
+    recorded = loaded("marginaudit.reports.snap.recorded_run:RecordedClassRun")
     claims = loaded("marginaudit.reports.snap.claims:ALL")
     figures = loaded("marginaudit.reports.snap.figures:FIGURES")
     space = loaded("marginaudit.reports.snap.hunting.space:SPACE")
@@ -41,7 +42,9 @@ class ScanAndSnapPaper(Paper):
 
     def facts(self, run: "ClassRun") -> dict[str, Any]:
         """Sizes, overlaps, step sizes, and where the scan ends."""
-        data = run.dataset
+        from marginaudit.reports.snap.recorded_run import RecordedClassRun
+
+        data, other = run.dataset, run if isinstance(run, RecordedClassRun) else None
         return {
             "M": data.M,
             "K": data.K,
@@ -49,17 +52,21 @@ class ScanAndSnapPaper(Paper):
             "common": len(common_tokens(data)),
             "largest_overlap": finite(data.overlap.largest),
             "eigenvalues": finite(data.overlap.eigenvalues),
-            "lr_y": run.config.lr_y,
-            "lr_z": run.config.lr_z,
-            "steps": run.config.steps,
-            "transition": finite(run.transition),
+            "lr_y": None if other else run.config.lr_y,
+            "lr_z": None if other else run.config.lr_z,
+            "steps": other.facts()["last"] if other else run.config.steps,
+            "transition": None if other else finite(run.transition),
+            "trajectory": other.facts() if other else None,
         }
 
     def records(self, run: "ClassRun") -> dict[str, Rows]:
         """Growth of the decoder and of attention at each recorded step, where classes are uniform and h is computed."""
+        from marginaudit.reports.snap.recorded_run import RecordedClassRun
         from marginaudit.reports.snap.training import COLUMNS, dominant, rows
         from marginaudit.training.snap.limit.level import LARGEST_RATE
 
+        if isinstance(run, RecordedClassRun):
+            return {"recorded": run.records()}
         if run.M < 2 or run.eta_Y > LARGEST_RATE or not run.assumption("uniform_classes").holds:
             return {}
         found = rows(run)

@@ -11,8 +11,9 @@ from marginaudit.orders.snap.exactly import only_to_rounding
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.snap.config import ClassConfig
 from marginaudit.training import log_spaced
-from marginaudit.training.snap.attention import Path, follow, scan_end, snap_start, turned
+from marginaudit.training.snap.attention import Logits, Path, follow, scan_end, snap_start, turned
 from marginaudit.training.snap.limit import Overlap, overlap
+from marginaudit.training.snap.recorded import ClassTrajectory
 
 
 def evenly(count: int, most: int) -> NDArray[np.int64]:
@@ -64,6 +65,16 @@ class ClassRun(BaseRun[SequenceClasses]):
     def overlap(self) -> Overlap:
         """F, E and E' where all of Z is 0."""
         return overlap(self.dataset.overlap.F)
+
+    @cached_property
+    def logits(self) -> Logits:
+        """What z is over."""
+        return Logits(self.dataset)
+
+    @property
+    def recorded(self) -> ClassTrajectory | None:
+        """What a file holds of a run that somebody else trained; None for our own."""
+        return None
 
     @cached_property
     def steps(self) -> NDArray[np.int64]:

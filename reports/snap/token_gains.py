@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.snap import common_tokens, distinct_tokens
+from marginaudit.reports.claim import NotJudged
 from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.series import Series, series
@@ -14,11 +15,11 @@ from marginaudit.reports.snap.eq10 import (
     at_start,
     common_pairs,
     distinct_pairs,
+    gains_along,
     how_long_assumption_2_holds,
     meets_assumption_2,
     no_equation,
-    no_path,
-    rates_along,
+    no_gains,
 )
 from marginaudit.reports.snap.run import ClassRun
 
@@ -32,40 +33,50 @@ def extreme(run: ClassRun, pairs: Pairs, sign: int, *, where_assumption_2: bool 
 
     Or at those steps alone at which Assumption 2 holds.
     """
-    seen, chosen = rates_along(run), pairs(run)
+    chosen = pairs(run)
     if not len(chosen):
         return series([], radius=0, step=np.array([], dtype=np.int64))
-    found = seen.z_dot(chosen) * run.eta_Z
+    step, found = gains_along(run, chosen)
     at = np.argmin(sign * found.value - found.error, axis=1)
     rows = np.flatnonzero(meets_assumption_2(run)) if where_assumption_2 else np.arange(len(at))
-    names = [run.path.logits.names[chosen[i]] for i in at[rows]]
+    names = [run.logits.names[chosen[i]] for i in at[rows]]
     return series(
         found.value[rows, at[rows]],
         radius=found.error[rows, at[rows]],
-        step=seen.step[rows],
+        step=step[rows],
         label=tuple(f"{token} under {query}" for query, token in names),
     )
 
 
 def starting(run: ClassRun, pairs: Pairs) -> Series:
-    """Z-dot of those pairs over eta_Z gamma where Z = 0, whichever steps are recorded."""
+    """Z-dot of those pairs over eta_Z gamma where Z = 0, whichever steps are recorded; nothing of a recorded run.
+
+    Raises
+    ------
+    NotJudged
+        A recorded run does not start there.
+    """
+    if run.recorded is not None:
+        if not run.recorded.starts_at_zero:
+            raise NotJudged("it is about runs from Z = 0, and the first record is not Z = 0 at step 0")
+        return series([], radius=0)
     chosen = pairs(run)
     found = at_start(run)[chosen]
-    names = [run.path.logits.names[i] for i in chosen]
+    names = [run.logits.names[i] for i in chosen]
     label = tuple(f"{token} under {query} where Z = 0" for query, token in names)
     return series(found.value, radius=found.error, label=label)
 
 
 def nothing_distinct(run: ClassRun) -> str | None:
-    """Why nothing is said of distinct tokens, or None; see `no_path`."""
+    """Why nothing is said of distinct tokens, or None; see `no_gains`."""
     none = None if any(distinct_tokens(run.dataset).values()) else "No class has a distinct token."
-    return no_equation(run) or none or no_path(run)
+    return no_equation(run) or none or no_gains(run)
 
 
 def nothing_common(run: ClassRun) -> str | None:
-    """Why nothing is said of common tokens, or None; see `no_path`."""
+    """Why nothing is said of common tokens, or None; see `no_gains`."""
     none = None if common_tokens(run.dataset) else "No two classes share a token."
-    return no_equation(run) or none or no_path(run)
+    return no_equation(run) or none or no_gains(run)
 
 
 def below_zero(_: ClassRun, t: NDArray[np.float64]) -> NDArray[np.float64]:

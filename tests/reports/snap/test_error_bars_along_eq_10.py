@@ -14,6 +14,7 @@ from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.reports.snap import (
     common_token,
     decoder,
+    eq10,
     steps_needed,
     token_gains,
 )
@@ -106,7 +107,7 @@ def test_bars_along_eq_10(monkeypatch: pytest.MonkeyPatch) -> None:
     B = Approximation(seen.path.B.value, np.full_like(seen.path.B.value, 0.5))
     path = replace(seen.path, z=rough(seen.path.z), B=B)
     rates = tuple(replace(found, z_dot=rough(found.z_dot)) for found in seen.found)
-    for module in (token_gains, theorem3_growth):
+    for module in (eq10, theorem3_growth):
         monkeypatch.setattr(module, "rates_along", lambda _: replace(seen, path=path, found=rates))
     for pairs, sign in ((distinct_pairs, 1), (common_pairs, -1)):
         gained = token_gains.extreme(at, pairs, sign)

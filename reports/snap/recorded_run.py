@@ -1,0 +1,103 @@
+"""A run on sequence classes that somebody else trained and recorded, judged by what its file holds alone."""
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+import numpy as np
+
+from marginaudit.orders.snap import SequenceClasses
+from marginaudit.reports.claim import NotJudged
+from marginaudit.reports.json_data import finite
+from marginaudit.reports.run import Progress, Rows
+from marginaudit.reports.snap.config import ClassConfig
+from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.training import dominant
+from marginaudit.training.snap.recorded import ClassTrajectory, read_class_trajectory
+
+JUDGED = {
+    "snap.theorem2.distinct",
+    "snap.theorem2.distinct.from-zero",
+    "snap.theorem2.common",
+    "snap.theorem2.common.from-zero",
+    "snap.corollary2",
+    "snap.corollary2.any-classes",
+}
+"""The paper's claims whose measured quantity is a function of Z at recorded steps."""
+
+LACKING = (
+    "It needs step sizes, draws of classes, gamma, h or B, which a recorded run does not have, or is about the dataset "
+    "alone."
+)
+
+
+class RecordedClassRun(ClassRun):
+    """Sequence classes with Y and Z from a file, of which nothing says that they are the paper's.
+
+    Raises
+    ------
+    InputError
+        The file holds no trajectory of the dataset.
+    """
+
+    departs = True
+
+    def __init__(
+        self, dataset: SequenceClasses, config: ClassConfig | None, progress: Progress | None, path: Path
+    ) -> None:
+        super().__init__(dataset, config, progress)
+        self._trajectory = read_class_trajectory(path, dataset)
+
+    @property
+    def recorded(self) -> ClassTrajectory:
+        """What the file holds."""
+        self.used_weights = True
+        return self._trajectory
+
+    def lacks(self, claim: str) -> str | None:
+        """What one of the paper's claims needs beside Y and Z, or None."""
+        return LACKING if claim.startswith("snap.") and claim not in JUDGED else None
+
+    @property
+    def eta_Y(self) -> NoReturn:
+        """Not recorded.
+
+        Raises
+        ------
+        NotJudged
+        """
+        raise NotJudged("it needs eta_Y, which a recorded run does not have")
+
+    @property
+    def eta_Z(self) -> NoReturn:
+        """Not recorded.
+
+        Raises
+        ------
+        NotJudged
+        """
+        raise NotJudged("it needs eta_Z, which a recorded run does not have")
+
+    def facts(self) -> dict[str, Any]:
+        """What a report says of the trajectory: its records, the entropy of attention, and when the decoder scanned."""
+        found = self._trajectory
+        scanned = (found.margins >= np.log(self.M)).all(axis=1)
+        return {
+            "precision": found.precision,
+            "records": len(found.step),
+            "first": int(found.step[0]),
+            "last": int(found.step[-1]),
+            "entropy": {name: finite(found.entropy[[0, -1], n]) for n, name in enumerate(self.dataset.next_tokens)},
+            "scanned": int(found.step[int(np.argmax(scanned))]) if scanned.any() else None,
+        }
+
+    def records(self) -> Rows:
+        """Entropy, margin, and the z of its most probable distinct token of each class, a row a record."""
+        found, names, top = self._trajectory, self.dataset.next_tokens, dominant(self.dataset)
+        place = {name: found.logits.position(names.index(name), token) for name, token in top.items()}
+        header = ["step", *(f"{what} {name}" for what in ("entropy", "margin") for name in names)]
+        header += [f"z {token} of {name}" for name, token in top.items()]
+        table = [
+            [int(t), *finite(found.entropy[i]), *finite(found.margins[i]), *finite(found.z.value[i, [*place.values()]])]
+            for i, t in enumerate(found.step)
+        ]
+        return header, table

@@ -1,0 +1,136 @@
+"""A trajectory of Y and Z on sequence classes that somebody else recorded."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders import InputError, shown_path
+from marginaudit.orders.arrays import Floats
+from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training.approximation import Approximation
+from marginaudit.training.snap.attention import Logits
+from marginaudit.training.trajectory import Recorded, read_arrays, recorded
+
+ARRAYS = ("step", "Y", "Z")
+
+MOST_RECORDS, MOST_NUMBERS = 2000, 20_000_000
+"""Records that are looked at, and the entries of z and E at all of them, at most; two are always looked at."""
+
+LARGEST_Z = 1e6
+"""Far beyond, where attention is on one token, float64 has no powers of an error of z."""
+
+LEAST_CHANGE = float(np.finfo(np.float64).tiny)
+"""Bar of a z that is recorded as 0, so that one which two records have in common is not taken for one that stopped."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassTrajectory:
+    """What a file holds.
+
+    Attributes
+    ----------
+    logits : Logits
+        What z is over.
+    step : (n,) array
+    z : Approximation, shape (n, pairs)
+        Off by one rounding to the file's precision.
+    Y : tuple of n (M, M) or (K, M) arrays
+        The decoder, [token, token], or the logits Y^T f_n of each class.
+    precision : str
+        Of Z.
+    """
+
+    logits: Logits
+    step: NDArray[np.int64]
+    z: Approximation
+    Y: tuple[NDArray[Any], ...]
+    precision: str
+
+    @property
+    def starts_at_zero(self) -> bool:
+        """Whether the first record is Z = 0 at step 0."""
+        return bool(self.step[0] == 0 and not self.z.value[0].any())
+
+    @cached_property
+    def spans(self) -> NDArray[np.int64]:
+        """The records i >= 1 that end a span in which z can move: there is no gradient at the first step from 0."""
+        return np.flatnonzero(self.step[1:] >= 2) + 1
+
+    @cached_property
+    def z_dot(self) -> Approximation:
+        """Change of z a step over each of the `spans`, shape (spans, pairs)."""
+        taken = (self.step[self.spans] - self.step[self.spans - 1]).astype(np.float64)
+        return (self.z[self.spans] - self.z[self.spans - 1]) / taken[:, np.newaxis]
+
+    @cached_property
+    def entropy(self) -> Floats:
+        """Entropy of each class's attention c_n in nats, shape (n, classes)."""
+        found = []
+        for z in self.z.value:
+            f = self.logits.attended(z)
+            c = f / f.sum(axis=1, keepdims=True)
+            found.append(-(c * np.log(np.where(c > 0, c, 1.0))).sum(axis=1))
+        return np.array(found)
+
+    @cached_property
+    def margins(self) -> Floats:
+        """Logit of each class's next token over the others' mean, M h where Y is Lemma 5's, shape (n, classes)."""
+        data, own = self.logits.data, np.arange(self.logits.data.K)
+        place = {token: i for i, token in enumerate(data.tokens)}
+        rows, following = ([place[token] for token in names] for names in (data.contextual, data.next_tokens))
+        found = []
+        for z, Y in zip(self.z.value, self.Y, strict=True):
+            with np.errstate(over="ignore", invalid="ignore"):  # shown as null
+                if len(Y) == data.K != data.M:
+                    w = Y.astype(np.float64)
+                else:
+                    w = self.logits.attended(z) @ Y[rows].astype(np.float64)
+                top = w[own, following]
+                found.append(top - (w.sum(axis=1) - top) / max(1, data.M - 1))
+        return np.array(found)
+
+
+def read_class_trajectory(path: Path, dataset: SequenceClasses) -> ClassTrajectory:
+    """The trajectory of a file: rows of Z are queries, and tokens stand in the order of `SequenceClasses.tokens`.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, is no .npz file of such arrays, or is of another dataset.
+    """
+    arrays, where = read_arrays(path, ARRAYS), shown_path(path)
+    if missing := [name for name in ARRAYS if name not in arrays]:
+        raise InputError(where, got=f"no {', '.join(missing)}", expected="step, Y and Z of sequence classes")
+    M, K = dataset.M, dataset.K
+    decoder = recorded(where, arrays, "step", "Y", (M, M), (K, M))
+    attention = recorded(where, arrays, "step", "Z", (len(dataset.queries), M))
+    logits = Logits(dataset)
+    kept = _kept(len(attention.step), len(logits.names) + K * K)
+    z = _z(logits, attention, kept)
+    if (largest := np.abs(z.value).max(initial=0.0)) > LARGEST_Z:
+        raise InputError(f"{where}: Z", got=f"{largest:.3g}", expected=f"sizes up to {LARGEST_Z:g}")
+    return ClassTrajectory(
+        logits=logits,
+        step=attention.step[kept],
+        z=z,
+        Y=tuple(decoder.weights[i] for i in kept),
+        precision=attention.weights.dtype.name,
+    )
+
+
+def _kept(count: int, numbers: int) -> NDArray[np.int64]:
+    """The records that are looked at, evenly through them, where each has so many numbers."""
+    most = max(2, min(MOST_RECORDS, MOST_NUMBERS // numbers))
+    return np.unique(np.rint(np.linspace(0, count - 1, min(count, most))).astype(np.int64))
+
+
+def _z(logits: Logits, attention: Recorded, kept: NDArray[np.int64]) -> Approximation:
+    place = {token: i for i, token in enumerate(logits.data.tokens)}
+    columns = np.array([place[token] for token in logits.data.contextual], dtype=np.int64)
+    query, token = logits.pairs
+    z = np.array([attention.weights[i][query, columns[token]] for i in kept], dtype=np.float64)
+    return Approximation(z, attention.roundoff * np.abs(z) + LEAST_CHANGE)
