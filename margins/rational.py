@@ -6,14 +6,15 @@ The rows are vectors of data, a few coordinates long; orders have the faster `ma
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from flint import fmpq
+from flint import fmpq, fmpq_mat
 
 from marginaudit.margins.errors import NotExact
-from marginaudit.margins.hard_margin import hard_margin
 
 Vector = tuple[fmpq, ...]
+"""Coordinates, as fractions."""
+
 Matrix = Sequence[Sequence[fmpq]]
+"""Rows of coordinates."""
 
 
 def dot(u: Iterable[fmpq], v: Iterable[fmpq]) -> fmpq:
@@ -52,6 +53,37 @@ def balanced(vectors: Matrix, weights: Sequence[int]) -> tuple[Vector | None, Ve
     return tuple(y.get(j, fmpq(0)) for j in range(n)), ()
 
 
+def nearest(X: Matrix) -> tuple[Vector, Vector]:
+    """The point nearest to 0 of the convex hull of the rows, and weights that combine it.
+
+    Wolfe's algorithm, in rational arithmetic: a row that lies less far ahead than those of positive weight is taken in;
+    then the weights move towards those of the nearest point of the plane through these rows, and rows whose weight
+    falls to 0 are left out. No set of rows comes twice, as the point comes nearer to 0 each time.
+    """
+    rows = fmpq_mat([list(x) for x in X])
+    first = min(range(len(X)), key=lambda n: dot(X[n], X[n]))
+    weights = {first: fmpq(1)}
+    while True:
+        point = combined([*weights.values()], [X[n] for n in weights])
+        ahead = (rows * fmpq_mat([[value] for value in point])).entries()
+        behind = min(range(len(X)), key=ahead.__getitem__)
+        if ahead[behind] >= dot(point, point):
+            return tuple(weights.get(n, fmpq(0)) for n in range(len(X))), point
+        weights[behind] = fmpq(0)
+        while min(aim := _nearest_of_plane([X[n] for n in weights])) <= 0:
+            share = min(old / (old - new) for old, new in zip(weights.values(), aim, strict=True) if new <= 0)
+            moved = {n: old + share * (new - old) for (n, old), new in zip(weights.items(), aim, strict=True)}
+            weights = {n: value for n, value in moved.items() if value > 0}
+        weights = dict(zip(weights, aim, strict=True))
+
+
+def _nearest_of_plane(rows: Matrix) -> list[fmpq]:
+    """Weights of sum 1, of either sign, of the nearest point of the plane through independent rows."""
+    products = fmpq_mat([[1 + dot(u, v) for v in rows] for u in rows])
+    found = products.solve(fmpq_mat([[fmpq(1)] for _ in rows])).entries()
+    return [value / sum(found) for value in found]
+
+
 @dataclass(frozen=True)
 class ExactMargin:
     """The optimum of min |w| s.t. x_n.w >= 1, with what proves it.
@@ -78,42 +110,28 @@ class ExactMargin:
 
 
 def exact_hard_margin(X: Matrix) -> ExactMargin:
-    """The optimum of separable data, checked in rational arithmetic.
-
-    `hard_margin` finds which duals are positive; these rows are solved for exactly, and every condition is checked.
+    """The optimum of separable data, in rational arithmetic: the point nearest to 0 of their convex hull, scaled.
 
     Raises
     ------
     NotExact
-        No choice of rows meets the conditions.
-    SolverFailure
-        `hard_margin` finds no solution, as where there is none.
+        The data are not separable.
     """
-    multipliers = hard_margin(np.array(X, dtype=float)).multipliers
-    for least in (1e-8, 1e-12, 1e-16, 1e-24, 1e-6, 1e-4):
-        chosen = [x for x, value in zip(X, multipliers, strict=True) if value > least * multipliers.max()]
-        margins_less_1 = [*([dot(u, v) for v in chosen] for u in chosen), [fmpq(-1)] * len(chosen)]
-        duals, _ = balanced(margins_less_1, [*[0] * len(chosen), 1])
-        if duals is not None and (found := optimum(X, combined(duals[:-1], chosen))) is not None:
-            return found
-    raise NotExact("no support vectors give an optimum in rational arithmetic")
-
-
-def optimum(X: Matrix, w: Vector) -> ExactMargin | None:
-    """The optimum w with its duals, or None where w is none."""
+    weights, point = nearest(X)
+    size = dot(point, point)
+    if size == 0:
+        raise NotExact("a convex combination of the rows is 0, so that there is none")
+    w, first = (tuple(value / size for value in of) for of in (point, weights))
     margins = tuple(dot(x, w) for x in X)
-    if min(margins) < 1:
-        return None
     support = tuple(n for n, margin in enumerate(margins) if margin == 1)
     columns = [*(X[n] for n in support), [-value for value in w]]
-    duals, zero = [], {}
+    duals, zero = [[first[n] for n in support]], {}
     for k, n in enumerate(support):
-        y, v = balanced(columns, [int(i == k) for i in range(len(columns))])
-        if y is None:
-            zero[n] = v
-        else:
-            duals.append([value / y[-1] for value in y[:-1]])
-    if not duals:
-        return None
+        if first[n] == 0:
+            y, v = balanced(columns, [int(i == k) for i in range(len(columns))])
+            if y is None:
+                zero[n] = v
+            else:
+                duals.append([value / y[-1] for value in y[:-1]])
     mean = {n: sum(column) / len(duals) for n, column in zip(support, zip(*duals, strict=True), strict=True)}
     return ExactMargin(w, margins, support, tuple(mean.get(n, fmpq(0)) for n in range(len(X))), zero)

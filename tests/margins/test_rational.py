@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from marginaudit.margins import NotExact, SolverFailure
-from marginaudit.margins.rational import balanced, combined, dot, exact_hard_margin, optimum
+from marginaudit.margins import NotExact
+from marginaudit.margins.rational import balanced, combined, dot, exact_hard_margin
 
 
 def rows(*points: tuple[int, ...]) -> list[tuple[fmpq, ...]]:
@@ -48,15 +48,25 @@ def test_the_optimum_of_small_sets(points: tuple[tuple[int, ...], ...], w: tuple
 
 
 def test_rows_without_a_solution_are_refused() -> None:
-    with pytest.raises(SolverFailure):
+    with pytest.raises(NotExact):
         exact_hard_margin(rows((1,), (-1,)))
 
 
-@pytest.mark.parametrize("points", [((1, 0), (0, 2)), ((1, 0),)])
-def test_a_vector_that_meets_not_all_rows_or_is_too_long_is_no_optimum(points: tuple[tuple[int, ...], ...]) -> None:
-    assert optimum(rows(*points), (fmpq(1), fmpq(2 - len(points)))) is None
+@pytest.mark.parametrize("ratio", [fmpq(10**12), fmpq(10**30, 10**30 - 1)])
+def test_the_optimum_is_exact_where_floats_do_not_tell_which_rows_it_rests_on(ratio: fmpq) -> None:
+    assert exact_hard_margin([(ratio, fmpq(0)), (fmpq(0), 1 / ratio)]).w == (1 / ratio, ratio)
+    assert exact_hard_margin([(fmpq(1),), (ratio,)]).support == (0,)
 
 
-def test_rows_that_floats_do_not_tell_apart_give_no_optimum() -> None:
-    with pytest.raises(NotExact):
-        exact_hard_margin([(fmpq(1),), (fmpq(10**30 - 1, 10**30),)])
+def test_the_optimum_of_random_points_meets_the_conditions_of_karush_kuhn_and_tucker() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(60):
+        X = rows(*random.integers(-3, 4, (7, 3)).tolist())
+        _, apart = balanced(X, [1] * len(X))
+        if not apart:
+            with pytest.raises(NotExact):
+                exact_hard_margin(X)
+            continue
+        found = exact_hard_margin(X)
+        assert (min(found.margins), min(found.alpha) >= 0, combined(found.alpha, X)) == (1, True, found.w)
+        assert {n for n, alpha in enumerate(found.alpha) if alpha > 0} == set(found.support) - set(found.zero)
