@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -62,6 +62,31 @@ def papers() -> "tuple[Paper, ...]":
     from marginaudit.reports.audit.ledger import all_papers
 
     return all_papers(tell)
+
+
+class OnePaper(click.ParamType["tuple[Paper, ...]"]):
+    """A paper's name, or the Python file of one, which `Commands` has read by then."""
+
+    name = "paper"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> "tuple[Paper, ...]":
+        """The paper; fail in one line."""
+        known = papers()
+        found = tuple(paper for paper in known if value and value in (paper.name, paper.file))
+        if not found:
+            names = ", ".join(paper.name for paper in known)
+            self.fail(f"got {shown(value)}, expected one of {names}, or a Python file, .py", param, ctx)
+        return found
+
+
+ONE_PAPER = click.option(
+    "--paper",
+    "known",
+    type=OnePaper(),
+    metavar="NAME|FILE",
+    callback=lambda _context, _option, value: value or papers(),
+    help="Of one paper only, by its name or by a Python file with a PAPER of your own, which is run.",
+)
 
 
 def ledger(claims_file: Path | None, of: "tuple[Paper, ...] | None" = None) -> "Ledger":

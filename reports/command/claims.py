@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.reports.claim_ids import is_pattern
-from marginaudit.reports.command.arguments import CLAIMS, JSON, PAPER, ledger, matching, one_claim, papers
+from marginaudit.reports.command.arguments import CLAIMS, JSON, ONE_PAPER, ledger, matching, one_claim, papers
 from marginaudit.reports.command.console import print_table, print_texts, width
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.grid import NONE
 
 if TYPE_CHECKING:
     from marginaudit.reports.claim import Claim
+    from marginaudit.reports.paper import Paper
 
 LEAST_WIDTH = 124
 """Columns from which on the list is a table; in a narrower one statements are broken over a dozen lines each."""
@@ -24,20 +25,20 @@ SHOWN = ("statement", "standing", "source", "assumptions")
 @click.command()
 @click.argument("claim", metavar="[CLAIM]", required=False)
 @CLAIMS
-@PAPER
+@ONE_PAPER
 @JSON
-def claims(claim: str | None, claims_file: Path | None, as_json: bool) -> int:
+def claims(claim: str | None, claims_file: Path | None, known: "tuple[Paper, ...]", as_json: bool) -> int:
     """List the claims of the ledger, or show one.
 
     A pattern such as 'ntp.theorem2.*' lists those whose ids match.
     Each with its id, statement, source, assumptions, and whether it is proved, refuted or open for every dataset.
     """
-    known = ledger(claims_file)
+    listed = ledger(claims_file, known)
     one = claim is not None and not is_pattern(claim)
     if claim is None:
-        wanted = list(known.values())
+        wanted = list(listed.values())
     else:
-        wanted = [one_claim(claim, known)] if one else matching([claim], known, "claim")
+        wanted = [one_claim(claim, listed)] if one else matching([claim], listed, "claim")
     entries = [_entry(found) for found in wanted]
     if as_json:
         print_json(entries[0] if one else entries)

@@ -10,11 +10,12 @@ import click
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.audit.built_in import STATEMENTS
 from marginaudit.reports.audit.sources import load
-from marginaudit.reports.command.arguments import JSON, PAPER, papers
+from marginaudit.reports.command.arguments import JSON, ONE_PAPER
 from marginaudit.reports.command.console import print_described, print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, write_figure
 from marginaudit.reports.page.files import file_stem
+from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.statements.picture import statements_figure
 from marginaudit.reports.study.merge import Rows, read_cells
@@ -34,29 +35,35 @@ if TYPE_CHECKING:
 )
 @click.option("--from", "source", type=FilePath(), help="Folder of a sweep to draw, which is not run then.")
 @click.option("--text", type=FilePath(), help="Text in UTF-8 to draw it of.  [default: one that ships]")
-@PAPER
+@ONE_PAPER
 @JSON
 def figure(
-    name: str, dataset: str | None, out: Path | None, source: Path | None, text: Path | None, as_json: bool
+    name: str,
+    dataset: str | None,
+    out: Path | None,
+    source: Path | None,
+    text: Path | None,
+    known: tuple[Paper, ...],
+    as_json: bool,
 ) -> int:
     """Draw one of the papers' figures, or `statements`, which follow from which; `list` names them.
 
     The figure of a sweep comes with the table of its cells, `orders` is that of a DATASET.
     """
-    figures = {known: one.draws for paper in papers() for known, one in paper.figures_of("paper", "text").items()}
-    figures[STATEMENTS] = wraps(statements_figure)(lambda: statements_figure(papers()))
-    on_text = {known: one for paper in papers() for known, one in paper.figures_of("text").items()}
-    of_dataset = {known: (paper, one) for paper in papers() for known, one in paper.figures_of("dataset").items()}
-    swept = built_in(papers())
+    figures = {title: one.draws for paper in known for title, one in paper.figures_of("paper", "text").items()}
+    figures[STATEMENTS] = wraps(statements_figure)(lambda: statements_figure(known))
+    on_text = {title: one for paper in known for title, one in paper.figures_of("text").items()}
+    of_dataset = {title: (paper, one) for paper in known for title, one in paper.figures_of("dataset").items()}
+    swept = built_in(known)
     names = [*figures, *of_dataset, *swept]
     if name == "list":
         if as_json:
             print_json({"figures": names})
         else:
-            described = {known: getdoc(draw) or "" for known, draw in figures.items()}
-            described |= {known: getdoc(one.draws) or "" for known, (_, one) in of_dataset.items()}
-            described |= {known: layout.title for known in swept if (layout := find_spec(known, papers()).layout)}
-            print_described({known: described.get(known, "") for known in names})
+            described = {title: getdoc(draw) or "" for title, draw in figures.items()}
+            described |= {title: getdoc(one.draws) or "" for title, (_, one) in of_dataset.items()}
+            described |= {title: layout.title for title in swept if (layout := find_spec(title, known).layout)}
+            print_described({title: described.get(title, "") for title in names})
         return 0
     if name not in names:
         raise InputError(
@@ -82,7 +89,7 @@ def figure(
     elif name in figures:
         found = figures[name]()
     else:
-        found, cells = _of_sweep(name, source)
+        found, cells = _of_sweep(name, source, known)
     write_figure(path, found, "--out")
     if as_json:
         print_json({"figure": name, "file": str(path)} | ({"cells": cells} if cells else {}))
@@ -93,9 +100,9 @@ def figure(
     return 0
 
 
-def _of_sweep(name: str, source: Path | None) -> "tuple[Figure, Rows]":
+def _of_sweep(name: str, source: Path | None, known: tuple[Paper, ...]) -> "tuple[Figure, Rows]":
     """The figure of a built-in sweep and its cells: those of a folder, or computed here."""
-    spec = find_spec(name, papers())
+    spec = find_spec(name, known)
     if spec.layout is None:
         raise InputError(f"figure {name}", got="a sweep without a figure", expected="one that says what to draw")
     if source is not None:

@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from marginaudit.orders import InputError, counted
-from marginaudit.reports.command.arguments import JSON, PAPER, papers
+from marginaudit.reports.command.arguments import JSON, ONE_PAPER
 from marginaudit.reports.command.console import print_line, print_table, progress_bar
 from marginaudit.reports.command.options import FilePath, Parsed, cores
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
+from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import JOBS
 from marginaudit.reports.study.grid import Outcome
 from marginaudit.reports.study.merge import Rows
@@ -36,7 +37,7 @@ MOST_COLUMNS = 12
 @click.option("--status", is_flag=True, help="Say what is there, and run nothing.")
 @click.option("--retry-failed", is_flag=True, help="Run only what failed or killed its workers.")
 @click.option("--fresh", is_flag=True, help="Start over: forget what is there.")
-@PAPER
+@ONE_PAPER
 @JSON
 def sweep(
     spec: str,
@@ -47,6 +48,7 @@ def sweep(
     status: bool,
     retry_failed: bool,
     fresh: bool,
+    known: tuple[Paper, ...],
     as_json: bool,
 ) -> int:
     """Run a grid of settings and seeds.
@@ -54,7 +56,6 @@ def sweep(
     SPEC is a TOML file, or the name of a built-in sweep; `list` names those. Started again, it
     computes only what is missing. The exit status is 1 where a run could not be done.
     """
-    known = papers()
     if spec == "list":
         names = list(built_in(known))
         if as_json:

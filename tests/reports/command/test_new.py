@@ -106,3 +106,10 @@ def test_a_file_without_a_paper_is_refused(
 def test_the_name_of_a_paper_is_no_file(command: Command) -> None:
     line = command.refused("classify", "example-1", "--paper", "snap")
     assert line == "--paper: got 'snap', expected a Python file, .py"
+
+
+def test_claims_sweeps_and_figures_are_of_one_paper_by_its_name(command: Command) -> None:
+    assert {claim["id"].split(".")[0] for claim in command.json("claims", "--paper", "snap")} == {"snap"}
+    assert command.json("sweep", "list", "--paper", "ntp") == {"sweeps": []}
+    assert "snap-3" not in command.json("figure", "list", "--paper", "ntp")["figures"]
+    assert command.refused("claims", "--paper", "tf").startswith("--paper: got 'tf', expected one of ntp, snap")
