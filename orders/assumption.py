@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 Witness: TypeAlias = Mapping[str, Any] | None
+"""What breaks an assumption, as JSON data; None where it holds. The key ``undecided`` says that it is left open."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,11 @@ class Assumption:
     def undecided(self) -> bool:
         """Whether its error bars leave open if it holds; it does not count as holding."""
         return bool((self.witness or {}).get("undecided"))
+
+    @property
+    def in_words(self) -> str:
+        """For a table: holds, fails or undecided."""
+        return "holds" if self.holds else "undecided" if self.undecided else "fails"
 
 
 D = TypeVar("D")

@@ -69,13 +69,15 @@ def parsed_json(text: str, where: str) -> Any:
     Raises
     ------
     InputError
-        It is not JSON, or too deep; names the line and column.
+        It is not JSON, or too deep; names the line and column. Or float64 holds 0 for a number that is not.
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique_keys, parse_int=_integer)
+        return json.loads(text, object_pairs_hook=_unique_keys, parse_int=_integer, parse_float=float64)
     except json.JSONDecodeError as error:
         place = f"{where}: line {error.lineno} column {error.colno}"
         raise InputError(place, got=f"invalid JSON ({error.msg})", expected="a JSON document") from None
+    except Underflow as number:
+        raise InputError(where, got=shown(str(number)), expected=EXPECTED["float_type"]) from None
     except RecursionError:
         raise InputError(where, got="JSON nested too deeply", expected="a dataset") from None
 
@@ -98,6 +100,24 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any] | RepeatedKey:
 
 def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) < 4000 else float(digits)  # infinite; Python converts 4300 digits
+
+
+class Underflow(ValueError):  # noqa: N818
+    """A decimal that is not 0, and that float64 rounds to 0."""
+
+
+def float64(decimal: str) -> float:
+    """The float64 nearest to a decimal.
+
+    Raises
+    ------
+    ValueError
+        It is no decimal, or an `Underflow`.
+    """
+    value = float(decimal)
+    if value == 0 and set("123456789") & set(decimal.lower().partition("e")[0]):
+        raise Underflow(decimal)
+    return value
 
 
 def pointer_part(key: str) -> str:

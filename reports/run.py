@@ -104,7 +104,7 @@ class BaseRun(Generic[D]):
         values = [(name, getattr(config, name)) for name in names]
         settings = [(name, "default" if value is None else value, "") for name, value in values]
         holds = [
-            (f"assumption {name}", "holds" if one.holds else "fails", "" if one.holds else in_json(one.witness))
+            (f"assumption {name}", one.in_words, "" if one.holds else in_json(one.witness))
             for name, one in self.assumptions.items()
         ]
         return html_table(f"{type(self).__name__} of {self.dataset.name}", (), [*settings, *holds])

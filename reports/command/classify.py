@@ -4,6 +4,7 @@ import json
 
 import click
 
+from marginaudit.orders import Assumption
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, papers
 from marginaudit.reports.command.console import print_summary
@@ -27,13 +28,10 @@ def classify(dataset: str, as_json: bool) -> int:
         return 0
     for title, header, rows in source.paper.classified(source.dataset, answer):
         print_summary(title, header, rows)
+    found = {name: Assumption(name, **said) for name, said in answer["assumptions"].items()}
     rows = [
-        [
-            name,
-            "holds" if a["holds"] else "fails",
-            "" if a["holds"] else json.dumps(a["witness"], ensure_ascii=False),
-        ]
-        for name, a in answer["assumptions"].items()
+        [name, one.in_words, "" if one.holds else json.dumps(one.witness, ensure_ascii=False)]
+        for name, one in found.items()
     ]
     print_summary("Assumptions", ("assumption", "", "witness"), rows)
     return 0

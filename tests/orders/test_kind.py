@@ -39,3 +39,8 @@ def test_what_no_kind_accepts_is_read_as_the_first() -> None:
 def test_a_text_is_refused_where_no_kind_has_such_files() -> None:
     with pytest.raises(InputError, match=r"^d\.txt: got a text file, expected a \.json dataset$"):
         read(b"a b\n", Path("d.txt"), [CLASSES])
+
+
+def test_a_number_that_float64_rounds_to_0_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^d\.json: got '1e-400', expected a number that float64 holds$"):
+        read(b'{"classes": [{"next": "a", "query": "q", "probabilities": {"a": 1e-400}}]}', Path("d.json"), [CLASSES])

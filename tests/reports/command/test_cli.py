@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -55,6 +56,16 @@ def test_classify(command: Command, svop: Path) -> None:
         assert sorted(listed) == sorted("SVOP")
         for name in list(order)[:4]:
             assert order[name] == sorted(order[name], key="SVOP".index)
+
+
+def test_classify_tells_what_is_undecided_from_what_fails(command: Command, own_folder: Path) -> None:
+    uniform = {name: 1 / 4 for name in "abcd"}
+    classes = [
+        {"next": "n", "query": "p", "probabilities": uniform},
+        {"next": "m", "query": "q", "probabilities": {"a": 1}},
+    ]
+    path = dataset_file(own_folder, {"classes": classes}, "half.json")
+    assert re.search(r"small_overlap\s+undecided", command("classify", path).out)
 
 
 def test_solve(command: Command, svop: Path) -> None:
