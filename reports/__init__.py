@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from marginaudit.reports.audit.auditing import Audit
     from marginaudit.reports.audit.ledger import LEDGER
     from marginaudit.reports.audit.sources import Source
-    from marginaudit.reports.claim import Claim, Ledger, ProofCondition
+    from marginaudit.reports.claim import Claim, Ledger, NotFollowed, ProofCondition
     from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit, Parts, Threshold
     from marginaudit.reports.python import Report
     from marginaudit.reports.run import once_a_run
@@ -30,6 +30,7 @@ __all__ = [
     "HiddenConstant",
     "Ledger",
     "Limit",
+    "NotFollowed",
     "Parts",
     "ProofCondition",
     "Report",
@@ -45,7 +46,7 @@ _HOME = {
     "audit.auditing": ("Audit",),
     "audit.sources": ("Source",),
     "audit.ledger": ("LEDGER",),
-    "claim": ("Claim", "Ledger", "ProofCondition"),
+    "claim": ("Claim", "Ledger", "NotFollowed", "ProofCondition"),
     "judgements": ("Bounded", "Decided", "Equal", "HiddenConstant", "Limit", "Parts", "Threshold"),
     "python": ("Report",),
     "run": ("once_a_run",),

@@ -96,4 +96,5 @@ def figure_directions() -> "Figure":
 
 def of_a_run(run: DescentRun, findings: Any) -> "Figure | None":
     """The direction error of one dataset; nothing where no w^ is."""
-    return directions([run]) if run.assumption("solved").holds and run.assumption("step").holds else None
+    drawn = run.assumption("separable").holds and run.assumption("step").holds and not run.path.ended
+    return directions([run]) if drawn else None

@@ -26,7 +26,7 @@ BIBTEX = """@article{soudry2018implicit,
 
 def path_rows(run: DescentRun) -> list[dict[str, Any]]:
     """The path entry by entry; nothing where w^ is not known."""
-    if not run.assumption("solved").holds:
+    if not run.assumption("separable").holds:
         return []
     path = run.path
     w = path.rho + np.outer(path.s, run.what)
@@ -67,7 +67,10 @@ class Separable(Paper):
         self, dataset: Points, config: DescentConfig, progress: Progress, tell: Callable[[str], None], origin: str
     ) -> Trained:
         """The path, for `marginaudit train`."""
-        found = path_rows(DescentRun(dataset, config, progress))
+        run = DescentRun(dataset, config, progress)
+        found = path_rows(run)
+        if found and run.path.ended:
+            tell(f"no flow: {run.path.ended}")
         return Trained({"rows": found}, {"rows": ("descent", ("log_t", "norm", "error"))})
 
     def classified(self, dataset: Points, answer: dict[str, Any]) -> Lists:

@@ -15,11 +15,10 @@ from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
-from marginaudit.margins import NotExact, SolverFailure
-from marginaudit.margins.rational import ExactMargin, Vector, balanced, dot, exact_hard_margin
-from marginaudit.orders import InputError, Kind, Witness, counted, shown
-from marginaudit.orders.assumption import as_document
-from marginaudit.orders.reading import Text, validated
+from marginaudit.margins import NotExact
+from marginaudit.margins.rational import ExactMargin, Vector, dot, exact_hard_margin, nearest
+from marginaudit.orders import InputError, Kind, Witness, as_document, counted, shown
+from marginaudit.orders.reading import Text, float64, validated
 
 Floats = NDArray[np.float64]
 
@@ -42,11 +41,12 @@ class Document(TypedDict, closed=True):
     x: Rows
     y: Signs
     held_out: NotRequired[HeldOut]
+    start: NotRequired[Row]
 
 
 @dataclass(frozen=True)
 class Points:
-    """Labelled points. In rational arithmetic a number is the decimal that it is written as, 5.1 say.
+    """Labelled points. A number is a float64, and in rational arithmetic its shortest decimal, 5.1 say.
 
     Attributes
     ----------
@@ -54,6 +54,7 @@ class Points:
     x : rows of numbers
     y : labels, 1 or -1
     held_x, held_y : points on which nothing is trained
+    start : w(0) unless a run is told another; () for 0
     """
 
     name: str
@@ -61,6 +62,7 @@ class Points:
     y: tuple[int, ...]
     held_x: tuple[tuple[float, ...], ...] = ()
     held_y: tuple[int, ...] = ()
+    start: tuple[float, ...] = ()
 
     @property
     def N(self) -> int:
@@ -90,11 +92,6 @@ class Points:
         return np.array(row, dtype=float), float(least)
 
     @cached_property
-    def separation(self) -> tuple[Vector | None, Vector]:
-        """Farkas multipliers y >= 0 of sum 1 with sum_n y_n x_n = 0; or None and a separating w, x_n.w >= 1."""
-        return balanced(self.exact, [1] * self.N)
-
-    @cached_property
     def svm(self) -> ExactMargin:
         """The hard-margin SVM, exactly."""
         return exact_hard_margin(self.exact)
@@ -106,7 +103,7 @@ class Points:
 
 
 def absorbed(x: tuple[tuple[float, ...], ...], y: tuple[int, ...]) -> tuple[Vector, ...]:
-    """y_n x_n, each number the decimal that it is written as."""
+    """y_n x_n, each number its shortest decimal."""
     return tuple(
         tuple(sign * fmpq(*Fraction(repr(v)).as_integer_ratio()) for v in row) for row, sign in zip(x, y, strict=True)
     )
@@ -125,12 +122,18 @@ def from_document(document: dict[str, Any], where: str, default_name: str) -> Po
         if len(signs) != len(rows):
             got, expected = counted(len(signs), "label"), f"{len(rows)}, one a point"
             raise InputError(f"{where}: {key}/y", got=got, expected=expected)
-        for n, row in enumerate(rows):
-            if len(row) != len(found["x"][0]):
-                got, expected = counted(len(row), "coordinate"), f"{len(found['x'][0])}, as in /x/0"
-                raise InputError(f"{where}: {key}/x/{n}", got=got, expected=expected)
+        _of_length(len(found["x"][0]), {f"{where}: {key}/x/{n}": row for n, row in enumerate(rows)})
+    start = found.get("start", [])
+    _of_length(len(found["x"][0]), {f"{where}: /start": start} if start else {})
     x, held_x = (tuple(tuple(map(float, row)) for row in rows) for rows in (found["x"], held["x"]))
-    return Points(found.get("name", default_name), x, tuple(found["y"]), held_x, tuple(held["y"]))
+    y, held_y = tuple(found["y"]), tuple(held["y"])
+    return Points(found.get("name", default_name), x, y, held_x, held_y, tuple(map(float, start)))
+
+
+def _of_length(d: int, rows: dict[str, list[float]]) -> None:
+    for where, row in rows.items():
+        if len(row) != d:
+            raise InputError(where, got=counted(len(row), "coordinate"), expected=f"{d}, as in /x/0")
 
 
 def from_csv(text: str, where: str, default_name: str) -> Points:
@@ -141,7 +144,7 @@ def from_csv(text: str, where: str, default_name: str) -> Points:
     rows = []
     for number, line in enumerate((line for line in lines if line), 2):
         try:
-            rows.append([float(value) for value in line])
+            rows.append([float64(value) for value in line])
         except ValueError:
             raise InputError(f"{where}: line {number}", got=shown(",".join(line)), expected="numbers") from None
     document = {"x": [row[:-1] for row in rows], "y": [int(row[-1]) if row[-1] in (1, -1) else row[-1] for row in rows]}
@@ -153,40 +156,32 @@ def to_document(data: Points) -> dict[str, Any]:
     document: dict[str, Any] = {"name": data.name, "x": [list(row) for row in data.x], "y": list(data.y)}
     if data.held_x:
         document["held_out"] = {"x": [list(row) for row in data.held_x], "y": list(data.held_y)}
+    if data.start:
+        document["start"] = list(data.start)
     return document
 
 
 def separable(data: Points) -> Witness:
     """Some w has y_n x_n.w > 0 for all n; else multipliers y >= 0 of sum 1 under which the y_n x_n sum to 0."""
-    multipliers, _ = data.separation
-    if multipliers is None:
-        return None
-    return {"farkas": {str(n): str(m) for n, m in enumerate(multipliers) if m > 0}}
-
-
-def solved(data: Points) -> Witness:
-    """The maximum-margin vector w^ is known exactly; undecided where no support vectors give it in rationals."""
-    if separable(data) is not None:
-        return {"not_separable": True}
     try:
         data.svm  # noqa: B018  (solved now, and kept)
-    except (NotExact, SolverFailure) as reason:
-        return {"undecided": str(reason)}
+    except NotExact:
+        return {"farkas": {str(n): str(m) for n, m in enumerate(nearest(data.exact)[0]) if m > 0}}
     return None
 
 
 def generic(data: Points) -> Witness:
     """Some dual solution is positive on every support vector; else those without, with what shows it."""
-    if (unknown := solved(data)) is not None:
-        return unknown
+    if (inseparable := separable(data)) is not None:
+        return inseparable
     zero = data.svm.zero.items()
     return {"zero_duals": {str(n): [str(v) for v in vector] for n, vector in zero}} if zero else None
 
 
 def spanned(data: Points) -> Witness:
     """The support vectors span the data; else both ranks."""
-    if (unknown := solved(data)) is not None:
-        return unknown
+    if (inseparable := separable(data)) is not None:
+        return inseparable
     support, everything = (fmpq_mat(rows).rank() for rows in (data.supports, data.exact))
     return None if support == everything else {"rank_of_support": support, "rank_of_data": everything}
 
@@ -200,7 +195,7 @@ def describe(data: Points) -> dict[str, Any]:
     """What `marginaudit classify` answers."""
     found = {name: POINTS.check(data, name) for name in POINTS.assumptions}
     answer: dict[str, Any] = {"N": data.N, "d": data.d, "assumptions": as_document(found)}
-    if found["solved"].holds:
+    if found["separable"].holds:
         answer["w"] = [str(v) for v in data.svm.w]
         answer["support"] = {str(n): str(data.svm.alpha[n]) for n in data.svm.support}
         answer["norm_squared"] = str(data.svm.norm2)
@@ -208,22 +203,27 @@ def describe(data: Points) -> dict[str, Any]:
 
 
 def _figure_1() -> Points:
-    """The support vectors of figure 1 of the source; ten points a class beyond the margin stand for its random ones."""
+    """As figure 1 of the source: its two support vectors a class, and six random points a class beyond the margin."""
     random = np.random.default_rng(1)
-    ahead = random.uniform(0.4, 3.0, 10), random.uniform(-1.5, 1.5, 10)
+    ahead = random.uniform(0.3, 0.7, 12), random.uniform(-1.5, 1.5, 12)
     more = [(round(float(1 + a + b), 2), round(float(1 + a - b), 2)) for a, b in zip(*ahead, strict=True)]
-    above, below = [(0.5, 1.5), (1.5, 0.5), *more[:5]], [(-0.5, -1.5), (-1.5, -0.5), *((-u, -v) for u, v in more[5:])]
-    return Points("figure-1", (*above, *below), (1,) * 7 + (-1,) * 7, ((-0.5, -0.25),), (1,))
+    above, below = [(0.5, 1.5), (1.5, 0.5), *more[:6]], [(-0.5, -1.5), (-1.5, -0.5), *((-u, -v) for u, v in more[6:])]
+    return Points("figure-1", (*above, *below), (1,) * 8 + (-1,) * 8, ((-0.5, -0.25),), (1,))
+
+
+def _iris() -> Points:
+    return from_csv(files("separable").joinpath("data/iris.csv").read_text("utf-8"), "iris", "iris")
 
 
 CASES: dict[str, Callable[[], Points]] = {
     "two-points": lambda: Points("two-points", ((1.0, 0.0), (0.0, 2.0)), (1, 1), ((-1.0, 0.5),), (1,)),
+    "one-point": lambda: Points("one-point", ((1.0, 0.0),), (1,), start=(0.0, 1.0)),
     "zero-dual": lambda: Points("zero-dual", ((1.0, 0.0), (1.0, 1.0)), (1, 1)),
     "tie": lambda: Points("tie", ((1.0, 1.0), (1.0, -1.0), (1.0, 0.0)), (1, 1, 1)),
     "figure-1": _figure_1,
-    "iris": cache(lambda: from_csv(files("separable").joinpath("data/iris.csv").read_text("utf-8"), "iris", "iris")),
+    "iris": cache(_iris),
 }
-"""Built-in datasets; iris is setosa against the rest, with a fifth coordinate 1 for the offset."""
+"""Built-in datasets; one-point is of appendix B, iris is setosa against the rest with a coordinate 1 for the offset."""
 
 POINTS = Kind(
     name="labelled points",
@@ -233,7 +233,7 @@ POINTS = Kind(
     to_document=to_document,
     from_csv=from_csv,
     cases=CASES,
-    assumptions={"separable": separable, "solved": solved, "generic": generic, "spanned": spanned, "step": step},
+    assumptions={"separable": separable, "generic": generic, "spanned": spanned, "step": step},
     describe=describe,
     in_words=lambda data: "; ".join(f"{x} -> {y}" for x, y in zip(data.x, data.y, strict=True)),
 )

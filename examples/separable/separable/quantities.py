@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from marginaudit.reports import NotFollowed
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from separable.descent import EPS, Floats, log_loss
@@ -22,6 +23,8 @@ ROUNDING = 64 * EPS
 
 def late(run: DescentRun) -> Path:
     """The path from t = 16 on."""
+    if run.path.ended:
+        raise NotFollowed(run.path.ended)
     return run.path.since(np.log(FIRST) - 1e-9)
 
 

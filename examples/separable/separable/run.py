@@ -1,6 +1,6 @@
 """A run: descent on labelled points, its flow, and the solutions that claims compare them with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,7 +27,7 @@ def _vector(value: Any) -> tuple[float, ...] | None:
 
 @dataclass(frozen=True)
 class DescentConfig:
-    """How descent is run; ``start`` None is w(0) = 0."""
+    """How descent is run; ``start`` None is w(0) of the dataset, or 0."""
 
     loss: str = setting("logistic", one_of("logistic", "exponential"), "The loss.")
     share: float = setting(
@@ -42,7 +42,10 @@ class DescentConfig:
         "log t at which the flow ends; 41.4 is t = 1e18.",
     )
     start: tuple[float, ...] | None = setting(
-        None, Values("numbers", "numbers from -1000 to 1000, with commas between", _vector, decimals), "w(0).", none="0"
+        None,
+        Values("numbers", "numbers from -1000 to 1000, with commas between", _vector, decimals),
+        "w(0).",
+        none="the dataset's, or 0",
     )
 
     def __post_init__(self) -> None:
@@ -57,7 +60,8 @@ class DescentRun(BaseRun[Points]):
     def __init__(self, data: Points, config: DescentConfig | None = None, progress: Progress | None = None) -> None:
         super().__init__(data, progress)
         self.config = config or DescentConfig()
-        self.w0 = np.zeros(data.d) if self.config.start is None else np.array(self.config.start)
+        start = data.start if self.config.start is None else self.config.start
+        self.w0 = np.array(start or (0.0,) * data.d)
         if len(self.w0) != data.d:
             got = counted(len(self.w0), "number")
             raise InputError(f"{data.name}: start", got=got, expected=f"{data.d}, one a coordinate")
@@ -145,15 +149,16 @@ class DescentRun(BaseRun[Points]):
         L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
         apart = distance_bound(X, float(self.dataset.svm.norm2), self.eta, config.loss, L)
         if not np.isfinite(apart):
-            return found
+            size = f"L = {L:.3g} and eta R^2 L = {self.eta * self.R**2 * L:.3g}"
+            return replace(found, ended=f"after {t[-1]} steps, with {size}, no error bar is known for the flow")
         evenly = np.geomspace(s[-1], config.until, int(3 * PER_DECADE * np.log10(config.until / s[-1])) + 2)
         decades = config.until / 10.0 ** np.arange(1, 4)
         to_1e18 = np.log(10.0) * np.arange(1, 18.1, 0.25)
         further = np.unique([*evenly, *(v for v in (*decades, *to_1e18) if s[-1] < v < config.until)])
         try:
             rho, solver = flow(X, self.what, self.slack, self.eta, config.loss, further, found.rho[-1])
-        except ArithmeticError:
-            return found
+        except ArithmeticError as reason:
+            return replace(found, ended=str(reason))
         return found.then(further, rho, solver + apart + found.radius[-1])
 
     @cached_property
@@ -188,12 +193,14 @@ class Path:
     s, radius : (entries,)
     rho : (entries, d)
     steps : how many entries are true steps
+    ended : why no flow follows them, "" where one does
     """
 
     s: Floats
     rho: Floats
     radius: Floats
     steps: int
+    ended: str = ""
 
     def since(self, first: float) -> "Path":
         """From log t on."""
@@ -214,7 +221,7 @@ def marks(last: int) -> np.ndarray:
 
 @once_a_run
 def normalized(run: DescentRun) -> tuple[Floats, Floats, Floats]:
-    """Steps t, w(t) and radii of normalised descent on the exponential loss, eta_t = 1/sqrt(t+1), from w(0)."""
+    """Steps t, w(t) and their rounding, as estimated, of normalised descent: exponential loss, eta_t = 1/sqrt(t+1)."""
     t = marks(run.config.true_steps)
     w = steps(run.dataset.signed, run.w0, 0.0, "normalized", t)
     return t, w, rounding(t.astype(float), w)

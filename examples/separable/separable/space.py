@@ -23,7 +23,7 @@ class PointSpace(Space):
     """Points that are absorbed already: every y is 1."""
 
     measures = ("N", "d")
-    implies = MappingProxyType({"separable": frozenset({"solved", "generic", "spanned"})})
+    implies = MappingProxyType({"separable": frozenset({"generic", "spanned"})})
     runs = MappingProxyType({late: [(SHORT, LONG)] for late in (False, True)})
 
     def smallest(self) -> Iterator[Points]:

@@ -25,11 +25,12 @@ def test_the_conditions_of_optimality_hold_exactly(name: str) -> None:
 def test_what_the_built_in_data_meet() -> None:
     met = {name: [a for a in POINTS.assumptions if POINTS.check(CASES[name](), a).holds] for name in CASES}
     assert met == {
-        "two-points": ["separable", "solved", "generic", "spanned", "step"],
-        "zero-dual": ["separable", "solved", "spanned", "step"],
-        "tie": ["separable", "solved", "generic", "spanned", "step"],
-        "figure-1": ["separable", "solved", "generic", "spanned", "step"],
-        "iris": ["separable", "solved", "generic", "step"],
+        "two-points": ["separable", "generic", "spanned", "step"],
+        "one-point": ["separable", "generic", "spanned", "step"],
+        "zero-dual": ["separable", "spanned", "step"],
+        "tie": ["separable", "generic", "spanned", "step"],
+        "figure-1": ["separable", "generic", "spanned", "step"],
+        "iris": ["separable", "generic", "step"],
     }
     assert (CASES["iris"]().N, CASES["iris"]().d) == (150, 5)
     assert fmpq_mat(CASES["iris"]().exact).rank() == 5
@@ -52,6 +53,7 @@ def test_inseparable_data_have_a_farkas_witness() -> None:
     [
         ({"x": [[1], [2, 3]], "y": [1, 1]}, "here: /x/1: got 2 coordinates, expected 1, as in /x/0"),
         ({"x": [[1]], "y": [1, 1]}, "here: /y: got 2 labels, expected 1, one a point"),
+        ({"x": [[1]], "y": [1], "start": [1, 2]}, "here: /start: got 2 coordinates, expected 1, as in /x/0"),
         ({"x": [[1]], "y": [2]}, "here: /y/0: got 2, expected"),
         ({"x": [[float("nan")]], "y": [1]}, "here: /x/0/0: got nan, expected a finite number"),
     ],
@@ -67,6 +69,7 @@ def test_bad_documents_are_refused(document: dict[str, object], said: str) -> No
     [
         ("a,b\n1,2\n", "here: line 1: got 'a,b', expected a header whose last column is y"),
         ("a,y\n1,u\n", "here: line 2: got '1,u', expected numbers"),
+        ("a,y\n1e-400,1\n", "here: line 2: got '1e-400,1', expected numbers"),
         ("a,y\n1,2\n", "here: /y/0: got 2.0, expected"),
     ],
 )

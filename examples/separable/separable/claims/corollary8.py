@@ -25,13 +25,14 @@ def regime(run: DescentRun) -> float:
 
 PRINTED = printed(
     "corollary8",
-    "Corollary 8",
+    "Corollary 8/section 3",
     "The logistic loss of a held-out point with x.w^ < 0 is Omega(log t).",
     r"\ell(x^\top w(t))=\Omega(\log t)",
     replace(order(held_out_loss, np.log, "lower"), regime=regime),
+    "Of several such points the one furthest on the wrong side is judged.",
+    quote="the validation loss .. calculated on an independent validation set V, will increase logarithmically with t",
     absent=no_such_point,
     standing=proved(f"{PAGE}7-rates", "separable.theorem3.direction", hunted=0),
-    readings=["Of several such points the one furthest on the wrong side is judged."],
 )
 
 CONSTANT = rederived(

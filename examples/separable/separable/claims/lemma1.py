@@ -26,8 +26,9 @@ LEMMA_1 = printed(
     "L(w(t)) -> 0, min_n x_n.w(t) -> infinity and |w(t)| -> infinity.",
     r"\mathcal{L}(w(t))\to 0,\quad \min_n x_n^\top w(t)\to\infty,\quad \lVert w(t)\rVert\to\infty",
     Parts({name: Growth(of, unbounded=True, regime=attrgetter("regime")) for name, of in UNBOUNDED.items()}),
+    "The exponential loss has no global beta: here it is that of the set L <= L(w(0)).",
+    quote="we have: (1) lim L(w(t)) = 0, (2) lim ‖w(t)‖ = ∞, and (3) ∀n: lim w(t)ᵀx_n = ∞",
     standing=proved(f"{PAGE}1-separablelemma1", hunted=0),
-    readings=["The exponential loss has no global beta: here it is that of the set L <= L(w(0))."],
 )
 
 CLAIMS = (LEMMA_1,)

@@ -4,7 +4,7 @@ import numpy as np
 
 from marginaudit import HiddenConstant
 from marginaudit.reports.standing import unsettled
-from separable.claims.words import SOLVED, printed
+from separable.claims.words import SEPARABLE, printed
 from separable.quantities import normalized_gap
 from separable.run import DescentRun
 
@@ -21,10 +21,10 @@ NORMALIZED = printed(
     r"\frac1{\lVert\hat w\rVert}-\frac{\min_nx_n^\top w(t)}{\lVert w(t)\rVert}"
     r"=O\Bigl(\frac{\log t}{\sqrt t}\Bigr)",
     HiddenConstant(normalized_gap, lambda run, t: np.log(t) / np.sqrt(t), regime=regime),
+    "The gradient is divided by its length: w <- w - grad L/(|grad L| sqrt(t+1)). How rounding adds up is estimated.",
     source="arXiv 1803.01905, abstract and the theorem on normalised descent",
-    assumptions=SOLVED,
+    assumptions=SEPARABLE,
     standing=unsettled("a proof here; the source has one", hunted=0),
-    readings=["The gradient is divided by its length: w <- w - grad L/(|grad L| sqrt(t+1))."],
 )
 
 CLAIMS = (NORMALIZED,)

@@ -4,13 +4,10 @@ from operator import attrgetter
 
 import numpy as np
 
-from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved, unsettled
 from separable.claims.words import BY_BOUNDED, GENERIC, GENERIC_WORDS, PAGE, T, order, printed, rederived, tends
 from separable.growth import Growth
 from separable.quantities import cosine, residual
-
-SECOND_HAND = "Words from a public rendering of the theorem, not from the source's own pages."
 
 RESIDUAL = printed(
     "theorem3.residual",
@@ -18,11 +15,11 @@ RESIDUAL = printed(
     "w(t) = w^ log t + rho(t) with |rho(t)| = O(log log t).",
     r"w(t)=\hat w\log t+\rho(t),\quad \lVert\rho(t)\rVert=O(\log\log t)",
     order(residual, np.log),
+    T,
     standing=unsettled(
         "a proof for data with a support vector of dual 0; for others it follows from the bounded rho",
         hunted=0,
     ),
-    source_words=quoted("Theorem 3", "the residual grows at most as ‖ρ(t)‖ = O(log log(t))", f"{SECOND_HAND} {T}"),
     implications=(BY_BOUNDED,),
 )
 
@@ -32,13 +29,11 @@ BOUNDED = printed(
     "rho(t) is bounded, for generic data.",
     r"\sup_t\lVert w(t)-\hat w\log t\rVert<\infty",
     Growth(residual, unbounded=False, regime=attrgetter("regime")),
+    GENERIC_WORDS,
+    quote="For almost all datasets (i.e., except for a measure zero) which are strictly linearly separable .. "
+    "the residual ρ(t) is bounded",
     assumptions=GENERIC,
     standing=proved(f"{PAGE}4-separabletheorem3bounded", hunted=0),
-    source_words=quoted(
-        "Theorem 3",
-        "for almost all data sets (all except measure zero), the residual ρ(t) is bounded",
-        f"{SECOND_HAND} {GENERIC_WORDS}",
-    ),
 )
 
 UNBOUNDED = rederived(
@@ -55,12 +50,12 @@ UNBOUNDED = rederived(
 
 DIRECTION = printed(
     "theorem3.direction",
-    "Theorem 3",
+    "Theorem 3/section 3",
     "w(t)/|w(t)| -> w^/|w^|, judged as the cosine, which tends to 1.",
     r"\frac{w(t)}{\lVert w(t)\rVert}\to\frac{\hat w}{\lVert\hat w\rVert}",
     tends(cosine, lambda run: 1.0),
     standing=proved(f"{PAGE}3-separabletheorem3direction", "separable.theorem5.loss", hunted=0),
-    source_words=quoted("Theorem 3", "and so lim w(t)/‖w(t)‖ = ŵ/‖ŵ‖", SECOND_HAND),
+    quote="w(t)/‖w(t)‖ converges to the normalized max margin vector ŵ/‖ŵ‖",
 )
 
 CLAIMS = (RESIDUAL, BOUNDED, UNBOUNDED, DIRECTION)

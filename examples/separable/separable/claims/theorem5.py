@@ -1,5 +1,7 @@
 """Theorem 5: the rates of the direction, the angle, the margin and the loss."""
 
+from typing import Any
+
 import numpy as np
 
 from marginaudit import Claim
@@ -7,18 +9,16 @@ from marginaudit.reports.standing import proved, unsettled
 from separable.claims.words import BY_BOUNDED, GENERIC, GENERIC_WORDS, PAGE, T, order, printed
 from separable.quantities import angle, direction, loss_times_t, margin_gap
 
-GENERIC_RATE = {
+GENERIC_RATE: dict[str, Any] = {
     "assumptions": GENERIC,
     "standing": proved(f"{PAGE}7-rates", "separable.theorem3.bounded", hunted=0),
-    "readings": [T, GENERIC_WORDS],
 }
 
-RATE_OF_ALL = {
+RATE_OF_ALL: dict[str, Any] = {
     "standing": unsettled(
         "a proof for data with a support vector of dual 0, of which theorem3.residual would be enough",
         hunted=0,
     ),
-    "readings": [T],
     "implications": (BY_BOUNDED,),
 }
 
@@ -28,10 +28,13 @@ ANGLE = r"1-\frac{w(t)^\top\hat w}{\lVert w(t)\rVert\lVert\hat w\rVert}"
 CLAIMS: tuple[Claim, ...] = (
     printed(
         "theorem5.direction",
-        "Theorem 5",
+        "Theorem 5/section 1 (its eq. 3.1)",
         "|w/|w| - w^/|w^|| = O(1/log t), for generic data.",
         DIRECTION + r"=O\Bigl(\frac1{\log t}\Bigr)",
         order(direction, lambda s: 1 / s),
+        T,
+        GENERIC_WORDS,
+        quote="the distance to the max-margin predictor decreasing only as O(1/log(t))",
         **GENERIC_RATE,
     ),
     printed(
@@ -40,14 +43,18 @@ CLAIMS: tuple[Claim, ...] = (
         "|w/|w| - w^/|w^|| = O(log log t/log t).",
         DIRECTION + r"=O\Bigl(\frac{\log\log t}{\log t}\Bigr)",
         order(direction, lambda s: np.log(s) / s),
+        T,
         **RATE_OF_ALL,
     ),
     printed(
         "theorem5.angle",
-        "Theorem 5",
+        "Theorem 5/section 3, eq. 3.2",
         "1 - cos(w, w^) = O(1/log^2 t), for generic data.",
         ANGLE + r"=O\Bigl(\frac1{\log^2t}\Bigr)",
         order(angle, lambda s: 1 / s**2),
+        T,
+        GENERIC_WORDS,
+        quote="The normalized weight vector converges to normalized max margin vector .. in angle",
         **GENERIC_RATE,
     ),
     printed(
@@ -56,24 +63,27 @@ CLAIMS: tuple[Claim, ...] = (
         "1 - cos(w, w^) = O((log log t/log t)^2).",
         ANGLE + r"=O\Bigl(\Bigl(\frac{\log\log t}{\log t}\Bigr)^2\Bigr)",
         order(angle, lambda s: (np.log(s) / s) ** 2),
+        T,
         **RATE_OF_ALL,
     ),
     printed(
         "theorem5.margin",
-        "Theorem 5",
+        "Theorem 5/section 3, eq. 3.3",
         "1/|w^| - min_n x_n.w/|w| = O(1/log t).",
         r"\frac1{\lVert\hat w\rVert}-\frac{\min_nx_n^\top w(t)}{\lVert w(t)\rVert}=O\Bigl(\frac1{\log t}\Bigr)",
         order(margin_gap, lambda s: 1 / s),
+        T,
+        quote="and the margin converges as",
         standing=proved(f"{PAGE}3-separabletheorem3direction", "separable.theorem5.loss", hunted=0),
-        readings=[T],
     ),
     printed(
         "theorem5.loss",
-        "Theorem 5",
+        "Theorem 5/figure 1",
         "L(w(t)) = O(1/t).",
         r"\mathcal{L}(w(t))=O\Bigl(\frac1t\Bigr)",
         order(loss_times_t, np.zeros_like),
+        T,
+        quote="the training loss. As expected, it decreases as t^-1 (eq. 3.4)",
         standing=proved(f"{PAGE}2-separabletheorem5loss", hunted=0),
-        readings=[T],
     ),
 )

@@ -12,16 +12,18 @@ SOURCE = "arXiv 1710.10345"
 
 PAGE = "docs/proofs-separable.md#"
 
-SOLVED = ("separable", "solved")
-ALL = (*SOLVED, "step")
+SEPARABLE = ("separable",)
+ALL = (*SEPARABLE, "step")
 GENERIC = (*ALL, "generic")
 SPANNED = (*GENERIC, "spanned")
 
-CITED = "The source's own text could not be reached: the statement is as it is widely cited, from no page."
+READ = "of the ICLR 2018 edition, whose text was read without its displayed formulas"
+
+NOT_READ = "Not in the ICLR 2018 edition, and the text of JMLR could not be reached: the statement is as it is cited."
 
 GENERIC_WORDS = (
-    "'Almost every dataset' is read as: some dual solution is positive on every support vector, which the proof needs. "
-    "Support vectors may be dependent."
+    "'Almost all datasets' is by Lemma 8 that alpha is unique and 0 on none of at most d support vectors. Here it is "
+    "wider, as the proof allows: some dual solution is positive on every support vector, and these may be dependent."
 )
 
 T = "O(.) is about large t: judged from t = 16 on, along log t."
@@ -34,12 +36,13 @@ BY_BOUNDED = Implication(
 """Of a rate with log log t: for generic data it follows from the bounded rho."""
 
 
-def printed(name: str, place: str, statement: str, formula: str, judgement: Any, **more: Any) -> Claim:
-    """A statement of the source; ``readings`` says how it was read, where it is not quoted."""
-    words = more.pop("source_words", None) or quoted(
-        place.rpartition("/")[2], "", " ".join([CITED, *more.pop("readings", ())])
-    )
-    own = {"assumptions": ALL, "source": f"{SOURCE}, {place}", "source_words": words, **more}
+def printed(
+    name: str, place: str, statement: str, formula: str, judgement: Any, *reading: str, quote: str = "", **more: Any
+) -> Claim:
+    """A statement of the source, quoted if its text was read; the place of the quotation follows a slash, if other."""
+    there, words = place.rpartition("/")[2], " ".join(reading if quote else (NOT_READ, *reading))
+    found = quoted(f"{there} {READ}" if quote else there, quote, words)
+    own = {"assumptions": ALL, "source": f"{SOURCE}, {place.partition('/')[0]}", "source_words": found, **more}
     return Claim(id=f"separable.{name}", statement=statement, formula=formula, judgement=judgement, **own)
 
 
