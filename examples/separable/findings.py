@@ -12,11 +12,12 @@ PAGE = Path(__file__).with_name("FINDINGS.md")
 
 INTRODUCTION = """# What was measured
 
-Made by `python examples/separable/findings.py`: 1e5 true steps of half the largest step size, then the flow to log t = 1e4. Where two
-numbers stand, the first is measured at the end and the second is what it tends to, by `separable/proofs/proofs-separable.md`; a dash
-where none is known or the data are not generic.
+Made by `python examples/separable/findings.py`: 1e5 true steps of half the largest step size, then the flow to
+log t = 1e4. Where two numbers stand, the first is measured at the end and the second is what it tends to, by
+`separable/proofs/proofs-separable.md`; a dash where none is known or the data are not generic. The last two columns
+are the length of rho at t = 1e18 and at the end.
 
-| dataset | loss | eta | \\|w^\\| | t L | log t direction error | log t margin gap | \\|rho\\| at t = 1e18 | \\|rho\\| at the end |
+| dataset | loss | eta | length of w^ | t L | log t direction error | log t margin gap | rho, 1e18 | rho, end |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 """
 
@@ -50,8 +51,8 @@ def one_point() -> str:
     return f"""
 ## Appendix B's example attains three of the four rates
 
-One point (1, 0), the exponential loss, w(0) = (0, 1): the margin gap is of the order of the angle, 1/log^2 t, and tends to 1/(2 log^2 t).
-The bound 1/log t of the margin is not attained there; on `two-points` it is.
+One point (1, 0), the exponential loss, w(0) = (0, 1): the margin gap is of the order of the angle, and tends to
+1/(2 log^2 t). The bound 1/log t of the margin is not attained there; on `two-points` it is.
 
 | log t | log t margin gap | log^2 t margin gap |
 | --- | --- | --- |
@@ -63,11 +64,12 @@ def zero_dual() -> str:
     """By how much rho grows where a dual is 0."""
     path = late(DescentRun(CASES["zero-dual"](), DescentConfig(true_steps=10**5)))
     rho, at = np.linalg.norm(path.rho, axis=1), int(np.argmin(np.abs(path.s - 18 * np.log(10))))
+    grown, clock = rho[-1] - rho[at], np.log(path.s[-1] / path.s[at])
     return f"""
 ## Where a dual is 0
 
-On `zero-dual` |rho| grows by {rho[-1] - rho[at]:.3f} from t = 1e18 to the end, log log t by {np.log(path.s[-1] / path.s[at]):.3f}: the rate
-log log t is attained, with the constant 1 (measured, not proved).
+On `zero-dual` the length of rho grows by {grown:.3f} from t = 1e18 to the end, and log log t by {clock:.3f}: the
+rate log log t is attained, with the constant 1 (measured, not proved).
 """
 
 
@@ -85,9 +87,11 @@ def figure_1() -> str:
     return f"""
 ## Figure 1 does not show logarithmic rates
 
-Its caption says that angle and margin gap decrease logarithmically. On its four support vectors, which are symmetric about w^, with any points
-beyond the margin, w~ is parallel to w^ from w(0) = 0: rho across w^ falls like t^(-1/4), the smallest eigenvalue of sum alpha_n x_n x_n^T being 1/4,
-and the direction error like t^(-1/4)/log t, once what the nearest points beyond the margin add, t^(-0.31), is gone; here with eta = 1/sigma_max = {run.eta:.4f}. The powers of t between two times:
+Its caption says that angle and margin gap decrease logarithmically. Its support vectors are symmetric about w^, so
+that w~ is parallel to w^ from w(0) = 0, whatever lies beyond the margin: rho across w^ falls like t^(-1/4), the
+smallest eigenvalue of sum alpha_n x_n x_n^T being 1/4, and the direction error like t^(-1/4)/log t, once what the
+nearest points beyond the margin add, t^(-0.31), is gone. Here with eta = 1/sigma_max = {run.eta:.4f}.
+The powers of t between two times:
 
 | t | direction error | margin gap |
 | --- | --- | --- |
@@ -108,7 +112,8 @@ def others() -> str:
     return f"""
 ## Another tail, and normalised steps
 
-The cosine of w and w^ with the loss 1/(1+u), at log t = 1e4; and the margin gap of normalised descent over log t/sqrt t, at t = 1e5.
+The cosine of w and w^ with the loss 1/(1+u), at log t = 1e4; and the margin gap of normalised descent over
+log t/sqrt t, at t = 1e5.
 
 | dataset | cosine | normalised |
 | --- | --- | --- |
@@ -119,7 +124,9 @@ The cosine of w and w^ with the loss 1/(1+u), at log t = 1e4; and the margin gap
 def main() -> None:
     """Write the page."""
     losses = ("logistic", "exponential")
-    runs = [DescentRun(make(), DescentConfig(loss=l, true_steps=10**5)) for make in CASES.values() for l in losses]
+    runs = [
+        DescentRun(make(), DescentConfig(loss=loss, true_steps=10**5)) for make in CASES.values() for loss in losses
+    ]
     PAGE.write_text(
         INTRODUCTION + "\n".join(map(row, runs)) + "\n" + one_point() + zero_dual() + figure_1() + others(), "utf-8"
     )

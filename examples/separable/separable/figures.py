@@ -20,10 +20,14 @@ MEASURED, LIMIT, OTHER = "#1f4e79", "#c05519", "#6b7280"
 
 
 def figure_1() -> "Figure":
-    """Data and separators, then norm, loss, angle and margin gap of descent against t: steps to 1e5, then the flow."""
+    """Data and separators, then norm, loss, angle and margin gap of descent against t: steps to 1e5, then the flow.
+
+    As in the source eta = 1/sigma_max and w(0) = 0; its descent with momentum is left out.
+    """
     from matplotlib.figure import Figure
 
-    run = DescentRun(CASES["figure-1"](), DescentConfig(true_steps=10**5))
+    data = CASES["figure-1"]()
+    run = DescentRun(data, DescentConfig(share=float(np.linalg.norm(data.signed, 2)) / 8, true_steps=10**5))
     found, figure = late(run), Figure(figsize=(10, 6), layout="constrained")
     axes = figure.subplots(2, 3).ravel()
     _data(axes[0], run)
