@@ -60,8 +60,8 @@ class DescentRun(BaseRun[Points]):
     def __init__(self, data: Points, config: DescentConfig | None = None, progress: Progress | None = None) -> None:
         super().__init__(data, progress)
         self.config = config or DescentConfig()
-        start = data.start if self.config.start is None else self.config.start
-        self.w0 = np.array(start or (0.0,) * data.d)
+        start = data.start or (0.0,) * data.d
+        self.w0 = np.array(start if self.config.start is None else self.config.start)
         if len(self.w0) != data.d:
             got = counted(len(self.w0), "number")
             raise InputError(f"{data.name}: start", got=got, expected=f"{data.d}, one a coordinate")

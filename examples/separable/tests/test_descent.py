@@ -5,7 +5,7 @@ from collections.abc import Callable
 import mpmath
 import numpy as np
 import pytest
-from separable.descent import distance_bound, log_loss, polynomial_flow, steps
+from separable.descent import distance_bound, log_loss, polynomial_flow, rounding, steps
 from separable.points import CASES, Points
 from separable.quantities import direction, late, loss, margin_gap
 from separable.run import DescentConfig, DescentRun, normalized, polynomial, polynomial_limit
@@ -43,6 +43,7 @@ def test_steps_are_those_of_40_digits(loss: str) -> None:
     found = steps(data.signed, np.array(START), 0.2, loss, np.array([0, 500]))
     assert found[0].tolist() == list(START)
     assert found[1] == pytest.approx([float(v) for v in exact], rel=0, abs=1e-13)
+    assert np.linalg.norm(found[1] - np.array(exact, dtype=float)) <= rounding(np.array([0.0, 500.0]), found)[1]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_classify(command: Command, svop: Path) -> None:
 
 
 def test_classify_tells_what_is_undecided_from_what_fails(command: Command, own_folder: Path) -> None:
-    uniform = {name: 1 / 4 for name in "abcd"}
+    uniform = dict.fromkeys("abcd", 1 / 4)
     classes = [
         {"next": "n", "query": "p", "probabilities": uniform},
         {"next": "m", "query": "q", "probabilities": {"a": 1}},

@@ -6,8 +6,8 @@ import numpy as np
 
 from marginaudit import Claim
 from marginaudit.margins.rational import combined
-from marginaudit.reports import Parts
-from marginaudit.reports.standing import Severity, proved, refuted, unsettled
+from marginaudit.reports import Parts, Verdict
+from marginaudit.reports.standing import Implication, Severity, proved, refuted, unsettled
 from separable.claims.words import GENERIC, PAGE, SPANNED, order, printed, rederived, tends
 from separable.points import CASES
 from separable.quantities import angle, direction, loss_times_t, margin_gap, natural, times
@@ -23,6 +23,8 @@ ATTAINED = {
 ALL_FOUR = r"\sin\angle(w(t),\hat w),\ \gamma-\gamma(w(t))\ge\frac c{\log t},\quad \mathcal{L}(w(t))\ge\frac ct"
 
 PROOF_8 = f"{PAGE}8-separabletightexample"
+
+ONE = f"{PAGE}8-separabletightexample"
 
 PROOF = proved(f"{PAGE}7-rates", "separable.theorem4", hunted=0)
 
@@ -101,12 +103,8 @@ CLAIMS = (
         quote="Using this example with w_2(0) > 0, it is easy to see that the above upper bounds are strict.",
         absent=no_such_point,
         instead=r"$\log^2t$ times the margin gap tends to $\lVert x\rVert^3\lVert w_\perp(0)\rVert^2/2$.",
-        standing=refuted(
-            f"{PAGE}8-separabletightexample",
-            severity=Severity.EVERYWHERE,
-            hunted=0,
-            weakest="of the margin nothing is said",
-        ),
+        implications=(Implication(sources=(), condition="w(0) stays across x", proof=ONE, verdict=Verdict.VIOLATED),),
+        standing=refuted(ONE, severity=Severity.EVERYWHERE, hunted=0, weakest="of the margin nothing is said"),
     ),
     rederived(
         "tight.example",
