@@ -53,6 +53,12 @@ def residual(run: DescentRun) -> Series:
     return _series(run, np.linalg.norm(found.rho, axis=1), found.radius)
 
 
+def residual_margin(run: DescentRun) -> Series:
+    """exp(R |rho|), as a logarithm: bounded with rho, and of order log t or more where rho is not."""
+    found = late(run)
+    return _series(run, run.R * np.linalg.norm(found.rho, axis=1), run.R * found.radius, log=True)
+
+
 def norm(run: DescentRun) -> Series:
     """|w|."""
     return _series(run, parts(run)[2], late(run).radius)
@@ -71,6 +77,12 @@ def loss(run: DescentRun) -> Series:
     top = each.max(axis=1)
     total = top + np.log(np.exp(each - top[:, None]).sum(axis=1))
     return _series(run, total, run.R * found.radius, log=True)
+
+
+def minus_log_loss(run: DescentRun) -> Series:
+    """-log L."""
+    found = loss(run)
+    return _series(run, -found.value, found.radius)
 
 
 def loss_times_t(run: DescentRun) -> Series:
@@ -116,6 +128,18 @@ def margin_gap(run: DescentRun) -> Series:
     more = np.where(ahead > 0, across**2 / (length + np.abs(ahead)), length - ahead)
     gap = ((along + more) / run.norm - margins(run).min(axis=1)) / length
     return _series(run, gap, (run.R + 2 / run.norm) * found.radius / length + ROUNDING / length)
+
+
+def inverse(measure: Measure) -> Measure:
+    """1 + the inverse of a quantity, which tends to 1 as that tends to infinity."""
+
+    def of(run: DescentRun) -> Series:
+        found = measure(run)
+        x, r = found.value, found.radius
+        with np.errstate(divide="ignore"):
+            return _series(run, 1 + 1 / x, np.where(x > r, r / (x * (x - r)), np.inf))
+
+    return of
 
 
 def times(measure: Measure, power: int = 1) -> Measure:

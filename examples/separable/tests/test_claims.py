@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 import pytest
 from separable.claims import MODULES
-from separable.growth import Growth
 from separable.paper import PAPER
 from separable.points import CASES, Points
 from separable.quantities import direction, loss, margin_gap, times
 from separable.run import DescentConfig, DescentRun
 from separable.space import PointSpace
 
-from marginaudit import Claim, HiddenConstant, Limit, Series
+from marginaudit import Claim, HiddenConstant, Limit
 from marginaudit.orders import InputError
 from marginaudit.reports import Parts, Verdict
 from marginaudit.reports.counterexample import smallest_counterexample
@@ -84,21 +83,12 @@ def twin(claim: Claim) -> Claim:
         changed = replace(judgement, shape=shape)
     elif isinstance(judgement, Limit):
         changed = replace(judgement, predicted=lambda run: 1.3 * judgement.predicted(run))
-    elif isinstance(judgement, Growth) and judgement.unbounded:
-        changed = replace(judgement, unbounded=False)
-    elif isinstance(judgement, Growth):
-        changed = replace(judgement, measure=lambda run: longer(judgement.measure(run)))
     else:
         assert isinstance(judgement, Parts)
         changed = Parts(
             {name: twin(replace(claim, judgement=part)).judgement for name, part in judgement.parts.items()}
         )
     return replace(claim, judgement=changed, implications=())
-
-
-def longer(found: Series) -> Series:
-    """With log log t added."""
-    return Series(found.value + np.log(found.step), found.radius, found.step, clock=found.clock)
 
 
 @pytest.mark.parametrize("name", BY_ID)
@@ -108,22 +98,19 @@ def test_a_planted_twin_of_each_is_violated(name: str, run: Run) -> None:
     assert twin(BY_ID[name]).judge(run(data)).verdict is Verdict.VIOLATED
 
 
-@pytest.mark.parametrize("part", ["-log L", "min x_n.w", "|w|"])
+@pytest.mark.parametrize("part", ["1/-log L", "1/min x_n.w", "1/|w|"])
 def test_each_part_of_lemma_1_is_judged(part: str, run: Run) -> None:
     judgement = BY_ID["separable.lemma1"].judgement
     assert isinstance(judgement, Parts)
-    planted = replace(
-        judgement, parts={**judgement.parts, part: Growth(direction, unbounded=True, regime=lambda _: 0.0)}
-    )
+    planted = replace(judgement, parts={**judgement.parts, part: replace(judgement.parts[part], measure=direction)})
     assert planted.judge(run("two-points")).verdict is not Verdict.HOLDS
 
 
-@pytest.mark.parametrize(("value", "bounded"), [(1 / np.geomspace(10, 1e4, 49), "holds"), (0.7, "inconclusive")])
-def test_growth_is_judged_only_where_decades_show_it(value: object, bounded: str) -> None:
-    step = np.geomspace(10, 1e4, 49)
-    measured = Series(step**-0.15 if isinstance(value, float) else np.asarray(value), 0.0, step, clock="log t")
-    assert Growth(lambda _: measured, unbounded=False, regime=lambda _: 10.0).judge(None).verdict == bounded
-    assert Growth(lambda _: measured, unbounded=False, regime=lambda _: 1e4).judge(None).verdict == "inconclusive"
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_where_a_dual_is_0_the_residual_is_unbounded_in_every_unit(unit: float) -> None:
+    data = Points("zero", ((unit, 0.0), (unit, unit)), (1, 1))
+    bounded = replace(BY_ID["separable.theorem3.bounded"], assumptions=("separable",))
+    assert bounded.judge(DescentRun(data, DescentConfig(true_steps=10**5))).verdict is Verdict.VIOLATED
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])

@@ -1,31 +1,19 @@
 """Lemma 1: the loss vanishes, all margins and the norm grow without bound."""
 
-from dataclasses import replace
-from operator import attrgetter
-
-from marginaudit import Series
 from marginaudit.reports import Parts
 from marginaudit.reports.standing import proved
-from separable.claims.words import PAGE, printed
-from separable.growth import Growth
-from separable.quantities import least_margin, loss, norm
-from separable.run import DescentRun
+from separable.claims.words import PAGE, printed, tends
+from separable.quantities import inverse, least_margin, minus_log_loss, norm
 
-
-def minus_log_loss(run: DescentRun) -> Series:
-    """-log L, which grows without bound where L tends to 0."""
-    found = loss(run)
-    return replace(found, value=-found.value, log=False)
-
-
-UNBOUNDED = {"-log L": minus_log_loss, "min x_n.w": least_margin, "|w|": norm}
+UNBOUNDED = {"1/-log L": minus_log_loss, "1/min x_n.w": least_margin, "1/|w|": norm}
 
 LEMMA_1 = printed(
     "lemma1",
     "Lemma 1",
     "L(w(t)) -> 0, min_n x_n.w(t) -> infinity and |w(t)| -> infinity.",
     r"\mathcal{L}(w(t))\to 0,\quad \min_n x_n^\top w(t)\to\infty,\quad \lVert w(t)\rVert\to\infty",
-    Parts({name: Growth(of, unbounded=True, regime=attrgetter("regime")) for name, of in UNBOUNDED.items()}),
+    Parts({name: tends(inverse(of), lambda run: 1.0) for name, of in UNBOUNDED.items()}),
+    "Judged as 1 plus the inverse of -log L, the least margin and the norm, which tend to 1.",
     "The exponential loss has no global beta: here it is that of the set L <= L(w(0)).",
     quote="we have: (1) lim L(w(t)) = 0, (2) lim ‖w(t)‖ = ∞, and (3) ∀n: lim w(t)ᵀx_n = ∞",
     standing=proved(f"{PAGE}1-separablelemma1", hunted=0),

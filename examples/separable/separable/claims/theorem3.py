@@ -1,13 +1,10 @@
 """Theorem 3: w(t) = w^ log t + rho(t), and the direction of w^."""
 
-from operator import attrgetter
-
 import numpy as np
 
 from marginaudit.reports.standing import proved, unsettled
 from separable.claims.words import BY_BOUNDED, GENERIC, GENERIC_WORDS, PAGE, T, order, printed, rederived, tends
-from separable.growth import Growth
-from separable.quantities import cosine, residual
+from separable.quantities import cosine, residual, residual_margin
 
 RESIDUAL = printed(
     "theorem3.residual",
@@ -28,7 +25,8 @@ BOUNDED = printed(
     "Theorem 3",
     "rho(t) is bounded, for generic data.",
     r"\sup_t\lVert w(t)-\hat w\log t\rVert<\infty",
-    Growth(residual, unbounded=False, regime=attrgetter("regime")),
+    order(residual_margin, np.zeros_like),
+    "Judged as exp(R |rho|) = O(1), R the longest point.",
     GENERIC_WORDS,
     quote="For almost all datasets (i.e., except for a measure zero) which are strictly linearly separable .. "
     "the residual ρ(t) is bounded",
