@@ -3,7 +3,7 @@
 A paper's own kind of dataset lies in the room of its name.
 """
 
-from marginaudit.orders.assumption import Assumption, Witness
+from marginaudit.orders.assumption import Assumption, Witness, as_document
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.files import file_content
 from marginaudit.orders.kind import Data, Kind, content_of, read
@@ -19,6 +19,7 @@ __all__ = [
     "Relations",
     "Token",
     "Witness",
+    "as_document",
     "content_of",
     "counted",
     "file_content",

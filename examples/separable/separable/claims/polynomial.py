@@ -14,7 +14,13 @@ CONTROL = printed(
     Limit(lambda run: polynomial_cosine(run, run.what / run.norm), predicted=lambda _: 1.0, regime=lambda _: 20.0),
     assumptions=SOLVED,
     instead=r"It tends to the direction of $v=\arg\min\sum_n\frac1{x_n^\top v}+\frac{\lVert v\rVert^2}6$.",
-    standing=refuted(None, severity=Severity.ORDINARY, hunted=0, weakest="v is parallel to w^, as on symmetric data"),
+    standing=refuted(
+        None,
+        severity=Severity.ORDINARY,
+        wrong="With a loss whose tail is a power, descent turns to another direction.",
+        hunted=0,
+        weakest="v is parallel to w^, as on symmetric data",
+    ),
     readings=["What fails without the condition on the tail."],
 )
 
