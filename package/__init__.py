@@ -8,23 +8,28 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from marginaudit.reports.audit.in_python import dataset
     from marginaudit.reports.claim import Claim
-    from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
+    from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit
     from marginaudit.reports.page.frames import to_latex
     from marginaudit.reports.paper import Paper
     from marginaudit.reports.python import Report, audit
     from marginaudit.reports.series import Series
+    from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
     __version__: str
 
 __all__ = [
     "Bounded",
     "Claim",
+    "Decided",
     "Equal",
+    "Evidence",
+    "Finding",
     "HiddenConstant",
     "Limit",
     "Paper",
     "Report",
     "Series",
+    "Verdict",
     "__version__",
     "audit",
     "dataset",
@@ -34,12 +39,16 @@ __all__ = [
 _HOME = {
     "Bounded": "judgements",
     "Claim": "claim",
+    "Decided": "judgements",
     "Equal": "judgements",
+    "Evidence": "verdict",
+    "Finding": "verdict",
     "HiddenConstant": "judgements",
     "Limit": "judgements",
     "Paper": "paper",
     "Report": "python",
     "Series": "series",
+    "Verdict": "verdict",
     "audit": "python",
     "dataset": "audit.in_python",
     "to_latex": "page.frames",
@@ -61,5 +70,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The names that are there, those that were not asked for yet among them."""
-    return sorted({*globals(), *__all__})
+    """The public names, those that were not asked for yet among them."""
+    return __all__

@@ -64,5 +64,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The names that are there, those that were not asked for yet among them."""
-    return sorted({*globals(), *__all__})
+    """The public names, those that were not asked for yet among them."""
+    return __all__

@@ -99,7 +99,7 @@ def refuted(
     severity: Severity,
     hunted: int,
     weakest: str,
-    wrong: str = "",
+    wrong: str,
     formula: str = "",
     settings: Mapping[str, float] | None = None,
     relied_on_by: tuple[str, ...] = (),

@@ -103,7 +103,7 @@ def stands_as_it_says(claim: Claim) -> None:
     """What is refuted has a counterexample, a severity and a remedy; what is open says what would settle it."""
     known, shipped = claim.standing, smallest_counterexample(PAPER_OF[claim.id], claim) is not None
     assert (known.status is Status.OPEN) == bool(known.settles)
-    assert (known.status is Status.REFUTED) == bool(known.weakest)
+    assert (known.status is Status.REFUTED) == bool(known.weakest) == bool(known.wrong)
     assert (known.status is Status.REFUTED) == (shipped or bool(known.formula))
     assert not (shipped and known.formula)
     assert (known.severity is None) == (known.status is not Status.REFUTED)

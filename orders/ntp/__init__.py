@@ -1,6 +1,14 @@
 """Datasets of arXiv 2409.17335: sentences with their collocation, partial orders and assumptions."""
 
-from marginaudit.orders.ntp.assumptions import ASSUMPTIONS, check_assumption, check_assumptions, gram_deviation
+from marginaudit.orders.ntp.assumptions import (
+    ASSUMPTION_1,
+    ASSUMPTION_2,
+    ASSUMPTION_3,
+    ASSUMPTIONS,
+    check_assumption,
+    check_assumptions,
+    gram_deviation,
+)
 from marginaudit.orders.ntp.cases import CASES
 from marginaudit.orders.ntp.collocation import Collocation, CollocationError
 from marginaudit.orders.ntp.dataset import Dataset, Sample
@@ -13,6 +21,9 @@ from marginaudit.orders.reading import Token
 
 __all__ = [
     "ASSUMPTIONS",
+    "ASSUMPTION_1",
+    "ASSUMPTION_2",
+    "ASSUMPTION_3",
     "CASES",
     "SENTENCES",
     "Collocation",

@@ -37,7 +37,7 @@ def new_claim(file: Path) -> int:
     _refuse_existing(file)
     check_output(file, "FILE", ".py", reads=[])
     _write(file.parent, {file.name: "claims.txt"})
-    print_line(f"Audit it: {joined(['marginaudit', 'audit', '--claims', str(file)])}")
+    print_line(f"Audit it: {joined(['marginaudit', 'audit', 'example-1', '--claims', str(file), '--only-mine'])}")
     return 0
 
 

@@ -55,6 +55,9 @@ def refuted_by_long_steps(*, weakest: str, hunted: int) -> Standing:
         severity=Severity.EXTREME,
         hunted=hunted,
         settings=LONG_STEPS,
+        wrong=(
+            "With long steps the bound is strict at step 2 already, when the rarest of three samples has hardly moved."
+        ),
         weakest=weakest,
     )
 
@@ -111,15 +114,15 @@ def not_surely_short(run: Run) -> str | None:
     return (long_step(run) or "").rstrip(".") or None if isinstance(run.kq, Exact) else NOT_EXACT
 
 
-def for_short_and_for_any_step(claim: Claim, *, instead: str, hunted: int) -> tuple[Claim, Claim]:
+def for_short_and_for_any_step(claim: Claim, *, wrong: str, instead: str, hunted: int) -> tuple[Claim, Claim]:
     """A sharper statement for eta <= 1/(4 ||W*_kq||), and its variant for every eta, which a cycle of steps refutes.
 
     Parameters
     ----------
     claim : Claim
         Its texts name the condition; its ``absent`` does not ask for it.
-    instead : str
-        What is true instead of the variant.
+    wrong, instead : str
+        What is wrong with the variant, and what is true instead.
     hunted : int
         Datasets tried in the search for a counterexample to the variant.
     """
@@ -138,6 +141,7 @@ def for_short_and_for_any_step(claim: Claim, *, instead: str, hunted: int) -> tu
             severity=Severity.ORDINARY,
             hunted=hunted,
             settings={"lr2": 5.0},
+            wrong=wrong,
             weakest=f"{SHORT} ({claim.id})",
         ),
         implications=(

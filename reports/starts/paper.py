@@ -9,8 +9,7 @@ from annotated_types import Interval, Len
 from typing_extensions import TypedDict
 
 from marginaudit import Bounded, Claim, Paper, Series
-from marginaudit.orders import Kind, Witness
-from marginaudit.orders.assumption import as_document
+from marginaudit.orders import Kind, Witness, as_document
 from marginaudit.orders.reading import Text, validated
 from marginaudit.reports.run import BaseRun, Progress
 from marginaudit.reports.settings import Values, check, real, setting

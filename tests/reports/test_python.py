@@ -382,7 +382,7 @@ def test_a_report_is_a_table_on_a_prompt(report: Report) -> None:
 
 
 def test_the_version_and_the_module() -> None:
-    assert set(marginaudit.__all__) <= set(dir(marginaudit))
+    assert dir(marginaudit) == sorted(marginaudit.__all__)
     assert all(getattr(marginaudit, name) is getattr(reports, name) for name in ("Claim", "Limit", "Report", "Series"))
     assert all(hasattr(marginaudit, name) for name in marginaudit.__all__)
     assert set(reports.__all__) <= set(dir(reports))

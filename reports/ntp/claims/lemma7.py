@@ -71,6 +71,7 @@ PRINTED = replace(
         "docs/proofs.md#145-ntplemma7-is-false-for-extremely-uneven-frequencies",
         "sharp.lemma6",
         severity=Severity.EXTREME,
+        wrong="Its factor N counts samples however rare they are: with two of very uneven frequency it is too small.",
         hunted=9,
         formula=UNEVEN.format(least="2000"),
         weakest=(
@@ -89,11 +90,7 @@ PRINTED = replace(
             unmet=of_sizes(above_the_sharp_lemma7),
         ),
     ),
-    instead=(
-        "$N$ counts samples however rare they are: the statement fails where frequencies are extremely uneven (two "
-        r"samples, $1$ to $e^{1000}$, more than a dataset here may hold), and follows from sharp.lemma7 with "
-        r"$1/\pi_{\min}$ in the place of $N$."
-    ),
+    instead=r"with $1/\pi_{\min}$ in the place of $N$ it is true (ntp.lemma7.rederived), by sharp.lemma7.",
 )
 
 REDERIVED = replace(

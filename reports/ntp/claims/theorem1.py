@@ -95,6 +95,10 @@ DIRECTION = Claim(
     standing=refuted(
         "docs/proofs.md#10-what-follows-for-theorems-1-and-2-of-the-paper",
         severity=Severity.EXTREME,
+        wrong=(
+            "NTP's bound on the direction of attention (Theorem 1) counts samples however rare they are: one that is "
+            "rare enough breaks it."
+        ),
         hunted=135,
         formula=UNEVEN.format(least="4000000"),
         weakest=even_enough(5, "corollary 10.3"),
@@ -105,6 +109,10 @@ DIRECTION = Claim(
             "frequencies Theorem 2's loss is true (section 16.6), and without Assumption 3 the order late in the run "
             "(section 15.6)."
         ),
+    ),
+    instead=(
+        r"with $\log(2L_{\max}^3/\pi_{\min})$, $\pi_{\min}$ the least frequency, in the place of $NL_{\max}^4$ there "
+        "is a bound for all frequencies and step sizes: sharp.theorem1."
     ),
     implications=(
         Implication(

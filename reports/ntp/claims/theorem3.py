@@ -110,11 +110,16 @@ PRINTED = replace(
         "docs/proofs.md#152-ntptheorem3order-is-false-without-assumption-3",
         "ntp.lemma4",
         severity=Severity.ORDINARY,
+        wrong=(
+            "NTP's order of tokens (Theorem 3) needs Assumption 3: without it, step 1 can lift a non-optimal token "
+            "above a non-comparable one."
+        ),
         hunted=144,
         weakest=f"{MAJORITY.text}, optimal_majority (docs/proofs.md, section 15.1)",
         relied_on_by=("ntp.theorem3.prediction",),
         remains="With the order the prediction is true of sentences up to a length that grows with t.",
     ),
+    instead="late in the run it is true without Assumption 3, for steps of any size: ntp.theorem3.order.rederived.",
     implications=(
         Implication(
             sources=("sharp.lemma6", "sharp.theorem1"),

@@ -175,7 +175,7 @@ FLOOR = Claim(
 
 CLAIMS = for_short_and_for_any_step(
     FLOOR,
-    instead=r"the infimum is right, and the rate is for $\eta\le1/(4\lVert W^*_{kq}\rVert)$ (sharp.floor); longer "
-    "steps may end in a cycle in which the excess falls more slowly.",
+    wrong="With long steps a run can end in a cycle, in which the excess of the loss falls more slowly.",
+    instead=r"the infimum is right, and the rate is for $\eta\le1/(4\lVert W^*_{kq}\rVert)$ (sharp.floor).",
     hunted=29,
 )

@@ -78,6 +78,7 @@ RATE = Claim(
 
 CLAIMS = for_short_and_for_any_step(
     RATE,
-    instead=r"it is true for $\eta\le1/(4\lVert W^*_{kq}\rVert)$ (sharp.rate); longer steps may end in a cycle.",
+    wrong="With long steps a run can end in a cycle of two, and t^2 (1 - cos) then has a limit for each.",
+    instead=r"it is true for $\eta\le1/(4\lVert W^*_{kq}\rVert)$ (sharp.rate).",
     hunted=21,
 )

@@ -89,6 +89,7 @@ ANY_CLASSES = replace(
     standing=refuted(
         ANY_CLASSES_PROOF,
         severity=Severity.ORDINARY,
+        wrong="A common token can gain: one that is frequent in one class and rare in the other is nearly distinct.",
         hunted=414,
         weakest="conditions (1) to (3) of Corollary 2 (snap.corollary2)",
     ),
@@ -109,7 +110,7 @@ ANY_CLASSES = replace(
         ),
     ),
     instead=(
-        "A token that is nearly distinct gains: with two classes of one query, those for which "
+        "with two classes of one query, at first those and only those gain for which "
         r"$f_1^\top f_2\,(f_{1l}^2+f_{2l}^2)>2f_{1l}f_{2l}$ (docs/proofs-snap.md section 4.2)."
     ),
 )

@@ -97,6 +97,10 @@ LEMMA17 = Claim(
     standing=refuted(
         PROOF,
         severity=Severity.ORDINARY,
+        wrong=(
+            "The condition should be on |lambda_1|: two classes of the same attention have the eigenvalue -1, and "
+            "there is no E'."
+        ),
         hunted=19,
         weakest=BELOW_ONE,
     ),
@@ -104,10 +108,7 @@ LEMMA17 = Claim(
         Implication(sources=("snap.lemma17.rederived",), condition=BELOW_ONE, proof=PROOF, unmet=not_below_one),
     ),
     judgement=Decided(judged, LEMMA17_BOUND.kind),
-    instead=(
-        r"The condition is $\lvert\lambda_1\rvert<1$: two classes of the same attention have the eigenvalues $1$ and "
-        "$-1$, and there is no $E'$."
-    ),
+    instead=(r"it is true where $\lvert\lambda_1\rvert<1$: snap.lemma17.rederived."),
 )
 
 REDERIVED = replace(

@@ -104,11 +104,12 @@ LEMMA8_ANY_M = replace(
     statement=LEMMA8.statement.replace("M >> 100:", "For every M:", 1),
     assumptions=(),
     absent=lambda run: "M is below 2." if run.M < 2 else None,
-    instead="for $M=2$ and $M=3$ $e^{Mh}>(M-1)Mh$ for every $h$; from $M=4$ on it is true (snap.lemma8.rederived).",
+    instead="from $M=4$ on it is true (snap.lemma8.rederived).",
     standing=refuted(
         PAGE + "12-snaplemma8rederived",
         "snap.lemma8.rederived",
         severity=Severity.ORDINARY,
+        wrong="With two or three tokens exp(Mh) is above (M-1) M h for every h.",
         hunted=1,
         weakest=HAS_ZEROS,
     ),

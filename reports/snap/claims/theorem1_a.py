@@ -188,6 +188,9 @@ A_ANY_T = replace(
         ANY_T_PROOF,
         "snap.theorem1.form.rederived",
         severity=Severity.ORDINARY,
+        wrong=(
+            "While all steps have drawn one class, xi of a class that shares no token with it can be zero or negative."
+        ),
         hunted=273,
         weakest=POSITIVE,
     ),

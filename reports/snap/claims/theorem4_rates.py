@@ -140,7 +140,12 @@ RATES_ANY_M = replace(
     source_words=corrected(RATES.id, "For every M and eta_Y."),
     assumptions=ASSUMPTIONS,
     standing=refuted(
-        PROOF, "snap.theorem4.closed-form.rederived", severity=Severity.ORDINARY, hunted=7, weakest=ENOUGH_TOKENS
+        PROOF,
+        "snap.theorem4.closed-form.rederived",
+        severity=Severity.ORDINARY,
+        wrong="With five tokens, just beyond t_0, the larger of two eta_Y near each other has the larger B.",
+        hunted=7,
+        weakest=ENOUGH_TOKENS,
     ),
     implications=(
         Implication(
@@ -158,10 +163,7 @@ RATES_ANY_M = replace(
         ),
     ),
     absent=no_overlap,
-    instead=(
-        f"From $M={LEAST_M}$ on it is true at every step size; at $M=5$, just beyond the $t_0$ of both, the larger of "
-        r"two $\eta_Y$ near each other has the larger $B$ (docs/proofs-snap.md section 7.6)."
-    ),
+    instead=f"From $M={LEAST_M}$ on it is true at every step size (docs/proofs-snap.md section 7.6).",
 )
 
 CLAIMS: tuple[Claim, ...] = (RATES, RATES_ANY_M)

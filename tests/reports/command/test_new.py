@@ -58,7 +58,8 @@ def test_a_new_paper_is_audited_and_its_test_passes(command: Command, tmp_path: 
 
 
 def test_a_new_claim_holds_and_its_false_twin_is_violated(command: Command, tmp_path: Path) -> None:
-    assert command("new-claim", tmp_path / "mine.py").status == 0
+    hint = command("new-claim", tmp_path / "mine.py").out
+    assert hint == f"Audit it: marginaudit audit example-1 --claims {tmp_path / 'mine.py'} --only-mine\n"
     options = ("--claims", tmp_path / "mine.py", "--only-mine", "--steps1", "30", "--steps2", "30")
     rows = command.json("audit", "example-1", *options, "--out", tmp_path / "report")["verdicts"]
     found = Counter((row["claim"], row["verdict"]) for row in rows)

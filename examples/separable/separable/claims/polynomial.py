@@ -15,7 +15,13 @@ CONTROL = printed(
     "What fails without the condition on the tail.",
     assumptions=SEPARABLE,
     instead=r"It tends to the direction of $v=\arg\min\sum_n\frac1{x_n^\top v}+\frac{\lVert v\rVert^2}6$.",
-    standing=refuted(None, severity=Severity.ORDINARY, hunted=0, weakest="v is parallel to w^, as on symmetric data"),
+    standing=refuted(
+        None,
+        severity=Severity.ORDINARY,
+        wrong="With a loss whose tail is a power, descent turns to another direction.",
+        hunted=0,
+        weakest="v is parallel to w^, as on symmetric data",
+    ),
 )
 
 ELSEWHERE = rederived(

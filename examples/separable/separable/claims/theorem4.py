@@ -79,7 +79,13 @@ UNSPANNED = printed(
     assumptions=GENERIC,
     instead=r"Inside the span of the support vectors the limit is $\tilde w$'s; outside, points off the margin "
     r"have moved $w(0)$ by the finite $\eta\sum_t\sum_{n\notin S}|\ell'(x_n^\top w(t))|\bar Px_n$.",
-    standing=refuted(PLACE, severity=Severity.ORDINARY, hunted=0, weakest="the support vectors span the data"),
+    standing=refuted(
+        PLACE,
+        severity=Severity.ORDINARY,
+        wrong="Points off the margin move w for good outside the span of the support vectors.",
+        hunted=0,
+        weakest="the support vectors span the data",
+    ),
     implications=(
         Implication(sources=("separable.theorem4",), condition="the support vectors span the data", proof=PLACE),
         Implication(
