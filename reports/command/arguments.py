@@ -1,9 +1,9 @@
 """Arguments and options that several commands have."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -62,6 +62,24 @@ def papers() -> "tuple[Paper, ...]":
     from marginaudit.reports.audit.ledger import all_papers
 
     return all_papers(tell)
+
+
+class AsksPapers(click.Command):
+    """A command with options of the papers, which are imported when it is called.
+
+    ``of_papers`` makes these options.
+    """
+
+    def __init__(
+        self, *args: Any, of_papers: "Callable[[tuple[Paper, ...]], Iterable[click.Option]]", **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.of_papers = of_papers
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its parameters, those of the papers before --json and --help."""
+        *own, as_json, asks_help = super().get_params(ctx)
+        return [*own, *self.of_papers(papers()), as_json, asks_help]
 
 
 def ledger(claims_file: Path | None, of: "tuple[Paper, ...] | None" = None) -> "Ledger":
