@@ -209,9 +209,11 @@ class Paper:
         Its BibTeX entry; "" for one that holds its source alone.
     figures : sequence of Figure
     tables : sequence of Table, which the report has of every dataset
-    commands : modules of the commands that only this paper has, by name
-        Those of the built-in papers are listed beside them, so that `--help` imports no paper. What they answer to
-        ``--json`` goes through `print_json`: all else is on standard error then.
+    commands : module and description of each command that only this paper has, by name
+        `--help` lists them and imports none. What they answer to ``--json`` goes through `print_json`: all else is on
+        standard error then.
+    conformity : function that compares a recorded run with the paper's algorithm, or None
+        The pytest fixture ``conforms`` calls it.
     package : str
         Where its data lie: ``templates/sections.html`` for the page, ``counterexamples/`` and ``sweeps/``; "" for none.
     space : Space or None
@@ -238,7 +240,8 @@ class Paper:
     bibtex: str = ""
     figures: Sequence[Figure] = ()
     tables: Sequence[Table] = ()
-    commands: Mapping[str, str] = {}
+    commands: Mapping[str, tuple[str, str]] = {}
+    conformity: Callable[..., Any] | None = None
     package: str = ""
     space: Space | None = None
     sweeps: Sweeps | None = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.audit import auditing
-from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, Audit, distinct_names
+from marginaudit.reports.audit.auditing import Audit, distinct_names
 from marginaudit.reports.audit.in_python import is_frame, is_sentences, source_of
 from marginaudit.reports.audit.ledger import all_papers
 from marginaudit.reports.audit.provenance import date
@@ -21,11 +21,11 @@ from marginaudit.reports.compare.changes import compare
 from marginaudit.reports.compare.reading import side_of
 from marginaudit.reports.compare.sweep import read_side
 from marginaudit.reports.compare.worse import Change
-from marginaudit.reports.page.exports import FORMATS, as_read, tables_of
+from marginaudit.reports.page.exports import as_read, tables_of
 from marginaudit.reports.page.write import COLUMNS, write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import curve_title, measured_figure
-from marginaudit.reports.settings import JOBS, settings_of
+from marginaudit.reports.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, settings_of
 from marginaudit.reports.study.audit import audit_datasets
 from marginaudit.reports.study.store import Store
 from marginaudit.reports.verdict import Finding
@@ -137,8 +137,8 @@ class Report(Audit):
         """
         wanted = [exports] if isinstance(exports, str) else exports
         for name in wanted:
-            if name not in FORMATS:
-                raise InputError("exports", got=shown(name), expected=f"of {', '.join(FORMATS)}")
+            if name not in EXPORTS:
+                raise InputError("exports", got=shown(name), expected=f"of {', '.join(EXPORTS)}")
         write_report(self, Path(folder), lambda _: None, wanted)
         return Path(folder) / "report.html"
 

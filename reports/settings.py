@@ -19,6 +19,12 @@ MOST_STEPS = 10**18
 MOST_JOBS = 1024
 """Datasets that are judged at a time, at most."""
 
+CLAIM_TIMEOUT = 600.0
+"""Seconds that a claim of the user's may take on a dataset."""
+
+EXPORTS = ("latex", "markdown", "parquet", "pdf")
+"""Formats of `--export`: pdf is about figures, the others about tables."""
+
 LARGEST_EXPONENT = 300
 """Of a number, either way."""
 

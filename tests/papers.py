@@ -30,7 +30,7 @@ def with_claims(*beginnings: str, name: str = "ntp") -> Paper:
 
 def audit_only(monkeypatch: pytest.MonkeyPatch, *beginnings: str) -> None:
     """Let `marginaudit audit` judge those claims, and draw nothing."""
-    monkeypatch.setattr("marginaudit.reports.command.audit.PAPERS", (with_claims(*beginnings),))
+    monkeypatch.setattr("marginaudit.reports.command.audit.papers", lambda: (with_claims(*beginnings),))
 
 
 def unmet(paper: Paper, target: str, verdict: Verdict | None = None) -> Callable[[Any], str | None]:

@@ -24,14 +24,12 @@ from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.processes import forkable, one_thread
 from marginaudit.reports.run import BaseRun
+from marginaudit.reports.settings import CLAIM_TIMEOUT
 from marginaudit.reports.standing import Standing, Status, by_dataset
 from marginaudit.reports.verdict import Finding, Verdict
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
 """The libraries whose versions a report states."""
-
-CLAIM_TIMEOUT = 600.0
-"""Seconds that a claim of the user's may take on a dataset."""
 
 REPORTED = (
     *("verdict", "evidence", "measured", "bound", "slack", "worst_step", "first_violation", "informative_from"),

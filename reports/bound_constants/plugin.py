@@ -45,13 +45,12 @@ def conforms() -> Callable[..., Any]:
     """Compare a recorded run with Algorithm 1, as ``marginaudit conform DATASET FILE``; fail where a step departs."""
 
     def run(dataset: Any, file: str | Path, *, lr1: float | None = None, lr2: float | None = None) -> Any:
-        from importlib import import_module
-
         from marginaudit.orders import InputError
-        from marginaudit.reports.audit.built_in import CONFORMITY
+        from marginaudit.reports.audit.ledger import PAPERS
 
+        compare = next(paper.conformity for paper in PAPERS if paper.conformity is not None)
         try:
-            found = import_module(CONFORMITY).conformity(dataset, file, lr1=lr1, lr2=lr2)
+            found = compare(dataset, file, lr1=lr1, lr2=lr2)
         except InputError as error:
             raise pytest.fail.Exception(f"conforms: {error}", pytrace=False) from None
         if not found.conforms:

@@ -1,6 +1,6 @@
 """Arguments and options that several commands have."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -87,6 +87,24 @@ ONE_PAPER = click.option(
     callback=lambda _context, _option, value: value or papers(),
     help="Of one paper only, by its name or by a Python file with a PAPER of your own, which is run.",
 )
+
+
+class AsksPapers(click.Command):
+    """A command with options of the papers, which are imported when it is called.
+
+    ``of_papers`` makes these options.
+    """
+
+    def __init__(
+        self, *args: Any, of_papers: "Callable[[tuple[Paper, ...]], Iterable[click.Option]]", **kwargs: Any
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.of_papers = of_papers
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Its parameters, those of the papers before --json and --help."""
+        *own, as_json, asks_help = super().get_params(ctx)
+        return [*own, *self.of_papers(papers()), as_json, asks_help]
 
 
 def ledger(claims_file: Path | None, of: "tuple[Paper, ...] | None" = None) -> "Ledger":

@@ -1,18 +1,14 @@
 """`marginaudit audit`."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from marginaudit.orders import shown_path
-from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT, distinct_names
-from marginaudit.reports.audit.ledger import chosen
-from marginaudit.reports.audit.provenance import provenance
-from marginaudit.reports.audit.sources import cases_of, load, once_each, papers_of, some_judged, with_trajectories
 from marginaudit.reports.command.arguments import (
     CHOSEN,
     CLAIMS,
@@ -20,24 +16,26 @@ from marginaudit.reports.command.arguments import (
     JSON,
     ONLY_MINE,
     TRAJECTORIES,
+    AsksPapers,
     ledger,
     matching,
     only_of,
     papers,
 )
-from marginaudit.reports.command.console import print_line, progress_bar
-from marginaudit.reports.command.description import asked_for, described, only_description
 from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options, usual_jobs
-from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.command.verdicts import MOST_VERDICTS, print_verdicts
-from marginaudit.reports.page.exports import EXPORTED, FORMATS
-from marginaudit.reports.page.folder import check_folder, manifest
-from marginaudit.reports.settings import JOBS, SECONDS
-from marginaudit.reports.shell import joined
+from marginaudit.reports.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, SECONDS
 
-PAPERS = papers()
+if TYPE_CHECKING:
+    from marginaudit.reports.audit.auditing import Audit, Progress
+    from marginaudit.reports.audit.sources import Source
+    from marginaudit.reports.claim import Claim
+    from marginaudit.reports.command.console import Bar
+    from marginaudit.reports.paper import Paper
+
+MOST_VERDICTS = 40
+"""Verdicts that are printed unasked."""
 
 
 class PaperName(OneOf):
@@ -45,39 +43,82 @@ class PaperName(OneOf):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Take the name of the file's paper."""
-        return next((paper.name for paper in PAPERS if value and value == paper.file), "") or super().convert(
-            value, param, ctx
-        )
+        of_file = (paper.name for paper in papers() if value and value == paper.file)
+        return next(of_file, "") or super().convert(value, param, ctx)
 
 
-@click.command()
+def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
+    names = ", ".join(f"{paper.name} is {paper.source}" for paper in known)
+    one_paper = click.Option(
+        ["--paper", "name"],
+        type=PaperName([*(paper.name for paper in known), "all"]),
+        metavar="NAME|FILE",
+        show_default="all",
+        help=f"The claims and built-in cases of one paper only: {names}; or of a Python file with a PAPER of your own, "
+        "which is run.",
+    )
+    return [one_paper, *settings_options("audit", known)]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be audited, by the arguments and by an audit's description.
+
+    Attributes
+    ----------
+    datasets, name, patterns, claims_file, only_mine, trajectories, exports : as the command takes them
+    settings : values by the names that `configs` takes
+    description : Path or None
+    by_datasets, by_patterns, by_file : str
+        What asks for the datasets, the claims and their file, as errors say it; "" for the arguments themselves.
+    """
+
+    datasets: tuple[str, ...]
+    name: str | None
+    patterns: tuple[str, ...]
+    claims_file: Path | None
+    only_mine: bool
+    trajectories: tuple[tuple[str, Path], ...]
+    exports: tuple[str, ...]
+    settings: dict[str, Any]
+    description: Path | None = None
+    by_datasets: str = ""
+    by_patterns: str = "--claim"
+    by_file: str = ""
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that say what is audited."""
+        return [file for file in (self.description, self.claims_file) if file is not None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The datasets, the claims about them, and the config of each paper, by its name."""
+
+    sources: "list[Source]"
+    claims: "list[Claim]"
+    config: dict[str, Any]
+
+
+@click.command(cls=AsksPapers, of_papers=_of_papers)
 @DATASETS
 @click.option(
     "--out",
     default="audit-report",
     type=FilePath(),
     show_default=True,
-    help="Folder to write; in an earlier report's, a file that was changed is kept with ~ at its name's end.",
+    help="Folder to write; an earlier report in it is replaced, unless a file of it was edited.",
 )
 @click.option("--fail-on", type=OneOf(["violated"]), help="Exit with status 1 if a claim is violated.")
 @click.option(
     "--export",
     "exports",
-    type=OneOf(FORMATS),
+    type=OneOf(EXPORTS),
     multiple=True,
     metavar="FORMAT",
     help="Also write the tables as latex (with references.bib), markdown or parquet, or the figures as pdf. May be "
     "given again.",
-)
-@click.option(
-    "--paper",
-    "name",
-    type=PaperName([*(paper.name for paper in PAPERS), "all"]),
-    metavar="NAME|FILE",
-    show_default="all",
-    help="The claims and built-in cases of one paper only: "
-    + ", ".join(f"{paper.name} is {paper.source}" for paper in PAPERS)
-    + "; or of a Python file with a PAPER of your own, which is run.",
 )
 @TRAJECTORIES
 @CHOSEN
@@ -97,21 +138,13 @@ class PaperName(OneOf):
 )
 @click.option("--verdicts", "everything", is_flag=True, help=f"Print every verdict, also of more than {MOST_VERDICTS}.")
 @click.option("--fresh", is_flag=True, help="Audit anew what was audited before.")
-@settings_options("audit", PAPERS)
 @JSON
 @click.pass_obj
 def audit(
     typed: list[str] | None,
     /,
-    datasets: tuple[str, ...],
     out: Path,
     fail_on: str | None,
-    exports: tuple[str, ...],
-    name: str | None,
-    trajectories: tuple[tuple[str, Path], ...],
-    patterns: tuple[str, ...],
-    claims_file: Path | None,
-    only_mine: bool,
     claim_timeout: float,
     jobs: int | None,
     everything: bool,
@@ -125,81 +158,146 @@ def audit(
     before what it says. What was audited before with the same data, settings, versions and code is not
     audited again; it is kept in ~/.cache/marginaudit (XDG_CACHE_HOME).
     """
+    from marginaudit.reports.command.console import progress_bar
+    from marginaudit.reports.page.folder import check_folder, manifest
     from marginaudit.reports.page.write import write_report
     from marginaudit.reports.study.audit import audit_datasets
     from marginaudit.reports.study.store import user_cache
 
-    where, by_file, by_data = "--claim", "", ""
-    if (path := only_description(datasets)) is not None:
-        where = where if patterns else f"{shown_path(path)}: claims"
-        found = described(path, PAPERS, FORMATS)
-        by_file = f"{shown_path(path)}: claims_file" if found.claims_file and not claims_file else ""
-        by_data = f"{shown_path(path)}: datasets" if found.datasets else ""
-        datasets, name, claims_file = found.datasets, name or found.paper, claims_file or found.claims_file
-        patterns, exports = patterns or found.claims, exports or found.exports
-        not_given = {key for key, value in given.items() if value is None or value is False}
-        given |= {key: found.settings.get(key) for key in not_given}
-    audited = chosen(PAPERS, name or "all")
-    with asked_for(by_file):
-        known = only_of(claims_file) if only_mine else ledger(claims_file, audited)
-    of_paper = f"paper {name}" if name not in (None, "all") else ""
-    claims = matching(patterns, known, where, shown_path(claims_file) if only_mine and claims_file else of_paper)
-    spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
-    with asked_for(by_data):
-        loaded = [load(name, audited) for name in once_each(datasets)] if datasets else cases_of(spoken_of, tell)
-    sources = distinct_names(loaded, tell)
-    if patterns or only_mine:
-        some_judged(claims, sources, where if patterns else "--only-mine")
-    config = configs("audit", papers_of(sources), PAPERS, given)
-    sources = distinct_names(with_trajectories(sources, trajectories, config), tell)
-    for source in sources:
-        if remark := source.paper.remark(source.dataset, source.place):
-            tell(remark)
-    steps = [source.paper.steps(config[source.paper.name]) for source in sources]
-    reached = dict.fromkeys((source.dataset.name for source in sources), 0)
-    length = {source.dataset.name: count for source, count in zip(sources, steps, strict=True)}
+    asked = _asked(**given)
+    plan = _planned(asked)
     check_folder(out)
     before = manifest(out) or {}
-    with progress_bar(total=sum(steps)) as bar:
-
-        def reach(dataset: str, steps: int) -> None:
-            reached[dataset] = min(steps, length[dataset])
-            bar.reach(sum(reached.values()))
-
-        def progress(dataset: str, what: str) -> Callable[[int], None]:
-            bar.say(f"{dataset}: {what}")
-            return partial(reach, dataset)
-
-        def done(dataset: str, how: str) -> None:
-            bar.say(f"{dataset}: {how}")
-            if len(sources) > 1:
-                bar.log(f"{dataset}: {how}")
-            reach(dataset, length[dataset])
-
+    steps = {one.dataset.name: one.paper.steps(plan.config[one.paper.name]) for one in plan.sources}
+    with progress_bar(total=sum(steps.values())) as bar:
+        progress, done = _told(bar, steps)
         result = audit_datasets(
-            sources,
-            claims,
-            config,
+            plan.sources,
+            plan.claims,
+            plan.config,
             jobs=jobs or usual_jobs(),
             progress=progress,
             done=done,
-            exports=exports,
+            exports=asked.exports,
             claim_timeout=claim_timeout,
             store=user_cache(fresh=fresh),
         )
-        command = None if typed is None else joined(["marginaudit", *typed])
-        own_papers = [Path(paper.file) for paper in papers_of(sources) if paper.file]
-        files = [file for file in (path, claims_file, *own_papers) if file is not None]
-        own = None if claims_file is None else str(claims_file)
-        result = replace(result, made=provenance(command, files), claims_file=own)
-        write_report(result, out, bar.say, exports)
+        result = _with_provenance(result, typed, asked)
+        write_report(result, out, bar.say, asked.exports)
+    _print(result, out, before, as_json=as_json, everything=everything)
+    return 1 if fail_on == "violated" and any(row.fails for row in result.rows) else 0
+
+
+def _asked(
+    datasets: tuple[str, ...],
+    name: str | None,
+    patterns: tuple[str, ...],
+    claims_file: Path | None,
+    only_mine: bool,
+    trajectories: tuple[tuple[str, Path], ...],
+    exports: tuple[str, ...],
+    **given: Any,
+) -> Asked:
+    """The arguments, with what a description says where they say nothing."""
+    from marginaudit.reports.command.description import described, only_description
+
+    path = only_description(datasets)
+    if path is None:
+        return Asked(datasets, name, patterns, claims_file, only_mine, trajectories, exports, given)
+    found, where = described(path, papers(), EXPORTS), shown_path(path)
+    not_given = {key for key, value in given.items() if value is None or value is False}
+    return Asked(
+        found.datasets,
+        name or found.paper,
+        patterns or found.claims,
+        claims_file or found.claims_file,
+        only_mine,
+        trajectories,
+        exports or found.exports,
+        given | {key: found.settings.get(key) for key in not_given},
+        path,
+        by_datasets=f"{where}: datasets" if found.datasets else "",
+        by_patterns="--claim" if patterns else f"{where}: claims",
+        by_file=f"{where}: claims_file" if found.claims_file and not claims_file else "",
+    )
+
+
+def _planned(asked: Asked) -> Plan:
+    """Load what is asked for.
+
+    Raises
+    ------
+    InputError
+        Some of it cannot be loaded, or no claim is about the datasets.
+    """
+    from marginaudit.reports.audit.auditing import distinct_names
+    from marginaudit.reports.audit.ledger import chosen
+    from marginaudit.reports.audit.sources import cases_of, load, once_each, papers_of, some_judged, with_trajectories
+    from marginaudit.reports.command.description import asked_for
+
+    audited = chosen(papers(), asked.name or "all")
+    with asked_for(asked.by_file):
+        known = only_of(asked.claims_file) if asked.only_mine else ledger(asked.claims_file, audited)
+    of_file = shown_path(asked.claims_file) if asked.only_mine and asked.claims_file else ""
+    of_paper = f"paper {asked.name}" if asked.name not in (None, "all") else ""
+    claims = matching(asked.patterns, known, asked.by_patterns, of_file or of_paper)
+    spoken_of = [paper for paper in audited if any(paper.judges(claim) for claim in claims)]
+    with asked_for(asked.by_datasets):
+        loaded = [load(name, audited) for name in once_each(asked.datasets)]
+    sources = distinct_names(loaded or cases_of(spoken_of, tell), tell)
+    if asked.patterns or asked.only_mine:
+        some_judged(claims, sources, asked.by_patterns if asked.patterns else "--only-mine")
+    config = configs("audit", papers_of(sources), papers(), asked.settings)
+    sources = distinct_names(with_trajectories(sources, asked.trajectories, config), tell)
+    for source in sources:
+        if remark := source.paper.remark(source.dataset, source.place):
+            tell(remark)
+    return Plan(sources, claims, config)
+
+
+def _told(bar: "Bar", steps: dict[str, int]) -> "tuple[Progress, Callable[[str, str], None]]":
+    """Callbacks that show on a bar the steps done, and each dataset that is finished; ``steps`` by dataset."""
+    reached = dict.fromkeys(steps, 0)
+
+    def reach(dataset: str, count: int) -> None:
+        reached[dataset] = min(count, steps[dataset])
+        bar.reach(sum(reached.values()))
+
+    def progress(dataset: str, what: str) -> Callable[[int], None]:
+        bar.say(f"{dataset}: {what}")
+        return partial(reach, dataset)
+
+    def done(dataset: str, how: str) -> None:
+        bar.say(f"{dataset}: {how}")
+        if len(steps) > 1:
+            bar.log(f"{dataset}: {how}")
+        reach(dataset, steps[dataset])
+
+    return progress, done
+
+
+def _with_provenance(result: "Audit", typed: Sequence[str] | None, asked: Asked) -> "Audit":
+    from marginaudit.reports.audit.provenance import provenance
+    from marginaudit.reports.shell import joined
+
+    command = None if typed is None else joined(["marginaudit", *typed])
+    own_papers = [Path(paper.file) for paper in result.papers if paper.file]
+    own = None if asked.claims_file is None else str(asked.claims_file)
+    return replace(result, made=provenance(command, [*asked.files, *own_papers]), claims_file=own)
+
+
+def _print(result: "Audit", out: Path, before: dict[str, Any], *, as_json: bool, everything: bool) -> None:
+    """The verdicts and where the report is; also which exports of the report before are gone."""
+    from marginaudit.reports.command.console import print_line
+    from marginaudit.reports.command.output import print_json
+    from marginaudit.reports.command.verdicts import print_verdicts
+    from marginaudit.reports.page.exports import EXPORTED
+
     if gone := sorted(name for name in before if name.endswith(EXPORTED) and not (out / name).exists()):
         tell(f"{shown_path(str(out))}: {', '.join(gone)} of the report before: not exported this time, and removed")
-    report = out / "report.html"
     if as_json:
         print_json(result.as_document())
-        tell(f"report: {report}")
-    else:
-        print_verdicts(result, everything=everything)
-        print_line(f"report: {report}")
-    return 1 if fail_on == "violated" and any(row.fails for row in result.rows) else 0
+        tell(f"report: {out / 'report.html'}")
+        return
+    print_verdicts(result, one_by_one=everything or len(result.rows) <= MOST_VERDICTS)
+    print_line(f"report: {out / 'report.html'}")

@@ -4,14 +4,12 @@ import os
 import signal
 import sys
 from importlib import import_module
-from importlib.metadata import entry_points
 from itertools import pairwise
 
 import click
 
 from marginaudit.orders import InputError, shown_path
-from marginaudit.reports.audit.built_in import COMMANDS as OWN
-from marginaudit.reports.audit.built_in import GROUP, PAPER_FILE
+from marginaudit.reports.audit.built_in import PAPER_FILE
 from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
@@ -37,23 +35,25 @@ NEW = {
     "new-claim": ("marginaudit.reports.command.new", "Write a FILE with a claim to start from."),
 }
 
-COMMANDS = {name: (f"marginaudit.reports.command.{name}", does) for name, does in EVERY_PAPERS.items()} | OWN | NEW
+
+def commands() -> dict[str, tuple[str, str]]:
+    """Module and description of each command by name: those for every paper, the papers' own, and those for a start."""
+    shared = {name: (f"marginaudit.reports.command.{name}", does) for name, does in EVERY_PAPERS.items()}
+    own = {name: command for paper in papers() for name, command in paper.commands.items()}
+    return shared | {name: command for name, command in own.items() if name not in shared} | NEW
 
 
 class Commands(click.Group):
-    """A group that imports a command, and with it the papers, when it is called."""
+    """A group that imports a command when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of all commands."""
-        return [*COMMANDS, *_installed()]
+        return list(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of a name."""
-        module = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else _installed().get(cmd_name)
-        if module is None:
-            return None
-        command: click.Command = getattr(import_module(module), cmd_name.replace("-", "_"))
-        return command
+        module, _ = commands().get(cmd_name, (None, ""))
+        return None if module is None else getattr(import_module(module), cmd_name.replace("-", "_"))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -67,18 +67,7 @@ class Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each command does; the command itself says it too, but would have to be imported."""
         with formatter.section("Commands"):
-            told = {name: does for name, (_, does) in COMMANDS.items()}
-            for name in _installed():
-                if (command := self.get_command(ctx, name)) is not None:
-                    told[name] = command.get_short_help_str(100)
-            formatter.write_dl(list(told.items()))
-
-
-def _installed() -> dict[str, str]:
-    """The modules of the commands that only an installed paper has, by name."""
-    if not entry_points(group=GROUP):
-        return {}
-    return {name: module for paper in papers() for name, module in paper.commands.items()}
+            formatter.write_dl([(name, does) for name, (_, does) in commands().items()])
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -1,10 +1,10 @@
 """Command-line values: datasets, step counts, step sizes, files to write."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,8 +14,6 @@ from marginaudit.reports.settings import STEP_LIST, Setting, Values, settings_of
 
 if TYPE_CHECKING:
     from marginaudit.reports.paper import Paper
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Parsed(click.ParamType[Any]):
@@ -99,36 +97,29 @@ def dashed(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def settings_options(command: str, papers: Iterable["Paper"]) -> Callable[[F], F]:
+def settings_options(command: str, papers: Iterable["Paper"]) -> list[click.Option]:
     """An option for every setting of the papers' configs that the command has; None where it is not given."""
     found: dict[str, list[tuple[Paper, Setting]]] = {}
     for paper in papers:
         for name, setting in settings_of(paper.config).items():
             if not setting.only or command in setting.only:
                 found.setdefault(name, []).append((paper, setting))
-
-    def with_options(function: F) -> F:
-        for name, owners in reversed(found.items()):
-            for option in reversed(list(_options(command, name, owners))):
-                function = option(function)
-        return function
-
-    return with_options
+    return [option for name, owners in found.items() for option in _options(command, name, owners)]
 
 
-def _options(command: str, name: str, owners: Sequence[tuple["Paper", Setting]]) -> Iterator[Callable[[F], F]]:
+def _options(command: str, name: str, owners: Sequence[tuple["Paper", Setting]]) -> Iterator[click.Option]:
     setting = owners[0][1]
     kind = _parameter(setting.values)
     metavar = "T,T,.." if setting.values is STEP_LIST else None
     said = [(paper, f"{known.help}  [default: {_default(command, name, paper)}]") for paper, known in owners]
     differ = len({text for _, text in said}) > 1
-    helps = dict.fromkeys(f"On {paper.kind.name}: {text}" if differ else text for paper, text in said)
+    helps = dict.fromkeys(f"Of {paper.name}: {text}" if differ else text for paper, text in said)
     if not setting.switch:
-        yield click.option(dashed(name), name, type=kind, metavar=metavar, help=" ".join(helps))
+        yield click.Option([dashed(name), name], type=kind, metavar=metavar, help=" ".join(helps))
         return
-    yield click.option(dashed(setting.switch), f"{name}_on", is_flag=True, help=setting.help)
+    yield click.Option([dashed(setting.switch), f"{name}_on"], is_flag=True, help=setting.help)
     how_many = f"How many steps {dashed(setting.switch)} takes.  [default: {setting.switched_on}]"
-    yield click.option(f"{dashed(setting.switch)}-steps", name, type=kind, help=how_many)
+    yield click.Option([f"{dashed(setting.switch)}-steps", name], type=kind, help=how_many)
 
 
 def _default(command: str, name: str, paper: "Paper") -> str:

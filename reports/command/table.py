@@ -1,15 +1,16 @@
 """`marginaudit table`."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from marginaudit.orders import InputError
 from marginaudit.reports.audit.auditing import distinct_names
 from marginaudit.reports.audit.sources import cases_of, load, once_each, with_trajectories
-from marginaudit.reports.command.arguments import DATASETS, JSON, PAPER, TRAJECTORIES, papers
+from marginaudit.reports.command.arguments import DATASETS, JSON, PAPER, TRAJECTORIES, AsksPapers, papers
 from marginaudit.reports.command.console import print_described, print_grid, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json, print_text
@@ -19,16 +20,31 @@ from marginaudit.reports.page.formats import csv_table, markdown
 from marginaudit.reports.page.latex import latex
 from marginaudit.reports.processes import one_thread
 
-PAPERS = [paper for paper in papers() if paper.tables]
-TABLES = {table.name: (paper, table) for paper in PAPERS for table in paper.tables}
+if TYPE_CHECKING:
+    from marginaudit.reports.paper import Paper, Table
 
 
-@click.command(
-    help="Print the table NAME of every DATASET.\n\n"
-    + "\n\n".join(f"{table.name}: {table.heading}." for _, table in TABLES.values())
-    + "\n\nWithout a DATASET all built-in cases; `list` names the tables."
-)
-@click.argument("name", metavar="NAME", type=OneOf(["list", *TABLES]))
+def tables() -> "dict[str, tuple[Paper, Table]]":
+    """Each table by name, with its paper."""
+    return {table.name: (paper, table) for paper in papers() for table in paper.tables}
+
+
+class TableName(click.ParamType[str]):
+    """The name of a table, or `list`."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse other names in one line."""
+        return OneOf(["list", *tables()]).convert(value, param, ctx)
+
+
+def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
+    return settings_options("table", [paper for paper in known if paper.tables])
+
+
+@click.command(cls=AsksPapers, of_papers=_of_papers)
+@click.argument("name", metavar="NAME", type=TableName())
 @DATASETS
 @click.option(
     "--format",
@@ -38,7 +54,6 @@ TABLES = {table.name: (paper, table) for paper in PAPERS for table in paper.tabl
 )
 @TRAJECTORIES
 @PAPER
-@settings_options("table", PAPERS)
 @JSON
 def table(
     name: str,
@@ -48,18 +63,46 @@ def table(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Print a table of datasets."""
+    """Print the table NAME of every DATASET.
+
+    Without a DATASET all built-in cases; `list` names the tables.
+    """
     if as_json and form is not None:
         raise InputError(f"--format {form}", got="--json beside it", expected="one of the two")
+    known = tables()
     if name == "list":
         if as_json:
-            print_json({"tables": list(TABLES)})
+            print_json({"tables": list(known)})
         else:
-            print_described({known: f"{table.heading}." for known, (_, table) in TABLES.items()})
+            print_described({name: f"{table.heading}." for name, (_, table) in known.items()})
         return 0
-    paper, chosen = TABLES[name]
+    paper, chosen = known[name]
+    answers = _answers(paper, chosen, datasets, trajectories, given)
+    if as_json:
+        print_json({"datasets": [{"name": dataset, name: answer} for dataset, answer in answers]})
+        return 0
+    if form == "csv":
+        print_text(csv_table(chosen.columns, chosen.rows(answers)))
+        return 0
+    grids = [grid for dataset, answer in answers for grid in chosen.grids(dataset, answer)]
+    if form is not None:
+        print_text((latex if form == "latex" else markdown)(grids))
+    else:
+        for grid in grids:
+            print_grid(grid)
+    return 0
+
+
+def _answers(
+    paper: "Paper",
+    table: "Table",
+    datasets: Sequence[str],
+    trajectories: Sequence[tuple[str, Path]],
+    given: Mapping[str, Any],
+) -> list[tuple[str, Any]]:
+    """Name and table data of each dataset, and of each recorded run of one."""
     loaded = [load(dataset, [paper]) for dataset in once_each(datasets)] if datasets else cases_of([paper], tell)
-    given_configs = configs("table", [paper], PAPERS, given)
+    given_configs = configs("table", [paper], papers(), given)
     sources = distinct_names(with_trajectories(distinct_names(loaded, tell), trajectories, given_configs), tell)
     config = given_configs[paper.name]
     steps = paper.steps(config)
@@ -72,17 +115,5 @@ def table(
         for number, source in enumerate(sources):
             bar.say(source.dataset.name)
             run = source.run(config, partial(reach, number))
-            found.append((source.dataset.name, chosen.of(run)))
-    if as_json:
-        print_json({"datasets": [{"name": dataset, name: answer} for dataset, answer in found]})
-        return 0
-    if form == "csv":
-        print_text(csv_table(chosen.columns, chosen.rows(found)))
-        return 0
-    grids = [grid for dataset, answer in found for grid in chosen.grids(dataset, answer)]
-    if form is not None:
-        print_text((latex if form == "latex" else markdown)(grids))
-    else:
-        for grid in grids:
-            print_grid(grid)
-    return 0
+            found.append((source.dataset.name, table.of(run)))
+    return found

@@ -1,34 +1,32 @@
 """`marginaudit train`."""
 
-from functools import reduce
+from functools import partial, reduce
 from operator import getitem
 from typing import Any
 
 import click
 
 from marginaudit.reports.audit.sources import load
-from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, papers
+from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, AsksPapers, papers
 from marginaudit.reports.command.console import print_table, progress_bar
 from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.processes import one_thread
 
-PAPERS = papers()
 
-
-@click.command()
+@click.command(cls=AsksPapers, of_papers=partial(settings_options, "train"))
 @DATASET
 @PAPER
-@settings_options("train", PAPERS)
 @JSON
 def train(dataset: str, as_json: bool, **given: Any) -> int:
     """Run the training of which the DATASET's paper speaks.
 
     It answers with a row per recorded step.
     """
-    source = load(dataset, PAPERS)
-    config = configs("train", [source.paper], PAPERS, given)[source.paper.name]
+    known = papers()
+    source = load(dataset, known)
+    config = configs("train", [source.paper], known, given)[source.paper.name]
     steps = source.paper.steps(config)
     with one_thread(), progress_bar(total=steps) as bar:
         bar.say(source.dataset.name)

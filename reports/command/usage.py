@@ -50,7 +50,7 @@ def told(error: click.ClickException, group: click.Group) -> str:
 def _option(name: str, group: click.Group) -> click.Option:
     context = click.Context(group)
     commands = [group.get_command(context, known) for known in _names(group)]
-    options = (parameter for command in commands if command is not None for parameter in command.params)
+    options = (parameter for command in commands if command is not None for parameter in command.get_params(context))
     return next(option for option in options if isinstance(option, click.Option) and name in option.opts)
 
 

@@ -19,9 +19,6 @@ from marginaudit.reports.verdict import Verdict
 WIDE, WIDER = 118, 150
 """Columns of a terminal in which a verdict's numbers have room beside it, and in which its statement's name has."""
 
-MOST_VERDICTS = 40
-"""Verdicts that are printed unasked."""
-
 COLUMNS = ("claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative_from")
 
 LONGEST_REASON = 100
@@ -29,14 +26,14 @@ LONGEST_REASON = 100
 Row = Mapping[str, Any]
 
 
-def print_verdicts(audit: Audit, *, everything: bool) -> None:
-    """The verdicts if they are few or asked for, why statements are not applicable, what fails, and counts.
+def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
+    """The verdicts if asked for, why statements are not applicable, what fails, and counts.
 
     A row a verdict, or a row a claim in fewer than `WIDE` columns.
     """
     rows = [row.as_document() for row in audit.rows]
     names = statement_names(audit)
-    if everything or len(rows) <= MOST_VERDICTS:
+    if one_by_one:
         _print_rows(rows, names)
     reasons = why_not_applicable(rows)
     if reasons:

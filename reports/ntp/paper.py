@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from marginaudit.orders.ntp import SENTENCES, Dataset
 from marginaudit.reports.grid import NONE
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.config import PAPER_STEPS, Config
@@ -10,6 +9,7 @@ from marginaudit.reports.paper import Lists, Paper, loaded
 from marginaudit.reports.run import Rows
 
 if TYPE_CHECKING:
+    from marginaudit.orders.ntp import Dataset
     from marginaudit.reports.ntp.run import Run
 
 BIBTEX = """@misc{huang2024nonasymptotic,
@@ -22,6 +22,18 @@ BIBTEX = """@misc{huang2024nonasymptotic,
 }
 """
 
+COMMANDS = {
+    name: (f"marginaudit.reports.ntp.commands.{name}", does)
+    for name, does in (
+        ("solve", "Solve the two hard-margin problems, with certificates."),
+        ("verify", "Check a CERTIFICATE that `solve --certificate` wrote."),
+        ("realize", "Find the largest part of a text that meets Assumption 1, and how far the rest is from it."),
+        ("conform", "Compare a run that you recorded with Algorithm 1."),
+        ("relax", "Judge the statements without Assumption 2, on a dial from one-hot tokens to other embeddings."),
+    )
+}
+"""Module and description of each command that only this paper has."""
+
 
 class NextTokenPaper(Paper):
     """Algorithm 1 on sentences, and the statements on it."""
@@ -29,7 +41,7 @@ class NextTokenPaper(Paper):
     name = "ntp"
     source = "arXiv 2409.17335"
     bibtex = BIBTEX
-    kind = SENTENCES
+    kind = loaded("marginaudit.orders.ntp:SENTENCES")
     config = Config
     trained = Config(steps2=PAPER_STEPS)
     package = "marginaudit.reports.ntp"
@@ -44,6 +56,8 @@ class NextTokenPaper(Paper):
     steps = loaded("marginaudit.reports.ntp.algorithm1:true_steps")
     train = loaded("marginaudit.reports.ntp.training:train")
     remark = loaded("marginaudit.reports.ntp.realizable:far_from_realizable")
+    conformity = loaded("marginaudit.reports.ntp.conformity:conformity")
+    commands = COMMANDS
 
     def facts(self, run: "Run") -> dict[str, Any]:
         """Sizes, step sizes, the two solutions, how far training went, and how fast the direction converges."""
@@ -81,7 +95,7 @@ class NextTokenPaper(Paper):
         columns = {name: finite(stage.columns()) for name, stage in stages.items()}
         return {name: (list(found), list(zip(*found.values(), strict=True))) for name, found in columns.items()}
 
-    def classified(self, dataset: Dataset, answer: dict[str, Any]) -> Lists:
+    def classified(self, dataset: "Dataset", answer: dict[str, Any]) -> Lists:
         """The collocation and every query's classes."""
         pairs = [(x, answer["next_token"].get(x)) for x in dataset.vocabulary]
         collocation = [(x, NONE if y is None else y) for x, y in pairs]

@@ -13,9 +13,6 @@ from marginaudit.reports.page.latex import latex, latex_text
 from marginaudit.reports.page.numbers import bound
 from marginaudit.reports.paper import Paper, Table
 
-FORMATS = ("latex", "markdown", "parquet", "pdf")
-"""What `--export` takes: pdf is about figures, the others about tables."""
-
 EXPORTED = (".tex", ".bib", ".md", ".parquet", ".pdf")
 """How the names of exported files end."""
 

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING, Any
 
-from marginaudit.orders.snap import CLASSES, SequenceClasses, common_tokens
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Lists, Paper, loaded
 from marginaudit.reports.run import Rows
 from marginaudit.reports.snap.config import SHOWN_STEPS, ClassConfig
 
 if TYPE_CHECKING:
+    from marginaudit.orders.snap import SequenceClasses
     from marginaudit.reports.snap.run import ClassRun
 
 BIBTEX = """@misc{tian2023scan,
@@ -28,7 +28,7 @@ class ScanAndSnapPaper(Paper):
     name = "snap"
     source = "arXiv 2305.16380"
     bibtex = BIBTEX
-    kind = CLASSES
+    kind = loaded("marginaudit.orders.snap:CLASSES")
     config = ClassConfig
     trained = ClassConfig(steps=SHOWN_STEPS)
     package = "marginaudit.reports.snap"
@@ -42,6 +42,7 @@ class ScanAndSnapPaper(Paper):
 
     def facts(self, run: "ClassRun") -> dict[str, Any]:
         """Sizes, overlaps, step sizes, and where the scan ends."""
+        from marginaudit.orders.snap import common_tokens
         from marginaudit.reports.snap.recorded_run import RecordedClassRun
 
         data, other = run.dataset, run if isinstance(run, RecordedClassRun) else None
@@ -89,7 +90,7 @@ class ScanAndSnapPaper(Paper):
         ]
         return {"limit": (header, table)}
 
-    def classified(self, dataset: SequenceClasses, answer: dict[str, Any]) -> Lists:
+    def classified(self, dataset: "SequenceClasses", answer: dict[str, Any]) -> Lists:
         """Classes with their tokens, and the overlaps."""
         classes = [
             [name, found["query"], " ".join(found["distinct"]), " ".join(found["common"])]

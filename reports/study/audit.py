@@ -15,7 +15,6 @@ import cloudpickle
 
 from marginaudit.orders import InputError, counted, printable
 from marginaudit.reports.audit.auditing import (
-    CLAIM_TIMEOUT,
     Audit,
     Audited,
     Drawn,
@@ -32,6 +31,7 @@ from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plots.style import load_drawing
 from marginaudit.reports.processes import forkable
+from marginaudit.reports.settings import CLAIM_TIMEOUT
 from marginaudit.reports.study.grid import installed_papers
 from marginaudit.reports.study.pool import Local
 from marginaudit.reports.study.store import Store, digest, identity

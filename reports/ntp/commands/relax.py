@@ -10,7 +10,7 @@ import click
 from marginaudit.margins.ntp import require_dense
 from marginaudit.orders.ntp import Dataset
 from marginaudit.orders.ntp.embed import KINDS
-from marginaudit.reports.command.arguments import CHOSEN, DATASET, JSON, matching
+from marginaudit.reports.command.arguments import CHOSEN, DATASET, JSON, AsksPapers, matching
 from marginaudit.reports.command.console import cell, print_line, print_table, print_texts, progress_bar, width
 from marginaudit.reports.command.options import FilePath, Parsed, configs, settings_options
 from marginaudit.reports.command.output import check_output, print_json, write_figure, write_table
@@ -61,7 +61,7 @@ LEAST_WIDTH = 118
 """Columns from which on each of both is one table; in a narrower terminal its lines would be broken."""
 
 
-@click.command()
+@click.command(cls=AsksPapers, of_papers=lambda _: settings_options("train", [PAPER]))
 @DATASET
 @click.option(
     "--kind",
@@ -78,7 +78,6 @@ LEAST_WIDTH = 118
     "--enclose", is_flag=True, help="Where error bars of directions are wide, compute these in ball arithmetic."
 )
 @CHOSEN
-@settings_options("train", [PAPER])
 @JSON
 def relax(
     dataset: str,

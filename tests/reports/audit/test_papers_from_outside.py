@@ -77,7 +77,11 @@ def plant(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, value: str =
             THIRD + "PAPER = changed(THIRD, tables=(type('T', (type(THIRD.tables[0]),), {'name': 'direction'})(),))",
             "got the table 'direction', which another",
         ),
-        ("planted:PAPER", THIRD + "PAPER = changed(THIRD, commands={'solve': 'x'})", "got the command 'solve', which"),
+        (
+            "planted:PAPER",
+            THIRD + "PAPER = changed(THIRD, commands={'solve': ('x', 'Solve.')})",
+            "got the command 'solve', which",
+        ),
         (
             "planted:PAPER",
             THIRD + "class Bare(Paper):\n    name = 'bare'\nPAPER = Bare()",
@@ -138,7 +142,7 @@ def test_a_paper_brings_commands_of_its_own(command: Command, tmp_path: Path, mo
         "import click\n@click.command(help='Say an average.')\ndef average() -> int:\n    click.echo('3')\n    return 0"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    plant(tmp_path, THIRD + "PAPER = changed(THIRD, commands={'average': 'average'})", monkeypatch)
+    plant(tmp_path, THIRD + "PAPER = changed(THIRD, commands={'average': ('average', 'Say an average.')})", monkeypatch)
     assert command("average") == (0, "3\n", "")
     assert "average Say an average." in " ".join(command("--help").out.split())
 

@@ -20,13 +20,13 @@ from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, read_dataset
 from marginaudit.orders.snap import CASES as CLASS_CASES
 from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
-from marginaudit.reports.audit.auditing import CLAIM_TIMEOUT
 from marginaudit.reports.audit.ledger import PAPERS, about, chosen
 from marginaudit.reports.audit.user_claims import GROUP, all_claims
 from marginaudit.reports.claim import NOT_STATED, Judgement, ProofCondition
 from marginaudit.reports.judgements import Bounded, Decided, Limit
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.series import Series, by_formula, series
+from marginaudit.reports.settings import CLAIM_TIMEOUT
 from marginaudit.reports.snap import ClassRun
 from marginaudit.reports.verdict import not_applicable
 from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json

@@ -30,7 +30,7 @@ def svop(own_folder: Path) -> Path:
         (["--nope"], ["option '--nope': got no such option, expected one of --version, --help"]),
         (
             ["audit", "--nope"],
-            ["option '--nope': got no such option, expected one of --out, --fail-on, --export, --paper, "],
+            ["option '--nope': got no such option, expected one of --out, --fail-on, --export, "],
         ),
         (["train", "example-1", "--" + "y" * 999], [f"option '--{'y' * 55} …: got no such option, expected one of "]),
         (
@@ -385,6 +385,6 @@ def test_a_dataset_of_another_kind_is_named(arguments: tuple[str, ...], command:
 @pytest.mark.parametrize("name", ["audit", "train"])
 def test_the_help_of_an_option_of_two_papers_says_which_is_whose(name: str, command: Command) -> None:
     said = " ".join(command(name, "--help").out.split())
-    assert "On sentences: Record these steps of both stages, such as 1,10,900. [default: every step, later" in said
-    assert "On sequence classes: Record these steps, such as 1,10,900. [default: about 20 a decade]" in said
-    assert said.count("On sentences: ") == 1
+    assert "Of ntp: Record these steps of both stages, such as 1,10,900. [default: every step, later" in said
+    assert "Of snap: Record these steps, such as 1,10,900. [default: about 20 a decade]" in said
+    assert said.count("Of ntp: ") == 1

@@ -38,7 +38,7 @@ def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[Any]
         found["total"].append(total)
         yield SimpleNamespace(say=found["say"].append, log=found["log"].append, reach=found["reach"].append)
 
-    commands = [f"command.{name}" for name in ("audit", "table", "train", "hunt", "figure", "sweep")]
+    commands = [f"command.{name}" for name in ("console", "table", "train", "hunt", "figure", "sweep")]
     for name in (*commands, "ntp.commands.relax", "ntp.commands.realize"):
         monkeypatch.setattr(import_module(f"marginaudit.reports.{name}"), "progress_bar", bar)
     monkeypatch.chdir(tmp_path)
