@@ -11,6 +11,9 @@ STRICT := --config-settings editable_mode=strict
 # what pip does for what it copies, and not for links: each start of the program took half a second more
 COMPILE := $(BIN)/python -m compileall -q build/__editable__*
 
+# where no bytecode is kept, each worker of pytest compiles 826 modules on every run
+BYTECODE := env -u PYTHONDONTWRITEBYTECODE
+
 # a wheel in a folder of its own, which its tests alone look into: other tests are about the built-in papers
 EXAMPLE := build/separable
 
@@ -26,7 +29,7 @@ audit: $(VENV)/.audit-installed ## run the audit; says at its end where the repo
 	@$(BIN)/marginaudit audit $(ARGS)
 
 test: install ## run all tests and doctests but the slow ones
-	@$(BIN)/pytest -n 2 --dist worksteal $(ARGS)
+	@$(BYTECODE) $(BIN)/pytest -n 2 --dist worksteal $(ARGS)
 
 docs: install ## build the pages of docs/ into docs/_build; a warning, a broken link among them, is an error
 	@$(BIN)/sphinx-build --quiet --nitpicky --fail-on-warning --keep-going docs docs/_build

@@ -222,11 +222,3 @@ def test_orthonormal_embeddings_as_general_ones_lead_to_the_exact_solution() -> 
         after = polished(rows, certified(solve_quadratic(rows)))
         assert after.direction_radius < FLOOR
         assert np.linalg.norm(after.W - exact.matrix) <= after.weight_radius + 2e-16 * np.linalg.norm(exact.matrix)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("dimension", [15, 20, 40])
-def test_twenty_tokens(dimension: int) -> None:
-    dataset = general(free_dataset(V=20, N=200, L=4, seed=0), dimension)
-    for solve in (solve_kq, solve_ov):
-        assert solve(dataset).optimal().direction_radius < FLOOR

@@ -226,15 +226,6 @@ def test_joining_keeps_each_query_s_solution() -> None:
         joined([parts[0], replace(parts[1], flow=parts[1].flow + 1)])
 
 
-@pytest.mark.slow
-def test_hundred_confused_queries_of_a_hundred_tokens() -> None:
-    rng = random.Random(0)
-    dataset = related({f"y{q:02}": random_edges(rng, 100, 40) for q in range(100)})
-    solution = solve_kq(dataset).exact()
-    assert solution.method == "exact"
-    check_exact_solution(dataset, solution)
-
-
 def test_flows_beyond_what_is_counted_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """a over b over z: 1, 0 and -1, with a denominator of 3, so that 3 flow."""
     dataset = related({"z": [("a", "b"), ("b", "z")]})

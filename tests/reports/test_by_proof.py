@@ -110,12 +110,6 @@ def test_a_planted_proof_of_what_a_run_refutes_makes_its_row_broken() -> None:
     assert "THE MEASUREMENT VIOLATES" in found.rows[0].finding.detail
 
 
-def test_what_error_bars_hide_a_proof_decides() -> None:
-    found = by_proof(LEDGER["sharp.lemma6"], example(), INCONCLUSIVE)
-    assert (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.PROVED)
-    assert found.detail.endswith("By itself the measurement is inconclusive: Seen.")
-
-
 @pytest.mark.parametrize(
     ("upper", "largest", "verdict"),
     [
@@ -223,12 +217,6 @@ def test_no_proof_reaches_beyond_the_assumptions_of_what_it_rests_on() -> None:
     found = by_proof(LEDGER["ntp.theorem3.order"], run, MEASURED)
     assert found.evidence is Evidence.FLOAT64
     assert "assumption optimal_majority of what it would follow from fails" in found.detail
-
-
-def test_a_claim_of_ones_own_has_no_proof_here() -> None:
-    mine = replace(LEDGER["sharp.lemma6"], id="mine")
-    assert isinstance(mine, Claim)
-    assert by_proof(mine, example(), MEASURED) == MEASURED
 
 
 def test_an_implication_from_what_is_not_proved_is_refused() -> None:

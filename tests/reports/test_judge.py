@@ -180,10 +180,3 @@ def test_data_that_meet_an_assumption_to_rounding_alone_refute_nothing() -> None
 def test_what_is_refuted_by_proof_stays_so() -> None:
     row = auditing.Row(LEDGER["ntp.theorem2.floor"], PAPER, "d", Finding(Verdict.VIOLATED), refuted_by="d")
     assert row.standing is LEDGER["ntp.theorem2.floor"].standing
-
-
-def test_numbers_without_an_error_bar_are_asked_for_one() -> None:
-    careless: Any = series
-    found = mine(Bounded(lambda _: careless([1.0]), upper=lambda _, t: 2 + t)).judge(Run(CASES["example-1"](), CONFIG))
-    assert found.verdict is Verdict.BROKEN
-    assert "series() missing 1 required keyword-only argument: 'radius'" in found.detail

@@ -5,7 +5,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.settings import settings_of
 from marginaudit.reports.study.grid import rows_of
-from marginaudit.reports.study.spec import Spec, find_spec, read_spec
+from marginaudit.reports.study.spec import Spec, read_spec
 from marginaudit.reports.study.sweep import cells_in_memory
 from marginaudit.reports.verdict import Verdict
 from tests.command_line import Command, dataset_file, strict_json
@@ -199,13 +199,6 @@ class TestCommands:
         assert answer.err == f"marginaudit: 'nosuch': got no file of that name, expected a path or one of {cases}\n"
         assert paper_named(name).source in " ".join(command("audit", "--help").out.split())
 
-    def test_claims(self, name: str, command: Command) -> None:
-        listed = {entry["id"]: entry for entry in command.json("claims")}
-        for claim in paper_named(name).claims:
-            assert listed[claim.id]["formula"] == claim.formula
-        claim = paper_named(name).claims[0]
-        assert command.json("claims", claim.id) == listed[claim.id]
-
     def test_hunt(self, name: str, command: Command) -> None:
         paper = paper_named(name)
         if paper.space is None:
@@ -226,11 +219,6 @@ class TestCommands:
             header = command(*arguments, "--format", "csv").out.splitlines()[0]
             assert header.split(",") == list(table.columns)
 
-    def test_figures_are_named(self, name: str, command: Command) -> None:
-        assert set(paper_named(name).figures_of("paper", "text", "dataset")) <= set(
-            command.json("figure", "list")["figures"]
-        )
-
     def test_bound_constants(self, name: str) -> None:
         paper = paper_named(name)
         finding, row = measured(paper.claims[0].id, first_case(paper), None, None)
@@ -242,28 +230,12 @@ class TestCommands:
 class TestSettings:
     """Settings are options of the commands, and bad ones are refused."""
 
-    def test_they_are_options_with_their_help(self, name: str, command: Command) -> None:
-        paper = paper_named(name)
-        assert settings_of(paper.config)
-        for of_command in ("train", "audit", "table") if paper.tables else ("train", "audit"):
-            said = " ".join(command(of_command, "--help").out.split())
-            for setting, known in settings_of(paper.config).items():
-                there = not known.only or of_command in known.only
-                assert (dashed(known.switch or setting) in said) == there
-                assert not there or " ".join(known.help.split()) in said
-
     def test_bad_values_are_refused_by_the_command_line(self, name: str, command: Command) -> None:
         paper = paper_named(name)
         for setting, known in settings_of(paper.config).items():
             if not known.only:
                 line = command.refused("train", first_case(paper), dashed(setting), "?")
                 assert line.startswith(f"{dashed(setting)}: got '?', expected ")
-
-    def test_bad_values_are_refused_where_the_config_is_made(self, name: str) -> None:
-        config = paper_named(name).config
-        for setting, known in settings_of(config).items():
-            with pytest.raises(InputError, match=rf"{setting}: got .*, expected {re.escape(known.values.expected)}"):
-                config(**{setting: object()})
 
     def test_options_of_another_kind_are_errors_that_say_so(self, name: str, command: Command) -> None:
         paper = paper_named(name)
@@ -276,11 +248,6 @@ class TestSettings:
                 line = command.refused("train", first_case(paper), dashed(setting), given)
                 assert line.startswith(f"{dashed(setting)}: got {paper.kind.name} to run, expected a dataset of ")
                 assert other.kind.name in line
-
-    def test_every_field_has_a_default(self, name: str) -> None:
-        paper = paper_named(name)
-        assert isinstance(paper.trained, paper.config)
-        assert {field.name for field in fields(paper.config())} >= set(settings_of(paper.config))
 
 
 SWEPT: dict[str, tuple[str, dict[str, int], dict[str, list[Any]], list[str]]] = {
@@ -353,15 +320,6 @@ class TestSweeps:
         [varied] = (setting for setting, values in settings.items() if len(values) > 1)
         assert [cell[varied] for cell in cells] == settings[varied]
 
-    def test_built_in_ones_keep_what_there_is(self, name: str) -> None:
-        paper = paper_named(name)
-        assert paper.sweeps is not None
-        for spec in paper.sweeps.specs:
-            found = find_spec(spec, papers())
-            assert found.paper is paper
-            assert set(found.keep) <= set(paper.sweeps.results)
-            assert found.layout is not None
-
 
 def spec_of(name: str, generator: str, parameters: Mapping[str, Any], settings: Mapping[str, Any], **more: Any) -> Spec:
     lines = [f"paper = {json.dumps(name)}", *(f"{key} = {json.dumps(value)}" for key, value in more.items())]
@@ -381,12 +339,6 @@ def test_figures_are_drawn(name: str, figure: str | None) -> None:
         assert words(known.draws())  # none of them of private use
 
 
-def test_a_setting_reaches_the_run_of_the_third_paper(command: Command) -> None:
-    rows = command.json("train", "three-numbers", "--rate", "0.25")["rows"]
-    assert [row["w"] for row in rows[:2]] == [0.75, 1.3125]
-    assert command.json("audit", "three-numbers", "--rate", "0.25")["config"] == {"third": {"rate": 0.25}}
-
-
 def test_a_setting_of_the_third_paper_has_the_range_that_it_states(command: Command) -> None:
     for rate in ("7", "0", "nan"):
         line = command.refused("train", "three-numbers", "--rate", rate)
@@ -400,14 +352,6 @@ def test_the_hunt_finds_that_the_third_paper_needs_its_assumption(command: Comma
     assert sum(document["numbers"]) < 0
     report = command.json("audit", answer["dataset"])
     assert [row["verdict"] for row in report["verdicts"]] == ["not-applicable"]
-
-
-def test_the_page_says_the_facts_of_a_paper_without_sections(command: Command) -> None:
-    command.json("audit", "three-numbers")
-    page = Path("audit-report/report.html").read_text(encoding="utf-8")
-    assert "N 3; mean 3; rate 0.5" in page
-    assert "<svg" in page
-    assert Path("audit-report/trajectories/three-numbers-descent.csv").read_text().startswith("step,w\n1,1.5")
 
 
 def test_a_figure_stands_beside_the_claim_that_it_illustrates(command: Command) -> None:
@@ -425,12 +369,6 @@ def test_a_figure_is_not_drawn_where_its_claim_does_not_apply(command: Command, 
     command.json("audit", str(dataset_file(tmp_path, {"numbers": [-1, 2]})))
     assert not Path("audit-report/figures/third-1.svg").exists()
     assert "third-1" not in Path("audit-report/report.html").read_text(encoding="utf-8")
-
-
-def test_a_dataset_of_a_figures_name_is_written_beside_it(command: Command, tmp_path: Path) -> None:
-    command.json("audit", str(dataset_file(tmp_path, {"name": "Third-1", "numbers": [1, 2]})))
-    names = sorted(path.name for path in Path("audit-report/figures").glob("*.svg"))
-    assert [name.lower() for name in names] == ["third-1-2-third.below-largest.svg", "third-1-2.svg", "third-1.svg"]
 
 
 def test_a_figure_stands_beside_a_claim_of_its_paper() -> None:

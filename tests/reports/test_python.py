@@ -22,7 +22,7 @@ from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, dataset_to_document
 from marginaudit.orders.snap import CASES as CLASS_CASES
 from marginaudit.orders.snap import classes_to_document
-from marginaudit.reports import LEDGER, Claim, Finding, Ledger, Series, Verdict
+from marginaudit.reports import LEDGER, Finding, Series, Verdict
 from marginaudit.reports.audit.headroom import slack
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.quantities import attention
@@ -244,17 +244,6 @@ def test_bad_arguments_are_one_line(arguments: dict[str, Any], line: str) -> Non
         audit(**{"data": "example-1", **arguments})
 
 
-@pytest.mark.slow
-def test_in_several_processes_it_is_the_same(report: Report, tmp_path: Path) -> None:
-    claims = ["ntp.prop1.*", "ntp.theorem2.floor"]
-    found = audit(["example-1", "section-7"], claims=claims, config=QUICK, jobs=2)
-    assert found.runs == (None, None)
-    assert found.as_document() == report.as_document()
-    found.save(tmp_path / "two")
-    report.save(tmp_path / "one")
-    assert (tmp_path / "one/report.html").read_bytes() == (tmp_path / "two/report.html").read_bytes()
-
-
 NASTY = dataset_from_document({"name": "<b>&", "sentences": [["<i>", "x"], ["x", "<i>"]]})
 
 
@@ -392,13 +381,6 @@ def test_the_version_and_the_module() -> None:
     assert marginaudit.audit is audit
     with pytest.raises(AttributeError, match="no attribute 'audits'"):
         marginaudit.audits  # noqa: B018
-
-
-def test_what_an_authors_claim_is_made_of_is_in_one_place() -> None:
-    for name in reports.__all__:
-        assert getattr(reports, name).__module__.startswith("marginaudit.reports") or name == "LEDGER"
-    assert isinstance(LEDGER, Ledger)
-    assert isinstance(LEDGER["ntp.lemma2"], Claim)
 
 
 def test_what_would_judge_nothing_is_refused() -> None:

@@ -3,7 +3,6 @@
 import math
 import re
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from marginaudit.reports.command.options import configs, dashed
 from marginaudit.reports.ntp import Config
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.settings import settings_of
-from tests.command_line import SVOP, Command, dataset_file
+from tests.command_line import Command
 
 BAD: dict[str, tuple[Any, ...]] = {
     "steps": (-5, -1, 10**18 + 1, 1.5, 2e18, "9", True, np.True_, math.nan, math.inf, (1,)),
@@ -130,20 +129,6 @@ def test_every_setting_is_an_option_with_its_help_and_default(command: Command, 
             if there and not known.switch:
                 value = getattr(default, field.name)
                 assert f"{known.help} [default: {known.none if value is None else value}]" in said
-
-
-def test_an_option_of_another_kind_of_dataset_is_refused(command: Command, tmp_path: Path) -> None:
-    svop = dataset_file(tmp_path, SVOP)
-    others = [name for paper in PAPERS if paper is not PAPER for name in settings_of(paper.config)]
-    only = [name for name in others if name not in settings_of(PAPER.config)]
-    assert only
-    for name in only:
-        line = command.refused("train", svop, dashed(name), "1")
-        expected = "expected a dataset of sequence classes for this option"
-        assert line == f"{dashed(name)}: got sentences to run, {expected}"
-    for other in ("train", "audit"):
-        line = command.refused(other, "snap-single", "--steps1", "1")
-        assert line == "--steps1: got sequence classes to run, expected a dataset of sentences for this option"
 
 
 def test_a_bad_value_is_told_by_its_option() -> None:

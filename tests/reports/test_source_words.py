@@ -10,10 +10,8 @@ import pytest
 
 from marginaudit.reports import LEDGER
 from marginaudit.reports.page.typeset import typeset_html
-from marginaudit.reports.source_words import MOST_WORDS, UNQUOTED, SourceWords, corrected, quoted
+from marginaudit.reports.source_words import MOST_WORDS, UNQUOTED, SourceWords, corrected
 from tests.command_line import Command
-
-"""Variants of printed statements whose names do not tell it."""
 
 
 @pytest.mark.parametrize(
@@ -31,10 +29,6 @@ from tests.command_line import Command
 def test_what_no_report_can_hold_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         SourceWords(**fields)
-
-
-def test_so_many_words_are_not_too_many() -> None:
-    assert len(quoted("here", "word " * MOST_WORDS).quotation.split()) == MOST_WORDS
 
 
 def test_a_claim_of_ones_own_need_not_quote_and_says_what_its_words_have_to_be() -> None:

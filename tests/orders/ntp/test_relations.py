@@ -1,6 +1,5 @@
 """Relations, orders and classes against the double loop of Definition 1."""
 
-import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
@@ -161,15 +160,3 @@ def test_positions_are_looked_at_in_blocks_of_whole_samples(block: int, monkeypa
     for name in ("query", "winner", "loser", "sample"):
         assert getattr(in_blocks.relations, name).tolist() == getattr(whole, name).tolist()
     assert check_assumption(broken(in_blocks, "optimal_majority"), "optimal_majority").witness == majority
-
-
-@pytest.mark.slow
-def test_a_long_sentence_takes_what_its_prefixes_are_said_to_take() -> None:
-    """28 bytes a token of its prefixes, and what one block takes."""
-    code = "import sys\nfrom marginaudit.orders.ntp import Dataset\n"
-    code += "from marginaudit.orders.ntp.kind import describe\n"
-    code += "describe(Dataset.from_sentences('long', [[f'w{i}' for i in range(int(sys.argv[1]))]]))\n"
-    code += "import resource\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    peak = [int(subprocess.check_output([sys.executable, "-c", code, str(n)])) * 1024 for n in (3000, 7000)]
-    tokens = (7000**2 - 3000**2) / 2
-    assert (peak[1] - peak[0]) / tokens < 32

@@ -2,7 +2,6 @@
 
 import re
 
-import numpy as np
 import pytest
 
 from marginaudit.orders.ntp import CASES
@@ -16,11 +15,3 @@ def test_a_built_in_claim_s_failure_is_located_in_this_package(monkeypatch: pyte
     finding = LEDGER["ntp.prop2.closed-form"].judge(Run(CASES["example-1"]()))
     assert finding.verdict is Verdict.BROKEN
     assert re.search(r"AttributeError: .* \(in \w+, proposition2\.py line \d+\)", finding.detail)
-
-
-def test_nor_is_it_located_in_functools_or_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The run keeps its solution by functools, and NumPy raises below a line of this package."""
-    monkeypatch.setattr("marginaudit.margins.ntp.kq.confused_pairs", np.linalg.inv)
-    finding = LEDGER["ntp.prop2.closed-form"].judge(Run(CASES["example-1"]()))
-    assert finding.verdict is Verdict.BROKEN
-    assert re.search(r"\(in solve_kq, kq\.py line \d+\)", finding.detail)

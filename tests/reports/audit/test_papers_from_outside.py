@@ -117,17 +117,6 @@ def test_a_paper_that_cannot_be_had_is_told_in_one_line_and_left_out(
     assert answer.err.count("\n") == 1
 
 
-def test_another_paper_is_had_beside_one_that_is_left_out(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plant(tmp_path, "PAPER = None", monkeypatch)
-    install(tmp_path / "other", "tests.third_paper.paper:PAPER", monkeypatch)
-    answer = command("audit", "three-numbers", "--json")
-    assert answer.status == 0
-    assert [row["claim"] for row in strict_json(answer.out)["verdicts"]] == ["third.below-largest"]
-    assert answer.err.count("the paper is left out") == 1
-
-
 def test_what_a_paper_prints_goes_to_standard_error(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,34 +1,29 @@
 """Claims from a file and from installed packages: audited beside the built-in ones, and broken by themselves."""
 
 import csv
-import pkgutil
 import re
 import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache, partial
-from html import unescape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from marginaudit import reports
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, read_dataset
 from marginaudit.orders.snap import CASES as CLASS_CASES
-from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
+from marginaudit.reports import LEDGER, Claim, Finding, Verdict
 from marginaudit.reports.audit.ledger import PAPERS, about, chosen
 from marginaudit.reports.audit.user_claims import GROUP, all_claims
-from marginaudit.reports.claim import NOT_STATED, Judgement, ProofCondition
+from marginaudit.reports.claim import NOT_STATED, Judgement
 from marginaudit.reports.judgements import Bounded, Decided, Limit
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.series import Series, by_formula, series
-from marginaudit.reports.settings import CLAIM_TIMEOUT
 from marginaudit.reports.snap import ClassRun
-from marginaudit.reports.verdict import not_applicable
 from tests.command_line import NO_FUNCTION, SHORT, Command, dataset_file, strict_json
 from tests.papers import audit_only, with_claims
 
@@ -122,25 +117,6 @@ NOT_PREFIX_CLOSED = {
     "samples": [{"tokens": ["a", "b", "q"], "next": "a"}, {"tokens": ["a", "c", "q"], "next": "a", "count": 2}],
     "next_token": {"a": "a", "b": "b", "c": "c", "q": "q"},
 }
-
-
-def test_what_says_nothing_of_its_evidence_is_float64() -> None:
-    """And a value is not taken for a logarithm, nor a limit for a positive one."""
-    measured = Series(np.array([2.0]), np.array([0.0]))
-    found = claim(Bounded(lambda _: measured, upper=lambda *_: np.array([3.0]))).judge(short())
-    assert (found.evidence, found.measured, found.slack) == (Evidence.FLOAT64, 2.0, 1.5)
-    assert decided(Finding(Verdict.HOLDS)).judge(short()).evidence is Evidence.FLOAT64
-    settled = by_formula(np.full(1000, 2.0), step=np.arange(1, 1001))
-    limit = Limit(lambda _: settled, predicted=lambda _: 1.0, regime=lambda _: 1.0)
-    assert claim(limit).judge(short()).verdict is Verdict.VIOLATED
-
-
-def test_a_rows_command_names_the_file_whatever_its_characters(command: Command) -> None:
-    holds = 'CLAIMS = (claim("mine.holds", lambda run: Finding(Verdict.HOLDS)),)'
-    path = claims_file(FILE + holds, "mine\u202f1.py")
-    assert command("audit", "example-1", "--claims", path, "--only-mine", *SHORT).status == 0
-    page = unescape(Path("audit-report/report.html").read_text(encoding="utf-8"))
-    assert r"marginaudit audit example-1 --claim mine.holds --claims $'mine\342\200\2571.py' --steps1" in page
 
 
 def test_claims_of_a_file_are_audited_beside_the_built_in_ones(
@@ -284,10 +260,6 @@ def test_a_file_whose_claims_cannot_be_had(command: Command, own_folder: Path, k
     assert {path.name for path in own_folder.iterdir()} <= {"mine.py"}
 
 
-def test_a_folder_is_no_file(command: Command) -> None:
-    assert command.refused("audit", "--claims", ".") == ".: got Is a directory, expected a Python file of claims"
-
-
 def test_a_file_imports_what_lies_beside_it_and_shadows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "colorsys", raising=False)
     Path("more").mkdir()
@@ -298,13 +270,6 @@ def test_a_file_imports_what_lies_beside_it_and_shadows_nothing(monkeypatch: pyt
     path = claims_file(text + FILE + "CLAIMS = (claim(Named(NAME).name, print) for _ in range(1))", "more/numpy.py")
     assert list(all_claims(PAPERS, path, no_notice)) == [*LEDGER, "mine.sibling"]
     assert sys.modules["numpy"] is np
-
-
-def test_no_public_name_is_also_a_modules() -> None:
-    """Else what `from marginaudit.reports import series` gives would depend on what was imported before."""
-    modules = {module.name for module in pkgutil.iter_modules(reports.__path__)}
-    assert {"claim", "paper"} < modules
-    assert modules.isdisjoint(reports.__all__)
 
 
 # how a claim fails
@@ -356,16 +321,6 @@ def _line_of(function: Any) -> int:
     return int(function.__code__.co_firstlineno) + 1
 
 
-def test_the_line_named_is_the_claims_own_where_a_library_raised() -> None:
-    def singular(_: Run) -> Any:
-        return np.linalg.inv(np.zeros((2, 2)))
-
-    found = claim(Decided(singular, kind="test")).judge(short())
-    assert (
-        found.detail == f"LinAlgError: Singular matrix (in singular, {Path(__file__).name} line {_line_of(singular)})."
-    )
-
-
 def test_a_claim_that_needs_what_it_does_not_assume_says_so() -> None:
     data = dataset_from_document(NO_FUNCTION)
     needy = claim(Bounded(lambda run: by_formula([run.norm_kq]), upper=lambda _, t: 1 + t))
@@ -374,21 +329,6 @@ def test_a_claim_that_needs_what_it_does_not_assume_says_so() -> None:
     assert "Not assumed by the claim, and failing here: collocation" in found.detail
     assert replace(needy, assumptions=("collocation",)).judge(short(data)).verdict is Verdict.NOT_APPLICABLE
     assert "Not assumed" not in claim(Decided(lambda _: 1 / 0, "test")).judge(short()).detail  # type: ignore[arg-type, return-value]
-
-
-def test_what_the_proof_uses_is_said_of_what_is_judged() -> None:
-    condition = ProofCondition("2 = 2", lambda _: True)
-    held = decided(Finding(Verdict.HOLDS, detail="So."), proof_uses=(condition,)).judge(short())
-    assert held.detail.startswith("So. The proof also uses 2 = 2: met by this run")
-    absent = decided(not_applicable("Nothing of it."), proof_uses=(condition,)).judge(short())
-    assert absent.detail == "Nothing of it."
-
-
-def test_no_assumptions_are_stated_by_an_empty_tuple() -> None:
-    judgement = Decided(lambda _: Finding(Verdict.HOLDS), kind="test")
-    forgetful = Claim(id="mine", source="here", statement="It is so.", formula="1", judgement=judgement)
-    assert forgetful.judge(short()).verdict is Verdict.BROKEN
-    assert replace(forgetful, assumptions=()).judge(short()).verdict is Verdict.HOLDS
 
 
 # installed packages
@@ -468,14 +408,6 @@ def test_the_paper_chooses_built_in_claims_only() -> None:
         all_claims(chosen(papers, "other"), taken, no_notice)
 
 
-def test_a_paper_that_is_not_there_is_refused(command: Command, own_folder: Path) -> None:
-    names = ", ".join(paper.name for paper in PAPERS)
-    assert command.refused("audit", "--paper", "tf") == f"--paper: got 'tf', expected one of {names}, all"
-    with pytest.raises(InputError, match=f"^--paper tf: got no paper of that name, expected {names} or all$"):
-        chosen(PAPERS, "tf")
-    assert not list(own_folder.iterdir())
-
-
 # the example and its page
 
 
@@ -489,18 +421,6 @@ def test_the_page_shows_the_example_and_it_is_short() -> None:
     code = EXAMPLE.read_text(encoding="utf-8")
     assert re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)[0] == code
     assert len([line for line in code.splitlines() if line.strip()]) <= 20
-
-
-def test_the_page_prints_the_limits_of_the_built_in_cases() -> None:
-    page = (ROOT / "docs" / "your-own-claim.md").read_text(encoding="utf-8")
-    for name, case in CASES.items():
-        limit = f"{1 / Run(case()).norm_kq:.4g}"
-        assert re.search(rf"^att-svm\.margin +{name} +holds +float64 +{limit} +{limit} +1$", page, flags=re.MULTILINE)
-
-
-def test_the_page_says_how_long_a_claim_may_take() -> None:
-    page = (ROOT / "docs" / "your-own-claim.md").read_text(encoding="utf-8")
-    assert f"`--claim-timeout` seconds, {CLAIM_TIMEOUT:g} unless said otherwise" in page
 
 
 def test_the_code_blocks_of_the_page_run(command: Command) -> None:
@@ -517,29 +437,6 @@ def test_the_code_blocks_of_the_page_run(command: Command) -> None:
 
 def example() -> Claim:
     return all_claims(PAPERS, EXAMPLE, no_notice)["att-svm.margin"]
-
-
-def test_the_examples_margin_is_that_of_every_sample() -> None:
-    """Against loops over samples and positions on the dense weights in embedding space."""
-    data = CASES["section-7"]()
-    run = Run(data, Config(steps1=50, steps2=40))
-    judgement = example().judgement
-    assert isinstance(judgement, Limit)
-    measured = judgement.measure(run)
-    W, E, n = run.trained.W_kq, data.embeddings, data.collocation.require_function()
-    embedded = dict(zip(data.vocabulary, E, strict=True))
-    gaps = [
-        (embedded[best] - embedded[other]) @ W @ embedded[sample.tokens[-1]]
-        for sample in data.samples
-        for best in sample.tokens
-        if n[best] == sample.next
-        for other in sample.tokens
-        if n[other] != sample.next
-    ]
-    assert measured.step is not None
-    assert measured.step.tolist() == list(range(1, 41))
-    assert abs(min(gaps) / np.linalg.norm(W) - measured.value[-1]) < 1e-12
-    assert (measured.value <= 1 / run.norm_kq).all()
 
 
 def times(factor: float, run: Run) -> float:

@@ -15,7 +15,6 @@ from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Claim, Finding, Verdict
 from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.bound_constants import kept as kept_rows
-from marginaudit.reports.bound_constants.kept import read_rows, update_rows
 from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.compare.row import ReportRow
 from marginaudit.reports.judgements import Decided
@@ -291,11 +290,3 @@ def test_nothing_heavy_is_imported_before_a_claim_is_asked_for() -> None:
     code = "import sys, marginaudit.reports.bound_constants.plugin; print(*sys.modules)"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not {"numpy", "scipy", "numba", "cvxpy", "marginaudit.orders"} & set(out.split())
-
-
-def test_the_page_shows_a_file_as_it_is_kept(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[3] / "docs" / "bound-constants.md").read_text(encoding="utf-8")
-    file, again = tmp_path / "test_mine.bounds.json", tmp_path / "again.bounds.json"
-    file.write_text(text.partition("```json\n")[2].partition("```")[0], encoding="utf-8")
-    update_rows(again, [(row, "new") for row in read_rows(file).values()])
-    assert again.read_bytes() == file.read_bytes()

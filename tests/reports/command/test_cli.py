@@ -136,20 +136,6 @@ def test_train(command: Command, svop: Path) -> None:
     assert math.isclose(halved["stage2"][0]["norm"], 0.01, rel_tol=1e-12)
 
 
-def test_train_where_there_is_nothing_to_attend_to(command: Command, own_folder: Path) -> None:
-    path = dataset_file(own_folder, {"sentences": [["a", "b"], ["b", "a"]]})
-    for row in command.json("train", path, *SHORT)["stage2"]:
-        assert row["norm"] == 0
-        assert row["one_minus_cos"] is row["distance"] is None
-
-
-def test_no_steps_at_all(command: Command, svop: Path) -> None:
-    for arguments in (["--steps1", "0"], ["--steps2", "0"], ["--steps1", "0", "--steps2", "0"]):
-        found = command.json("train", svop, "--steps1", "3", "--steps2", "3", *arguments)
-        assert found["stage1"][0]["step"] == found["stage2"][0]["step"] == 0
-        assert command("train", svop, "--steps1", "3", "--steps2", "3", *arguments).status == 0
-
-
 def test_claims(command: Command) -> None:
     found = command.json("claims")
     assert [entry["id"] for entry in found] == list(LEDGER)
@@ -203,23 +189,6 @@ def test_the_module_is_the_command() -> None:
     assert process("nope").returncode == 2
 
 
-def test_piped_output_is_plain(svop: Path) -> None:
-    answer = process("train", svop, *SHORT, env=ENVIRONMENT | {"TERM": "xterm-256color", "COLUMNS": "120"})
-    assert (answer.returncode, answer.stderr) == (0, "")
-    assert "\x1b" not in answer.stdout
-    assert "\r" not in answer.stdout
-    header = "step loss norm one minus cos distance gradient norm min optimal weight"
-    assert header in " ".join(answer.stdout.split())
-
-
-def test_an_encoding_that_lacks_a_token(own_folder: Path) -> None:
-    path = dataset_file(own_folder, {"sentences": [["é", "😀"], ["😀", "é"]]})
-    environment = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
-    answer = process("classify", path, "--json", env=environment)
-    assert answer.returncode == 0
-    assert strict_json(answer.stdout)["next_token"] == {"é": "😀", "😀": "é"}
-
-
 def test_a_reader_that_leaves_early_is_neither_a_violation_nor_a_refusal() -> None:
     """A shell with `pipefail` takes the status of `marginaudit .. | head` for the answer."""
     for arguments in (["classify", "section-7", "--json"], ["--help"]):
@@ -248,26 +217,6 @@ def test_interrupted_while_it_runs(own_folder: Path) -> None:
     assert not list(own_folder.iterdir())
 
 
-def test_interrupted_while_it_writes(command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = dataset_file(own_folder, NO_FUNCTION)
-    command("audit", data, "--steps1", "3", "--steps2", "3", "--out", "report")
-    before = {path: path.read_bytes() for path in own_folder.rglob("*") if path.is_file()}
-    written: list[Path] = []
-    write = Path.write_bytes
-
-    def interrupted(path: Path, content: bytes) -> int:
-        if len(written) == 2:
-            signal.raise_signal(signal.SIGINT)
-        written.append(path)
-        return write(path, content)
-
-    monkeypatch.setattr(Path, "write_bytes", interrupted)
-    answer = command("audit", data, "--steps1", "4", "--steps2", "4", "--out", "report")
-    assert answer == (130, "", "marginaudit: interrupted\n")
-    assert len(written) == 2
-    assert {path: path.read_bytes() for path in own_folder.rglob("*") if path.is_file()} == before
-
-
 @pytest.mark.parametrize("arguments", [["--help"], ["audit", "--help"], ["classify", "example-1"], ["figure", "list"]])
 def test_what_is_imported_before_it_is_needed(arguments: list[str]) -> None:
     program = (
@@ -294,9 +243,3 @@ def test_the_list_of_commands_says_what_each_one_says() -> None:
         assert command is not None
         assert (command.name, command.get_short_help_str(100)) == (name, does)
     assert cli.get_command(context, "nothing") is None
-
-
-def test_help_lists_each_command_with_what_it_does(command: Command) -> None:
-    said = " ".join(command("--help").out.split())
-    for name, (_, does) in commands().items():
-        assert f" {name} {does}" in said

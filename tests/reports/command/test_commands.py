@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.hunt import Hunt, hunt
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run
-from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
-from marginaudit.reports.ntp.hunting.space import SHORT, SentenceSpace
+from marginaudit.reports.ntp.hunting.space import SHORT
 from marginaudit.reports.ntp.paper import PAPER
 from tests.command_line import SVOP, Command, dataset_file, strict_json
 
@@ -93,22 +91,6 @@ def test_a_certificate_of_a_built_in_case_and_of_another_dataset(command: Comman
     assert answer.err.startswith("refused: ")
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000, b"[]", b"null"])
-def test_what_is_no_certificate(command: Command, svop: Path, content: bytes) -> None:
-    Path("proof.json").write_bytes(content)
-    answer = command("verify", svop, "proof.json")
-    assert answer.status == 2
-    assert answer.err.count("\n") == 1
-    assert command("verify", "nope.json", "proof.json").status == 2
-
-
-def test_a_certificate_that_is_not_there_is_told_with_what_would_be_one(command: Command, svop: Path) -> None:
-    line = command.refused("verify", svop, "nope.json")
-    assert (
-        line == "nope.json: got No such file or directory, expected a certificate, as `solve --certificate` writes it"
-    )
-
-
 # hunt
 
 
@@ -134,19 +116,6 @@ def test_a_hunt_confirms_what_it_found(command: Command) -> None:
     assert found["certificate"] == "planted.certificate.json"
     assert command("verify", "planted.json", "planted.certificate.json").status == 0
     assert not Path(".hypothesis").exists()
-
-
-def test_one_seed_finds_one_dataset_without_an_assumption(command: Command) -> None:
-    texts = []
-    for out in ("first.json", "second.json"):
-        found = hunted(command, "--without", "optimal_majority", "--seed", "3", "--out", out)
-        assert (found["without"], found["dataset"]) == ("optimal_majority", out)
-        texts.append(Path(out).read_text(encoding="utf-8"))
-    assert texts[0] == texts[1]
-    dataset = read_dataset("first.json")
-    assert dataset.name == "planted-without-optimal_majority"
-    failing = {name for name in ASSUMED if not check_assumption(dataset, name).holds}
-    assert failing == {"optimal_majority"}
 
 
 def test_the_seed_of_the_command_line_decides_what_is_drawn(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,30 +158,6 @@ def test_a_hunt_says_with_which_settings_its_dataset_is_to_be_audited(
     assert command.json("hunt", "snap.theorem5")["settings"] == settings
 
 
-def test_a_hunt_that_finds_nothing_writes_nothing(command: Command, own_folder: Path) -> None:
-    found = command.json("hunt", "ntp.prop2.prefix-closed", "--seconds", "0.3")
-    assert (found["found"], found["dataset"], found["certificate"], found["detail"]) == (False, None, None, None)
-    assert not list(own_folder.iterdir())
-    answer = command("hunt", "ntp.prop2.prefix-closed", "--seconds", "0.1")
-    assert answer.status == 0
-    assert answer.out.startswith("no counterexample to ntp.prop2.prefix-closed in ")
-
-
-def test_a_file_that_cannot_be_written_is_refused_before_the_hunt(
-    command: Command, own_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("marginaudit.reports.command.hunt.run_hunt", lambda *_, **__: pytest.fail("it hunted"))
-    (own_folder / "folder.json").mkdir()
-    (own_folder / "file").touch()
-    long = "x" * 300 + ".json"
-    for out, got in (("folder.json", "Is a directory"), ("file/a.json", "Not a directory"), (long, "File")):
-        line = command.refused("hunt", "ntp.theorem2.floor", "--out", out)
-        assert line.startswith("--out ")
-        assert f": got {got}" in line
-    assert command.refused("solve", "example-1", "--certificate", "folder.json").startswith("--certificate folder.json")
-    assert sorted(path.name for path in own_folder.iterdir()) == ["file", "folder.json"]
-
-
 def never(found: int) -> Claim:
     """Violated by datasets of that many relations in the short run, and in the paper's own by none."""
     return replace(
@@ -225,13 +170,6 @@ def never(found: int) -> Claim:
     )
 
 
-def test_what_the_papers_own_run_does_not_confirm_is_not_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "EXHAUSTIVE_SHARE", 1.0)
-    found = hunt(never(1), PAPER, seconds=2)
-    assert (found.dataset, found.finding) == (None, None)
-    assert set(found.verdicts) == {Verdict.HOLDS}
-
-
 def test_a_claim_without_an_end_ends_with_the_hunt(monkeypatch: pytest.MonkeyPatch) -> None:
     def endless(_: Run) -> Any:
         while True:
@@ -242,19 +180,6 @@ def test_a_claim_without_an_end_ends_with_the_hunt(monkeypatch: pytest.MonkeyPat
     found = hunt(claim, PAPER, seconds=0.2)
     assert (found.dataset, found.tried) == (None, 0)
     assert 0.3 < found.seconds < 30
-
-
-def test_exhausted_says_that_all_of_the_smallest_were_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = list(islice(smallest_datasets(), 50))
-    monkeypatch.setattr(SentenceSpace, "smallest", lambda _: iter(few))
-    claim = never(-1)
-    met = [data for data in few if all(check_assumption(data, name).holds for name in claim.assumptions)]
-    judged = [data for data in met if replace(claim, assumptions=()).judge(Run(data, SHORT)).verdict == "holds"]
-    found = hunt(claim, PAPER, seconds=2)
-    assert found.exhausted
-    assert found.tried >= len(judged) > 3
-    monkeypatch.setattr(search, "EXHAUSTIVE_SHARE", 0.0)
-    assert not hunt(claim, PAPER, seconds=0.2).exhausted
 
 
 # audit --certify
@@ -277,24 +202,26 @@ def test_an_audit_of_some_claims(command: Command, svop: Path, patterns: list[st
 
 
 def test_an_audit_of_one_papers_claims_takes_its_cases_alone(command: Command) -> None:
-    document = command.json("audit", "--claim", "snap.lemma13")
+    document = command.json("audit", "--claim", "snap.lemma13", "--steps", 10, "--seeds", 2)
     assert {data["paper"] for data in document["datasets"]} == {"snap"}
     assert {row["claim"] for row in document["verdicts"]} == {"snap.lemma13"}
 
 
 def test_an_audit_encloses_the_first_steps(command: Command, svop: Path) -> None:
-    some = ("--claim", "ntp.theorem1.*", "--claim", "sharp.theorem1*", "--claim", "ntp.lemma6")
-    arguments = ("audit", svop, "--steps1", "30", *some, "--certify", "--certify-steps", "20")
+    some = ("--claim", "ntp.theorem1.norm", "--claim", "ntp.lemma6")
+    arguments = ("audit", svop, "--steps1", "30", *some, "--certify", "--certify-steps", "6")
     found = command.json(*arguments)
-    assert found["config"]["ntp"]["certify"] == 20
+    assert found["config"]["ntp"]["certify"] == 6
     (data,) = found["datasets"]
-    assert (data["enclosed"], data["not_enclosed"], data["steps2"]) == (20, None, 20)
+    assert (data["enclosed"], data["not_enclosed"], data["steps2"]) == (6, None, 6)
     certified = {row["claim"] for row in found["verdicts"] if "Measured, certified: " in row["detail"]}
     assert json.loads(Path("audit-report/report.json").read_text(encoding="utf-8"))["verdicts"] == found["verdicts"]
-    plain = command.json("audit", svop, "--steps1", "30", "--steps2", "20", *some)
+    plain = command.json("audit", svop, "--steps1", "30", "--steps2", "6", *some)
     assert certified > {row["claim"] for row in plain["verdicts"] if "Measured, certified: " in row["detail"]}
     verdicts = {row["claim"]: row["verdict"] for row in plain["verdicts"]}
     for row in found["verdicts"]:
         if row["claim"] in certified and row["verdict"] != "inconclusive":
             assert row["verdict"] == verdicts[row["claim"]]
-    assert command("audit", svop, "--steps1", "30", *some, "--certify", "--optimizer", "gd").status == 0
+    assert (
+        command("audit", svop, "--steps1", "30", "--steps2", "6", *some, "--certify", "--optimizer", "gd").status == 0
+    )

@@ -8,9 +8,8 @@ from contextlib import suppress
 
 import pytest
 
-from marginaudit.reports.command.console import cell, print_grid, print_line, print_table, progress_bar
+from marginaudit.reports.command.console import cell, print_line, print_table, progress_bar
 from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept, raise_if_interrupted
-from marginaudit.reports.grid import Grid
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 
@@ -51,15 +50,6 @@ def test_a_table_breaks_no_id_and_no_number(
     assert max(map(len, text.splitlines())) == 32 + 1 + 60
 
 
-def test_a_table_saves_blanks_before_it_is_too_wide(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for columns, line in (("16", "w  w  w  w   1.5"), ("15", "w w w w  1.5"), ("12", "w w w w  1.5")):
-        monkeypatch.setenv("COLUMNS", columns)
-        print_table("A title of many words", ["a", "b", "c", "d", "numb"], [[*"wwww", 1.5]])
-        assert capsys.readouterr().out.splitlines()[::2] == ["A title of many words", line]
-
-
 @pytest.mark.parametrize(("columns", "spare"), [("60", 0), ("40", 20)])
 def test_the_widest_column_gives_way(
     columns: str, spare: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -80,22 +70,6 @@ def test_numbers_are_to_the_right_and_verdicts_in_colour() -> None:
         assert (cell(word).justify, str(cell(word)), cell(word).style) == (None, str(word), "")
     for verdict in Verdict:
         assert cell(verdict).style == f"bold {VERDICTS[verdict]}"
-
-
-def test_only_the_long_columns_of_a_grid_are_broken(capsys: pytest.CaptureFixture[str]) -> None:
-    row = ("s" * 30, "long " * 20 + "end", "7")
-    note = "note " * 30 + "end"
-    print_grid(Grid("T", ("of", "what", "value"), (row,), (note,), frozenset({0, 1}), frozenset({1})))
-    out = capsys.readouterr().out
-    title, header, first, *rest = (line.rstrip() for line in out.splitlines())
-    assert max(map(len, out.splitlines())) <= 80
-    assert (title, header.split()) == ("T", ["of", "what", "value"])
-    assert first.split()[:2] == ["s" * 30, "long"]
-    assert first.endswith(" 7")
-    assert len(first) == len(header)
-    assert header.startswith("of ")
-    assert " ".join(" ".join(rest).split()).endswith(f"long end {note}")
-    assert rest[-1] == ""
 
 
 def test_progress_is_for_a_terminal_alone(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

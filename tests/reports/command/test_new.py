@@ -15,18 +15,6 @@ from marginaudit.reports.audit.built_in import PAPER_FILE
 from marginaudit.reports.audit.ledger import all_papers
 from tests.command_line import Command
 
-OWN = """
-from dataclasses import replace
-from marginaudit.reports.starts.paper import BELOW_LARGEST, MeanPaper
-
-class Own(MeanPaper):
-    name = "own"
-    bound = replace(BELOW_LARGEST.judgement, upper=lambda run, t: {} + 0 * t)
-    claims = (replace(BELOW_LARGEST, judgement=bound),)
-
-PAPER = Own()
-"""
-
 PROGRAM = (sys.executable, "-m", "marginaudit")
 
 
@@ -64,15 +52,6 @@ def test_a_new_claim_holds_and_its_false_twin_is_violated(command: Command, tmp_
     rows = command.json("audit", "example-1", *options, "--out", tmp_path / "report")["verdicts"]
     found = Counter((row["claim"], row["verdict"]) for row in rows)
     assert found == {("mine.norm", "holds"): 1, ("mine.false-twin", "violated"): 1}
-
-
-@pytest.mark.slow
-def test_what_was_found_of_another_text_of_the_file_is_not_taken(tmp_path: Path) -> None:
-    """Also where the run is another module's."""
-    for bound, verdict in ((9, "holds"), (1, "violated")):
-        (tmp_path / "own.py").write_text(OWN.format(bound), encoding="utf-8")
-        [row] = audited(tmp_path, "--paper", "own.py")["verdicts"]
-        assert row["verdict"] == verdict
 
 
 def test_nothing_is_written_over(command: Command, tmp_path: Path) -> None:

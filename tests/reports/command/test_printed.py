@@ -69,15 +69,6 @@ def test_what_is_said_of_sentences(command: Command, own_folder: Path) -> None:
     ]
 
 
-def test_what_is_said_of_classes(command: Command) -> None:
-    lines = printed(command, "classify", "snap-single")
-    assert lines[:4] == ["snap-single: classes", "next token query distinct common", "n0 q a b the", "n1 q c d the"]
-    assert lines[4] == "Eigenvalues of E = F^T F - I"
-    assert lines[5:10] == ["eigenvalue", "1 -0.2819", "2 0.2819", "Assumptions", "assumption witness"]
-    assert 'symmetric_classes fails {"classes": ["n0", "n1"], "probabilities": [0.5, 0.45]}' in lines
-    assert "single_query holds" in lines
-
-
 def test_what_is_said_of_solutions(command: Command, own_folder: Path) -> None:
     assert printed(command, "solve", dataset_file(own_folder, ABC, "abc.json")) == [
         "abc: hard-margin solutions",
@@ -120,64 +111,3 @@ def test_what_is_said_of_training(command: Command) -> None:
         "step loss norm one minus cos distance gradient norm min optimal weight method error",
     ]
     assert [line.split()[0] for line in lines if line[0].isdigit()] == ["0", "1", "2", "0", "1"]
-
-
-def test_what_is_said_of_claims(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "1000")
-    entry = command.json("claims", "snap.lemma13")
-    assert printed(command, "claims", "snap.lemma13") == [
-        "snap.lemma13",
-        "id snap.lemma13",
-        "source arXiv 2305.16380, Lemma 13",
-        f"quotation {entry['quotation']}",
-        f"place {entry['place']}",
-        f"reading {entry['reading'] or '–'}",
-        "reconstructed –",
-        f"corrects {entry['corrects'] or '–'}",
-        f"kind {entry['kind']}",
-        f"statement {entry['statement']}",
-        f"formula {' '.join(entry['formula'].split())}",
-        "assumptions –",
-        "proof_uses –",
-        "standing proved",
-        "severity –",
-        "wrong –",
-        f"proof {entry['proof']}",
-        "rests_on –",
-        "counterexample –",
-        "settings –",
-        "weakest –",
-        "settles –",
-        f"hunted {entry['hunted']}",
-    ]
-    assert "assumptions uniform_classes, equal_overlaps" in printed(command, "claims", "snap.remark1")
-    title, header, *rows = printed(command, "claims")
-    assert (title, header) == ("Claims", "id statement standing source assumptions")
-    assert {row.split()[0] for row in rows} >= {"snap.lemma13", "ntp.theorem2.floor"}
-
-
-def test_what_is_said_of_figures(command: Command, own_folder: Path) -> None:
-    name = command.json("figure", "list")["figures"][0]
-    assert printed(command, "figure", name, "--out", "drawn.png") == ["figure: drawn.png"]
-    assert (own_folder / "drawn.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_what_is_said_of_a_hunt(command: Command, own_folder: Path) -> None:
-    (own_folder / "claims.py").write_text(
-        "from dataclasses import replace\n"
-        "from marginaudit.reports import LEDGER, exact_series\n"
-        "from marginaudit.reports.judgements import Equal\n"
-        "def measure(run): return exact_series([1])\n"  # false of the first dataset, than which none is smaller
-        "pairs = Equal(measure=measure, expected=lambda _: exact_series([0]))\n"
-        'CLAIMS = [replace(LEDGER["ntp.prop2.closed-form"], id="planted", judgement=pairs)]\n'
-    )
-    hunted = ("hunt", "planted", "--claims", "claims.py", "--seconds", "60")
-    found = command.json(*hunted)
-    sizes = ", ".join(f"{name} {size}" for name, size in found["largest_tried"].items())
-    assert found["tried"] == 1
-    data = command.json("classify", "planted.json")
-    first, second, *files = printed(command, *hunted)
-    assert first.startswith(f"counterexample to planted: V {len(data['next_token'])}, N ")
-    assert first.endswith(f" (tried 1 dataset of up to {sizes}).")
-    assert second == found["detail"]
-    assert files == ["dataset: planted.json", "certificate: planted.certificate.json"]

@@ -74,15 +74,6 @@ def test_an_audit(command: Command, told: dict[str, list[Any]], monkeypatch: pyt
     assert {30, 60, 90, 120} <= set(told["reach"])
 
 
-def test_a_dial(command: Command, told: dict[str, list[Any]]) -> None:
-    claims = ("--claim", "ntp.gradient.ov", "--claim", "ntp.gradient.kq")
-    assert command("relax", "example-1", "--dims", "4,5", "--seeds", "1", *claims, *SHORT).status == 0
-    assert (told["total"], told["reach"]) == ([4], [1, 2, 3, 4])
-    assert told["say"] == [
-        f"unit embedding, d = {d}{claim}" for d in (4, 5) for claim in ("", ": ntp.gradient.ov", ": ntp.gradient.kq")
-    ]
-
-
 def test_a_text(command: Command, told: dict[str, list[Any]]) -> None:
     Path("song.txt").write_text("the cat sat\n" * 200)
     assert command("realize", "song.txt").status == 0
@@ -98,10 +89,3 @@ def test_a_sweep(command: Command, told: dict[str, list[Any]]) -> None:
     assert told["total"] == [2]
     assert told["reach"] == sorted(told["reach"])
     assert told["reach"][-1] == 2
-
-
-@pytest.mark.slow
-def test_a_hunt(command: Command, told: dict[str, list[Any]]) -> None:
-    assert command("hunt", "ntp.theorem3.order", "--seconds", "2", "--seed", "0").status in (0, 1)
-    assert (told["say"], told["total"]) == (["hunting ntp.theorem3.order"], [2])
-    assert told["reach"] == sorted(told["reach"])

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tests.command_line import SHORT, Command
-from tests.reports.study.small_spec import small_spec
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -191,19 +190,6 @@ def test_what_is_no_table_of_a_sweep(command: Command, tmp_path: Path, was: str,
     assert expected in command.refused("compare", good, bad)
 
 
-@pytest.mark.slow
-def test_a_sweep_that_is_run_again_has_not_changed(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("small.toml").write_text(small_spec("ntp.theorem1.*:*", "ntp.prop1.*:*"), encoding="utf-8")
-    for out in ("one", "two"):
-        assert command("sweep", "small.toml", "--out", out, "--jobs", "1").status == 0
-    found = command.json("compare", "one", "two")
-    assert (found["changes"], found["settings"]) == ([], [])
-    assert found["counts"]["same"] > 16
-
-
 def test_the_page(command: Command, tmp_path: Path) -> None:
     """Texts of a report are shown as they are, never as markup."""
     name = '<b>"&\x1b[0m'
@@ -258,11 +244,3 @@ def test_what_is_no_report(command: Command, tmp_path: Path, document: Any, erro
         line = command.refused("compare", *sides, "--json")
         assert line.startswith(str(bad))
         assert error in line
-
-
-def test_a_page_that_cannot_be_written(command: Command, tmp_path: Path) -> None:
-    old = written(tmp_path, "old", DOCUMENT)
-    assert "page.txt: got the ending '.txt', expected .html" in command.refused(
-        "compare", old, old, "--out", "page.txt"
-    )
-    assert command.refused("compare", old, old, "--out", old / "page.html")

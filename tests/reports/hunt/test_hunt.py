@@ -65,22 +65,6 @@ def test_the_closed_forms_counterexample_is_found_and_reproduced_from_its_file()
     assert all(check_assumption(again, name).holds for name in LEDGER["ntp.prop2.closed-form"].assumptions)
 
 
-def test_nothing_is_found_where_nothing_is_wrong_and_the_space_is_told() -> None:
-    found = hunt(LEDGER["ntp.prop2.prefix-closed"], PAPER, seconds=0.5)
-    assert found.dataset is None
-    assert set(found.verdicts) == {"holds"}
-    assert found.largest["V"] > 2
-    assert found.seconds < 10
-
-
-def test_without_breaks_exactly_the_named_assumption() -> None:
-    claim = planted(0, REALIZABLE)
-    found = hunt(claim, PAPER, without="optimal_majority", seconds=10)
-    assert found.dataset is not None
-    failing = {name for name in REALIZABLE if not check_assumption(found.dataset, name).holds}
-    assert failing == {"optimal_majority"}
-
-
 def test_without_an_assumption_that_the_claim_does_not_make_is_refused() -> None:
     with pytest.raises(InputError, match="does not make"):
         hunt(LEDGER["ntp.prop2.closed-form"], PAPER, without="prefix_closed")
@@ -89,13 +73,6 @@ def test_without_an_assumption_that_the_claim_does_not_make_is_refused() -> None
 def test_a_paper_without_a_space_of_datasets_is_refused() -> None:
     with pytest.raises(InputError, match=r"^paper ntp: got no space of datasets to hunt in, expected"):
         hunt(planted(1, REALIZABLE), changed(PAPER, space=None))
-
-
-def test_one_seed_tries_the_same_datasets() -> None:
-    first, second = (hunt(planted(1, REALIZABLE), PAPER, seconds=30, seed=4).dataset for _ in range(2))
-    assert first is not None
-    assert second is not None
-    assert size(first) == size(second)
 
 
 def shrunk(start: Dataset, claim: Claim) -> Dataset:

@@ -2,20 +2,16 @@
 
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
 
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, broken, free_dataset
 from marginaudit.reports import LEDGER, Claim, Evidence, Verdict
 from marginaudit.reports.judgements import Bounded, Limit
 from marginaudit.reports.ntp import Config, Run, guarantees
-from marginaudit.reports.ntp.figures.direction import direction_figure
 from marginaudit.reports.ntp.rates import rates_answer
-from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, SHARPER
 from tests.command_line import Command
 from tests.measured import measured
 
@@ -129,15 +125,6 @@ def test_certified_steps_carry_the_evidence() -> None:
     assert "orthonormal" in str(turned.not_enclosed)
 
 
-def test_a_violation_within_certified_steps_is_certified() -> None:
-    run = Run(SMALL, Config(steps2=None, certify=40))
-    judgement = LEDGER["ntp.theorem1.norm"].judgement
-    assert isinstance(judgement, Bounded)
-    false = replace(LEDGER["ntp.theorem1.norm"], judgement=replace(judgement, upper=lambda run, t: 0.99 * t * run.eta))
-    found = false.judge(run)
-    assert (found.verdict, found.evidence) == (Verdict.VIOLATED, Evidence.CERTIFIED)
-
-
 def test_statements_about_training_are_not_judged_on_plain_descent() -> None:
     run = Run(SMALL, Config(steps2=None, optimizer="gd"))
     assert run.steps2 == 900
@@ -148,36 +135,12 @@ def test_statements_about_training_are_not_judged_on_plain_descent() -> None:
     assert LEDGER["ntp.prop2.closed-form"].judge(run).verdict is not Verdict.NOT_APPLICABLE
 
 
-def colours(figure: Any) -> set[str]:
-    return {to_hex(line.get_color()) for line in figure.axes[0].lines}
-
-
-def test_the_direction_plot_has_all_its_lines() -> None:
-    run = far("example-1")
-    ids = ("ntp.theorem1.direction", "sharp.theorem1")
-    figure = direction_figure(run, {claim: LEDGER[claim].judge(run) for claim in ids})
-    assert {MEASURED, BOUND, SHARPER, LAW} <= colours(figure)
-    texts = [text.get_text() for text in figure.axes[0].texts]
-    assert any("vacuous" in text for text in texts)
-    assert sum("informative from" in text for text in texts) == 2
-    assert {"true steps", "gradient flow"} <= set(texts)
-    assert figure.axes[0].get_xlim() == (1, 1e18)
-
-
 def test_train_says_how_each_row_was_obtained(command: Command) -> None:
     rows = command.json("train", "example-1", "--steps2", "1e15", "--at", "900,1e15")["stage2"]
     assert [(row["step"], row["method"]) for row in rows] == [(900, "steps"), (10**15, "flow")]
     assert rows[0]["error"] < 1e-10
     assert rows[1]["error"] < 1e-6
     assert rows[1]["law"] == pytest.approx(rows[1]["one_minus_cos"], rel=1e-9, abs=0)
-
-
-def test_train_refuses_what_it_cannot_fast_forward(command: Command) -> None:
-    line = command.refused("train", "example-1", "--optimizer", "gd", "--steps2", "1e8")
-    assert line == (
-        "example-1: --steps2 100000000: got no fast-forward (plain gradient descent has none), "
-        "expected at most 10000000 steps"
-    )
 
 
 @pytest.mark.parametrize("at", [None, (3,)])

@@ -10,7 +10,7 @@ import pytest
 from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.reports import Evidence
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.ntp import Config, Run, error_bars, quantities
+from marginaudit.reports.ntp import Config, Run, error_bars
 from marginaudit.reports.ntp.error_bars import log_excess_error, margin_error, moved_attention, score_error, state_error
 from marginaudit.reports.ntp.quantities import (
     direction,
@@ -242,24 +242,3 @@ def test_the_references_own_error_counts() -> None:
     wide = direction(on.training.stage2, 0.5, 2)
     np.testing.assert_array_equal(stage2_direction(off, 2).radius, wide.radius)
     assert (stage2_direction(on, 2).radius < 1e-6).all()
-
-
-def test_the_regime_of_few_rare_samples_begins_late() -> None:
-    on = example(steps1=900)
-    rare = replace(on.dataset, counts=(1, *(1000 for _ in on.dataset.counts[1:])))
-    later = quantities.asymptotic_from(Run(rare, on.config)) - quantities.asymptotic_from(on)
-    total = sum(rare.counts)
-    expected = (np.log(total) - np.log(sum(on.dataset.counts) / min(on.dataset.counts))) * on.norm_kq / on.eta
-    assert later == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("lr2", [1e-3, 0.1, 100.0])
-def test_when_a_run_shows_how_it_converges(lr2: float) -> None:
-    """||W*_kq||^2 is 13/6, pi_min 1/4, L_max 5; long steps are as many as a perceptron may need, ten times over."""
-    on = example(steps1=900, lr2=lr2)
-    data, square = on.dataset, 13 / 6
-    assert float(on.kq.exact().norm_squared_exact) == square
-    margin = 30 + np.log(data.L_max * len(data.counts)) + np.log1p(on.training.margin)
-    reached = margin * np.sqrt(square) / lr2
-    assert quantities.asymptotic_from(on) == pytest.approx(max(reached, 10 * square), rel=1e-14, abs=0)
-    assert (reached < 10 * square) == (lr2 == 100.0)

@@ -1,9 +1,6 @@
 """`audit --trajectory`: runs that others recorded, judged beside our own."""
 
 import json
-import resource
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -182,20 +179,6 @@ def test_odd_trajectories_break_nothing(odd: str, name: str, folder: Path, tmp_p
         table.grids("odd", table.of(run))
     json.dumps(finite(PAPER.facts(run)))
     PAPER.records(run)
-
-
-@pytest.mark.slow
-def test_300_mb_take_less_than_1_gb(tmp_path: Path) -> None:
-    steps = 300 * 10**6 // (8 * 100 * 100)
-    W = np.random.default_rng(0).normal(size=(steps, 100, 100)).cumsum(axis=0)
-    np.savez(tmp_path / "long.npz", step2=np.arange(1, steps + 1), W_kq=W)
-    words = [f"t{i}" for i in range(100)]
-    data = {"sentences": [[words[i], words[(i + 1) % 100], words[(i + 2) % 100]] for i in range(100)]}
-    (tmp_path / "data.json").write_text(json.dumps(data), encoding="utf-8")
-    command = ["audit", "data.json", "--steps2", "30", "--jobs", "1", "--trajectory", "long.npz", "--out", "out"]
-    done = subprocess.run([sys.executable, "-m", "marginaudit.reports", *command], cwd=tmp_path, check=False)
-    assert done.returncode == 0
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 1_000_000
 
 
 def test_bounds_that_are_attained_allow_for_the_rounding_of_who_recorded(tmp_path: Path) -> None:

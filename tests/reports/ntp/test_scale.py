@@ -4,25 +4,21 @@ import cProfile
 import pstats
 import tracemalloc
 from itertools import combinations
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from marginaudit.margins.ntp import solve_kq
-from marginaudit.orders.ntp import CASES, Dataset, free_dataset
+from marginaudit.orders.ntp import CASES, free_dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run, closed_form, theorem3_answers
 from marginaudit.reports.ntp.claims import lemma5, proposition2
 from marginaudit.reports.ntp.derivatives import compare
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.training.ntp import Stage2, train
 
 V = 50
 """Tokens of the small dataset; the large one has twice as many of everything."""
-
-CONSTANT = 3_000
-"""Calls that do not depend on the dataset's size."""
 
 
 class Cost(NamedTuple):
@@ -77,46 +73,6 @@ def costs(runs: tuple[Run, Run]) -> dict[str, Cost]:
         for claim in PAPER.claims:
             claim.judge(warm)
         return {claim: cost(claim, *runs) for claim in IDS}
-
-
-@pytest.mark.parametrize("claim", IDS)
-def test_twice_the_dataset_takes_twice_the_calls(claim: str, costs: dict[str, Cost]) -> None:
-    assert costs[claim].large <= 2.5 * costs[claim].small + CONSTANT
-
-
-@pytest.mark.parametrize("claim", IDS)
-def test_memory_is_linear_in_relations_and_matrices(claim: str, costs: dict[str, Cost], runs: tuple[Run, Run]) -> None:
-    """A few weight matrices beside a few thousand bytes a relation."""
-    data = runs[1].dataset
-    assert costs[claim].peak <= 24 * 8 * data.V**2 + 3_000 * len(data.relations)
-
-
-def test_no_claim_builds_every_score_of_every_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    def scores(_: Stage2) -> NoReturn:
-        raise MemoryError("scores of all records at once")
-
-    run = prepared(8)
-    monkeypatch.setattr(Stage2, "scores", property(scores))
-    assert [claim.id for claim in PAPER.claims if claim.judge(run).verdict is Verdict.BROKEN] == []
-
-
-def test_one_hot_training_decomposes_no_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = np.linalg.norm
-
-    def norm(x: Any, ord: Any = None, **options: Any) -> Any:
-        assert ord is None, "a spectral norm takes V^3 operations"
-        return whole(x, **options)
-
-    monkeypatch.setattr(np.linalg, "norm", norm)
-    data = free_dataset(V=6, N=14, L=4, seed=5)
-    trained = train(data, steps1=5, steps2=5)
-    monkeypatch.undo()
-    rotated = train(Dataset(**{**vars_of(data), "embedding": np.eye(6)}), steps1=5, steps2=5)
-    assert trained.margin_error == rotated.margin_error > 0
-
-
-def vars_of(data: Dataset) -> dict[str, Any]:
-    return {name: getattr(data, name) for name in ("name", "vocabulary", "samples", "counts", "next_token")}
 
 
 def test_lemma_5_holds_a_block_of_records_at_a_time(monkeypatch: pytest.MonkeyPatch, runs: tuple[Run, Run]) -> None:

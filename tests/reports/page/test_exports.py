@@ -9,7 +9,7 @@ import pytest
 
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.command.cli import main
-from marginaudit.reports.page.exports import _column, as_read, exported, references
+from marginaudit.reports.page.exports import _column, as_read, references
 from marginaudit.reports.page.write import VERDICT_COLUMNS
 from tests.command_line import SHORT, SVOP, dataset_file, strict_json
 from tests.third_paper.paper import PAPER as THIRD
@@ -35,12 +35,6 @@ def test_the_files(folder: Path) -> None:
     assert {f"tables/{name}" for name in (*names, *parquet, "references.bib")} < set(files)
     assert all((folder / name).is_file() for name in files)
     assert (folder / "figures" / "example-1-prop1.loss.pdf").read_bytes().startswith(b"%PDF")
-
-
-def test_without_formats_there_are_none() -> None:
-    document: dict[str, list[object]] = {"datasets": [], "verdicts": []}
-    assert exported(PAPERS, document, (), VERDICT_COLUMNS) == {}
-    assert exported(PAPERS, document, ("pdf",), VERDICT_COLUMNS) == {}
 
 
 def test_the_verdicts_as_parquet_are_those_of_the_report(folder: Path) -> None:
@@ -106,10 +100,3 @@ def test_what_to_cite() -> None:
         assert needed in found
     assert found.count("\n}\n") == len(PAPERS) + 2
     assert found.count("{") == found.count("}")
-
-
-def test_the_citation_file_is_of_this_version() -> None:
-    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    assert f"version: {version}\n" in text
-    assert text.startswith("cff-version: 1.2.0\n")

@@ -35,12 +35,6 @@ def test_a_failed_writing_leaves_nothing(tmp_path: Path) -> None:
     assert ((tmp_path / "a.json").read_text(), names(tmp_path)) == ("old", ["a.json"])
 
 
-def test_folders_above_a_file_are_made(tmp_path: Path) -> None:
-    for _ in range(2):
-        write_whole(tmp_path / "deep" / "er" / "a.json", "new")
-    assert (tmp_path / "deep" / "er" / "a.json").read_text() == "new"
-
-
 def test_a_file_is_written_whole_with_the_umasks_rights(tmp_path: Path) -> None:
     path = tmp_path / "new" / "x.txt"
     write_whole(path, "é")

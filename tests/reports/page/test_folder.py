@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -63,16 +62,6 @@ def test_the_old_report_goes_and_what_is_not_of_it_stays(folder: Path) -> None:
     assert (folder / ".git/refs/heads").is_dir()
     assert not (folder / "old").exists()
     assert os.listdir(folder.parent) == ["report"]  # noqa: PTH208  (hidden names too)
-
-
-def test_new_folders_and_links_to_folders(folder: Path) -> None:
-    (folder.parent / "empty").mkdir()
-    (folder.parent / "link").symlink_to(folder)
-    for name in ("a/b/c", "empty"):
-        replace(folder.parent / name)
-        assert contents(folder.parent / name) == NEWER
-    replace(folder.parent / "link")
-    assert contents(folder) == NEWER | MINE
 
 
 @pytest.mark.parametrize(
@@ -156,15 +145,6 @@ def test_killed_at_every_file_operation(folder: Path) -> None:
         assert contents(folder) == OLD | MINE, operation
     assert mixed > 3
     assert contents(folder) == NEWER | MINE
-
-
-def test_a_first_report_that_was_killed_is_no_folder_of_another(tmp_path: Path) -> None:
-    operation = 0
-    while killed_at(operation := operation + 1, lambda: replace(tmp_path / "new")):
-        replace(tmp_path / "new", OLD)
-        assert contents(tmp_path / "new") == OLD
-        shutil.rmtree(tmp_path / "new")
-    assert operation > 10
 
 
 def test_a_file_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

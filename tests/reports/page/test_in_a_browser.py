@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from marginaudit.reports.command.cli import main
-from tests.command_line import SHORT, dataset_file
 from tests.reports.page.browser import missing, opened, printed, seen_at
 
 if TYPE_CHECKING:
@@ -56,10 +55,6 @@ def choose(driver: "Chrome", **wanted: str) -> list[str]:
         )
     found: list[str] = driver.execute_script(SHOWN.format("(row) => row.querySelector('th a').textContent"))
     return found
-
-
-def test_it_is_small(report: Path) -> None:
-    assert (report / "report.html").stat().st_size <= MOST_BYTES
 
 
 def test_it_says_nothing_on_the_console_and_asks_nobody(driver: "Chrome") -> None:
@@ -124,63 +119,6 @@ def test_the_graph_of_statements_fits_a_laptop(driver: "Chrome") -> None:
     assert driver.execute_script(fits) == [True, True]
 
 
-@pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of twelve files."""
-    folder = tmp_path_factory.mktemp("many")
-    samples = [{"tokens": ["a", "b"], "next": "b"}]
-    files = [
-        dataset_file(folder, {"name": f"{i} of twelve", "samples": samples}, f"dataset-{i}.json") for i in range(12)
-    ]
-    with pytest.raises(SystemExit) as ended:
-        main(["audit", *map(str, files), "--claim", "ntp.corollary1.*", *SHORT, "--out", str(folder / "report")])
-    assert ended.value.code == 0
-    return folder / "report"
-
-
-def test_a_report_of_many_files(many: Path) -> None:
-    """Their columns leave statements on a line of their own."""
-    with opened(many / "report.html") as driver:
-        seen_at(driver, 1280)
-        heights = driver.execute_script(
-            "return [...document.querySelectorAll('.matrix tbody th')].map((cell) => cell.offsetHeight)"
-        )
-        assert len(heights) == 4
-        assert max(heights) < 40
-
-
-def test_what_is_compared_is_stacked_on_a_phone(many: Path, tmp_path: Path) -> None:
-    document = json.loads((many / "report.json").read_text(encoding="utf-8"))
-    for row in document["verdicts"]:
-        row["verdict"] = "inconclusive"
-    (tmp_path / "new.json").write_text(json.dumps(document), encoding="utf-8")
-    page = tmp_path / "compared.html"
-    with pytest.raises(SystemExit):
-        main(["compare", str(many / "report.json"), str(tmp_path / "new.json"), "--out", str(page)])
-    with opened(page) as driver:
-        for width, heading in ((390, "none"), (1280, "table-header-group")):
-            seen_at(driver, width)
-            table = driver.find_element("css selector", "table.stacked")
-            head = table.find_element("css selector", "thead")
-            assert head.value_of_css_property("display") == heading
-            assert driver.execute_script("return arguments[0].scrollWidth", table) <= width
-
-
-def test_what_remains_is_read_on_a_phone_without_scrolling(driver: "Chrome") -> None:
-    seen_at(driver, 390)
-    table = driver.find_element("css selector", "table.reliances")
-    assert driver.execute_script("return arguments[0].scrollWidth", table) <= 390
-    assert driver.execute_script("return arguments[0].rows[1].getBoundingClientRect().height", table) > 60
-    label = driver.execute_script("return getComputedStyle(arguments[0].rows[1].cells[2], '::before').content", table)
-    assert label == '"What remains: "'
-
-
-def test_what_fails_of_data_is_no_narrow_column_on_a_phone(driver: "Chrome") -> None:
-    seen_at(driver, 390)
-    heights = "return [...document.querySelectorAll('td.detail')].map((cell) => cell.getBoundingClientRect().height)"
-    assert max(driver.execute_script(heights)) < 500
-
-
 WIDEST_DRAWING = """
 return Math.max(...[...document.querySelectorAll('figure svg')]
   .filter((svg) => svg.checkVisibility()).map((svg) => svg.getBoundingClientRect().right))
@@ -204,26 +142,6 @@ def test_figures_fit_a_phone_until_they_are_enlarged(driver: "Chrome") -> None:
     assert not any(button.is_displayed() for button in buttons)
 
 
-@pytest.fixture(scope="module")
-def long_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of a dataset from a file, whose hash, name and tokens are long words."""
-    folder = tmp_path_factory.mktemp("long")
-    sentences = [[letter * 200 for letter in word] for word in ("SVOP", "VOP", "OPP", "PSV")]
-    named = {"name": f"long-{'x' * 200}", "sentences": sentences}
-    (folder / "long.json").write_text(json.dumps(named), encoding="utf-8")
-    with pytest.raises(SystemExit):
-        main(["audit", str(folder / "long.json"), "--steps1", "9", "--steps2", "9", "--out", str(folder / "report")])
-    return folder / "report" / "report.html"
-
-
-def test_long_names_fit_every_window(long_names: Path) -> None:
-    with opened(long_names) as driver:
-        for width in (390, 768, 1280):
-            seen_at(driver, width)
-            driver.refresh()
-            assert driver.execute_script("return document.documentElement.scrollWidth") <= width
-
-
 def test_proofs_fit_a_phone_and_their_links_are_seen_in_the_dark(report: Path) -> None:
     for page in sorted((report / "proofs").glob("*.html")):
         with opened(page) as driver:
@@ -231,16 +149,6 @@ def test_proofs_fit_a_phone_and_their_links_are_seen_in_the_dark(report: Path) -
             assert driver.execute_script("return document.documentElement.scrollWidth") <= 390
             links = "return [...document.links].map((link) => getComputedStyle(link).color)"
             assert "rgb(0, 0, 238)" not in driver.execute_script(links)
-
-
-def test_no_formula_of_a_proof_is_cut_off_on_paper(report: Path) -> None:
-    """A page of A4 less the margins has 718 pixels."""
-    for page in sorted((report / "proofs").glob("*.html")):
-        with opened(page) as driver:
-            seen_at(driver, 718)
-            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-            wide = "return [...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth)"
-            assert driver.execute_script(wide) == []
 
 
 def test_no_formula_is_cut_on_paper_and_evidence_stays_folded(driver: "Chrome") -> None:
@@ -256,35 +164,6 @@ def test_no_formula_is_cut_on_paper_and_evidence_stays_folded(driver: "Chrome") 
         assert set(driver.execute_script(folded)) == {0}
     finally:
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
-
-
-COLUMN_EDGES = """
-return [...document.querySelectorAll('.grids table')].flatMap((table) => [...table.rows[0].cells].flatMap((head, i) => {
-  const cell = table.rows[1].cells[i];
-  const end = (one) => one.getBoundingClientRect().right - parseFloat(getComputedStyle(one).paddingRight);
-  return head.className === "number" ? [end(head) - end(cell)] : [];
-}))
-"""
-
-
-def test_headers_of_numbers_end_where_the_numbers_do(driver: "Chrome") -> None:
-    seen_at(driver, 1280)
-    edges = driver.execute_script(COLUMN_EDGES)
-    assert len(edges) > 10
-    assert set(edges) == {0}
-
-
-def test_statements_are_on_one_line_where_there_is_room(driver: "Chrome") -> None:
-    """However many datasets there are: the table scrolls inside its box."""
-    seen_at(driver, 920)
-    ids = "[...document.querySelectorAll('.matrix tbody th a')]"
-    assert max(driver.execute_script(f"return {ids}.map((id) => id.getBoundingClientRect().height)")) < 25
-
-
-def test_the_dark_page_is_dark(driver: "Chrome") -> None:
-    for dark, ground in ((False, "rgb(255, 255, 255)"), (True, "rgb(16, 24, 40)")):
-        seen_at(driver, 1280, dark=dark)
-        assert driver.execute_script("return getComputedStyle(document.body).backgroundColor") == ground
 
 
 def test_it_prints_on_few_pages(driver: "Chrome", report: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_contract import call, report_agrees
+from tests.command_contract import report_agrees
 from tests.command_line import NO_FUNCTION, SVOP, Command, dataset_file
 
 MINE = "figures/mine.svg"
@@ -27,20 +27,6 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def arguments(steps: int) -> list[str]:
     return ["audit", "data.json", "--steps1", str(steps), "--steps2", "5", "--out", "report"]
-
-
-def forked(steps: int) -> int:
-    """An audit in a copy of this process, which has everything imported; returns its number."""
-    child = os.fork()
-    if not child:
-        status = 99
-        try:
-            status = call(*arguments(steps)).status
-        except KeyboardInterrupt:  # before the command has begun
-            status = 130
-        finally:
-            os._exit(status)
-    return child
 
 
 def begun(steps: int) -> int:
@@ -78,12 +64,6 @@ def kill_at_random(audit: Audit, kills: int) -> None:
     assert sorted(os.listdir()) == ["data.json", "report"]  # noqa: PTH208  (hidden names too)
 
 
-def test_a_copy_of_this_process_killed_at_random_moments(own_folder: Path) -> None:
-    dataset_file(own_folder, NO_FUNCTION)
-    call(*arguments(3))  # imports
-    kill_at_random(forked, 3)
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("document", [NO_FUNCTION, SVOP])
@@ -92,14 +72,7 @@ def test_a_command_killed_at_random_moments(own_folder: Path, document: object) 
     kill_at_random(begun, 30)
 
 
-def test_two_audits_into_one_folder(own_folder: Path) -> None:
-    dataset_file(own_folder, NO_FUNCTION)
-    call(*arguments(3))
-    assert [ended(process) for process in [forked(4), forked(5), forked(6)]] == [0, 0, 0]
-    assert report_agrees(Path("report")) in (4, 5, 6)
-    assert sorted(os.listdir()) == ["data.json", "report"]  # noqa: PTH208
-
-
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_report(command: Command, own_folder: Path) -> None:
     disk = own_folder / "disk"
     disk.mkdir()

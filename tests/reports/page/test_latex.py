@@ -33,7 +33,7 @@ from marginaudit.reports.command.cli import main
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.page.exports import references
 from marginaudit.reports.page.latex import LINES_A_PAGE, LONG_COLUMN, LONGEST_LINE, TABLES_WAITING, latex
-from tests.command_line import SVOP, dataset_file, strict_json
+from tests.command_line import SVOP, dataset_file
 from tests.papers import changed
 from tests.third_paper.paper import PAPER as THIRD
 
@@ -165,19 +165,6 @@ def test_every_exported_table_can_be_set(folder: Path) -> None:
         labels += [label for _, label, _ in found]
     assert len(labels) == len(set(labels))
     assert all(re.fullmatch("tab:[a-z0-9-]+", label) for label in labels)
-
-
-def test_verdicts_in_latex_are_those_of_the_report(folder: Path) -> None:
-    rows = strict_json((folder / "report.json").read_text(encoding="utf-8"))["verdicts"]
-    found = list(tables((folder / "tables" / "verdicts.tex").read_text(encoding="utf-8")))
-    names = list(dict.fromkeys(row["dataset"] for row in rows))
-    assert names[0] == NASTY
-    assert [caption for caption, _, _ in found] == [f"Verdicts on {name}." for name in names]
-    for name, (_, _, (header, *lines)) in zip(names, found, strict=True):
-        assert header[:3] == ["claim", "verdict", "evidence"]
-        assert [line[:3] for line in lines] == [
-            [row["claim"], row["verdict"], row["evidence"]] for row in rows if row["dataset"] == name
-        ]
 
 
 @given(

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from marginaudit.reports.audit.auditing import Row
@@ -17,13 +16,12 @@ from marginaudit.reports.audit.headroom import headroom
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
-from marginaudit.reports.page.banners import banners, in_words
+from marginaudit.reports.page.banners import banners
 from marginaudit.reports.page.headline import failures, headline
 from marginaudit.reports.page.numbers import powers
 from marginaudit.reports.page.reproduce import command
-from marginaudit.reports.page.theorems import OWN, PRINTED, RECONSTRUCTED, REDERIVED, SHARPER, VARIANT, form, theorem
+from marginaudit.reports.page.theorems import PRINTED, RECONSTRUCTED, REDERIVED, SHARPER, VARIANT, form, theorem
 from marginaudit.reports.settings import settings_of
-from marginaudit.reports.source_words import UNQUOTED
 from marginaudit.reports.standing import Severity, Standing, Status
 from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable, where_it_speaks
 
@@ -51,12 +49,6 @@ NTP, SNAP = PAPERS
 def test_a_statement_belongs_to_a_theorem_in_some_form(claim: str, name: str, how: str) -> None:
     paper = SNAP if claim.startswith("snap.") else NTP
     assert (theorem(LEDGER[claim], LEDGER), form(LEDGER[claim], paper)) == (name, how)
-
-
-def test_a_statement_that_names_no_theorem_stands_under_its_source() -> None:
-    claim = replace(LEDGER["ntp.lemma4"], id="mine.first", source="a talk", source_words=UNQUOTED)
-    assert (theorem(claim, {}), form(claim, NTP)) == ("a talk", OWN)
-    assert theorem(replace(claim, source=" "), {}) == "mine.first"
 
 
 def entry(status: Status, *verdicts: Verdict) -> dict[str, Any]:
@@ -188,15 +180,6 @@ def test_no_banner_is_about_a_few_statements(assumed: list[tuple[str, ...]], sil
     assert banners(audited(["wide_vocabulary"], assumed, silent)) == []
 
 
-def test_every_assumption_says_in_words_what_it_asks() -> None:
-    for paper in PAPERS:
-        for name in paper.kind.assumptions:
-            words = in_words(paper, name)
-            assert 5 < len(words) < 160
-            assert "witness" not in words
-            assert "\n" not in words
-
-
 def row(claim: str) -> Row:
     return Row(LEDGER[claim], NTP if claim.startswith("ntp.") else SNAP, "d", Finding(Verdict.HOLDS))
 
@@ -244,12 +227,6 @@ def test_a_path_of_any_characters_is_given_again(name: str) -> None:
     assert ast.literal_eval(in_python.removeprefix("audit(").partition(", claims")[0]) == name
 
 
-def test_settings_of_numpy_are_plain_in_python() -> None:
-    config = replace(NTP.config(), lr2=np.float64(0.03), at=(np.int64(1), np.int64(9)))
-    given = command(row("ntp.lemma4"), Source(None, NTP, IN_PYTHON), config, None)
-    assert given.startswith("audit(data, claims='ntp.lemma4', config={'lr2': 0.03, 'at': (1, 9)})")
-
-
 def test_what_is_in_python_alone_is_given_again_in_python() -> None:
     usual, case = NTP.config(), Source(None, NTP, "section-7")
     mine = replace(row("ntp.lemma4"), claim=replace(LEDGER["ntp.lemma4"], id="mine.first"))
@@ -283,9 +260,3 @@ def test_how_a_report_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "")
     assert provenance()["date"] > "2026"
     assert provenance()["command"] is None
-
-
-def test_git_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    commit = provenance()["commit"]
-    monkeypatch.setattr("subprocess.run", None)
-    assert provenance()["commit"] == commit

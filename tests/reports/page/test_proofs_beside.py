@@ -13,20 +13,25 @@ from tests.command_line import SHORT, Command
 from tests.papers import changed
 
 DOCS = Path(__file__).parents[3] / "docs"
-PAGES = proof_pages(PAPERS)
+NAMES = sorted(page.stem for page in DOCS.glob("proofs*.md"))
 
 
-def test_they_are_those_of_the_docs() -> None:
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return proof_pages(PAPERS)
+
+
+def test_they_are_those_of_the_docs(pages: dict[str, str]) -> None:
     for paper in PAPERS:
         folder = Path(__file__).parents[3] / "reports" / paper.name / "proofs"
         for page in folder.iterdir():
             assert page.read_text(encoding="utf-8") == (DOCS / page.name).read_text(encoding="utf-8")
-    assert sorted(PAGES) == sorted(page.stem for page in DOCS.glob("proofs*.md"))
+    assert sorted(pages) == NAMES
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)
 def test_what_is_named_is_on_the_papers_own_pages(paper: Paper) -> None:
-    pages = proof_pages([paper])
+    own = proof_pages([paper])
     named = {claim.standing.proof for claim in paper.claims} | {
         one.proof for claim in paper.claims for one in claim.implications
     }
@@ -34,12 +39,12 @@ def test_what_is_named_is_on_the_papers_own_pages(paper: Paper) -> None:
     assert len(places) > 10
     for place in places:
         assert place is not None
-        assert f'id="{place[2]}"' in pages[place[1]]
+        assert f'id="{place[2]}"' in own[place[1]]
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_every_formula_is_mathml_and_every_link_leads_somewhere(name: str) -> None:
-    page = PAGES[name]
+@pytest.mark.parametrize("name", NAMES)
+def test_every_formula_is_mathml_and_every_link_leads_somewhere(name: str, pages: dict[str, str]) -> None:
+    page = pages[name]
     source = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     inline = re.findall(r"(?<!\$)\$[^$]+\$", re.sub(r"```.*?```", "", source, flags=re.S))
     formulas = re.findall("<math.*?</math>", page, re.S)
@@ -49,7 +54,7 @@ def test_every_formula_is_mathml_and_every_link_leads_somewhere(name: str) -> No
     assert "\\" not in html.unescape("".join(re.sub("<[^>]*>", "", found) for found in formulas))
     for place, anchor in re.findall(r'href="([^"#]*)#?([^"]*)"', page):
         if place != "../report.html":
-            target = PAGES[place.removesuffix(".html")] if place else page
+            target = pages[place.removesuffix(".html")] if place else page
             assert not anchor or f'id="{anchor}"' in target
 
 

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
-from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -322,33 +321,6 @@ def test_the_page_lets_nothing_run_or_load_but_its_own_script(report: Report) ->
     assert policy == f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
-def test_every_command_of_the_page_takes_a_path_of_any_characters(command: Command, tmp_path: Path) -> None:
-    data = dataset_file(tmp_path, SVOP, "a\u202fb.json")
-    assert command("audit", data, *SHORT, "--claim", "ntp.lemma4", "--out", tmp_path / "report").status == 0
-    page = unescape((tmp_path / "report/report.html").read_text(encoding="utf-8"))
-    for name in ("audit", "solve", "verify"):
-        assert rf"marginaudit {name} $'{tmp_path}/a\342\200\257b.json' " in page
-
-
-def test_what_an_earlier_report_left_is_removed_and_nothing_else(command: Command, tmp_path: Path) -> None:
-    report, arguments = tmp_path / "report", (*SHORT, "--claim", "ntp.lemma4", "--out")
-    assert command("audit", "example-1", *arguments, report, "--export", "latex").status == 0
-    document = strict_json((report / "report.json").read_text(encoding="utf-8"))
-    found = contents(report)
-    assert document["files"] == sorted(found)
-    assert document["sha256"] == {
-        name: hashlib.sha256((report / name).read_bytes()).hexdigest()
-        for name in sorted(found)
-        if name != "report.json"
-    }
-    (report / "notes.txt").write_text("mine")
-    assert command("audit", "example-1", *arguments, report).status == 0
-    assert set(contents(report)) == {name for name in found if not name.endswith((".tex", ".bib"))} | {"notes.txt"}
-    (report / "verdicts.csv").write_text("mine")
-    line = command.refused("audit", "example-1", *arguments, report)
-    assert line.startswith(f"{report}: got verdicts.csv, edited since the report was written, expected a folder")
-
-
 def test_exports_that_go_are_named(command: Command, tmp_path: Path) -> None:
     report = tmp_path / "report"
     arguments = ("audit", "example-1", *SHORT, "--claim", "ntp.lemma4", "--out", report)
@@ -357,14 +329,3 @@ def test_exports_that_go_are_named(command: Command, tmp_path: Path) -> None:
     said = command(*arguments, "--export", "latex").err
     assert f"{report}: tables/direction.md, tables/proposition2.md, tables/verdicts.md of the report before" in said
     assert ".tex" not in said
-
-
-def test_two_datasets_of_one_name(command: Command, tmp_path: Path) -> None:
-    files = []
-    for i, name in enumerate(["a", "a-2", "a", "A", "a"]):
-        files.append(dataset_file(tmp_path, NO_FUNCTION | {"name": name}, f"{i}.json"))
-    answer = command("audit", *files, *SHORT, "--out", tmp_path / "report", "--json")
-    names = [data["name"] for data in strict_json(answer.out)["datasets"]]
-    assert len(set(names)) == 5
-    assert names[:2] == ["a", "a-2"]
-    assert answer.err.count("a dataset named a is there already") == 2

@@ -1,7 +1,6 @@
 """What the texts of a report hold, cell by cell, and how one file takes the place of another."""
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +13,7 @@ from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.grid import brief
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.page.files import check_writable, csv_text, file_stem, json_text
+from marginaudit.reports.page.files import csv_text, file_stem, json_text
 from marginaudit.reports.page.html import _norm
 from marginaudit.reports.page.write import _stems
 from marginaudit.reports.paper import Figure
@@ -45,17 +44,6 @@ def test_file_stems() -> None:
         "dataset",
         "A_1.b",
     ]
-
-
-def test_whether_a_file_can_be_written_is_tried_before(tmp_path: Path) -> None:
-    (tmp_path / "deep" / "er").mkdir(parents=True)
-    check_writable(tmp_path / "deep" / "er" / "x.txt")
-    assert list((tmp_path / "deep" / "er").iterdir()) == []
-    with pytest.raises(IsADirectoryError):
-        check_writable(tmp_path / "deep")
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OSError, match=r"ile exists|irectory"):
-        check_writable(tmp_path / "file" / "x.txt")
 
 
 def test_names_that_give_one_file_name_get_numbers() -> None:

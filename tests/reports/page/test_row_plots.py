@@ -19,7 +19,6 @@ from marginaudit.reports.page.shown import drawn
 from marginaudit.reports.python import audit
 from marginaudit.reports.series import series
 from marginaudit.reports.verdict import Curve, Finding
-from tests.third_paper.paper import PAPER as THIRD
 
 STEP = np.arange(1, 31)
 
@@ -81,10 +80,3 @@ def test_a_rows_plot_in_python() -> None:
         report.plot("y")
     with pytest.raises(KeyError, match="expected one of example-1"):
         report.plot("z", "x")
-
-
-def test_a_plug_ins_rows_have_plots_also_where_they_hold() -> None:
-    run = THIRD.run(THIRD.kind.cases["three-numbers"](), THIRD.config())
-    findings = {claim.id: claim.judge(run) for claim in THIRD.claims}
-    shown = drawn(Audited(made_in_python(run.dataset, THIRD), findings, {}, run), (), lambda _: None)
-    assert [one.claim for one in shown.pictures] == ["", "third.below-largest"]

@@ -58,11 +58,6 @@ def test_a_datasets_name_is_no_formula_in_its_pictures() -> None:
         assert any(text.startswith(printable(NAME)) for text in words(figure))
 
 
-def test_the_loss_has_a_letter_that_every_font_may_have() -> None:
-    [title] = [text for figure in pictures(NTP, "example-1", "a") for text in words(figure) if "stage 2: loss" in text]
-    assert title == "a, stage 2: loss ℒ"
-
-
 @pytest.mark.parametrize(
     "draw",
     [
@@ -80,11 +75,3 @@ def test_names_are_shown_letter_by_letter(draw: Callable[[], Figure]) -> None:
 @pytest.mark.parametrize("name", ["snap-3", "statements"])
 def test_figures_have_no_character_of_private_use(name: str) -> None:
     assert words(statements_figure(PAPERS) if name == "statements" else SNAP.figures_of("paper", "text")[name].draws())
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("paper", PAPERS, ids=[paper.name for paper in PAPERS])
-def test_no_picture_has_a_character_of_private_use(paper: Paper) -> None:
-    """The papers' own figures are all drawn in `tests/reports/test_papers.py`."""
-    assert all(words(figure) for case in paper.kind.cases for figure in pictures(paper, case, case))

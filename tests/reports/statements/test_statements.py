@@ -3,7 +3,6 @@
 import importlib.util
 import re
 from dataclasses import replace
-from pathlib import Path
 from types import ModuleType
 
 import matplotlib as mpl
@@ -18,7 +17,6 @@ from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.standing import OPEN, Status
 from marginaudit.reports.statements.graph import Link, drawn_arcs, graph, layers, sound
 from marginaudit.reports.statements.picture import statements_figure
-from tests.command_line import Command
 from tests.pages import ROOT
 from tests.papers import changed
 
@@ -56,24 +54,6 @@ def test_only_what_is_proved_bears_on_another_statement() -> None:
             assert STATUS[target] is Status.REFUTED
         if link is Link.IMPLIES:
             assert STATUS[target] is not Status.PROVED
-
-
-def test_arcs_say_under_what() -> None:
-    arc = WHOLE.edges["sharp.theorem1", "ntp.theorem1.direction"]
-    assert (arc["link"], "before t_1" in arc["words"]) == (Link.IMPLIES, True)
-    falls = WHOLE.edges["ntp.corollary1.upper", "ntp.theorem2.floor"]
-    assert (falls["link"], "falls" in falls["words"]) == (Link.PRINTED, True)
-    assert WHOLE.edges["sharp.stage1", "ntp.corollary1.upper"]["link"] is Link.REFUTES
-    assert WHOLE.edges["sharp.lemma6", "sharp.theorem1"]["link"] is Link.PROVES
-
-
-def test_what_remains_is_said_of_refuted_statements_alone() -> None:
-    found = [claim.standing for claim in LEDGER.values() if claim.standing.relied_on_by]
-    assert found
-    for one in found:
-        assert one.status is Status.REFUTED
-        assert set(one.relied_on_by) <= set(LEDGER)
-        assert one.remains.endswith(".")
 
 
 def test_each_statement_comes_after_those_that_bear_on_it() -> None:
@@ -126,14 +106,6 @@ def test_a_paper_whose_statements_bear_on_no_other_has_room_for_one_row() -> Non
 def alone_of(claim: Claim) -> Claim:
     """The claim without what its proof rests on."""
     return replace(claim, standing=replace(claim.standing, uses=()))
-
-
-def test_the_command_draws_it(command: Command, tmp_path: Path) -> None:
-    path = tmp_path / "statements.svg"
-    answer = command("figure", "statements", "--out", path)
-    assert answer.status == 0
-    assert path.read_bytes() == rendered(statements_figure(PAPERS), ".svg")
-    assert "statements" in command("figure", "list").out.split()
 
 
 def test_the_page_and_its_picture_are_what_the_script_makes() -> None:

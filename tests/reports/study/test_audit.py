@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -100,12 +99,6 @@ def test_a_paper_goes_by_its_name_and_one_of_that_name_alone_is_refused() -> Non
         packed(replace(task, source=replace(task.source, paper=copy(PAPERS[0]))))
 
 
-def test_bad_input_is_the_same_in_another_process() -> None:
-    error = InputError("a: b", got="c", expected="d")
-    again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.where, again.got, again.expected) == (str(error), "a: b", "c", "d")
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -192,19 +185,6 @@ def test_a_changed_dataset_is_judged_anew(command: Command, computed: list[str],
     dataset_file(tmp_path, SVOP | {"sentences": [*SVOP["sentences"], list("SVP")]})
     assert command(*AUDIT).status == 0
     assert computed == ["svop", "svop"]
-    assert command(*AUDIT, "--export", "pdf").status == 0
-    assert computed == ["svop"] * 3
-    assert list(Path("report/figures").glob("*.pdf"))
-
-
-def test_an_interrupted_audit_goes_on(command: Command, computed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as changed:
-        module = import_module("marginaudit.reports.page.write")
-        changed.setattr(module, "write_report", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        assert command(*AUDIT).status == 130
-    assert not Path("report").exists()
-    assert command(*AUDIT).status == 0
-    assert computed == ["svop"]
 
 
 def third_audit(folder: Path | None, made: list[str], exports: Sequence[str] = (), *, fresh: bool = False) -> Audit:
@@ -338,17 +318,6 @@ def test_of_several_cores_one_has_two_processes(monkeypatch: pytest.MonkeyPatch)
     for cores, jobs in ((1, 1), (2, 3), (16, 17)):
         monkeypatch.setattr("marginaudit.reports.command.options.cores", lambda cores=cores: cores)
         assert usual_jobs() == jobs
-
-
-@pytest.mark.slow
-def test_what_is_loaded_for_all_is_what_training_and_figures_load() -> None:
-    code = (
-        "import sys; from marginaudit.reports.ntp.paper import PAPER; known = set(sys.modules); PAPER.load(); "
-        "from marginaudit.reports.plots.style import load_drawing; load_drawing(); print(*set(sys.modules) - known)"
-    )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    late = {"scipy.integrate", "marginaudit.training.ntp.steps.compiled", "numba.core.typing.cffi_utils"}
-    assert late | {"matplotlib.figure", "matplotlib.backends.backend_svg"} <= set(loaded)
 
 
 MINE = """

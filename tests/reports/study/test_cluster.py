@@ -8,10 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dask.distributed import Client, Future, KilledWorker, LocalCluster, default_client
+from dask.distributed import Client, Future, KilledWorker, LocalCluster
 
 from marginaudit.reports.study.grid import outcomes
-from marginaudit.reports.study.pool import Cluster
 from marginaudit.reports.study.store import digest
 from tests.command_line import Command
 from tests.reports.study import odd_paper
@@ -63,13 +62,6 @@ def test_what_listens_and_is_no_scheduler_is_refused(
     assert line.endswith(", expected a running Dask scheduler")
 
 
-def test_a_worker_is_no_scheduler(command: Command, address: str) -> None:
-    with Client(address, set_as_default=False) as client:
-        (worker,) = client.scheduler_info()["workers"]
-    line = command.refused("sweep", written(), "--out", "out", "--scheduler", worker)
-    assert line == f"--scheduler '{worker}': got a Worker, expected a running Dask scheduler"
-
-
 @pytest.mark.parametrize(
     ("address", "said"),
     [
@@ -85,12 +77,6 @@ def test_what_cannot_be_spoken_to_is_refused_in_one_line(command: Command, addre
     line = command.refused("sweep", written(), "--out", "out", "--scheduler", address)
     assert line.startswith(f"--scheduler '{address}': got {said}")
     assert line.endswith(", expected a running Dask scheduler")
-
-
-def test_the_client_of_a_notebook_stays_the_default(address: str) -> None:
-    with Client(address) as mine, Cluster(address) as cluster:
-        ended = [default_client() is mine for _ in cluster.results(len, {"a": "x", "b": "xy"})]
-    assert ended == [True] * 2
 
 
 def test_a_task_that_is_cancelled_ends_the_sweep_in_one_line(
@@ -109,18 +95,6 @@ def test_a_task_that_is_cancelled_ends_the_sweep_in_one_line(
 
 
 WORKER: Any = SimpleNamespace(address="a worker")
-
-
-def test_what_kills_workers_is_written_as_killed(
-    command: Command, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def dies(_: object) -> str:
-        raise KilledWorker("a task", WORKER, 3)
-
-    monkeypatch.setattr("marginaudit.reports.study.sweep.outcomes", dies)
-    answer = command("sweep", written(), "--out", "out", "--scheduler", address)
-    assert (answer.status, answer.err) == (1, "marginaudit: 18 of 18 runs could not be done: 18 killed\n")
-    assert "18 runs: 18 killed." in answer.out
 
 
 def test_what_died_beside_others_is_done_by_itself(

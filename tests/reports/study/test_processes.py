@@ -177,25 +177,3 @@ def test_an_interrupt_keeps_what_is_finished(begun: Begun) -> None:
     assert 2 <= len(results("out")) < TASKS
     until(lambda: not any(alive(process) for process in theirs))
     assert not Path("out/runs.csv").exists()
-
-
-@pytest.mark.slow
-def test_without_a_scheduler_there_is_one_line(begun: Begun) -> None:
-    assert begun(written(), "--out", "out", "--scheduler", "127.0.0.1:1").wait(DEADLINE) == 2
-    told = TOLD.read_text()
-    assert told.startswith("marginaudit: --scheduler '127.0.0.1:1': got ")
-    assert told.endswith("expected a running Dask scheduler\n")
-    assert told.count("\n") == 1
-
-
-@pytest.mark.slow
-def test_a_scheduler_that_goes_away_is_told_in_one_line(
-    begun: Begun, cluster: tuple[str, list["subprocess.Popen[bytes]"]]
-) -> None:
-    address, (scheduler, *_) = cluster
-    client = begun(written(GRID), "--out", "out", "--scheduler", address)
-    until(lambda: len(results("out")) >= 2)
-    scheduler.kill()
-    assert client.wait(DEADLINE) == 2
-    assert TOLD.read_text().startswith(f"marginaudit: --scheduler '{address}': got a task ")
-    assert TOLD.read_text().count("\n") == 1

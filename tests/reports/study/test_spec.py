@@ -142,8 +142,3 @@ def test_every_built_in_sweep_and_every_example_is_a_spec_with_a_figure() -> Non
     assert examples
     for name in (*built_in(papers()), *examples):
         assert find_spec(name, papers()).layout is not None
-
-
-def test_list(command: Command) -> None:
-    assert command("sweep", "list").out == "snap-6\n"
-    assert command.json("sweep", "list") == {"sweeps": ["snap-6"]}

@@ -201,12 +201,6 @@ def test_failures_are_recorded_and_retried_alone(
     assert asked == ["fail"] * 4
 
 
-def test_what_failed_once_is_done_the_second_time(command: Command, here: Works) -> None:
-    text = ODD.replace("[0.5, 1, 2]", "[0.5]\nwhat = 'fail-once'")
-    assert sweep(command, text=text, status=1)["runs"]["failed"] == 6
-    assert sweep(command, "--retry-failed", text=text)["runs"]["done"] == 6
-
-
 def test_a_retry_that_kills_its_workers_leaves_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = sweeping.Folder(Path("out"), odd_spec())
     folder.begin()
@@ -297,11 +291,6 @@ def test_another_result_for_the_same_key_ends_the_sweep(command: Command, here: 
     assert folder.store.path(key).read_bytes() == before
 
 
-def test_the_summary(command: Command, here: Works) -> None:
-    answer = command("sweep", written(), "--out", "out")
-    assert (answer.status, "18 runs: 18 done." in answer.out, "out/cells.csv" in answer.out) == (0, True, True)
-
-
 def test_progress_counts_runs(here: Works, tmp_path: Path) -> None:
     told: list[int] = []
     folder = sweeping.Folder(tmp_path / "out", odd_spec())
@@ -312,7 +301,3 @@ def test_progress_counts_runs(here: Works, tmp_path: Path) -> None:
     in_memory = sweeping.cells_in_memory(odd_spec(), told.append)
     assert told[-1] == 18
     assert in_memory == sweeping.write_tables(folder)[0]
-
-
-def test_nothing_to_do_takes_no_time() -> None:
-    assert sweeping.seconds_of([]) == 0.0

@@ -112,30 +112,10 @@ def test_error_bars_count_in_the_constant_and_in_intervals() -> None:
     assert below.constant == pytest.approx(0.9, rel=1e-9, abs=0)
 
 
-def test_intervals_cover_the_power_about_as_often_as_they_say() -> None:
-    """A scatter of datasets that are drawn anew: 95 % of 200, within four standard deviations."""
-    planted, covered = claim(measure=scattered(0.0), upper=stated), 0
-    found = runs(planted)
-    rng = np.random.default_rng(0)
-    for _ in range(200):
-        moved = []
-        for run in found:
-            entries = run.sides["upper"]
-            shift = 0.3 * rng.normal()
-            moved.append(replace(run, sides={"upper": replace(entries, measured=entries.measured + shift)}))
-        low, high = powers(tightened("upper", moved))["N"].interval
-        covered += low <= 1.5 <= high
-    assert 0.95 - 4 * math.sqrt(0.05 * 0.95 / 200) <= covered / 200 <= 0.95 + 4 * math.sqrt(0.05 * 0.95 / 200)
-
-
 def test_no_two_runs_of_a_design_share_a_seed_and_one_thing_varies_at_a_time() -> None:
     made = cases(STUB, STUB.config(), [])
     assert len({case.dataset.values for case in made}) == len(made) == DRAWN * (1 + 3 + 2)
     assert all(case.dataset.N == 4 or case.config.rate == RATE[0] for case in made)
-
-
-def test_a_setting_that_is_given_does_not_vary() -> None:
-    assert {case.config.rate for case in cases(STUB, STUB.config(rate=0.3), [])} == {0.3}
 
 
 def test_a_factor_without_support_says_why() -> None:

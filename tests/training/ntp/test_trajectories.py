@@ -110,12 +110,6 @@ def test_free_samples_in_high_precision() -> None:
     compare(data, 60, 600, STEPS, closed_form(data))
 
 
-@pytest.mark.slow
-def test_ten_thousand_steps_in_high_precision() -> None:
-    data = free_dataset(V=5, N=10, L=4, seed=5, max_count=3)
-    compare(data, 100, 10_000, (0, 1, 10, 100, 1000, 3000, 10_000), closed_form(data), loosest_error=1e-9)
-
-
 @pytest.mark.parametrize("assumption", ["injective", "next_from_sentence", "no_confused_tokens", "optimal_majority"])
 def test_without_an_assumption_in_high_precision(assumption: str) -> None:
     data = broken(free_dataset(V=4, N=6, L=4, seed=2, max_count=3), assumption)

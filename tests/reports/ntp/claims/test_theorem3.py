@@ -15,7 +15,6 @@ from marginaudit.reports.ntp.claims.theorem3 import late_from
 from marginaudit.reports.ntp.claims.theorem3_prediction import decide_prediction, paper_length
 from marginaudit.reports.ntp.error_bars import score_error
 from marginaudit.reports.ntp.quantities import asymptotic_from
-from marginaudit.reports.ntp.theorem3_answers import in_words, put_through, right_from
 
 
 @cache
@@ -101,31 +100,6 @@ def test_the_papers_length_is_the_last_record_to_900_or_the_first_trained_one() 
         return int(on.training.stage2.step[paper_length(on)])
 
     assert [at(5, 899, 950), at(5, 900, 901), at(901, 1000), at(7, 1000)] == [899, 900, 901, 7]
-
-
-def test_the_words_name_each_length_and_what_was_put_through() -> None:
-    on = run()
-    tried = put_through(on, 12)
-    several = any(len(order.non_comparable) > 1 for order in on.dataset.orders.values())
-    assert several
-    steps = ", ".join(f"{length}: {right_from(on, length)}" for length in (2, 3, 4, 8, 16, 64, 1024))
-    text = in_words(on, 12)
-    assert text.startswith(f"All sentences of up to so many tokens are answered n(x_0) from step: {steps}. At t = 12 ")
-    assert f"all {tried.count} of up to {tried.longest} tokens" in text
-    assert f"{tried.right} are answered n(x_0), with probability at least {tried.least:.4g}." in text
-    assert text.endswith("neither is preferred at any t: their scores are both 0.")
-
-
-def test_where_every_token_is_compared_there_is_no_order_to_speak_of() -> None:
-    data = Dataset("two", ("a", "b"), (Sample(("b", "a"), "a"),), (1,), next_token={"a": "b", "b": "a"})
-    [order] = data.orders.values()
-    assert (order.optimal, order.non_optimal, order.non_comparable) == (("b",), ("a",), ())
-    for name in ("ntp.theorem3.order", "ntp.theorem3.order.rederived"):
-        found = LEDGER[name].judge(Run(data, Config(steps1=5, steps2=5)))
-        assert (found.verdict, found.detail) == (
-            Verdict.NOT_APPLICABLE,
-            "No query relates two tokens and leaves one non-comparable.",
-        )
 
 
 def test_scores_that_float64_cannot_hold_predict_nothing() -> None:

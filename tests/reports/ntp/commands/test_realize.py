@@ -74,12 +74,6 @@ def test_options(command: Command) -> None:
     assert (loose["lower"], strict["lower"]) == (5, 5)
 
 
-def test_the_text_that_ships(command: Command) -> None:
-    found = command.json("realize", "alice", "--max-length", "4")
-    assert (found["sentences"], found["samples"], found["realizable"]["lower"]) == (31, 115, 73)
-    assert Path("alice.realizable.json").exists()
-
-
 def test_what_is_refused(command: Command) -> None:
     Path("a.txt").write_text("a\n")
     Path("b.txt").write_text("a b\n")

@@ -47,11 +47,6 @@ def _rows(table: Any) -> list[dict[str, Any]]:
     return [*table["stage1"], *table["stage2"]] if isinstance(table, dict) else list(table)
 
 
-def test_fractions_in_the_csv_are_no_formulas(command: Command) -> None:
-    rows = list(csv.DictReader(io.StringIO(command("table", "proposition2", "example-1", *RUN, "--format", "csv").out)))
-    assert [row["predicted_non_optimal"] for row in rows] == ["-1/2", "-1/2", "-1/3", "-1/2"]
-
-
 def test_all_built_in_cases_by_default(command: Command) -> None:
     answer = command.json(
         "table", "direction", "--steps1", 3, "--steps2", 3, "--lr1", 0.5, "--lr2", 0.25, "--at", "2,3"

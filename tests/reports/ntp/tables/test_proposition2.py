@@ -14,7 +14,7 @@ from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, Dataset, broken, dataset_from_document, dataset_to_document
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.tables import PROPOSITION2
-from tests.command_line import NO_FUNCTION, Command
+from tests.command_line import NO_FUNCTION
 from tests.orders.ntp import restated
 from tests.reports.ntp.tables.counted import CONFUSED, COUNTED, CYCLE, GENERAL, LENGTH, NORM_KQ, PLAIN, counted
 from tests.solutions import inexact
@@ -44,14 +44,6 @@ def test_predicted_and_solved_are_those_of_the_relations(data: Dataset) -> None:
         if row["witness"]:
             beaten = {x for q, w, x in related if q == row["query"] and w in row["witness"]}
             assert len(beaten) * k < len(row["witness"]) * m
-
-
-def test_solved_is_what_solve_says(command: Command) -> None:
-    answer = command.json("solve", "free-20", "--only", "kq")["kq"]
-    table = PROPOSITION2.of(Run(CASES["free-20"](), Config(steps1=2, steps2=0)))
-    assert {row["query"]: row["solved"] for row in table} == answer["weights_exact"]
-    assert {row["query"]: {"holds": row["holds"], "witness": row["witness"]} for row in table} == answer["closed_form"]
-    assert {row["holds"] for row in table} == {True, False}
 
 
 def test_trained_is_the_last_W_scaled_to_the_norm_of_the_solution() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.orders.snap import CLASSES, SequenceClasses, classes_from_document, syn_medium
+from marginaudit.orders.snap import SequenceClasses, syn_medium
 from marginaudit.reports import Verdict
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.snap import ClassConfig, ClassRun, figure6
+from marginaudit.reports.snap import ClassRun, figure6
 from marginaudit.reports.snap.claims import fig6
 from marginaudit.reports.snap.claims.fig6 import DIRECTION, DOUBT, entropies, of_median
 from marginaudit.training.snap.sgd import Recipe, entropy_of_distinct, train_sampled
@@ -44,16 +44,6 @@ def made_up(monkeypatch: pytest.MonkeyPatch, of: Any, seen: list[Any] | None = N
 
 def as_printed(lr_z: float, ratio: float, seed: int) -> float:
     return 2 - 0.1 * lr_z + 0.01 * abs(ratio - 2) + 0.001 * seed
-
-
-def test_as_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
-    made_up(monkeypatch, as_printed, seen)
-    found = DIRECTION.judge(on(syn_medium(1)))
-    assert found.verdict is Verdict.HOLDS
-    assert set(seen) == {(figure6.CELLS, 0, 12)}
-    assert "num_last = 1, the 16 cells of figure 6 with 12 seeds. Below" in found.detail
-    assert found.detail.endswith("from 1 to 2, entropy falls in 4 of 4 cells and rises in 0.")
 
 
 @pytest.mark.parametrize(
@@ -149,11 +139,6 @@ class TestWhere:
             assert found.verdict is Verdict.NOT_APPLICABLE
             assert found.detail == "It speaks of Syn-Medium, and these are other classes."
 
-    @pytest.mark.parametrize("num_last", [1, 3, 10])
-    def test_written_and_read(self, num_last: int) -> None:
-        data = classes_from_document(CLASSES.to_document(syn_medium(num_last)), "here", "any name")
-        assert figure6.is_syn_medium(data)
-
     def test_nearly(self) -> None:
         data = syn_medium(2)
         assert figure6.is_syn_medium(replace(data, weights=(2.0,) * 4))
@@ -173,9 +158,3 @@ class TestWhere:
             fig6.not_syn_medium(on(syn_medium(11)))
         assert DIRECTION.judge(on(syn_medium(11))).verdict is Verdict.INCONCLUSIVE
         assert fig6.not_syn_medium(on(syn_medium(10))) is None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("num_last", [1, 3, 5])
-def test_it_holds(num_last: int) -> None:
-    assert DIRECTION.judge(ClassRun(syn_medium(num_last), ClassConfig())).verdict is Verdict.HOLDS

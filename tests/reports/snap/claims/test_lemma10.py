@@ -4,28 +4,11 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil, comb, log, sqrt
 
-import pytest
-
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.snap.binomial import frequencies
 from marginaudit.reports.snap.claims import lemma10
-from marginaudit.reports.snap.claims.lemma10 import LEMMA10, LEMMA10_REDERIVED, counts
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.snap.claims.lemma10 import counts
 from tests.reports.snap.samples import on
-from tests.twins import parts
-
-
-def test_the_chain_of_eq_58_fails_at_one_step_and_its_end_with_a_rare_class() -> None:
-    assert sqrt(log(2 / 0.99) / 2) + 1 > sqrt(log(2 / 0.99))
-    rare = replace(CASES["snap-single"](), weights=(1.0, 99.0))
-    outer = parts(LEMMA10)["The chance of more than the second bound"].judge(on(rare))
-    assert outer.verdict is Verdict.VIOLATED
-    # N = 1, delta = .9: N_n is 0 with probability .99, ceil(P) = 1, and 1 > sqrt(ln(2/.9))
-    assert sqrt(log(2 / 0.9)) < 1
-    found = counts(on(rare))
-    entry = found.label.index("delta = 0.9, P(n) = 0.01, N = 1")
-    assert found.misses[1][0][entry] == pytest.approx(0.99, rel=1e-8, abs=0)
-    assert LEMMA10_REDERIVED.judge(on(rare)).verdict is Verdict.HOLDS
 
 
 def test_where_the_chain_begins() -> None:

@@ -2,9 +2,6 @@
 
 from math import comb, log, sqrt
 
-import numpy as np
-from scipy.stats import binomtest
-
 from marginaudit.reports.snap.claims.lemma18 import misses
 from tests.reports.snap.samples import run
 
@@ -22,13 +19,3 @@ def test_chances_are_sums_of_binomial_terms() -> None:
         assert radius <= 1e-8
         seen += 1
     assert seen == 7 * 30
-
-
-def test_chances_are_those_of_draws() -> None:
-    """A million lengths of 40 tokens, at the level 1e-6 (Clopper and Pearson)."""
-    missed, _ = misses(run("snap-single"))
-    entry = missed.label.index("delta = 0.5, P(l|n) = 0.3, T - 1 = 25")
-    q = np.random.default_rng(1).binomial(25, 0.3, size=1_000_000) / 25
-    outside = int((np.abs(q - 0.3) > sqrt(log(4) / 50)).sum())
-    interval = binomtest(outside, 1_000_000).proportion_ci(1 - 1e-6, method="exact")
-    assert interval.low < missed.value[entry] < interval.high

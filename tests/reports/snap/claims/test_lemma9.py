@@ -4,7 +4,6 @@ from functools import cache
 from typing import Any
 
 import mpmath
-import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset, weakly_correlated_dataset
 from marginaudit.reports import Verdict
@@ -37,28 +36,6 @@ def small(M: int, K: int = 1, **config: Any) -> ClassRun:
     return ClassRun(data, ClassConfig(**{"steps": 10**18, **config}))
 
 
-RANGE_R = {"random": True, "large": True, "snap-medium": False}
-
-
-@pytest.mark.parametrize("case", RANGE_R)
-@pytest.mark.parametrize(
-    ("claim", "verdict"),
-    [
-        ("lemma9.scan", HOLDS),
-        ("lemma9.scan.any-t", VIOLATED),
-        ("lemma9.scan.rederived", HOLDS),
-        ("lemma9.snap", HOLDS),
-        ("theorem1.b", VIOLATED),
-        ("theorem1.b.rederived", HOLDS),
-    ],
-)
-def test_verdicts(case: str, claim: str, verdict: Verdict) -> None:
-    speaks = RANGE_R[case] or claim.endswith(".rederived")
-    for config in ({}, {"steps": 1}, {"at": (5, 30, 10**9)}):
-        found = ALL[claim].judge(run(case, **config))
-        assert found.verdict is (verdict if speaks else NOTHING), found
-
-
 def test_the_range_of_step_sizes() -> None:
     least = 10 * 5000**-0.99
     for claim in (lemma9.LEMMA9_SCAN, lemma9.LEMMA9_SCAN_ANY_T, lemma9.LEMMA9_SNAP, theorem1_b.THEOREM1_B):
@@ -86,13 +63,6 @@ def test_what_cannot_be_judged() -> None:
             (50, {"steps": 0}, OPEN),
         ):
             assert ALL[name].judge(small(M, **config)).verdict is verdict
-
-
-def test_lemma_9_without_a_large_vocabulary() -> None:
-    for claim in (lemma9.LEMMA9_SCAN, lemma9.LEMMA9_SNAP):
-        found = claim.judge(small(999))
-        assert (found.verdict, found.witness) == (NOTHING, {"M": 999, "least": 1000})
-        assert claim.judge(small(1000)).verdict is not NOTHING
 
 
 def test_the_smallest_counterexamples_to_the_scan() -> None:

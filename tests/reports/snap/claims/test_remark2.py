@@ -27,12 +27,6 @@ def test_the_smallest_counterexample_to_remark_2() -> None:
     assert lag.value[0] + lag.error[0] < np.log(4) < lag.value[1] - lag.error[1]
 
 
-def test_the_lag_grows_like_half_a_logarithm() -> None:
-    lag = h_star(np.array([10**6, 10**12, 10**18]), 5000, 0.5).lag
-    np.testing.assert_allclose(np.diff(lag.value), np.log(1e6) / 2, rtol=1e-3)
-    assert "2.39 times ln M" in remark2.REMARK2.judge(run()).detail
-
-
 @pytest.mark.parametrize(("M", "eta_Y"), [(2, 0.01), (5000, 0.5), (10**9, 3.0)])
 def test_the_proved_lag_is_less_than_the_lag(M: int, eta_Y: float) -> None:
     found = remark2.proved_lag(small(M, lr_y=eta_Y))

@@ -29,7 +29,6 @@ from marginaudit.reports.snap.eq10 import (
 from marginaudit.reports.snap.token_gains import extreme
 from marginaudit.training.snap.attention import off_by
 from marginaudit.training.snap.limit import Approximation
-from tests.training.snap.independent import eq_10
 
 ALL = (*theorem2.CLAIMS, *corollary2.CLAIMS)
 CLAIMS = {claim.id.removeprefix("snap."): claim for claim in ALL}
@@ -55,22 +54,6 @@ def run(name: str, **settings: Any) -> ClassRun:
         **CASES,
     }
     return ClassRun(made[name](), ClassConfig(**{"steps": 10**18, **settings}))
-
-
-@pytest.mark.parametrize(
-    ("name", "verdicts"),
-    [
-        ("several-queries", (HOLDS, HOLDS, HOLDS, HOLDS, ABSENT, HOLDS)),
-        ("symmetric", (HOLDS, HOLDS, ABSENT, ABSENT, HOLDS, HOLDS)),
-        ("weak", (HOLDS, HOLDS, ABSENT, ABSENT, ABSENT, VIOLATED)),
-        ("nearly-distinct", (HOLDS, HOLDS, ABSENT, ABSENT, ABSENT, VIOLATED)),
-    ],
-)
-def test_verdicts(name: str, verdicts: tuple[Verdict, ...]) -> None:
-    found = [claim.judge(run(name)) for claim in ALL]
-    assert tuple(finding.verdict for finding in found) == verdicts
-    for finding in found:
-        assert finding.verdict is not ABSENT or finding.witness or "at no recorded step" in finding.detail
 
 
 def test_the_printed_statements_speak_where_attention_as_it_is_then_meets_assumption_2() -> None:
@@ -127,17 +110,6 @@ def test_the_nearly_distinct_token_gains_at_once() -> None:
     at = on.path.logits.position(0, "y")
     assert first.z_dot.value[at] == pytest.approx(beta * bracket, rel=1e-3, abs=0)
     assert first.z_dot.value[at] > 0
-
-
-def test_what_gains_on_the_independent_path() -> None:
-    """Signs of z after 3 steps, where each class's tokens have moved the way they move from the start."""
-    for name in ("weak", "nearly-distinct", "snap-symmetric"):
-        on = run(name)
-        z = np.array(eq_10(on.dataset, 3.0, on.eta_Y, on.eta_Z, 2)[0])
-        start = rates_along(on).found[0].z_dot.value
-        assert (np.sign(z) == np.sign(start)).all()
-        assert (z[distinct_pairs(on)] > 0).all()
-        assert (z[common_pairs(on)] < 0).all() == (name == "snap-symmetric")
 
 
 @pytest.mark.parametrize("name", ["snap-single", "several-queries"])

@@ -136,12 +136,6 @@ def test_it_contains_a_naive_run_on_any_realizable_dataset(data: Dataset) -> Non
     assert_encloses(data, 100, 12, (1, 12))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
-def test_it_contains_900_naive_steps(name: str) -> None:
-    assert_encloses(CASES[name](), 900, 900, (1, 10, 100, 300, 600, 900))
-
-
 def changed_label(data: Dataset) -> Dataset:
     """One sample answered by another of its tokens."""
     n = data.collocation.function

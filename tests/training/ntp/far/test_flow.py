@@ -7,7 +7,7 @@ import pytest
 import scipy
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import Dataset, free_dataset, prefix_closed_dataset
+from marginaudit.orders.ntp import Dataset, free_dataset
 from marginaudit.training.ntp.far import flow as flow_module
 from marginaudit.training.ntp.far.flow import ATOL, COARSER, RTOL, Flow, fast_forward
 from marginaudit.training.ntp.model.edges import MergedEdges
@@ -93,30 +93,6 @@ def test_alive_slack_edges() -> None:
     without = type(problem[0])(problem[0].winner, problem[0].loser, np.maximum(tight, 1e-300), problem[0].number)
     other = fast_forward(without, problem[1], eta, 20_000, start, [20_100, 40_000, 160_000, 1_000_000])
     assert (np.abs(other.one_minus_cos / found.one_minus_cos - 1) > 10 * found.error).any()
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-@pytest.mark.parametrize("seed", range(12))
-def test_the_stated_error_covers_true_steps_to_1e7(seed: int) -> None:
-    V, N, L = ((6, 15, 4), (8, 30, 5), (12, 60, 6), (20, 100, 8))[seed % 4]
-    data = free_dataset(V=V, N=N, L=L, seed=seed)
-    t0 = 5_000 * V if seed % 3 else 100_000
-    rows = sorted({*np.geomspace(t0, 10**7, 25).astype(int).tolist(), t0 + 1, t0 + 100})
-    found, relative, distance = compare(*of_dataset(data), eta_of(data), t0, rows)
-    assert covered(found, relative, distance, eta_of(data))
-    if found.discretisation[-1] > 1e-8:
-        later = found.step > t0
-        assert (found.error[later] < 1000 * relative[later]).all()
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_the_stated_error_covers_true_steps_of_prefix_closed_data() -> None:
-    for seed in range(3):
-        data = prefix_closed_dataset(V=12, N=40, L=6, seed=seed)
-        rows = np.geomspace(100_000, 3_000_000, 10).astype(int).tolist()
-        assert covered(*compare(*of_dataset(data), eta_of(data), 100_000, rows), eta_of(data))
 
 
 def test_another_solver_in_plain_coordinates() -> None:

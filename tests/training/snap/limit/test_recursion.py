@@ -61,17 +61,6 @@ def test_beyond_the_steps_taken_the_truth_is_within_narrow_bars(
     assert (found.lag.error <= d * (0.51 + 0.6 * since) + 1e-12 * (1 + found.lag.value)).all()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("M", "eta"), [(1000, 0.5), (10**9, 10.0), (10**9, 1e-3), (3, 1e-6)])
-def test_thirty_million_steps_end_within_the_bars(M: int, eta: float) -> None:
-    at, states = np.array([3_000_000, 30_000_000]), np.empty((2, recursion.STATE))
-    recursion.take(at, M * eta, M - 1.0, states)
-    found = h_star(at, M, eta)
-    assert (abs(states[:, 0] + states[:, 1] - found.level.logit.value) <= found.level.logit.error).all()
-    assert (abs(states[:, 3] - found.lag.value) <= found.lag.error + states[:, 4]).all()
-    assert (found.level.logit.error < 1e-11).all()
-
-
 def test_far_out_it_lies_between_h_and_h_plus_the_gap_of_lemma_7() -> None:
     for M, eta in SETTINGS:
         s = np.array([10**6, 10**9, 10**12, 10**18])
