@@ -6,6 +6,5 @@ The engine knows no paper; what a paper asks of it lies in the room of its name.
 from marginaudit.margins.certificate import Certificate, Certified
 from marginaudit.margins.errors import CertificateError, NotExact, SolverFailure
 from marginaudit.margins.farkas import Farkas
-from marginaudit.margins.hard_margin import hard_margin
 
-__all__ = ["Certificate", "CertificateError", "Certified", "Farkas", "NotExact", "SolverFailure", "hard_margin"]
+__all__ = ["Certificate", "CertificateError", "Certified", "Farkas", "NotExact", "SolverFailure"]

@@ -68,5 +68,7 @@ def test_the_optimum_of_random_points_meets_the_conditions_of_karush_kuhn_and_tu
                 exact_hard_margin(X)
             continue
         found = exact_hard_margin(X)
-        assert (min(found.margins), min(found.alpha) >= 0, combined(found.alpha, X)) == (1, True, found.w)
+        assert min(found.margins) == 1
+        assert min(found.alpha) >= 0
+        assert combined(found.alpha, X) == found.w
         assert {n for n, alpha in enumerate(found.alpha) if alpha > 0} == set(found.support) - set(found.zero)
