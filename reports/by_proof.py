@@ -39,15 +39,17 @@ class Statement(Protocol):
 
 
 def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding) -> Finding:
-    """The finding with what follows from proved statements; of a claim of no paper it stays as it is.
+    """The finding with what follows from proved statements; nothing does for a claim of no paper.
 
     A verdict that follows has the evidence ``proved``, and one that error bars hid is decided, either way. A
     measurement that contradicts what is proved makes the row ``broken``: the proof, its conditions or the measurement
     are wrong. Where nothing follows, recorded steps that leave out decades do not make a statement true; and where the
     evidence is float64, the detail says why.
     """
-    if claim.decided_by is None or measured.verdict in FINAL:
+    if measured.verdict in FINAL:
         return measured
+    if claim.decided_by is None:
+        return _as_recorded(measured) if run.lengths else measured
     reasons = []
     for implication in claim.decided_by:
         reason = _unmet(implication, run)
@@ -57,12 +59,18 @@ def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding) -> Finding:
             return _holding(claim, run, implication, measured)
         else:
             return _failing(claim, run, implication, measured)
-    if measured.verdict is Verdict.HOLDS and measured.left_out:
-        detail = f"Not decided: no step from {measured.left_out} was recorded. Where steps were recorded, it holds: "
-        measured = replace(measured, verdict=Verdict.INCONCLUSIVE, detail=detail + measured.detail)
+    measured = _as_recorded(measured)
     if measured.evidence is not Evidence.FLOAT64:
         return measured
     return replace(measured, detail=f"{measured.detail} {_why_not(claim, measured, reasons)}".strip())
+
+
+def _as_recorded(measured: Finding) -> Finding:
+    """The finding, not decided where recorded steps leave out what nothing else speaks for."""
+    if measured.verdict is not Verdict.HOLDS or not measured.left_out:
+        return measured
+    detail = f"Not decided: no step from {measured.left_out} was recorded. Where steps were recorded, it holds: "
+    return replace(measured, verdict=Verdict.INCONCLUSIVE, detail=detail + measured.detail)
 
 
 def _unmet(implication: Implication, run: BaseRun[Any]) -> str | None:

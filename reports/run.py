@@ -73,6 +73,11 @@ class BaseRun(Generic[D]):
         """What a recorded run leaves open of whether it is the paper's algorithm; "" for nothing."""
         return ""
 
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """How many steps each stage takes, where the settings chose which of them are recorded; else ()."""
+        return ()
+
     def lacks(self, claim: str) -> str | None:
         """What a claim of that id needs and a recorded run does not have, or None."""
         return None

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders import counted
-from marginaudit.reports.judgements.compare import Outcome, compare_upper, curve_of
+from marginaudit.reports.judgements.compare import Outcome, compare_upper, curve_of, left_out
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.series import Series, by_formula, position, step_from
+from marginaudit.reports.series import Series, by_formula, step_from
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed, not_applicable
 
 Steps: TypeAlias = NDArray[np.float64]
@@ -21,9 +21,6 @@ Side: TypeAlias = Literal["upper", "lower"]
 
 LEAST = float(np.finfo(np.float64).smallest_subnormal)
 """The least positive float: a bound of it says > 0, and one of its negative < 0."""
-
-DECADE = 10
-"""Largest ratio of two neighbouring recorded steps for which they speak for the steps between."""
 
 LAST_DECADE = 40
 """The search for a bound's first informative step ends at 10 to this power."""
@@ -194,7 +191,7 @@ class Bounded:
             curve=None
             if measured.step is None
             else curve_of(measured, {name: stated.value for name, stated in sides}, vacuous_above=largest),
-            left_out=_left_out(measured, first_spoken),
+            left_out=left_out(run, measured, first_spoken),
         )
 
     def sides(self, run: Any, measured: Series) -> list[tuple[Side, Series]]:
@@ -261,19 +258,6 @@ def first_step(condition: Callable[[Steps], NDArray[np.bool_]], start: int) -> i
 
 def _reach(reach: Reach, run: Any) -> float:
     return reach(run) if callable(reach) else reach
-
-
-def _left_out(measured: Series, first: int) -> str:
-    """The first decade, of training steps from the first one spoken of on, of which nothing was measured, or ""."""
-    if measured.step is None or measured.clock != "t":
-        return ""
-    start = max(first, 1)
-    step = np.unique(np.maximum(np.concatenate([[start], measured.step.astype(float)]), start))
-    wide = np.flatnonzero(step[1:] > DECADE * step[:-1])
-    if not len(wide):
-        return ""
-    before, after = (position(step[at]) for at in (wide[0], wide[0] + 1))
-    return f"t = {before} to {after}"
 
 
 def _steps(measured: Series) -> Steps:

@@ -7,11 +7,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.series import Series
+from marginaudit.reports.series import Series, position
 from marginaudit.reports.verdict import Curve
 
 ALLOWANCE = 1e-9
 """Widest relative error bars under which two sides that overlap count as equal."""
+
+
+DECADE = 10
+"""Largest ratio of two neighbouring recorded steps for which they speak for the steps between."""
 
 
 class Outcome(IntEnum):
@@ -102,3 +106,22 @@ def curve_of(
         clock=measured.clock,
         predicted=predicted,
     )
+
+
+def left_out(run: Any, measured: Series, first: int | None = None) -> str:
+    """The first decade of training steps without a measurement, from the first step spoken of to the run's end, or "".
+
+    The end counts where the settings chose the recorded steps: that of the longest stage. Without ``first`` nothing
+    else counts.
+    """
+    lengths = getattr(run, "lengths", ())
+    if measured.step is None or measured.clock != "t" or not (lengths or first is not None):
+        return ""
+    start = max(first or 1, 1)
+    steps = [start, *measured.step.astype(float), max(lengths, default=start)]
+    step = np.unique(np.maximum(steps, start))
+    wide = np.flatnonzero(step[1:] > DECADE * step[:-1])
+    if not len(wide):
+        return ""
+    before, after = (position(step[at]) for at in (wide[0], wide[0] + 1))
+    return f"t = {before} to {after}"

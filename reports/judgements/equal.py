@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders import counted
-from marginaudit.reports.judgements.compare import Outcome, compare_equal
+from marginaudit.reports.judgements.compare import Outcome, compare_equal, left_out
 from marginaudit.reports.series import Series
 from marginaudit.reports.verdict import Finding, Verdict, not_applicable
 
@@ -82,4 +82,5 @@ class Equal:
                 f"{self.note(run)}"
             ).rstrip(),
             witness=None if first is None else self.witness(run),
+            left_out=left_out(run, left),
         )

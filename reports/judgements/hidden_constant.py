@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders import counted
 from marginaudit.reports.judgements.bounded import Formula
-from marginaudit.reports.judgements.compare import curve_of
+from marginaudit.reports.judgements.compare import curve_of, left_out
 from marginaudit.reports.series import Series, position
 from marginaudit.reports.verdict import Curve, Finding, Verdict, needed, not_applicable
 
@@ -66,7 +66,8 @@ class HiddenConstant:
         begins = 0.0 if self.regime is None else self.regime(run)
         in_regime = bool(_steps(measured)[-1] / 10 >= begins)
         if not self.late:
-            return self._judge(run, measured, in_regime=in_regime)
+            found = self._judge(run, measured, in_regime=in_regime)
+            return replace(found, left_out=left_out(run, measured))
         return self._judge_late(run, measured, begins, in_regime=in_regime)
 
     def _judge_late(self, run: Any, measured: Series, begins: float, *, in_regime: bool) -> Finding:

@@ -59,6 +59,11 @@ class Run(BaseRun[Dataset]):
         other._assumptions = self._assumptions
         return other
 
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """T and t, the lengths of both stages, where ``at`` chose the recorded steps."""
+        return () if self.config.at is None else (self.config.steps1, self.steps2)
+
     def reservation(self, assumptions: Sequence[str]) -> str:
         """What Assumption 2 tolerates stands beside what is said for orthonormal tokens."""
         deviation = gram_deviation(self.dataset) if "orthonormal" in assumptions else 0.0

@@ -57,7 +57,8 @@ def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
     least = MUCH_GREATER * run.K**2
     late = np.unique(run.steps[run.steps >= least])
     if not len(late):
-        raise BeyondTheRun(f"the statement speaks from t = {MUCH_GREATER} K^2 = {least} on, and no such t is recorded")
+        fault = NotFollowed if run.config.steps >= least else BeyondTheRun
+        raise fault(f"the statement speaks from t = {MUCH_GREATER} K^2 = {least} on, and no such t is recorded")
     chosen = evenly(len(late), most)
     return np.asarray(late[chosen], dtype=np.int64)
 
@@ -86,7 +87,8 @@ def no_recorded_growth(run: ClassRun) -> str | None:
         No step was recorded, or see `no_growth`.
     """
     if run.M >= 2 and not len(run.steps):
-        raise BeyondTheRun("no step from 1 on was recorded")
+        fault = NotFollowed if run.config.steps else BeyondTheRun
+        raise fault("no step from 1 on was recorded")
     return no_growth(run)
 
 

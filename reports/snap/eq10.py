@@ -221,14 +221,17 @@ def assumption_2_never_met(run: ClassRun) -> str | None:
     ------
     BeyondTheRun
         As `no_path`.
+    NotFollowed
+        It may have been met before the first recorded step.
     """
     if reason := no_gains(run):
         return reason
-    return (
-        None
-        if meets_assumption_2(run).any()
-        else f"Assumption 2 is met at no recorded step. {how_long_assumption_2_holds(run)}"
-    )
+    if meets_assumption_2(run).any():
+        return None
+    reason = f"Assumption 2 is met at no recorded step. {how_long_assumption_2_holds(run)}"
+    if attention_along(run)[0][0] > 1:
+        raise NotFollowed(reason.rstrip("."))
+    return reason
 
 
 def how_long_assumption_2_holds(run: ClassRun) -> str:

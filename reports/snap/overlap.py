@@ -61,12 +61,14 @@ def gram(run: ClassRun) -> "flint.arb_mat":
 def all_positive(run: ClassRun) -> bool | None:
     """Whether E'_nk > 0 for every pair n != k where Z = 0, or None: where there is no E', or too many classes for it.
 
-    Entries of I - E' are those of the inverse of P P^T, which are rational, but for positive factors. It is 0 between
-    classes that no chain of shared tokens joins; elsewhere balls decide, or where one has 0 in it, rational arithmetic.
+    It is 0 between classes that no chain of shared tokens joins. Entries of I - E' are those of the inverse of P P^T,
+    which are rational, but for positive factors: balls decide, or where one has 0 in it, rational arithmetic.
     """
     import flint
     from flint import fmpq, fmpq_mat
 
+    if not joined_by_tokens(run):
+        return False
     if run.K > MOST_CLASSES:
         return None
     P = fmpq_mat([[fmpq(*p.as_integer_ratio()) for p in row] for row in run.dataset.P.tolist()])
@@ -76,7 +78,7 @@ def all_positive(run: ClassRun) -> bool | None:
             near = flint.arb_mat(products).inv()
         if all(near[n, k] < 0 for n, k in pairs):
             return True
-        if any(near[n, k] > 0 for n, k in pairs) or not joined_by_tokens(run):
+        if any(near[n, k] > 0 for n, k in pairs):
             return False
     except ZeroDivisionError:
         pass

@@ -83,6 +83,11 @@ class ClassRun(BaseRun[SequenceClasses]):
         return np.array([t for t in at if 1 <= t <= self.config.steps], dtype=np.int64)
 
     @property
+    def lengths(self) -> tuple[int, ...]:
+        """The steps t, where ``at`` chose the recorded ones."""
+        return () if self.config.at is None else (self.config.steps,)
+
+    @property
     def transition(self) -> float:
         """t_0' = K ln M/eta_Y, where Lemma 9 sees the scan end."""
         return scan_end(self.K, self.M, self.eta_Y)

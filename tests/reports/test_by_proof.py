@@ -182,8 +182,12 @@ def test_what_few_recorded_steps_show_does_not_hold_at_every_step() -> None:
     opened = decided_by(replace(claim, standing=OPEN), ())
     rows = ({"a": 9, "x": 2, "z": 1}, {"b": 9, "x": 2, "y": 2}, {"c": 9, "y": 2, "z": 1})
     data = SequenceClasses.from_weights("loop", 10**6, [(f"n{n}", "q", row) for n, row in enumerate(rows)])
-    for at, verdict in (((1, 10, 100, 1000), Verdict.HOLDS), ((1000,), Verdict.INCONCLUSIVE)):
-        found = opened.judge(ClassRun(data, ClassConfig(at=at)))
+    for at, steps, verdict in (
+        ((1, 10, 100, 1000), 10**4, Verdict.HOLDS),
+        ((1, 10, 100, 1000), 10**5, Verdict.INCONCLUSIVE),
+        ((1000,), 1000, Verdict.INCONCLUSIVE),
+    ):
+        found = opened.judge(ClassRun(data, ClassConfig(at=at, steps=steps)))
         assert found.verdict is verdict, found
     assert found.detail.startswith(
         "Not decided: no step from t = 1 to 1000 was recorded. Where steps were recorded, it"

@@ -1,6 +1,7 @@
 """Theorem 3, eq. 12: how much attention the most probable distinct token of a class gains."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from marginaudit.reports.snap.eq10 import (
     EQ_10,
     FROM_ZERO,
     above_zero,
+    assumption_2_never_met,
     how_long_assumption_2_holds,
     meets_assumption_2,
     no_path,
@@ -111,17 +113,20 @@ def eq_12(*, while_assumption_2: bool) -> Parts:
     )
 
 
-def unseen(run: ClassRun) -> str | None:
+def unseen(run: ClassRun, *, while_assumption_2: bool) -> str | None:
     """Why eq. 10 says nothing of the run, or None.
 
     Raises
     ------
     BeyondTheRun
-        See `no_path`; of which classes the statement speaks is seen on the path alone.
+        See `no_path`; of which classes the statement speaks is seen on the path alone, but where one common token loses
+        by `snap.theorem2.common`.
     """
     try:
-        return no_path(run)
+        return no_path(run) or (assumption_2_never_met(run) if while_assumption_2 else None)
     except NotFollowed as fault:
+        if run.assumption("single_common").holds:
+            raise
         raise BeyondTheRun(str(fault)) from fault
 
 
@@ -150,7 +155,7 @@ GROWTH = Claim(
         hunted=18,
     ),
     judgement=eq_12(while_assumption_2=True),
-    absent=unseen,
+    absent=partial(unseen, while_assumption_2=True),
 )
 
 GROWTH_FROM_ZERO = replace(
@@ -163,6 +168,7 @@ GROWTH_FROM_ZERO = replace(
     standing=unsettled(FOR_EVER, hunted=22),
     implications=positive_along_eq_10("75-snaptheorem3growthfrom-zero-where-71-applies"),
     judgement=eq_12(while_assumption_2=False),
+    absent=partial(unseen, while_assumption_2=False),
 )
 
 CLAIMS: tuple[Claim, ...] = (GROWTH, GROWTH_FROM_ZERO)

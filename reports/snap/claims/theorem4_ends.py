@@ -22,6 +22,7 @@ from marginaudit.reports.snap.common_token import (
     near_one,
     no_overlap,
     outside,
+    some_offset,
 )
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
@@ -40,7 +41,7 @@ def at_ends(run: ClassRun) -> Series:
     """B(t_0'), B(t_0)."""
     found = along(run, np.array([run.transition, run.snap_start]))
     start = FORMULA_ROUNDING * (1 + abs(np.log(C0(run))))
-    return replace(found, radius=found.radius + start, label=("t_0'", "t_0"))
+    return replace(found, radius=found.radius + start, label=("t_0'", "t_0"), clock="t there")
 
 
 def between_ends(*, printed: bool) -> Bounded:
@@ -92,6 +93,7 @@ ENDS = Claim(
             verdict=Verdict.VIOLATED,
             unseen=readings.ROUNDED,
         ),
+        Implication(sources=("snap.theorem4.ends.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset),
     ),
     judgement=between_ends(printed=True),
     absent=outside,

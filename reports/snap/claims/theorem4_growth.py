@@ -26,6 +26,7 @@ from marginaudit.reports.snap.common_token import (
     no_overlap,
     scan_from_first_step,
     scan_times,
+    some_offset,
 )
 from marginaudit.reports.snap.conditions import outside_range_r
 from marginaudit.reports.snap.readings import PAGE, SOURCE
@@ -128,6 +129,7 @@ GROWTH = Claim(
             verdict=Verdict.VIOLATED,
             unseen="no recorded t is early enough",
         ),
+        Implication(sources=("snap.theorem4.growth.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset),
     ),
     judgement=growth_factor(printed=True),
     absent=lambda run: outside_range_r(run) or no_distinct_token(run),

@@ -1,6 +1,7 @@
 """The rules of hidden constants at their edges, and the numbers that they show."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -191,3 +192,11 @@ def test_what_runs_away_within_its_error_bars_refutes_nothing() -> None:
 def test_a_quantity_that_is_0_holds_and_has_no_slack() -> None:
     found = judged(0.0 * STEP, radius=1e-16)
     assert (found.verdict, found.constant, found.slack) == (HOLDS, 0.0, None)
+
+
+def test_what_the_settings_did_not_record_is_named_unless_only_late_steps_matter() -> None:
+    claim = HiddenConstant(measured(1.0 + 0 * STEP), one)
+    sparse = SimpleNamespace(lengths=(10**6,))
+    assert claim.judge(sparse).left_out == f"t = {int(STEP[-1])} to 1000000"
+    assert claim.judge(run()).left_out == ""
+    assert replace(claim, late=True, regime=lambda _: 1.0).judge(sparse).left_out == ""

@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from marginaudit.reports import Verdict
+from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.snap.claims import lemma6
 from marginaudit.training.snap.limit import continuous
 from tests.reports.snap.growth_runs import contains, run, small
@@ -29,5 +29,5 @@ def test_the_time_of_the_differential_equation(M: int, eta_Y: float) -> None:
 
 
 def test_the_time_on_each_of_several_classes() -> None:
-    assert lemma6.LEMMA6.judge(run(at=(7, 900))).verdict is HOLDS
+    assert LEDGER["snap.lemma6"].judge(run(at=(7, 900))).verdict is HOLDS
     np.testing.assert_allclose(lemma6.ode_times(run(at=(7, 900))).value, [3.5, 450.0], rtol=1e-12)

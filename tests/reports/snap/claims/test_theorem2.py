@@ -70,7 +70,7 @@ def test_the_printed_statements_speak_where_attention_as_it_is_then_meets_assump
     assert (stronger.step == rates_along(on).step).all()
     later = overlaps_from_one_third()
     assert not check_assumption(later.dataset, "small_overlap").holds
-    assert theorem2.DISTINCT.judge(later).verdict is HOLDS
+    assert LEDGER["snap.theorem2.distinct"].judge(later).verdict is HOLDS
     assert theorem2.DISTINCT_FROM_ZERO.judge(later).verdict is ABSENT
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset, weakly_correlated_dataset
-from marginaudit.reports import Verdict
+from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import eq112, theorem3_gain, theorem3_growth
@@ -41,7 +41,7 @@ def test_eq_11_at_few_late_steps_is_within_its_bars() -> None:
     left, right = theorem3_gain.along_the_flow(late)
     apart = np.abs(left.value - right.value) / (left.radius + right.radius)
     assert 0.02 < apart.max() < 0.3
-    assert theorem3_gain.GAIN.judge(late).verdict is HOLDS
+    assert LEDGER["snap.theorem3.gain"].judge(late).verdict is HOLDS
 
 
 def three() -> SequenceClasses:
