@@ -19,7 +19,6 @@ from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.hunt import hunt, hunt_answer
 from marginaudit.reports.page.files import json_text, write_whole
 from marginaudit.reports.paper import Paper
-from marginaudit.reports.standing import Status
 
 HERE = Path(__file__).parent
 CELLS = HERE / "ablation.json"
@@ -39,8 +38,8 @@ assumption). A dash: the claim
 does not make the assumption.
 
 A counterexample without an assumption shows that the assumption is needed. None found shows nothing but that none
-was found, in at most {seconds:g} s a cell, among small datasets. The second table of a paper says of each statement
-that is refuted with all assumptions kept, here or in formulas, which added assumption makes it true.
+was found, in at most {seconds:g} s a cell, among small datasets. Which added assumption makes a refuted statement true
+is among the [findings](findings.md).
 
 `python docs/ablation.py` makes this page.
 """
@@ -124,7 +123,7 @@ def page() -> str:
     """The table, from the kept cells."""
     answers = kept()
     seconds = max(cell["allowed_seconds"] for cells in answers.values() for cell in cells.values())
-    tables = [f"\n## {paper.source}\n\n{table(paper, answers)}\n\n{weakest(paper)}\n" for paper in HUNTED]
+    tables = [f"\n## {paper.source}\n\n{table(paper, answers)}\n" for paper in HUNTED]
     return HEADER.format(whole=WHOLE, seconds=seconds) + "".join(tables)
 
 
@@ -137,14 +136,6 @@ def table(paper: Paper, answers: Answers) -> str:
     for claim in paper.claims:
         cells = {name: shown(cell) for name, cell in answers[claim.id].items()}
         rows.append([f"`{claim.id}`", *(cells.get(name or WHOLE, "–") for name in columns)])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
-def weakest(paper: Paper) -> str:
-    """Of each refuted statement, what makes it true."""
-    refuted = [claim for claim in paper.claims if claim.standing.status is Status.REFUTED]
-    rows = [["refuted", "true with, as the weakest known"], ["---", "---"]]
-    rows += [[f"`{claim.id}`", claim.standing.weakest.replace("|", "\\|")] for claim in refuted]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 

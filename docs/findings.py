@@ -62,7 +62,7 @@ def _refuted(paper: Paper, claim: Claim) -> str:
         lines.append(f"* **Read as**: {_plain(words.reading)}")
     if words.reconstructed:
         lines.append(f"* **Reconstructed**, not legible in the text that was read: {_plain(words.reconstructed)}.")
-    lines.append(f"* **False** {known.severity}.")
+    lines.append(f"* **False** {known.severity}: {_plain(known.wrong)}")
     lines.append(f"* **Counterexample**: {_counterexample(paper, claim)}")
     lines.append(f"* **True with**: {_plain(known.weakest)}.")
     others = [f"`{other.id}` ({other.standing.status})" for other in paper.claims if _replaces(other, claim)]
