@@ -90,7 +90,7 @@ def _copied(name: str, given: Any) -> NDArray[Any]:
         given = getattr(given, method, lambda given=given: given)()
     if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
         given = np.from_dlpack(given)
-    copy = np.array(given)
+    copy = np.array(np.asarray(given))  # PyTorch's __array__ makes no copy by itself
     if copy.dtype not in (np.float32, np.float64) or copy.ndim != 2:
         expected = "a float32 or float64 array of two axes"
         raise InputError(name, got=f"{copy.dtype} of shape {copy.shape}", expected=expected)
