@@ -80,6 +80,7 @@ def table(
         print_text(csv_table(chosen.columns, chosen.rows(found)))
         return 0
     grids = [grid for dataset, answer in found for grid in chosen.grids(dataset, answer)]
+    grids += chosen.beside(found) if trajectories else []
     if form is not None:
         print_text((latex if form == "latex" else markdown)(grids))
     else:

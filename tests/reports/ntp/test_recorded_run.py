@@ -16,6 +16,7 @@ from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
 from marginaudit.record import Recorder
 from marginaudit.reports import LEDGER
+from marginaudit.reports.audit.sources import named_trajectory
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp import Config
 from marginaudit.reports.ntp.paper import PAPER
@@ -127,6 +128,25 @@ def test_the_command_and_its_exit_status(folder: Path, command: Command, tmp_pat
     assert "1 are carried over" in said or "1 is carried over" in said
     grid = command("table", "direction", "example-1", *options).out
     assert "other: stage 2" in grid
+    both = grid[grid.index("All runs: stage 2") :].splitlines()
+    assert both[1].split() == ["t", "example-1", "other", "Theorem", "1", "sharp.theorem1"]
+    assert [row.split()[0] for row in both[2:] if row] == ["2", "10", "100"]
+
+
+def test_a_file_whose_path_has_an_equals_sign_is_found(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a=b.npz"
+    path.write_bytes((folder / "adam.npz").read_bytes())
+    assert named_trajectory(str(path)) == ("a=b", path)
+    assert named_trajectory(f"x={path}") == ("x", path)
+
+
+def test_the_table_has_the_last_recorded_step(tmp_path: Path) -> None:
+    recorder = Recorder(0.1, 0.025)
+    recorder.stage2(1234, np.eye(4))
+    recorder.save(tmp_path / "run.npz")
+    (table, *_) = PAPER.tables
+    found = table.of(RecordedRun(DATA, Config(), None, tmp_path / "run.npz"))
+    assert [row["step"] for row in found["stage2"]] == [1234]
 
 
 def test_what_is_refused(folder: Path, command: Command, tmp_path: Path) -> None:
