@@ -23,6 +23,7 @@ from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.recorded_run import RecordedRun
 from marginaudit.reports.python import Report
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.training.ntp import train
 from tests.command_line import Command
 from tests.training.ntp.recorded.program import Mistake, run
 
@@ -243,3 +244,16 @@ def test_weights_of_no_training_at_all_make_nothing_true(tmp_path: Path) -> None
     assert len(carried) > 20
     assert {one.verdict for one in carried.values()} <= SILENT | {Verdict.VIOLATED}
     assert "margins of its W_ov are not one" in found["ntp.lemma5"].detail
+
+
+def test_no_proof_speaks_of_a_run_that_rounding_hides(tmp_path: Path) -> None:
+    recorder = Recorder(0.1, 0.025)
+    W_ov = train(DATA, steps1=900, steps2=0, lr1=0.1).W_ov
+    recorder.stage1(900, W_ov.astype(np.float32))
+    astray = np.random.default_rng(0).normal(size=(4, 4))
+    recorder.stage1(901, (W_ov + 0.1 * astray / np.linalg.norm(astray)).astype(np.float32))
+    recorder.save(tmp_path / "run.npz")
+    run = RecordedRun(DATA, Config(), None, tmp_path / "run.npz")
+    found = LEDGER["ntp.prop1.norm"].judge(run)
+    assert (found.carried_over, found.evidence) == (True, Evidence.FLOAT64)
+    assert "Of 2 records 1 are decided to be Algorithm 1's" in found.detail
