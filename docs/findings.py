@@ -31,13 +31,25 @@ this program's.
 `python docs/findings.py` makes this page.
 """
 
+OF_OPTIMIZERS = """
+## Other optimizers than NTP's
+
+Measured on one dataset, section 7's, by six optimizers of stage 2; nothing of it is proved.
+
+* Which direction attention takes depends on the optimizer: normalised and plain descent and momentum turn to NTP's
+  W*\\_kq, Adam and sign descent to the solution with the smallest largest entry, W\\_K and W\\_Q apart to the one with
+  the smallest nuclear norm.
+* NTP's bounds on the norm (`ntp.theorem1.norm`, `ntp.lemma6`) hold for its own optimizer alone.
+* **Shown by**: [Does the theorem survive my optimizer?](tutorials/your-own-training.md).
+"""
+
 
 def page() -> str:
-    """Refuted statements one by one, then what is open, then what is proved, for each paper."""
+    """Refuted statements one by one, then what is open, then what is proved, for each paper, then what was measured."""
     from importlib.metadata import version
 
     header = HEADER.replace("{version}", version("marginaudit"))
-    return header + "".join(f"\n## {paper.source}\n\n{_of(paper)}" for paper in PAPERS)
+    return header + "".join(f"\n## {paper.source}\n\n{_of(paper)}" for paper in PAPERS) + OF_OPTIMIZERS
 
 
 def _of(paper: Paper) -> str:

@@ -129,6 +129,7 @@ NORMS: dict[str, tuple[Callable[[cp.Variable], cp.Expression], Callable[[np.ndar
 def beside(W: np.ndarray, norm: str, least: float) -> tuple[float, float]:
     """The share of the largest margin that W reaches, and its cosine with the nearest solution."""
     convex, of = NORMS[norm]
+    W = W / np.linalg.norm(W)  # the solver fails on some lengths
     U, c = cp.Variable((V, V)), cp.Variable(nonneg=True)
     nearest = cp.Problem(cp.Minimize(cp.sum_squares(U - c * W)), [margins(U) >= 1, convex(U) <= least * (1 + 1e-6)])
     nearest.solve(solver=cp.CLARABEL)

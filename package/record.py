@@ -1,6 +1,7 @@
 """Recording a training of your own for `marginaudit conform`, from PyTorch, JAX, NumPy or anything else."""
 
 import os
+from operator import index
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -8,7 +9,8 @@ from uuid import uuid4
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.orders import InputError
+from marginaudit.orders import InputError, shown
+from marginaudit.training.trajectory import LARGEST_SIZE, LAST_STEP, LEAST_SIZE
 
 
 class Recorder:
@@ -28,7 +30,7 @@ class Recorder:
     """
 
     def __init__(self, lr1: float | None = None, lr2: float | None = None) -> None:
-        self._scalars = {name: lr for name, lr in (("lr1", lr1), ("lr2", lr2)) if lr is not None}
+        self._scalars = {name: _step_size(name, lr) for name, lr in (("lr1", lr1), ("lr2", lr2)) if lr is not None}
         self._steps: dict[str, list[int]] = {}
         self._weights: dict[str, list[NDArray[Any]]] = {}
 
@@ -70,10 +72,15 @@ class Recorder:
 
     def _add(self, name: str, t: int, **weights: Any) -> None:
         copies = {array: _copied(array, given) for array, given in weights.items()}
-        steps = self._steps.get(name, [])
-        if t < 0 or (steps and t <= steps[-1]):
-            after = f"step {t} after step {steps[-1]}" if steps else f"step {t}"
-            raise InputError(name, got=after, expected="steps that increase")
+        t, steps = _step(name, t), self._steps.get(name, [])
+        if steps and t <= steps[-1]:
+            raise InputError(name, got=f"step {t} after step {steps[-1]}", expected="steps that increase")
+        if beside := sorted(
+            {*self._scalars, *self._steps} - ({"step"} if name == "step" else {"lr1", "lr2", "step1", "step2"})
+        ):
+            raise InputError(
+                name, got=f"{beside[0]} beside it", expected="Y and Z of class data alone, or none of them"
+            )
         for array, copy in copies.items():
             first = self._weights.get(array, [copy])[0]
             if (copy.shape, copy.dtype) != (first.shape, first.dtype):
@@ -81,17 +88,43 @@ class Recorder:
                 raise InputError(f"{array} at step {t}", got=got, expected=f"{expected}, as before")
         for array, copy in copies.items():
             self._weights.setdefault(array, []).append(copy)
-        self._steps.setdefault(name, steps).append(int(t))
+        self._steps.setdefault(name, steps).append(t)
 
 
 def _copied(name: str, given: Any) -> NDArray[Any]:
     """A copy in NumPy: of what takes part in differentiation or lies on another device, after it was taken out."""
-    for method in ("detach", "cpu"):
-        given = getattr(given, method, lambda given=given: given)()
-    if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
-        given = np.from_dlpack(given)
-    copy = np.array(given)
+    expected = "a float32 or float64 array of two axes"
+    got = f"{getattr(given, 'dtype', type(given).__name__)}"
+    try:
+        for method in ("detach", "cpu"):
+            given = getattr(given, method, lambda given=given: given)()
+        if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
+            given = np.from_dlpack(given)
+        copy = np.array(np.asarray(given))  # PyTorch's __array__ makes no copy by itself
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError(name, got=f"{got}, of which NumPy makes no array", expected=expected) from error
     if copy.dtype not in (np.float32, np.float64) or copy.ndim != 2:
-        expected = "a float32 or float64 array of two axes"
         raise InputError(name, got=f"{copy.dtype} of shape {copy.shape}", expected=expected)
+    if not np.isfinite(copy).all():
+        raise InputError(name, got="NaN or infinity", expected="finite numbers")
     return copy
+
+
+def _step(name: str, t: Any) -> int:
+    try:
+        found = index(t)
+    except TypeError:
+        found = -1
+    if not 0 <= found <= LAST_STEP:
+        raise InputError(name, got=f"step {shown(t)}", expected="a whole number from 0 to 1e18")
+    return found
+
+
+def _step_size(name: str, given: Any) -> float:
+    try:
+        found = 0.0 if isinstance(given, str) else float(given)
+    except (TypeError, ValueError, RuntimeError):
+        found = 0.0
+    if not LEAST_SIZE <= found <= LARGEST_SIZE:
+        raise InputError(name, got=shown(given), expected="one number, from 1e-100 to 1e100")
+    return found

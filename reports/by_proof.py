@@ -76,7 +76,7 @@ def _as_recorded(measured: Finding) -> Finding:
 def _unmet(implication: Implication, run: BaseRun[Any]) -> str | None:
     """Why the implication says nothing of the run, or None; what is only tolerated of an assumption is not proved."""
     if run.carried_over:
-        return "the recorded run departs from the algorithm of which it is proved"
+        return "the recorded run is not known to be the algorithm of which it is proved"
     for name in implication.assumed:
         if not run.assumption(name).holds:
             return f"assumption {name} of what it would follow from fails"

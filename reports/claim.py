@@ -155,16 +155,15 @@ class Claim:
     def judge(self, run: BaseRun[Any]) -> Finding:
         """The verdict on a run: assumptions, what the run lacks, the judgement, and what is proved, in this order.
 
-        Of a recorded run that departs from the paper's algorithm nothing is proved: what is measured at its weights is
-        `carried_over`. A claim whose own code fails is `broken`, and says how. What that code prints goes to standard
-        error.
+        Of a recorded run that is not known to be the paper's algorithm nothing is proved: what is measured at its
+        weights is `carried_over`. A claim whose own code fails is `broken`, and says how. What that code prints goes to
+        standard error.
         """
         run.used_weights = False
         found = by_proof(self, run, where_it_speaks(self._measured(run)))
         if run.carried_over and found.verdict is not Verdict.NOT_APPLICABLE:
-            return replace(found, evidence=Evidence.FLOAT64, carried_over=True)
-        if run.used_weights and run.undecided:
-            found = replace(found, detail=f"{found.detail} {run.undecided}".strip())
+            detail = f"{found.detail} {run.undecided}".strip()
+            return replace(found, detail=detail, evidence=Evidence.FLOAT64, carried_over=True)
         violated = found.verdict is Verdict.VIOLATED
         return replace(found, refutes=violated and not run.reservation(self.assumptions))
 

@@ -51,6 +51,10 @@ class Table(ABC):
     def grids(self, name: str, data: Any) -> list[Grid]:
         """One dataset's data for a reader, with the dataset's name."""
 
+    def beside(self, found: Sequence[tuple[str, Any]]) -> list[Grid]:
+        """Several runs of one dataset beside each other, given by name with their data."""
+        return []
+
     def rows(self, found: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
         """Rows by column of all datasets, given by name with their data."""
         return [{"dataset": name, **record} for name, data in found for record in self.records(data)]

@@ -65,7 +65,7 @@ class BaseRun(Generic[D]):
 
     @property
     def departs(self) -> bool:
-        """Whether it is a recorded run that is not the paper's algorithm."""
+        """Whether it is a recorded run that is not the paper's algorithm, or of which nothing shows that it is."""
         return False
 
     @property

@@ -89,6 +89,8 @@ def real(least: float, most: float) -> Callable[[Any], float | None]:
 
 STEPS = Values("steps", "a whole number from 0 to 1e18, such as 900 or 1e6", whole(0, MOST_STEPS))
 
+FROZEN_AT = Values("steps", "a whole number from 1 to 1e5", whole(1, 10**5))
+
 STEP_SIZE = Values("size", "a positive number, from 1e-100 to 1e100", real(1e-100, 1e100))
 
 SECONDS = Values("seconds", "a positive number of seconds", STEP_SIZE.read)

@@ -31,34 +31,53 @@ class Tensor:
         return self._array.__dlpack_device__()
 
 
+class Sparse:
+    """Of which its library makes no array of NumPy."""
+
+    dtype = "bfloat16"
+
+    def __array__(self, *how: Any) -> Any:
+        raise TypeError("unsupported")
+
+
 def test_the_file_holds_copies_of_what_was_recorded(tmp_path: Path) -> None:
-    recorder, W = Recorder(lr1=0.1, lr2=0.05), np.zeros((3, 2), np.float32)
+    recorder, classes, W = Recorder(lr1=0.1, lr2=0.05), Recorder(), np.zeros((3, 2), np.float32)
     for t in (0, 1, 5):
         W += 1
         recorder.stage1(t, W)
         recorder.stage2(t, Tensor(W))
-        recorder.classes(t, W, -W)
+        classes.classes(t, W, -W)
     recorder.save(tmp_path / "run")
-    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+    classes.save(tmp_path / "classes")
+    assert {path.name for path in tmp_path.iterdir()} == {"run", "classes"}
+    of_classes = {name: np.load(tmp_path / "classes", allow_pickle=False)[name] for name in ("step", "Y", "Z")}
     with np.load(tmp_path / "run", allow_pickle=False) as found:
-        assert set(found) == {"step1", "W_ov", "step2", "W_kq", "step", "Y", "Z", "lr1", "lr2"}
+        assert set(found) == {"step1", "W_ov", "step2", "W_kq", "lr1", "lr2"}
         assert (float(found["lr1"]), float(found["lr2"])) == (0.1, 0.05)
-        for steps, name in (("step1", "W_ov"), ("step2", "W_kq"), ("step", "Y")):
-            assert found[steps].tolist() == [0, 1, 5]
-            assert found[name].dtype == np.float32
-            assert found[name][:, 2, 1].tolist() == [1, 2, 3]
+        for arrays, steps, name in ((found, "step1", "W_ov"), (found, "step2", "W_kq"), (of_classes, "step", "Y")):
+            assert arrays[steps].tolist() == [0, 1, 5]
+            assert arrays[name].dtype == np.float32
+            assert arrays[name][:, 2, 1].tolist() == [1, 2, 3]
 
 
 def test_bad_weights_and_steps_are_refused_when_they_are_recorded(tmp_path: Path) -> None:
     recorder = Recorder()
     with pytest.raises(InputError, match=r"Recorder.save: got no recorded step"):
         recorder.save(tmp_path / "run.npz")
-    with pytest.raises(InputError, match=r"step2: got step -1, expected steps that increase"):
-        recorder.stage2(-1, np.zeros((2, 2)))
+    for t in (-1, 0.2, 10**20, "1"):
+        with pytest.raises(InputError, match=r"step2: got step .*, expected a whole number from 0 to 1e18"):
+            recorder.stage2(t, np.zeros((2, 2)))  # type: ignore[arg-type]
+    for lr in (-1, "a", np.nan, [1, 2]):
+        with pytest.raises(InputError, match=r"lr2: got .*, expected one number, from 1e-100 to 1e100"):
+            Recorder(lr2=lr)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="step: got lr1 beside it, expected Y and Z of class data alone"):
+        Recorder(lr1=1).classes(0, np.zeros((2, 2)), np.zeros((2, 2)))
     recorder.stage2(3, np.zeros((2, 2)))
     for weights, said in (
         (np.zeros(4), r"W_kq: got float64 of shape \(4,\), expected a float32 or float64 array of two axes"),
         (np.zeros((2, 2), int), "W_kq: got int64 of shape"),
+        (np.full((2, 2), np.nan), "W_kq: got NaN or infinity, expected finite numbers"),
+        (Sparse(), "W_kq: got bfloat16, of which NumPy makes no array, expected a float32 or float64 array"),
         (np.zeros((2, 3)), r"W_kq at step 4: got float64 of shape \(2, 3\), expected float64 of shape \(2, 2\)"),
         (np.zeros((2, 2), np.float32), "W_kq at step 4: got float32"),
     ):

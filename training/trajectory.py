@@ -25,6 +25,9 @@ LOCAL_HEADER = struct.Struct("<26xHH")
 
 LAST_STEP = 10**18
 
+LEAST_SIZE, LARGEST_SIZE = 1e-100, 1e100
+"""Step sizes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Recorded:
@@ -144,7 +147,7 @@ def positive(where: str, arrays: Mapping[str, NDArray[Any]], name: str) -> float
     if name not in arrays:
         return None
     found = arrays[name]
-    if found.shape != () or found.dtype.kind not in "fiu" or not 1e-100 <= float(found) <= 1e100:
+    if found.shape != () or found.dtype.kind not in "fiu" or not LEAST_SIZE <= float(found) <= LARGEST_SIZE:
         got = shown(found.tolist()) if found.size == 1 else f"shape {found.shape}"
         raise InputError(f"{where}: {name}", got=got, expected="one number, from 1e-100 to 1e100")
     return float(found)

@@ -125,7 +125,7 @@ def named_trajectory(text: str) -> tuple[str, Path]:
     (('adam', PosixPath('runs/1.npz')), ('1', PosixPath('runs/1.npz')))
     """
     name, separator, file = text.partition("=")
-    if not separator or os.sep in name:
+    if not separator or os.sep in name or Path(text).exists():
         name, file = Path(text).stem, text
     return name, Path(file)
 

@@ -85,6 +85,7 @@ def table(
         print_text(csv_table(chosen.columns, chosen.rows(answers)))
         return 0
     grids = [grid for dataset, answer in answers for grid in chosen.grids(dataset, answer)]
+    grids += chosen.beside(answers) if trajectories else []
     if form is not None:
         print_text((latex if form == "latex" else markdown)(grids))
     else:

@@ -46,7 +46,7 @@ def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
         print_line("")
     counts = ", ".join(f"{count} {verdict}" for verdict, count in audit.counts.items())
     carried = sum(row["premise"] == "carried over" for row in rows)
-    runs = f"; {carried} are carried over to runs that depart from the paper's algorithm" if carried else ""
+    runs = f"; {carried} are carried over to runs that are not known to be the paper's algorithm" if carried else ""
     print_line(f"{counted(len(rows), 'verdict')}: {counts}{runs}.")
 
 

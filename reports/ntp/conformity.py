@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from marginaudit.orders import InputError, shown_path
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.ntp.departures import Conformity, compared_with
@@ -18,6 +19,7 @@ def conformity(
     *,
     lr1: float | None = None,
     lr2: float | None = None,
+    steps1: int | None = None,
     progress: Callable[[float], None] = lambda _: None,
 ) -> Conformity:
     """Compare the trajectory of a file with Algorithm 1.
@@ -30,13 +32,16 @@ def conformity(
         An .npz file, as `marginaudit.record.Recorder` writes it.
     lr1, lr2 : float or None
         Step sizes, in place of the file's own; without either, the paper's.
+    steps1 : int or None
+        The step of stage 1 from which W_ov was frozen; the last recorded one, or 900, unless given.
     progress : callable
         Called with the share of the records that are compared.
 
     Raises
     ------
     InputError
-        There is no such dataset, n is no function on its whole vocabulary, or the file is no trajectory of it.
+        There is no such dataset, n is no function on its whole vocabulary, or the file is no trajectory of it, or
+        has stage 1 without the step.
     """
     if isinstance(dataset, Dataset):
         data = trainable(dataset, dataset.name)
@@ -44,4 +49,9 @@ def conformity(
         source = load(os.fspath(dataset), [PAPER])
         data = trainable(source.dataset, source.origin)
     path = Path(file)
-    return compared_with(data, path, read_trajectory(path, data).with_step_sizes(lr1, lr2), progress)
+    trajectory = read_trajectory(path, data).with_step_sizes(lr1, lr2)
+    recorded = trajectory.stage1
+    if steps1 is not None and recorded is not None and steps1 not in recorded.step:
+        got = f"no record of step {steps1}, from which W_ov was frozen"
+        raise InputError(f"{shown_path(path)}: step1", got=got, expected="one of its steps, or no stage 1")
+    return compared_with(data, path, trajectory, progress, steps1)

@@ -20,11 +20,14 @@ class Conformity:
     dataset, file : str
     stages : tuple of Compared
         Those that the file holds.
+    steps1 : int
+        The step of stage 1 from which W_ov is taken to be frozen.
     """
 
     dataset: str
     file: str
     stages: tuple[Compared, ...]
+    steps1: int
 
     @property
     def departs_at(self) -> Departure | None:
@@ -35,6 +38,11 @@ class Conformity:
     def conforms(self) -> bool:
         """Whether no recorded step departs."""
         return self.departs_at is None
+
+    @property
+    def premises_met(self) -> bool:
+        """Whether all of it is known to be Algorithm 1."""
+        return self.conforms and self.decided == self.records
 
     @property
     def records(self) -> int:
@@ -52,7 +60,7 @@ class Conformity:
         at = self.departs_at
         if at is None:
             records = counted(self.records, "record")
-            assumed = f", W_ov being Algorithm 1's after {STEPS1} steps" if self.stages[0].stage == 2 else ""
+            assumed = f", W_ov being Algorithm 1's after {self.steps1} steps" if self.stages[0].stage == 2 else ""
             return f"{self.file} conforms on {self.dataset}{assumed}: {self.decided} of {records} decided"
         where = f"stage {at.stage}, step {at.step}, {'query' if at.stage == 2 else 'token'} {printable(at.token)}"
         cause = at.cause or "none of those that are tested"
@@ -75,9 +83,12 @@ class Conformity:
         }
 
 
-def compared_with(data: Dataset, file: Path, trajectory: Trajectory, progress: Callable[[float], None]) -> Conformity:
+def compared_with(
+    data: Dataset, file: Path, trajectory: Trajectory, progress: Callable[[float], None], steps1: int | None = None
+) -> Conformity:
     """The trajectory of a file beside Algorithm 1, by its own step sizes."""
-    return Conformity(printable(data.name), shown_path(str(file)), tuple(compared(data, trajectory, progress=progress)))
+    found = tuple(compared(data, trajectory, progress=progress, steps1=steps1))
+    return Conformity(printable(data.name), shown_path(str(file)), found, STEPS1 if steps1 is None else steps1)
 
 
 def _document(at: Departure | None) -> dict[str, Any]:

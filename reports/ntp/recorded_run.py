@@ -59,17 +59,18 @@ class RecordedRun(Run):
 
     @property
     def departs(self) -> bool:
-        """Whether it is not Algorithm 1."""
-        return not self.conformity.conforms
+        """Whether it is not Algorithm 1, or rounding may hide that it is not."""
+        return not self.conformity.premises_met
 
     @property
     def undecided(self) -> str:
         """How many records rounding explains whatever they are."""
         decided, records = self.conformity.decided, self.conformity.records
-        if self.departs or decided == records:
+        if not self.conformity.conforms or self.conformity.premises_met:
             return ""
         return (
-            f"Of {counted(records, 'record')} {decided} are decided to be Algorithm 1's; rounding explains the others."
+            f"Of {counted(records, 'record')} {decided} are decided to be Algorithm 1's; rounding explains the others, "
+            "so that no proof speaks."
         )
 
     @property
@@ -152,4 +153,7 @@ class RecordedRun(Run):
 
     def facts(self) -> dict[str, Any]:
         """What a report says of the trajectory."""
-        return self.conformity.as_document() | {"line": self.conformity.line}
+        return self.conformity.as_document() | {
+            "line": self.conformity.line,
+            "premises_met": self.conformity.premises_met,
+        }

@@ -14,19 +14,9 @@ from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.training import dominant
 from marginaudit.training.snap.recorded import ClassTrajectory, read_class_trajectory
 
-JUDGED = {
-    "snap.theorem2.distinct",
-    "snap.theorem2.distinct.from-zero",
-    "snap.theorem2.common",
-    "snap.theorem2.common.from-zero",
-    "snap.corollary2",
-    "snap.corollary2.any-classes",
-}
-"""The paper's claims whose measured quantity is a function of Z at recorded steps."""
-
-LACKING = (
-    "It needs step sizes, draws of classes, gamma, h or B, which a recorded run does not have, or is about the dataset "
-    "alone."
+NOT_COMPARED = (
+    "Nothing compares the run with the paper's dynamics: where it draws its sequences, sampling noise, of which the "
+    "error bars know nothing, is in every step."
 )
 
 
@@ -53,29 +43,36 @@ class RecordedClassRun(ClassRun):
         self.used_weights = True
         return self._trajectory
 
+    @property
+    def undecided(self) -> str:
+        """What is not known of the run."""
+        return NOT_COMPARED
+
     def lacks(self, claim: str) -> str | None:
-        """What one of the paper's claims needs beside Y and Z, or None."""
-        return LACKING if claim.startswith("snap.") and claim not in JUDGED else None
+        """What one of the paper's claims needs beside data, Y and Z where no property says it, or None."""
+        return (
+            "It is about a grid of many trainings, and the file is of one." if claim.startswith("snap.fig6.") else None
+        )
 
     @property
     def eta_Y(self) -> NoReturn:
-        """Not recorded.
-
-        Raises
-        ------
-        NotJudged
-        """
-        raise NotJudged("it needs eta_Y, which a recorded run does not have")
+        """Not recorded."""
+        raise NotJudged("it needs eta_Y, on which h, gamma and t_0 depend, and which the file does not hold")
 
     @property
     def eta_Z(self) -> NoReturn:
-        """Not recorded.
+        """Not recorded."""
+        raise NotJudged("it needs eta_Z, on which z-dot and B depend, and which the file does not hold")
 
-        Raises
-        ------
-        NotJudged
-        """
-        raise NotJudged("it needs eta_Z, which a recorded run does not have")
+    @property
+    def steps(self) -> NoReturn:
+        """Those of our own run."""
+        raise NotJudged("it is about h, B or the classes drawn up to a step, and the file holds Y and Z alone")
+
+    @property
+    def path(self) -> NoReturn:
+        """Eq. 10, along which the run need not go."""
+        raise NotJudged("it is about z-dot and B at given z, by eq. 10, and the file holds z alone")
 
     def facts(self) -> dict[str, Any]:
         """What a report says of the trajectory: its records, the entropy of attention, and when the decoder scanned."""

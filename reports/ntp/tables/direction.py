@@ -1,7 +1,7 @@
 """The measured direction errors of both stages of Algorithm 1 against their O(log t/t) and O(log^2 t/t) bounds."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -43,6 +43,8 @@ class Direction(Table):
     def of(self, run: Run) -> dict[str, Any]:
         """1 - cos(W^(t), W*) of both stages at the listed steps that were recorded, beside its bounds.
 
+        Of a recorded run also at its last step.
+
         Returns
         -------
         dict
@@ -75,6 +77,17 @@ class Direction(Table):
             for stage in BOUNDS
         ]
 
+    def beside(self, found: Sequence[tuple[str, Any]]) -> list[Grid]:
+        """Stage 2 of several runs: a row a step, 1 - cos of each run, and both bounds."""
+        runs = [{row["step"]: row for row in data["stage2"]} for _, data in found]
+        rows = []
+        for step in sorted({step for run in runs for step in run}):
+            bound = next(run[step] for run in runs if step in run)
+            cells = (_cells(run[step])[1] if step in run else NONE for run in runs)
+            rows.append((_power(step), *cells, brief(bound["bound"]), brief(bound["sharp_bound"])))
+        header = ("t", *(name for name, _ in found), HEADERS["stage2"][3], HEADERS["stage2"][5])
+        return [Grid(title=f"All runs: {TITLES['stage2']}", header=header, rows=tuple(rows), notes=())]
+
 
 def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
     """The rows of one stage, and what keeps cells of them empty."""
@@ -89,7 +102,8 @@ def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
     unmet = {name: _unmet(run, claim) for name, claim in claims.items()}
     measured = {} if absent else _measured(run, claims["bound"])
     rows = []
-    for step in np.intersect1d(record.step, LISTED_STEPS).tolist():
+    listed = LISTED_STEPS if run.takes_own_steps else (*LISTED_STEPS, *record.step[-1:])
+    for step in np.intersect1d(record.step, listed).tolist():
         value, radius = measured.get(step, (None, None))
         row: dict[str, Any] = {"step": step, "measured": value}
         for name, claim in claims.items():
@@ -179,9 +193,9 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _power(step: int) -> str:
-    """A listed step; beyond 1000 they are powers of ten.
+    """A step; powers of ten beyond 1000 as such.
 
-    >>> _power(900), _power(10**4)
-    ('900', '1e4')
+    >>> _power(900), _power(10**4), _power(12_000)
+    ('900', '1e4', '12000')
     """
-    return str(step) if step < 10_000 else f"1e{len(str(step)) - 1}"
+    return f"1e{len(str(step)) - 1}" if step >= 10_000 and str(step).rstrip("0") == "1" else str(step)

@@ -11,7 +11,7 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.conditions import FAST_DECODER
-from marginaudit.reports.snap.eq10 import EQ_10, no_equation, no_path, stacked
+from marginaudit.reports.snap.eq10 import EQ_10, no_equation, no_gains, stacked
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.relative_gain import MOST_PAIRS, require_powers, squared_ratio
 from marginaudit.reports.snap.run import ClassRun, evenly
@@ -93,7 +93,10 @@ def both_sides(run: ClassRun, logits: Logits, z: Approximation, step: NDArray[np
 
 @once_a_run
 def along_the_flow(run: ClassRun) -> tuple[Series, Series]:
-    """Both sides of eq. 11 along eq. 10."""
+    """Both sides of eq. 11 along eq. 10, or of a recorded run from its first record on."""
+    if (other := run.recorded) is not None:
+        chosen = evenly(len(other.step), COMPARED + 1)
+        return both_sides(run, other.logits, other.z[chosen], other.step[chosen])
     chosen = evenly(len(run.steps), COMPARED)
     none = np.zeros((1, len(run.path.logits.names)))
     z = Approximation(np.vstack([none, run.path.z.value[chosen]]), np.vstack([none, run.path.z.error[chosen]]))
@@ -105,8 +108,8 @@ def _scale(run: ClassRun, sides: tuple[Series, Series]) -> NDArray[np.float64]:
 
 
 def no_pair(run: ClassRun) -> str | None:
-    """Why there are no two distinct tokens, or eq. 10 says nothing; or None; see `no_path`."""
-    return no_equation(run) or (None if token_pairs(run) else "No class has two distinct tokens.") or no_path(run)
+    """Why there are no two distinct tokens, or eq. 10 says nothing; or None; see `no_gains`."""
+    return no_equation(run) or (None if token_pairs(run) else "No class has two distinct tokens.") or no_gains(run)
 
 
 GAIN = Claim(

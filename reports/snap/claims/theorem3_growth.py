@@ -17,9 +17,11 @@ from marginaudit.reports.snap.eq10 import (
     FROM_ZERO,
     above_zero,
     assumption_2_never_met,
+    gains_along,
     how_long_assumption_2_holds,
     meets_assumption_2,
-    no_path,
+    no_equation,
+    no_gains,
     rates_along,
 )
 from marginaudit.reports.snap.positive_xi import FOR_EVER, positive_along_eq_10
@@ -28,22 +30,23 @@ from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import proved, unsettled
 from marginaudit.training.snap.limit import Approximation
+from marginaudit.training.snap.recorded import ClassTrajectory
 
 
 @once_a_run
 def dominating(run: ClassRun, while_assumption_2: bool) -> list[tuple[int, str, int]]:
-    """Each class, its most probable distinct token, and for how many of `rates_along`'s steps its common tokens lose.
+    """Each class, its most probable distinct token, and for how many of `gains_along`'s steps its common tokens lose.
 
     Or for how many they lose and Assumption 2 keeps holding. Classes of which some gain from the start, or that have no
     distinct token, are left out.
     """
-    seen, common, own = rates_along(run), set(common_tokens(run.dataset)), distinct_tokens(run.dataset)
+    common, own = set(common_tokens(run.dataset)), distinct_tokens(run.dataset)
     found = []
     for n, c in enumerate(run.dataset.classes):
         if not own[c.next]:
             continue
-        lost = np.array([run.path.logits.position(n, l) for l in c.support if l in common], dtype=np.int64)  # noqa: E741
-        rate = seen.z_dot(lost)
+        lost = np.array([run.logits.position(n, l) for l in c.support if l in common], dtype=np.int64)  # noqa: E741
+        _, rate = gains_along(run, lost)
         loses = np.asarray((rate.value + rate.error < 0).all(axis=1), dtype=bool).ravel()
         if while_assumption_2:
             loses = loses & meets_assumption_2(run)
@@ -54,12 +57,15 @@ def dominating(run: ClassRun, while_assumption_2: bool) -> list[tuple[int, str, 
 
 
 def _gather(run: ClassRun, what: str, while_assumption_2: bool) -> Series:
-    """Of each dominating token: its exponent 2 z, f-dot/f or z-dot, along steps."""
-    seen = rates_along(run)
+    """Of each dominating token: its exponent 2 z, f-dot/f or z-dot, along steps; no exponent of a recorded run."""
+    if run.recorded is not None and what == "exponent":
+        return series([], radius=0, step=np.array([], dtype=np.int64))
+    step, _ = gains_along(run, np.zeros(0, dtype=np.int64))
     values, bars, steps, label = [], [], [], []
     for n, l, upto in dominating(run, while_assumption_2):  # noqa: E741
-        i = run.path.logits.position(n, l)
+        i = run.logits.position(n, l)
         if what == "exponent":
+            seen = rates_along(run)
             z, B = seen.path.z[:upto, i], seen.path.B[:upto, n]
             value, bar = 2 * z.value, 2 * (z.error + B.error)
         else:
@@ -67,7 +73,7 @@ def _gather(run: ClassRun, what: str, while_assumption_2: bool) -> Series:
             value, bar = rate.value, rate.error
         values.append(value)
         bars.append(bar)
-        steps.append(seen.step[:upto])
+        steps.append(step[:upto])
         label += [f"{l} of {run.dataset.next_tokens[n]}"] * upto
     if not values:
         return series([], radius=0, step=np.array([], dtype=np.int64))
@@ -75,7 +81,12 @@ def _gather(run: ClassRun, what: str, while_assumption_2: bool) -> Series:
 
 
 def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
-    """eta_Z times z-dot of a pair, or f-dot/f = z-dot minus the mean of z-dot over f_n^2, at each step."""
+    """eta_Z times z-dot of a pair, or f-dot/f = z-dot minus the mean of z-dot over f_n^2, at each step.
+
+    Of a recorded run the change of z or of ln f_n from record to record.
+    """
+    if run.recorded is not None:
+        return run.recorded.z_dot[:, i] if what == "z" else _change_of_ln_f(run.recorded, n, i)
     seen, logits, c = rates_along(run), run.path.logits, run.dataset.classes[n]
     own = np.array([logits.position(n, l) for l in c.support], dtype=np.int64)  # noqa: E741
     column = [run.dataset.contextual.index(l) for l in c.support]  # noqa: E741
@@ -88,8 +99,22 @@ def _rate(run: ClassRun, n: int, i: int, what: str) -> Approximation:
     return Approximation(np.array(value), np.array(error))
 
 
+def _change_of_ln_f(run: ClassTrajectory, n: int, i: int) -> Approximation:
+    """Of the pair at ``i`` in class ``n``: ln f = z + ln P - ln sum (P e^z)^2 / 2 is off by twice what z is at most."""
+    logits, last = run.logits, run.spans
+    own = np.array([logits.position(n, l) for l in logits.data.classes[n].support], dtype=np.int64)  # noqa: E741
+    column = logits.data.contextual.index(logits.names[i][1])
+    f = np.array([logits.attended(z)[n, column] for z in run.z.value])
+    off = run.z.error[:, i] + run.z.error[:, own].max(axis=1) + FORMULA_ROUNDING
+    taken = (run.step[last] - run.step[last - 1]).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):  # f may underflow
+        return Approximation(np.log(f[last] / f[last - 1]) / taken, (off[last] + off[last - 1]) / taken)
+
+
 def _growths(run: ClassRun, while_assumption_2: bool, share: bool) -> NDArray[np.float64]:
     """2 B_n, or 2 f_nl0(0)^2 B_n, at the entries of `_gather`."""
+    if run.recorded is not None:
+        return np.zeros(0)
     seen, found = rates_along(run), []
     for n, l, upto in dominating(run, while_assumption_2):  # noqa: E741
         f = run.dataset.overlap.F[run.dataset.contextual.index(l), n] if share else 1.0
@@ -109,8 +134,14 @@ def eq_12(*, while_assumption_2: bool) -> Parts:
             "z": Bounded(measure=lambda run: _gather(run, "z", while_assumption_2), lower=above_zero),
             "f": Bounded(measure=lambda run: _gather(run, "f", while_assumption_2), lower=above_zero),
         },
-        note=how_long_assumption_2_holds,
+        note=_note,
     )
+
+
+def _note(run: ClassRun) -> str:
+    """How long Assumption 2 holds, and what is not known of a recorded run."""
+    unknown = "" if run.recorded is None else "The bounds on chi need B, which the file does not hold. "
+    return unknown + how_long_assumption_2_holds(run)
 
 
 def unseen(run: ClassRun, *, while_assumption_2: bool) -> str | None:
@@ -119,11 +150,15 @@ def unseen(run: ClassRun, *, while_assumption_2: bool) -> str | None:
     Raises
     ------
     BeyondTheRun
-        See `no_path`; of which classes the statement speaks is seen on the path alone, but where one common token loses
-        by `snap.theorem2.common`.
+        See `no_gains`; of which classes the statement speaks is seen on the path alone, but where one common token
+        loses by `snap.theorem2.common`.
     """
     try:
-        return no_path(run) or (assumption_2_never_met(run) if while_assumption_2 else None)
+        if reason := no_equation(run) or no_gains(run):
+            return reason
+        if run.recorded is not None and not dominating(run, while_assumption_2=False):
+            return "In no class do all common tokens lose up to the second record."
+        return assumption_2_never_met(run) if while_assumption_2 else None
     except NotFollowed as fault:
         if run.assumption("single_common").holds:
             raise

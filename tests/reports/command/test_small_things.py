@@ -105,7 +105,7 @@ def test_an_audits_verdicts_are_told_at_any_width(command: Command, monkeypatch:
 
 
 def test_many_verdicts_are_printed_when_asked_for(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("marginaudit.reports.command.verdicts.MOST_VERDICTS", 2)
+    monkeypatch.setattr("marginaudit.reports.command.audit.MOST_VERDICTS", 2)
     audit = ("audit", "free-20", "--claim", "ntp.prop2.*", *SHORT, "--out", "report")
     told, asked = command(*audit).out, command(*audit, "--verdicts").out
     assert "\nWhat fails\n" in f"\n{told}"

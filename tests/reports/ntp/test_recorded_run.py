@@ -13,12 +13,14 @@ from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES
 from marginaudit.record import Recorder
 from marginaudit.reports import LEDGER
+from marginaudit.reports.audit.sources import named_trajectory
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp import Config
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.recorded_run import RecordedRun
 from marginaudit.reports.python import Report
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.training.ntp import train
 from tests.command_line import Command
 from tests.training.ntp.recorded.program import Mistake, run
 
@@ -72,7 +74,7 @@ def test_no_proof_speaks_of_a_run_that_departs(report: Report) -> None:
     carried = {claim for claim, one in found.items() if one.carried_over}
     assert all(found[claim].evidence is Evidence.FLOAT64 and not found[claim].refutes for claim in carried)
     assert found["ntp.lemma6"].verdict is Verdict.VIOLATED
-    assert "departs from the algorithm" in found["ntp.lemma6"].detail
+    assert "is not known to be the algorithm" in found["ntp.lemma6"].detail
     for claim in ("ntp.theorem2.weight", "ntp.lemma7", "sharp.theorem1.squared"):
         assert own[claim].beyond_the_run
         assert own[claim].verdict is Verdict.HOLDS
@@ -124,6 +126,25 @@ def test_the_command_and_its_exit_status(folder: Path, command: Command, tmp_pat
     assert "1 are carried over" in said or "1 is carried over" in said
     grid = command("table", "direction", "example-1", *options).out
     assert "other: stage 2" in grid
+    both = grid[grid.index("All runs: stage 2") :].splitlines()
+    assert both[1].split() == ["t", "example-1", "other", "Theorem", "1", "sharp.theorem1"]
+    assert [row.split()[0] for row in both[2:] if row] == ["2", "10", "100"]
+
+
+def test_a_file_whose_path_has_an_equals_sign_is_found(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a=b.npz"
+    path.write_bytes((folder / "adam.npz").read_bytes())
+    assert named_trajectory(str(path)) == ("a=b", path)
+    assert named_trajectory(f"x={path}") == ("x", path)
+
+
+def test_the_table_has_the_last_recorded_step(tmp_path: Path) -> None:
+    recorder = Recorder(0.1, 0.025)
+    recorder.stage2(1234, np.eye(4))
+    recorder.save(tmp_path / "run.npz")
+    (table, *_) = PAPER.tables
+    found = table.of(RecordedRun(DATA, Config(), None, tmp_path / "run.npz"))
+    assert [row["step"] for row in found["stage2"]] == [1234]
 
 
 def test_what_is_refused(folder: Path, command: Command, tmp_path: Path) -> None:
@@ -206,3 +227,16 @@ def test_weights_of_no_training_at_all_make_nothing_true(tmp_path: Path) -> None
     assert len(carried) > 20
     assert {one.verdict for one in carried.values()} <= SILENT | {Verdict.VIOLATED}
     assert "margins of its W_ov are not one" in found["ntp.lemma5"].detail
+
+
+def test_no_proof_speaks_of_a_run_that_rounding_hides(tmp_path: Path) -> None:
+    recorder = Recorder(0.1, 0.025)
+    W_ov = train(DATA, steps1=900, steps2=0, lr1=0.1).W_ov
+    recorder.stage1(900, W_ov.astype(np.float32))
+    astray = np.random.default_rng(0).normal(size=(4, 4))
+    recorder.stage1(901, (W_ov + 0.1 * astray / np.linalg.norm(astray)).astype(np.float32))
+    recorder.save(tmp_path / "run.npz")
+    run = RecordedRun(DATA, Config(), None, tmp_path / "run.npz")
+    found = LEDGER["ntp.prop1.norm"].judge(run)
+    assert (found.carried_over, found.evidence) == (True, Evidence.FLOAT64)
+    assert "Of 2 records 1 are decided to be Algorithm 1's" in found.detail

@@ -20,7 +20,7 @@ from marginaudit.reports.claim import NotJudged
 from marginaudit.reports.python import Report
 from marginaudit.reports.snap import ClassConfig
 from marginaudit.reports.snap.claims import CLAIMS
-from marginaudit.reports.snap.recorded_run import JUDGED, RecordedClassRun
+from marginaudit.reports.snap.recorded_run import RecordedClassRun
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 from tests.command_line import Command
 from tests.reports.snap.samples import on
@@ -33,6 +33,19 @@ DATA = CASES["snap-single"]()
 STEPS = 10**4
 
 DISTINCT, COMMON = "snap.theorem2.distinct", "snap.theorem2.common"
+
+JUDGED = {
+    DISTINCT,
+    f"{DISTINCT}.from-zero",
+    COMMON,
+    f"{COMMON}.from-zero",
+    "snap.corollary2",
+    "snap.corollary2.any-classes",
+    "snap.theorem3.gain",
+    "snap.theorem3.growth",
+    "snap.theorem3.growth.from-zero",
+}
+"""What Z decides."""
 
 Change = Callable[[NDArray[np.int64], NDArray[Any]], Any]
 
@@ -82,7 +95,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
         Z *= -1
 
     files["backwards"] = recorded(path / "backwards.npz", backwards)
-    return audit("snap-single", claims=[*JUDGED, "snap.lemma13", "snap.theorem3.growth"], trajectory=files)
+    return audit("snap-single", claims=[*JUDGED, "snap.lemma13", "snap.lemma6", "snap.lemma5"], trajectory=files)
 
 
 def of(report: Report, name: str) -> dict[str, Finding]:
@@ -93,13 +106,18 @@ def of(report: Report, name: str) -> dict[str, Finding]:
 def test_our_own_run_recorded_has_the_verdicts_of_our_own(name: str, report: Report) -> None:
     ours, found = of(report, "snap-single"), of(report, name)
     both = [claim for claim in ours if found[claim].verdict is not NOTHING]
-    assert {claim: found[claim].verdict for claim in both} == {claim: ours[claim].verdict for claim in both}
+    open_ones = {claim for claim in both if found[claim].verdict is OPEN}
+    assert open_ones == ({"snap.theorem3.gain"} if name == "float32" else set()), "an equality to 1e-9"
+    decided = sorted(set(both) - open_ones)
+    assert [found[claim].verdict for claim in decided] == [ours[claim].verdict for claim in decided]
     assert {ours[claim].verdict for claim in JUDGED - set(both)} == {NOTHING}
-    assert len(both) == 5
-    for claim in both:
+    assert len(both) == 9
+    assert (found["snap.lemma13"].evidence, found["snap.lemma13"].carried_over) == (Evidence.PROVED, False)
+    for claim in JUDGED & set(both):
         assert (found[claim].carried_over, found[claim].evidence) == (True, Evidence.FLOAT64)
         assert "The proof also uses" not in found[claim].detail
-        assert "Along the run " in found[claim].detail
+        assert "sampling noise" in found[claim].detail
+        assert "departs" not in found[claim].detail
 
 
 def test_z_dot_is_the_change_of_a_step(report: Report) -> None:
@@ -109,10 +127,9 @@ def test_z_dot_is_the_change_of_a_step(report: Report) -> None:
 
 
 def test_what_the_file_does_not_decide(report: Report) -> None:
-    for claim in ("snap.lemma13", "snap.theorem3.growth"):
+    for claim, lacking in (("snap.lemma6", "classes drawn up to a step"), ("snap.lemma5", "needs eta_Y")):
         found = of(report, "float64")[claim]
-        assert (found.verdict, "which a recorded run does not have" in found.detail) == (NOTHING, True)
-    assert set(CLAIMS) > JUDGED
+        assert (found.verdict, lacking in found.detail) == (NOTHING, True)
 
 
 def test_a_run_that_goes_backwards_is_a_finding_about_the_run(report: Report, tmp_path: Path) -> None:
@@ -202,9 +219,9 @@ def test_one_record_decides_nothing(tmp_path: Path) -> None:
 def test_step_sizes_are_not_those_of_the_settings(tmp_path: Path) -> None:
     """A statement of one's own does not mix our run with the recorded one."""
     run = RecordedClassRun(DATA, ClassConfig(), None, recorded(tmp_path / "run.npz"))
-    for name in ("snap.lemma6", "snap.theorem3.growth"):
+    for name in ("snap.lemma6", "snap.lemma5"):
         found = replace(CLAIMS[name], id=f"mine.{name}").judge(run)
-        assert (found.verdict, "which a recorded run does not have" in found.detail) == (NOTHING, True)
+        assert (found.verdict, "Not judged" in found.detail) == (NOTHING, True)
     with pytest.raises(NotJudged, match="eta_Z"):
         _ = run.eta_Z
 
@@ -225,8 +242,8 @@ def test_facts_and_records_of_classes_that_share_all_tokens(tmp_path: Path) -> N
     header, rows = run.records()
     assert header == ["step", "entropy m", "entropy n", "margin m", "margin n"]
     assert [[row[0], *row[3:]] for row in rows] == [[3, 2, 2], [4, 3, 2], [6, 2.2, 2.2], [9, 9, 9]]
-    found = {claim.id: claim.judge(run).verdict for claim in CLAIMS.values()}
-    assert set(found.values()) <= {NOTHING, OPEN}
+    judged = [claim.judge(run) for claim in CLAIMS.values()]
+    assert {one.verdict for one in judged if one.carried_over} <= {NOTHING, OPEN}
 
 
 def test_a_paper_without_recorded_runs(tmp_path: Path) -> None:

@@ -11,6 +11,9 @@ from marginaudit.orders.ntp import Dataset
 
 Indices: TypeAlias = NDArray[np.int64]
 
+Key: TypeAlias = tuple[int, tuple[tuple[int, int, int], ...], int]
+"""Query, the (label, token, multiplicity) of the bag, and next token."""
+
 
 @dataclass(frozen=True, eq=False)
 class SampleClasses:
@@ -59,6 +62,13 @@ class SampleClasses:
         return len(self.query)
 
 
+def class_of_samples(dataset: Dataset) -> Indices:
+    """The class in `sample_classes` of each sample."""
+    keys = _keys(dataset)
+    place = {key: i for i, key in enumerate(sorted(set(keys)))}
+    return np.array([place[key] for key in keys], dtype=np.int64)
+
+
 def sample_classes(dataset: Dataset) -> SampleClasses:
     """Merge the samples.
 
@@ -74,12 +84,9 @@ def sample_classes(dataset: Dataset) -> SampleClasses:
     CollocationError
         n is not a function on the whole vocabulary.
     """
-    n = dataset.collocation.require_function()
-    index = dataset.index
-    counts: Counter[tuple[int, tuple[tuple[int, int, int], ...], int]] = Counter()
-    for sample, count in zip(dataset.samples, dataset.counts, strict=True):
-        bag = sorted((index[n[x]], index[x], times) for x, times in sample.bag.items())
-        counts[index[sample.query], tuple(bag), index[sample.next]] += count
+    counts: Counter[Key] = Counter()
+    for key, count in zip(_keys(dataset), dataset.counts, strict=True):
+        counts[key] += count
     merged = sorted(counts)
     total = sum(dataset.counts)
 
@@ -115,3 +122,16 @@ def sample_classes(dataset: Dataset) -> SampleClasses:
         pair_query=pairs // dataset.V,
         pair=pair,
     )
+
+
+def _keys(dataset: Dataset) -> list[Key]:
+    """Of each sample."""
+    n, index = dataset.collocation.require_function(), dataset.index
+    return [
+        (
+            index[sample.query],
+            tuple(sorted((index[n[x]], index[x], times) for x, times in sample.bag.items())),
+            index[sample.next],
+        )
+        for sample in dataset.samples
+    ]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import nnls
@@ -15,6 +16,7 @@ from marginaudit.training.ntp.recorded.rules import (
     adam,
     by_column,
     decayed,
+    guarded,
     momentum,
     moving,
     normalised,
@@ -29,6 +31,9 @@ from marginaudit.training.trajectory import Recorded
 FITTED = 4
 """Records from which weights of the mean are found, at most."""
 
+Frozen: TypeAlias = Callable[[Recorded, int], tuple[int, Stage] | None]
+"""The number of steps of stage 1 whose W_ov brings stage 2 closest to a record, with this W_ov."""
+
 MOST = 1000
 """Classes of samples whose weights are looked for."""
 
@@ -40,51 +45,81 @@ class Cause:
     Attributes
     ----------
     words : str
-        With ``{value}`` where its number stands.
-    rule : from a stage and the number to the rule
-    start : two numbers or None
-        Where the search for the number begins; None where there is none.
+        With ``{0}`` where its first number stands.
+    rule : from a stage and the numbers to the rule
+    starts : pairs of numbers
+        Where the search for each number begins.
+    remembers : bool
+        Whether a step depends on the steps before it.
+    stage : Stage or None
+        In place of the stage that departs.
     """
 
     words: str
-    rule: Callable[[Stage, float], Rule]
-    start: tuple[float, float] | None = None
+    rule: Callable[..., Rule]
+    starts: tuple[tuple[float, float], ...] = ()
+    remembers: bool = False
+    stage: Stage | None = None
 
 
-def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int) -> Iterator[Cause]:
+def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: Frozen) -> Iterator[Cause]:
     """Those of a stage that departs at record ``i``, in the order of trial; ``first`` is the run of stage 1."""
     lr, square = stage.lr, stage.loss.E.shape[0] == stage.loss.E.shape[1]
-    sizes = (lr, 2 * lr)
-    yield Cause("gradient not normalised", lambda stage, _: plain(stage, lr))
-    yield Cause("another step size ({value:.4g})", normalised, sizes)
-    yield Cause("gradient not normalised, and another step size ({value:.4g})", plain, sizes)
+    sizes = ((lr, 2 * lr),)
+    yield Cause("gradient not normalised", lambda stage: plain(stage, lr))
+    yield Cause("another step size ({0:.4g})", normalised, sizes)
+    yield Cause("gradient not normalised, and another step size ({0:.4g})", plain, sizes)
+    if (epsilon := _epsilon(stage, run, i)) > 0:
+        yield Cause(
+            "epsilon in the norm ({0:.4g})", lambda stage, by: guarded(stage, lr, by), ((epsilon / 2, epsilon),)
+        )
     if stage.number == 2 or square:
         name = "W_ov" if stage.number == 1 else "W_kq"
-        yield Cause(f"a transposed {name}", lambda stage, _: transposed(normalised(stage, lr)))
+        yield Cause(f"a transposed {name}", lambda stage: transposed(normalised(stage, lr)))
     for words, weights in stage.loss.other_weights().items():
         name = f"the mean over other weights than {'1' if stage.number == 1 else 'pi'} ({words})"
-        yield Cause(name, lambda stage, _, weights=weights: normalised(stage, lr, weights))  # type: ignore[misc]
+        yield Cause(name, lambda stage, weights=weights: normalised(stage, lr, weights))
     if isinstance(stage.loss, Stage2Loss):
         d = stage.loss.E.shape[1]
-        yield Cause("scores divided by sqrt(d)", lambda stage, _: normalised(stage, lr, scale=1 / np.sqrt(d)))
-        yield from _moving(stage, stage.loss, run, first)
-    yield Cause("each column of the gradient normalised by itself", lambda stage, _: by_column(stage, lr))
-    yield Cause("sign descent (step size {value:.4g})", sign, sizes)
-    yield Cause("Adam (step size {value:.4g})", adam, sizes)
-    betas = (0.5, 0.9)
-    yield Cause("momentum ({value:.4g})", lambda stage, beta: momentum(normalised(stage, lr), beta), betas)
-    words = "momentum ({value:.4g}), and gradient not normalised"
-    yield Cause(words, lambda stage, beta: momentum(plain(stage, lr), beta), betas)
-    words = "momentum ({value:.4g}), as a running mean"
-    yield Cause(words, lambda stage, beta: momentum(normalised(stage, lr), beta, share=1 - beta), betas)
-    words = "Nesterov's momentum ({value:.4g})"
-    yield Cause(words, lambda stage, beta: momentum(normalised(stage, lr), beta, nesterov=True), betas)
-    yield Cause("weight decay ({value:.4g})", lambda stage, by: decayed(normalised(stage, lr), lr, by), (0.01, 0.1))
+        yield Cause("scores divided by sqrt(d)", lambda stage: normalised(stage, lr, scale=1 / np.sqrt(d)))
+        if found := frozen(run, i):
+            T, other = found
+            yield Cause(f"W_ov after {T} steps", lambda stage: normalised(stage, lr), stage=other)
+        yield from (replace(cause, remembers=True) for cause in _moving(stage, stage.loss, run, first))
+    yield Cause("each column of the gradient normalised by itself", lambda stage: by_column(stage, lr))
+    yield Cause("sign descent (step size {0:.4g})", sign, sizes)
+    yield Cause("Adam (step size {0:.4g})", adam, sizes, remembers=True)
+    yield from (replace(cause, remembers=True) for cause in _momentum(lr))
+    yield Cause("weight decay ({0:.4g})", lambda stage, by: decayed(normalised(stage, lr), lr, by), ((0.01, 0.1),))
     if isinstance(stage.loss, Stage2Loss):
         fitted = _fitted_weights(stage, run, i)
         if fitted is not None:
             words = "the mean over other weights than pi (found by least squares)"
-            yield Cause(words, lambda stage, _: normalised(stage, lr, fitted))
+            yield Cause(words, lambda stage: normalised(stage, lr, fitted))
+
+
+def _momentum(lr: float) -> Iterator[Cause]:
+    betas, size = (0.5, 0.9), (lr, 2 * lr)
+    words = "momentum ({0:.4g})"
+    yield Cause(words, lambda stage, beta: momentum(normalised(stage, lr), beta), (betas,))
+    words = "momentum ({0:.4g}), and gradient not normalised"
+    yield Cause(words, lambda stage, beta: momentum(plain(stage, lr), beta), (betas,))
+    words = "momentum ({1:.4g}), and another step size ({0:.4g})"
+    yield Cause(words, lambda stage, lr, beta: momentum(normalised(stage, lr), beta), (size, betas))
+    words = "momentum ({1:.4g}), gradient not normalised, and another step size ({0:.4g})"
+    yield Cause(words, lambda stage, lr, beta: momentum(plain(stage, lr), beta), (size, betas))
+    words = "momentum ({0:.4g}), as a running mean"
+    yield Cause(words, lambda stage, beta: momentum(normalised(stage, lr), beta, share=1 - beta), (betas,))
+    words = "Nesterov's momentum ({0:.4g})"
+    yield Cause(words, lambda stage, beta: momentum(normalised(stage, lr), beta, nesterov=True), (betas,))
+
+
+def _epsilon(stage: Stage, run: Recorded, i: int) -> float:
+    """The epsilon with which the mean step to record ``i`` has its length, about; 0 where there is none."""
+    W, before = (np.asarray(run.weights[i - 1], np.float64), run.step[i - 1]) if i else (np.zeros(1), 0)
+    length = float(np.linalg.norm(run.weights[i] - W)) / int(run.step[i] - before)
+    norm = float(np.linalg.norm(stage.gradient(np.broadcast_to(W, run.weights.shape[1:])).value))
+    return norm * (stage.lr / length - 1) if length > 0 else 0.0
 
 
 def _fitted_weights(stage: Stage, run: Recorded, i: int) -> Floats | None:
@@ -117,15 +152,15 @@ def _moving(stage: Stage, loss: Stage2Loss, run: Recorded, first: Recorded | Non
     if first is not None and len(first.step) > 1:
         for ahead in dict.fromkeys((0, max(0, int(first.step[-1] - run.step[-1])))):
             how = f"as recorded {ahead} steps later" if ahead else "as recorded at each step"
-            yield Cause(f"{words} ({how})", lambda stage, _, ahead=ahead: _beside(stage, first, ahead))  # type: ignore[misc]
+            yield Cause(f"{words} ({how})", lambda stage, ahead=ahead: _beside(stage, first, ahead))
     if before is None:
         return
 
     def on_l0(W_ov: Floats, _: Floats) -> Floats:
         return -before.lr * unit(before.gradient(W_ov), u)[0]
 
-    yield Cause(f"{words} (goes on with stage 1)", lambda stage, _: moving(stage, lr, on_l0))
-    yield Cause(f"{words} (both normalised together)", lambda stage, _: together(stage, loss))
+    yield Cause(f"{words} (goes on with stage 1)", lambda stage: moving(stage, lr, on_l0))
+    yield Cause(f"{words} (both normalised together)", lambda stage: together(stage, loss))
     for size in dict.fromkeys((lr, before.lr)):
         for normal in (True, False):
 
@@ -134,7 +169,7 @@ def _moving(stage: Stage, loss: Stage2Loss, run: Recorded, first: Recorded | Non
                 return -size * (unit(found, u)[0] if normal else found.value)
 
             how = f"descends on Loss{'' if normal else ', not normalised'}, step size {size:.6g}"
-            yield Cause(f"{words} ({how})", lambda stage, _, on_loss=on_loss: moving(stage, lr, on_loss))  # type: ignore[misc]
+            yield Cause(f"{words} ({how})", lambda stage, on_loss=on_loss: moving(stage, lr, on_loss))
 
 
 def _beside(stage: Stage, first: Recorded, ahead: int) -> Rule:

@@ -8,21 +8,27 @@ the first one lies W = 0 at step 0. What rounding explains is the bar:
 - of several, `SAFETY` times the distance of a second run whose steps are each off by that much, always in the same
   direction. Such a bar is an estimate.
 
-Where the bar exceeds the distance that Algorithm 1 goes, rounding explains anything, and nothing is decided.
+Where the bar exceeds the distance that Algorithm 1 goes, rounding explains anything, and nothing is decided unless
+the record agrees with it all the same. But a step has the length lr there too.
+
+Of a run without stage 1, W_ov is Algorithm 1's, and rounding may have led the run's own one elsewhere: as far as a
+textbook stage 1 in the file's precision. `SAFETY` times what that changes in the step then adds to the bar.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from math import inf, isfinite
 
 import numpy as np
+from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.algorithm1 import train
-from marginaudit.training.ntp.recorded.causes import Cause, causes
+from marginaudit.training.ntp.recorded.causes import Cause, Frozen, causes
 from marginaudit.training.ntp.recorded.gradients import Stage1Loss, Stage2Loss
-from marginaudit.training.ntp.recorded.rules import Rule, Stage, normalised
+from marginaudit.training.ntp.recorded.rules import Rule, Stage, normalised, textbook, unit
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
 from marginaudit.training.ntp.records import Progress
 from marginaudit.training.trajectory import Recorded
@@ -46,7 +52,19 @@ MOST_STEPS = 20_000
 """Steps between two records, at most; what lies farther apart is not compared."""
 
 FIRST_STEPS = 500
-"""Steps up to a departure, and the records that confirm it, of which causes are tried: each takes them all anew."""
+"""Steps up to a departure, and the records that confirm it, of which rules with a memory are tried: from step 0 on."""
+
+CLEAR = 10
+"""A departure exceeds the bar so many times where a cause is named: nearer to it, many others would fit too."""
+
+AGREES = 0.01
+"""A record so close to Algorithm 1's step, as a share of it, is taken for it whatever rounding may explain."""
+
+NUDGE = 1e-12
+"""A relative change of the weights by which a gradient that is more than its rounding keeps its direction."""
+
+LADDER = tuple(int(T) for T in np.unique(np.rint(np.geomspace(1, MOST_STEPS, 40))))
+"""Lengths of stage 1 that are tried before those between two of them."""
 
 STEPS1 = 900
 """The length of stage 1 where it is not recorded: that of the experiments of arXiv 2409.17335."""
@@ -60,7 +78,8 @@ class Departure:
     ----------
     stage, step : int
     error, bar : float
-        The distance from Algorithm 1's weights, in the Frobenius norm, and how much of it rounding explains.
+        The distance from Algorithm 1's weights, in the Frobenius norm, and how much of it rounding explains; where it
+        explains any direction, the same of the step's length.
     token : str
         Where it is largest: the token of W_ov's column in stage 1, the query in stage 2.
     cause : str or None
@@ -88,7 +107,7 @@ class Compared:
     lr : float
     records : int
     decided : int
-        Those at which rounding does not explain everything.
+        Those at which rounding does not explain everything, or that agree with Algorithm 1 to `AGREES`.
     departs_at : Departure or None
     """
 
@@ -107,21 +126,34 @@ class _Row:
     apart: Floats
     bar: float
     moved: float
+    length: float
+    written: float
 
     @property
     def error(self) -> float:
         return float(np.linalg.norm(self.apart))
 
     @property
-    def within(self) -> bool:
-        """Whether rounding explains the distance; what is too large for float64 it does not."""
-        return self.error <= self.bar and isfinite(self.error)
+    def known(self) -> NDArray[np.bool_]:
+        """The entries that the rule predicts."""
+        return np.asarray(~np.isnan(self.apart))
+
+    def within(self, spread: float = 0.0) -> bool:
+        """Whether rounding explains the distance, where there is one; what is too large for float64 it does not."""
+        error = float(np.linalg.norm(self.apart[self.known]))
+        return error <= self.bar + spread and isfinite(error)
+
+    @property
+    def decided(self) -> bool:
+        """Whether it is Algorithm 1's, once it is within its bar."""
+        return self.step == 0 or self.bar < self.moved or self.error <= AGREES * self.moved
 
 
 def compared(
     dataset: Dataset,
     trajectory: Trajectory,
     progress: Callable[[float], None] = lambda _: None,
+    steps1: int | None = None,
 ) -> list[Compared]:
     """Both stages, as far as they are recorded.
 
@@ -131,13 +163,15 @@ def compared(
     trajectory : Trajectory
     progress : callable
         Called with the share of the records that are compared.
+    steps1 : int or None
+        The step of stage 1 from which W_ov was frozen; None for the last recorded one, or `STEPS1`.
 
     Raises
     ------
     CollocationError
         n is not a function on the whole vocabulary.
     ValueError
-        A step size is not positive and finite.
+        A step size is not positive and finite, or stage 1 is recorded without the step.
     """
     eta0, eta = trajectory.step_sizes(dataset)
     first, second = trajectory.stage1, trajectory.stage2
@@ -146,60 +180,104 @@ def compared(
     lengths = [0 if recorded is None else len(recorded.step) for recorded in (first, second)]
     if first is not None:
         own = replace(one, u=UNIT_ROUNDOFF + first.roundoff)
-        found.append(_stage(own, first, None, lambda i: progress(i / sum(lengths))))
+        found.append(_stage(own, first, None, lambda i: progress(i / sum(lengths)), _never))
     if second is not None:
-        if first is None:
-            W_ov = train(dataset, steps1=STEPS1, steps2=0, lr1=eta0).W_ov
-        else:
-            W_ov = np.asarray(first.weights[-1], dtype=np.float64)
-        two = Stage(Stage2Loss(dataset), eta, UNIT_ROUNDOFF + second.roundoff, W_ov, one)
-        found.append(_stage(two, second, first, lambda i: progress((lengths[0] + i) / sum(lengths))))
+        two = Stage(Stage2Loss(dataset), eta, UNIT_ROUNDOFF + second.roundoff, np.zeros(0), before=one)
+
+        def after(T: int) -> Stage:
+            if first is not None:
+                return replace(two, W_ov=np.asarray(first.weights[first.step.tolist().index(T)], dtype=np.float64))
+            W_ov = train(dataset, steps1=T, steps2=0, lr1=eta0).W_ov
+            return replace(two, W_ov=W_ov, aside=textbook(one, T, second.weights.dtype))
+
+        def frozen(run: Recorded, i: int) -> tuple[int, Stage] | None:
+            return _frozen(LADDER if first is None else first.step.tolist(), first is None, after, run, i)
+
+        last = STEPS1 if first is None else int(first.step[-1])
+        reached = lambda i: progress((lengths[0] + i) / sum(lengths))  # noqa: E731
+        found.append(_stage(after(last if steps1 is None else steps1), second, first, reached, frozen))
     return found
 
 
-def _stage(stage: Stage, run: Recorded, first: Recorded | None, reached: Progress) -> Compared:
+def _never(run: Recorded, i: int) -> None:
+    """Stage 1 has no W_ov of a stage before."""
+
+
+def _stage(stage: Stage, run: Recorded, first: Recorded | None, reached: Progress, frozen: Frozen) -> Compared:
     decided = 0
     with np.errstate(all="ignore"):
-        for i, row in enumerate(_followed(stage, run, lambda: normalised(stage, stage.lr))):
+        for i, row in enumerate(_followed(stage, run, lambda stage: normalised(stage, stage.lr))):
             reached(i)
-            if not row.within:
-                found = _departure(stage, run, first, i, row)
-                return Compared(stage.number, stage.lr, len(run.step), decided + 1, found)
-            decided += bool(row.bar < row.moved or row.step == 0)
+            if not row.known.all() or not row.within():
+                cause, value = _cause(stage, run, first, i, row, frozen)
+                found = _departure(stage, row, row.error, row.bar, cause, value)
+            elif row.decided or (off := _off_in_length(stage, run, i, row)) is None:
+                decided += int(row.decided)
+                continue
+            else:
+                found = _departure(stage, row, *off, f"a step of length {row.length:.4g}", row.length)
+            return Compared(stage.number, stage.lr, len(run.step), decided + 1, found)
     return Compared(stage.number, stage.lr, len(run.step), decided, None)
 
 
-def _departure(stage: Stage, run: Recorded, first: Recorded | None, i: int, row: _Row) -> Departure:
+def _departure(stage: Stage, row: _Row, error: float, bar: float, cause: str | None, value: float | None) -> Departure:
     columns = row.apart @ stage.loss.E.T
     place = int(np.linalg.norm(columns, axis=0).argmax())
-    cause, value = _cause(stage, run, first, i, row)
-    return Departure(stage.number, row.step, row.error, row.bar, stage.loss.names[place], cause, value)
+    return Departure(stage.number, row.step, error, bar, stage.loss.names[place], cause, value)
 
 
-def _followed(stage: Stage, run: Recorded, make: Callable[[], Rule], last: int | None = None) -> Iterator[_Row]:
-    """Every record up to a ``last`` one, beside what a rule makes of the one before."""
+def _off_in_length(stage: Stage, run: Recorded, i: int, row: _Row) -> tuple[float, float] | None:
+    """By how much a step has not the length lr, and how much of it rounding explains, if that is less; or None.
+
+    The norm is a sum of k squares, each of which may underflow in the file's precision. Of several steps the lengths
+    add up to no more than so many lr. A gradient that is rounding alone has no direction, and no length either.
+    """
+    W, before = (np.asarray(run.weights[i - 1], np.float64), run.step[i - 1]) if i else (np.zeros_like(row.apart), 0)
+    taken = int(row.step - before)
+    G = stage.gradient(W).value
+    nudge = NUDGE * (1 + float(np.linalg.norm(W))) * _direction(np.ones_like(W))
+    turned = unit(stage.gradient(W + nudge), stage.u)[0] - unit(stage.gradient(W), stage.u)[0]
+    if taken > MOST_STEPS or not np.any(G) or np.linalg.norm(turned) > AGREES:
+        return None
+    excess = row.length - taken * stage.lr
+    k, least = np.count_nonzero(G), float(np.finfo(run.weights.dtype).smallest_subnormal)
+    share = (k / 2 + 4) * stage.u + k * least / float(np.sum(G * G))
+    bar = row.written + taken * stage.lr * share
+    error = abs(excess) if taken == 1 else excess
+    return (error, bar) if error > bar else None
+
+
+def _followed(
+    stage: Stage, run: Recorded, make: Callable[[Stage], Rule], first: int = 0, last: int | None = None
+) -> Iterator[_Row]:
+    """The records from ``first`` to ``last``, each beside what a rule makes of the one before."""
     u = stage.u
-    step, other = make(), make()
-    gaps = np.diff(run.step, prepend=0).max(initial=0) > 1
-    W = np.zeros(run.weights.shape[1:])
-    before = 0
-    for i in range(len(run.step) if last is None else min(last + 1, len(run.step))):
+    last = len(run.step) - 1 if last is None else min(last, len(run.step) - 1)
+    step, other = make(stage), make(stage if stage.aside is None else replace(stage, W_ov=stage.aside))
+    gaps = np.diff(run.step, prepend=0)[first : last + 1].max(initial=0) > 1
+    W = np.asarray(run.weights[first - 1], dtype=np.float64) if first else np.zeros(run.weights.shape[1:])
+    before = int(run.step[first - 1]) if first else 0
+    for i in range(first, last + 1):
         t, recorded = int(run.step[i]), np.asarray(run.weights[i], dtype=np.float64)
         here, there, bar = W, W, 0.0
         far = t - before > MOST_STEPS
         for _ in range(0 if far else t - before):
             change, bar = step(here)
             here = here + change
-            if gaps:
+            if gaps or stage.aside is not None:
                 aside, off = other(there)
                 off += u * float(np.linalg.norm(there))
-                there = there + aside + off * _direction(aside)
+                there = there + aside + (off * _direction(aside) if gaps else 0)
         if far:
             bar = inf
         elif t - before > 1:
             bar = SAFETY * float(np.linalg.norm(here - there))
-        rounding = u * float(np.linalg.norm(W) + 2 * np.linalg.norm(recorded))
-        yield _Row(t, recorded - here, bar + rounding if t else 0.0, float(np.linalg.norm(here - W)))
+        elif stage.aside is not None:
+            bar += SAFETY * float(np.linalg.norm(np.nan_to_num(here - there)))
+        length = float(np.linalg.norm(recorded - W))
+        written = u * float(np.linalg.norm(W) + 2 * np.linalg.norm(recorded))
+        moved = float(np.linalg.norm(here - W))
+        yield _Row(t, recorded - here, bar + written if t else 0.0, moved, length, written)
         W, before = recorded, t
 
 
@@ -210,48 +288,95 @@ def _direction(change: Floats) -> Floats:
     return np.asarray(found / norm) if norm > 0 else found
 
 
-def _cause(stage: Stage, run: Recorded, first: Recorded | None, i: int, row: _Row) -> tuple[str | None, float | None]:
-    """The first cause that explains the record and the next ones, and its number."""
+def _frozen(
+    steps: Sequence[int], between: bool, after: Callable[[int], Stage], run: Recorded, i: int
+) -> tuple[int, Stage] | None:
+    """The length of stage 1, of ``steps`` and ``between`` them, from whose W_ov stage 2 comes closest to a record."""
+
+    @cache
+    def error(T: int) -> float:
+        stage = replace(after(T), aside=None)
+        (row,) = _followed(stage, run, lambda stage: normalised(stage, stage.lr), i, i)
+        return row.error if isfinite(row.error) else inf
+
+    best = min(range(len(steps)), key=lambda j: error(steps[j]))
+    T, low, high = steps[best], steps[max(best - 1, 0)], steps[min(best + 1, len(steps) - 1)]
+    while between and high - low > 2:
+        left, right = low + (high - low) // 3, high - (high - low) // 3
+        low, high = (low, right) if error(left) < error(right) else (left, high)
+    if between:
+        T = min(range(low, high + 1), key=error)
+    return T, after(T)
+
+
+def _cause(
+    stage: Stage, run: Recorded, first: Recorded | None, i: int, row: _Row, frozen: Frozen
+) -> tuple[str | None, float | None]:
+    """The first cause that explains the record and the next ones, and its last number."""
     if row.step == 0 or (not run.weights[:i].any() and _next_conform(stage, run, i)):
         return "another start than zero", None
-    if run.step[: i + CONFIRMED + 1][-1] > FIRST_STEPS:
-        return None, None
-    for cause in causes(stage, run, first, i):
-        explained, value = _explained(stage, run, i, row, cause)
-        if explained:
-            return cause.words.format(value=value), value
+    far = run.step[: i + CONFIRMED + 1][-1] > FIRST_STEPS
+    for cause in causes(stage, run, first, i, frozen):
+        if far and cause.remembers:
+            continue
+        values = _explained(cause.stage or stage, run, i, row, cause)
+        if values is not None:
+            return cause.words.format(*values), values[-1] if values else None
     return None, None
 
 
 def _next_conform(stage: Stage, run: Recorded, i: int) -> bool:
-    later = Recorded(run.step[i:] - run.step[i], run.weights[i:])
-    rows = list(_followed(stage, later, lambda: normalised(stage, stage.lr), CONFIRMED))[1:]
-    return bool(rows) and all(next_row.error <= next_row.bar < next_row.moved for next_row in rows)
+    rows = list(_followed(stage, run, lambda stage: normalised(stage, stage.lr), i + 1, i + CONFIRMED))
+    return bool(rows) and all(next_row.within() and next_row.bar < next_row.moved for next_row in rows)
 
 
-def _explained(stage: Stage, run: Recorded, i: int, row: _Row, cause: Cause) -> tuple[bool, float | None]:
-    """Whether the record conforms under a cause, with a smaller bar than its departure, and so do the next ones."""
+def _explained(stage: Stage, run: Recorded, i: int, row: _Row, cause: Cause) -> list[float] | None:
+    """The numbers with which the record and the next ones conform under a cause, or None."""
+    first = 0 if cause.remembers else i
 
-    def rows(value: float) -> list[_Row]:
-        return list(_followed(stage, run, lambda: cause.rule(stage, value), i + CONFIRMED))[i:]
+    def rows(values: Sequence[float]) -> list[_Row]:
+        found = _followed(stage, run, lambda stage: cause.rule(stage, *values), first, i + CONFIRMED)
+        return list(found)[i - first :]
 
-    if cause.start is None:
-        return _fits(rows(0.0), row, 0.0), None
-    p, q = cause.start
+    values, spread = [p for p, _ in cause.starts], 0.0
+    for k, start in enumerate(cause.starts):
+        number = _number(lambda x: rows([*values[:k], x, *values[k + 1 :]]), *start)  # noqa: B023
+        if number is None:
+            return None
+        values[k] = number[0]
+        spread += SAFETY * number[1]
+    return values if _fits(rows(values), row, spread) else None
+
+
+def _number(rows: Callable[[float], list[_Row]], p: float, q: float) -> tuple[float, float] | None:
+    """The number with which the first record that depends on it is met, and this record's bar."""
     at_p, at_q = rows(p), rows(q)
-    moved = [k for k, (one, other) in enumerate(zip(at_p, at_q, strict=True)) if (one.apart != other.apart).any()]
+    moved = [
+        k
+        for k, (one, other) in enumerate(zip(at_p, at_q, strict=True))
+        if not np.array_equal(one.apart, other.apart, equal_nan=True)
+    ]
+    if not moved:
+        return None
+    k = moved[0]
     for _ in range(FITS):
-        if not moved or abs(q - p) <= CLOSE * abs(q):
+        if abs(q - p) <= CLOSE * abs(q):
             break
-        slope = (at_q[moved[0]].apart - at_p[moved[0]].apart) / (q - p)
-        p, q = q, q - float(np.sum(slope * at_q[moved[0]].apart) / np.sum(slope**2))
+        slope = (at_q[k].apart - at_p[k].apart) / (q - p)
+        if not np.nansum(slope**2) > 0:
+            break
+        p, q = q, q - float(np.nansum(slope * at_q[k].apart) / np.nansum(slope**2))
         if not 0 < q < LARGEST:
-            return False, None
+            return None
         at_p, at_q = at_q, rows(q)
-    return bool(moved) and _fits(at_q, row, SAFETY * at_q[moved[0]].bar), q
+    return q, at_q[k].bar
 
 
 def _fits(rows: list[_Row], departure: _Row, spread: float) -> bool:
-    """Whether all rows are within their bars; the later ones also inherit the error of a number found at the first."""
+    """Whether all rows are within their bars, the first one much closer than it departs where the rule predicts it.
+
+    The later ones also inherit the error of a number found at the first.
+    """
     at, *later = rows
-    return at.within and at.bar < departure.error / 2 and all(one.error <= one.bar + spread for one in later)
+    departs = float(np.linalg.norm(departure.apart[at.known]))
+    return at.within() and at.bar < departs / CLEAR and all(one.within(spread) for one in later)

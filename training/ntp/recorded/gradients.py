@@ -17,14 +17,13 @@ entry:
 The bound grows with the condition of the gradient by itself: where terms cancel, it is large beside their sum.
 """
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.ntp import Dataset
-from marginaudit.training.ntp.model.classes import Indices, sample_classes
+from marginaudit.training.ntp.model.classes import Indices, class_of_samples, sample_classes
 
 EXP = 4
 """The relative error of exp in units of u, at most: libraries for processors and GPUs promise 1 to 4."""
@@ -80,14 +79,24 @@ class Stage2Loss:
         self.E, self.names = dataset.embeddings, dataset.vocabulary
         self.owner, self.token, self.query = found.edge_class, found.token, found.query
         self.count, self.answer, self.weights = found.multiplicity, found.next, found.frequency
-        self._alike = sample_classes(replace(dataset, counts=(1,) * dataset.N)).frequency
+        of_class = class_of_samples(dataset)
+        roots = np.sqrt(dataset.counts)
+        self._alike = np.bincount(of_class) / dataset.N
+        self._roots = np.bincount(of_class, roots) / roots.sum()
         self.terms = dataset.N
         self.longest = dataset.L_max
 
     def other_weights(self) -> dict[str, Floats]:
         """Weights of the classes that someone may take in the place of pi."""
         of_query = np.bincount(self.query, self.weights)[self.query]
-        return {"every distinct sample alike": self._alike, "every query alike": self.weights / of_query}
+        length = np.bincount(self.owner, self.count)
+        return {
+            "every distinct sample alike": self._alike,
+            "every query alike": self.weights / of_query,
+            "pi times the length": self.weights * length,
+            "pi over the length": self.weights / length,
+            "square roots of the counts": self._roots,
+        }
 
     def gradient(self, W_ov: Floats, W: Floats, u: float, weights: Floats | None = None) -> Gradient:
         """Eq. 6 at W_kq (d, d)."""

@@ -1,11 +1,12 @@
 """Rules of descent: the step of Algorithm 1 from given weights, and what others take in its place.
 
 A rule answers with the change of the weights and a bound on the rounding in it. It may keep a state, as momentum does.
+Where rounding decides a sign, the change is NaN.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -30,6 +31,8 @@ class Stage:
         The unit roundoff of whoever recorded it, and float64's.
     W_ov : (V, d) array or None
         Frozen, in stage 2.
+    aside : (V, d) array or None
+        W_ov of a second run of stage 1, as far from it as rounding may take a run that did not record it.
     before : Stage or None
         Stage 1, in stage 2.
     """
@@ -38,6 +41,7 @@ class Stage:
     lr: float
     u: float
     W_ov: Floats | None = None
+    aside: Floats | None = None
     before: "Stage | None" = None
 
     @property
@@ -77,6 +81,19 @@ def normalised(stage: Stage, lr: float, weights: Floats | None = None, scale: fl
     return step
 
 
+def guarded(stage: Stage, lr: float, epsilon: float) -> Rule:
+    """W <- W - lr grad / (||grad|| + epsilon)."""
+
+    def step(W: Floats) -> tuple[Floats, float]:
+        gradient = stage.gradient(W)
+        direction, off = unit(gradient, stage.u)
+        norm = float(np.linalg.norm(gradient.value))
+        share = lr * norm / (norm + epsilon)
+        return -share * direction, 2 * share * off
+
+    return step
+
+
 def plain(stage: Stage, lr: float) -> Rule:
     """W <- W - lr grad."""
 
@@ -85,6 +102,24 @@ def plain(stage: Stage, lr: float) -> Rule:
         return -lr * value, lr * float(np.linalg.norm(rounding) + 4 * stage.u * np.linalg.norm(value))
 
     return step
+
+
+def textbook(stage: Stage, T: int, dtype: np.dtype[Any]) -> Floats:
+    """W_ov after T steps of stage 1 as a textbook has them, with the rounding of a precision."""
+    loss = stage.loss
+    if not isinstance(loss, Stage1Loss):
+        raise TypeError("stage 2 has no W_ov to train")
+    E, every = loss.E.astype(dtype), np.arange(len(loss.E))
+    plain_tokens = E.shape[0] == E.shape[1] and bool((np.eye(len(E)) == E).all())
+    W = np.zeros_like(E)
+    for _ in range(T):
+        z = W.T if plain_tokens else E @ W.T
+        P = np.exp(z - z.max(axis=1, keepdims=True))
+        P /= P.sum(axis=1, keepdims=True)
+        P[every, loss.answer] -= 1
+        G = P.T if plain_tokens else P.T @ E
+        W = W - dtype.type(stage.lr) * G / np.linalg.norm(G)
+    return W.astype(np.float64)
 
 
 def momentum(rule: Rule, beta: float, *, share: float = 1.0, nesterov: bool = False) -> Rule:
@@ -126,25 +161,35 @@ def sign(stage: Stage, lr: float) -> Rule:
 
     def step(W: Floats) -> tuple[Floats, float]:
         value, rounding = stage.gradient(W)
-        return -lr * np.sign(value), lr * _of_signs(value, rounding) + 4 * stage.u * lr * value.size
+        known = (value == 0) & (rounding == 0) | (rounding < abs(value))
+        return np.where(known, -lr * np.sign(value), np.nan), 4 * stage.u * lr * np.sqrt(value.size)
 
     return step
 
 
 def adam(stage: Stage, lr: float) -> Rule:
-    """Adam on the gradient, with its usual constants."""
+    """Adam on the gradient, with its usual constants.
+
+    The mean m of gradients is off by the mean of their roundings, and the root of the mean square by the root of their
+    mean square at most.
+    """
     beta1, beta2, epsilon = ADAM
-    m: Floats | float = 0.0
-    v: Floats | float = 0.0
+    m, v, m_off, v_off = np.zeros((4, 1, 1))
     t = 0
 
     def step(W: Floats) -> tuple[Floats, float]:
-        nonlocal m, v, t
+        nonlocal m, v, m_off, v_off, t
         value, rounding = stage.gradient(W)
-        m, v, t = beta1 * m + (1 - beta1) * value, beta2 * v + (1 - beta2) * value**2, t + 1
-        ahead, spread = m / (1 - beta1**t), np.sqrt(v / (1 - beta2**t))
-        off = _of_signs(value, rounding) + 32 * stage.u * np.sqrt(value.size)
-        return -lr * ahead / (spread + epsilon), lr * off
+        m, m_off = (beta1 * mean + (1 - beta1) * x for mean, x in ((m, value), (m_off, rounding)))
+        v, v_off = (beta2 * mean + (1 - beta2) * x**2 for mean, x in ((v, value), (v_off, rounding)))
+        t += 1
+        ahead, ahead_off = (x / (1 - beta1**t) for x in (m, m_off))
+        spread, spread_off = (np.sqrt(x / (1 - beta2**t)) for x in (v, v_off))
+        known = (spread_off < spread) | (rounding == 0) & (value == 0)
+        change = ahead / (spread + epsilon)
+        off = np.where(known, (ahead_off + abs(change) * spread_off) / (spread + epsilon), 0)
+        rounded = 32 * stage.u * np.sqrt(value.size)
+        return np.where(known, -lr * change, np.nan), lr * (float(np.linalg.norm(off)) + rounded)
 
     return step
 
@@ -191,10 +236,3 @@ def together(stage: Stage, loss: Stage2Loss) -> Rule:
         return -stage.lr * direction[: value.size].reshape(W.shape), stage.lr * off
 
     return step
-
-
-def _of_signs(value: Floats, rounding: Floats) -> float:
-    """How far the signs of a gradient may be off, as one vector."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.where(rounding > 0, rounding / abs(value), 0.0)
-    return float(np.linalg.norm(np.minimum(2.0, share)))

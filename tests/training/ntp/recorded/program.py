@@ -25,6 +25,7 @@ class Mistake:
     scale: float = 1.0
     optimizer: str = "descent"
     decay: float = 0.0
+    epsilon: float = 0.0
     start: float = 0.0
 
 
@@ -99,7 +100,7 @@ def run(
             norm = np.hypot(np.linalg.norm(G), np.linalg.norm(G_ov))
             G, W_ov = G / norm, W_ov - size * G_ov / norm
         elif mistake.normalised:
-            G = G / np.linalg.norm(G)
+            G = G / (np.linalg.norm(G) + dtype(mistake.epsilon))
         v = dtype(mistake.momentum) * v + G
         W -= size * (v + dtype(mistake.decay) * W)
         if mistake.ov_moves:

@@ -99,9 +99,13 @@ def test_other_weights_are_means_over_samples_and_over_queries() -> None:
     data = COUNTED
     loss = Stage2Loss(data)
     W_ov, W = weights(data, 1.0, np.float64)
-    every, query = loss.other_weights().values()
+    every, query, longer, shorter, roots = loss.other_weights().values()
     assert every.sum() == pytest.approx(1)
     uniform, _ = stage2_gradient(data, W_ov, W, Mistake(uniform=True))
     np.testing.assert_allclose(loss.gradient(W_ov, W, 0, every).value, uniform, atol=1e-14)
     of_query = np.bincount(loss.query, query)
     np.testing.assert_allclose(of_query[of_query > 0], 1)
+    pi, length = np.array(data.frequencies), np.array([len(sample.tokens) for sample in data.samples])
+    for own, others in ((pi * length, longer), (pi / length, shorter), (np.sqrt(pi) / np.sqrt(pi).sum(), roots)):
+        uniform, _ = stage2_gradient(data, W_ov, W, Mistake(weights=tuple(own)))
+        np.testing.assert_allclose(loss.gradient(W_ov, W, 0, others).value, uniform, atol=1e-14)
