@@ -8,6 +8,7 @@ import numpy as np
 from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded
+from marginaudit.reports.judgements.bounded import Threshold
 from marginaudit.reports.series import FORMULA_ROUNDING, Series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import (
@@ -41,7 +42,7 @@ def at_ends(run: ClassRun) -> Series:
     """B(t_0'), B(t_0)."""
     found = along(run, np.array([run.transition, run.snap_start]))
     start = FORMULA_ROUNDING * (1 + abs(np.log(C0(run))))
-    return replace(found, radius=found.radius + start, label=("t_0'", "t_0"), clock="t there")
+    return replace(found, radius=found.radius + start, label=("t_0'", "t_0"))
 
 
 def between_ends(*, printed: bool) -> Bounded:
@@ -53,6 +54,7 @@ def between_ends(*, printed: bool) -> Bounded:
 
     return Bounded(
         measure=at_ends,
+        threshold=lambda run: Threshold(run.transition),
         lower=lambda run, t: eq_14(run, logits(run, t, 0.5), printed=printed),
         upper=lambda run, t: eq_14(run, logits(run, t, 1.0), printed=printed),
     )
