@@ -5,11 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from marginaudit.orders.ntp import CASES
-from marginaudit.reports import Verdict
-from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.compare import Outcome, compare_equal, compare_upper
-from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.series import by_formula, series
 
 INF = np.inf
@@ -46,14 +42,6 @@ def test_a_formula_that_overflows_is_known_to_be_beyond_every_number() -> None:
     for log in (False, True):
         found = by_formula([INF, -INF], log=log)
         assert found.lower.tolist() == found.upper.tolist() == [INF, -INF]
-
-
-def test_an_infinite_bound_is_vacuous() -> None:
-    run = Run(CASES["example-1"](), Config(steps1=2, steps2=2))
-    low = series([0.5, 0.5], radius=0.0, step=np.array([1, 2]))
-    above = Bounded(lambda _: low, upper=lambda _, t: t * INF, largest=2.0).judge(run)
-    below = Bounded(lambda _: low, lower=lambda _, t: -t * INF, smallest=-2.0).judge(run)
-    assert (above.verdict, below.verdict) == (Verdict.VACUOUS, Verdict.VACUOUS)
 
 
 @pytest.mark.parametrize(
