@@ -38,6 +38,7 @@ VARIANTS = {
     "snap.corollary2.any-classes",
     "snap.lemma11.any-delta",
     "snap.lemma9.scan.any-t",
+    "snap.theorem1.a.any-t",
     "snap.theorem2.common.from-zero",
     "snap.theorem2.distinct.from-zero",
     "snap.theorem3.gain.sgd",

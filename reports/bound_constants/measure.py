@@ -47,7 +47,8 @@ def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | N
 
 def _claim(claim: str | Claim) -> Claim:
     if isinstance(claim, Claim):
-        return claim
+        known = _ledger().get(claim.id, claim)  # a paper's own, of which it knows what is proved
+        return known if replace(claim, paper=known.paper) == known else claim
     if claim not in _ledger():
         expected = "an id that `marginaudit claims` lists"
         raise InputError(f"claim {claim!r}", got="no claim of that id", expected=expected)

@@ -9,17 +9,22 @@ from rich.text import Text
 
 from marginaudit.orders import counted, shortened
 from marginaudit.reports.audit.auditing import Audit
+from marginaudit.reports.audit.auditing import Row as AuditRow
 from marginaudit.reports.audit.headroom import slack
 from marginaudit.reports.command.console import print_line, print_summary, print_table, width
 from marginaudit.reports.grid import brief
 from marginaudit.reports.page.numbers import bound
-from marginaudit.reports.page.theorems import statement_names
+from marginaudit.reports.page.theorems import failing, statement_names
+from marginaudit.reports.standing import Severity
 from marginaudit.reports.verdict import Verdict
 
 WIDE, WIDER = 118, 150
 """Columns of a terminal in which a verdict's numbers have room beside it, and in which its statement's name has."""
 
 COLUMNS = ("claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative_from")
+
+SEVERITIES = (*Severity, None)
+"""Worst first."""
 
 LONGEST_REASON = 100
 
@@ -38,10 +43,16 @@ def print_verdicts(audit: Audit, *, one_by_one: bool) -> None:
     reasons = why_not_applicable(rows)
     if reasons:
         print_summary("Why not applicable", ("verdicts", "why", "datasets"), reasons)
-    failing = what_fails(rows, names, {row.claim.id: row.claim.standing.wrong for row in audit.rows})
-    if failing:
+    worst_first = sorted(audit.rows, key=lambda row: SEVERITIES.index(row.standing.severity))
+    fails = what_fails(
+        [row.as_document() for row in worst_first],
+        names,
+        {row.claim.id: row.claim.standing.wrong for row in audit.rows},
+        {row.claim.id: _how(row) for row in audit.rows},
+    )
+    if fails:
         print_line("What fails")
-        for line in failing:
+        for line in fails:
             print_line(line)
         print_line("")
     counts = ", ".join(f"{count} {verdict}" for verdict, count in audit.counts.items())
@@ -62,7 +73,16 @@ def _print_rows(rows: Sequence[Row], names: Mapping[str, str]) -> None:
     print_table("Verdicts", header, [[_shown(row, name, names) for name in columns] for row in rows])
 
 
-def what_fails(rows: Sequence[Row], names: Mapping[str, str], wrong: Mapping[str, str]) -> list[str]:
+def _how(row: AuditRow) -> str:
+    """How a violated statement fails: a mended one also, and how badly."""
+    also = failing(row.claim, row.paper)
+    word = f"a{also[1:]}" if also.startswith("Also") else Verdict.VIOLATED.value
+    return f"{word}, {row.standing.severity.value}," if row.standing.severity else word
+
+
+def what_fails(
+    rows: Sequence[Row], names: Mapping[str, str], wrong: Mapping[str, str], how: Mapping[str, str]
+) -> list[str]:
     r"""A line a statement, with its datasets; on the next line what is wrong with it, or why it is broken.
 
     >>> rows = [
@@ -70,8 +90,9 @@ def what_fails(rows: Sequence[Row], names: Mapping[str, str], wrong: Mapping[str
     ...     {"claim": "p.lemma4", "dataset": "b", "verdict": "violated", "detail": ""},
     ...     {"claim": "mine", "dataset": "a", "verdict": "broken", "detail": "ValueError: no (mine.py, line 3)."},
     ... ]
-    >>> print("\n".join(what_fails(rows, {"p.lemma4": "Lemma 4", "mine": ""}, {"p.lemma4": "1 is not 2."})))
-    p.lemma4 (Lemma 4): violated on a, b
+    >>> names, how = {"p.lemma4": "Lemma 4", "mine": ""}, {"p.lemma4": "violated, on ordinary data,"}
+    >>> print("\n".join(what_fails(rows, names, {"p.lemma4": "1 is not 2."}, how)))
+    p.lemma4 (Lemma 4): violated, on ordinary data, on a, b
       1 is not 2.
     mine: broken on a
       ValueError: no (mine.py, line 3).
@@ -81,11 +102,12 @@ def what_fails(rows: Sequence[Row], names: Mapping[str, str], wrong: Mapping[str
         for row in rows:
             if row["verdict"] == verdict and row.get("premise") != "carried over":
                 reason = row["detail"] if verdict is Verdict.BROKEN else wrong[row["claim"]]
-                datasets.setdefault((row["claim"], verdict.value, reason), []).append(row["dataset"])
+                said = verdict.value if verdict is Verdict.BROKEN else how[row["claim"]]
+                datasets.setdefault((row["claim"], said, reason), []).append(row["dataset"])
     lines = []
-    for (claim, how, reason), found in datasets.items():
+    for (claim, said, reason), found in datasets.items():
         name = f" ({names[claim]})" if names[claim] else ""
-        lines.append(f"{claim}{name}: {how} on {', '.join(found)}")
+        lines.append(f"{claim}{name}: {said} on {', '.join(found)}")
         if reason:
             lines.append(f"  {reason}")
     return lines

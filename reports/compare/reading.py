@@ -56,6 +56,8 @@ def side_of(document: Any, where: str) -> Side:
     """
     if not isinstance(document, dict) or not isinstance(document.get("verdicts"), list):
         raise InputError(where, got="no list of verdicts", expected=REPORT)
+    if not document["verdicts"]:
+        raise InputError(where, got="an empty list of verdicts", expected=REPORT)
     places = (f"{where}: /verdicts/{i}" for i in range(len(document["verdicts"])))
     return Side(where, rows_by_key(zip(places, document["verdicts"], strict=False)), _settings(document, where))
 

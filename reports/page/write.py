@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection
 from itertools import count
 from pathlib import Path
 
+from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.page.exports import as_read, exported, tables_of
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
@@ -70,7 +71,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
                 of_page = (f"{one.name}: {picture.caption}", picture.files[".svg"])
                 (beside[picture.claim] if picture.claim else pictures).append(of_page)
             else:
-                plots[picture.claim].append((one.name, f"figures/{name}.svg"))
+                plots[picture.claim].append((printable(one.name), f"figures/{name}.svg"))
             files |= {f"figures/{name}{ending}": content for ending, content in picture.files.items()}
         files |= {f"trajectories/{stem}-{part}.csv": text for part, text in shown.records.items()}
         runs.append(RunRecords(one.name, one.document, shown.records))

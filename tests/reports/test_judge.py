@@ -18,6 +18,7 @@ from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.hunt.search import _Search
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import theorem1
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.numbers import bound
 from marginaudit.reports.series import series
@@ -39,6 +40,8 @@ def test_whoever_asks_gets_what_is_proved() -> None:
     in_audit = audit("example-1", claims=VACUOUS, config=CONFIG).verdict(VACUOUS)
     assert (in_audit.verdict, in_audit.evidence) == (Verdict.VACUOUS, Evidence.PROVED)
     fixture, _ = measured(VACUOUS, "example-1", CONFIG, None)
+    by_module, _ = measured(next(claim for claim in theorem1.CLAIMS if claim.id == VACUOUS), "example-1", CONFIG, None)
+    assert by_module == fixture
     alone = LEDGER[VACUOUS].judge(Run(CASES["example-1"](), CONFIG))
     hunting = _Search(LEDGER[VACUOUS], PAPER, None, 1e6, lambda _: None).claim.judge(Run(CASES["example-1"](), CONFIG))
     assert fixture == alone == hunting == replace(in_audit, room=())

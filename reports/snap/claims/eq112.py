@@ -91,7 +91,7 @@ EQ112 = Claim(
     source=f"{SOURCE}, Theorem 3's proof, eq. 112",
     source_words=quoted(
         "appendix E, Theorem 3's proof, eq. 112",
-        "for any token l' != l_0 that is distinct to n, we have",
+        "r-dot_{l_0/l'|n} = r_{l_0/l'|n}(0) e^{2(z_{l_0}(t) - z_{l_0}(0))} z-dot_{l_0} > 0",
         f"Under eq. 10. {FLOW}",
     ),
     statement=(

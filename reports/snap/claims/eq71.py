@@ -44,7 +44,7 @@ EQ71 = Claim(
     standing=proved(PROOF, "snap.lemma5", hunted=89),
     source_words=quoted(
         "appendix D.4, Corollary 1, eq. 71, its first line",
-        "Then for all n in [K], we have",
+        "for all n in [K], we have (x_{T+1} - alpha_n) = (M-1)/((M-1) + exp(Mh(N_n))) zeta_n",
         f"{H_STAR} e_n - alpha_n is that after N steps.",
     ),
 )

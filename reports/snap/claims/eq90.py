@@ -32,7 +32,7 @@ EQ90 = Claim(
     source=f"{SOURCE}, Theorem 1's proof, eq. 90",
     source_words=quoted(
         "appendix D.5, Theorem 1's proof, eq. 90",
-        "the fact from Lemma 15",
+        "|E'_kn| <= max_{i in [K]} |lambda_i(E')| <= 1/(1-1/K) |lambda_1| <= 1/(K-1)",
     ),
     statement="|E'_kn| <= max |lambda_i(E')| <= |lambda_1|/(1-1/K) <= 1/(K-1).",
     formula=r"\lvert E'_{kn}\rvert\le\max_i\lvert\lambda_i(E')\rvert\le\frac1{1-1/K}\lvert\lambda_1\rvert"

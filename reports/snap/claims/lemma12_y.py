@@ -100,7 +100,7 @@ LEMMA12_Y = Claim(
     standing=proved(PROOF, "snap.lemma5", hunted=636),
     source_words=quoted(
         "appendix D.4, Lemma 12; D.2, eqs. 24 and 25",
-        "if the total number of epochs N satisfies N >> K^2, we have",
+        "Y = (F')^{-T} (I + Theta') W'(N) where Theta' := diag(theta_1, .., theta_K, 0, .., 0)",
         f"Epochs are steps. {readings.RANGE_R} (Remark 3); N >= 10 K^2. W'(N) in the formula is W-bar'(N), as in the "
         "proof. Steps are on W', as in eq. 24; theta is what the rows of SGD make it.",
     ),

@@ -22,7 +22,7 @@ from marginaudit.reports.snap.conditions import late_steps, outside_range_r, rat
 from marginaudit.reports.snap.overlap import NOT_POSITIVE, POSITIVE, none_not_positive, some_not_positive
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly
-from marginaudit.reports.source_words import quoted
+from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Finding, Verdict
 from marginaudit.training.snap.limit import Approximation, backpropagated, class_counts, fluctuation
@@ -174,10 +174,8 @@ A_ANY_T = replace(
     A,
     id="snap.theorem1.a.any-t",
     source=f"{A.source} at any t",
-    source_words=quoted(
-        A.source_words.place,
-        A_QUOTATION,
-        '"Any t" word for word: after every number of steps from 1 on, whichever classes they drew.',
+    source_words=corrected(
+        A.id, '"Any t" word for word: after every number of steps from 1 on, whichever classes they drew.'
     ),
     statement=(
         "Xi_n is positive for every n after any number of steps t >= 1, whichever classes they drew. (At t = 0 gamma "

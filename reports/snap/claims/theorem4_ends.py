@@ -71,7 +71,7 @@ ENDS = Claim(
     source=f"{SOURCE}, Theorem 4's proof, B(t_0') and B(t_0)",
     source_words=quoted(
         "appendix F, below eqs. 130 and 131",
-        "From this we know B_n(t_0) = .. just depends on K, M and nu",
+        "B_n(t_0) = (1/4) ln(C_0 + 2K (M-1)^2 M^{-2} nu^{-1} ln^2(2(1+omega_1) M ln M))",
         f"nu is eta_Y/eta_Z. {ALL_OF_IT} {readings.RANGE_R} (Remark 3).",
     ),
     statement=STATEMENT.format(start="C0", over=""),

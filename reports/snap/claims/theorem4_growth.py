@@ -105,7 +105,7 @@ GROWTH = Claim(
     source=f"{SOURCE}, Theorem 4, attention scanning, the growth factor",
     source_words=quoted(
         "section 6, Theorem 4, attention scanning",
-        "This means that the growth factor for dominant token l_0 is (sub-)linear",
+        "chi_{l_0}(t) >= e^{2f_{nl_0}^2(0)B_n(t)} ≈ [K^{-1}(rho_0^4 + 2 eta_Y eta_Z t^2)]^{0.5f_{nl_0}^2(0)}",
         f"B is that of eq. 13's ODE. l_0 is the distinct token with the largest f_n(0). {ALL_OF_IT} "
         f"{readings.RANGE_R}, and t/K >= 1 (Remark 3).",
     ),

@@ -233,6 +233,7 @@ def test_the_page(command: Command, tmp_path: Path) -> None:
         (changed(0, slack=10**400), "/verdicts/0/slack: got 1000000"),
         (changed(0, side="left"), "/verdicts/0/side: got 'left', expected upper, lower or null"),
         (changed(0, settings=3), "/verdicts/0/settings: got 3, expected an object"),
+        (DOCUMENT | {"verdicts": []}, "got an empty list of verdicts"),
         (DOCUMENT | {"environment": []}, "/environment: got []"),
         (DOCUMENT | {"config": {"ntp": 3}}, "/config/ntp: got 3"),
         (DOCUMENT | {"datasets": [{}]}, "/datasets: got [{}]"),

@@ -62,7 +62,7 @@ def test_the_terminal(command: Command, tmp_path: Path, kind: str) -> None:
 
 def test_one_audit_of_them_all(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    drawn = ("comment", "mathematics")
+    drawn = ("mathematics", "terminal")
     files = []
     for i, (kind, word) in enumerate(HOSTILE.items()):
         data = document(word)
