@@ -62,7 +62,7 @@ def test_the_terminal(command: Command, tmp_path: Path, kind: str) -> None:
 
 def test_one_audit_of_them_all(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    drawn = ("mathematics", "terminal")
+    drawn = ("comment", "mathematics")
     files = []
     for i, (kind, word) in enumerate(HOSTILE.items()):
         data = document(word)
@@ -170,3 +170,12 @@ def test_file_names(word: str) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", stem)
     assert len(stem) <= 80
     assert not stem.endswith(".")
+
+
+def test_a_name_in_links_to_plots(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    data = dataset_file(tmp_path, {"name": HOSTILE["terminal"], "sentences": [["a", "b", "a"], ["b", "a"]]})
+    assert command("audit", data, "--steps1", "9", "--steps2", "9", "--claim", "ntp.prop1.norm").status == 0
+    text = (tmp_path / "audit-report" / "report.html").read_text(encoding="utf-8")
+    assert "Measured against bound" in text
+    assert not UNSAFE.search(text)
