@@ -175,7 +175,7 @@ def test_file_names(word: str) -> None:
 def test_a_name_in_links_to_plots(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     data = dataset_file(tmp_path, {"name": HOSTILE["terminal"], "sentences": [["a", "b", "a"], ["b", "a"]]})
-    assert command("audit", data, "--steps1", "9", "--steps2", "9", "--claim", "ntp.prop1.norm").status == 0
+    assert command("audit", data, "--steps1", "9", "--steps2", "9").status == 0
     text = (tmp_path / "audit-report" / "report.html").read_text(encoding="utf-8")
     assert "Measured against bound" in text
     assert not UNSAFE.search(text)
