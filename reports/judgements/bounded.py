@@ -165,6 +165,8 @@ class Bounded:
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
         vacuous = self.vacuous(run, sides)
         says_less = np.where(followed, 2, vacuous & (outcomes != Outcome.FALSE))
+        if (outcomes == Outcome.FALSE).any():
+            says_less = np.where(outcomes == Outcome.FALSE, 0, 1 + says_less)
         # beyond a slack of 1e16 all rooms are 1 in float64
         at_side, at = np.unravel_index(np.lexsort((ratios.ravel(), rooms.ravel(), says_less.ravel()))[0], rooms.shape)
         side, bound = sides[int(at_side)]

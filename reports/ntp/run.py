@@ -62,7 +62,7 @@ class Run(BaseRun[Dataset]):
     @property
     def lengths(self) -> tuple[int, ...]:
         """T and t, the lengths of both stages, where ``at`` chose the recorded steps."""
-        return () if self.config.at is None else (self.config.steps1, self.steps2)
+        return () if self.config.at is None or not self.trainable else (self.config.steps1, self.steps2)
 
     def reservation(self, assumptions: Sequence[str]) -> str:
         """What Assumption 2 tolerates stands beside what is said for orthonormal tokens."""

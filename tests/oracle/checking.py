@@ -90,7 +90,8 @@ def _hidden(claim: str, row: Mapping[str, Any], e: Experiment, steps: list[int])
     if ordered and row["constant"] is not None and steps[-1] < len(e.states):
         yield from _constant(row, theorem3_statements.least_ratio(e, steps))
     decided = row["verdict"] in ("holds", "violated")
-    if claim.startswith("ntp.theorem3.prediction") and decided and row["worst_step"] < len(e.states):
+    seen = row["worst_step"] is not None and row["worst_step"] < len(e.states)
+    if claim.startswith("ntp.theorem3.prediction") and decided and seen:
         yield from _sentence(row, e)
         yield from _answered(row, e, steps)
     if claim in DIRECTION_BOUNDS and row["informative_from"] is not None:

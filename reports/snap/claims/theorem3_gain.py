@@ -181,7 +181,6 @@ SGD_GAIN = replace(
         "r_{l/l'}(t) = r_{l/l'}(0) chi_l(t) too."
     ),
     assumptions=(),
-    proof_uses=(),
     standing=refuted(
         None,
         severity=Severity.ORDINARY,

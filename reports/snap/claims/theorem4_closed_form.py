@@ -21,6 +21,7 @@ from marginaudit.reports.snap.common_token import (
     outside,
     some_offset,
 )
+from marginaudit.reports.snap.conditions import FAST_DECODER
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
@@ -54,6 +55,7 @@ CLOSED_FORM = Claim(
     ),
     formula=r"B_n(t)=\frac14\ln\left(C_0+2\frac{\eta_Z}{\eta_Y}K(M-1)^2h^2(t/K)\right)",
     assumptions=PRINTED,
+    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.theorem4.closed-form.rederived",
@@ -107,6 +109,7 @@ CLOSED_FORM_REDERIVED = replace(
     ),
     formula=r"B_n(t)=\frac14\ln\left(1+\frac{2}{C_0}\frac{\eta_Z}{\eta_Y}K(M-1)^2h^2(t/K)\right)",
     assumptions=ASSUMPTIONS,
+    proof_uses=(),
     standing=proved(PROOF, hunted=7),
     implications=(),
     judgement=Equal(

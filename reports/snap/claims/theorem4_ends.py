@@ -25,6 +25,7 @@ from marginaudit.reports.snap.common_token import (
     outside,
     some_offset,
 )
+from marginaudit.reports.snap.conditions import FAST_DECODER
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
@@ -78,6 +79,7 @@ ENDS = Claim(
     formula=r"B_n(t_0')=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2M\right),\quad "
     r"B_n(t_0)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2\nu}\ln^2(2(1+\omega_1)M\ln M)\right)",
     assumptions=PRINTED,
+    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.theorem4.ends.rederived",
@@ -113,6 +115,7 @@ ENDS_REDERIVED = replace(
     statement=STATEMENT.format(start="1", over=" C0"),
     formula=ENDS.formula.replace("C_0+", "1+").replace(r"M^2\nu", r"M^2\nu C_0"),
     assumptions=ASSUMPTIONS,
+    proof_uses=(),
     standing=proved(PROOF, "snap.theorem4.scan.rederived", "snap.theorem4.snap.rederived", hunted=7),
     implications=(),
     judgement=between_ends(printed=False),

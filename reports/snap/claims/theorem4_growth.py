@@ -28,7 +28,7 @@ from marginaudit.reports.snap.common_token import (
     scan_times,
     some_offset,
 )
-from marginaudit.reports.snap.conditions import outside_range_r
+from marginaudit.reports.snap.conditions import FAST_DECODER, outside_range_r
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
@@ -112,6 +112,7 @@ GROWTH = Claim(
     statement=STATEMENT.format(first="K <= ", start="[(rho_0^4 + 2 eta_Y eta_Z t^2)/K]"),
     formula=r"\chi_{l_0}(t)\ge e^{2f_{nl_0}^2(0)B_n(t)}\approx[K^{-1}(\rho_0^4+2\eta_Y\eta_Zt^2)]^{0.5f_{nl_0}^2(0)}",
     assumptions=PRINTED,
+    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.theorem4.growth.rederived",
@@ -147,6 +148,7 @@ GROWTH_REDERIVED = replace(
     statement=STATEMENT.format(first="", start="[1 + 2 eta_Y eta_Z t^2/rho_0^4]"),
     formula=GROWTH.formula.replace(r"K^{-1}(\rho_0^4+2\eta_Y\eta_Zt^2)", r"1+2\eta_Y\eta_Zt^2/\rho_0^4"),
     assumptions=ASSUMPTIONS,
+    proof_uses=(),
     standing=proved(PROOF, "snap.theorem4.scan.rederived", hunted=8),
     implications=(),
     judgement=growth_factor(printed=False),

@@ -25,6 +25,7 @@ from marginaudit.reports.snap.common_token import (
     scan_times,
     some_offset,
 )
+from marginaudit.reports.snap.conditions import FAST_DECODER
 from marginaudit.reports.snap.overlap import BITS
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
@@ -122,6 +123,7 @@ SCAN = Claim(
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2(M-1)^2}{KM^2}\eta_Y\eta_Zt^2\right)=O(\ln t),\qquad "
     r"K\le t\lt t_0'=\frac{K\ln M}{\eta_Y}",
     assumptions=PRINTED,
+    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.theorem4.scan.rederived",
@@ -154,6 +156,7 @@ SCAN_REDERIVED = replace(
     statement=STATEMENT.format(first="", start="1", over=" C0"),
     formula=SCAN.formula.replace(r"C_0+\frac{2(M-1)^2}{KM^2}", r"1+\frac{2(M-1)^2}{KM^2C_0}").replace(r"K\le t", "t"),
     assumptions=ASSUMPTIONS,
+    proof_uses=(),
     standing=proved(PROOF, "snap.theorem4.closed-form.rederived", "snap.lemma9.scan.rederived", hunted=8),
     implications=(),
     judgement=in_scan(printed=False),

@@ -25,6 +25,7 @@ from marginaudit.reports.snap.common_token import (
     outside,
     some_offset,
 )
+from marginaudit.reports.snap.conditions import FAST_DECODER
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import snap_times
@@ -83,6 +84,7 @@ SNAP = Claim(
     formula=r"B_n(t)=\frac14\ln\left(C_0+\frac{2K(M-1)^2}{M^2}\frac{\eta_Z}{\eta_Y}\ln^2(M\eta_Yt/K)\right)"
     r"=O(\ln\ln t),\qquad t\ge t_0=\frac{2(1+o(1))K\ln M}{\eta_Y}",
     assumptions=PRINTED,
+    proof_uses=(FAST_DECODER,),
     standing=refuted(
         PROOF,
         "snap.theorem4.snap.rederived",
@@ -115,6 +117,7 @@ SNAP_REDERIVED = replace(
     statement=STATEMENT.format(start="1", over=" C0"),
     formula=SNAP.formula.replace(r"C_0+\frac{2K(M-1)^2}{M^2}", r"1+\frac{2K(M-1)^2}{M^2C_0}"),
     assumptions=ASSUMPTIONS,
+    proof_uses=(),
     standing=proved(PROOF, "snap.theorem4.closed-form.rederived", "snap.theorem1.b.rederived", hunted=8),
     implications=(),
     judgement=in_snap(printed=False),

@@ -376,3 +376,9 @@ def test_decades_of_steps_that_were_left_out_are_named(steps: list[float], first
 
 def twos(_: object, t: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.full(len(t), 2.0)
+
+
+def test_the_worst_entry_of_a_violation_is_one_that_violates_it_beyond_its_bars() -> None:
+    three = series(np.array([3.0, 1.0, 9.0]), radius=np.array([0.0, 0.0, 100.0]), step=np.array([1, 2, 3]))
+    found = Bounded(measure=lambda _: three, upper=twos).judge(None)
+    assert (found.verdict, found.worst_step, found.measured) == (Verdict.VIOLATED, 1, 3.0)

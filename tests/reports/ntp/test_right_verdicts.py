@@ -210,3 +210,15 @@ def test_one_relation_keeps_w_on_the_line_however_small_its_gradient_is(claim: s
         assert found.verdict is Verdict.HOLDS
         assert found.slack is not None
         assert claim != "sharp.lemma6" or found.slack == pytest.approx(1, rel=1e-12, abs=0)
+
+
+def test_a_direction_that_rounds_to_that_of_the_solution_is_not_known_to_be_it() -> None:
+    two = {
+        "samples": [
+            {"tokens": ["b", "a", "b", "a", "a", "a"], "next": "a", "count": 3},
+            {"tokens": ["a", "b", "b", "b"], "next": "b"},
+        ],
+        "next_token": {"a": "a", "b": "b"},
+    }
+    settings = {"lr1": 318973853411.5564, "lr2": 306510381.49321944, "steps1": 151, "steps2": 2, "at": (0, 2)}
+    assert judged("sharp.rate.any-step", dataset_from_document(two), **settings).verdict is Verdict.INCONCLUSIVE
