@@ -98,8 +98,10 @@ def _turning(logits: Logits, factor: float = 1.0) -> Rate:
         E[own, own] = 0.0
         try:
             E_prime = np.linalg.solve(np.eye(data.K) + E, E)
-        except np.linalg.LinAlgError as fault:
-            raise NotIntegrated("on its way the classes' attention becomes linearly dependent") from fault
+        except np.linalg.LinAlgError:
+            E_prime = np.full_like(E, np.inf)
+        if not np.isfinite(E_prime).all():
+            raise NotIntegrated("on its way the classes' attention becomes linearly dependent")
         beta = (q_1 - q_0) * E_prime - q_0 * (1 - E_prime.sum(axis=1))
         beta[own, own] = 0.0
         xi = (beta * E).sum(axis=1)

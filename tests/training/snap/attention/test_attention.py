@@ -128,3 +128,16 @@ def test_closed_forms_along_eq_10(case: str) -> None:
     ratio = (data.P[0, own[0]] / data.P[0, own[1]]) ** 2
     fallen = np.expm1(-2 * found.z.value[:, [first, second]])
     np.testing.assert_allclose(fallen[:, 0], ratio * fallen[:, 1], rtol=1e-9)
+
+
+def test_a_solution_that_overflows_ends_the_integration_without_a_warning() -> None:
+    """Found by the oracle: attention of two classes becomes dependent to all digits."""
+    rows = (
+        {"c": 1.0041061491194989e-09, "a": 0.014122419057052065, "d": 0.07335797770329014, "b": 0.9125196022355516},
+        {"b": 0.12450359293253435, "d": 0.00014178903847808337, "c": 0.8753546180289875},
+        {"a": 1.0},
+    )
+    data = SequenceClasses.from_weights("near", 14, [(name, "b", row) for name, row in zip("abc", rows, strict=True)])
+    steps = [110, 1100577, 128766513, 636027597, 15253343528, 214873573300]
+    with pytest.raises(NotIntegrated, match="linearly dependent"):
+        follow(data, turned(steps, 3, 14, 499.9, 1e17).value)
