@@ -121,7 +121,7 @@ def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(gap: float, monk
             step=np.array([0, 1, 2]),
             one_minus_cos=np.array([np.nan, 0.0, gap]),
             distance=np.array([np.nan, 0.0, distance]),
-            distance_error=np.full(3, 0.1),
+            distance_error=np.full(3, 0.1 if gap else 1e-40),
         )
         run: Any = SimpleNamespace(training=SimpleNamespace(stage2=stage))
         return rate._nothing_to_approach(run)
