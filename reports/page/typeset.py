@@ -19,7 +19,12 @@ COMMANDS = {name: rf"\{name} " for name in f"{GREEK}|{FUNCTIONS}".split("|")} | 
     "ceil": r"\mathrm{ceil}",
     "sqrt": r"\surd ",
     "lnln": r"\ln \ln ",
-    "Mh": "Mh",
+    "Ttheta": r"T\theta ",
+    **{name: rf"\mathrm{{{name}}}" for name in ("LN", "softmax", "lag")},
+    **{name: name for name in ("Mh", "KM", "TC", "NP")},
+    "°": r"^\circ ",
+    "..": r"\ldots ",
+    ".": r"\cdot ",
     "⟨": r"\langle ",
     "⟩": r"\rangle ",
     "<=": r"\le ",
@@ -29,13 +34,25 @@ COMMANDS = {name: rf"\{name} " for name in f"{GREEK}|{FUNCTIONS}".split("|")} | 
     ">>": r"\gg ",
 }
 
-INDEX = r"_(?:\{[\w(),'*+=-]*\}|[A-Za-z0-9]+)'?"
-POWER = r"\^(?:\{[\w()/.*+-]*\}|-?\([\w/.*+ -]*\)|-?[0-9]+(?:\.[0-9]+)?|-?[A-Za-z]+)"
-NUMBER = r"[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?"
+GROUP = r"\{(?:[^{}]|\{[^{}]*\})*\}"
+INDEX = rf"_(?:{GROUP}|\([^()]*\)|\*|[A-Za-z0-9]+(?:\*(?=\^))?)'?"
+POWER = rf"\^(?:{GROUP}|-?\([\w/.,*+ ^-]*\)|-?[0-9]+(?:\.[0-9]+)?|-?[A-Za-z]+)"
+NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:e[+-]?[0-9]+)?"
+ACCENTS = {"bar": 0x304, "dot": 0x307}
+ACCENTED = r"[A-Za-z]-(?:bar|dot|perp)"
+STARRED = rf"(?:[A-Za-z]|(?:{GREEK}))\*"
 SIGN = re.compile(
-    rf"{INDEX}|{POWER}|{NUMBER}|[A-Za-z]-bar|[A-Za-z]\*|[A-Za-z]+|<=|>=|!=|<<|>>|\|\||[-+/=<>()\[\]⟨⟩|,' ]"
+    rf"{INDEX}|{POWER}|{NUMBER}|{ACCENTED}|{STARRED}|[A-Za-z]+|<=|>=|!=|<<|>>|\|\||\.\.|(?<=\()\.(?=\))"
+    r"|[-+/=<>()\[\]⟨⟩|,'° ]"
 )
-EVIDENCE = re.compile(rf"\w\*?{INDEX}|[\w)|]{POWER}|\|\||<=|>=|!=|<<|>>|\b(?:{GREEK})[0-9]?\b")
+EVIDENCE = re.compile(
+    rf"\w\*?{INDEX}|[\w)|'°\]]{POWER}|\|\||<=|>=|!=|<<|>>|\(\.\)|°|{ACCENTED}\b|\b(?:{GREEK}|sqrt)[0-9]?\b"
+)
+RAISED = re.compile(rf"[_^]{GROUP}|[_^]-?\([^()]*\)")
+"""An index or a power that may hold blanks."""
+
+BLANK = "\0"
+CONDITIONAL = re.compile(r"(?<=\w)\|(?=\w)")
 ANGLES = re.compile(r"<(?=[^\s<=>-])|(?<=[^\s<=>-])>(?![>=])")
 """Of an inner product: beside what they enclose, where a relation has blanks on both sides."""
 
@@ -56,7 +73,8 @@ def typeset(text: str) -> str:
     """
     if "$" in text:
         return text
-    words = ANGLES.sub(lambda angle: "⟨" if angle[0] == "<" else "⟩", text).split(" ")
+    angles = ANGLES.sub(lambda angle: "⟨" if angle[0] == "<" else "⟩", text)
+    words = RAISED.sub(lambda raised: raised[0].replace(" ", BLANK), angles).split(" ")
     found: list[str] = []
     at = 0
     while at < len(words):
@@ -64,9 +82,10 @@ def typeset(text: str) -> str:
         formula = None
         while end > at and formula is None:
             run = " ".join(words[at:end])
-            formula, rest = _formula(run.rstrip(PUNCTUATION)), run[len(run.rstrip(PUNCTUATION)) :]
+            opening, core, rest = _parts(run)
+            formula = _formula(core)
             end -= formula is None
-        found.append(words[at] if formula is None else f"${formula}${rest}")
+        found.append(words[at].replace(BLANK, " ") if formula is None else f"{opening}${formula}${rest}")
         at = max(end, at + 1)
     return "".join(
         part if i % 2 else part.replace("⟨", "<").replace("⟩", ">")
@@ -74,21 +93,37 @@ def typeset(text: str) -> str:
     )
 
 
+def _parts(run: str) -> tuple[str, str, str]:
+    """A bracket that only opens before the signs, the signs, and what ends the run or only closes after them."""
+    core = run.rstrip(f"{PUNCTUATION} ")
+    opening = core[:1] if core[:1] in ("(", "[") and _unclosed(core) else ""
+    core = core[len(opening) :]
+    if any(core.endswith(b) and core.count(b) > core.count(a) for a, b in ("()", "[]")):
+        core = core[:-1]
+    return opening, core, run[len(opening) + len(core) :]
+
+
 def _end(words: list[str], at: int) -> int:
     """Where the words end that may belong to one formula."""
     end = at
-    while end < len(words) and words[end] not in ("", "a", "I") and _signs(words[end].rstrip(PUNCTUATION)) is not None:
+    while end < len(words) and words[end] not in ("", "a") and _signs(words[end].rstrip(PUNCTUATION) or words[end]):
+        if words[end] == "I" and words[end + 1 : end + 2] not in (["-"], ["="]):
+            break
         end += 1
         run = " ".join(words[at:end])
-        if words[end - 1][-1] in PUNCTUATION and not any(run.count(a) > run.count(b) for a, b in ("()", "[]", "⟨⟩")):
+        if words[end - 1][-1] in PUNCTUATION and not _unclosed(run):
             break
     return end
+
+
+def _unclosed(run: str) -> bool:
+    return any(run.count(a) > run.count(b) for a, b in ("()", "[]", "⟨⟩"))
 
 
 def _formula(run: str) -> str | None:
     """LaTeX of a run of signs, or None where it is no formula, or one that is not understood."""
     signs = _signs(run)
-    if signs is None or not EVIDENCE.search(run) or run.endswith(ENDS) or run.startswith(("/", "+", ",", "=")):
+    if signs is None or not EVIDENCE.search(run) or run.endswith(ENDS) or run.startswith(("/", "+", ",", "=", "..")):
         return None
     depth = bars = angles = 0
     latex = ""
@@ -96,20 +131,30 @@ def _formula(run: str) -> str | None:
         depth += (sign in "([") - (sign in ")]")
         bars += sign == "||"
         angles += (sign == "⟨") - (sign == "⟩")
-        if min(depth, angles) < 0 or (before.endswith("*") and sign.startswith("^")):
+        if min(depth, angles) < 0 or (before[:1] != "_" and before.endswith("*") and sign.startswith("^")):
             return None
         latex += _latex(sign, before)
-    if depth or angles or bars % 2 or run.count("|") % 2 or re.search(r"\^\*_(?:\{[^{}]*\}|\w)\^", latex):
+    single = signs.count("|")
+    if (
+        depth
+        or angles
+        or bars % 2
+        or (single % 2 and (single - len(CONDITIONAL.findall(run))) % 2)
+        or re.search(r"\^\*_(?:\{[^{}]*\}|\w)\^", latex)
+    ):
         return None
     return latex
 
 
-def _signs(text: str) -> list[str] | None:
-    """The signs of a text, or None where it has something else, such as a word."""
+def _signs(text: str, raised: bool = False) -> list[str] | None:
+    """The signs of a text, or None where it has something else, such as a word; in an index words are signs."""
+    text = text.replace(BLANK, " ")
     signs, at = [], 0
     while at < len(text):
         found = SIGN.match(text, at)
-        if found is None or (re.fullmatch("[A-Za-z]{2,}", found[0]) and found[0] not in COMMANDS):
+        if found is None or (not raised and re.fullmatch("[A-Za-z]{2,}", found[0]) and found[0] not in COMMANDS):
+            return None
+        if RAISED.fullmatch(found[0].rstrip("'")) and _signs(_content(found[0]), raised=True) is None:
             return None
         signs.append(found[0])
         at = found.end()
@@ -122,17 +167,16 @@ def _latex(sign: str, before: str) -> str:
     if sign == "||":
         return r"\|"
     if sign[0] == "_":
-        name, prime = re.sub(r"[{}']", "", sign[1:]), "'" * sign.endswith("'")
+        name, prime = _content(sign), "'" * sign.endswith("'")
         if name in ("max", "min"):
             return rf"_{{\{name}}}"
-        inner = rf"\mathrm{{{name}}}" if re.fullmatch("[a-z]{3,}", name) else _inner(name)
-        return f"_{{{inner}}}{prime}" if name.isdigit() else f"_{{{inner}{prime}}}"
+        return f"_{{{_inner(name)}}}{prime}" if name.isdigit() else f"_{{{_inner(name)}{prime}}}"
     if sign[0] == "^":
-        return r"^\top " if sign == "^T" else f"^{{{_inner(re.sub('[{}]', '', sign[1:]))}}}"
-    if sign.endswith("-bar"):
-        return rf"\bar {sign[0]}"
+        return r"^\top " if sign == "^T" else f"^{{{_inner(_content(sign))}}}"
+    if re.fullmatch(ACCENTED, sign):
+        return rf"{sign[0]}^\perp " if sign.endswith("perp") else rf"\{sign[2:]} {sign[0]}"
     if sign.endswith("*"):
-        return f"{sign[0]}^*"
+        return f"{COMMANDS.get(sign[:-1], sign[:-1]).rstrip()}^*"
     if re.fullmatch(NUMBER, sign):
         if re.fullmatch(f"[A-Za-z]|{GREEK}", before):
             return f"_{{{sign}}}"
@@ -141,17 +185,32 @@ def _latex(sign: str, before: str) -> str:
     return sign
 
 
+def _content(raised: str) -> str:
+    """What an index or a power holds, without its braces; a power's parentheses stay."""
+    content = raised[1:].removesuffix("'")
+    return content[1:-1] if content[0] == "{" or raised.startswith("_(") else content
+
+
 def _inner(text: str) -> str:
-    """LaTeX of an index or a power, letter by letter where it is not understood."""
-    signs = _signs(text)
-    return text if signs is None else "".join(map(_latex, signs, ["", *signs]))
+    """LaTeX of an index or a power: words of three letters upright, and of two a name for each letter."""
+    signs = _signs(text, raised=True)
+    return text if signs is None else "".join(map(_raised, signs, ["", *signs]))
+
+
+def _raised(sign: str, before: str) -> str:
+    if sign == "in":
+        return r"\in "
+    return rf"\mathrm{{{sign}}}" if sign not in COMMANDS and re.fullmatch("[a-z]{3,}", sign) else _latex(sign, before)
 
 
 PART = re.compile(
-    r"\\mathrm\{([a-z]+)\}|\\bar ([A-Za-z])|\^(\\top |\*)|\\(\||[A-Za-z]+) ?|([_^])\{|(\})|([A-Za-z]+'*)|(.)"
+    r"\\mathrm\{([A-Za-z]+)\}|\\(bar|dot) ([A-Za-z])|\^(\\top |\\circ |\\perp |\*)|\\(\||[A-Za-z]+) ?"
+    r"|([_^])\{|(\})|([A-Za-z]+'*)|(.)"
 )
+RAISED_SIGNS = {"*": "*", "\\top ": "⊤", "\\circ ": "°", "\\perp ": "⊥"}
 SYMBOLS = {"|": "‖", "le": " ≤ ", "ge": " ≥ ", "ne": " ≠ ", "ll": " ≪ ", "gg": " ≫ ", "nabla": "∇", "mathcal": ""}
-SYMBOLS |= {"langle": "⟨", "rangle": "⟩", "surd": "√", "cdot": "·", "sum": "∑", "epsilon": "ε"}
+SYMBOLS |= {"langle": "⟨", "rangle": "⟩", "surd": "√", "cdot": "·", "ldots": "…", "in": " ∈ "}
+SYMBOLS |= {"sum": "∑", "epsilon": "ε"}
 SYMBOLS |= {name: f" {name} " for name in FUNCTIONS.removesuffix("|sum").split("|")}
 SYMBOLS |= {name: unescape(f"&{name};") for name in GREEK.split("|") if name != "epsilon"}
 
@@ -181,16 +240,16 @@ def title_html(title: str) -> str:
 def _html(latex: str) -> str:
     written = ""
     closing: list[str] = []
-    for roman, bar, raised, command, opens, closes, letters, other in PART.findall(latex):
+    for roman, accent, accented, raised, command, opens, closes, letters, other in PART.findall(latex):
         if opens:
             closing.append("sub" if opens == "_" else "sup")
             written += f"<{closing[-1]}>"
         elif closes:
             written += f"</{closing.pop()}>"
         elif raised:
-            written += "<sup>*</sup>" if raised == "*" else "<sup>⊤</sup>"
-        elif letters or bar:
-            written += f"<i>{letters or bar + chr(0x304)}</i>"
+            written += f"<sup>{RAISED_SIGNS[raised]}</sup>"
+        elif letters or accent:
+            written += f"<i>{letters or accented + chr(ACCENTS[accent])}</i>"
         else:
             written += SYMBOLS[command] if command else roman or escape(other.replace("-", "−"), quote=False)
     written = re.sub(rf"({FUNCTIONS}) +(?=\(|</?su)", r"\1", written)
