@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit
     from marginaudit.reports.page.frames import to_latex
     from marginaudit.reports.paper import Paper
-    from marginaudit.reports.python import Report, audit
+    from marginaudit.reports.python import Report, audit, conform
     from marginaudit.reports.series import Series
     from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
@@ -32,6 +32,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "audit",
+    "conform",
     "dataset",
     "to_latex",
 ]
@@ -50,6 +51,7 @@ _HOME = {
     "Series": "series",
     "Verdict": "verdict",
     "audit": "python",
+    "conform": "python",
     "dataset": "audit.in_python",
     "to_latex": "page.frames",
 }

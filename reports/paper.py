@@ -216,8 +216,11 @@ class Paper:
     commands : module and description of each command that only this paper has, by name
         `--help` lists them and imports none. What they answer to ``--json`` goes through `print_json`: all else is on
         standard error then.
-    conformity : function that compares a recorded run with the paper's algorithm, or None
-        The pytest fixture ``conforms`` calls it.
+    conformity : function, or None
+        It compares a recorded run with the paper's algorithm: from a `Source`, the path of a file, a
+        ``recorded_config`` and a function that takes the share done to a `Conformity`.
+    recorded_config : type, or None
+        A dataclass of settings like ``config``, the options of `marginaudit conform`.
     package : str
         Where its data lie: ``templates/sections.html`` for the page, ``counterexamples/`` and ``sweeps/``; "" for none.
     space : Space or None
@@ -246,6 +249,7 @@ class Paper:
     tables: Sequence[Table] = ()
     commands: Mapping[str, tuple[str, str]] = {}
     conformity: Callable[..., Any] | None = None
+    recorded_config: type[Any] | None = None
     package: str = ""
     space: Space | None = None
     sweeps: Sweeps | None = None
@@ -282,6 +286,12 @@ class Paper:
     def trained(self) -> Any:
         """The config by which `marginaudit train` runs unless told otherwise."""
         return self.config()
+
+    def usual(self, command: str) -> Any:
+        """The config by which a command runs unless told otherwise, None where the paper does not have it."""
+        if command == "conform":
+            return self.recorded_config and self.recorded_config()
+        return self.trained if command == "train" else self.config()
 
     def load(self) -> None:
         """Load what its runs load when they first need it, for processes that are forked then."""

@@ -13,7 +13,7 @@ from marginaudit.reports.audit.auditing import Audit, distinct_names
 from marginaudit.reports.audit.in_python import is_frame, is_sentences, source_of
 from marginaudit.reports.audit.ledger import all_papers
 from marginaudit.reports.audit.provenance import date
-from marginaudit.reports.audit.sources import cases_of, once_each, papers_of, some_judged, with_trajectories
+from marginaudit.reports.audit.sources import cases_of, comparing, once_each, papers_of, some_judged, with_trajectories
 from marginaudit.reports.audit.user_claims import all_claims, check_formulas
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.claim_ids import matching_ids
@@ -21,6 +21,7 @@ from marginaudit.reports.compare.changes import compare
 from marginaudit.reports.compare.reading import side_of
 from marginaudit.reports.compare.sweep import read_side
 from marginaudit.reports.compare.worse import Change
+from marginaudit.reports.conformity import Conformity
 from marginaudit.reports.page.exports import as_read, tables_of
 from marginaudit.reports.page.write import COLUMNS, write_report
 from marginaudit.reports.paper import Paper
@@ -213,6 +214,36 @@ def audit(
     else:
         done = auditing.audit(sources, chosen, configs, _quiet, claim_timeout)
     return Report(done.claims, done.configs, done.audited)
+
+
+def conform(data: Any, file: str | PathLike[str], **settings: Any) -> Conformity:
+    """Compare a recorded run with the algorithm of its dataset's paper, as ``marginaudit conform`` does.
+
+    Parameters
+    ----------
+    data : a dataset, or whatever `dataset` reads
+    file : path
+        An .npz file that `marginaudit.record.Recorder` wrote.
+    settings : options of ``marginaudit conform`` by name, such as ``lr1``
+        By default the file's, or the paper's.
+
+    Returns
+    -------
+    Conformity
+        ``conforms``, ``departs_at``, and ``line``, which says it all.
+
+    Raises
+    ------
+    InputError
+        One line: what was got, what is expected.
+    """
+    source = source_of(data, all_papers(lambda _: None))
+    compare, known = comparing(source), source.paper.usual("conform")
+    for name in settings:
+        if name not in settings_of(type(known)):
+            got, expected = "no setting of that name", ", ".join(settings_of(type(known)))
+            raise InputError(f"conform {shown(name)}", got=got, expected=expected)
+    return compare(source, Path(file), replace(known, **settings), lambda _: None)
 
 
 def _quiet(_dataset: str, _what: str) -> Any:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from marginaudit.orders import InputError, content_of, counted, printable, read, shown, shown_path
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line
 from marginaudit.reports.claim import Claim
+from marginaudit.reports.conformity import Conformity
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.run import BaseRun, Progress
 
@@ -64,6 +65,20 @@ class Source:
                 shown_path(str(self.trajectory)), got=got, expected="one of a paper that judges recorded runs"
             )
         return self.paper.recorded(self.dataset, config, progress, self.trajectory)
+
+
+def comparing(source: Source) -> Callable[[Source, Path, Any, Callable[[float], None]], Conformity]:
+    """What compares a recorded run of the dataset with its paper's algorithm.
+
+    Raises
+    ------
+    InputError
+        Nothing does.
+    """
+    if source.paper.conformity is None:
+        expected = "a dataset of a paper that compares recorded runs with its algorithm"
+        raise InputError(source.origin, got=f"one of {source.paper.kind.name}", expected=expected)
+    return source.paper.conformity
 
 
 def load(name: str, papers: Sequence[Paper]) -> Source:

@@ -42,15 +42,14 @@ def bound_constants(request: pytest.FixtureRequest) -> "BoundConstants":
 
 @pytest.fixture
 def conforms() -> Callable[..., Any]:
-    """Compare a recorded run with Algorithm 1, as ``marginaudit conform DATASET FILE``; fail where a step departs."""
+    """Compare a recorded run with its paper's algorithm, as `marginaudit.conform`; fail where a step departs."""
 
-    def run(dataset: Any, file: str | Path, *, lr1: float | None = None, lr2: float | None = None) -> Any:
+    def run(dataset: Any, file: str | Path, **settings: Any) -> Any:
         from marginaudit.orders import InputError
-        from marginaudit.reports.audit.ledger import PAPERS
+        from marginaudit.reports.python import conform
 
-        compare = next(paper.conformity for paper in PAPERS if paper.conformity is not None)
         try:
-            found = compare(dataset, file, lr1=lr1, lr2=lr2)
+            found = conform(dataset, file, **settings)
         except InputError as error:
             raise pytest.fail.Exception(f"conforms: {error}", pytrace=False) from None
         if not found.conforms:

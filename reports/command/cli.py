@@ -20,6 +20,7 @@ EVERY_PAPERS = {
     "audit": "Audit every claim on every DATASET and write a report.",
     "classify": "Show what the papers say of a DATASET.",
     "train": "Run the training of which the DATASET's paper speaks.",
+    "conform": "Compare a run that you recorded with the algorithm of the DATASET's paper.",
     "table": "Print the table NAME of every DATASET.",
     "hunt": "Look for a small dataset that violates a claim.",
     "tighten": "Say how loose a bound is, and in which of its factors.",

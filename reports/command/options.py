@@ -101,7 +101,7 @@ def settings_options(command: str, papers: Iterable["Paper"]) -> list[click.Opti
     """An option for every setting of the papers' configs that the command has; None where it is not given."""
     found: dict[str, list[tuple[Paper, Setting]]] = {}
     for paper in papers:
-        for name, setting in settings_of(paper.config).items():
+        for name, setting in _settings(command, paper).items():
             if not setting.only or command in setting.only:
                 found.setdefault(name, []).append((paper, setting))
     return [option for name, owners in found.items() for option in _options(command, name, owners)]
@@ -123,12 +123,13 @@ def _options(command: str, name: str, owners: Sequence[tuple["Paper", Setting]])
 
 
 def _default(command: str, name: str, paper: "Paper") -> str:
-    value = getattr(_usual(command, paper), name)
-    return settings_of(paper.config)[name].none if value is None else str(value)
+    value = getattr(paper.usual(command), name)
+    return _settings(command, paper)[name].none if value is None else str(value)
 
 
-def _usual(command: str, paper: "Paper") -> Any:
-    return paper.trained if command == "train" else paper.config()
+def _settings(command: str, paper: "Paper") -> dict[str, Setting]:
+    usual = paper.usual(command)
+    return {} if usual is None else settings_of(type(usual))
 
 
 def configs(
@@ -143,7 +144,7 @@ def configs(
     """
     chosen = {name: value for name, value in given.items() if value is not None and not name.endswith("_on")}
     for paper in known:
-        for name, setting in settings_of(paper.config).items():
+        for name, setting in _settings(command, paper).items():
             if setting.switch and f"{name}_on" in given:
                 count = chosen.pop(name, None)
                 if given[f"{name}_on"]:
@@ -152,14 +153,14 @@ def configs(
                     switch = dashed(setting.switch)
                     raise InputError(f"{switch}-steps", got=f"no {switch}", expected=f"{switch} with it")
     for name in chosen:
-        if not any(name in settings_of(paper.config) for paper in papers):
-            owners = ", ".join(paper.kind.name for paper in known if name in settings_of(paper.config))
+        if not any(name in _settings(command, paper) for paper in papers):
+            owners = ", ".join(paper.kind.name for paper in known if name in _settings(command, paper))
             kinds = ", ".join(paper.kind.name for paper in papers)
             raise InputError(dashed(name), got=f"{kinds} to run", expected=f"a dataset of {owners} for this option")
     found = {}
     for paper in papers:
-        default = _usual(command, paper)
-        own = {name: value for name, value in chosen.items() if name in settings_of(paper.config)}
+        default = paper.usual(command)
+        own = {name: value for name, value in chosen.items() if name in _settings(command, paper)}
         try:
             found[paper.name] = replace(default, **own)
         except InputError as error:

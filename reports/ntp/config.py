@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from marginaudit.orders import InputError
-from marginaudit.reports.settings import STEP_LIST, STEP_SIZE, STEPS, check, one_of, setting
+from marginaudit.reports.settings import FROZEN_AT, STEP_LIST, STEP_SIZE, STEPS, check, one_of, setting
 
 PAPER_STEPS = 900
 """Steps of both stages in the experiments of arXiv 2409.17335."""
@@ -61,3 +61,28 @@ class Config:
                 steps2 = FARTHEST if self.steps2 is None else self.steps2
                 got = f"a step beyond both stages of {self.steps1} and {steps2} steps"
                 raise InputError(f"Config.at {step}", got=got, expected=f"at most {longest}")
+
+
+OF_FILE = "the file's, or the paper's"
+
+
+@dataclass(frozen=True)
+class RecordedConfig:
+    """How a recorded run was trained, where its file does not say it.
+
+    Attributes
+    ----------
+    lr1, lr2 : float or None
+        eta0 and eta.
+    steps1 : int or None
+        The step of stage 1 from which W_ov was frozen.
+    """
+
+    lr1: float | None = setting(None, STEP_SIZE, "Step size of stage 1.", none=OF_FILE)
+    lr2: float | None = setting(None, STEP_SIZE, "Step size of stage 2.", none=OF_FILE)
+    steps1: int | None = setting(
+        None, FROZEN_AT, "The step of stage 1 from which W_ov was frozen.", none="the file's last, or 900"
+    )
+
+    def __post_init__(self) -> None:
+        check(self)

@@ -1,57 +1,69 @@
-"""Is a recorded run Algorithm 1? The answer of `marginaudit conform` and of the pytest fixture `conforms`."""
+"""A recorded run beside Algorithm 1."""
 
-import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from marginaudit.orders import InputError, shown_path
+from marginaudit.orders import InputError, printable, shown_path
 from marginaudit.orders.ntp import Dataset
-from marginaudit.reports.audit.sources import load
-from marginaudit.reports.ntp.departures import Conformity, compared_with
-from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.conformity import Conformity
+from marginaudit.reports.ntp.config import RecordedConfig
 from marginaudit.reports.ntp.trainable import trainable
-from marginaudit.training.ntp.recorded.trajectory import read_trajectory
+from marginaudit.training.conformity import Departure
+from marginaudit.training.ntp.recorded.conformity import STEPS1, compared
+from marginaudit.training.ntp.recorded.trajectory import Trajectory, read_trajectory
+
+
+@dataclass(frozen=True)
+class Algorithm1Conformity(Conformity):
+    """A recorded run beside Algorithm 1.
+
+    Attributes
+    ----------
+    steps1 : int
+        The step of stage 1 from which W_ov is taken to be frozen.
+    """
+
+    steps1: int
+
+    algorithm = "Algorithm 1"
+
+    @property
+    def assumed(self) -> str:
+        """The W_ov of a stage 1 that is not recorded."""
+        return f", W_ov being Algorithm 1's after {self.steps1} steps" if self.stages[0].stage == 2 else ""
+
+    def place(self, at: Departure) -> str:
+        """Stage, step, and the column of W_ov or W_kq."""
+        return f"stage {at.stage}, step {at.step}, {'query' if at.stage == 2 else 'token'} {printable(at.token)}"
 
 
 def conformity(
-    dataset: str | os.PathLike[str] | Dataset,
-    file: str | os.PathLike[str],
-    *,
-    lr1: float | None = None,
-    lr2: float | None = None,
-    steps1: int | None = None,
-    progress: Callable[[float], None] = lambda _: None,
-) -> Conformity:
+    source: Source, file: Path, config: RecordedConfig, progress: Callable[[float], None]
+) -> Algorithm1Conformity:
     """Compare the trajectory of a file with Algorithm 1.
-
-    Parameters
-    ----------
-    dataset : str, path or Dataset
-        A built-in case's name, a path, or a dataset.
-    file : path
-        An .npz file, as `marginaudit.record.Recorder` writes it.
-    lr1, lr2 : float or None
-        Step sizes, in place of the file's own; without either, the paper's.
-    steps1 : int or None
-        The step of stage 1 from which W_ov was frozen; the last recorded one, or 900, unless given.
-    progress : callable
-        Called with the share of the records that are compared.
 
     Raises
     ------
     InputError
-        There is no such dataset, n is no function on its whole vocabulary, or the file is no trajectory of it, or
-        has stage 1 without the step.
+        n is no function on the dataset's whole vocabulary, or the file is no trajectory of it, or has stage 1 without
+        the step.
     """
-    if isinstance(dataset, Dataset):
-        data = trainable(dataset, dataset.name)
-    else:
-        source = load(os.fspath(dataset), [PAPER])
-        data = trainable(source.dataset, source.origin)
-    path = Path(file)
-    trajectory = read_trajectory(path, data).with_step_sizes(lr1, lr2)
+    data = trainable(source.dataset, source.origin)
+    trajectory = read_trajectory(file, data).with_step_sizes(config.lr1, config.lr2)
     recorded = trajectory.stage1
-    if steps1 is not None and recorded is not None and steps1 not in recorded.step:
-        got = f"no record of step {steps1}, from which W_ov was frozen"
-        raise InputError(f"{shown_path(path)}: step1", got=got, expected="one of its steps, or no stage 1")
-    return compared_with(data, path, trajectory, progress, steps1)
+    if config.steps1 is not None and recorded is not None and config.steps1 not in recorded.step:
+        got = f"no record of step {config.steps1}, from which W_ov was frozen"
+        raise InputError(f"{shown_path(file)}: step1", got=got, expected="one of its steps, or no stage 1")
+    return compared_with(data, file, trajectory, progress, config.steps1)
+
+
+def compared_with(
+    data: Dataset, file: Path, trajectory: Trajectory, progress: Callable[[float], None], steps1: int | None = None
+) -> Algorithm1Conformity:
+    """The trajectory of a file beside Algorithm 1, by its own step sizes."""
+    found = tuple(compared(data, trajectory, progress=progress, steps1=steps1))
+    return Algorithm1Conformity(
+        printable(data.name), shown_path(str(file)), found, STEPS1 if steps1 is None else steps1
+    )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from marginaudit.reports.grid import NONE
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.ntp.config import PAPER_STEPS, Config
+from marginaudit.reports.ntp.config import PAPER_STEPS, Config, RecordedConfig
 from marginaudit.reports.paper import Lists, Paper, loaded
 from marginaudit.reports.run import Rows
 
@@ -28,7 +28,6 @@ COMMANDS = {
         ("solve", "Solve the two hard-margin problems, with certificates."),
         ("verify", "Check a CERTIFICATE that `solve --certificate` wrote."),
         ("realize", "Find the largest part of a text that meets Assumption 1, and how far the rest is from it."),
-        ("conform", "Compare a run that you recorded with Algorithm 1."),
         ("relax", "Judge the statements without Assumption 2, on a dial from one-hot tokens to other embeddings."),
     )
 }
@@ -57,6 +56,7 @@ class NextTokenPaper(Paper):
     train = loaded("marginaudit.reports.ntp.training:train")
     remark = loaded("marginaudit.reports.ntp.realizable:far_from_realizable")
     conformity = loaded("marginaudit.reports.ntp.conformity:conformity")
+    recorded_config = RecordedConfig
     commands = COMMANDS
 
     def facts(self, run: "Run") -> dict[str, Any]:

@@ -9,7 +9,7 @@ from marginaudit.orders import counted
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.ntp.config import Config
-from marginaudit.reports.ntp.departures import Conformity, compared_with
+from marginaudit.reports.ntp.conformity import Algorithm1Conformity, compared_with
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.trainable import trainable
 from marginaudit.training.ntp import Progress, Stage1, Training
@@ -49,7 +49,7 @@ class RecordedRun(Run):
         super().__init__(dataset, own, progress)
 
     @cached_property
-    def conformity(self) -> Conformity:
+    def conformity(self) -> Algorithm1Conformity:
         """The trajectory, record by record beside Algorithm 1."""
         return compared_with(self.dataset, self.path, self.trajectory, self._reached)
 

@@ -40,3 +40,20 @@ class ClassConfig:
 
     def __post_init__(self) -> None:
         check(self)
+
+
+@dataclass(frozen=True)
+class RecordedClassConfig:
+    """How a recorded run on sequence classes was trained.
+
+    Attributes
+    ----------
+    lr_y, lr_z : float
+        eta_Y and eta_Z.
+    """
+
+    lr_y: float = setting(0.5, STEP_SIZE, "Step size of Y (eta_Y).")
+    lr_z: float = setting(0.05, STEP_SIZE, "Step size of Z (eta_Z).")
+
+    def __post_init__(self) -> None:
+        check(self)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Lists, Paper, loaded
 from marginaudit.reports.run import Rows
-from marginaudit.reports.snap.config import SHOWN_STEPS, ClassConfig
+from marginaudit.reports.snap.config import SHOWN_STEPS, ClassConfig, RecordedClassConfig
 
 if TYPE_CHECKING:
     from marginaudit.orders.snap import SequenceClasses
@@ -39,6 +39,8 @@ class ScanAndSnapPaper(Paper):
     space = loaded("marginaudit.reports.snap.hunting.space:SPACE")
     sweeps = loaded("marginaudit.reports.snap.sweeps:SWEEPS")
     train = loaded("marginaudit.reports.snap.training:train")
+    conformity = loaded("marginaudit.reports.snap.conformity:conformity")
+    recorded_config = RecordedClassConfig
 
     def facts(self, run: "ClassRun") -> dict[str, Any]:
         """Sizes, overlaps, step sizes, and where the scan ends."""

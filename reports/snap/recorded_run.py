@@ -14,9 +14,9 @@ from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.training import dominant
 from marginaudit.training.snap.recorded import ClassTrajectory, read_class_trajectory
 
-NOT_COMPARED = (
-    "Nothing compares the run with the paper's dynamics: where it draws its sequences, sampling noise, of which the "
-    "error bars know nothing, is in every step."
+SAMPLED = (
+    "The statements are about the limit of long sequences; where the run draws its sequences, sampling noise, of which "
+    "the error bars know nothing, is in every step."
 )
 
 
@@ -46,7 +46,7 @@ class RecordedClassRun(ClassRun):
     @property
     def undecided(self) -> str:
         """What is not known of the run."""
-        return NOT_COMPARED
+        return SAMPLED
 
     def lacks(self, claim: str) -> str | None:
         """What one of the paper's claims needs beside data, Y and Z where no property says it, or None."""

@@ -102,12 +102,8 @@ def read_class_trajectory(path: Path, dataset: SequenceClasses) -> ClassTrajecto
     InputError
         It cannot be read, is no .npz file of such arrays, or is of another dataset.
     """
-    arrays, where = read_arrays(path, ARRAYS), shown_path(path)
-    if missing := [name for name in ARRAYS if name not in arrays]:
-        raise InputError(where, got=f"no {', '.join(missing)}", expected="step, Y and Z of sequence classes")
-    M, K = dataset.M, dataset.K
-    decoder = recorded(where, arrays, "step", "Y", (M, M), (K, M))
-    attention = recorded(where, arrays, "step", "Z", (len(dataset.queries), M))
+    decoder, attention = read_weights(path, dataset)
+    K, where = dataset.K, shown_path(path)
     logits = Logits(dataset)
     kept = _kept(len(attention.step), len(logits.names) + K * K)
     z = _z(logits, attention, kept)
@@ -120,6 +116,22 @@ def read_class_trajectory(path: Path, dataset: SequenceClasses) -> ClassTrajecto
         Y=tuple(decoder.weights[i] for i in kept),
         precision=attention.weights.dtype.name,
     )
+
+
+def read_weights(path: Path, dataset: SequenceClasses) -> tuple[Recorded, Recorded]:
+    """The Y and Z of a file at all its steps.
+
+    Raises
+    ------
+    InputError
+        As `read_class_trajectory`.
+    """
+    arrays, where = read_arrays(path, ARRAYS), shown_path(path)
+    if missing := [name for name in ARRAYS if name not in arrays]:
+        raise InputError(where, got=f"no {', '.join(missing)}", expected="step, Y and Z of sequence classes")
+    M, K = dataset.M, dataset.K
+    decoder = recorded(where, arrays, "step", "Y", (M, M), (K, M))
+    return decoder, recorded(where, arrays, "step", "Z", (len(dataset.queries), M))
 
 
 def _kept(count: int, numbers: int) -> NDArray[np.int64]:

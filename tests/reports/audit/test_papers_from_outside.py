@@ -144,6 +144,8 @@ def test_a_paper_needs_six_members(command: Command, tmp_path: Path, monkeypatch
     assert command("classify", "three-numbers").status == 0
     line = "got a dataset of a paper without training, expected one of a paper with it"
     assert command.refused("train", "three-numbers").endswith(line)
+    line = "expected a dataset of a paper that compares recorded runs with its algorithm"
+    assert command.refused("conform", "three-numbers", "none.npz").endswith(line)
 
 
 SOME_CASES = KIND + "PAPER = changed(THIRD, kind=replace(THIRD.kind, cases={'none': lambda: 1 / 0, 'some': numbers}))"

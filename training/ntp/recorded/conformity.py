@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.ntp import Dataset
+from marginaudit.training.conformity import Compared, Departure
 from marginaudit.training.ntp.algorithm1 import train
 from marginaudit.training.ntp.recorded.causes import Cause, Frozen, causes
 from marginaudit.training.ntp.recorded.gradients import Stage1Loss, Stage2Loss
@@ -68,54 +69,6 @@ LADDER = tuple(int(T) for T in np.unique(np.rint(np.geomspace(1, MOST_STEPS, 40)
 
 STEPS1 = 900
 """The length of stage 1 where it is not recorded: that of the experiments of arXiv 2409.17335."""
-
-
-@dataclass(frozen=True)
-class Departure:
-    """The first record that departs.
-
-    Attributes
-    ----------
-    stage, step : int
-    error, bar : float
-        The distance from Algorithm 1's weights, in the Frobenius norm, and how much of it rounding explains; where it
-        explains any direction, the same of the step's length.
-    token : str
-        Where it is largest: the token of W_ov's column in stage 1, the query in stage 2.
-    cause : str or None
-        Under which these steps and the next ones conform.
-    value : float or None
-        The number in it.
-    """
-
-    stage: int
-    step: int
-    error: float
-    bar: float
-    token: str
-    cause: str | None
-    value: float | None
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One stage, record by record up to the first that departs.
-
-    Attributes
-    ----------
-    stage : int
-    lr : float
-    records : int
-    decided : int
-        Those at which rounding does not explain everything, or that agree with Algorithm 1 to `AGREES`.
-    departs_at : Departure or None
-    """
-
-    stage: int
-    lr: float
-    records: int
-    decided: int
-    departs_at: Departure | None
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ import numpy as np
 
 from marginaudit.margins.ntp import MaxMargin
 from marginaudit.orders.ntp import Dataset, check_assumption
+from marginaudit.training.conformity import Compared
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
-from marginaudit.training.ntp.recorded.conformity import STEPS1, Compared
+from marginaudit.training.ntp.recorded.conformity import STEPS1
 from marginaudit.training.ntp.recorded.trajectory import Trajectory
 from marginaudit.training.ntp.records import Floats, Stage1, columns
 from marginaudit.training.ntp.stage1 import SPREAD_TOLERANCE, First, first_of, first_stage, on_the_law, stage1_start

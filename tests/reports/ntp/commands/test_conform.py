@@ -75,7 +75,7 @@ def test_what_is_refused(command: Command) -> None:
     for arguments, line in (
         (("section-7", "good.npz"), "good.npz: W_ov: got shape (31, 4, 4), expected (n, 20, 20)"),
         (("example-1", "no.npz"), "no.npz: got No such file or directory, expected an .npz file"),
-        (("snap-medium", "good.npz"), "'snap-medium': got a built-in case of sequence classes"),
+        (("snap-medium", "good.npz"), "good.npz: got an array 'step1', expected only step, Y, Z"),
         (("example-1", "good.npz", "--lr2", "0"), "--lr2: got '0', expected a positive number"),
     ):
         assert line in command.refused("conform", *arguments)

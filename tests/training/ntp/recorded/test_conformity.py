@@ -9,8 +9,9 @@ import pytest
 
 from marginaudit.orders.ntp import CASES, Dataset
 from marginaudit.record import Recorder
+from marginaudit.training.conformity import Compared, Departure
 from marginaudit.training.ntp import train
-from marginaudit.training.ntp.recorded.conformity import Compared, Departure, compared
+from marginaudit.training.ntp.recorded.conformity import compared
 from marginaudit.training.ntp.recorded.trajectory import read_trajectory
 from tests.training.ntp.recorded.program import Mistake, run, stage1_gradient, stage2_gradient
 

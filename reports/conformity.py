@@ -1,33 +1,41 @@
-"""A recorded run beside Algorithm 1: where it departs, in words and in JSON."""
+"""A recorded run beside the algorithm of its dataset's paper: the answer of `marginaudit conform`."""
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from marginaudit.orders import counted, printable, shown_path
-from marginaudit.orders.ntp import Dataset
-from marginaudit.training.ntp.recorded.conformity import STEPS1, Compared, Departure, compared
-from marginaudit.training.ntp.recorded.trajectory import Trajectory
+from marginaudit.orders import counted
+from marginaudit.training.conformity import Compared, Departure
 
 
 @dataclass(frozen=True)
-class Conformity:
-    """A recorded run beside Algorithm 1.
+class Conformity(ABC):
+    """Where a recorded run departs, in words and in JSON: a class to derive from.
 
     Attributes
     ----------
     dataset, file : str
     stages : tuple of Compared
         Those that the file holds.
-    steps1 : int
-        The step of stage 1 from which W_ov is taken to be frozen.
     """
 
     dataset: str
     file: str
     stages: tuple[Compared, ...]
-    steps1: int
+
+    @property
+    @abstractmethod
+    def algorithm(self) -> str:
+        """With what the run is compared."""
+
+    @property
+    def assumed(self) -> str:
+        """What the comparison takes for granted, after a comma; "" for nothing."""
+        return ""
+
+    @abstractmethod
+    def place(self, at: Departure) -> str:
+        """Where a run departs: stage, step and token."""
 
     @property
     def departs_at(self) -> Departure | None:
@@ -41,17 +49,17 @@ class Conformity:
 
     @property
     def premises_met(self) -> bool:
-        """Whether all of it is known to be Algorithm 1."""
+        """Whether all of it is known to be the paper's algorithm."""
         return self.conforms and self.decided == self.records
 
     @property
     def records(self) -> int:
-        """How many there are."""
+        """Records of all stages."""
         return sum(stage.records for stage in self.stages)
 
     @property
     def decided(self) -> int:
-        """At how many of them rounding does not explain everything."""
+        """Records at which rounding does not explain everything."""
         return sum(stage.decided for stage in self.stages)
 
     @property
@@ -60,35 +68,24 @@ class Conformity:
         at = self.departs_at
         if at is None:
             records = counted(self.records, "record")
-            assumed = f", W_ov being Algorithm 1's after {self.steps1} steps" if self.stages[0].stage == 2 else ""
-            return f"{self.file} conforms on {self.dataset}{assumed}: {self.decided} of {records} decided"
-        where = f"stage {at.stage}, step {at.step}, {'query' if at.stage == 2 else 'token'} {printable(at.token)}"
+            return f"{self.file} conforms on {self.dataset}{self.assumed}: {self.decided} of {records} decided"
         cause = at.cause or "none of those that are tested"
-        by = f"off by {at.error:.3g} where rounding explains {at.bar:.3g}"
-        return f"{self.file} departs on {self.dataset} at {where}: {by}; cause: {cause}"
+        by = f"off by {at.error:.3g} where {at.explained} explains {at.bar:.3g}"
+        return f"{self.file} departs on {self.dataset} at {self.place(at)}: {by}; cause: {cause}"
 
     def as_document(self) -> dict[str, Any]:
         """The answer in JSON."""
-        at = self.departs_at
         return {
             "dataset": self.dataset,
             "file": self.file,
-            "conforms": at is None,
-            **_document(at),
+            "conforms": self.conforms,
+            **_document(self.departs_at),
             "stages": [
                 {"stage": one.stage, "lr": one.lr, "records": one.records, "decided": one.decided}
                 | _document(one.departs_at)
                 for one in self.stages
             ],
         }
-
-
-def compared_with(
-    data: Dataset, file: Path, trajectory: Trajectory, progress: Callable[[float], None], steps1: int | None = None
-) -> Conformity:
-    """The trajectory of a file beside Algorithm 1, by its own step sizes."""
-    found = tuple(compared(data, trajectory, progress=progress, steps1=steps1))
-    return Conformity(printable(data.name), shown_path(str(file)), found, STEPS1 if steps1 is None else steps1)
 
 
 def _document(at: Departure | None) -> dict[str, Any]:

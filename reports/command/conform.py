@@ -1,0 +1,48 @@
+"""`marginaudit conform`."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from marginaudit.reports.audit.sources import comparing, load
+from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, AsksPapers, papers
+from marginaudit.reports.command.console import print_line, print_table, progress_bar
+from marginaudit.reports.command.options import FilePath, configs, settings_options
+from marginaudit.reports.command.output import print_json
+from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.json_data import finite
+
+
+@click.command(cls=AsksPapers, of_papers=partial(settings_options, "conform"))
+@DATASET
+@click.argument("file", metavar="FILE", type=FilePath())
+@PAPER
+@click.option("--fail-on", type=OneOf(["departs"]), help="Exit with status 1 if a step departs.")
+@JSON
+def conform(dataset: str, file: Path, fail_on: str | None, as_json: bool, **given: Any) -> int:
+    """Compare a run that you recorded with the algorithm of the DATASET's paper.
+
+    FILE is an .npz file, as marginaudit.record.Recorder writes it. The first step that departs is named, with its
+    cause.
+    """
+    known = papers()
+    source = load(dataset, known)
+    compare = comparing(source)
+    config = configs("conform", [source.paper], known, given)[source.paper.name]
+    with progress_bar(total=1.0) as bar:
+        found = compare(source, file, config, bar.reach)
+    status = int(fail_on is not None and not found.conforms)
+    if as_json:
+        print_json(finite(found.as_document()))
+        return status
+    header = ("stage", "step size", "records", "decided", "departs at", "token", "off by", "explained")
+    rows = []
+    for one in found.stages:
+        at = one.departs_at
+        where = ("", "", "", "") if at is None else (at.step, at.token, at.error, at.bar)
+        rows.append((one.stage, one.lr, one.records, one.decided, *where))
+    print_table(f"{found.dataset}: {found.algorithm}, record by record", header, rows)
+    print_line(found.line)
+    return status

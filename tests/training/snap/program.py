@@ -1,0 +1,78 @@
+"""A textbook training on sequence classes, with one-hot positions and matrices, and the mistakes one makes in it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training.trajectory import Recorded
+
+THREE = SequenceClasses.from_weights(
+    "three",
+    12,
+    [
+        ("n0", "q", {"a": 5, "b": 2, "the": 3}),
+        ("n1", "q", {"c": 4, "the": 2}),
+        ("n2", "r", {"d": 1, "the": 1, "a": 1}),
+    ],
+)
+
+
+@dataclass(frozen=True)
+class Program:
+    """One update per ``batch`` sequences of ``length`` tokens."""
+
+    lr_y: float = 0.5
+    lr_z: float = 0.05
+    dtype: type[np.float32] | type[np.float64] = np.float64
+    steps: int = 60
+    length: int = 20
+    seed: int = 0
+    batch: int = 1
+    normalised: bool = True
+    through_norm: bool = True
+    transposed: bool = False
+    momentum_y: float = 0.0
+    momentum_z: float = 0.0
+    scale: float = 1.0
+    reversed_probabilities: bool = False
+    rates: tuple[float, ...] | None = None
+
+    def run(self, data: SequenceClasses) -> tuple[Recorded, Recorded]:
+        """Y and Z at every step."""
+        rng, M, names, queries = np.random.default_rng(self.seed), data.M, list(data.tokens), list(data.queries)
+        Y, Z = np.zeros((M, M), self.dtype), np.zeros((len(queries), M), self.dtype)
+        v_Y, v_Z, path = np.zeros_like(Y), np.zeros_like(Z), [(Y, Z)]
+        for _ in range(self.steps):
+            up_Y, up_Z = np.zeros_like(Y), np.zeros_like(Z)
+            for _ in range(self.batch):
+                one = data.classes[rng.choice(data.K, p=self.rates)]
+                P = np.array([one.probabilities[token] for token in one.support])
+                P = P[::-1] if self.reversed_probabilities else P
+                drawn = [names.index(one.support[i]) for i in rng.choice(len(P), size=self.length, p=P / P.sum())]
+                X, q = np.eye(M, dtype=self.dtype)[drawn], queries.index(one.query)
+                b = softmax(self.dtype(self.scale) * (X @ Z[q]))
+                u = X.T @ b
+                norm = np.linalg.norm(u) if self.normalised else self.dtype(1)
+                f = u / norm
+                g = np.eye(M, dtype=self.dtype)[names.index(one.next)] - softmax(Y.T @ f)
+                up_Y += np.outer(f, g)
+                of_u = Y @ g
+                if self.normalised and self.through_norm:
+                    of_u = of_u - f * (f @ of_u)
+                of_b = X @ (of_u / norm)
+                up_Z[q] += X.T @ (b * (of_b - b @ of_b)) * self.dtype(self.scale)
+            v_Y = (self.momentum_y * v_Y + up_Y / self.batch).astype(self.dtype)
+            v_Z = (self.momentum_z * v_Z + up_Z / self.batch).astype(self.dtype)
+            Y, Z = Y + self.dtype(self.lr_y) * v_Y, Z + self.dtype(self.lr_z) * v_Z
+            path.append((Y, Z))
+        step = np.arange(self.steps + 1)
+        decoder = np.array([Y.T if self.transposed else Y for Y, _ in path])
+        return Recorded(step, decoder), Recorded(step, np.array([Z for _, Z in path]))
+
+
+def softmax(x: NDArray[Any]) -> NDArray[Any]:
+    e = np.exp(x - x.max())
+    return np.asarray(e / e.sum())
