@@ -18,9 +18,10 @@ Source: arXiv 2305.16380, Lemma 1 (eq. 3); Maurer and Pontil, arXiv 0907.3740, t
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from math import inf, log, sqrt
+from math import inf, isfinite, log, sqrt
 
 import numpy as np
+from scipy.special import expit
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.snap import SequenceClasses
@@ -142,7 +143,7 @@ class _Off:
 
     @property
     def within(self) -> bool:
-        return self.error <= self.bar
+        return self.error <= self.bar < inf
 
     @property
     def decided(self) -> bool:
@@ -261,15 +262,33 @@ def _of_Y(tokens: _Tokens, step: _Step, rule: Rule, n: int | None = None) -> _Of
     """Y's step beside the rule's."""
     Y, found = step.of_Y(rule), _sequence(tokens, step, rule, n)
     written = float(np.linalg.norm(Y.written))
-    if found is None:  # |g| is at most sqrt(2) of its positive entry, whose column is below what writing does
-        hidden = 2 * sqrt(2) * float(np.linalg.norm(Y.written, axis=0).max())
-        return _Off(Y.by, written + hidden, np.zeros_like(Y.by))
+    if found is None:
+        return _hidden(tokens, Y, rule)
     predicted = rule.lr_y * np.outer(found.f, found.g)
-    spread = np.linalg.norm(found.f_error) * np.linalg.norm(found.g) + np.linalg.norm(found.f) * np.linalg.norm(
-        found.g_error
-    )
-    bar = written + abs(rule.lr_y) * float(spread) + 4 * Y.u * float(np.linalg.norm(predicted))
+    f, f_error, g, g_error = (float(np.linalg.norm(one)) for one in (found.f, found.f_error, found.g, found.g_error))
+    bar = written + abs(rule.lr_y) * (f_error * g + f * g_error + 4 * Y.u * f * g)
     return _Off(Y.by - predicted, bar, predicted)
+
+
+def _hidden(tokens: _Tokens, Y: _Change, rule: Rule) -> _Off:
+    """Y's step where rounding hides which class it is of: as small as a step of one of them can be.
+
+    Column n grows by lr (1 - alpha_n) at least, alpha_n <= 1/(1 + exp(-min_j |(Y_n - Y_j)_+|)) for f >= 0 of norm 1,
+    Y_n and Y_j on the tokens of the class; and |g| is at most sqrt(2) (1 - alpha_n).
+    """
+    nothing, apart = np.full_like(Y.by, np.nan), np.zeros_like(Y.by)
+    short = []
+    for grown, support in zip(tokens.next, tokens.support, strict=True):
+        rows = Y.before[support]
+        gaps = np.linalg.norm(np.maximum(rows[:, [grown]] - rows, 0.0), axis=0)
+        least = abs(rule.lr_y) * expit(-np.delete(gaps, grown).min(initial=inf))
+        short.append((least - np.linalg.norm(Y.by[:, grown]), np.linalg.norm(Y.written[:, grown]), grown, support[0]))
+    lack, written, grown, row = min(short, key=lambda one: one[0] - one[1])
+    if lack > written:
+        apart[row, grown] = lack
+        return _Off(apart, float(written), nothing)
+    hidden = 2 * sqrt(2) * float(np.linalg.norm(Y.written, axis=0).max())
+    return _Off(Y.by, float(np.linalg.norm(Y.written)) + hidden, nothing)
 
 
 def _of_Z(tokens: _Tokens, step: _Step, rule: Rule, n: int | None = None) -> _Off:
@@ -309,6 +328,8 @@ def _cause(
     """The first other rule under which the steps conform, while one of them departs clearly from this one."""
     errors = [compare(tokens, step, rule).error for step in steps]
     for cause, other, value in others:
+        if value is not None and not isfinite(value):
+            continue
         found = [compare(tokens, step, other) for step in steps]
         clear = any(error > CLEAR * one.bar for error, one in zip(errors, found, strict=True))
         if clear and all(one.within for one in found):
@@ -317,6 +338,9 @@ def _cause(
 
 
 def _rules_of_Y(tokens: _Tokens, step: _Step, rule: Rule) -> Iterator[tuple[str, Rule, float | None]]:
+    """Mistakes that move Y otherwise, in words and as rules, with their numbers."""
+    if not step.Y.by.any():
+        yield "step size 0", replace(rule, lr_y=0.0), 0.0
     others = (
         ("", rule),
         ("f not normalised", replace(rule, normalised=False)),
@@ -335,6 +359,7 @@ def _rules_of_Y(tokens: _Tokens, step: _Step, rule: Rule) -> Iterator[tuple[str,
 
 
 def _rules_of_Z(tokens: _Tokens, step: _Step, rule: Rule) -> Iterator[tuple[str, Rule, float | None]]:
+    """Mistakes that move Z alone otherwise, in words and as rules, with their numbers."""
     for cause, other in (
         ("", rule),
         ("no gradient through the norm of f", replace(rule, through_norm=False)),

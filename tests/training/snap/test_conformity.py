@@ -47,6 +47,7 @@ def test_no_faithful_run_departs(seed: int) -> None:
     ("program", "stage", "step", "cause", "value"),
     [
         (Program(lr_y=0.3), "Y", 1, "step size 0.3", 0.3),
+        (Program(lr_y=0.0), "Y", 1, "step size 0", 0.0),
         (Program(lr_z=0.2), "Z", 2, "step size 0.2", 0.2),
         (Program(lr_z=0.0), "Z", 2, "step size 0", 0.0),
         (Program(scale=0.5), "Z", 2, "step size 0.025", 0.025),
@@ -81,6 +82,12 @@ def test_draws_of_another_distribution_depart(program: Program, token: str, caus
     assert (found.stage, found.step, found.token, found.cause) == ("Y", 1500, token, cause)
     assert found.value == pytest.approx(value, abs=0.05)
     assert found.explained == "chance"
+
+
+def test_weights_beyond_float64_are_no_run() -> None:
+    decoder, attention = Program().run(THREE)
+    large = Recorded(decoder.step, decoder.weights * 1e300)
+    assert compared_classes(THREE, large, attention, 0.5, 0.05)[0].departs_at is not None
 
 
 def test_a_gap_between_records_decides_nothing() -> None:
