@@ -1,4 +1,4 @@
-"""Conditions on a run that many statements of arXiv 2305.16380 share: step sizes, length, a growth h, an E'."""
+"""Conditions on a run that many statements of arXiv 2305.16380 share: step sizes, length, M, a growth h, an E'."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,11 @@ THEOREM_5 = (*ASSUMPTION_2, "uniform_classes")
 
 RANGE_R = "large_vocabulary"
 """M >> 100; the rest of range R is on the step size, see `outside_range_r`."""
+
+VOCABULARIES = np.unique([round(10 ** (decade / 2)) for decade in range(6, 32)]).astype(np.int64)
+"""The M of range R along which statements are swept, each a float64: 1000 to 3.16e15, two a decade."""
+
+HAS_ZEROS = "M >= 4"
 
 
 def fast_decoder(run: ClassRun) -> bool:
@@ -90,6 +95,11 @@ def no_recorded_growth(run: ClassRun) -> str | None:
         fault = NotFollowed if run.config.steps else BeyondTheRun
         raise fault("no step from 1 on was recorded")
     return no_growth(run)
+
+
+def no_zeros(run: ClassRun) -> str | None:
+    """Why exp(x) - (M-1) x has no zeros, or None: they need M - 1 >= e."""
+    return None if run.M >= 4 else "M is below 4"
 
 
 def one_class(run: ClassRun) -> str | None:

@@ -11,9 +11,8 @@ from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.series import Series
 from marginaudit.reports.snap.binomial import Integers, Interval
-from marginaudit.reports.snap.conditions import no_growth
+from marginaudit.reports.snap.conditions import no_growth, no_zeros
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.zeros import no_zeros
 from marginaudit.training.snap.limit import continuous, h_star
 
 MAY_BE_UNDRAWN = "a class may never be drawn: there are two"

@@ -12,10 +12,9 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import NotFollowed
 from marginaudit.reports.judgements import Bounded, HiddenConstant
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap.conditions import no_recorded_growth
+from marginaudit.reports.snap.conditions import VOCABULARIES, no_recorded_growth
 from marginaudit.reports.snap.config import FARTHEST
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.zeros import VOCABULARIES
 from marginaudit.training.snap.attention import scan_end, snap_start
 from marginaudit.training.snap.limit import continuous, gamma
 

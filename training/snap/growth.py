@@ -1,23 +1,52 @@
-"""When rows have grown: the zero that separates slow from fast growth, and the ends of scan and snap."""
+"""Zeros of exp(x) - (M-1) x, between which a row grows slowly (Lemma 8), and the ends of scan and snap."""
 
 import numpy as np
-import scipy  # its subpackages load when first used
+
+from marginaudit.orders.arrays import Floats
+
+STEPS_TO_ZERO = 60
+"""Newton's steps, more than are needed for ln(M-1) from 1.09 on."""
 
 
-def larger_zero(M: float) -> float:
-    """(1+omega_1) ln M, the larger zero of exp(x) - (M-1) x (Lemma 8).
+def log_others(log_M: Floats) -> Floats:
+    """ln(M-1)."""
+    return np.asarray(log_M + np.log1p(-np.exp(-log_M)))
 
-    Raises
-    ------
-    ValueError
-        M is below 4: there is no zero.
 
-    >>> f"{larger_zero(1000):.12g}"
+def smaller_zero(log_M: Floats) -> Floats:
+    """The zero x_0 < 1, from ln M up to 700; there is none below M = e + 1.
+
+    Newton's steps on the convex x - ln x - ln(M-1), from the side on which they stay.
+
+    >>> f"{float(smaller_zero(np.log([1000.0]))[0]):.12g}"
+    '0.0010020045112'
+    """
+    return _newton(np.exp(-log_others(log_M)), log_M)
+
+
+def larger_zero(log_M: Floats) -> Floats:
+    """The zero x_1 = (1+omega_1) ln M > 1, from any ln M: see `smaller_zero`.
+
+    >>> f"{float(larger_zero(np.log([1000.0]))[0]):.12g}"
     '9.11688271695'
     """
-    if M < 4:
-        raise ValueError(f"M: got {M}, expected at least 4 tokens")
-    return float(-np.real(scipy.special.lambertw(-1 / (M - 1.0), k=-1)))
+    return _newton(2 * log_others(log_M) + 1, log_M)
+
+
+def _newton(x: Floats, log_M: Floats) -> Floats:
+    for _ in range(STEPS_TO_ZERO):
+        x = x - (x - np.log(x) - log_others(log_M)) / (1 - 1 / x)
+    return x
+
+
+def omega_1(log_M: Floats) -> Floats:
+    """The larger zero is (1 + omega_1) ln M."""
+    return np.asarray(larger_zero(log_M) / log_M - 1)
+
+
+def omega_0(log_M: Floats) -> Floats:
+    """The smaller zero is M^(omega_0 - 1): eq. 50."""
+    return np.asarray((smaller_zero(log_M) - np.log1p(-np.exp(-log_M))) / log_M)
 
 
 def scan_end(K: int, M: int, eta_Y: float) -> float:
@@ -26,9 +55,16 @@ def scan_end(K: int, M: int, eta_Y: float) -> float:
 
 
 def snap_start(K: int, M: int, eta_Y: float) -> float:
-    """t_0 = 2 (1+omega_1) K ln M/eta_Y (Theorem 4); see `larger_zero`.
+    """t_0 = 2 (1+omega_1) K ln M/eta_Y (Theorem 4).
+
+    Raises
+    ------
+    ValueError
+        M is below 4: exp(x) - (M-1) x has no zero.
 
     >>> f"{snap_start(K=2, M=5000, eta_Y=0.5):.6g}"
     '87.2507'
     """
-    return 2 * K / eta_Y * larger_zero(M)
+    if M < 4:
+        raise ValueError(f"M: got {M}, expected at least 4 tokens")
+    return float(2 * K / eta_Y * larger_zero(np.log([float(M)]))[0])

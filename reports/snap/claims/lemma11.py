@@ -34,10 +34,10 @@ from marginaudit.reports.snap.mean_counts import (
 )
 from marginaudit.reports.snap.readings import MUCH, PAGE
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.growth import larger_zero
 
 PROOF = PAGE + "23-snaplemma11-and-snaplemma11any-delta"
 

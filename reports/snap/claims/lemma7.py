@@ -6,11 +6,10 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Limit, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.snap.conditions import no_recorded_growth
+from marginaudit.reports.snap.conditions import VOCABULARIES, no_recorded_growth
 from marginaudit.reports.snap.config import FARTHEST
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.zeros import VOCABULARIES
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
 from marginaudit.training.snap.limit import gap, h_star

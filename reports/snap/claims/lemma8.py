@@ -7,15 +7,18 @@ import numpy as np
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
-from marginaudit.reports.snap.conditions import RANGE_R
+from marginaudit.reports.snap.conditions import HAS_ZEROS, RANGE_R, no_zeros
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.zeros import EDGE, HAS_ZEROS, larger_zero, no_zeros, omega_0, omega_1, smaller_zero
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.growth import larger_zero, omega_0, omega_1, smaller_zero
 
 PROOF = PAGE + "58-snaplemma8-for-m-at-least-4"
+
+EDGE = 1e-6
+"""Relative distance from a zero at which the two sides are told apart."""
 
 LOG_VOCABULARIES = np.geomspace(np.log(1000), 690, 61)
 """The ln M along which omega_0 and omega_1 are swept: M to 1e299."""

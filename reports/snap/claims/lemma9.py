@@ -29,10 +29,10 @@ from marginaudit.reports.snap.two_stages import (
     speeds,
     uniform,
 )
-from marginaudit.reports.snap.zeros import smaller_zero
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.growth import smaller_zero
 from marginaudit.training.snap.limit import continuous
 
 SCAN_PROOF = PAGE + "13-snaplemma9scanrederived"

@@ -11,13 +11,14 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, by_formula, series
 from marginaudit.reports.snap import readings
-from marginaudit.reports.snap.conditions import RANGE_R, outside_range_r
+from marginaudit.reports.snap.claims.lemma8 import EDGE
+from marginaudit.reports.snap.conditions import RANGE_R, VOCABULARIES, outside_range_r
 from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.zeros import EDGE, VOCABULARIES, larger_zero, omega_0, smaller_zero
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.growth import larger_zero, omega_0, smaller_zero
 from marginaudit.training.snap.limit import continuous
 
 PROOF = PAGE + "81-snapremark3rederived"

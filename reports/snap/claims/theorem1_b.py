@@ -27,11 +27,11 @@ from marginaudit.reports.snap.two_stages import (
     speeds,
     uniform,
 )
-from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.attention import snap_start
+from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit import gamma
 
 PROOF = PAGE + "14-snaptheorem1brederived"

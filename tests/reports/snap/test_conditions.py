@@ -38,7 +38,7 @@ from marginaudit.reports.snap.claims import (
 )
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.zeros import larger_zero
+from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit import (
     Approximation,
     continuous,

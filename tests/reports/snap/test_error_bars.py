@@ -14,7 +14,6 @@ from marginaudit.reports.snap import (
     binomial,
     mean_counts,
     two_stages,
-    zeros,
 )
 from marginaudit.reports.snap.ball_arithmetic import certified
 from marginaudit.reports.snap.binomial import LEVELS, ROUNDING, Interval, outside
@@ -33,8 +32,9 @@ from marginaudit.reports.snap.claims import (
     remark2,
     theorem1_b,
 )
-from marginaudit.reports.snap.zeros import larger_zero
+from marginaudit.reports.snap.conditions import VOCABULARIES
 from marginaudit.reports.verdict import Evidence
+from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit import (
     continuous,
     descend,
@@ -186,7 +186,7 @@ def test_bars_of_speed() -> None:
     bars_are(two_stages.h(at, t), level.h.error)
     bars_are(two_stages.speeds(at, t), gamma(t, 3, 5000, 0.5).error)
     along = two_stages.largest_over_M("h", lambda M: np.array([2.0]), lambda M, y: y)
-    bars = [(h.error / h.value)[0] for h in (continuous([2.0], int(M), 1.0).h for M in zeros.VOCABULARIES)]
+    bars = [(h.error / h.value)[0] for h in (continuous([2.0], int(M), 1.0).h for M in VOCABULARIES)]
     bars_are(along, along.value * (np.array(bars) + FORMULA_ROUNDING))
     start = theorem1_b.constants_at_start(at)
     bars_are(start, 4 * FORMULA_ROUNDING * start.value)

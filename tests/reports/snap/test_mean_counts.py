@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from marginaudit.reports.snap.mean_counts import like_growth, like_share, means, radius_of
-from marginaudit.reports.snap.zeros import larger_zero
+from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit import continuous
 
 

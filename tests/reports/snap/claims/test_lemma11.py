@@ -14,8 +14,8 @@ from marginaudit.reports.snap import mean_counts
 from marginaudit.reports.snap.claims import lemma11
 from marginaudit.reports.snap.claims.lemma11 import LEMMA11, LEMMA11_ANY_DELTA
 from marginaudit.reports.snap.mean_counts import means
-from marginaudit.reports.snap.zeros import larger_zero
 from marginaudit.reports.verdict import Verdict
+from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit import continuous
 from tests.reports.snap.samples import on, run
 from tests.twins import parts

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from marginaudit.reports import Verdict
-from marginaudit.reports.snap import zeros
 from marginaudit.reports.snap.claims import remark2
+from marginaudit.training.snap.growth import omega_1
 from marginaudit.training.snap.limit import h_star
 from tests.reports.snap.growth_runs import run, small
 from tests.training.snap.growth import precise_logit, precise_star
@@ -22,7 +22,7 @@ def test_the_smallest_counterexample_to_remark_2() -> None:
     beyond = [s for s in range(1, 201) if star[s] > precise_logit(s + c, M, eta_Y)]
     first = beyond[0]
     assert beyond == list(range(first, 201))
-    assert first > 2 * np.log(1 + zeros.omega_1(np.log([4.0]))[0]) / eta_Y
+    assert first > 2 * np.log(1 + omega_1(np.log([4.0]))[0]) / eta_Y
     lag = h_star(np.array([first - 1, first]), M, eta_Y).lag
     assert lag.value[0] + lag.error[0] < np.log(4) < lag.value[1] - lag.error[1]
 
