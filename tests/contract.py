@@ -20,7 +20,7 @@ from marginaudit.reports.judgements.parts import Judging
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims.lemma5 import LEMMA5_PARTS
 from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER, LEMMA6_UPPER
-from marginaudit.reports.ntp.sharper.lemma7 import decide_lemma7
+from marginaudit.reports.ntp.claims.lemma7 import decide_lemma7
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered
 from marginaudit.reports.snap import ClassConfig, ClassRun

@@ -7,8 +7,7 @@ illegible; they are quoted as the proofs have them, and a constant that was not 
 from marginaudit.reports.claim import Ledger
 from marginaudit.reports.ntp.claims import (
     corollary1,
-    eq5,
-    eq6,
+    eq5_eq6,
     example1,
     example2,
     lemma2,
@@ -20,21 +19,15 @@ from marginaudit.reports.ntp.claims import (
     proposition1,
     proposition2,
     theorem1,
+    theorem1_squared,
     theorem2,
     theorem2_floor,
-    theorem2_rate,
     theorem3,
     theorem3_prediction,
 )
-from marginaudit.reports.ntp.sharper import floor, rate, single_optimum, stage1, theorem1_squared
-from marginaudit.reports.ntp.sharper import lemma6 as sharp_lemma6
-from marginaudit.reports.ntp.sharper import lemma7 as sharp_lemma7
-from marginaudit.reports.ntp.sharper import proposition2 as sharp_proposition2
-from marginaudit.reports.ntp.sharper import theorem1 as sharp_theorem1
 
-PRINTED = (
-    eq5,
-    eq6,
+MODULES = (
+    eq5_eq6,
     proposition1,
     lemma2,
     lemma3,
@@ -46,25 +39,16 @@ PRINTED = (
     theorem1,
     theorem2,
     theorem2_floor,
-    theorem2_rate,
     proposition2,
     theorem3,
     theorem3_prediction,
     example1,
     example2,
-)
-SHARPER = (
-    stage1,
-    sharp_proposition2,
-    single_optimum,
-    sharp_lemma6,
-    sharp_lemma7,
-    sharp_theorem1,
-    floor,
-    rate,
     theorem1_squared,
 )
 
-CLAIMS = Ledger(claim for module in (*PRINTED, *SHARPER) for claim in module.CLAIMS)
+CLAIMS = Ledger(
+    sorted((claim for module in MODULES for claim in module.CLAIMS), key=lambda claim: claim.id.startswith("sharp."))
+)
 
 ALL = tuple(CLAIMS.values())

@@ -10,7 +10,7 @@ from marginaudit.margins.ntp import Infeasible
 from marginaudit.orders.ntp import Dataset, gram_deviation
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.ntp.derivatives import COMPLEX_STEP, DIRECTIONS, SCALES, Comparison, agreement
+from marginaudit.reports.ntp.claims.eq5_eq6 import COMPLEX_STEP, DIRECTIONS, SCALES, Comparison, agreement
 from marginaudit.reports.ntp.error_bars import EPS
 from marginaudit.reports.ntp.random_part import SEED, in_part, some_samples
 from marginaudit.reports.ntp.run import Run

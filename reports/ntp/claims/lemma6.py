@@ -1,4 +1,4 @@
-"""Lemma 6 of arXiv 2409.17335: the norm of W_kq grows with t."""
+"""Lemma 6 of arXiv 2409.17335: the norm of W_kq grows with t; a sharper one has sqrt 2 in place of 2 L_max."""
 
 from dataclasses import replace
 from functools import partial
@@ -14,7 +14,7 @@ from marginaudit.reports.ntp import guarantees
 from marginaudit.reports.ntp.quantities import no_stage2, stage2_norm
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series
-from marginaudit.reports.source_words import quoted
+from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import proved
 from marginaudit.reports.verdict import Finding
 
@@ -74,4 +74,16 @@ LEMMA6 = Claim(
     standing=proved("docs/proofs.md#142-ntplemma6-and-ntptheorem1norm", "sharp.lemma6", hunted=5),
 )
 
-CLAIMS = (LEMMA6,)
+SHARP = Claim(
+    id="sharp.lemma6",
+    source="marginaudit, a sharper form of arXiv 2409.17335, Lemma 6",
+    source_words=corrected("ntp.lemma6", "sqrt 2 in place of 2 L_max."),
+    statement="||W_kq^(t)|| >= t eta / (sqrt 2 ||W*_kq||).",
+    formula=r"\lVert W_{kq}^{(t)}\rVert\ge\frac{t\eta}{\sqrt2\lVert W^*_{kq}\rVert}",
+    assumptions=guarantees.ASSUMPTIONS,
+    judgement=Bounded(measure=partial(stage2_norm, first=1), lower=guarantees.norm_bound),
+    absent=no_stage2,
+    standing=proved("docs/proofs.md#5-sharplemma6", "ntp.lemma5", hunted=4),
+)
+
+CLAIMS = (LEMMA6, SHARP)

@@ -1,17 +1,31 @@
-"""Proposition 1 of arXiv 2409.17335: stage 1 converges to W*_ov in direction."""
+"""Proposition 1 of arXiv 2409.17335: stage 1 converges to W*_ov in direction.
+
+Sharper: W_ov is on the ray of W*_ov from the first step on (`sharp.stage1`).
+"""
+
+from collections import Counter
+from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from marginaudit.margins.ntp import Exact
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim, ProofCondition
-from marginaudit.reports.judgements import Bounded, HiddenConstant
+from marginaudit.reports.judgements import ALLOWANCE, Bounded, Equal, HiddenConstant
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp.error_bars import margin_error
 from marginaudit.reports.ntp.quantities import SATURATED, direction, no_direction_ov, no_margin, norm
+from marginaudit.reports.ntp.random_part import SEED, in_part
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
-from marginaudit.reports.source_words import quoted
+from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, rounded, series
+from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import proved
+
+if TYPE_CHECKING:
+    import flint
+
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
 
@@ -109,4 +123,118 @@ LOSS = Claim(
     standing=proved("docs/proofs.md#133-ntpprop1loss", "sharp.stage1", hunted=165),
 )
 
-CLAIMS = (NORM, DIRECTION, LOSS)
+BITS = 128
+MOST_TOKENS = 20
+"""Of more tokens a random part stands for all."""
+
+
+def _on_the_ray(run: Run) -> list[int]:
+    """The steps t at which the next step is looked at: 0, powers of ten, and the last."""
+    last = max(0, run.config.steps1 - 1)
+    return sorted({0, last, *(10**k for k in range(len(str(last))) if 10**k <= last)})
+
+
+def bent(run: Run, t: int) -> "flint.arb":
+    """By how much -grad L0 at W = t eta0 W*/||W*|| is not a multiple of W*, by eq. 5 in ball arithmetic.
+
+    The largest relative difference of two of the factors between their entries; of more than `MOST_TOKENS` tokens a
+    random part of the columns stands for all.
+    """
+    import flint
+
+    solution, V = run.ov.exact().weights_exact, run.dataset.V
+    n, words = run.dataset.collocation.require_function(), list(run.dataset.vocabulary)
+    if V > MOST_TOKENS:
+        words = [words[i] for i in np.random.default_rng(SEED).choice(V, MOST_TOKENS, replace=False)]
+    reached = t * flint.arb(run.eta0) / flint.arb(V - 1).sqrt()
+    zero, factors = Fraction(0), []
+    for x in words:
+        column = solution[x]
+        own, others = column.get(n[x], zero), Counter(column.get(v, zero) for v in run.dataset.vocabulary if v != n[x])
+        odds = {entry: (-reached * _arb(own - entry)).exp() for entry in others}
+        total = sum((count * odds[entry] for entry, count in others.items()), flint.arb(0))
+        factors += [-odds[entry] / (1 + total) / _arb(entry) for entry in others]
+        factors.append(total / (1 + total) / _arb(own))
+    return max((abs(factor / factors[0] - 1) for factor in factors), key=lambda ball: float(ball.abs_upper()))
+
+
+def _arb(value: Fraction) -> "flint.arb":
+    import flint
+
+    return flint.arb(flint.fmpq(value.numerator, value.denominator))
+
+
+def _steps_from_the_ray(run: Run) -> tuple[list[float], list[float], list[str]]:
+    """`bent` with radii: 0 wherever a step leaves from the ray, so that by induction W never leaves it.
+
+    Nothing where W*_ov is not known exactly, as for tokens that are not orthonormal.
+    """
+    import flint
+
+    values: list[float] = []
+    radii: list[float] = []
+    labels: list[str] = []
+    if not isinstance(run.ov, Exact):
+        return values, radii, labels
+    for t in _on_the_ray(run):
+        digits = int(np.log2(1 + t * run.eta0)) + 1
+        with flint.ctx.workprec(BITS + 2 * digits):
+            value, radius = rounded(bent(run, t))
+        values.append(value)
+        radii.append(radius)
+        labels.append(f"step from the ray at t = {t}")
+    return values, radii, labels
+
+
+@once_a_run
+def _stage1(run: Run) -> Series:
+    """How a step from the ray bends, ||W_ov^(t)||/(t eta0) and the distance of the unit vectors; A; ||W*_ov||^2.
+
+    The norm and the direction of steps that were taken count where rounding cannot have grown to matter: along
+    the ray it does not, but steps longer than about 2 would blow up what lies off it.
+    """
+    stage, training = run.training.stage1, run.training
+    values, radius, labels = _steps_from_the_ray(run)
+    kept = (stage.step >= 1) & (stage.distance_error <= ALLOWANCE / 2) & (stage.method == "steps")
+    step, off = stage.step[kept], stage.distance_error[kept]
+    values += [*stage.distance[kept], *(stage.norm[kept] / (step * run.eta0) - 1)]
+    radius += [*off, *(off + FORMULA_ROUNDING)]
+    labels += [*(f"direction at t = {t}" for t in step), *(f"norm at t = {t}" for t in step)]
+    if run.config.steps1:
+        margin = run.config.steps1 * run.eta0 / run.norm_ov
+        values += [training.margin / margin - 1, training.margin_spread / margin]
+        radius += [training.margin_error / margin + FORMULA_ROUNDING] * 2
+        labels += ["common margin A", "spread of the margins"]
+    values.append(run.ov.optimal().norm_squared / (run.dataset.V - 1) - 1)
+    radius.append(FORMULA_ROUNDING)
+    labels.append("||W*_ov||^2")
+    return series(values, radius=radius, label=tuple(labels))
+
+
+STAGE1 = Claim(
+    id="sharp.stage1",
+    source="marginaudit, a sharper form of arXiv 2409.17335, Proposition 1 and Corollary 1",
+    source_words=corrected(
+        "ntp.prop1.direction", "Stage 1 does not approach the direction of W*_ov: it is on it from the first step on."
+    ),
+    statement=(
+        "Zero start, orthonormal tokens: W_ov^(t) = t eta0 W*_ov/||W*_ov|| for all t >= 1; ||W*_ov||^2 = V - 1; common "
+        "margin T eta0/||W*_ov||. Audited as relative differences from 0: by how much a step from t eta0 "
+        "W*_ov/||W*_ov|| is not along W*_ov (so that by induction none leaves the ray), and the quantities themselves."
+    ),
+    formula=(
+        r"W_{ov}^{(t)}=t\eta_0\frac{W^*_{ov}}{\lVert W^*_{ov}\rVert},\quad\lVert W^*_{ov}\rVert^2=V-1,\quad "
+        r"A=\frac{T\eta_0}{\lVert W^*_{ov}\rVert}"
+    ),
+    assumptions=("collocation", *ASSUMPTION_2),
+    judgement=Equal(
+        measure=_stage1,
+        expected=lambda run: series(np.zeros(len(_stage1(run))), radius=0.0),
+        scale=lambda _: np.array(1.0),
+        note=lambda run: in_part(min(MOST_TOKENS, run.dataset.V), run.dataset.V, "tokens"),
+    ),
+    absent=no_margin,
+    standing=proved("docs/proofs.md#1-sharpstage1", "ntp.gradient.ov", hunted=104),
+)
+
+CLAIMS = (NORM, DIRECTION, LOSS, STAGE1)

@@ -1,4 +1,7 @@
-"""Proposition 2 of arXiv 2409.17335: a closed form of W*_kq. Decided in rational arithmetic."""
+"""Proposition 2 of arXiv 2409.17335: a closed form of W*_kq, and when exactly it holds.
+
+Decided in rational arithmetic. Under prefix closure a query has one optimal token, and so the closed form.
+"""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -11,12 +14,12 @@ from marginaudit.orders.ntp import Token
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
-from marginaudit.reports.ntp.closed_form import BEATEN, closed_form_value, not_beaten_enough
+from marginaudit.reports.ntp.closed_form import BEATEN, closed_form_value, hall_condition, not_beaten_enough
 from marginaudit.reports.ntp.quantities import no_relation
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, exact_series, series
-from marginaudit.reports.source_words import quoted
+from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
@@ -195,4 +198,49 @@ PREFIX_CLOSED = Claim(
     standing=proved("docs/proofs.md#3-sharpsingle-optimum", "sharp.single-optimum", "sharp.prop2", hunted=887),
 )
 
-CLAIMS = (CLOSED_FORM, COROLLARY, PREFIX_CLOSED)
+
+def _holds(run: Run) -> Series:
+    """1 for each query whose column of W*_kq is the closed form."""
+    exact = run.kq.exact().weights_exact
+    values = []
+    for query, order in run.dataset.orders.items():
+        column = exact.get(query, {})
+        spoken_of = {*order.graph, *column}.difference(order.confused)  # of all others both sides are 0
+        values.append(int(all(column.get(x, 0) == closed_form_value(order, x) for x in spoken_of)))
+    return exact_series(values, label=tuple(f"query {query!r}" for query in run.dataset.orders))
+
+
+PROP2 = Claim(
+    id="sharp.prop2",
+    source="marginaudit, a sharper form of arXiv 2409.17335, Proposition 2",
+    source_words=corrected("ntp.prop2.closed-form", "When exactly the closed form holds."),
+    statement="The closed form of Proposition 2 holds for q iff |N(S)| k >= |S| m for every S in O_q.",
+    formula=r"x^\top W^*_{kq}q\ \text{as in Proposition 2}\iff |N(S)|\,k\ge|S|\,m\quad\forall S\subseteq O_q",
+    assumptions=ASSUMPTION_1 + ASSUMPTION_2,
+    judgement=Equal(
+        measure=_holds,
+        expected=lambda run: exact_series([int(hall_condition(order)) for order in run.dataset.orders.values()]),
+    ),
+    absent=no_relation,
+    standing=proved("docs/proofs.md#2-sharpprop2", hunted=1799),
+)
+
+SINGLE_OPTIMUM = Claim(
+    id="sharp.single-optimum",
+    source="marginaudit",
+    source_words=corrected("ntp.prop2.prefix-closed", "Why the closed form holds where prefixes are samples."),
+    statement="Under prefix closure every query with a relation has exactly one optimal token.",
+    formula=r"|O_q|=1\quad\text{for every }q\text{ with a relation}",
+    assumptions=(*ASSUMPTION_1, "prefix_closed"),
+    judgement=Equal(
+        measure=lambda run: exact_series(
+            [len(order.optimal) for order in run.dataset.orders.values()],
+            label=tuple(f"query {query!r}" for query in run.dataset.orders),
+        ),
+        expected=lambda run: exact_series([1] * len(run.dataset.orders)),
+    ),
+    absent=lambda run: None if run.dataset.orders else "No sample relates two tokens.",
+    standing=proved("docs/proofs.md#3-sharpsingle-optimum", hunted=1246),
+)
+
+CLAIMS = (CLOSED_FORM, COROLLARY, PREFIX_CLOSED, PROP2, SINGLE_OPTIMUM)

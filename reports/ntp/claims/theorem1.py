@@ -1,4 +1,7 @@
-"""Theorem 1 of arXiv 2409.17335: stage 2 converges to W*_kq in direction."""
+"""Theorem 1 of arXiv 2409.17335: stage 2 converges to W*_kq in direction. Sharper: a bound of the order of log t/t.
+
+`theorem1_squared` has the rate as it is.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -12,11 +15,21 @@ from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import guarantees
 from marginaudit.reports.ntp.ball_bounds import UNEVEN, Sizes, even_enough, of_sizes
 from marginaudit.reports.ntp.claims import lemma6
-from marginaudit.reports.ntp.quantities import no_direction_kq, stage2_direction, stage2_norm
+from marginaudit.reports.ntp.quantities import (
+    no_direction_kq,
+    no_stage2,
+    stage2_direction,
+    stage2_norm,
+)
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.step_size import ORDER_ONE, READ_AS, as_printed_and_for_any_step, refuted_by_long_steps
-from marginaudit.reports.source_words import quoted
-from marginaudit.reports.standing import Implication, Severity, refuted
+from marginaudit.reports.ntp.step_size import (
+    ORDER_ONE,
+    READ_AS,
+    as_printed_and_for_any_step,
+    refuted_by_long_steps,
+)
+from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
 ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3
 
@@ -126,4 +139,30 @@ DIRECTION = Claim(
 
 ANY_STEP = refuted_by_long_steps(weakest=f"{ORDER_ONE} and {DIRECTION.standing.weakest}", hunted=136)
 
-CLAIMS = (NORM, *as_printed_and_for_any_step(DIRECTION, ANY_STEP))
+SHARP = Claim(
+    id="sharp.theorem1",
+    source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
+    source_words=corrected("ntp.theorem1.direction", "A bound of the order of log t/t, for steps of any size."),
+    statement=(
+        "For t >= 1: 1 - cos(W_kq^(t), W*_kq) <= [2 ||W*_kq||^3 log(2 L_max^3 / pi_min) (1 + log t) + "
+        "eta ||W*_kq||^2 (1 + log t) + sqrt 2 eta ||W*_kq||] / (t eta)."
+    ),
+    formula=(
+        r"1-\cos\left(W_{kq}^{(t)},W^*_{kq}\right)\le\frac{2\lVert W^*_{kq}\rVert^3\log(2L_{\max}^3/\pi_{\min})"
+        r"(1+\log t)+\eta\lVert W^*_{kq}\rVert^2(1+\log t)+\sqrt2\,\eta\lVert W^*_{kq}\rVert}{t\eta}"
+    ),
+    assumptions=guarantees.ASSUMPTIONS,
+    judgement=Bounded(
+        measure=partial(stage2_direction, first=1),
+        upper=guarantees.direction_bound,
+        largest=2.0,
+    ),
+    absent=no_stage2,
+    standing=proved("docs/proofs.md#7-sharptheorem1", "sharp.lemma6", "sharp.lemma7", hunted=6),
+)
+
+CLAIMS = (
+    NORM,
+    *as_printed_and_for_any_step(DIRECTION, ANY_STEP),
+    SHARP,
+)

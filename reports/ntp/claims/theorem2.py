@@ -12,7 +12,11 @@ from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import guarantees
 from marginaudit.reports.ntp.ball_bounds import UNEVEN, Sizes, even_enough, of_sizes, root_two
-from marginaudit.reports.ntp.quantities import no_direction_kq, stage2_log_loss, stage2_log_other_weight
+from marginaudit.reports.ntp.quantities import (
+    no_direction_kq,
+    stage2_log_loss,
+    stage2_log_other_weight,
+)
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import ORDER_ONE, READ_AS, as_printed_and_for_any_step, refuted_by_long_steps
 from marginaudit.reports.ntp.thresholds import last_crossing, least_log_t

@@ -13,14 +13,13 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp.algorithm1 import LISTED_STEPS
 from marginaudit.reports.ntp.claims import proposition1, theorem1
 from marginaudit.reports.ntp.run import NotAlgorithm1, Run
-from marginaudit.reports.ntp.sharper import theorem1 as sharp_theorem1
 from marginaudit.reports.paper import Table
 
 Stage = Literal["stage1", "stage2"]
 
 BOUNDS: dict[Stage, dict[str, Claim]] = {
     "stage1": {"bound": proposition1.DIRECTION},
-    "stage2": {"bound": theorem1.DIRECTION, "sharp_bound": sharp_theorem1.THEOREM1},
+    "stage2": {"bound": theorem1.DIRECTION, "sharp_bound": theorem1.SHARP},
 }
 """The claims whose measure and bounds the columns are."""
 

@@ -16,10 +16,8 @@ from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Bounded, Equal, HiddenConstant, Limit
 from marginaudit.reports.judgements.bounded import Threshold
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.claims import lemma2, lemma4, proposition2
+from marginaudit.reports.ntp.claims import lemma2, lemma4, proposition1, proposition2, theorem1_squared, theorem2_floor
 from marginaudit.reports.ntp.rates import measured_constants
-from marginaudit.reports.ntp.sharper import floor, rate, stage1
-from marginaudit.reports.ntp.sharper import proposition2 as sharp_proposition2
 from marginaudit.reports.ntp.tables import proposition2 as table
 from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.snap.claims import lemma12
@@ -44,12 +42,12 @@ def unsolved() -> Any:
         (lemma2._quotient, INFEASIBLE),
         (lemma4.lemma4_sides, INFEASIBLE),
         (proposition2._extremes, INFEASIBLE),
-        (lambda run: floor._far_along_reference(run, log_infimum_ball), INFEASIBLE),
+        (lambda run: theorem2_floor._far_along_reference(run, log_infimum_ball), INFEASIBLE),
         (lambda run: proposition2._weights(run, [("S", "S")], ("",)), INFEASIBLE),
         (lambda run: table._solved(run, "S"), INFEASIBLE),
-        (rate._asymptotics, "the run has no asymptotic law"),
-        (lambda run: stage1.bent(run, 1), INEXACT),
-        (sharp_proposition2._holds, INEXACT),
+        (theorem1_squared._asymptotics, "the run has no asymptotic law"),
+        (lambda run: proposition1.bent(run, 1), INEXACT),
+        (proposition2._holds, INEXACT),
     ],
 )
 def test_without_a_solution(compute: Any, said: str) -> None:
@@ -96,25 +94,25 @@ def test_growth_without_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_rates_constant_is_from_the_enclosure_only_where_float64_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     run: Any = Run(CASES["example-1"](), Config(steps1=3, steps2=20))
     step, value, radius = measured_constants(run, degenerate=False)
-    found = rate._constant(run)
+    found = theorem1_squared._constant(run)
     assert found.step is not None
     assert (found.step.tolist(), found.value.tolist()) == (step.tolist(), value.tolist())
     assert found.radius.tolist() == radius.tolist()
     late = series([0.5, 0.25], radius=[0.1, 0.2], step=np.array([3, 10]))
-    monkeypatch.setattr(rate, "late_records", lambda *_: late)
+    monkeypatch.setattr(theorem1_squared, "late_records", lambda *_: late)
     for error, degenerate, enclosed in ((np.inf, False, True), (np.inf, True, False), (0.1, False, False)):
         stage = replace(run.trained.stage2, error=np.full(21, error))
         again: Any = Run(run.dataset, run.config)
         asymptotics = replace(run.trained.asymptotics, degenerate=degenerate)
         again.__dict__["trained"] = replace(run.trained, stage2=stage, asymptotics=asymptotics)
-        constant = rate._constant(again)
+        constant = theorem1_squared._constant(again)
         assert (constant.value.tolist() == [0.5 * 9, 0.25 * 100]) is enclosed
         assert (constant.radius.tolist() == [0.1 * 9, 0.2 * 100]) is enclosed
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.25])
 def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(gap: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate, "no_direction_kq", lambda _: None)
+    monkeypatch.setattr(theorem1_squared, "no_direction_kq", lambda _: None)
 
     def reason(distance: float) -> str | None:
         stage = SimpleNamespace(
@@ -124,7 +122,7 @@ def test_a_rate_is_of_runs_that_miss_the_direction_at_some_step(gap: float, monk
             distance_error=np.full(3, 0.1 if gap else 1e-40),
         )
         run: Any = SimpleNamespace(training=SimpleNamespace(stage2=stage))
-        return rate._nothing_to_approach(run)
+        return theorem1_squared._nothing_to_approach(run)
 
     if gap:
         assert reason(0.5) is None

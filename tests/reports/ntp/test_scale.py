@@ -14,7 +14,7 @@ from marginaudit.orders.ntp import CASES, free_dataset
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run, closed_form, theorem3_answers
 from marginaudit.reports.ntp.claims import lemma5, proposition2
-from marginaudit.reports.ntp.derivatives import compare
+from marginaudit.reports.ntp.claims.eq5_eq6 import compare
 from marginaudit.reports.ntp.paper import PAPER
 
 V = 50

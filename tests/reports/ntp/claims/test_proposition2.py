@@ -14,7 +14,6 @@ from marginaudit.orders.ntp import CASES, Dataset, QueryOrder, Sample
 from marginaudit.reports import LEDGER, Evidence, Verdict
 from marginaudit.reports.ntp import Run, closed_form
 from marginaudit.reports.ntp.claims import proposition2
-from marginaudit.reports.ntp.sharper import proposition2 as sharp_proposition2
 from tests.solutions import inexact
 
 UNEVEN = Dataset(
@@ -117,9 +116,9 @@ def test_many_optimal_tokens_are_decided_by_a_flow(monkeypatch: pytest.MonkeyPat
 def test_which_queries_have_the_closed_form_is_said_of_each() -> None:
     two = replace(UNEVEN, samples=(*UNEVEN.samples, Sample(("b", "a"), "b")), counts=(1, 2, 3, 1))
     on = Run(two)
-    found = sharp_proposition2._holds(on)
+    found = proposition2._holds(on)
     assert dict(zip(found.label, found.value.tolist(), strict=True)) == {"query 'c'": 0, "query 'a'": 1}
     assert LEDGER["sharp.prop2"].judge(on).verdict is Verdict.HOLDS
     on.__dict__["kq"] = inexact(on.kq)
     with pytest.raises(ValueError, match="no exact solution"):
-        sharp_proposition2._holds(on)
+        proposition2._holds(on)

@@ -1,14 +1,23 @@
-"""The printed floor of Theorem 2 is violated, and the true one is not."""
+"""The printed floor of Theorem 2 is violated, and the true one, in balls, is not."""
 
 from dataclasses import replace
+from typing import TypeAlias
 
+import flint
+import numpy as np
 import pytest
+from numpy.typing import NDArray
+from scipy.optimize import minimize
 
-from marginaudit.orders.ntp import CASES
+from marginaudit.orders.ntp import CASES, free_dataset
 from marginaudit.reports import LEDGER, Evidence, Verdict
 from marginaudit.reports.judgements import Equal
-from marginaudit.reports.ntp.claims.theorem2_floor import log_infimum
-from tests.reports.ntp.samples import run
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims.theorem2_floor import _at_random, _far_along_reference, log_infimum, log_losses
+from marginaudit.training.ntp import sample_probabilities
+from marginaudit.training.ntp.model.infimum import infimum_ball as infimum
+from marginaudit.training.ntp.model.infimum import log_infimum_ball
+from tests.reports.ntp.samples import judged, run, small
 from tests.twins import one_entry_off
 
 
@@ -21,3 +30,85 @@ def test_the_true_floor_holds_where_the_printed_one_is_violated(case: str) -> No
     found = true.judge(on)
     assert (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.CERTIFIED)
     assert one_entry_off(true).judge(on).verdict is Verdict.VIOLATED
+
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+def test_the_losses_in_ball_arithmetic_are_the_textbook_ones() -> None:
+    import flint
+
+    on = Run(free_dataset(V=6, N=20, L=5, seed=2), Config(steps2=2))
+    classes = on.training.classes
+    S = np.random.default_rng(0).standard_normal((6, 6))
+    expected = {}
+    probabilities = sample_probabilities(on.dataset, on.training.W_ov, S)
+    for number, sample in enumerate(on.dataset.samples):
+        key = on.dataset.index[sample.query], tuple(sorted(sample.bag.items())), on.dataset.index[sample.next]
+        expected[key] = -np.log(probabilities[number, key[2]])
+    with flint.ctx.workprec(128):
+        balls = log_losses(on, S, list(range(len(classes))))
+    for number, ball in enumerate(balls):
+        edges = np.flatnonzero(classes.edge_class == number)
+        bag = {on.dataset.vocabulary[classes.token[e]]: int(classes.multiplicity[e]) for e in edges}
+        key = int(classes.query[number]), tuple(sorted(bag.items())), int(classes.next[number])
+        assert float(ball.exp()) == pytest.approx(expected[key], rel=1e-9, abs=1e-15)
+
+
+def test_no_search_finds_a_loss_below_the_floor() -> None:
+    import flint
+
+    data = free_dataset(V=4, N=5, L=4, seed=0)
+    on = Run(data, Config(steps1=20, steps2=2))
+    A = on.training.margin
+    floor = float(infimum(4, flint.arb(A)))
+    assert floor == pytest.approx(np.log(1 + 3 * np.exp(-A)), rel=1e-12, abs=0)
+    for number, sample in enumerate(data.samples):
+
+        def loss(flat: Floats, number: int = number, y: int = data.index[sample.next]) -> float:
+            return float(-np.log(sample_probabilities(data, on.training.W_ov, flat.reshape(4, 4))[number, y]))
+
+        found = minimize(loss, np.zeros(16), method="Nelder-Mead", options={"maxiter": 3_000}).fun
+        assert floor * (1 - 1e-12) <= found
+        assert found < floor * 1.01
+
+
+def test_sharp_floor_is_decided_by_its_worst_part() -> None:
+    found = judged("sharp.floor", run("example-1", steps2=900))
+    assert found.verdict is Verdict.INCONCLUSIVE
+    assert "Not decided by t = 8" in found.detail
+    held = Run(
+        CASES["example-1"](), Config(steps2=50_000, at=tuple(np.unique(np.geomspace(1, 50_000, 500).astype(int))))
+    )
+    found = judged("sharp.floor", held)
+    assert (found.verdict, found.evidence) == (Verdict.HOLDS, Evidence.FLOAT64)
+    lonely = Run(CASES["example-1"](), Config(steps2=5, at=(5,)))
+    assert judged("sharp.floor", lonely).verdict is Verdict.INCONCLUSIVE
+
+
+def test_infima_are_compared_in_balls() -> None:
+    on = small()
+    for found, entries in ((_far_along_reference(on, log_infimum_ball), 1), (_at_random(on, log_infimum_ball), 3)):
+        assert (found.evidence, found.log) == (Evidence.CERTIFIED, True)
+        assert len(found) == len(found.label) == entries * len(on.training.classes)
+        assert (found.value > 0).all()
+        assert (found.radius < 1e-15 * np.maximum(1, found.value)).all()
+    assert (_far_along_reference(on, log_infimum_ball).value < 1e-9).all()
+
+
+@pytest.mark.parametrize("lr1", [1e30, 1e100])
+def test_infima_are_compared_where_exp_of_minus_A_has_no_digits(lr1: float) -> None:
+    on = Run(small().dataset, Config(steps1=30, steps2=6, lr1=lr1, lr2=0.3))
+    assert on.training.margin > lr1
+    for found in (_far_along_reference(on, log_infimum_ball), _at_random(on, log_infimum_ball)):
+        assert (found.value > 0).all()
+        assert (found.radius < 1e-15 * np.maximum(1, found.value)).all()
+    assert (_far_along_reference(on, log_infimum_ball).value < 1e-9).all()
+
+    def one_label_more(V: int, A: flint.arb) -> flint.arb:
+        return log_infimum_ball(V + 1, A)
+
+    assert (_far_along_reference(on, one_label_more).value < -0.1).all()
+    for name, verdict in (("ntp.theorem2.floor", Verdict.VIOLATED), ("sharp.floor.any-step", Verdict.INCONCLUSIVE)):
+        judged = LEDGER[name].judge(on)
+        assert judged.verdict is verdict, judged.detail

@@ -10,11 +10,11 @@ from marginaudit.margins import spread as room
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.ntp import Config, Run, guarantees
-from marginaudit.reports.ntp.sharper import theorem1_squared
-from marginaudit.reports.ntp.sharper.theorem1_squared import DRIFT, law, reduced
+from marginaudit.reports.ntp.claims import theorem1_squared
+from marginaudit.reports.ntp.claims.theorem1_squared import DRIFT, law, reduced
 from tests.measured import measured
 from tests.proof_instances import descent, reference
-from tests.reports.ntp.sharper.stars import bound, star
+from tests.reports.ntp.claims.stars import bound, star
 from tests.test_proofs_rates import idle_edge
 
 CLAIM = measured(LEDGER["sharp.theorem1.squared"])

@@ -1,4 +1,7 @@
-"""Printed gradients against the derivative of the loss, along random directions at random weights."""
+"""Eqs. 5 and 6 of arXiv 2409.17335: printed gradients against the derivative of the loss.
+
+Along random directions at random weights.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -9,11 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import Dataset
+from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
+from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp.random_part import SEED, in_part, some, some_samples
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
+from marginaudit.reports.source_words import quoted
+from marginaudit.reports.standing import proved
 from marginaudit.training.ntp import loss_gradient, stage1_loss, stage1_loss_gradient, stage2_loss
 
 SCALES = (0.0, 1.0, 3.0)
@@ -95,3 +102,43 @@ def _manageable(dataset: Dataset, rng: np.random.Generator) -> Dataset:
     embedding = embedding / (float(np.linalg.norm(embedding, axis=1).max()) or 1.0)
     n = dataset.next_token or dataset.collocation.function
     return replace(some_samples(dataset, rng), next_token=n, embedding=embedding)
+
+
+GRADIENT_OV = Claim(
+    id="ntp.gradient.ov",
+    source="arXiv 2409.17335, eq. 5",
+    source_words=quoted(
+        "appendix A, eq. 5",
+        "grad_{W_ov} L_0(W_ov) = sum (T_0(x) - e_In(x)) x^T",
+        "At any W_ov, whatever the embedding.",
+    ),
+    statement="grad L0 = sum_x (P(x) - e_{n(x)}) x^T, at any W_ov; compared with the loss's derivative at random W_ov.",
+    formula=r"\nabla_{W_{ov}}L_0=\sum_{x\in\mathcal V}\left(P(x)-e_{n(x)}\right)x^\top",
+    assumptions=ASSUMPTION_1 + ASSUMPTION_2,
+    judgement=agreement(lambda run: compare(run, 1)),
+    standing=proved("docs/proofs.md#121-ntpgradientov", hunted=1138),
+)
+
+GRADIENT_KQ = Claim(
+    id="ntp.gradient.kq",
+    source="arXiv 2409.17335, eq. 6",
+    source_words=quoted(
+        "appendix A, eq. 6",
+        "grad_{W_kq} L(theta) = sum pi^(n) X^(n) (diag(phi(X^(n))) - phi(X^(n)) phi(X^(n))^T) (X^(n))^T W_ov^T "
+        "(T(X^(n)) - p^(n)) (X_{-1}^(n))^T",
+        "At any W_ov and W_kq, on any data.",
+    ),
+    statement=(
+        "grad Loss = sum_n pi_n X_n (diag(phi) - phi phi^T) X_n^T W_ov^T (P - e_y) q^T, at any W_ov, W_kq and on any "
+        "data; compared with the loss's derivative at random W_ov, W_kq."
+    ),
+    formula=(
+        r"\nabla_{W_{kq}}\mathcal L=\sum_n\pi_n X_n\left(\mathrm{diag}(\varphi)-\varphi\varphi^\top\right)"
+        r"X_n^\top W_{ov}^\top\left(P-e_y\right)q^\top"
+    ),
+    assumptions=(),
+    judgement=agreement(lambda run: compare(run, 2)),
+    standing=proved("docs/proofs.md#122-ntpgradientkq", hunted=1312),
+)
+
+CLAIMS = (GRADIENT_OV, GRADIENT_KQ)

@@ -1,11 +1,11 @@
-"""A sharper Theorem 1: 1 - cos falls like 1/t^2, with an explicit constant from an explicit step on.
+"""A sharper Theorem 1: 1 - cos falls like 1/t^2, times log^2 t where a tight constraint carries no multiplier.
 
-docs/proofs.md, section 11, proves it; the names here are those of its text.
+Also with an explicit constant from an explicit step on; docs/proofs.md, section 11, proves that, in the same letters.
 """
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -17,16 +17,27 @@ from marginaudit.margins.spread import is_star, spread
 from marginaudit.margins.support import Support, support
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
 from marginaudit.reports.claim import BeyondTheRun, Claim
-from marginaudit.reports.judgements import Bounded, Threshold
+from marginaudit.reports.judgements import Bounded, Limit, Threshold
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.ntp import guarantees
-from marginaudit.reports.ntp.quantities import no_stage2, nothing_to_learn, stage2_direction
+from marginaudit.reports.ntp.quantities import (
+    asymptotic_from,
+    late_records,
+    no_direction_kq,
+    no_stage2,
+    nothing_to_learn,
+    stage2_direction,
+)
+from marginaudit.reports.ntp.rates import measured_constants
 from marginaudit.reports.ntp.run import Run
+from marginaudit.reports.ntp.step_size import SHORT, SHORT_LATEX, for_short_and_for_any_step
 from marginaudit.reports.run import once_a_run
+from marginaudit.reports.series import Series, series
 from marginaudit.reports.source_words import corrected
 from marginaudit.reports.standing import proved
 from marginaudit.training.ntp.model.edges import MergedEdges, merged_edges, no_reduction, sentence_edges
 from marginaudit.training.ntp.model.reference import ExactReference, exact_reference
+from marginaudit.training.ntp.trained import Asymptotics
 
 UNLIKE_EXPONENTIALS = 0.8
 """log(max/min) of flux / (weight exp(-margin)) where attention on other tokens is at most min(1, 1/A)/8: Lemma 11.1."""
@@ -193,6 +204,67 @@ def _bound(run: Run, t: Steps) -> Steps:
     return np.asarray(law(run).constant / t**2)
 
 
+LAW_ERROR = 1e-8
+"""Relative error of the law's constant, above the error of the state that it is read from."""
+
+
+def _asymptotics(run: Run) -> Asymptotics:
+    found = run.training.asymptotics
+    if found is None:
+        raise BeyondTheRun("the run has no asymptotic law")
+    return found
+
+
+def _nothing_to_approach(run: Run) -> str | None:
+    reason = no_direction_kq(run)
+    if reason is not None:
+        return reason
+    stage, later = run.training.stage2, run.training.stage2.step >= 1
+    on_a_line = stage.distance_error < np.finfo(float).eps ** 2  # else rounding leaves about one eps
+    if ((stage.one_minus_cos == 0) & on_a_line)[later].all():
+        return "W_kq^(t) has the direction of W*_kq at every t, so there is no rate."
+    if (stage.distance <= stage.distance_error)[later].all():
+        raise BeyondTheRun("as far as float64 shows, W_kq^(t) has the direction of W*_kq at every recorded t")
+    return None
+
+
+def _constant(run: Run) -> Series:
+    """The constant that each step's record gives, by `measured_constants`."""
+    stage, degenerate = run.training.stage2, _asymptotics(run).degenerate
+    if not degenerate and (np.isinf(stage.error[-1]) or run.training.enclosed is not None):
+        off = stage.distance_error * (stage.distance + stage.distance_error / 2)
+        gap = late_records(run, "one_minus_cos", np.where(np.isinf(stage.error), np.inf, off))
+        square = np.ones(0) if gap.step is None else gap.step.astype(float) ** 2
+        return replace(gap, value=gap.value * square, radius=gap.radius * square)
+    step, value, radius = measured_constants(run, degenerate=degenerate)
+    known = ~np.isnan(value)  # unless rounding hid the first gradient
+    return series(np.where(known, value, 0.0), radius=np.where(known, radius, np.inf), step=step)
+
+
+def _predicted(run: Run) -> float:
+    law = _asymptotics(run).law
+    return float("nan") if law is None else law.constant
+
+
+RATE = Claim(
+    id="sharp.rate",
+    source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
+    source_words=corrected("ntp.theorem1.direction", f"The rate as it is, for {SHORT}."),
+    statement=(
+        f"For {SHORT}: t^2 (1 - cos(W_kq^(t), W*_kq)) tends to a constant when every tight constraint "
+        "can carry a positive multiplier, and grows like log^2 t otherwise. Audited against the constant that the "
+        "asymptotic law predicts."
+    ),
+    formula=(
+        r"t^2\left(1-\cos(W_{kq}^{(t)},W^*_{kq})\right)\to C\ \text{if every tight constraint can carry a multiplier,}"
+        r"\quad\sim C\log^2 t\ \text{otherwise};\quad" + SHORT_LATEX
+    ),
+    assumptions=ASSUMPTION_1 + ASSUMPTION_2 + ASSUMPTION_3,
+    judgement=Limit(measure=_constant, predicted=_predicted, regime=asymptotic_from, uncertainty=LAW_ERROR),
+    absent=_nothing_to_approach,
+    standing=proved("docs/proofs.md#9-sharprate", "sharp.lemma6", "sharp.theorem1", hunted=16),
+)
+
 SQUARED = Claim(
     id="sharp.theorem1.squared",
     source="marginaudit, a sharper form of arXiv 2409.17335, Theorem 1",
@@ -219,4 +291,12 @@ SQUARED = Claim(
     standing=proved("docs/proofs.md#11-sharptheorem1squared", "sharp.lemma6", "sharp.theorem1", hunted=830),
 )
 
-CLAIMS = (SQUARED,)
+CLAIMS = (
+    *for_short_and_for_any_step(
+        RATE,
+        wrong="With long steps a run can end in a cycle of two, and t^2 (1 - cos) then has a limit for each.",
+        instead=r"it is true for $\eta\le1/(4\lVert W^*_{kq}\rVert)$ (sharp.rate).",
+        hunted=21,
+    ),
+    SQUARED,
+)

@@ -16,10 +16,10 @@ from marginaudit.margins.spread import spread
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.sharper import theorem1_squared
-from marginaudit.reports.ntp.sharper.theorem1_squared import DRIFT, UNLIKE_EXPONENTIALS, law, least_stretch, reduced
+from marginaudit.reports.ntp.claims import theorem1_squared
+from marginaudit.reports.ntp.claims.theorem1_squared import DRIFT, UNLIKE_EXPONENTIALS, law, least_stretch, reduced
 from tests.proof_instances import SEEDS, fluxes, instances, margins, reference, sentences
-from tests.reports.ntp.sharper.stars import bound
+from tests.reports.ntp.claims.stars import bound
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.ntp import free_dataset
-from marginaudit.reports.ntp import Run, derivatives, random_part
+from marginaudit.reports.ntp import Run, random_part
+from marginaudit.reports.ntp.claims import eq5_eq6
 from marginaudit.training.ntp import loss_gradient, stage1_loss_gradient
 
 EPS = float(np.finfo(float).eps)
@@ -16,7 +17,7 @@ EPS = float(np.finfo(float).eps)
 @pytest.mark.parametrize("stage", [1, 2])
 def test_the_gradients_are_compared_at_random_weights(stage: Any) -> None:
     data = free_dataset(V=5, N=7, L=4, seed=2)
-    found = derivatives.compare(Run(data), stage)
+    found = eq5_eq6.compare(Run(data), stage)
     rng = np.random.default_rng(2409_17335)
     expected: list[float] = []
     size: list[float] = []
@@ -40,9 +41,9 @@ def test_the_gradients_are_compared_at_random_weights(stage: Any) -> None:
 def test_long_and_zero_embeddings_are_scaled() -> None:
     rng = np.random.default_rng(0)
     data = replace(free_dataset(V=3, N=3, L=3, seed=0), embedding=np.array([[3e200, 4e200], [1e200, 0], [0, 2e200]]))
-    scaled = derivatives._manageable(data, rng).embeddings
+    scaled = eq5_eq6._manageable(data, rng).embeddings
     np.testing.assert_allclose(scaled, [[0.6, 0.8], [0.2, 0], [0, 0.4]], rtol=1e-15)
-    zero = derivatives._manageable(replace(data, embedding=np.zeros((3, 2))), rng).embeddings
+    zero = eq5_eq6._manageable(replace(data, embedding=np.zeros((3, 2))), rng).embeddings
     assert not zero.any()
 
 
