@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 import scipy  # its subpackages load when first used
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.reports.snap.run import evenly
@@ -92,11 +92,27 @@ def frequencies(dataset: SequenceClasses, most: int = 20) -> list[Fraction]:
     return [found[i] for i in evenly(len(found), most)]
 
 
+def at_most(k: ArrayLike, N: ArrayLike, rest: ArrayLike) -> Floats:
+    """P(N_n <= k) for 0 <= k < N and ``rest`` = 1 - p: an incomplete beta function.
+
+    >>> at_most(0, 2, 0.5).tolist()
+    0.25
+    """
+    return np.asarray(scipy.special.betainc(np.subtract(N, k), np.add(k, 1), rest), dtype=np.float64)
+
+
+def above(k: ArrayLike, N: ArrayLike, p: ArrayLike) -> Floats:
+    """P(N_n > k) for 0 <= k < N.
+
+    >>> above(0, 2, 0.5).tolist()
+    0.75
+    """
+    return np.asarray(scipy.special.betainc(np.add(k, 1), np.subtract(N, k), p), dtype=np.float64)
+
+
 def _tails(N: Integers, p: Floats, rest: Floats, low: Floats, high: Floats) -> Floats:
-    """P(N_n < low) + P(N_n > high); P(N_n <= k) and P(N_n > k) are incomplete beta functions."""
-    below, above = np.ceil(low) - 1, np.floor(high)
-    k = np.clip(below, 0, N - 1)
-    under = np.where(below < 0, 0.0, np.where(below >= N, 1.0, scipy.special.betainc(N - k, k + 1, rest)))
-    k = np.clip(above, 0, N - 1)
-    over = np.where(above < 0, 1.0, np.where(above >= N, 0.0, scipy.special.betainc(k + 1, N - k, p)))
+    """P(N_n < low) + P(N_n > high)."""
+    first, last = np.ceil(low) - 1, np.floor(high)
+    under = np.where(first < 0, 0.0, np.where(first >= N, 1.0, at_most(np.clip(first, 0, N - 1), N, rest)))
+    over = np.where(last < 0, 1.0, np.where(last >= N, 0.0, above(np.clip(last, 0, N - 1), N, p)))
     return np.asarray(np.minimum(under + over, 1.0), dtype=np.float64)

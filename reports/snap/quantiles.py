@@ -4,11 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
+from marginaudit.reports.snap.binomial import above, at_most
 from marginaudit.reports.snap.conditions import late_steps
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit import Approximation, Fluctuation, class_counts
@@ -70,10 +70,10 @@ def ranks(seeds: int, delta: float, doubt: float = DOUBT) -> tuple[int, int]:
     >>> ranks(10, 0.01)
     (2, -1)
     """
-    above = np.arange(seeds + 1)
-    most = np.flatnonzero(scipy.stats.binom.cdf(above, seeds, delta) <= doubt)
-    least = np.flatnonzero(scipy.stats.binom.sf(above - 1, seeds, delta) <= doubt)
-    return int(least[0]) - 1 if len(least) else seeds, int(most[-1]) if len(most) else -1
+    left = np.arange(seeds)
+    low = np.flatnonzero(above(left, seeds, delta) <= doubt)
+    high = np.flatnonzero(at_most(left, seeds, 1 - delta) <= doubt)
+    return int(low[0]) if len(low) else seeds, int(high[-1]) if len(high) else -1
 
 
 def quantile(of: Approximation, step: NDArray[np.int64], delta: float) -> Series:

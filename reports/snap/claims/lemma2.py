@@ -1,13 +1,13 @@
 """Lemma 2 of arXiv 2305.16380: the limit of attention in long sequences."""
 
 import numpy as np
-import scipy
 
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Limit
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
+from marginaudit.reports.snap.quantiles import ranks
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.sequences import ENTROPY, by_counts
@@ -72,7 +72,8 @@ def likeness(run: ClassRun) -> Series:
 
 def _order_statistics(seeds: int) -> tuple[int, int]:
     """Ranks i < j, from 1, between whose order statistics the quantile `SHARE` lies; 0 and seeds + 1: nothing known."""
-    return int(scipy.stats.binom.ppf(LEVEL / 2, seeds, SHARE)), int(scipy.stats.binom.isf(LEVEL / 2, seeds, SHARE)) + 1
+    low, high = ranks(seeds, SHARE, LEVEL / 2)
+    return high + 1, low + 1
 
 
 LEMMA2 = Claim(
