@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import marginaudit
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Claim, Finding, Verdict
-from marginaudit.reports.audit import auditing, claim_worker
+from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.claim_worker import judged_in_worker
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp import Config, Run
@@ -41,11 +41,10 @@ def claim(decide):
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.chdir(tmp_path)
+def own_folder(own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(sys, "path", [*sys.path])
     audit_only(monkeypatch, "ntp.prop")
-    yield tmp_path
+    yield own_folder
     sys.modules.pop("claims_of_mine", None)
 
 
@@ -162,18 +161,6 @@ def test_the_finding_comes_back_with_its_curve() -> None:
     found = judged_in_worker(own, run, 1e300)
     assert found == own.judge(run)
     assert found.curve is not None
-
-
-@pytest.mark.parametrize("answer", [lambda pipe: pipe.send_bytes(b"garbage"), lambda pipe: pipe.send(3)])
-def test_an_answer_that_is_no_finding_is_broken(answer: Callable[[Any], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    def other(_claim: Claim, _run: Run, pipe: Any, _parent: int) -> None:
-        answer(pipe)
-        os._exit(0)
-
-    monkeypatch.setattr(claim_worker, "_answer", other)
-    found = judged_in_worker(claim(lambda _: None), short(), 9)
-    assert found.verdict is Verdict.BROKEN
-    assert found.detail.startswith("Its process gave no finding (")
 
 
 def facts(run: Run) -> Finding:

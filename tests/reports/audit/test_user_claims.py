@@ -43,11 +43,10 @@ def claim(name, decide, assumptions=()):
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.chdir(tmp_path)
+def own_folder(own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(sys, "path", [*sys.path])
     modules = set(sys.modules)
-    yield tmp_path
+    yield own_folder
     for name in set(sys.modules) - modules:
         if name.startswith("claims_of_") or name in ("planted", "sibling"):
             del sys.modules[name]

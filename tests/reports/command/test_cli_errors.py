@@ -10,12 +10,6 @@ from marginaudit.reports import LEDGER
 from tests.command_line import NO_FUNCTION, SHORT, SVOP, TWO_VALUES, Command, dataset_file
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 @pytest.fixture
 def svop(own_folder: Path) -> Path:
     return dataset_file(own_folder, SVOP, "svop.json")

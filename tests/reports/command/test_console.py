@@ -9,7 +9,7 @@ from contextlib import suppress
 import pytest
 
 from marginaudit.reports.command.console import cell, print_line, print_table, progress_bar
-from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept, raise_if_interrupted
+from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
 from marginaudit.reports.plots.style import VERDICTS
 from marginaudit.reports.verdict import Verdict
 
@@ -93,35 +93,6 @@ def test_progress_is_for_a_terminal_alone(capsys: pytest.CaptureFixture[str], mo
     assert "under [b]way" in terminal.getvalue()
     assert "75 %" in terminal.getvalue()
     assert terminal.getvalue().endswith("\x1b[2K")  # the line is gone in the end
-
-
-def test_an_interrupt_that_python_cannot_pass_on_is_not_told_but_kept(capsys: pytest.CaptureFixture[str]) -> None:
-    class Odd:
-        def __init__(self, error: type[BaseException]) -> None:
-            self.error = error
-
-        def __del__(self) -> None:
-            if self.error is Interrupted:
-                signal.raise_signal(signal.SIGINT)
-            raise self.error("odd")
-
-    @interrupts_kept()
-    def lose_both() -> None:
-        for error in (Interrupted, ValueError):
-            Odd(error)
-        raise_if_interrupted()
-
-    before = sys.unraisablehook
-    told: list[object] = []
-    sys.unraisablehook = lambda lost: told.append(lost.exc_type)
-    try:
-        with pytest.raises(Interrupted):
-            lose_both()
-        assert told == [ValueError]
-        Odd(Interrupted.__base__ or BaseException)
-        assert told == [ValueError, BaseException]
-    finally:
-        sys.unraisablehook = before
 
 
 @pytest.mark.parametrize("move", ["say", "reach"])

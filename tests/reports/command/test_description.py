@@ -17,12 +17,6 @@ CLAIMS = [Claim(id="mine.one", source="here", statement="1 = 1", formula="1=1", 
 """
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def described(folder: Path, text: str) -> Path:
     (folder / "sub").mkdir(exist_ok=True)
     dataset_file(folder / "sub", SVOP, "svop.json")

@@ -12,23 +12,11 @@ LETTERS = {"sentences": [list("aäa"), list("aäb"), list("baä")]}
 ABC = {"sentences": [list("abcb"), list("bca"), list("cab")]}
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def printed(command: Command, *arguments: object) -> list[str]:
     """The lines that are not empty, with one space between words."""
     answer = command(*arguments)
     assert answer.status == 0, answer.err
     return [" ".join(line.split()) for line in answer.out.splitlines() if line.strip()]
-
-
-def test_a_table_begins_at_the_left_edge(capsys: pytest.CaptureFixture[str]) -> None:
-    console.print_table("T", ("name", "value"), [["a", "b"], ["longer", "c"]])
-    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
-    assert lines == ["T", "name    value", "a       b", "longer  c", ""]
 
 
 def test_names_in_a_header_are_text(

@@ -29,7 +29,7 @@ steps2 = 3
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[Any]]:
+def told(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Any]]:
     """What the bars are told."""
     found: dict[str, list[Any]] = {"total": [], "say": [], "log": [], "reach": []}
 
@@ -41,7 +41,6 @@ def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, list[Any]
     commands = [f"command.{name}" for name in ("console", "table", "train", "hunt", "figure", "sweep")]
     for name in (*commands, "ntp.commands.relax", "ntp.commands.realize"):
         monkeypatch.setattr(import_module(f"marginaudit.reports.{name}"), "progress_bar", bar)
-    monkeypatch.chdir(tmp_path)
     return found
 
 
@@ -72,15 +71,6 @@ def test_an_audit(command: Command, told: dict[str, list[Any]], monkeypatch: pyt
     assert told["total"] == [120]
     assert told["reach"] == sorted(told["reach"])
     assert {30, 60, 90, 120} <= set(told["reach"])
-
-
-def test_a_text(command: Command, told: dict[str, list[Any]]) -> None:
-    Path("song.txt").write_text("the cat sat\n" * 200)
-    assert command("realize", "song.txt").status == 0
-    assert told["total"] == [1.0]
-    assert told["reach"] == sorted(told["reach"])
-    assert 0.01 <= told["reach"][0] < told["reach"][-1] <= 1
-    assert told["say"] == ["reading song.txt", "looking for the largest part"]
 
 
 def test_a_sweep(command: Command, told: dict[str, list[Any]]) -> None:

@@ -22,8 +22,7 @@ AUDIT = ("audit", "data.json", *SHORT, "--out", "report")
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def here(tmp_path: Path) -> None:
     dataset_file(tmp_path, SVOP)
     Path("mine.py").write_text(MINE, encoding="utf-8")
 

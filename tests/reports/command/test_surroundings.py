@@ -21,12 +21,6 @@ ENVIRONMENT = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
 FULL = "marginaudit: standard output: got No space left on device, expected room for all of it\n"
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def redirected(how: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """The command run by a shell that redirects its streams."""
     command = [sys.executable, "-m", "marginaudit.reports", *arguments]
@@ -129,29 +123,6 @@ def test_a_time_that_no_date_can_say_is_refused_before_anything_runs(
     assert date() == "9999-12-31T23:59:59Z"
 
 
-INTERRUPTED = """
-import os, signal, sys
-left = int(sys.argv.pop(1))
-def interrupt(event, details):
-    global left
-    if event == "import":
-        left -= 1
-        if not left:
-            signal.raise_signal(signal.SIGINT)
-sys.addaudithook(interrupt)
-from marginaudit.reports.command.start import main
-main()
-"""
-
-
-@pytest.mark.parametrize("number", [800])
-def test_interrupted_while_it_imports(own_folder: Path, number: int) -> None:
-    arguments = [sys.executable, "-c", INTERRUPTED, str(number), "train", "example-1", *SHORT]
-    answer = subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=100, env=ENVIRONMENT)
-    assert (answer.returncode, answer.stdout, answer.stderr) == (130, "", "marginaudit: interrupted\n")
-    assert not list(own_folder.iterdir())
-
-
 def test_a_path_that_is_not_utf_8(command: Command, own_folder: Path) -> None:
     path = os.fsdecode(os.fsencode(own_folder) + b"/a\xff\x1b.json")
     Path(path).write_text(json.dumps({"sentences": [["a", "b"], ["a", "a"]]}))
@@ -163,20 +134,3 @@ def test_a_path_that_is_not_utf_8(command: Command, own_folder: Path) -> None:
     assert strict_json(text)["datasets"] == found["datasets"]
     assert r"a\udcff\x1b.json" in Path(os.fsdecode(b"report\xff"), "report.html").read_text(encoding="utf-8")
     assert r"no\udcff.json: got No such file" in command.refused("classify", os.fsdecode(b"no\xff.json"))
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["classify", "snap-single"], ["audit", "--help"]])
-def test_what_judges_nothing_imports_little(arguments: list[str]) -> None:
-    """No claim, no compiler and no library that draws or computes."""
-    code = (
-        "import json, sys\n"
-        "from marginaudit.reports.command.cli import main\n"
-        f"try: main({arguments})\n"
-        "except SystemExit: print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    modules = json.loads(found.stderr)
-    assert sum(name.startswith("marginaudit") for name in modules) <= 110
-    heavy = {"cvxpy", "flint", "hypothesis", "loky", "matplotlib", "numba", "pandas", "scipy"}
-    assert heavy.isdisjoint(modules)
-    assert [name for name in modules if name.endswith(".claims") and "command" not in name] == []

@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -111,8 +110,7 @@ def test_tables_have_a_grid_for_each_run(report: Report) -> None:
     assert adam["step"].tolist() == [100]
 
 
-def test_the_command_and_its_exit_status(folder: Path, command: Command, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_command_and_its_exit_status(folder: Path, command: Command) -> None:
     options = ("--steps1", "150", "--steps2", "100", "--trajectory", f"other={folder / 'adam.npz'}")
     found = command.json("audit", "example-1", *options, "--claim", "ntp.lemma6", "--fail-on", "violated")
     rows = [{name: row[name] for name in ("dataset", "run", "premise", "verdict")} for row in found["verdicts"]]

@@ -83,13 +83,12 @@ def test_what_an_audit_exports_is_set(tmp_path: Path, engine: str, data: str) ->
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing("pdflatex")), reason=missing("pdflatex"))
-def test_the_paper_of_the_tutorial_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_paper_of_the_tutorial_is_set(tmp_path: Path) -> None:
     """As `docs/tutorials/start.md` has it, data, command and paper."""
     text = (ROOT / "docs" / "tutorials" / "start.md").read_text(encoding="utf-8")
     [data] = re.findall(r"cat > svop.txt <<'END'\n(.*?)END\n", text, re.DOTALL)
     [command] = re.findall(r"```bash\nmarginaudit (audit svop.txt .*?)```", text, re.DOTALL)
     [paper] = re.findall(r"```latex\n(.*?)```", text, re.DOTALL)
-    monkeypatch.chdir(tmp_path)
     Path("svop.txt").write_text(data, encoding="utf-8")
     with pytest.raises(SystemExit) as ended:
         main(shlex.split(command.replace("\\\n", "")))

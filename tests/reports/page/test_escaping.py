@@ -60,8 +60,7 @@ def test_the_terminal(command: Command, tmp_path: Path, kind: str) -> None:
         assert command("classify", path).out.startswith(HOSTILE[kind])
 
 
-def test_one_audit_of_them_all(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_one_audit_of_them_all(command: Command, tmp_path: Path) -> None:
     drawn = ("comment", "mathematics")
     files = []
     for i, (kind, word) in enumerate(HOSTILE.items()):
@@ -137,10 +136,7 @@ CLAIMS = [
 """
 
 
-def test_what_a_claim_says_is_text_its_formulas_included(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_a_claim_says_is_text_its_formulas_included(command: Command) -> None:
     Path("my claims.py").write_text(HOSTILE_CLAIM, encoding="utf-8")
     short = ("--steps1", "2", "--steps2", "2", "--out", "report")
     assert command("audit", "example-1", "--claims", "my claims.py", "--only-mine", *short).status == 0
@@ -172,8 +168,7 @@ def test_file_names(word: str) -> None:
     assert not stem.endswith(".")
 
 
-def test_a_name_in_links_to_plots(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_name_in_links_to_plots(command: Command, tmp_path: Path) -> None:
     data = dataset_file(tmp_path, {"name": HOSTILE["terminal"], "sentences": [["a", "b", "a"], ["b", "a"]]})
     assert command("audit", data, "--steps1", "9", "--steps2", "9").status == 0
     text = (tmp_path / "audit-report" / "report.html").read_text(encoding="utf-8")

@@ -19,12 +19,6 @@ MINE = "figures/mine.svg"
 Audit = Callable[[int], int]
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def arguments(steps: int) -> list[str]:
     return ["audit", "data.json", "--steps1", str(steps), "--steps2", "5", "--out", "report"]
 

@@ -16,11 +16,6 @@ SAME = {
 """Two classes of the same attention."""
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def test_linearly_dependent_classes_are_trained_without_xi(command: Command, tmp_path: Path) -> None:
     path = dataset_file(tmp_path, SAME)
     start, *rows = command.json("train", path, "--steps", "10")["rows"]

@@ -180,13 +180,6 @@ def test_what_is_broken_is_not_kept(command: Command, computed: list[str], monke
     assert computed == ["svop", "svop"]
 
 
-def test_a_changed_dataset_is_judged_anew(command: Command, computed: list[str], tmp_path: Path) -> None:
-    assert command(*AUDIT).status == 0
-    dataset_file(tmp_path, SVOP | {"sentences": [*SVOP["sentences"], list("SVP")]})
-    assert command(*AUDIT).status == 0
-    assert computed == ["svop", "svop"]
-
-
 def third_audit(folder: Path | None, made: list[str], exports: Sequence[str] = (), *, fresh: bool = False) -> Audit:
     """An audit of the third paper, which notes that its figure is drawn."""
 
@@ -271,47 +264,6 @@ def test_what_ends_its_process_is_named_and_the_rest_is_kept(tmp_path: Path, mon
     with pytest.raises(InputError, match=r"^the audit of section-7: got processes that were ended at their work"):
         audit_two(tmp_path / "kept")
     assert Store(tmp_path / "kept").read(task_of().key) is not None
-
-
-@pytest.mark.parametrize("forkable", [True, False])
-def test_before_anything_is_told_all_is_loaded_and_under_way(forkable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What tells a person may have a thread, beside which nothing is forked; new processes would load all again."""
-    events: list[str] = []
-    paper = changed(PAPERS[0], load=lambda _: events.append("load"))
-    sources = [replace(load(name, PAPERS), paper=paper) for name in TWO]
-    empty: Document = {"findings": {}, "document": {}, "pictures": [], "records": {}}
-
-    class Watched:
-        def __init__(self, jobs: int) -> None:
-            assert jobs == 2
-
-        def __enter__(self) -> "Watched":
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            events.append("end")
-
-        def results(self, _: object, calls: dict[str, bytes]) -> list[tuple[str, Any]]:
-            events.append("begin")
-            return [(name, empty) for name in calls]
-
-    def progress(name: str, what: str) -> Callable[[int], None]:
-        events.append(f"{name}: {what}")
-        return ignored
-
-    monkeypatch.setattr(study, "Local", Watched)
-    monkeypatch.setattr(study, "packed", lambda _: b"")
-    monkeypatch.setattr(study, "forkable", lambda: forkable)
-    audit_datasets(
-        sources,
-        CLAIMS,
-        {"ntp": Config()},
-        jobs=3,
-        progress=progress,
-        done=lambda name, _: events.append(name),
-        store=Store(None),
-    )
-    assert events == ["load"] * forkable + ["begin", "2 datasets: under way", *TWO, "end"]
 
 
 def test_of_several_cores_one_has_two_processes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dask.distributed import Client, Future, KilledWorker, LocalCluster
+from dask.distributed import KilledWorker, LocalCluster
 
 from marginaudit.reports.study.grid import outcomes
 from marginaudit.reports.study.store import digest
@@ -77,21 +77,6 @@ def test_what_cannot_be_spoken_to_is_refused_in_one_line(command: Command, addre
     line = command.refused("sweep", written(), "--out", "out", "--scheduler", address)
     assert line.startswith(f"--scheduler '{address}': got {said}")
     assert line.endswith(", expected a running Dask scheduler")
-
-
-def test_a_task_that_is_cancelled_ends_the_sweep_in_one_line(
-    command: Command, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def cancel(_: object) -> None:
-        with Client(address, set_as_default=False) as other:
-            other.cancel([Future(key, other) for key in other.run_on_scheduler(keys)], force=True)
-
-    def keys(dask_scheduler: Any) -> list[str]:
-        return list(dask_scheduler.tasks)
-
-    monkeypatch.setattr(odd_paper, "notice", cancel)
-    line = command.refused("sweep", written(), "--out", "out", "--scheduler", address)
-    assert line == f"--scheduler '{address}': got a task cancelled, expected a scheduler that stays"
 
 
 WORKER: Any = SimpleNamespace(address="a worker")

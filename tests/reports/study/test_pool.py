@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -173,17 +172,3 @@ def test_workers_are_forked_where_no_thread_is_beside(beside: str, told: str) ->
     if beside == WARNING_FORK:
         told = told.replace("True True", "True False")  # workers run beside a thread that sees to them
     assert (done.stdout, done.stderr) == (told, "")
-
-
-def test_where_threads_cannot_be_counted_nothing_is_forked(monkeypatch: pytest.MonkeyPatch) -> None:
-    threads = len(list(Path("/proc/self/task").iterdir()))
-    pools = [{"threading_layer": "pthreads", "num_threads": threads}, {"internal_api": "mkl", "num_threads": 50}]
-    monkeypatch.setattr(processes, "threadpool_info", lambda: pools)
-    assert processes.forkable() == sys.platform.startswith("linux")
-    with_one = threading.Event()
-    threading.Thread(target=with_one.wait, args=[5]).start()
-    assert not processes.forkable()
-    with_one.set()
-    pools[0]["num_threads"] = 100
-    monkeypatch.setattr(processes, "THREADS", Path("/nowhere"))
-    assert not processes.forkable()

@@ -237,7 +237,6 @@ def test_a_statement_off_the_clock_has_a_figure_and_powers() -> None:
 
 @pytest.fixture
 def third(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.chdir(tmp_path)
     install(tmp_path, "tests.third_paper.paper:PAPER", monkeypatch)
     yield
     forget_papers()
@@ -265,10 +264,7 @@ def test_the_command(command: Command) -> None:
     assert Path("third.below-largest.svg").exists()
 
 
-def test_what_cannot_be_tightened_is_one_line(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_cannot_be_tightened_is_one_line(command: Command, tmp_path: Path) -> None:
     line = "claim snap.lemma1: got equality (Equal), expected a bound with its constant (Bounded)"
     assert command.refused("tighten", "snap.lemma1") == line
     assert "ending" in command.refused("tighten", "snap.eq90", "--out", "a.txt")
@@ -280,7 +276,6 @@ def test_what_cannot_be_tightened_is_one_line(
 def test_a_claim_that_speaks_nowhere_is_one_line(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     from marginaudit.reports.command import tighten as module
 
     monkeypatch.setattr(module, "cases", lambda paper, config, given: cases(paper, config, given)[:1])

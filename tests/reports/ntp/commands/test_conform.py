@@ -17,8 +17,7 @@ DATA = CASES["example-1"]()
 
 
 @pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def runs(own_folder: Path) -> None:
     run(DATA, np.float32).save("good.npz")
     run(DATA, mistake=Mistake(momentum=0.9)).save("bad.npz")
 

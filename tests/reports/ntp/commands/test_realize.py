@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from marginaudit.orders.ntp import read_dataset
 from marginaudit.reports.ntp.figures.realizable import realizable_figure
@@ -15,11 +14,6 @@ from tests.reports.plots.layout import crowded
 
 SVOP = "S V O P\nV O P\nO P P\nP S V\n"
 SONG = "the cat sat\nthe dog sat\nthe cat ran\na dog ran on\nthe dog ran\n"
-
-
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
 
 
 def test_all_of_a_realizable_text(command: Command) -> None:

@@ -13,11 +13,6 @@ from tests.command_line import SHORT, SVOP, Command
 from tests.reports.plots.layout import crowded
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-
-
 def test_a_dial(command: Command) -> None:
     arguments = ("relax", "example-1", "--dims", "4,2", "--seeds", "1", "--claim", "ntp.lemma3", *SHORT)
     found = command.json(*arguments, "--table", "t.csv", "--plot", "p.svg")

@@ -104,8 +104,7 @@ def test_large_orders_are_left_out_but_for_what_breaks_an_assumption(monkeypatch
         orders_figure(Dataset.from_sentences("z", ["aa"]))
 
 
-def test_the_command(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_command(command: Command, tmp_path: Path) -> None:
     path = dataset_file(tmp_path, SVOP | {"name": "a $b/"})
     assert command.json("figure", "orders", path) == {"figure": "orders", "file": "orders-a-b.svg"}
     assert Path("orders-a-b.svg").read_text(encoding="utf-8").startswith("<?xml")

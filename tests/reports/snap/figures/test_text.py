@@ -67,8 +67,7 @@ def test_entropy_against_the_step_size(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert r"cat\$: 156 words" in axis.figure.get_suptitle()
 
 
-def test_the_command_takes_a_text(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_command_takes_a_text(command: Command) -> None:
     Path("mine").write_text(WORDS)
     assert command.json("figure", "snap-7", "--text", "mine") == {"figure": "snap-7", "file": "snap-7.svg"}
     assert Path("snap-7.svg").read_bytes().startswith(b"<?xml")
@@ -85,10 +84,7 @@ def test_the_command_takes_a_text(command: Command, tmp_path: Path, monkeypatch:
         (b"", "mine.txt: got 0 words, expected at least 71"),
     ],
 )
-def test_what_is_no_text(
-    content: bytes | None, line: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_is_no_text(content: bytes | None, line: str, command: Command) -> None:
     if content is not None:
         Path("mine.txt").write_bytes(content)
     for name in ("snap-7", "snap-10"):
