@@ -98,7 +98,9 @@ def at_most(k: ArrayLike, N: ArrayLike, rest: ArrayLike) -> Floats:
     >>> at_most(0, 2, 0.5).tolist()
     0.25
     """
-    return np.asarray(scipy.special.betainc(np.subtract(N, k), np.add(k, 1), rest), dtype=np.float64)
+    return np.asarray(
+        scipy.special.betainc(np.subtract(N, k), np.add(k, 1), np.asarray(rest, dtype=np.float64)), dtype=np.float64
+    )
 
 
 def above(k: ArrayLike, N: ArrayLike, p: ArrayLike) -> Floats:
@@ -107,7 +109,9 @@ def above(k: ArrayLike, N: ArrayLike, p: ArrayLike) -> Floats:
     >>> above(0, 2, 0.5).tolist()
     0.75
     """
-    return np.asarray(scipy.special.betainc(np.add(k, 1), np.subtract(N, k), p), dtype=np.float64)
+    return np.asarray(
+        scipy.special.betainc(np.add(k, 1), np.subtract(N, k), np.asarray(p, dtype=np.float64)), dtype=np.float64
+    )
 
 
 def _tails(N: Integers, p: Floats, rest: Floats, low: Floats, high: Floats) -> Floats:
