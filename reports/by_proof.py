@@ -1,22 +1,15 @@
 """Verdicts by proof: proved statements decide for every t; the measurement stays beside, as a check on the proof."""
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Protocol
 
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.standing import Implication, Standing, Status
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.verdict import NO_NUMBERS, Evidence, Finding, Verdict
 
 FINAL = {Verdict.BROKEN, Verdict.NOT_APPLICABLE}
 """Verdicts that no proof changes: the statement says nothing of the dataset, or nothing was measured."""
 
 OWN_PROOF = "Proved for every dataset that meets its assumptions, as this one does exactly ({proof})."
-
-NO_NUMBERS: Mapping[str, Any] = dict.fromkeys(
-    ("measured", "bound", "slack", "constant", "repeats_within", "worst_step")
-)
-"""In place of those of a measurement that did not decide."""
 
 
 class Statement(Protocol):
@@ -38,39 +31,39 @@ class Statement(Protocol):
         """Whether it is about something that the dataset has."""
 
 
-def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding) -> Finding:
-    """The finding with what follows from proved statements; nothing does for a claim of no paper.
+def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, said: str) -> dict[str, Any]:
+    """What changes in a finding by what follows from proved statements; nothing does for a claim of no paper.
 
     A verdict that follows has the evidence ``proved``, and one that error bars hid is decided, either way. A
     measurement that contradicts what is proved makes the row ``broken``: the proof, its conditions or the measurement
     are wrong. Where nothing follows, recorded steps that leave out decades do not make a statement true; and where the
-    evidence is float64, the detail says why.
+    evidence is float64, the detail says why. ``said`` is the detail so far.
     """
     if measured.verdict in FINAL:
-        return measured
+        return {}
     if claim.decided_by is None:
-        return _as_recorded(measured) if run.lengths else measured
+        return _as_recorded(measured, said) if run.lengths else {}
     reasons = []
     for implication in claim.decided_by:
         reason = _unmet(implication, run)
         if reason is not None:
             reasons.append(reason)
         elif implication.verdict is Verdict.HOLDS:
-            return _holding(claim, run, implication, measured)
+            return _holding(claim, run, implication, measured, said)
         else:
-            return _failing(claim, run, implication, measured)
-    measured = _as_recorded(measured)
-    if measured.evidence is not Evidence.FLOAT64:
-        return measured
-    return replace(measured, detail=f"{measured.detail} {_why_not(claim, measured, reasons)}".strip())
+            return _failing(claim, run, implication, measured, said)
+    changes = _as_recorded(measured, said)
+    if measured.evidence is Evidence.FLOAT64:
+        changes["detail"] = f"{changes.get('detail', said)} {_why_not(claim, measured, reasons)}".strip()
+    return changes
 
 
-def _as_recorded(measured: Finding) -> Finding:
-    """The finding, not decided where recorded steps leave out what nothing else speaks for."""
+def _as_recorded(measured: Finding, said: str) -> dict[str, Any]:
+    """Nothing is decided where recorded steps leave out what nothing else speaks for."""
     if measured.verdict is not Verdict.HOLDS or not measured.left_out:
-        return measured
-    detail = f"Not decided: no step from {measured.left_out} was recorded. Where steps were recorded, it holds: "
-    return replace(measured, verdict=Verdict.INCONCLUSIVE, detail=detail + measured.detail)
+        return {}
+    detail = f"Not decided: no step from {measured.left_out} was recorded. Where steps were recorded, it holds: {said}"
+    return {"verdict": Verdict.INCONCLUSIVE, "detail": detail}
 
 
 def _unmet(implication: Implication, run: BaseRun[Any]) -> str | None:
@@ -83,22 +76,24 @@ def _unmet(implication: Implication, run: BaseRun[Any]) -> str | None:
     return run.reservation(implication.assumed).rstrip(".") or implication.unmet(run)
 
 
-def _holding(claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding) -> Finding:
-    follows = _follows(claim, implication)
+def _holding(
+    claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding, said: str
+) -> dict[str, Any]:
+    """What changes in the finding on a statement that is proved to be true here."""
+    own = implication.sources == (claim.id,)
+    follows = OWN_PROOF.format(proof=implication.proof) if own else f"Follows from {implication}."
     if measured.verdict is Verdict.VIOLATED:
-        detail = f"THE MEASUREMENT VIOLATES WHAT IS PROVED, so one of the two is wrong. {follows} {measured.detail}"
-        return replace(measured, verdict=Verdict.BROKEN, detail=detail)
+        detail = f"THE MEASUREMENT VIOLATES WHAT IS PROVED, so one of the two is wrong. {follows} {said}"
+        return {"verdict": Verdict.BROKEN, "detail": detail}
     if measured.verdict is Verdict.INCONCLUSIVE:
         if not claim.speaks(run):
-            return measured
-        detail = f"{follows} By itself the measurement is inconclusive: {measured.detail}"
+            return {}
+        detail = f"{follows} By itself the measurement is inconclusive: {said}"
         verdict = Verdict.VACUOUS if _beyond_reach(measured) else Verdict.HOLDS
-        return replace(measured, verdict=verdict, evidence=Evidence.PROVED, detail=detail, **NO_NUMBERS)
+        return {"verdict": verdict, "evidence": Evidence.PROVED, "detail": detail, **NO_NUMBERS}
     if measured.evidence is Evidence.EXACT:
-        return measured
-    return replace(
-        measured, evidence=Evidence.PROVED, detail=f"{follows} Measured, {measured.evidence}: {measured.detail}"
-    )
+        return {}
+    return {"evidence": Evidence.PROVED, "detail": f"{follows} Measured, {measured.evidence}: {said}"}
 
 
 def _beyond_reach(measured: Finding) -> bool:
@@ -109,30 +104,26 @@ def _beyond_reach(measured: Finding) -> bool:
     return all(bound >= curve.vacuous_above for bound in curve.upper)
 
 
-def _failing(claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding) -> Finding:
-    """Of a statement that is proved to be false here: what was seen of that."""
+def _failing(
+    claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding, said: str
+) -> dict[str, Any]:
+    """What changes in the finding on a statement that is proved to be false here: what was seen of that."""
     follows = f"That it is false here follows from {implication}."
     if measured.verdict is Verdict.VIOLATED:
         if measured.evidence is not Evidence.FLOAT64:
-            return measured
-        return replace(measured, evidence=Evidence.PROVED, detail=f"{follows} Measured: {measured.detail}")
+            return {}
+        return {"evidence": Evidence.PROVED, "detail": f"{follows} Measured: {said}"}
     if measured.verdict is Verdict.INCONCLUSIVE:
         if not claim.speaks(run):
-            return measured
+            return {}
         seen = "By itself the measurement is inconclusive"
     elif implication.unseen:
         seen = f"The measurement does not show it, as {implication.unseen}"
     else:
-        detail = f"THE MEASUREMENT CONTRADICTS WHAT IS PROVED, so one of the two is wrong. {follows} {measured.detail}"
-        return replace(measured, verdict=Verdict.BROKEN, detail=detail)
-    detail = f"{follows} {seen}: {measured.detail}"
-    return replace(measured, verdict=Verdict.VIOLATED, evidence=Evidence.PROVED, detail=detail, **NO_NUMBERS)
-
-
-def _follows(claim: Statement, implication: Implication) -> str:
-    if implication.sources == (claim.id,):
-        return OWN_PROOF.format(proof=implication.proof)
-    return f"Follows from {implication}."
+        detail = f"THE MEASUREMENT CONTRADICTS WHAT IS PROVED, so one of the two is wrong. {follows} {said}"
+        return {"verdict": Verdict.BROKEN, "detail": detail}
+    detail = f"{follows} {seen}: {said}"
+    return {"verdict": Verdict.VIOLATED, "evidence": Evidence.PROVED, "detail": detail, **NO_NUMBERS}
 
 
 def _why_not(claim: Statement, measured: Finding, reasons: list[str]) -> str:

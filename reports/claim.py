@@ -15,8 +15,8 @@ from marginaudit.reports.error_text import error_place, error_text
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.source_words import UNQUOTED, SourceWords
 from marginaudit.reports.standing import OPEN, Implication, Standing
-from marginaudit.reports.valid_finding import Unreportable, valid_finding
-from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable, where_it_speaks
+from marginaudit.reports.valid_finding import Unreportable, plain_values
+from marginaudit.reports.verdict import Evidence, Finding, Verdict, headroom, not_applicable, where_it_speaks
 
 NOT_STATED = ("not stated",)
 """The assumptions of a claim that does not state any; one that needs none says so by ``()``."""
@@ -160,12 +160,18 @@ class Claim:
         standard error.
         """
         run.used_weights = False
-        found = by_proof(self, run, where_it_speaks(self._measured(run)))
-        if run.carried_over and found.verdict is not Verdict.NOT_APPLICABLE:
-            detail = f"{found.detail} {run.undecided}".strip()
-            return replace(found, detail=detail, evidence=Evidence.FLOAT64, carried_over=True)
-        violated = found.verdict is Verdict.VIOLATED
-        return replace(found, refutes=violated and not run.reservation(self.assumptions))
+        found = self._measured(run)
+        changes = where_it_speaks(found)
+        changes |= by_proof(self, run, found, changes.get("detail", found.detail))
+        if "slack" not in changes:
+            changes["room"] = headroom(found)
+        verdict = changes.get("verdict", found.verdict)
+        if run.carried_over and verdict is not Verdict.NOT_APPLICABLE:
+            changes["detail"] = f"{changes.get('detail', found.detail)} {run.undecided}".strip()
+            changes |= {"evidence": Evidence.FLOAT64, "carried_over": True}
+        else:
+            changes["refutes"] = verdict is Verdict.VIOLATED and not run.reservation(self.assumptions)
+        return replace(found, **changes)
 
     def speaks(self, run: BaseRun[Any]) -> bool:
         """Whether it is about something that the dataset has, whatever was run of it."""
@@ -208,9 +214,9 @@ class Claim:
     def _judge(self, run: BaseRun[Any]) -> Finding:
         reason = run.lacks(self.id) or self.absent(run)
         if reason is None:
-            found = self._with_proof_conditions(run, valid_finding(self.judgement.judge(run)))
-            reservation = run.reservation(self.assumptions)
-            return replace(found, detail=f"{found.detail} {reservation}".strip()) if reservation else found
+            plain = plain_values(self.judgement.judge(run))
+            more = (*self._proof_conditions(run, plain["verdict"]), run.reservation(self.assumptions))
+            return Finding(**plain | {"detail": " ".join(filter(None, (plain["detail"], *more)))})
         if not isinstance(reason, str):
             raise Unreportable(f"returned {shown(reason)} from absent, expected a reason in words, or None")
         return not_applicable(reason)
@@ -220,10 +226,11 @@ class Claim:
         failing = [name for name, assumption in run.assumptions.items() if not assumption.holds]
         return f" Not assumed by the claim, and failing here: {', '.join(failing)}." if failing else ""
 
-    def _with_proof_conditions(self, run: BaseRun[Any], finding: Finding) -> Finding:
-        if not self.proof_uses or run.carried_over or finding.verdict is Verdict.NOT_APPLICABLE:
-            return finding
-        notes = [
+    def _proof_conditions(self, run: BaseRun[Any], verdict: Verdict) -> list[str]:
+        """Of each condition that only the proof uses, whether the run meets it."""
+        if run.carried_over or verdict is Verdict.NOT_APPLICABLE:
+            return []
+        return [
             f"The proof also uses {condition.text}: "
             + (
                 "met by this run, so the verdict is the same with it and without."
@@ -232,7 +239,6 @@ class Claim:
             )
             for condition in self.proof_uses
         ]
-        return replace(finding, detail=" ".join([finding.detail, *notes]))
 
 
 class Ledger(Mapping[str, Claim]):

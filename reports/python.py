@@ -22,14 +22,15 @@ from marginaudit.reports.compare.reading import side_of
 from marginaudit.reports.compare.sweep import read_side
 from marginaudit.reports.compare.worse import Change
 from marginaudit.reports.conformity import Conformity
-from marginaudit.reports.page.exports import as_read, tables_of
-from marginaudit.reports.page.write import COLUMNS, write_report
+from marginaudit.reports.page.exports import tables_of
+from marginaudit.reports.page.write import write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import curve_title, measured_figure
+from marginaudit.reports.row import as_read, names
 from marginaudit.reports.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, settings_of
 from marginaudit.reports.study.audit import audit_datasets
 from marginaudit.reports.study.store import Store
-from marginaudit.reports.verdict import Finding
+from marginaudit.reports.verdict import Finding, Output
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,11 +87,11 @@ class Report(Audit):
         return measured_figure(curve_title(name, claim), finding.curve, finding)
 
     def to_dataframe(self) -> "DataFrame":
-        """The verdicts, a row each, with the columns `COLUMNS`."""
+        """The verdicts, a row each, with the slack that `marginaudit.reports.row.slack` reads."""
         from pandas import DataFrame
 
-        rows = as_read(row.as_document() for row in self.rows)
-        return DataFrame([[row[column] for column in COLUMNS] for row in rows], columns=list(COLUMNS))
+        rows, columns = as_read(row.as_document() for row in self.rows), list(names(Output.FRAME))
+        return DataFrame([[row[column] for column in columns] for row in rows], columns=columns)
 
     def table(self, name: str) -> "DataFrame":
         """A table of all datasets, such as ``"direction"``, with the rows and columns of the CSV file of that name.

@@ -5,19 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from marginaudit.reports.settings import STEP_LIST, Setting, Values, settings_of
+from marginaudit.reports.verdict import Finding, Number, Output, Step, columns
 
 Result = float | str | None
 """A number, a word, or None where there is none."""
 
 AUDITED: Mapping[str, type[float] | type[str]] = {
-    "verdict": str,
-    "evidence": str,
-    "side": str,
-    "constant": float,
-    "slack": float,
-    "informative_from": float,
-    "measured": float,
-    "repeats_within": float,
+    known.name: float if known.type in (Number, Step) else str for known in columns(Finding, Output.SWEEP)
 }
 """The fields of a finding that a sweep keeps."""
 

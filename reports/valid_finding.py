@@ -1,7 +1,9 @@
-"""Plain findings: what a claim's code returns, as JSON can hold it."""
+"""Check what a claim's code returns, and make it plain for JSON."""
 
 import json
 import math
+from collections.abc import Callable
+from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any
 
@@ -9,63 +11,50 @@ import numpy as np
 
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.series import FARTHEST_STEP
-from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
-
-NUMBERS = ("measured", "bound", "slack", "constant", "repeats_within")
-STEPS = ("worst_step", "first_violation", "informative_from")
+from marginaudit.reports.verdict import Curve, Evidence, Finding, Number, Step, Verdict
 
 
 class Unreportable(ValueError):  # noqa: N818  (names what the finding is)
     """A claim's code returned what no report can hold; the message says what."""
 
 
-def valid_finding(found: object) -> Finding:
-    """The finding with plain numbers and texts in it.
+def plain_values(found: object) -> dict[str, Any]:
+    """The fields of the finding that a judgement fills in, with plain numbers and texts in them.
 
     Raises
     ------
     Unreportable
         It is no finding, or has NaN for a number, or parts that are no number, no text or no JSON.
 
-    >>> valid_finding(Finding(Verdict.HOLDS, measured=float("nan")))
+    >>> plain_values(Finding(Verdict.HOLDS, measured=float("nan")))
     Traceback (most recent call last):
     marginaudit.reports.valid_finding.Unreportable: returned NaN as measured
     """
     if not isinstance(found, Finding):
         raise _unreportable(found, "", "a Finding")
+    texts = [known.name for known in fields(Finding) if known.type is str]
     try:
         verdict, evidence = Verdict(found.verdict), Evidence(found.evidence)
-        text = json.dumps([found.detail, found.left_out, found.needs, finite(found.witness)], ensure_ascii=False)
+        document = {"witness": finite(found.witness), **{name: getattr(found, name) for name in texts}}
+        text = json.dumps(document, ensure_ascii=False)
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise Unreportable(f"returned a Finding that JSON cannot hold: {error}") from None
-    detail, left_out, needs, witness = json.loads(text)
-    for name, value, kind, expected in (
-        ("detail", detail, str, "text"),
-        ("left_out", left_out, str, "text"),
-        ("needs", needs, str, "text"),
-        ("witness", witness, dict | None, "a mapping"),
-        ("curve", found.curve, Curve | None, "a Curve"),
-    ):
-        if not isinstance(value, kind):
-            raise _unreportable(value, name, expected)
+    plain: dict[str, Any] = {"verdict": verdict, "evidence": evidence, "side": found.side, **json.loads(text)}
+    for name in texts:
+        if not isinstance(plain[name], str):
+            raise _unreportable(plain[name], name, "text")
+    if not isinstance(plain["witness"], dict | None):
+        raise _unreportable(plain["witness"], "witness", "a mapping")
+    if not isinstance(found.curve, Curve | None):
+        raise _unreportable(found.curve, "curve", "a Curve")
     if found.side not in ("upper", "lower", None):
         raise _unreportable(found.side, "side", "upper, lower or None")
-    numbers: dict[str, Any] = {name: _number(name, getattr(found, name)) for name in NUMBERS}
-    steps: dict[str, Any] = {name: _step(name, getattr(found, name)) for name in STEPS}
-    return Finding(
-        verdict,
-        evidence,
-        side=found.side,
-        beyond_the_run=bool(found.beyond_the_run),
-        needs=needs,
-        detail=detail,
-        witness=witness,
-        curve=None if found.curve is None else _curve(found.curve),
-        left_out=left_out,
-        **numbers,
-        **steps,
-    )
+    for known in fields(Finding):
+        if known.type in READERS:
+            plain[known.name] = READERS[known.type](known.name, getattr(found, known.name))
+    curve = None if found.curve is None else _curve(found.curve)
+    return plain | {"beyond_the_run": bool(found.beyond_the_run), "curve": curve}
 
 
 def _curve(curve: Curve) -> Curve:
@@ -100,7 +89,7 @@ def _column(name: str, column: Any) -> list[float]:
     return plain
 
 
-def _number(name: str, value: object) -> float | None:
+def _number(name: str, value: object) -> Number:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -114,7 +103,7 @@ def _number(name: str, value: object) -> float | None:
     return number
 
 
-def _step(name: str, value: object) -> int | float | None:
+def _step(name: str, value: object) -> Step:
     """A position on a clock: an integer where it is whole."""
     if not isinstance(value, bool) and isinstance(value, Integral):
         if abs(int(value)) > FARTHEST_STEP:
@@ -130,3 +119,7 @@ def _step(name: str, value: object) -> int | float | None:
 def _unreportable(value: object, name: str, expected: str) -> Unreportable:
     kind = "None" if value is None else f"a value of type {type(value).__name__}"
     return Unreportable(f"returned {kind}{f' as {name}' if name else ''}, expected {expected}")
+
+
+READERS: dict[Any, Callable[[str, object], Step]] = {Number: _number, Step: _step}
+"""How a number of a field's type is made plain."""

@@ -1,12 +1,16 @@
 """Verdicts: an audit's finding on one statement and one dataset."""
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import Any, Literal
+from dataclasses import Field, dataclass, field, fields
+from enum import Flag, StrEnum, auto
+from typing import Any, Literal, TypeAlias
 
 from marginaudit.orders.notebook import html_table, in_json
 from marginaudit.reports.grid import brief
+
+LEAST = math.ulp(0.0)
+"""The least positive float: a bound of it says > 0, and one of its negative < 0."""
 
 LONGEST_DETAIL = 5000
 """Characters of a detail or a witness that a notebook shows."""
@@ -33,6 +37,47 @@ class Evidence(StrEnum):
     EXACT = "exact"
     CERTIFIED = "certified"
     FLOAT64 = "float64"
+
+
+class Output(Flag):
+    """Where a field of a row of results is a column."""
+
+    JSON = auto()
+    """report.json."""
+    FRAME = auto()
+    """`to_dataframe`."""
+    CSV = auto()
+    """verdicts.csv and verdicts.parquet."""
+    TABLE = auto()
+    """A few columns for readers: the terminal, LaTeX, Markdown, a notebook."""
+    SWEEP = auto()
+    """``CLAIM:column`` of a sweep that audits."""
+    KEPT = auto()
+    """What comparisons read, and the fixture `bound_constants` keeps."""
+
+
+ALL_ROWS = Output.JSON | Output.FRAME | Output.CSV
+
+EVERYWHERE = ALL_ROWS | Output.TABLE | Output.SWEEP | Output.KEPT
+
+Number: TypeAlias = float | None
+
+Step: TypeAlias = int | float | None
+"""A position on a clock, an integer where it is whole."""
+
+
+def column(outputs: Output) -> dict[str, Output]:
+    """Metadata of a dataclass field that is a column of these outputs."""
+    return {"outputs": outputs}
+
+
+def columns(row: type, output: Output) -> "tuple[Field[Any], ...]":
+    """The fields of a row that are columns of an output.
+
+    >>> [known.name for known in columns(Finding, Output.TABLE)]
+    ['verdict', 'evidence', 'measured', 'bound', 'slack', 'informative_from']
+    """
+    return tuple(known for known in fields(row) if output in known.metadata.get("outputs", Output(0)))
 
 
 @dataclass(frozen=True)
@@ -85,7 +130,7 @@ class Finding:
     detail : str
         In words: the failed assumption with its witness, the allowance, the worst entry, the cause.
     room : tuple of float
-        Powers of ten between measured and bound (`marginaudit.reports.audit.headroom`); an audit fills it in.
+        Powers of ten between measured and bound, see `headroom`; `Claim.judge` fills it in.
     witness : mapping or None
         The evidence against, as plain JSON data.
     curve : Curve or None
@@ -94,24 +139,24 @@ class Finding:
         an audit calls no statement true that nothing but recorded steps speaks for.
     """
 
-    verdict: Verdict
-    evidence: Evidence = Evidence.FLOAT64
-    measured: float | None = None
-    bound: float | None = None
-    slack: float | None = None
-    side: Literal["upper", "lower"] | None = None
-    constant: float | None = None
-    repeats_within: float | None = None
-    worst_step: int | float | None = None
-    first_violation: int | float | None = None
-    informative_from: int | float | None = None
-    beyond_the_run: bool = False
-    needs: str = ""
+    verdict: Verdict = field(metadata=column(EVERYWHERE))
+    evidence: Evidence = field(default=Evidence.FLOAT64, metadata=column(EVERYWHERE))
+    measured: Number = field(default=None, metadata=column(EVERYWHERE))
+    bound: Number = field(default=None, metadata=column(ALL_ROWS | Output.TABLE | Output.KEPT))
+    slack: Number = field(default=None, metadata=column(EVERYWHERE))
+    constant: Number = field(default=None, metadata=column(Output.JSON | Output.FRAME | Output.SWEEP | Output.KEPT))
+    worst_step: Step = field(default=None, metadata=column(ALL_ROWS))
+    first_violation: Step = field(default=None, metadata=column(ALL_ROWS))
+    informative_from: Step = field(default=None, metadata=column(EVERYWHERE))
+    detail: str = field(default="", metadata=column(ALL_ROWS))
+    side: Literal["upper", "lower"] | None = field(default=None, metadata=column(ALL_ROWS | Output.SWEEP | Output.KEPT))
+    repeats_within: Number = field(default=None, metadata=column(Output.JSON | Output.SWEEP | Output.KEPT))
+    beyond_the_run: bool = field(default=False, metadata=column(Output.JSON))
+    needs: str = field(default="", metadata=column(Output.JSON))
+    room: tuple[float, ...] = field(default=(), metadata=column(Output.JSON))
+    witness: Mapping[str, Any] | None = field(default=None, metadata=column(Output.JSON))
     refutes: bool = False
     carried_over: bool = False
-    detail: str = ""
-    room: tuple[float, ...] = ()
-    witness: Mapping[str, Any] | None = None
     curve: Curve | None = field(default=None, repr=False)
     left_out: str = field(default="", repr=False)
 
@@ -127,37 +172,78 @@ class Finding:
         return html_table("", (), rows, longest=LONGEST_DETAIL)
 
 
-def where_it_speaks(found: Finding) -> Finding:
-    """The finding with numbers from where the statement speaks, else with none and what was measured in the detail.
+NO_NUMBERS: Mapping[str, Any] = {
+    known.name: None for known in fields(Finding) if known.type == Number or known.name == "worst_step"
+}
+"""In place of the numbers of a measurement that did not decide."""
+
+
+def where_it_speaks(found: Finding) -> dict[str, Any]:
+    """What changes in a finding whose numbers are from where the statement does not speak: none stay but in the detail.
 
     Where it speaks and its bound says nothing yet, the verdict is `vacuous`, with the numbers from there.
 
-    >>> found = where_it_speaks(
-    ...     Finding(Verdict.HOLDS, measured=2.0, bound=3.0, slack=1.5, worst_step=900, informative_from=1792314)
-    ... )
-    >>> found.measured, found.slack, found.worst_step, found.needs
+    >>> found = Finding(Verdict.HOLDS, measured=2.0, bound=3.0, slack=1.5, worst_step=900, informative_from=1792314)
+    >>> changes = where_it_speaks(found)
+    >>> changes["measured"], changes["slack"], changes["worst_step"], changes["needs"]
     (None, None, None, 't ≥ 1792314')
-    >>> print(found.detail)
+    >>> print(changes["detail"])
     The run does not get to where the statement speaks; outside, at 900: measured 2, bound 3.
     """
     first, worst, violated = found.informative_from, found.worst_step, found.first_violation
     before = first is not None and worst is not None and worst < first and found.verdict is not Verdict.VACUOUS
     violated_there = before and violated is not None and first is not None and violated < first
     if violated_there or not (before or found.beyond_the_run):
-        return found
+        return {}
     numbers = {"measured": found.measured, "bound": found.bound}
     there = ", ".join(f"{name} {number:.4g}" for name, number in numbers.items() if number is not None)
     outside = f"; outside, at {worst:.10g}: {there}" if there and worst is not None else ""
-    none: dict[str, Any] = dict.fromkeys(
-        ("measured", "bound", "slack", "side", "constant", "repeats_within", "worst_step")
-    )
-    return replace(
-        found,
-        **none,
-        beyond_the_run=True,
-        needs=found.needs or needed("t", first, found.curve.step[-1] if found.curve and found.curve.step else None),
-        detail=f"{found.detail} The run does not get to where the statement speaks{outside}.".strip(),
-    )
+    end = found.curve.step[-1] if found.curve and found.curve.step else None
+    return {
+        **NO_NUMBERS,
+        "side": None,
+        "beyond_the_run": True,
+        "needs": found.needs or needed("t", first, end),
+        "detail": f"{found.detail} The run does not get to where the statement speaks{outside}.".strip(),
+    }
+
+
+def headroom(finding: Finding) -> tuple[float, ...]:
+    """Powers of ten between what was measured and its bound, positive where the bound is kept.
+
+    Two of a bound along steps: where it first says something, and at the end. One of a bound that has a slack alone,
+    none of a statement that is no bound or has no slack, nor of negative numbers, whose ratio is no such room.
+
+    >>> curve = Curve([1, 10, 100], [1e-3, 1e-4, 1e-5], upper=[9.0, 1.0, 1.0], vacuous_above=2.0)
+    >>> headroom(Finding(Verdict.HOLDS, side="upper", slack=1e4, worst_step=10, informative_from=5, curve=curve))
+    (4.0, 5.0)
+    """
+    if finding.verdict is Verdict.VACUOUS or finding.side is None or finding.slack is None:
+        return ()
+    curve = finding.curve
+    if curve is not None and (curve.upper is not None or curve.lower is not None):
+        found = [powers for at in range(len(curve.step)) if (powers := _powers(finding, curve, at)) is not None]
+        return (found[0], found[-1]) if found else ()
+    negative = any(number is not None and number < 0 for number in (finding.measured, finding.bound))
+    if finding.slack <= 0 or negative:
+        return ()
+    return (math.log10(finding.slack) * (1 if finding.side == "upper" else -1),)
+
+
+def _powers(finding: Finding, curve: Curve, at: int) -> float | None:
+    """Powers of ten between an entry and the nearer of its bounds; None before the statement speaks, or not finite."""
+    measured = curve.measured[at]
+    pairs = []
+    if curve.upper is not None:
+        if curve.vacuous_above is not None and curve.upper[at] >= curve.vacuous_above:
+            return None
+        pairs.append((measured, curve.upper[at]))
+    if curve.lower is not None:
+        pairs.append((curve.lower[at], measured))
+    speaks = finding.informative_from is None or curve.step[at] >= finding.informative_from
+    if not speaks or any(not (LEAST < small < math.inf and LEAST < large < math.inf) for small, large in pairs):
+        return None
+    return min(math.log10(large) - math.log10(small) for small, large in pairs)
 
 
 def needed(of: str, least: float | None, there: float | None) -> str:

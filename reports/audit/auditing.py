@@ -13,7 +13,6 @@ from marginaudit.orders import counted
 from marginaudit.orders.assumption import as_document
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.audit.claim_worker import judged_in_worker
-from marginaudit.reports.audit.headroom import headroom, slack
 from marginaudit.reports.audit.ledger import about
 from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import Source, papers_of
@@ -23,19 +22,14 @@ from marginaudit.reports.grid import NONE
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.processes import forkable, one_thread
+from marginaudit.reports.row import ReportRow, as_read, names
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.settings import CLAIM_TIMEOUT
 from marginaudit.reports.standing import Standing, Status, by_dataset
-from marginaudit.reports.verdict import Finding, Verdict
+from marginaudit.reports.verdict import Finding, Output, Verdict
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
 """The libraries whose versions a report states."""
-
-REPORTED = (
-    *("verdict", "evidence", "measured", "bound", "slack", "worst_step", "first_violation", "informative_from"),
-    *("detail", "beyond_the_run", "needs", "constant", "side", "repeats_within", "room", "witness"),
-)
-"""The fields of a finding that a row of the report has."""
 
 Notice = Callable[[str], None]
 
@@ -73,28 +67,29 @@ class Row:
         known = self.claim.standing
         return by_dataset(self.refuted_by) if self.refuted_by and known.status is not Status.REFUTED else known
 
-    def as_document(self) -> dict[str, Any]:
-        """The row as the JSON of the report has it."""
-        found = {name: finite(getattr(self.finding, name)) for name in REPORTED}
-        return {
+    @cached_property
+    def reported(self) -> ReportRow:
+        """The row as a report has it; a violation's detail names the smallest dataset known to violate the claim."""
+        known = smallest_counterexample(self.paper, self.claim) if self.fails else None
+        more: dict[str, Any] = {}
+        if known is not None:
+            smallest = f"Smallest dataset found to violate it: {self.paper.kind.in_words(known)}."
+            document = self.paper.kind.to_document(known)
+            more = {"detail": f"{self.finding.detail} {smallest}", "counterexample": document}
+        about = {
             "claim": self.claim.id,
             "dataset": self.dataset,
             "run": self.dataset if self.recorded else None,
             "premise": "carried over" if self.finding.carried_over else "met",
-            **found,
-            "verdict": self.finding.verdict.value,
-            "evidence": self.finding.evidence.value,
-            "counterexample": self._counterexample_document,
             "kind": self.claim.judgement.kind,
             "standing": self.standing.status.value,
             "source": self.claim.source,
         }
+        return ReportRow(**vars(self.finding) | about | more)
 
-    @property
-    def _counterexample_document(self) -> dict[str, Any] | None:
-        """The smallest dataset known to violate the claim, where it is violated, as a dataset file has it."""
-        known = _counterexample(self.paper, self.claim, self.finding)
-        return None if known is None else self.paper.kind.to_document(known)
+    def as_document(self) -> dict[str, Any]:
+        """The row as the JSON of the report has it."""
+        return self.reported.as_document()
 
 
 @dataclass(frozen=True)
@@ -231,10 +226,9 @@ class Audit:
         return {verdict: found.count(verdict) for verdict in Verdict if verdict in found}
 
     def _repr_html_(self) -> str:
-        header = ("claim", "dataset", "verdict", "measured", "bound", "slack")
+        header = names(Output.TABLE)
         failed = [row for row in self.rows if row.finding.verdict in (Verdict.VIOLATED, Verdict.BROKEN)]
-        documents = [row.as_document() for row in failed]
-        rows = [[slack(document) if name == "slack" else document[name] for name in header] for document in documents]
+        rows = [[row[name] for name in header] for row in as_read(row.as_document() for row in failed)]
         return html_table(self._matrix()[0], header if rows else (), rows)
 
     def __repr__(self) -> str:
@@ -312,26 +306,11 @@ def audited(
         for claim in judged:
             progress(name, claim.id)
             if paper.has(claim) or not forks:
-                finding = claim.judge(run)
+                findings[claim.id] = claim.judge(run)
             else:
                 run.prepare()
-                finding = judged_in_worker(claim, run, claim_timeout)
-            findings[claim.id] = replace(_with_the_smallest(paper, claim, finding), room=headroom(finding))
+                findings[claim.id] = judged_in_worker(claim, run, claim_timeout)
         return Audited(source, findings, dataset_document(source, run), run)
-
-
-def _counterexample(paper: Paper, claim: Claim, finding: Finding) -> Any | None:
-    failing = finding.verdict is Verdict.VIOLATED and not finding.carried_over
-    return smallest_counterexample(paper, claim) if failing else None
-
-
-def _with_the_smallest(paper: Paper, claim: Claim, finding: Finding) -> Finding:
-    """A violation's detail names the smallest dataset that is known to violate the claim."""
-    known = _counterexample(paper, claim, finding)
-    if known is None:
-        return finding
-    smallest = f"Smallest dataset found to violate it: {paper.kind.in_words(known)}."
-    return replace(finding, detail=f"{finding.detail} {smallest}")
 
 
 def dataset_document(source: Source, run: BaseRun[Any]) -> dict[str, Any]:

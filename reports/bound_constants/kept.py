@@ -5,9 +5,9 @@ from pathlib import Path
 
 from marginaudit.orders import InputError
 from marginaudit.reports.compare.reading import read_report
-from marginaudit.reports.compare.row import ReportRow
 from marginaudit.reports.compare.worse import changes
 from marginaudit.reports.page.files import json_text, write_whole
+from marginaudit.reports.row import ReportRow
 
 
 def read_rows(file: Path) -> Mapping[tuple[str, str], ReportRow]:
@@ -44,6 +44,6 @@ def update_rows(file: Path, measured: Iterable[tuple[ReportRow, str]]) -> list[s
         if changed:
             rows[row.key] = row
     if rows != kept:
-        lines = ",\n".join(json_text(row.as_document()).removesuffix("\n") for _, row in sorted(rows.items()))
+        lines = ",\n".join(json_text(row.kept()).removesuffix("\n") for _, row in sorted(rows.items()))
         write_whole(file, f'{{"verdicts": [\n{lines}\n]}}\n')
     return [f"{claim} on {place}" for place, claim in kept if (place, claim) not in asked]

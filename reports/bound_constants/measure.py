@@ -13,12 +13,12 @@ from marginaudit.reports.audit.ledger import all_papers, paper_of
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.audit.user_claims import all_claims
 from marginaudit.reports.claim import Claim, Ledger
-from marginaudit.reports.compare.row import ReportRow
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.judgements import ALLOWANCE
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.row import ReportRow
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.verdict import Finding
+from marginaudit.reports.verdict import Finding, Output, columns
 
 KEPT_RUNS = 4
 """Datasets whose training is kept for the next claim."""
@@ -68,8 +68,8 @@ def _row(claim: str, dataset: str, settings: Mapping[str, Any], found: Finding) 
     if found.side is not None and found.repeats_within is None:
         found = replace(found, repeats_within=ALLOWANCE)
     given: dict[str, Any] = {"claim": claim, "dataset": dataset, "settings": settings}
-    names = (known.name for known in fields(ReportRow) if known.name not in given)
-    return ReportRow(**given | {name: finite(getattr(found, name)) for name in names})
+    kept = columns(Finding, Output.KEPT)
+    return ReportRow(**given | {known.name: finite(getattr(found, known.name)) for known in kept})
 
 
 _LOADED: dict[tuple[str, str | None], Any] = {}

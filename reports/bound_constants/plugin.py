@@ -12,7 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from marginaudit.reports.claim import Claim
-    from marginaudit.reports.compare.row import ReportRow
+    from marginaudit.reports.row import ReportRow
     from marginaudit.reports.verdict import Finding
 
 PROPERTY = "bound_constants"
@@ -116,7 +116,7 @@ class BoundConstants:
         if reason and not self._update:
             self._fail(f"{name} is worse than in {file}: {reason}; {UPDATE} accepts it")
         changed = ["new"] if old is None else [found.text for found in changes(old, new, tolerance)]
-        record = {"file": str(self._file), "row": new.as_document(), "changed": "; ".join(changed)}
+        record = {"file": str(self._file), "row": new.kept(), "changed": "; ".join(changed)}
         self._item.user_properties.append((PROPERTY, record))
         return finding
 
@@ -144,7 +144,7 @@ class Keeper:
         if not self._records:
             return
         from marginaudit.reports.bound_constants.kept import update_rows
-        from marginaudit.reports.compare.row import row_from_document
+        from marginaudit.reports.row import row_from_document
 
         of_files: dict[str, list[tuple[ReportRow, str]]] = {}
         for record in self._records:

@@ -10,18 +10,17 @@ from rich.text import Text
 from marginaudit.orders import counted, shortened
 from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.audit.auditing import Row as AuditRow
-from marginaudit.reports.audit.headroom import slack
 from marginaudit.reports.command.console import print_line, print_summary, print_table, width
 from marginaudit.reports.grid import brief
 from marginaudit.reports.page.numbers import bound
 from marginaudit.reports.page.theorems import failing, statement_names
+from marginaudit.reports.row import names as columns_of
+from marginaudit.reports.row import slack
 from marginaudit.reports.standing import Severity
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.verdict import Output, Verdict
 
 WIDE, WIDER = 118, 150
 """Columns of a terminal in which a verdict's numbers have room beside it, and in which its statement's name has."""
-
-COLUMNS = ("claim", "dataset", "verdict", "evidence", "measured", "bound", "slack", "informative_from")
 
 SEVERITIES = (*Severity, None)
 """Worst first."""
@@ -68,7 +67,9 @@ def _print_rows(rows: Sequence[Row], names: Mapping[str, str]) -> None:
             of_claims.setdefault(row["claim"], []).append(row)
         print_table("Verdicts", ("claim", "verdicts", "worst"), [_in_short(*found) for found in of_claims.items()])
         return
-    columns = ("claim", "statement", *COLUMNS[1:]) if width() >= WIDER and any(names.values()) else COLUMNS
+    columns = list(columns_of(Output.TABLE))
+    if width() >= WIDER and any(names.values()):
+        columns.insert(1, "statement")
     header = [name.replace("_", " ") for name in columns]
     print_table("Verdicts", header, [[_shown(row, name, names) for name in columns] for row in rows])
 

@@ -3,16 +3,32 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, NotRequired
+
+from annotated_types import MinLen
+from typing_extensions import TypedDict
 
 from marginaudit.orders import InputError, file_content, shown, shown_path
-from marginaudit.orders.reading import parsed_json, utf_8_text
-from marginaudit.reports.compare.row import ReportRow, row_from_document
+from marginaudit.orders.reading import parsed_json, utf_8_text, validated
+from marginaudit.reports.row import ReportRow, row_from_document
 
 SHA256 = "sha256 of "
 """Before a dataset's name: the setting that is the hash of its file."""
 
 REPORT = "a report.json of `marginaudit audit`"
+
+
+class _Dataset(TypedDict):
+    name: str
+    sha256: NotRequired[str | None]
+
+
+class _Report(TypedDict):
+    verdicts: Annotated[list[Any], MinLen(1)]
+    marginaudit: NotRequired[str]
+    environment: NotRequired[dict[str, Any]]
+    config: NotRequired[dict[str, dict[str, Any]]]
+    datasets: NotRequired[list[_Dataset]]
 
 
 @dataclass(frozen=True)
@@ -54,12 +70,9 @@ def side_of(document: Any, where: str) -> Side:
     InputError
         It is none; names the place in it.
     """
-    if not isinstance(document, dict) or not isinstance(document.get("verdicts"), list):
-        raise InputError(where, got="no list of verdicts", expected=REPORT)
-    if not document["verdicts"]:
-        raise InputError(where, got="an empty list of verdicts", expected=REPORT)
-    places = (f"{where}: /verdicts/{i}" for i in range(len(document["verdicts"])))
-    return Side(where, rows_by_key(zip(places, document["verdicts"], strict=False)), _settings(document, where))
+    report = validated(_Report, document, where)
+    places = (f"{where}: /verdicts/{i}" for i in range(len(report["verdicts"])))
+    return Side(where, rows_by_key(zip(places, report["verdicts"], strict=False)), _settings(report))
 
 
 def rows_by_key(documents: Iterable[tuple[str, Any]]) -> dict[tuple[str, str], ReportRow]:
@@ -79,18 +92,9 @@ def rows_by_key(documents: Iterable[tuple[str, Any]]) -> dict[tuple[str, str], R
     return found
 
 
-def _settings(document: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _settings(report: _Report) -> dict[str, Any]:
     """Settings, versions and hashes of the report, in one level."""
-    found = {"marginaudit": document.get("marginaudit")}
-    for name in ("environment", "config"):
-        if not isinstance(document.get(name, {}), dict):
-            raise InputError(f"{where}: /{name}", got=shown(document[name]), expected=REPORT)
-    found |= document.get("environment", {})
-    for paper, config in document.get("config", {}).items():
-        if not isinstance(config, dict):
-            raise InputError(f"{where}: /config/{paper}", got=shown(config), expected=REPORT)
+    found = {"marginaudit": report.get("marginaudit"), **report.get("environment", {})}
+    for paper, config in report.get("config", {}).items():
         found |= {f"{paper}: {name}": value for name, value in config.items()}
-    datasets = document.get("datasets", [])
-    if not isinstance(datasets, list) or not all(isinstance(data, dict) and "name" in data for data in datasets):
-        raise InputError(f"{where}: /datasets", got=shown(datasets), expected=REPORT)
-    return found | {f"{SHA256}{data['name']}": data.get("sha256") for data in datasets}
+    return found | {f"{SHA256}{data['name']}": data.get("sha256") for data in report.get("datasets", [])}

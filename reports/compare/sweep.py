@@ -3,22 +3,18 @@
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from marginaudit.orders import InputError, counted, file_content, printable, shown_path
 from marginaudit.orders.reading import utf_8_text
 from marginaudit.reports.compare.reading import Side, read_report, rows_by_key
-from marginaudit.reports.compare.row import ReportRow
 from marginaudit.reports.judgements import ALLOWANCE
+from marginaudit.reports.sweeps import AUDITED
 
 RUNS = "runs.csv"
 
 SWEEP = f"the folder of a `marginaudit sweep` that keeps verdicts, or its {RUNS}"
-
-WORDS = ("verdict", "evidence", "side")
-"""Of the columns ``CLAIM:name`` those that hold words; the other fields of a row are numbers."""
 
 
 def read_sweep(path: Path) -> Side:
@@ -68,16 +64,15 @@ def read_side(path: Path) -> Side:
 
 
 def _documents(table: Sequence[dict[str, str]], varied: Sequence[str], where: str) -> Iterator[tuple[str, Any]]:
-    known = {field.name for field in fields(ReportRow)}
     for line, run in enumerate(table, start=2):
         dataset = printable(", ".join(f"{name} = {run[name]}" for name in varied))
         rows: dict[str, dict[str, Any]] = {}
         for column, text in run.items():
             claim, _, name = column.rpartition(":")
-            if run["status"] == "done" and name in known and f"{claim}:verdict" in run:
+            if run["status"] == "done" and name in AUDITED and f"{claim}:verdict" in run:
                 bar = {} if f"{claim}:repeats_within" in run else {"repeats_within": ALLOWANCE}
                 row = rows.setdefault(claim, {"claim": claim, "dataset": dataset, "evidence": "float64"} | bar)
-                row |= {name: text if name in WORDS else _number(text)} if text else {}
+                row |= {name: text if AUDITED[name] is str else _number(text)} if text else {}
         yield from ((f"{where}: line {line}: {claim}", row) for claim, row in rows.items())
 
 

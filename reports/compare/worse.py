@@ -6,8 +6,8 @@ from enum import StrEnum
 from math import inf, log, log1p
 from typing import Literal, TypeAlias
 
-from marginaudit.reports.compare.row import ReportRow
 from marginaudit.reports.judgements import ALLOWANCE
+from marginaudit.reports.row import ReportRow
 from marginaudit.reports.verdict import Evidence, Verdict
 
 NUMBERS = ("slack", "constant", "informative_from")

@@ -12,15 +12,12 @@ from marginaudit.orders import counted
 from marginaudit.reports.judgements.compare import Outcome, compare_upper, curve_of, left_out
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.series import Series, by_formula, step_from
-from marginaudit.reports.verdict import Evidence, Finding, Verdict, needed, not_applicable
+from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict, needed, not_applicable
 
 Steps: TypeAlias = NDArray[np.float64]
 Formula: TypeAlias = "Callable[[Any, Steps], ArrayLike]"
 Reach: TypeAlias = "float | Callable[[Any], float]"
 Side: TypeAlias = Literal["upper", "lower"]
-
-LEAST = float(np.finfo(np.float64).smallest_subnormal)
-"""The least positive float: a bound of it says > 0, and one of its negative < 0."""
 
 LAST_DECADE = 40
 """The search for a bound's first informative step ends at 10 to this power."""

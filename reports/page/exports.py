@@ -6,19 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from marginaudit.reports.audit.headroom import slack
 from marginaudit.reports.grid import NONE, Grid, brief
 from marginaudit.reports.page.formats import flat, markdown
 from marginaudit.reports.page.latex import latex, latex_text
 from marginaudit.reports.page.numbers import bound
 from marginaudit.reports.paper import Paper, Table
+from marginaudit.reports.row import as_read, names
+from marginaudit.reports.verdict import Output
 
 EXPORTED = (".tex", ".bib", ".md", ".parquet", ".pdf")
 """How the names of exported files end."""
 
 WRITERS = {"latex": (latex, "tex"), "markdown": (markdown, "md")}
-
-COLUMNS = ("claim", "verdict", "evidence", "measured", "bound", "slack", "informative_from")
 
 NAMES = frozenset(range(3))
 
@@ -30,18 +29,16 @@ TOOL = """@misc{{marginaudit,
 """
 
 
-def exported(
-    papers: Sequence[Paper], document: Mapping[str, Any], formats: Iterable[str], columns: Sequence[str]
-) -> dict[str, str | bytes]:
+def exported(papers: Sequence[Paper], document: Mapping[str, Any], formats: Iterable[str]) -> dict[str, str | bytes]:
     """The verdicts and every table of a report in these formats, by file name; with LaTeX also references.bib.
 
-    ``document`` is that of the report, ``columns`` are those of verdicts.csv.
+    ``document`` is that of the report.
     """
     files: dict[str, str | bytes] = {}
     tables = list(tables_of(papers, document))
     for form in formats:
         if form == "parquet":
-            files["tables/verdicts.parquet"] = _parquet(columns, as_read(document["verdicts"]))
+            files["tables/verdicts.parquet"] = _parquet(names(Output.CSV), as_read(document["verdicts"]))
             for table, found in tables:
                 files[f"tables/{table.name}.parquet"] = _parquet(table.columns, table.rows(found))
         elif form in WRITERS:
@@ -54,11 +51,6 @@ def exported(
         if form == "latex":
             files["tables/references.bib"] = references(papers)
     return files
-
-
-def as_read(verdicts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows of report.json with the slack that tables have: above 1 there is room, whatever the bound's side."""
-    return [{**row, "slack": slack(row)} for row in verdicts]
 
 
 def references(papers: Sequence[Paper]) -> str:
@@ -81,12 +73,13 @@ def tables_of(papers: Sequence[Paper], document: Mapping[str, Any]) -> Iterator[
 
 def _verdicts(document: Mapping[str, Any]) -> Iterator[Grid]:
     """The verdicts on each dataset."""
+    columns = [name for name in names(Output.TABLE) if name != "dataset"]
     for data in document["datasets"]:
         rows = as_read(row for row in document["verdicts"] if row["dataset"] == data["name"])
         yield Grid(
             f"Verdicts on {data['name']}",
-            tuple(name.replace("_", " ") for name in COLUMNS),
-            tuple(tuple(bound(row) if name == "bound" else _cell(row[name]) for name in COLUMNS) for row in rows),
+            tuple(name.replace("_", " ") for name in columns),
+            tuple(tuple(bound(row) if name == "bound" else _cell(row[name]) for name in columns) for row in rows),
             (),
             words=NAMES,
         )

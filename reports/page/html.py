@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 from marginaudit.orders import counted, printable
 from marginaudit.reports.audit.auditing import Audit, Row
-from marginaudit.reports.audit.headroom import slack
 from marginaudit.reports.by_proof import OWN_PROOF
 from marginaudit.reports.claim import IN_DOLLARS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
@@ -30,6 +29,7 @@ from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, group
 from marginaudit.reports.page.typeset import title_html, typeset_html
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
+from marginaudit.reports.row import slack
 from marginaudit.reports.standing import Severity, Standing
 from marginaudit.reports.verdict import Evidence, Verdict
 
@@ -183,9 +183,7 @@ def _claims(
             _visible(found := row.as_document())
             | {
                 "slack": slack(found),
-                "below": _visible(row.finding.detail)
-                .removeprefix(OWN_PROOF.format(proof=claim.standing.proof))
-                .lstrip(),
+                "below": _visible(found["detail"]).removeprefix(OWN_PROOF.format(proof=claim.standing.proof)).lstrip(),
                 "place": f"{claim.id}:{number}",
                 "command": command(row, sources[row.dataset], audit.configs[paper.name], audit.claims_file, in_python),
             }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit
-from marginaudit.reports.page.exports import as_read, exported, tables_of
+from marginaudit.reports.page.exports import exported, tables_of
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
 from marginaudit.reports.page.folder import MANIFEST, write_folder
 from marginaudit.reports.page.formats import csv_table
@@ -16,30 +16,8 @@ from marginaudit.reports.page.html import page
 from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.paper import RunRecords
-
-COLUMNS = (
-    "claim",
-    "dataset",
-    "run",
-    "premise",
-    "verdict",
-    "evidence",
-    "measured",
-    "bound",
-    "slack",
-    "constant",
-    "worst_step",
-    "first_violation",
-    "informative_from",
-    "detail",
-    "side",
-    "standing",
-    "source",
-)
-"""Of a table of verdicts in Python, as report.json names them."""
-
-VERDICT_COLUMNS = tuple(column for column in COLUMNS if column != "constant")
-"""Of verdicts.csv."""
+from marginaudit.reports.row import as_read, names
+from marginaudit.reports.verdict import Output
 
 
 def write_report(audit: Audit, folder: Path, progress: Callable[[str], None], exports: Collection[str] = ()) -> None:
@@ -88,11 +66,12 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
         files |= {f"figures/{figure.name}{ending}": content for ending, content in found.items()}
 
     document = audit.as_document()
-    rows = [[row[column] for column in VERDICT_COLUMNS] for row in as_read(document["verdicts"])]
-    files["verdicts.csv"] = csv_text(VERDICT_COLUMNS, rows)
+    columns = names(Output.CSV)
+    rows = [[row[column] for column in columns] for row in as_read(document["verdicts"])]
+    files["verdicts.csv"] = csv_text(columns, rows)
     for table, of_datasets in tables_of(audit.papers, document):
         files[f"tables/{table.name}.csv"] = csv_table(table.columns, table.rows(of_datasets))
-    files |= exported(audit.papers, document, exports, VERDICT_COLUMNS)
+    files |= exported(audit.papers, document, exports)
     proofs = proof_pages(audit.papers) if audit.proofs is None else audit.proofs
     files |= {f"proofs/{name}.html": text for name, text in proofs.items()}
     files["report.html"] = page(audit, document, pictures, beside, plots, proofs)

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from marginaudit.orders.snap import AttentionOverlap, SequenceClasses, common_tokens, distinct_tokens, overlap_of
 from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
-from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
 from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.verdict import LEAST
 from marginaudit.training.snap.attention import Logits, Path, Rates, mean_counts, off_by, rates
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit import Approximation, continuous

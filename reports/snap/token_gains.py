@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from marginaudit.orders.snap import common_tokens, distinct_tokens
 from marginaudit.reports.claim import NotJudged
 from marginaudit.reports.judgements import Bounded, Parts
-from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.eq10 import (
     above_zero,
@@ -22,6 +21,7 @@ from marginaudit.reports.snap.eq10 import (
     no_gains,
 )
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.verdict import LEAST
 
 AT_FIRST = "At first, over eta_Z gamma"
 

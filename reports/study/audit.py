@@ -5,7 +5,7 @@ import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from itertools import chain
@@ -151,7 +151,7 @@ def judged(task: Task, progress: Progress) -> Document:
     shown = drawn(found, task.exports, lambda text: ignored(progress(name, text.removeprefix(f"{name}: "))))
     return {
         "findings": {
-            claim: asdict(replace(finding, curve=None, witness=finite(finding.witness)))
+            claim: vars(finding) | {"curve": None, "witness": finite(finding.witness)}
             for claim, finding in found.findings.items()
         },
         "document": finite(found.document),

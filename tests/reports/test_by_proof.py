@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.paper import Paper
+from marginaudit.reports.run import BaseRun
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.standing import OPEN, Implication, proved
 from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
@@ -29,6 +31,11 @@ VIOLATED = replace(MEASURED, verdict=Verdict.VIOLATED, first_violation=3)
 INCONCLUSIVE = replace(MEASURED, verdict=Verdict.INCONCLUSIVE)
 
 SHORT = Config(steps2=900)
+
+
+def judged(claim: Claim, run: BaseRun[Any], measured: Finding) -> Finding:
+    """The finding with what follows by proof."""
+    return replace(measured, **by_proof(claim, run, measured, measured.detail))
 
 
 def example(config: Config = SHORT) -> Run:
@@ -52,7 +59,7 @@ def table(paper: Paper) -> dict[str, list[str]]:
 def test_nine_in_ten_default_verdicts_do_not_rest_on_float64_alone(paper: Paper) -> None:
     runs = [paper.run(case(), paper.config()) for case in paper.kind.cases.values()]
     found = [
-        by_proof(claim, run, replace(MEASURED, verdict=Verdict(said)))
+        judged(claim, run, replace(MEASURED, verdict=Verdict(said)))
         for claim in paper.claims
         for run, said in zip(runs, table(paper)[claim.id], strict=True)
         if said != "not-applicable"
@@ -65,14 +72,14 @@ def test_nine_in_ten_default_verdicts_do_not_rest_on_float64_alone(paper: Paper)
 
 
 def test_what_a_proved_statement_says_is_proved_and_the_measurement_stays_beside_it() -> None:
-    found = by_proof(LEDGER["sharp.lemma6"], example(), MEASURED)
+    found = judged(LEDGER["sharp.lemma6"], example(), MEASURED)
     assert (found.verdict, found.evidence, found.measured) == (Verdict.HOLDS, Evidence.PROVED, 1.0)
     assert "docs/proofs.md#5-sharplemma6" in found.detail
     assert found.detail.endswith("Measured, float64: Seen.")
 
 
 def test_what_follows_names_both_statements() -> None:
-    found = by_proof(LEDGER["ntp.theorem1.direction"], example(), MEASURED)
+    found = judged(LEDGER["ntp.theorem1.direction"], example(), MEASURED)
     assert found.evidence is Evidence.PROVED
     assert found.detail.startswith(
         "Follows from sharp.theorem1, as its bound is below the printed one from some t_1 on"
@@ -81,15 +88,15 @@ def test_what_follows_names_both_statements() -> None:
 
 
 def test_a_measurement_that_violates_what_is_proved_is_broken_loudly() -> None:
-    found = by_proof(LEDGER["sharp.theorem1"], example(), VIOLATED)
+    found = judged(LEDGER["sharp.theorem1"], example(), VIOLATED)
     assert found.verdict is Verdict.BROKEN
     assert found.detail.startswith("THE MEASUREMENT VIOLATES WHAT IS PROVED")
     assert "docs/proofs.md#7-sharptheorem1" in found.detail
     assert found.detail.endswith("Seen.")
     assert found.first_violation == 3
-    followed = by_proof(LEDGER["ntp.theorem1.direction"], example(), VIOLATED)
+    followed = judged(LEDGER["ntp.theorem1.direction"], example(), VIOLATED)
     assert followed.verdict is Verdict.BROKEN
-    exact = by_proof(LEDGER["sharp.prop2"], example(), replace(VIOLATED, evidence=Evidence.EXACT))
+    exact = judged(LEDGER["sharp.prop2"], example(), replace(VIOLATED, evidence=Evidence.EXACT))
     assert exact.verdict is Verdict.BROKEN
 
 
@@ -123,55 +130,55 @@ def test_what_is_proved_is_vacuous_where_every_bound_is_beyond_reach(
     upper: list[float] | None, largest: float | None, verdict: Verdict
 ) -> None:
     hidden = replace(INCONCLUSIVE, curve=Curve([1, 2], [0.1, 0.1], upper=upper, vacuous_above=largest))
-    found = by_proof(LEDGER["sharp.theorem1"], example(), hidden)
+    found = judged(LEDGER["sharp.theorem1"], example(), hidden)
     assert (found.verdict, found.evidence) == (verdict, Evidence.PROVED)
     assert (found.measured, found.slack, found.worst_step) == (None, None, None), "they are those of error bars"
 
 
 def test_of_what_was_not_run_no_proof_speaks() -> None:
     claim, run = LEDGER["ntp.theorem1.direction"], example(Config(steps2=1))
-    assert by_proof(claim, run, INCONCLUSIVE) == INCONCLUSIVE
+    assert judged(claim, run, INCONCLUSIVE) == INCONCLUSIVE
 
 
 @pytest.mark.parametrize("verdict", [Verdict.BROKEN, Verdict.NOT_APPLICABLE])
 def test_no_proof_mends_a_claims_own_failure(verdict: Verdict) -> None:
     measured = replace(MEASURED, verdict=verdict)
-    assert by_proof(LEDGER["sharp.lemma6"], example(), measured) == measured
+    assert judged(LEDGER["sharp.lemma6"], example(), measured) == measured
 
 
 def test_exact_and_certified_verdicts_keep_their_evidence_where_it_says_as_much() -> None:
     exact = replace(MEASURED, evidence=Evidence.EXACT)
-    assert by_proof(LEDGER["sharp.prop2"], example(), exact) == exact
+    assert judged(LEDGER["sharp.prop2"], example(), exact) == exact
     enclosed = replace(MEASURED, evidence=Evidence.CERTIFIED)
-    assert by_proof(LEDGER["sharp.lemma6"], example(), enclosed).evidence is Evidence.PROVED
+    assert judged(LEDGER["sharp.lemma6"], example(), enclosed).evidence is Evidence.PROVED
     violated = replace(VIOLATED, evidence=Evidence.CERTIFIED)
-    assert by_proof(LEDGER["ntp.theorem2.floor"], example(), violated) == violated
-    assert by_proof(LEDGER["ntp.theorem2.floor"], example(), VIOLATED).evidence is Evidence.PROVED
+    assert judged(LEDGER["ntp.theorem2.floor"], example(), violated) == violated
+    assert judged(LEDGER["ntp.theorem2.floor"], example(), VIOLATED).evidence is Evidence.PROVED
 
 
 def test_a_vacuous_bound_stays_vacuous() -> None:
-    found = by_proof(LEDGER["ntp.theorem1.direction"], example(), replace(MEASURED, verdict=Verdict.VACUOUS))
+    found = judged(LEDGER["ntp.theorem1.direction"], example(), replace(MEASURED, verdict=Verdict.VACUOUS))
     assert (found.verdict, found.evidence) == (Verdict.VACUOUS, Evidence.PROVED)
 
 
 def test_what_error_bars_hide_a_proof_refutes() -> None:
     floor = LEDGER["ntp.theorem2.floor"]
-    found = by_proof(floor, example(), INCONCLUSIVE)
+    found = judged(floor, example(), INCONCLUSIVE)
     assert (found.verdict, found.evidence, found.measured) == (Verdict.VIOLATED, Evidence.PROVED, None)
     assert found.detail.startswith("That it is false here follows from sharp.floor, sharp.stage1")
     assert found.detail.endswith("By itself the measurement is inconclusive: Seen.")
-    assert by_proof(floor, example(Config(steps1=0)), INCONCLUSIVE).verdict is Verdict.INCONCLUSIVE
+    assert judged(floor, example(Config(steps1=0)), INCONCLUSIVE).verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_measurement_that_holds_where_a_proof_refutes_is_broken_unless_it_cannot_show_it() -> None:
     """A difference below the rounding allowance, say."""
     floor = LEDGER["ntp.theorem2.floor"]
     for verdict in (Verdict.HOLDS, Verdict.VACUOUS):
-        found = by_proof(floor, example(), replace(MEASURED, verdict=verdict))
+        found = judged(floor, example(), replace(MEASURED, verdict=verdict))
         assert found.verdict is Verdict.BROKEN
         assert found.detail.startswith("THE MEASUREMENT CONTRADICTS WHAT IS PROVED")
     unseen = tuple(replace(one, unseen="both sides agree to rounding") for one in floor.decided_by or ())
-    found = by_proof(decided_by(floor, unseen), example(), MEASURED)
+    found = judged(decided_by(floor, unseen), example(), MEASURED)
     assert (found.verdict, found.evidence, found.measured) == (Verdict.VIOLATED, Evidence.PROVED, None)
     assert found.detail.endswith("The measurement does not show it, as both sides agree to rounding: Seen.")
 
@@ -194,7 +201,7 @@ def test_what_few_recorded_steps_show_does_not_hold_at_every_step() -> None:
     )
     assert claim.judge(ClassRun(CLASSES["snap-single"](), ClassConfig(at=(1000,)))).verdict is Verdict.HOLDS
     sparse = replace(MEASURED, left_out="t = 1 to 1000")
-    assert by_proof(LEDGER["sharp.lemma6"], example(), sparse).verdict is Verdict.HOLDS
+    assert judged(LEDGER["sharp.lemma6"], example(), sparse).verdict is Verdict.HOLDS
 
 
 def test_tokens_that_are_orthonormal_only_to_rounding_are_not_those_of_a_proof() -> None:
@@ -203,10 +210,10 @@ def test_tokens_that_are_orthonormal_only_to_rounding_are_not_those_of_a_proof()
     run = Run(replace(data, embedding=turned), SHORT)
     assert run.assumption("orthonormal").holds
     for name in ("sharp.lemma6", "ntp.theorem1.direction"):
-        found = by_proof(LEDGER[name], run, MEASURED)
+        found = judged(LEDGER[name], run, MEASURED)
         assert found.evidence is Evidence.FLOAT64
         assert "Not by proof: For orthonormal tokens" in found.detail
-        assert by_proof(LEDGER[name], run, VIOLATED).verdict is Verdict.VIOLATED
+        assert judged(LEDGER[name], run, VIOLATED).verdict is Verdict.VIOLATED
 
 
 def test_no_proof_reaches_beyond_the_assumptions_of_what_it_rests_on() -> None:
@@ -218,7 +225,7 @@ def test_no_proof_reaches_beyond_the_assumptions_of_what_it_rests_on() -> None:
         }
     )
     run = Run(data, SHORT)
-    found = by_proof(LEDGER["ntp.theorem3.order"], run, MEASURED)
+    found = judged(LEDGER["ntp.theorem3.order"], run, MEASURED)
     assert found.evidence is Evidence.FLOAT64
     assert "assumption optimal_majority of what it would follow from fails" in found.detail
 

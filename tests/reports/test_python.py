@@ -23,12 +23,12 @@ from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, datase
 from marginaudit.orders.snap import CASES as CLASS_CASES
 from marginaudit.orders.snap import classes_to_document
 from marginaudit.reports import LEDGER, Finding, Series, Verdict
-from marginaudit.reports.audit.headroom import slack
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.quantities import attention
-from marginaudit.reports.page.write import COLUMNS
 from marginaudit.reports.python import Report, audit
+from marginaudit.reports.row import names, slack
 from marginaudit.reports.snap import ClassConfig, ClassRun
+from marginaudit.reports.verdict import Output
 from tests.command_line import SHORT, SVOP, Command, dataset_file
 
 ROOT = Path(__file__).parents[2]
@@ -107,7 +107,7 @@ def test_a_verdict_by_name(report: Report) -> None:
 
 def test_a_table_of_all(report: Report) -> None:
     frame = report.to_dataframe()
-    assert tuple(frame.columns) == COLUMNS
+    assert tuple(frame.columns) == names(Output.FRAME)
     assert len(frame) == len(report.rows) == 8
     for record, row in zip(frame.to_dict("records"), report.rows, strict=True):
         assert (record["claim"], record["dataset"]) == (row.claim.id, row.dataset)
@@ -169,14 +169,14 @@ def test_an_audit_of_what_python_has() -> None:
     """A list of lists of tokens is one dataset; a list of anything else is several."""
     frame = DataFrame({"sentence": ["S V", "V S"]})
     document = {"name": "mine", "sentences": [["S", "V"], ["V", "S"]]}
-    for data, names in (
+    for data, known in (
         ([["S", "V"], ["V", "S"]], ["dataset"]),
         (frame, ["dataset"]),
         (document, ["mine"]),
         ([document, "example-1", [["S", "V"]]], ["mine", "example-1", "dataset"]),
     ):
         found = audit(data, claims="ntp.prop2.closed-form", config=QUICK)
-        assert [one.name for one in found.audited] == names
+        assert [one.name for one in found.audited] == known
 
 
 def test_a_table_is_that_of_the_file(report: Report, tmp_path: Path) -> None:

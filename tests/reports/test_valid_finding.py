@@ -11,7 +11,7 @@ from marginaudit.orders.ntp import CASES
 from marginaudit.reports import Claim, Decided, Evidence, Finding, Verdict
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.series import FARTHEST_STEP
-from marginaudit.reports.valid_finding import Unreportable, valid_finding
+from marginaudit.reports.valid_finding import Unreportable, plain_values
 from marginaudit.reports.verdict import Curve
 
 
@@ -20,8 +20,7 @@ def finding(**fields: Any) -> Finding:
 
 
 def curve(step: Any, measured: Any, **fields: Any) -> Curve:
-    found = valid_finding(finding(curve=Curve(step, measured, **fields))).curve
-    assert found is not None
+    found: Curve = plain_values(finding(curve=Curve(step, measured, **fields)))["curve"]
     return found
 
 
@@ -63,7 +62,7 @@ REFUSED = {
 @pytest.mark.parametrize("said", REFUSED)
 def test_what_no_report_can_hold_is_refused(said: str) -> None:
     with pytest.raises(Unreportable) as refused:
-        valid_finding(REFUSED[said])
+        plain_values(REFUSED[said])
     assert said in str(refused.value)
 
 
@@ -77,7 +76,9 @@ def test_a_claim_that_returns_it_is_broken() -> None:
 def test_plain_numbers_come_out_of_numpy_ones_and_fractions() -> None:
     numbers = {"measured": np.float32(0.5), "bound": Fraction(1, 4), "slack": np.inf, "worst_step": np.int64(7)}
     witness = {"row": np.arange(2), "nan": np.nan}
-    plain = valid_finding(finding(verdict="holds", evidence="exact", side="lower", witness=witness, **numbers))
+    plain = Finding(
+        **plain_values(finding(verdict="holds", evidence="exact", side="lower", witness=witness, **numbers))
+    )
     assert (plain.verdict, plain.evidence, plain.side) == (Verdict.HOLDS, Evidence.EXACT, "lower")
     assert (plain.measured, plain.bound, plain.slack, plain.worst_step) == (0.5, 0.25, np.inf, 7)
     assert [type(v) for v in (plain.measured, plain.bound, plain.slack, plain.worst_step)] == [float, float, float, int]
@@ -88,7 +89,7 @@ def test_plain_numbers_come_out_of_numpy_ones_and_fractions() -> None:
     ("step", "plain"), [(1.5, 1.5), (np.float64(3), 3), (2.0**60, 2**60), (1e101, 1e101), (-(10**100), -(10**100))]
 )
 def test_a_position_is_whole_where_it_can_be(step: Any, plain: float) -> None:
-    found = valid_finding(finding(worst_step=step, curve=Curve([step], [1.0])))
+    found = Finding(**plain_values(finding(worst_step=step, curve=Curve([step], [1.0]))))
     assert found.curve is not None
     for position in (found.worst_step, found.curve.step[0]):
         assert (position, type(position)) == (plain, type(plain))

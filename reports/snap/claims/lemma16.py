@@ -4,13 +4,13 @@ import numpy as np
 
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded
-from marginaudit.reports.judgements.bounded import LEAST
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.conditions import ASSUMPTION_2
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
+from marginaudit.reports.verdict import LEAST
 
 
 def diagonal(run: ClassRun) -> Series:

@@ -12,7 +12,7 @@ from marginaudit.orders import counted
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Decided
-from marginaudit.reports.judgements.bounded import LEAST, Threshold
+from marginaudit.reports.judgements.bounded import Threshold
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap import readings
@@ -23,7 +23,7 @@ from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun, evenly
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
-from marginaudit.reports.verdict import Finding, Verdict
+from marginaudit.reports.verdict import LEAST, Finding, Verdict
 from marginaudit.training.snap.limit import Approximation, backpropagated, class_counts, fluctuation
 
 ANY_T_PROOF = PAGE + "33-snaptheorem1aany-t"

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import Claim, Finding, Series
 from marginaudit.reports.bound_constants.measure import measured
-from marginaudit.reports.compare.row import ReportRow, row_from_document
 from marginaudit.reports.compare.worse import changes, worse
 from marginaudit.reports.judgements import Bounded, Decided, HiddenConstant
 from marginaudit.reports.ntp import Config
+from marginaudit.reports.row import ReportRow, row_from_document
 from marginaudit.reports.series import by_formula, series
 
 SHORT = Config(steps1=1, steps2=1)
@@ -54,7 +54,7 @@ NO_SIDE = replace(UPPER, side=None, constant=None, repeats_within=None)
     ],
 )
 def test_what_is_worse_and_what_is_better(row: ReportRow, fields: dict[str, Any], direction: str, text: str) -> None:
-    new = row_from_document(row.as_document() | fields, "here")
+    new = row_from_document(row.kept() | fields, "here")
     (change,) = changes(row, new)
     assert (change.direction, change.text, change.dataset, change.claim) == (direction, text, "d", "a")
     assert worse(row, new) == (text if direction == "worse" else None)
@@ -109,7 +109,7 @@ def test_a_tolerance_replaces_the_error_bars() -> None:
 def test_zero_and_whole_numbers_of_any_size_compare(old: float, new: float, is_worse: bool) -> None:
     """Slack 0 is across zero, a constant and a step of 0 are not."""
     for name in ("constant", "informative_from"):
-        before, after = (row_from_document(UPPER.as_document() | {name: value}, "here") for value in (old, new))
+        before, after = (row_from_document(UPPER.kept() | {name: value}, "here") for value in (old, new))
         assert (worse(before, after) is not None) is is_worse
 
 

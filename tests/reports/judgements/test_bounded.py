@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from marginaudit.reports.judgements import Bounded, Equal, Parts, Threshold
 from marginaudit.reports.judgements.bounded import (
-    LEAST,
     _detail,
     _log_ratios,
     _repeats_within,
@@ -20,8 +19,8 @@ from marginaudit.reports.judgements.bounded import (
     first_step,
 )
 from marginaudit.reports.series import by_formula, exact_series, series
-from marginaudit.reports.valid_finding import valid_finding
-from marginaudit.reports.verdict import Evidence, Verdict
+from marginaudit.reports.valid_finding import plain_values
+from marginaudit.reports.verdict import LEAST, Evidence, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
 
 
@@ -369,7 +368,7 @@ def test_decades_of_steps_that_were_left_out_are_named(steps: list[float], first
     assert swept.judge(None).left_out == ""
     both = Parts({"one": one, "other": swept, "again": one})
     assert both.judge(None).left_out == said
-    assert valid_finding(found).left_out == said
+    assert plain_values(found)["left_out"] == said
     late = replace(one, threshold=lambda _: Threshold(steps[-1]))
     assert late.judge(None).left_out == ""
 

@@ -9,8 +9,9 @@ import pytest
 
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.command.cli import main
-from marginaudit.reports.page.exports import _column, as_read, references
-from marginaudit.reports.page.write import VERDICT_COLUMNS
+from marginaudit.reports.page.exports import _column, references
+from marginaudit.reports.row import as_read, names
+from marginaudit.reports.verdict import Output
 from tests.command_line import SHORT, SVOP, dataset_file, strict_json
 from tests.third_paper.paper import PAPER as THIRD
 
@@ -40,7 +41,7 @@ def test_the_files(folder: Path) -> None:
 def test_the_verdicts_as_parquet_are_those_of_the_report(folder: Path) -> None:
     rows = strict_json((folder / "report.json").read_text(encoding="utf-8"))["verdicts"]
     frame = pd.read_parquet(folder / "tables" / "verdicts.parquet")
-    assert tuple(frame.columns) == VERDICT_COLUMNS
+    assert tuple(frame.columns) == names(Output.CSV)
     assert list(frame["verdict"]) == [row["verdict"] for row in rows]
     for column in ("measured", "slack", "worst_step", "first_violation", "informative_from"):
         assert frame[column].dtype == "float64"

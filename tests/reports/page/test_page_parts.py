@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from marginaudit.reports.audit.auditing import Row
-from marginaudit.reports.audit.headroom import headroom
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
@@ -23,7 +22,7 @@ from marginaudit.reports.page.reproduce import command
 from marginaudit.reports.page.theorems import PRINTED, RECONSTRUCTED, REDERIVED, SHARPER, VARIANT, form, theorem
 from marginaudit.reports.settings import settings_of
 from marginaudit.reports.standing import Severity, Standing, Status
-from marginaudit.reports.verdict import Curve, Finding, Verdict, not_applicable, where_it_speaks
+from marginaudit.reports.verdict import Curve, Finding, Verdict, headroom, not_applicable, where_it_speaks
 
 NTP, SNAP = PAPERS
 
@@ -128,9 +127,9 @@ def test_room_is_where_the_bound_first_says_something_and_at_the_end() -> None:
 
 def test_no_room_is_said_of_what_is_no_bound_or_not_reached() -> None:
     assert headroom(bounded(side=None)) == ()
-    assert headroom(where_it_speaks(bounded(worst_step=59))) == ()
+    assert where_it_speaks(bounded(worst_step=59))["slack"] is None
     for there in ({"worst_step": 60}, {"worst_step": None}, {"informative_from": None}):
-        assert where_it_speaks(bounded(**there)) == bounded(**there)
+        assert where_it_speaks(bounded(**there)) == {}
     assert headroom(bounded(curve=None, measured=2.0, bound=2e3)) == pytest.approx((3,), rel=1e-12, abs=0)
     assert headroom(bounded(curve=None, measured=-2.0, bound=-2e-3)) == ()
     assert headroom(bounded(curve=None, measured=2.0, bound=-2e-3)) == ()

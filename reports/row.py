@@ -1,0 +1,143 @@
+"""A row of results: what an audit reports of one claim on one dataset, and which outputs have which of it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from sys import float_info
+from typing import Annotated, Any, Literal, TypeAlias
+
+from annotated_types import Ge, Le
+
+from marginaudit.orders import shown
+from marginaudit.orders.reading import validated
+from marginaudit.reports.json_data import finite
+from marginaudit.reports.verdict import ALL_ROWS, Evidence, Finding, Number, Output, Step, Verdict, column, columns
+
+Finite: TypeAlias = Annotated[float, Ge(-float_info.max), Le(float_info.max)] | None
+
+IN_JSON: Mapping[Any, Any] = {
+    Number: Finite,
+    Step: Finite,
+    Verdict: Literal[tuple(verdict.value for verdict in Verdict)],
+    Evidence: Literal[tuple(evidence.value for evidence in Evidence)],
+}
+"""Types of columns as JSON has them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class About:
+    """What a row is about.
+
+    Attributes
+    ----------
+    claim, dataset : str
+    run : str or None
+        The name of a recorded run.
+    premise : "met" or "carried over"
+        Whether the run is known to be the paper's algorithm, if it was recorded.
+    settings : mapping from names to plain data
+        Those that differ from the default, in a file that has them row by row; a report has them once for all rows.
+    """
+
+    claim: str = field(metadata=column(ALL_ROWS | Output.TABLE | Output.KEPT))
+    dataset: str = field(metadata=column(ALL_ROWS | Output.TABLE | Output.KEPT))
+    run: str | None = field(default=None, metadata=column(ALL_ROWS))
+    premise: Literal["met", "carried over"] = field(default="met", metadata=column(ALL_ROWS))
+    settings: dict[str, Any] = field(default_factory=dict, metadata=column(Output.KEPT))
+
+    @property
+    def place(self) -> str:
+        """The dataset, with its settings.
+
+        >>> About(claim="c", dataset="d", settings={"seed": 3}).place
+        'd (seed = 3)'
+        """
+        settings = ", ".join(f"{name} = {shown(value)}" for name, value in self.settings.items())
+        return f"{self.dataset} ({settings})" if settings else self.dataset
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Where it stands in a report: place and claim."""
+        return self.place, self.claim
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRow(Finding, About):
+    """A finding with what it is about.
+
+    Attributes
+    ----------
+    counterexample : mapping or None
+        The smallest dataset known to violate the claim, where it is violated, as a dataset file has it.
+    kind : str
+        The kind of the statement.
+    standing : str
+        How the claim stands for every dataset.
+    source : str
+    """
+
+    standing: str = field(default="", metadata=column(ALL_ROWS))
+    source: str = field(default="", metadata=column(ALL_ROWS))
+    kind: str = field(default="", metadata=column(Output.JSON))
+    counterexample: Mapping[str, Any] | None = field(default=None, metadata=column(Output.JSON))
+
+    def as_document(self, output: Output = Output.JSON) -> dict[str, Any]:
+        """Its columns in an output, as plain JSON data."""
+        found = {known.name: finite(getattr(self, known.name)) for known in columns(ReportRow, output)}
+        return {name: value.value if isinstance(value, StrEnum) else value for name, value in found.items()}
+
+    def kept(self) -> dict[str, Any]:
+        """What a comparison reads of it as plain JSON data, without what is null or empty."""
+        found = self.as_document(Output.KEPT)
+        return {name: value for name, value in found.items() if value is not None and value != {}}
+
+
+def names(output: Output) -> tuple[str, ...]:
+    """The columns of an output.
+
+    >>> names(Output.TABLE)
+    ('claim', 'dataset', 'verdict', 'evidence', 'measured', 'bound', 'slack', 'informative_from')
+    """
+    return tuple(known.name for known in columns(ReportRow, output))
+
+
+def row_from_document(document: Any, where: str) -> ReportRow:
+    """The row that a JSON document holds, as far as a comparison reads it.
+
+    Raises
+    ------
+    InputError
+        It holds none; names the field.
+    """
+    given = validated(dict[str, Any], document, where)
+    values: dict[str, Any] = {}
+    for known in columns(ReportRow, Output.KEPT):
+        values[known.name] = value = given.get(known.name, {} if known.name == "settings" else None)
+        validated(IN_JSON.get(known.type, known.type), value, f"{where}/{known.name}")
+    return ReportRow(**values | {"verdict": Verdict(values["verdict"]), "evidence": Evidence(values["evidence"])})
+
+
+def as_read(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of report.json with the slack that tables have: above 1 there is room, whatever the bound's side."""
+    return [{**row, "slack": slack(row)} for row in rows]
+
+
+def slack(row: Mapping[str, Any]) -> Number:
+    """The slack of a row of report.json as readers see it: above 1 there is room, below 1 the bound is broken.
+
+    bound / measured under an upper bound, measured / bound above a lower one, and the other way round for negative
+    numbers; None of an equality or a limit, and where the two have different signs and there is room.
+
+    >>> [slack({"slack": 0.5, "side": side, "measured": 4.0}) for side in ("upper", "lower", None)]
+    [0.5, 2.0, None]
+    >>> [slack({"slack": found, "side": "upper", "measured": -4.0}) for found in (0.5, -2.0)]
+    [2.0, None]
+    """
+    found: Number = row["slack"]
+    if found is None or row["side"] is None:
+        return None
+    negative = row["measured"] is not None and row["measured"] < 0
+    if (row["side"] == "upper") is not negative:
+        return found
+    turned: Number = finite(1 / found) if found > 0 else None
+    return turned
