@@ -1,5 +1,7 @@
 """`marginaudit figure`."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import wraps
 from inspect import getdoc
 from pathlib import Path
@@ -15,6 +17,7 @@ from marginaudit.reports.command.console import print_described, print_line, pri
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, write_figure
 from marginaudit.reports.page.files import file_stem
+from marginaudit.reports.paper import Figure as PaperFigure
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import FORMATS
 from marginaudit.reports.statements.picture import statements_figure
@@ -50,47 +53,26 @@ def figure(
 
     The figure of a sweep comes with the table of its cells, `orders` is that of a DATASET.
     """
-    figures = {title: one.draws for paper in known for title, one in paper.figures_of("paper", "text").items()}
-    figures[STATEMENTS] = wraps(statements_figure)(lambda: statements_figure(known))
-    on_text = {title: one for paper in known for title, one in paper.figures_of("text").items()}
-    of_dataset = {title: (paper, one) for paper in known for title, one in paper.figures_of("dataset").items()}
-    swept = built_in(known)
-    names = [*figures, *of_dataset, *swept]
+    found = _figures(known)
     if name == "list":
-        if as_json:
-            print_json({"figures": names})
-        else:
-            described = {title: getdoc(draw) or "" for title, draw in figures.items()}
-            described |= {title: getdoc(one.draws) or "" for title, (_, one) in of_dataset.items()}
-            described |= {title: layout.title for title in swept if (layout := find_spec(title, known).layout)}
-            print_described({title: described.get(title, "") for title in names})
+        _print_names(found, known, as_json=as_json)
         return 0
-    if name not in names:
-        raise InputError(
-            f"figure {shown(name)}", got="no figure of that name", expected=f"list, or one of {', '.join(names)}"
-        )
-    if (dataset is None) == (name in of_dataset):
-        got = f"the figure {name}" + (" and no DATASET" if dataset is None else f" and {shown(dataset)}")
-        raise InputError("DATASET", got=got, expected=f"one for {', '.join(of_dataset)} alone")
-    if source is not None and name not in swept:
-        raise InputError("--from", got=f"the figure {name}", expected=f"a sweep's: {', '.join(swept)}")
-    if text is not None and name not in on_text:
-        raise InputError("--text", got=f"the figure {name}", expected=f"one of a text: {', '.join(on_text)}")
-    drawn_of = None if dataset is None else load(dataset, [of_dataset[name][0]]).dataset
+    found.check(name, dataset, source, text)
+    drawn_of = None if dataset is None else load(dataset, [found.of_dataset[name][0]]).dataset
     path = out or Path(f"{name}.svg" if drawn_of is None else f"{name}-{file_stem(drawn_of.name)}.svg")
     check_output(path, "--out", *FORMATS, reads=[dataset, text])
     cells: Rows = []
-    if name in on_text:
+    if name in found.of_text:
         with progress_bar(total=1.0) as bar:
             bar.say(name)
-            found = on_text[name].draws(text, bar.reach)
-    elif name in of_dataset:
-        found = of_dataset[name][1].draws(drawn_of)
-    elif name in figures:
-        found = figures[name]()
+            drawing = found.of_text[name].draws(text, bar.reach)
+    elif name in found.of_dataset:
+        drawing = found.of_dataset[name][1].draws(drawn_of)
+    elif name in found.of_papers:
+        drawing = found.of_papers[name]()
     else:
-        found, cells = _of_sweep(name, source, known)
-    write_figure(path, found, "--out")
+        drawing, cells = _of_sweep(name, source, known)
+    write_figure(path, drawing, "--out")
     if as_json:
         print_json({"figure": name, "file": str(path)} | ({"cells": cells} if cells else {}))
     else:
@@ -98,6 +80,59 @@ def figure(
             print_table(name, list(cells[0]), [list(cell.values()) for cell in cells])
         print_line(f"figure: {path}")
     return 0
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures of some papers by name: all that a paper alone draws, those of them of a text, and the others."""
+
+    of_papers: Mapping[str, Callable[[], "Figure"]]
+    of_text: Mapping[str, PaperFigure]
+    of_dataset: Mapping[str, tuple[Paper, PaperFigure]]
+    of_sweep: Mapping[str, Paper]
+
+    @property
+    def names(self) -> list[str]:
+        """All of them."""
+        return [*self.of_papers, *self.of_dataset, *self.of_sweep]
+
+    def check(self, name: str, dataset: str | None, source: Path | None, text: Path | None) -> None:
+        """Refuse a name that no figure has, and what the figure is not drawn of.
+
+        Raises
+        ------
+        InputError
+        """
+        if name not in self.names:
+            got, expected = "no figure of that name", f"list, or one of {', '.join(self.names)}"
+            raise InputError(f"figure {shown(name)}", got=got, expected=expected)
+        if (dataset is None) == (name in self.of_dataset):
+            got = f"the figure {name}" + (" and no DATASET" if dataset is None else f" and {shown(dataset)}")
+            raise InputError("DATASET", got=got, expected=f"one for {', '.join(self.of_dataset)} alone")
+        if source is not None and name not in self.of_sweep:
+            raise InputError("--from", got=f"the figure {name}", expected=f"a sweep's: {', '.join(self.of_sweep)}")
+        if text is not None and name not in self.of_text:
+            raise InputError("--text", got=f"the figure {name}", expected=f"one of a text: {', '.join(self.of_text)}")
+
+
+def _figures(known: tuple[Paper, ...]) -> Figures:
+    of_papers = {title: one.draws for paper in known for title, one in paper.figures_of("paper", "text").items()}
+    return Figures(
+        of_papers | {STATEMENTS: wraps(statements_figure)(lambda: statements_figure(known))},
+        {title: one for paper in known for title, one in paper.figures_of("text").items()},
+        {title: (paper, one) for paper in known for title, one in paper.figures_of("dataset").items()},
+        built_in(known),
+    )
+
+
+def _print_names(figures: Figures, known: tuple[Paper, ...], *, as_json: bool) -> None:
+    if as_json:
+        print_json({"figures": figures.names})
+        return
+    of_data = {title: one.draws for title, (_, one) in figures.of_dataset.items()}
+    described = {title: getdoc(draw) or "" for title, draw in {**figures.of_papers, **of_data}.items()}
+    described |= {title: layout.title for title in figures.of_sweep if (layout := find_spec(title, known).layout)}
+    print_described({title: described.get(title, "") for title in figures.names})
 
 
 def _of_sweep(name: str, source: Path | None, known: tuple[Paper, ...]) -> "tuple[Figure, Rows]":

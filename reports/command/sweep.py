@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,7 +14,7 @@ from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import JOBS
-from marginaudit.reports.study.grid import Outcome
+from marginaudit.reports.study.grid import Outcome, Task
 from marginaudit.reports.study.merge import Rows
 from marginaudit.reports.study.spec import built_in, find_spec
 from marginaudit.reports.study.sweep import Folder, compute_missing, seconds_of, write_tables
@@ -57,12 +56,7 @@ def sweep(
     computes only what is missing. The exit status is 1 where a run could not be done.
     """
     if spec == "list":
-        names = list(built_in(known))
-        if as_json:
-            print_json({"sweeps": names})
-        else:
-            for name in names:
-                print_line(name)
+        _print_names(list(built_in(known)), as_json=as_json)
         return 0
     _refuse_together({"--plan": plan, "--status": status})
     _refuse_together({"--retry-failed": retry_failed, "--fresh": fresh})
@@ -75,15 +69,7 @@ def sweep(
         return 0
     todo = folder.tasks if fresh else folder.todo(retry_failed=retry_failed)
     if plan:
-        answer = {
-            "runs": found.runs,
-            "parts": len(folder.tasks),
-            "to_run": sum(len(task.runs) for task in todo),
-            "jobs": processes,
-            "seconds": seconds_of(todo) / processes,
-            "out": str(folder.path),
-        }
-        _print_plan(answer, as_json)
+        _print_plan(folder, todo, processes, as_json)
         return 0
     folder.begin()
     with progress_bar(total=sum(len(task.runs) for task in todo)) as bar:
@@ -91,9 +77,8 @@ def sweep(
         compute_missing(folder, todo, processes, scheduler, bar.reach)
     counts = _counts(folder.outcomes(), folder)
     if counts["missing"]:
-        raise InputError(
-            f"--retry-failed {folder.path}", got=f"{counted(counts['missing'], 'run')} that never ran", expected="none"
-        )
+        got = f"{counted(counts['missing'], 'run')} that never ran"
+        raise InputError(f"--retry-failed {folder.path}", got=got, expected="none")
     cells, statements, files = write_tables(folder)
     _print_made(folder, cells, statements, files, as_json)
     if not_done := counts["failed"] + counts["killed"]:
@@ -151,12 +136,21 @@ def _print_counts(folder: Folder, as_json: bool) -> None:
         print_line(f".. and {len(failures) - MOST_TOLD} more; runs.csv has all.")
 
 
-def _print_plan(answer: Mapping[str, Any], as_json: bool) -> None:
+def _print_names(names: Sequence[str], *, as_json: bool) -> None:
     if as_json:
-        print_json(answer)
+        print_json({"sweeps": names})
+    else:
+        for name in names:
+            print_line(name)
+
+
+def _print_plan(folder: Folder, todo: Sequence[Task], processes: int, as_json: bool) -> None:
+    """What there is to run, and about how long it takes."""
+    runs, tasks, to_run = folder.spec.runs, len(folder.tasks), sum(len(task.runs) for task in todo)
+    seconds = seconds_of(todo) / processes
+    if as_json:
+        counts = {"runs": runs, "parts": tasks, "to_run": to_run}
+        print_json({**counts, "jobs": processes, "seconds": seconds, "out": str(folder.path)})
         return
-    print_line(
-        f"{answer['to_run']} of {counted(answer['runs'], 'run')} to compute, in {counted(answer['parts'], 'part')}, "
-        f"to {answer['out']}."
-    )
-    print_line(f"about {answer['seconds']:.0f} s on {counted(answer['jobs'], 'process', 'processes')}.")
+    print_line(f"{to_run} of {counted(runs, 'run')} to compute, in {counted(tasks, 'part')}, to {folder.path}.")
+    print_line(f"about {seconds:.0f} s on {counted(processes, 'process', 'processes')}.")

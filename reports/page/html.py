@@ -5,10 +5,10 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from marginaudit.orders import counted, printable
@@ -24,14 +24,16 @@ from marginaudit.reports.page.headline import failures, headline
 from marginaudit.reports.page.numbers import bound, powers
 from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import claims_command, command, dataset_argument
-from marginaudit.reports.page.statements import LINKS, panels
 from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, grouped, statement_names, theorem
 from marginaudit.reports.page.typeset import title_html, typeset_html
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
 from marginaudit.reports.row import slack
-from marginaudit.reports.standing import Severity, Standing
+from marginaudit.reports.standing import Severity, Standing, Status
 from marginaudit.reports.verdict import Evidence, Verdict
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 MOST_LINES = 100
 """Lines of a table that the page shows."""
@@ -40,6 +42,17 @@ WORST_FIRST = [verdict.value for verdict in Verdict]
 
 GLYPHS = {Evidence.PROVED: "∎", Evidence.EXACT: "=", Evidence.CERTIFIED: "⊂", Evidence.FLOAT64: "≈"}
 """How the matrix shows the evidence."""
+
+LEGEND: dict[str, Any] = {
+    "forms": FORMS,
+    "whose": WHOSE,
+    "glyphs": {evidence.value: glyph for evidence, glyph in GLYPHS.items()},
+    "bound": bound,
+    "worst_first": WORST_FIRST,
+    "colours": {name.value: colour for colours in (VERDICTS, STANDINGS) for name, colour in colours.items()},
+    "page_colours": PAGE,
+}
+"""Template variables that are the same in every report."""
 
 WIDEST_BESIDE_OTHERS = 600
 """Pixels of a picture's width, up to which several stand side by side."""
@@ -66,15 +79,34 @@ def page(
 
     Every text from a dataset is escaped, and its control characters are written out.
     """
+    claims = list(_claims(audit, document, beside, plots))
+    template = _environment(audit).get_template("report.html")
+    return template.render(
+        **_script(),
+        **LEGEND,
+        version=document["marginaudit"],
+        made=_visible(document["made"]),
+        environment=document["environment"],
+        datasets=[_visible(data) for data in document["datasets"]],
+        papers=[_paper(paper, document, claims) for paper in audit.papers],
+        banners=[_visible(vars(banner)) for banner in banners(audit)],
+        headline=headline(claims),
+        proofs=proofs,
+        counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
+        evidences=sorted(Counter(row.finding.evidence.value for row in audit.rows).items()),
+        pictures=_inline(pictures),
+        statements=_inline(_statements(audit.papers)),
+        reliances=[claim for paper in audit.papers for claim in paper.claims if claim.standing.relied_on_by],
+    )
+
+
+def _environment(audit: Audit) -> "Environment":
+    """Templates of the page and of the papers, with what formats their values."""
     from jinja2 import ChoiceLoader, Environment, PackageLoader, PrefixLoader, StrictUndefined
 
+    of_papers = PrefixLoader({paper.name: PackageLoader(paper.package) for paper in audit.papers if _sections(paper)})
     environment = Environment(
-        loader=ChoiceLoader(
-            [
-                PackageLoader("marginaudit.reports.page"),
-                PrefixLoader({paper.name: PackageLoader(paper.package) for paper in audit.papers if _sections(paper)}),
-            ]
-        ),
+        loader=ChoiceLoader([PackageLoader("marginaudit.reports.page"), of_papers]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -94,33 +126,13 @@ def page(
         "title": lambda text: _markup(title_html(text)),
         "typeset": lambda text: _markup(typeset_html(text)),
     }
-    claims = list(_claims(audit, document, beside, plots))
-    script = (files("marginaudit.reports.page") / "templates" / "script.js").read_text(encoding="utf-8")
-    return environment.get_template("report.html").render(
-        script=_markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        version=document["marginaudit"],
-        made=_visible(document["made"]),
-        environment=document["environment"],
-        datasets=[_visible(data) for data in document["datasets"]],
-        papers=[_paper(paper, document, claims) for paper in audit.papers],
-        banners=[_visible(vars(banner)) for banner in banners(audit)],
-        headline=headline(claims),
-        proofs=proofs,
-        counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
-        forms=FORMS,
-        whose=WHOSE,
-        glyphs={evidence.value: glyph for evidence, glyph in GLYPHS.items()},
-        bound=bound,
-        worst_first=WORST_FIRST,
-        evidences=sorted(Counter(row.finding.evidence.value for row in audit.rows).items()),
-        colours={name.value: colour for colours in (VERDICTS, STANDINGS) for name, colour in colours.items()},
-        page_colours=PAGE,
-        pictures=_inline(pictures),
-        statements=panels(audit.papers),
-        links=LINKS,
-        reliances=[claim for paper in audit.papers for claim in paper.claims if claim.standing.relied_on_by],
-    )
+    return environment
+
+
+def _script() -> dict[str, Any]:
+    """The page's script, and its hash, which alone may run."""
+    text = (files("marginaudit.reports.page") / "templates" / "script.js").read_text(encoding="utf-8")
+    return {"script": _markup(text), "script_hash": base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}
 
 
 def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -217,6 +229,15 @@ def _claims(
             "pictures": _inline(beside.get(claim.id, ())),
             "plots": plots.get(claim.id, ()),
         }
+
+
+def _statements(papers: Iterable[Paper]) -> Pictures:
+    """The graph of the statements of each paper that proves or refutes one."""
+    from marginaudit.reports.plots.measured import rendered
+    from marginaudit.reports.statements.picture import statements_figure
+
+    known = (paper for paper in papers if any(claim.standing.status is not Status.OPEN for claim in paper.claims))
+    return [(paper.source, rendered(statements_figure([paper], links=True), ".svg")) for paper in known]
 
 
 def _gravity(standing: Standing) -> int:

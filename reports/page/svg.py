@@ -4,6 +4,7 @@ import hashlib
 import re
 
 from marginaudit.reports.plots.style import BOUND, HATCH, LAW, MEASURED, REFERENCE, SHARPER, VERDICTS
+from marginaudit.reports.statements.picture import FILLED
 from marginaudit.reports.verdict import Verdict
 
 THEMED = {
@@ -16,7 +17,8 @@ THEMED = {
     LAW: "var(--ink)",
     REFERENCE: "var(--soft)",
     HATCH: "var(--hatch)",
-    VERDICTS[Verdict.VIOLATED]: "var(--violated)",
+    **{VERDICTS[verdict]: f"var(--{verdict})" for verdict in Verdict},
+    **dict.fromkeys(FILLED.values(), "var(--ground)"),
 }
 """Colours of a figure, and the page's that stand for them."""
 
@@ -76,6 +78,8 @@ def _run(letters: re.Match[str]) -> str:
 
 
 def _tag(tag: str, salt: str) -> str:
+    if tag.startswith("<a "):  # to a place in the page
+        return tag.replace(' target="_blank"', "")
     tag = re.sub(NOT_NEEDED, "", re.sub(r"\s+", " ", tag))
     if tag.startswith("<use "):  # what it shows has its stroke
         tag = re.sub(r"stroke(-[a-z]+)?: [^;\"]*;? ?", "", tag).replace(' style=""', "")

@@ -56,10 +56,6 @@ PAGE: dict[str, tuple[str, str]] = {
     "refuted": (STANDINGS[Status.REFUTED], "#f97066"),
     "open": (STANDINGS[Status.OPEN], "#fdb022"),
     "proved": (STANDINGS[Status.PROVED], "#47cd89"),
-    "proves": (LINES["proves"], "#47cd89"),
-    "implies": (LINES["implies"], "#84b6e8"),
-    "refutes": (LINES["refutes"], "#f97066"),
-    "printed": (LINES["printed"], "#a4acb9"),
 }
 """Colours of the page's text and lines, in the light and in the dark."""
 

@@ -29,8 +29,11 @@ LEGEND = 0.8
 
 
 @styled
-def statements_figure(papers: Sequence[Paper]) -> "Figure":
-    """Every statement by its standing, and which follows from which; a panel for each paper."""
+def statements_figure(papers: Sequence[Paper], *, links: bool = False) -> "Figure":
+    """Every statement by its standing, and which follows from which; a panel for each paper.
+
+    With ``links`` each statement is a link to the anchor of its id.
+    """
     from matplotlib.figure import Figure
 
     found = [graph([paper]) for paper in papers]
@@ -43,7 +46,7 @@ def statements_figure(papers: Sequence[Paper]) -> "Figure":
     panels = figure.subplots(len(papers), 1, height_ratios=heights, squeeze=False)[:, 0]
     figure.subplots_adjust(left=0.01, right=0.99, top=1 - 0.35 / tall, bottom=LEGEND / tall, hspace=0.08)
     for axis, paper, whole, one, order in zip(panels, papers, found, linked, orders, strict=True):
-        _panel(axis, whole, one, order)
+        _panel(axis, whole, one, order, links=links)
         axis.set_xlim(-0.45, columns - 0.35)
         counts = ", ".join(f"{_count(whole, status)} {status}" for status in Status)
         axis.set_title(f"{paper.source}: {counts}", fontsize=12)
@@ -55,7 +58,9 @@ def _count(found: "nx.DiGraph[str]", status: Status) -> int:
     return sum(found.nodes[name]["status"] is status for name in found)
 
 
-def _panel(axis: "Axes", whole: "nx.DiGraph[str]", linked: "nx.DiGraph[str]", order: list[list[str]]) -> None:
+def _panel(
+    axis: "Axes", whole: "nx.DiGraph[str]", linked: "nx.DiGraph[str]", order: list[list[str]], *, links: bool
+) -> None:
     axis.set_axis_off()
     at = {
         name: (column, 1 - (row + 0.5) / len(layer))
@@ -66,13 +71,13 @@ def _panel(axis: "Axes", whole: "nx.DiGraph[str]", linked: "nx.DiGraph[str]", or
     for source, target, link in drawn_arcs(linked):
         _arc(axis, source, target, at, link)
     for name, (x, y) in at.items():
-        _box(axis, name, x, y, linked.nodes[name]["status"])
+        _box(axis, name, x, y, linked.nodes[name]["status"], links=links)
     alone = [name for name in whole if name not in linked]
     if alone:
         axis.text(-0.4, -0.02, "Bearing on no other, and no other on them:", fontsize=8, va="top", color="#475467")
     across = max(1, len(order))
     for i, name in enumerate(alone):
-        _box(axis, name, i % across, -0.07 - 0.035 * (i // across), whole.nodes[name]["status"])
+        _box(axis, name, i % across, -0.07 - 0.035 * (i // across), whole.nodes[name]["status"], links=links)
 
 
 def _arc(axis: "Axes", source: str, target: str, at: Mapping[str, tuple[float, float]], link: Link) -> None:
@@ -101,14 +106,15 @@ def _half(name: str) -> float:
     return LETTER * len(name) + 0.03
 
 
-def _box(axis: "Axes", name: str, x: float, y: float, status: Status) -> None:
+def _box(axis: "Axes", name: str, x: float, y: float, status: Status, *, links: bool) -> None:
     frame = {
         "boxstyle": "round,pad=0.25",
         "facecolor": FILLED[status],
         "edgecolor": STANDINGS[status],
         "linewidth": 1.2,
     }
-    axis.text(x, y, name, ha="center", va="center", fontsize=7.5, bbox=frame, zorder=3, clip_on=False)
+    url = f"#{name}" if links else None
+    axis.text(x, y, name, ha="center", va="center", fontsize=7.5, bbox=frame, zorder=3, clip_on=False, url=url)
 
 
 def _legend(figure: "Figure") -> None:

@@ -50,18 +50,7 @@ def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
 
     The part of a bound above 2 is vacuous: it is drawn dashed, in a hatched ground.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11, 5.4))
-    axis = figure.subplots()
-    figure.subplots_adjust(left=0.065, right=0.845, top=0.885, bottom=0.1)
-    name = as_text(run.dataset.name)
-    axis.set_title(rf"{name}: how far $W_{{kq}}^{{(t)}}$ is from $W^*_{{kq}}$, and how far it is proved to be", pad=22)
-    axis.set_xlabel("step $t$")
-    axis.set_ylabel(r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$")
-    powers_of_ten(axis.set_xscale, axis.xaxis)
-    powers_of_ten(axis.set_yscale, axis.yaxis)
-
+    figure, axis = _axes(run)
     stage = run.trained.stage2
     shown = (stage.step >= 1) & (stage.one_minus_cos > 0) & stage.known
     if not shown.any():
@@ -81,21 +70,45 @@ def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
         top = max(top, float(np.nanmax(bound)))
     axis.plot(step, measured, color=MEASURED, alpha=0.55, lw=BAND, zorder=3, solid_capstyle="butt")
     law = stage.law[shown]
-    if np.isfinite(law).any():
-        axis.plot(step, law, color=LAW, lw=1.0, ls=(0, (6, 4)), zorder=4)
-        known = np.flatnonzero(np.isfinite(law))
-        at = known[int(np.argmin(np.abs(np.log(step[known]) - 0.55 * np.log(step[-1]))))]
-        axis.annotate(
-            "asymptotic law",
-            (step[at], law[at]),
-            (10, 10),
-            textcoords="offset points",
-            fontsize=8,
-            color=LAW,
-        )
+    _draw_law(axis, step, law)
     axis.set_xlim(1, max(step[-1], 10.0))
     axis.set_ylim(min(measured.min(), np.nanmin(law, initial=np.inf)) / 30, top * 30)
-    axis.axhspan(MOST, top * 30, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
+    _hatch_vacuous(axis, top * 30)
+    _mark_the_papers_length(axis, step[-1])
+    _label_ends(axis, ends)
+    _mark_methods(axis, step, stage.method[shown])
+    return figure
+
+
+def _axes(run: Run) -> "tuple[Figure, Axes]":
+    """An empty figure with its titles and scales."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 5.4))
+    axis = figure.subplots()
+    figure.subplots_adjust(left=0.065, right=0.845, top=0.885, bottom=0.1)
+    name = as_text(run.dataset.name)
+    axis.set_title(rf"{name}: how far $W_{{kq}}^{{(t)}}$ is from $W^*_{{kq}}$, and how far it is proved to be", pad=22)
+    axis.set_xlabel("step $t$")
+    axis.set_ylabel(r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$")
+    powers_of_ten(axis.set_xscale, axis.xaxis)
+    powers_of_ten(axis.set_yscale, axis.yaxis)
+    return figure, axis
+
+
+def _draw_law(axis: "Axes", step: Floats, law: Floats) -> None:
+    known = np.flatnonzero(np.isfinite(law))
+    if not len(known):
+        return
+    axis.plot(step, law, color=LAW, lw=1.0, ls=(0, (6, 4)), zorder=4)
+    at = known[int(np.argmin(np.abs(np.log(step[known]) - 0.55 * np.log(step[-1]))))]
+    place = (step[at], law[at])
+    axis.annotate("asymptotic law", place, (10, 10), textcoords="offset points", fontsize=8, color=LAW)
+
+
+def _hatch_vacuous(axis: "Axes", top: float) -> None:
+    """The ground above what 1 - cos can reach."""
+    axis.axhspan(MOST, top, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0)
     axis.axhline(MOST, color=REFERENCE, lw=0.8)
     axis.annotate(
         "vacuous: 1 − cos cannot exceed 2",
@@ -107,10 +120,6 @@ def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
         color=BOUND,
         bbox=ON_WHITE,
     )
-    _mark_the_papers_length(axis, step[-1])
-    _label_ends(axis, ends)
-    _mark_methods(axis, step, stage.method[shown])
-    return figure
 
 
 def _draw_bound(axis: "Axes", step: Floats, bound: Floats, colour: str) -> None:

@@ -12,7 +12,8 @@ import pytest
 from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.claim import Claim
-from marginaudit.reports.page.statements import panels
+from marginaudit.reports.page import svg
+from marginaudit.reports.page.html import _statements
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.standing import OPEN, Status
 from marginaudit.reports.statements.graph import Link, drawn_arcs, graph, layers, sound
@@ -117,31 +118,12 @@ def test_the_page_and_its_picture_are_what_the_script_makes() -> None:
     assert picture == rendered(statements_figure(PAPERS), ".svg")
 
 
-def test_the_report_has_a_box_that_links_to_each_statement() -> None:
-    found = panels(PAPERS)
-    boxes = {box["name"]: box for panel in found for box in panel["boxes"]}
-    assert set(boxes) == set(LEDGER)
-    for panel in found:
-        for box in panel["boxes"]:
-            assert box["half"] < box["x"] < panel["width"] - box["half"]
-            assert 9 < box["y"] < panel["height"] - 9
-        places = [(box["x"], box["y"]) for box in panel["boxes"]]
-        assert len(set(places)) == len(places)
-        assert {arc["link"] for arc in panel["arcs"]} <= {link.name.lower() for link in Link}
-    ahead = next(
-        arc for panel in found for arc in panel["arcs"] if arc["path"].startswith(_start(boxes["sharp.stage1"]))
-    )
-    assert re.fullmatch(r"M\d+ \d+C\d+ \d+ \d+ \d+ \d+ \d+", ahead["path"])
-
-
-def _start(box: dict[str, int]) -> str:
-    return f"M{box['x'] + box['half']} {box['y']}C"
-
-
-def test_a_paper_of_which_nothing_is_known_has_no_panel() -> None:
-    ntp = PAPERS[0]
-    unknown = tuple(replace(claim, standing=OPEN, implications=()) for claim in ntp.claims)
-    assert panels([changed(ntp, claims=unknown)]) == []
+def test_the_page_has_a_link_to_each_statement_and_no_picture_of_a_paper_of_which_nothing_is_known() -> None:
+    (_, first), (_, second) = _statements(PAPERS)
+    linked = re.findall(r'<a href="#([^"]*)"', svg.inline(first) + svg.inline(second))
+    assert sorted(linked) == sorted(LEDGER)
+    unknown = tuple(replace(claim, standing=OPEN, implications=()) for claim in PAPERS[0].claims)
+    assert _statements([changed(PAPERS[0], claims=unknown)]) == []
 
 
 def test_what_another_paper_proves_has_no_arc_here() -> None:
