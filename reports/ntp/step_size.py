@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from marginaudit.margins.ntp import Exact
 from marginaudit.reports.claim import Claim, ProofCondition
-from marginaudit.reports.ntp.ball_bounds import NOT_EXACT
+from marginaudit.reports.ntp.bounds import NOT_EXACT
 from marginaudit.reports.ntp.quantities import nothing_to_learn
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.source_words import corrected

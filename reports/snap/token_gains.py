@@ -1,14 +1,20 @@
-"""Which tokens gain attention along eq. 10, and which lose it: z-dot nearest to 0, or beyond it, at each step."""
+"""Which tokens gain attention along eq. 10, and which lose it: z-dot nearest to 0, or beyond it, at each step.
+
+And conditions under which xi_n > 0 is proved all along eq. 10, so that distinct tokens gain at every t.
+"""
 
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.snap import common_tokens, distinct_tokens
+from marginaudit.orders.snap.exactly import only_to_rounding
 from marginaudit.reports.claim import NotJudged
 from marginaudit.reports.judgements import Bounded, Parts
 from marginaudit.reports.series import Series, series
+from marginaudit.reports.snap.conditions import one_class
 from marginaudit.reports.snap.eq10 import (
     above_zero,
     at_start,
@@ -20,7 +26,10 @@ from marginaudit.reports.snap.eq10 import (
     no_equation,
     no_gains,
 )
+from marginaudit.reports.snap.overlap import BITS, MOST_CLASSES, gram
+from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.standing import Implication
 from marginaudit.reports.verdict import LEAST
 
 AT_FIRST = "At first, over eta_Z gamma"
@@ -100,3 +109,75 @@ def lose(name: str, *, from_zero: bool) -> Parts:
     )
     first = Bounded(measure=lambda run: starting(run, common_pairs), upper=below_zero)
     return Parts({name: found} | ({AT_FIRST: first} if from_zero else {}), note=how_long_assumption_2_holds)
+
+
+SYMMETRIC = ("single_query", "symmetric_classes", "shared_common")
+"""The conditions (1) to (3) of Corollary 2."""
+
+MOST_RISE = Fraction(51, 100)
+"""Where -ln det(I+E) is below that over K - 1 no row of E adds up to 1 (docs/proofs-snap.md, section 7.9)."""
+
+EQUAL = "overlaps stay equal: two classes that share a token, or symmetric ones of one query"
+
+FOR_EVER = (
+    "whether xi_n > 0 beyond the t to which section 7.9 of docs/proofs-snap.md proves it; for two classes, symmetric "
+    "ones and one common token it is proved at every t. That -ln det(I+E) never rises, which would settle it, is "
+    "false: near its stationary points it does"
+)
+"""The open question behind a statement on every t."""
+
+
+def symmetric(run: ClassRun) -> bool:
+    """Whether the classes are those of Corollary 2, exactly."""
+    return all(run.assumption(name).holds and not only_to_rounding(run.dataset, name) for name in SYMMETRIC)
+
+
+def not_equal(run: ClassRun) -> str | None:
+    """Why overlaps are not known to be equal all along eq. 10, or None: docs/proofs-snap.md, section 7.1."""
+    data = run.dataset
+    if not common_tokens(data) or not any(distinct_tokens(data).values()):
+        return "the classes share no token, or none has a distinct one"
+    if data.K == 2 or symmetric(run):
+        return None
+    return "there are more than two classes, and they are not symmetric ones of one query"
+
+
+def several_common(run: ClassRun) -> str | None:
+    """Why there is no single token that is common, or None."""
+    return None if run.assumption("single_common").holds else "several tokens are common, or none"
+
+
+def may_rise(run: ClassRun) -> str | None:
+    """Why -ln det(I+E) is not proved to stay small to the last recorded step, or None: section 7.9, in ball arithmetic.
+
+    It grows from Z = 0 on by (eta_Z/eta_Y) (K x/M)^2 at most, x = ln(1 + M eta_Y t/K).
+    """
+    import flint
+
+    if run.K > MOST_CLASSES:
+        return f"det(I+E) of more than {MOST_CLASSES} classes is not enclosed"
+    if one_class(run) or not len(run.steps):
+        return one_class(run) or "no step is recorded"
+    with flint.ctx.workprec(BITS):
+        t, eta_Y, eta_Z = (flint.arb(x) for x in (int(run.steps.max()), run.eta_Y, run.eta_Z))
+        way = run.K * (1 + run.M * eta_Y * t / run.K).log() / run.M
+        most = -gram(run).det().log() + eta_Z / eta_Y * way**2
+        if most * (run.K - 1) * MOST_RISE.denominator < MOST_RISE.numerator:
+            return None
+    return f"-ln det(I+E) is not proved to stay below {float(MOST_RISE)}/(K-1) to t = {int(run.steps.max())}"
+
+
+def positive_along_eq_10(where_equal: str) -> tuple[Implication, ...]:
+    """Implications for a statement that follows from xi_n > 0; ``where_equal`` proves it for equal overlaps."""
+    return tuple(
+        Implication(sources=("snap.theorem1.form.rederived",), condition=condition, proof=PAGE + place, unmet=unmet)
+        for condition, place, unmet in (
+            (EQUAL, where_equal, not_equal),
+            ("one token is common", "78-snaptheorem2commonfrom-zero", several_common),
+            (
+                f"-ln det(I+E) stays below {float(MOST_RISE)}/(K-1) to the last recorded step",
+                "79-snaptheorem2distinctfrom-zero-and-snaptheorem3growthfrom-zero-for-a-long-time",
+                may_rise,
+            ),
+        )
+    )

@@ -12,9 +12,9 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.judgements.bounded import Steps
+from marginaudit.reports.ntp.bounds import last_crossing
 from marginaudit.reports.ntp.quantities import label_margins, no_margin
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.thresholds import last_crossing
 from marginaudit.reports.series import FORMULA_ROUNDING, series, step_from
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, Standing, proved, refuted

@@ -10,7 +10,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.judgements.bounded import Steps
 from marginaudit.reports.judgements.parts import joined
-from marginaudit.reports.ntp import guarantees
+from marginaudit.reports.ntp import bounds
 from marginaudit.reports.ntp.quantities import no_stage2, stage2_norm
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series
@@ -32,7 +32,7 @@ def of_steps(measured: Series) -> Series:
 LEMMA6_LOWER = Bounded(
     measure=partial(stage2_norm, first=1),
     lower=least_norm,
-    guaranteed_lower=guarantees.least_norm,
+    guaranteed_lower=bounds.least_norm,
 )
 
 
@@ -42,7 +42,7 @@ def _sum_of_steps(run: Run) -> Series:
     return of_steps(measured) if run.takes_own_steps else measured
 
 
-LEMMA6_UPPER = Bounded(measure=_sum_of_steps, upper=guarantees.largest_norm)
+LEMMA6_UPPER = Bounded(measure=_sum_of_steps, upper=bounds.largest_norm)
 
 
 def decide_lemma6(run: Run, lower: Bounded, upper: Bounded) -> Finding:
@@ -80,8 +80,8 @@ SHARP = Claim(
     source_words=corrected("ntp.lemma6", "sqrt 2 in place of 2 L_max."),
     statement="||W_kq^(t)|| >= t eta / (sqrt 2 ||W*_kq||).",
     formula=r"\lVert W_{kq}^{(t)}\rVert\ge\frac{t\eta}{\sqrt2\lVert W^*_{kq}\rVert}",
-    assumptions=guarantees.ASSUMPTIONS,
-    judgement=Bounded(measure=partial(stage2_norm, first=1), lower=guarantees.norm_bound),
+    assumptions=bounds.ASSUMPTIONS,
+    judgement=Bounded(measure=partial(stage2_norm, first=1), lower=bounds.norm_bound),
     absent=no_stage2,
     standing=proved("docs/proofs.md#5-sharplemma6", "ntp.lemma5", hunted=4),
 )

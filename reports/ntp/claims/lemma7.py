@@ -18,7 +18,7 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUM
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Decided, Threshold
 from marginaudit.reports.judgements.bounded import LAST_DECADE, Steps
-from marginaudit.reports.ntp.ball_bounds import UNEVEN, Sizes, of_sizes, root_two
+from marginaudit.reports.ntp.bounds import UNEVEN, Sizes, of_sizes, root_two
 from marginaudit.reports.ntp.error_bars import EPS, state_error
 from marginaudit.reports.ntp.quantities import no_stage2
 from marginaudit.reports.ntp.run import Run

@@ -12,8 +12,8 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUM
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.bounded import Steps
-from marginaudit.reports.ntp import guarantees
-from marginaudit.reports.ntp.ball_bounds import UNEVEN, Sizes, even_enough, of_sizes
+from marginaudit.reports.ntp import bounds
+from marginaudit.reports.ntp.bounds import UNEVEN, Sizes, even_enough, of_sizes
 from marginaudit.reports.ntp.claims import lemma6
 from marginaudit.reports.ntp.quantities import (
     no_direction_kq,
@@ -74,9 +74,9 @@ NORM = Claim(
     judgement=Bounded(
         measure=partial(stage2_norm, first=2),
         lower=lemma6.least_norm,
-        upper=guarantees.largest_norm,
-        guaranteed=guarantees.largest_norm,
-        guaranteed_lower=guarantees.least_norm,
+        upper=bounds.largest_norm,
+        guaranteed=bounds.largest_norm,
+        guaranteed_lower=bounds.least_norm,
     ),
     absent=no_direction_kq,
     standing=replace(lemma6.LEMMA6.standing, hunted=146),
@@ -102,7 +102,7 @@ DIRECTION = Claim(
         upper=_direction_bound,
         first=2,
         largest=2.0,
-        guaranteed=guarantees.direction,
+        guaranteed=bounds.direction,
     ),
     absent=no_direction_kq,
     standing=refuted(
@@ -151,10 +151,10 @@ SHARP = Claim(
         r"1-\cos\left(W_{kq}^{(t)},W^*_{kq}\right)\le\frac{2\lVert W^*_{kq}\rVert^3\log(2L_{\max}^3/\pi_{\min})"
         r"(1+\log t)+\eta\lVert W^*_{kq}\rVert^2(1+\log t)+\sqrt2\,\eta\lVert W^*_{kq}\rVert}{t\eta}"
     ),
-    assumptions=guarantees.ASSUMPTIONS,
+    assumptions=bounds.ASSUMPTIONS,
     judgement=Bounded(
         measure=partial(stage2_direction, first=1),
-        upper=guarantees.direction_bound,
+        upper=bounds.direction_bound,
         largest=2.0,
     ),
     absent=no_stage2,

@@ -19,7 +19,7 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUM
 from marginaudit.reports.claim import BeyondTheRun, Claim
 from marginaudit.reports.judgements import Bounded, Limit, Threshold
 from marginaudit.reports.judgements.bounded import Steps
-from marginaudit.reports.ntp import guarantees
+from marginaudit.reports.ntp import bounds
 from marginaudit.reports.ntp.quantities import (
     asymptotic_from,
     late_records,
@@ -166,7 +166,7 @@ def law(run: Run) -> Law:
     far = math.log(8 * (run.dataset.L_max - 1) * max(1.0, A)) * 2 * math.sqrt(2) * square / eta
 
     def bound(t: float) -> float:
-        return float(guarantees.direction_bound(run, np.array(t)))
+        return float(bounds.direction_bound(run, np.array(t)))
 
     def offset(t: float) -> float:
         return t * eta * math.sqrt(2 * bound(t))

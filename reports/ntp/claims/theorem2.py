@@ -10,8 +10,8 @@ from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUM
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.judgements.bounded import Steps
-from marginaudit.reports.ntp import guarantees
-from marginaudit.reports.ntp.ball_bounds import UNEVEN, Sizes, even_enough, of_sizes, root_two
+from marginaudit.reports.ntp import bounds
+from marginaudit.reports.ntp.bounds import UNEVEN, Sizes, even_enough, last_crossing, least_log_t, of_sizes, root_two
 from marginaudit.reports.ntp.quantities import (
     no_direction_kq,
     stage2_log_loss,
@@ -19,7 +19,6 @@ from marginaudit.reports.ntp.quantities import (
 )
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.step_size import ORDER_ONE, READ_AS, as_printed_and_for_any_step, refuted_by_long_steps
-from marginaudit.reports.ntp.thresholds import last_crossing, least_log_t
 from marginaudit.reports.source_words import SourceWords, corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 
@@ -166,7 +165,7 @@ def _weight(suffix: str, constants: Constants, *, hunted: int) -> tuple[Claim, C
             first=2,
             largest=0.0,
             threshold=_threshold(constants),
-            guaranteed=guarantees.log_other_weight,
+            guaranteed=bounds.log_other_weight,
         ),
         absent=no_direction_kq,
         standing=standing,
@@ -218,7 +217,7 @@ def _loss(suffix: str, constants: Constants) -> tuple[Claim, Claim]:
             first=2,
             largest=_largest_log_loss,
             threshold=_threshold(constants),
-            guaranteed=guarantees.log_loss,
+            guaranteed=bounds.log_loss,
         ),
         absent=no_direction_kq,
         standing=proved(proof, *sources, hunted=5),

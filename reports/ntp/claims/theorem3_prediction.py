@@ -9,11 +9,11 @@ import numpy as np
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp.claims.theorem3 import ASSUMPTIONS, MAJORITY
+from marginaudit.reports.ntp.claims.theorem3_answers import in_words
+from marginaudit.reports.ntp.claims.theorem3_misled import Rival, answers_follow_attention, rivals, shortest_misled
 from marginaudit.reports.ntp.config import PAPER_STEPS
 from marginaudit.reports.ntp.quantities import no_direction_kq
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.theorem3_answers import in_words
-from marginaudit.reports.ntp.theorem3_misled import Rival, answers_follow_attention, rivals, shortest_misled
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, refuted
 from marginaudit.reports.verdict import Finding, Verdict

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp.claims import CLAIMS
 from marginaudit.reports.ntp.config import Config
-from marginaudit.reports.ntp.figures.descents import ngd_and_gd
-from marginaudit.reports.ntp.figures.direction import BOUNDS, direction_figure
-from marginaudit.reports.ntp.figures.measured import PANELS, ntp_2, panel
+from marginaudit.reports.ntp.figures.direction import BOUNDS, direction_figure, runs_figure
+from marginaudit.reports.ntp.figures.measured import PANELS, ngd_and_gd, ntp_2, panel
 from marginaudit.reports.ntp.figures.orders import orders_figure
-from marginaudit.reports.ntp.figures.runs import runs_figure
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.paper import Figure
 from marginaudit.reports.verdict import Finding

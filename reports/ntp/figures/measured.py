@@ -1,4 +1,4 @@
-"""Figure 2 of arXiv 2409.17335: its six quantities, alone and against their bounds."""
+"""Figure 2 of arXiv 2409.17335, its panels against their bounds, and plain beside normalised gradient descent."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
@@ -9,11 +9,12 @@ from marginaudit.orders.ntp import CASES
 from marginaudit.reports.ntp.config import PAPER_STEPS, Config
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.plots.measured import ROUNDING_ONLY, measured_figure, one_legend, six_panels
-from marginaudit.reports.plots.style import MEASURED, REFERENCE, as_text, styled
+from marginaudit.reports.plots.style import BOUND, MEASURED, REFERENCE, as_text, powers_of_ten, styled
 from marginaudit.reports.verdict import Curve, Finding
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 # panel: title, claim whose curve is drawn, stage, record that is drawn where the claim has no curve
 PANELS = (
@@ -63,5 +64,37 @@ def ntp_2() -> "Figure":
         if number == 3:
             floor = float(record.loss[-1] - np.exp(record.log_excess[-1]))
             axis.axhline(floor, color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="infimum")
+    one_legend(figure)
+    return figure
+
+
+STEPS = 100_000
+"""Both are followed by true steps to here."""
+
+OPTIMIZERS = (
+    (Config(steps2=STEPS, optimizer="gd"), "plain", BOUND),
+    (Config(steps2=STEPS), "normalised", MEASURED),
+)
+
+
+@styled
+def ngd_and_gd() -> "Figure":
+    """1 - cos(W_kq^(t), W*_kq) of both, same step sizes and data, on the built-in cases."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 3.8))
+    axes = figure.subplots(1, len(CASES), sharey=True)
+    figure.subplots_adjust(left=0.06, right=0.985, top=0.8, bottom=0.23, wspace=0.08)
+    figure.suptitle("Stage 2 by normalised and by plain gradient descent, the same step size", x=0.01, ha="left")
+    for axis, (name, case) in zip(axes, CASES.items(), strict=True):
+        axis.set_title(as_text(name))
+        axis.set_xlabel("step $t$")
+        powers_of_ten(axis.set_xscale, axis.xaxis)
+        powers_of_ten(axis.set_yscale, axis.yaxis)
+        for config, label, colour in OPTIMIZERS:
+            stage = Run(case(), config).trained.stage2
+            later = stage.step >= 1
+            axis.plot(stage.step[later], stage.one_minus_cos[later], color=colour, lw=1.8, label=label)
+    axes[0].set_ylabel(r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$")
     one_legend(figure)
     return figure

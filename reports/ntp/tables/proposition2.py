@@ -11,8 +11,7 @@ from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin
 from marginaudit.orders.ntp import QueryOrder, Token
 from marginaudit.reports.grid import NONE, Grid, brief
 from marginaudit.reports.judgements import ALLOWANCE
-from marginaudit.reports.ntp.claims.proposition2 import ASSUMPTIONS
-from marginaudit.reports.ntp.closed_form import closed_form_value
+from marginaudit.reports.ntp.claims.proposition2 import ASSUMPTIONS, closed_form_value
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.paper import Table
 

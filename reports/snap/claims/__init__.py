@@ -46,10 +46,9 @@ from marginaudit.reports.snap.claims import (
     theorem3_growth,
     theorem4_closed_form,
     theorem4_ends,
+    theorem4_eq14,
     theorem4_growth,
     theorem4_rates,
-    theorem4_scan,
-    theorem4_snap,
     theorem5,
 )
 
@@ -93,8 +92,7 @@ MODULES = (
     eq112,
     eq13,
     theorem4_closed_form,
-    theorem4_scan,
-    theorem4_snap,
+    theorem4_eq14,
     theorem4_rates,
     theorem4_growth,
     theorem4_ends,

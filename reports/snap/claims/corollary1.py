@@ -14,6 +14,16 @@ from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.ball_sgd import of, rows_of
 from marginaudit.reports.snap.binomial import LEVELS, outside
+from marginaudit.reports.snap.claims.corollary1_steps import (
+    LARGE_M,
+    STEADY_RESIDUAL,
+    along_M,
+    along_rate,
+    along_residual,
+    rate,
+    steps_enough,
+    undrawn,
+)
 from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, no_inverse, one_class, outside_range_r
 from marginaudit.reports.snap.decoder import OF_SGD, entries, leading, residuals, rows_at, size_of
 from marginaudit.reports.snap.mean_counts import (
@@ -29,16 +39,6 @@ from marginaudit.reports.snap.mean_counts import (
 from marginaudit.reports.snap.quantiles import DELTAS, Law, drawn, quantile, small
 from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.steps_needed import (
-    LARGE_M,
-    STEADY_RESIDUAL,
-    along_M,
-    along_rate,
-    along_residual,
-    rate,
-    steps_enough,
-    undrawn,
-)
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict

@@ -7,10 +7,9 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
 from marginaudit.reports.snap.eq10 import EQ_10, FLOW
 from marginaudit.reports.snap.overlap import BITS, no_pair
-from marginaudit.reports.snap.positive_xi import SYMMETRIC, not_equal, symmetric
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.snap.token_gains import lose, nothing_common
+from marginaudit.reports.snap.token_gains import SYMMETRIC, lose, not_equal, nothing_common, symmetric
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict

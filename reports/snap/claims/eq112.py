@@ -10,12 +10,12 @@ from marginaudit.reports.judgements import Bounded, Equal, Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
+from marginaudit.reports.snap.claims.theorem3_gain import MOST_PAIRS, require_powers, squared_ratio
 from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
 from marginaudit.reports.snap.eq10 import EQ_10, FLOW, above_zero, no_path, rates_along, stacked
-from marginaudit.reports.snap.positive_xi import EQUAL, not_equal
 from marginaudit.reports.snap.readings import PAGE, SOURCE
-from marginaudit.reports.snap.relative_gain import MOST_PAIRS, require_powers, squared_ratio
 from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.snap.token_gains import EQUAL, not_equal
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict

@@ -13,11 +13,20 @@ from marginaudit.reports.judgements import Bounded, Equal
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.ball_arithmetic import certified, features, some_classes
+from marginaudit.reports.snap.ball_arithmetic import (
+    DENSE_CLASSES,
+    DENSE_STEPS,
+    DENSE_TOKENS,
+    Dense,
+    bits,
+    certified,
+    features,
+    sgd,
+    some_classes,
+)
 from marginaudit.reports.snap.binomial import LEVELS, Interval, outside
 from marginaudit.reports.snap.claims.lemma5 import alone
 from marginaudit.reports.snap.conditions import RANGE_R, no_inverse, outside_range_r
-from marginaudit.reports.snap.dense import DENSE_CLASSES, DENSE_STEPS, DENSE_TOKENS, Dense, bits, sgd
 from marginaudit.reports.snap.mean_counts import (
     Chances,
     Means,

@@ -9,9 +9,9 @@ from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.binomial import LEVELS, Interval, counted, outside
+from marginaudit.reports.snap.claims.lemma2 import by_counts
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun, evenly
-from marginaudit.reports.snap.sequences import by_counts
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
 

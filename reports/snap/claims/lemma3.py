@@ -9,9 +9,8 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series
-from marginaudit.reports.snap.ball_arithmetic import BITS, certified, dual, features, softmax, some_classes
+from marginaudit.reports.snap.ball_arithmetic import BITS, certified, column, dual, features, softmax, some_classes
 from marginaudit.reports.snap.conditions import no_inverse
-from marginaudit.reports.snap.dense import column
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted

@@ -8,9 +8,19 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.ball_arithmetic import certified, features, some_classes
+from marginaudit.reports.snap.ball_arithmetic import (
+    DENSE_CLASSES,
+    DENSE_STEPS,
+    DENSE_TOKENS,
+    Dense,
+    bits,
+    certified,
+    column,
+    features,
+    sgd,
+    some_classes,
+)
 from marginaudit.reports.snap.conditions import no_growth, no_inverse
-from marginaudit.reports.snap.dense import DENSE_CLASSES, DENSE_STEPS, DENSE_TOKENS, Dense, bits, column, sgd
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted

@@ -5,9 +5,15 @@ from dataclasses import replace
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
 from marginaudit.reports.snap.eq10 import AT_THE_TIME, EQ_10, FROM_ZERO, assumption_2_never_met
-from marginaudit.reports.snap.positive_xi import FOR_EVER, positive_along_eq_10
 from marginaudit.reports.snap.readings import PAGE, SOURCE
-from marginaudit.reports.snap.token_gains import gain, lose, nothing_common, nothing_distinct
+from marginaudit.reports.snap.token_gains import (
+    FOR_EVER,
+    gain,
+    lose,
+    nothing_common,
+    nothing_distinct,
+    positive_along_eq_10,
+)
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import proved, unsettled
 

@@ -24,9 +24,9 @@ from marginaudit.reports.snap.eq10 import (
     no_gains,
     rates_along,
 )
-from marginaudit.reports.snap.positive_xi import FOR_EVER, positive_along_eq_10
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
+from marginaudit.reports.snap.token_gains import FOR_EVER, positive_along_eq_10
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import proved, unsettled
 from marginaudit.training.snap.limit import Approximation

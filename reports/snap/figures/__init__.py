@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from marginaudit.reports.paper import Figure
-from marginaudit.reports.snap.figure6 import NUM_LAST
+from marginaudit.reports.snap.claims.fig6 import NUM_LAST
 from marginaudit.reports.snap.figures.grid import of_a_run, snap_11, snap_12
 from marginaudit.reports.snap.figures.limit import snap_3, snap_8, snap_9
 from marginaudit.reports.snap.figures.small import snap_4, snap_5

@@ -10,7 +10,7 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, syn_medium
 from marginaudit.reports.plots.measured import one_legend
 from marginaudit.reports.plots.style import BOUND, FIGURE, LAW, MEASURED, SHARPER, styled
-from marginaudit.reports.snap.figure6 import (
+from marginaudit.reports.snap.claims.fig6 import (
     CELLS,
     FIRST_SEEDS,
     LR_Z,

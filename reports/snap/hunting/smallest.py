@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from itertools import combinations_with_replacement, permutations
 
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.reports.snap.hunting.shrink import NAMES
+
+NAMES = tuple("abcdefgh")
+"""Tokens, each of which may be contextual, a query and a next token, so that few are named."""
 
 MOST_CLASSES = 3
 MOST_TOKENS = 3

@@ -1,16 +1,124 @@
-"""Where hunts look for counterexamples to the claims of arXiv 2305.16380."""
+"""Where hunts look for counterexamples to the claims of arXiv 2305.16380, and how they make one smaller.
 
-from collections.abc import Collection, Iterator
+Fewer classes, tokens and queries, a smaller M, plainer numbers.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from marginaudit.orders.snap import FAIL_WITH, SequenceClasses
+from marginaudit.orders.reading import Token
+from marginaudit.orders.snap import FAIL_WITH, SequenceClass, SequenceClasses
+from marginaudit.orders.snap.classes import normalized
 from marginaudit.reports.paper import Space
 from marginaudit.reports.snap.config import ClassConfig
-from marginaudit.reports.snap.hunting.shrink import size, smaller
-from marginaudit.reports.snap.hunting.smallest import smallest_classes
+from marginaudit.reports.snap.hunting.smallest import NAMES, smallest_classes
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
+
+
+DIGITS = (1, 2, 3)
+"""Decimals to which probabilities are rounded."""
+
+
+def size(dataset: SequenceClasses) -> tuple[int, ...]:
+    """Classes, M's digits, contextual tokens, each class's, queries, M, frequencies, digits, compared in this order."""
+    return (
+        dataset.K,
+        len(str(dataset.M)),
+        len(dataset.contextual),
+        sum(len(c.support) for c in dataset.classes),
+        len(dataset.queries),
+        dataset.M,
+        len(set(dataset.weights or (1.0,))),
+        sum(len(repr(p)) for c in dataset.classes for p in c.probabilities.values()),
+    )
+
+
+def smaller(dataset: SequenceClasses) -> Iterator[SequenceClasses]:
+    """Classes one reduction smaller, the largest reductions first."""
+    return (found for found in _reduced(dataset) if size(found) < size(dataset))
+
+
+def _reduced(dataset: SequenceClasses) -> Iterator[SequenceClasses]:
+    classes = dataset.classes
+    for n in range(dataset.K if dataset.K > 1 else 0):
+        weights = dataset.weights and dataset.weights[:n] + dataset.weights[n + 1 :]
+        yield replace(dataset, classes=classes[:n] + classes[n + 1 :], weights=weights)
+    for token in dataset.contextual:
+        if all(c.support != (token,) for c in classes):
+            yield replace(dataset, classes=tuple(_without(c, token) for c in classes))
+    for n, c in enumerate(classes):
+        for token in c.support if len(c.support) > 1 else ():
+            yield _with(dataset, n, _without(c, token).probabilities)
+    yield replace(dataset, classes=tuple(replace(c, query=classes[0].query) for c in classes))
+    yield from _smaller_vocabularies(dataset)
+    yield replace(dataset, weights=None)
+    yield from _plainer(dataset)
+
+
+def _smaller_vocabularies(dataset: SequenceClasses) -> Iterator[SequenceClasses]:
+    """M less by all that is not named, by half of that, by a quarter, ..; where all are named, fewer names."""
+    spare = dataset.M - len(dataset.tokens)
+    while spare:
+        yield replace(dataset, M=dataset.M - spare)
+        spare //= 2
+    if not dataset.M - len(dataset.tokens):
+        few = _few_names(dataset)
+        yield replace(few, M=len(few.tokens))
+
+
+def _few_names(dataset: SequenceClasses) -> SequenceClasses:
+    """Contextual tokens, queries and next tokens under the same names, as far as these go."""
+    if max(dataset.K, len(dataset.contextual)) > len(NAMES):
+        return dataset
+    contextual, queries, following = (
+        dict(zip(tokens, NAMES, strict=False)) for tokens in (dataset.contextual, dataset.queries, dataset.next_tokens)
+    )
+    classes = [
+        SequenceClass(
+            following[c.next], queries[c.query], {contextual[token]: c.probabilities[token] for token in c.support}
+        )
+        for c in dataset.classes
+    ]
+    return replace(dataset, classes=tuple(classes))
+
+
+def _plainer(dataset: SequenceClasses) -> Iterator[SequenceClasses]:
+    """Equal probabilities in all classes, then in one; then those of another class; then fewer digits."""
+    equal = [dict.fromkeys(c.support, 1.0) for c in dataset.classes]
+    yield replace(dataset, classes=tuple(_weighted(c, w) for c, w in zip(dataset.classes, equal, strict=True)))
+    for n, weights in enumerate(equal):
+        yield _with(dataset, n, weights)
+    for digits in DIGITS:
+        rounded = [_rounded(c, digits) for c in dataset.classes]
+        yield replace(dataset, classes=tuple(_weighted(c, w) for c, w in zip(dataset.classes, rounded, strict=True)))
+        for n, weights in enumerate(rounded):
+            yield _with(dataset, n, weights)
+
+
+def _rounded(c: SequenceClass, digits: int) -> dict[Token, float]:
+    """Probabilities rounded to ``digits`` decimals, none of them 0; the largest takes what is left of 1."""
+    _, *others = sorted(c.support, key=lambda token: -c.probabilities[token])
+    found = {token: max(round(c.probabilities[token], digits), 10.0**-digits) for token in others}
+    left = round(1 - sum(found.values()), digits)
+    return {token: found.get(token, left) for token in c.support} if left > 0 else dict(c.probabilities)
+
+
+def _without(c: SequenceClass, token: Token) -> SequenceClass:
+    return _weighted(c, {other: p for other, p in c.probabilities.items() if other != token and p > 0})
+
+
+def _with(dataset: SequenceClasses, n: int, weights: Mapping[Token, float]) -> SequenceClasses:
+    """The classes with other weights of the tokens of class n."""
+    classes = dataset.classes
+    return replace(dataset, classes=(*classes[:n], _weighted(classes[n], weights), *classes[n + 1 :]))
+
+
+def _weighted(c: SequenceClass, weights: Mapping[Token, float]) -> SequenceClass:
+    return replace(c, probabilities=normalized(weights))
+
 
 NOT_ENUMERATED = {"uniform_classes", "single_query"}
 """Assumptions that all of the smallest classes meet."""
@@ -33,7 +141,7 @@ class ClassSpace(Space):
     runs = RUNS
 
     def smallest(self) -> Iterator[SequenceClasses]:
-        """Those of `smallest_classes`."""
+        """See `smallest_classes`."""
         return smallest_classes()
 
     def enumerated(self, required: Collection[str], without: str | None) -> bool:
@@ -47,11 +155,11 @@ class ClassSpace(Space):
         return classes(broken, required)
 
     def reductions(self, dataset: SequenceClasses) -> Iterator[SequenceClasses]:
-        """Those of `smaller`."""
+        """See `smaller`."""
         return smaller(dataset)
 
     def size(self, dataset: SequenceClasses) -> tuple[int, ...]:
-        """That of `shrink.size`."""
+        """See `size`."""
         return size(dataset)
 
 

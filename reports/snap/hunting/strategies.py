@@ -12,7 +12,7 @@ from marginaudit.orders.snap import (
     symmetric_dataset,
     weakly_correlated_dataset,
 )
-from marginaudit.reports.snap.hunting.shrink import NAMES
+from marginaudit.reports.snap.hunting.smallest import NAMES
 
 MOST_CLASSES = 5
 LARGEST_WEIGHT = 9

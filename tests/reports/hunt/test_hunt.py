@@ -23,8 +23,8 @@ from marginaudit.reports.hunt import hunt
 from marginaudit.reports.hunt.search import _Search
 from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Run
-from marginaudit.reports.ntp.hunting.shrink import size, smaller
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
+from marginaudit.reports.ntp.hunting.space import size, smaller
 from marginaudit.reports.ntp.hunting.strategies import datasets
 from marginaudit.reports.ntp.paper import PAPER
 from tests.papers import changed

@@ -14,9 +14,8 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.hunt.search import Hunt, _Search, _TimeIsUp, hunt_answer
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.hunting import strategies
-from marginaudit.reports.ntp.hunting.shrink import size, smaller
 from marginaudit.reports.ntp.hunting.smallest import smallest_datasets
-from marginaudit.reports.ntp.hunting.space import LATE, SHORT, SentenceSpace
+from marginaudit.reports.ntp.hunting.space import LATE, SHORT, SentenceSpace, size, smaller
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.verdict import not_applicable
 from tests.papers import changed

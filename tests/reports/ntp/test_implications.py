@@ -8,7 +8,7 @@ from flint import arb
 
 from marginaudit.orders.ntp import Dataset, Sample
 from marginaudit.reports.ntp import Config, Run
-from marginaudit.reports.ntp.ball_bounds import Sizes, sizes
+from marginaudit.reports.ntp.bounds import Sizes, sizes
 from marginaudit.reports.ntp.claims.lemma7 import above_the_sharp_lemma7
 from marginaudit.reports.ntp.claims.theorem1 import above_the_sharp_direction
 from marginaudit.reports.ntp.claims.theorem2 import beyond_large_loss, beyond_lemma_10_1

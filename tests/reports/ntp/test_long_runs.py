@@ -10,7 +10,7 @@ from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, broken, free_dataset
 from marginaudit.reports import LEDGER, Claim, Evidence, Verdict
 from marginaudit.reports.judgements import Bounded, Limit
-from marginaudit.reports.ntp import Config, Run, guarantees
+from marginaudit.reports.ntp import Config, Run, bounds
 from marginaudit.reports.ntp.rates import rates_answer
 from tests.command_line import Command
 from tests.measured import measured
@@ -41,17 +41,17 @@ def test_what_is_guaranteed_is_true_of_the_run(name: str) -> None:
             )
         ]
     ).min(axis=0)[kept]
-    guaranteed = guarantees.margin(run, t)
+    guaranteed = bounds.margin(run, t)
     assert np.isfinite(guaranteed).any()
     assert (margins >= guaranteed).all()
-    assert (stage.one_minus_cos[kept] <= guarantees.direction_bound(run, t)).all()
-    assert (stage.log_other_weight[kept] <= guarantees.log_other_weight(run, t) + 1e-9).all()
-    assert (stage.log_loss[kept] <= guarantees.log_loss(run, t) + 1e-9 * np.abs(stage.log_loss[kept])).all()
+    assert (stage.one_minus_cos[kept] <= bounds.direction_bound(run, t)).all()
+    assert (stage.log_other_weight[kept] <= bounds.log_other_weight(run, t) + 1e-9).all()
+    assert (stage.log_loss[kept] <= bounds.log_loss(run, t) + 1e-9 * np.abs(stage.log_loss[kept])).all()
 
 
 def test_nothing_is_guaranteed_without_the_assumptions() -> None:
     run = Run(broken(SMALL, "optimal_majority"), Config(steps2=5))
-    assert np.isneginf(guarantees.margin(run, np.array([1e30]))).all()
+    assert np.isneginf(bounds.margin(run, np.array([1e30]))).all()
 
 
 def tightened(claim: Claim, by: float) -> Claim:

@@ -12,8 +12,8 @@ import pytest
 from marginaudit.margins.ntp import solve_kq
 from marginaudit.orders.ntp import CASES, free_dataset
 from marginaudit.reports import LEDGER, Verdict
-from marginaudit.reports.ntp import Config, Run, closed_form, theorem3_answers
-from marginaudit.reports.ntp.claims import lemma5, proposition2
+from marginaudit.reports.ntp import Config, Run
+from marginaudit.reports.ntp.claims import lemma5, proposition2, theorem3_answers
 from marginaudit.reports.ntp.claims.eq5_eq6 import compare
 from marginaudit.reports.ntp.paper import PAPER
 
@@ -133,7 +133,7 @@ def test_proposition_2_leaves_out_no_entry_that_could_differ(case: str, method: 
         for token in data.vocabulary:
             if token not in order.confused and (query, token) not in listed:
                 assert scores[data.index[token], data.index[query]] == 0
-                assert closed_form.closed_form_value(order, token) == 0
+                assert proposition2.closed_form_value(order, token) == 0
     extremes = proposition2._extremes(run)
     assert all(x != other for _, x, other in extremes)
 

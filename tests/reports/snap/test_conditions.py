@@ -11,20 +11,12 @@ import pytest
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Equal, HiddenConstant
-from marginaudit.reports.snap import (
-    ball_arithmetic,
-    binomial,
-    conditions,
-    decoder,
-    mean_counts,
-    quantiles,
-    steps_needed,
-    two_stages,
-)
+from marginaudit.reports.snap import ball_arithmetic, binomial, conditions, decoder, mean_counts, quantiles, two_stages
 from marginaudit.reports.snap.ball_sgd import bits_a_step, errors
 from marginaudit.reports.snap.binomial import Interval, counted, frequencies, outside
 from marginaudit.reports.snap.claims import (
     corollary1,
+    corollary1_steps,
     lemma1,
     lemma2,
     lemma5,
@@ -249,7 +241,7 @@ def test_steps_of_sigma_early_and_late() -> None:
 
 def test_steps_of_a_class_lie_within_its_lag() -> None:
     for M, eta, inverse in ((5000.0, 0.5, 10.0), (5000.0, 0.5, 1e7), (10**6, 0.999, 50.0), (1000.0, 0.9, 1.0005)):
-        least, most = steps_needed.steps_of_a_class(np.array([M]), np.array([eta]), np.array([inverse]))
+        least, most = corollary1_steps.steps_of_a_class(np.array([M]), np.array([eta]), np.array([inverse]))
         power = np.sqrt(M * (M - 1)) * inverse - (M - 1)
         s = (power - 1 + (M - 1) * np.log(power)) / (M * eta)
         lag = np.exp(eta) / 2 * (np.log((M - 1 + power) / M) + eta)
@@ -259,13 +251,13 @@ def test_steps_of_a_class_lie_within_its_lag() -> None:
 
 def test_vocabularies_and_rates_are_swept_in_range_r() -> None:
     for eta, first in ((0.5, 1000), (1e-3, np.ceil(1e4 ** (1 / 0.99)))):
-        found = steps_needed.along_M(single(lr_y=eta))
+        found = corollary1_steps.along_M(single(lr_y=eta))
         assert found.step is not None
         assert (found.step[0], found.clock, len(found)) == (first, "M", 25)
         assert found.step[-1] == pytest.approx(1e6 * first, rel=1e-3, abs=0)
         assert all(conditions.least_rate(M) <= eta for M in found.step.tolist())
         assert (found.step % 1 == 0).all()
-    rates = steps_needed.along_rate(single())
+    rates = corollary1_steps.along_rate(single())
     assert rates.step is not None
     assert (rates.step[0], rates.clock) == (2, "1/eta_Y")
     assert rates.step[-1] == np.floor(1 / conditions.least_rate(10**9))

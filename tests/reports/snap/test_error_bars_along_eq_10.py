@@ -11,14 +11,9 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF
 from marginaudit.orders.snap import weakly_correlated_dataset
 from marginaudit.orders.snap.overlap import eigenpairs
 from marginaudit.reports.series import FORMULA_ROUNDING
-from marginaudit.reports.snap import (
-    common_token,
-    decoder,
-    eq10,
-    steps_needed,
-    token_gains,
-)
+from marginaudit.reports.snap import common_token, decoder, eq10, token_gains
 from marginaudit.reports.snap.claims import (
+    corollary1_steps,
     eq13,
     lemma4,
     lemma13,
@@ -30,9 +25,8 @@ from marginaudit.reports.snap.claims import (
     theorem1_a,
     theorem3_growth,
     theorem4_closed_form,
+    theorem4_eq14,
     theorem4_rates,
-    theorem4_scan,
-    theorem4_snap,
     theorem5,
 )
 from marginaudit.reports.snap.claims.theorem4_rates import SLOWER
@@ -61,9 +55,9 @@ def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(common_token, "follow_common", coarse)
     at = on(at.dataset)
-    B = common_token.along(at, theorem4_snap.slow_times(at))
+    B = common_token.along(at, theorem4_eq14.slow_times(at))
     bars_are(B, 0.01 * B.value)
-    chi = theorem4_snap.exponent(at)
+    chi = theorem4_eq14.exponent(at)
     bars_are(chi, np.exp(2 * 1.01 * B.value) - np.exp(2 * B.value))
     for slower in (False, True):
         at_t_0 = theorem4_rates.at_transition(at, slower=slower)
@@ -76,7 +70,7 @@ def test_bars_of_section_6(monkeypatch: pytest.MonkeyPatch) -> None:
     bars_are(difference, 0.01 * (whole + part))
     fastest = theorem4_rates.transitions(at)
     bars_are(fastest, 2e-4 * fastest.value)
-    slowest = theorem4_scan.scan_constants(at)
+    slowest = theorem4_eq14.scan_constants(at)
     bars_are(slowest, 4 * FORMULA_ROUNDING * slowest.value)
 
 
@@ -185,11 +179,11 @@ def test_bars_of_theorem_1(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_bars_of_theorem_5(monkeypatch: pytest.MonkeyPatch) -> None:
     at = run("snap-symmetric")
-    steps = steps_needed.steps_of_a_class(
-        np.array([5000.0]), np.array([0.5]), np.asarray(steps_needed.RESIDUALS, dtype=np.float64)
+    steps = corollary1_steps.steps_of_a_class(
+        np.array([5000.0]), np.array([0.5]), np.asarray(corollary1_steps.RESIDUALS, dtype=np.float64)
     )
-    least, most = (steps_needed.epochs(S, 3) for S in steps)
-    found = steps_needed.along_residual(at)
+    least, most = (corollary1_steps.epochs(S, 3) for S in steps)
+    found = corollary1_steps.along_residual(at)
     bars_are(found, (most - least) / 2)
     np.testing.assert_array_equal(found.value, (most + least) / 2)
     monkeypatch.setattr(decoder, "rounded", lambda x: (float(x.mid()), 0.25))

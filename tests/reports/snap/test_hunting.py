@@ -21,9 +21,8 @@ from marginaudit.orders.snap import (
 )
 from marginaudit.reports import Verdict
 from marginaudit.reports.hunt import Hunt, hunt
-from marginaudit.reports.snap.hunting.shrink import size, smaller
 from marginaudit.reports.snap.hunting.smallest import smallest_classes
-from marginaudit.reports.snap.hunting.space import RATES
+from marginaudit.reports.snap.hunting.space import RATES, size, smaller
 from marginaudit.reports.snap.hunting.strategies import broken_classes, classes, odd_classes, regular_classes
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.reports.snap.run import ClassRun

@@ -12,7 +12,7 @@ from marginaudit.reports import LEDGER
 from marginaudit.reports.counterexample import smallest_counterexample
 from marginaudit.reports.snap import ClassConfig, ClassRun, overlap
 from marginaudit.reports.snap.paper import PAPER as SNAP
-from marginaudit.reports.snap.positive_xi import EQUAL, may_rise, several_common
+from marginaudit.reports.snap.token_gains import EQUAL, may_rise, several_common
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Evidence, Verdict
 from tests.papers import unmet

@@ -12,7 +12,7 @@ import pytest
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
 from marginaudit.reports import LEDGER, Evidence
 from marginaudit.reports.judgements import Bounded, Decided, HiddenConstant, Limit
-from marginaudit.reports.ntp import Config, Run, guarantees
+from marginaudit.reports.ntp import Config, Run, bounds
 from marginaudit.reports.ntp.claims import theorem2_floor
 from marginaudit.reports.ntp.claims.lemma6 import LEMMA6_LOWER
 from marginaudit.reports.ntp.claims.lemma7 import lemma7_threshold
@@ -131,14 +131,14 @@ def test_what_is_guaranteed_of_margins_and_losses(case: str) -> None:
     margin = np.where(4 * x["kq"] * np.sqrt(bound) <= 1, t * x["eta"] / (2 * 2**0.5 * x["kq"] ** 2), -np.inf)
     assert np.isinf(margin).any()
     assert np.isfinite(margin).any()
-    agree(guarantees.margin(on, t), margin)
+    agree(bounds.margin(on, t), margin)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         others = (x["L"] - 1) * np.exp(-margin)
         weight = np.where(np.isinf(margin), 0.0, 1 / (1 + others))
         log_other = np.where(others < 1e300, np.log(x["L"] - 1) - margin - np.log1p(others), 0.0)
-    agree(guarantees.log_other_weight(on, t), log_other)
+    agree(bounds.log_other_weight(on, t), log_other)
     A = x["T"] * x["eta0"] / x["ov"]
-    agree(guarantees.log_loss(on, t), np.log(x["V"] - 1) - A * (2 * weight - 1))
+    agree(bounds.log_loss(on, t), np.log(x["V"] - 1) - A * (2 * weight - 1))
 
 
 def test_nothing_is_guaranteed_where_an_assumption_of_the_proof_fails() -> None:
@@ -146,10 +146,10 @@ def test_nothing_is_guaranteed_where_an_assumption_of_the_proof_fails() -> None:
     data = Dataset("few", ("o", "x", "q"), (Sample(tokens, "x"),), (1,), next_token={"o": "x", "x": "q", "q": "o"})
     on = Run(data, Config(steps1=50, steps2=5))
     assert not on.assumption("optimal_majority").holds
-    assert np.isposinf(guarantees.direction(on, T)).all()
-    assert (guarantees.least_norm(on, T) == 0).all()
-    assert np.isneginf(guarantees.margin(on, T)).all()
-    assert (guarantees.log_other_weight(on, T) == 0).all()
+    assert np.isposinf(bounds.direction(on, T)).all()
+    assert (bounds.least_norm(on, T) == 0).all()
+    assert np.isneginf(bounds.margin(on, T)).all()
+    assert (bounds.log_other_weight(on, T) == 0).all()
 
 
 @pytest.mark.parametrize("case", RUNS)
@@ -181,8 +181,8 @@ def test_theorem_2(case: str) -> None:
         assert bounded(weight).largest == 0.0
         largest: Any = bounded(loss).largest
         agree(largest(on), np.log(np.log(np.exp(A) + x["V"] - 1)))
-        assert bounded(weight).guaranteed is guarantees.log_other_weight
-        assert bounded(loss).guaranteed is guarantees.log_loss
+        assert bounded(weight).guaranteed is bounds.log_other_weight
+        assert bounded(loss).guaranteed is bounds.log_loss
     agree(theorem2_floor.log_infimum(on).value, np.log(np.log1p((x["V"] - 1) * np.exp(-A))))
     agree(theorem2_floor.log_printed_floor(on).value, np.log(x["V"]) - C0 * x["T"])
     for floor in (theorem2_floor.log_infimum(on), theorem2_floor.log_printed_floor(on)):

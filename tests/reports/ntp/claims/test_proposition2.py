@@ -12,7 +12,7 @@ from marginaudit.margins.ntp import Cycle, solve_kq
 from marginaudit.margins.ntp.solution import infeasible
 from marginaudit.orders.ntp import CASES, Dataset, QueryOrder, Sample
 from marginaudit.reports import LEDGER, Evidence, Verdict
-from marginaudit.reports.ntp import Run, closed_form
+from marginaudit.reports.ntp import Run
 from marginaudit.reports.ntp.claims import proposition2
 from tests.solutions import inexact
 
@@ -101,16 +101,16 @@ def test_the_maximum_flow_decides_as_every_set_does(seed: int, monkeypatch: pyte
         for size in range(1, k + 1)
         for S in combinations(beaten, size)
     )
-    assert closed_form.hall_condition(order) == expected
-    monkeypatch.setattr(closed_form, "BRUTE_FORCE", 0)
-    assert closed_form.hall_condition(order) == expected
+    assert proposition2.hall_condition(order) == expected
+    monkeypatch.setattr(proposition2, "BRUTE_FORCE", 0)
+    assert proposition2.hall_condition(order) == expected
 
 
 def test_many_optimal_tokens_are_decided_by_a_flow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("networkx.maximum_flow_value", lambda *_: pytest.fail("a flow"))
-    assert closed_form.hall_condition(order_of([(f"o{i}", "x") for i in range(10)]))
+    assert proposition2.hall_condition(order_of([(f"o{i}", "x") for i in range(10)]))
     with pytest.raises(pytest.fail.Exception):
-        closed_form.hall_condition(order_of([(f"o{i}", "x") for i in range(11)]))
+        proposition2.hall_condition(order_of([(f"o{i}", "x") for i in range(11)]))
 
 
 def test_which_queries_have_the_closed_form_is_said_of_each() -> None:

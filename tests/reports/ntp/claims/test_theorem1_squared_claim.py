@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from marginaudit.margins import spread as room
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Verdict
-from marginaudit.reports.ntp import Config, Run, guarantees
+from marginaudit.reports.ntp import Config, Run, bounds
 from marginaudit.reports.ntp.claims import theorem1_squared
 from marginaudit.reports.ntp.claims.theorem1_squared import DRIFT, law, reduced
 from tests.measured import measured
@@ -94,7 +94,7 @@ def test_where_a_tight_constraint_carries_no_multiplier_it_says_nothing() -> Non
 
 
 def test_a_step_beyond_float64_is_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guarantees, "direction_bound", lambda run, t: np.ones(()))
+    monkeypatch.setattr(bounds, "direction_bound", lambda run, t: np.ones(()))
     found = CLAIM.judge(Run(CASES["example-1"](), Config(steps2=1)))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "beyond the largest float64" in found.detail

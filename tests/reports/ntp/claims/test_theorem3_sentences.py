@@ -10,10 +10,10 @@ from hypothesis import given
 
 from marginaudit.orders.ntp import CASES, Dataset, dataset_from_document, free_dataset
 from marginaudit.reports import LEDGER
-from marginaudit.reports.ntp import theorem3_answers
+from marginaudit.reports.ntp.claims import theorem3_answers
+from marginaudit.reports.ntp.claims.theorem3_answers import put_through, right_from, sentences
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.theorem3_answers import put_through, right_from, sentences
 from tests.reports.ntp.claims.theorem3_dataset import SAVES_ONE, probabilities
 from tests.strategies import datasets
 

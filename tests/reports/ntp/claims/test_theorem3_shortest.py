@@ -10,12 +10,12 @@ import pytest
 
 from marginaudit.orders.ntp import CASES, dataset_from_document
 from marginaudit.reports import LEDGER, Verdict
-from marginaudit.reports.ntp import theorem3_answers, theorem3_misled
+from marginaudit.reports.ntp.claims import theorem3_answers, theorem3_misled
+from marginaudit.reports.ntp.claims.theorem3_answers import put_through
+from marginaudit.reports.ntp.claims.theorem3_misled import Misled, shortest_misled
 from marginaudit.reports.ntp.claims.theorem3_prediction import decide_prediction
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.theorem3_answers import put_through
-from marginaudit.reports.ntp.theorem3_misled import Misled, shortest_misled
 from tests.measured import measured
 from tests.reports.ntp.claims.theorem3_dataset import SAVES_ONE, probabilities
 

@@ -1,6 +1,7 @@
-"""What the two figures of a report draw, line by line, on records made by hand."""
+"""The two figures of a report on records made by hand, and plain beside normalised descent on the built-in cases."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,11 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from marginaudit.orders.ntp import CASES
+from marginaudit.reports.ntp.figures import measured
 from marginaudit.reports.ntp.figures.direction import _mark_the_papers_length, direction_figure
 from marginaudit.reports.ntp.figures.measured import PANELS, ntp_2
 from marginaudit.reports.ntp.figures.measured import panel as draw_panel
 from marginaudit.reports.plots.style import BOUND, LAW, MEASURED, REFERENCE, SHARPER
 from marginaudit.reports.verdict import Curve, Finding, Verdict
+from tests.command_line import Command
 
 NAN = math.nan
 STEP = [0, 1, 10, 100, 1000, 10_000]
@@ -176,3 +180,27 @@ def test_figure_2_is_on_linear_axes_with_the_infimum_of_each_loss() -> None:
     [legend] = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["measured", "infimum"]
     assert figure.get_suptitle() == "Figure 2 of arXiv 2409.17335, on the dataset section-7"
+
+
+@pytest.fixture(scope="module")
+def figure() -> Figure:
+    short = tuple((replace(config, steps2=40), *line) for config, *line in measured.OPTIMIZERS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measured, "OPTIMIZERS", short)
+        return measured.ngd_and_gd()
+
+
+def test_both_are_followed_for_a_hundred_thousand_steps() -> None:
+    assert [(config.optimizer, config.steps2) for config, *_ in measured.OPTIMIZERS] == [("gd", 10**5), ("ngd", 10**5)]
+
+
+def test_each_case_has_the_direction_errors_that_train_prints(figure: Figure, command: Command) -> None:
+    assert [axis.get_title("left") for axis in figure.axes] == list(CASES)
+    for axis, name in zip(figure.axes, CASES, strict=True):
+        assert (axis.get_xscale(), axis.get_yscale(), axis.get_xlabel()) == ("log", "log", "step $t$")
+        for line, optimizer, colour in zip(axis.lines, ("gd", "ngd"), (BOUND, MEASURED), strict=True):
+            rows = command.json("train", name, "--steps2", 40, "--at", "1,7,40", "--optimizer", optimizer)["stage2"]
+            step, gap = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+            assert step.tolist() == list(range(1, 41))
+            assert {row["step"]: row["one_minus_cos"] for row in rows} == {t: gap[t - 1] for t in (1, 7, 40)}
+            assert to_hex(str(line.get_color())) == colour

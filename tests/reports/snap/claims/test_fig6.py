@@ -11,7 +11,7 @@ import pytest
 from marginaudit.orders.snap import SequenceClasses, syn_medium
 from marginaudit.reports import Verdict
 from marginaudit.reports.claim import BeyondTheRun
-from marginaudit.reports.snap import ClassRun, figure6
+from marginaudit.reports.snap import ClassRun
 from marginaudit.reports.snap.claims import fig6
 from marginaudit.reports.snap.claims.fig6 import DIRECTION, DOUBT, entropies, of_median
 from marginaudit.training.snap.sgd import Recipe, entropy_of_distinct, train_sampled
@@ -94,7 +94,7 @@ def test_more_seeds_decide_what_few_do_not(monkeypatch: pytest.MonkeyPatch, shar
     made_up(monkeypatch, noisy(share), seen)
     found = DIRECTION.judge(on(syn_medium(1)))
     assert found.verdict is verdict
-    assert set(seen) == {(figure6.CELLS, 0, 12), (((3.0, 5.0), (3.0, 10.0)), 12, 100)}
+    assert set(seen) == {(fig6.CELLS, 0, 12), (((3.0, 5.0), (3.0, 10.0)), 12, 100)}
     assert "with 12 seeds, 100 for eta_Y/eta_Z 5 to 10 at eta_Z = 3." in found.detail
 
 
@@ -141,7 +141,7 @@ class TestWhere:
 
     def test_nearly(self) -> None:
         data = syn_medium(2)
-        assert figure6.is_syn_medium(replace(data, weights=(2.0,) * 4))
+        assert fig6.is_syn_medium(replace(data, weights=(2.0,) * 4))
         weights = dict(data.classes[0].probabilities)
         moved = weights | {"s0": weights["s0"] + 1e-9, "s1": weights["s1"] - 1e-9}
         for other in (
@@ -151,7 +151,7 @@ class TestWhere:
             replace(data, classes=(replace(data.classes[0], probabilities=moved), *data.classes[1:])),
             SequenceClasses.from_weights("one", None, [("n", "q", {"a": 1.0})]),
         ):
-            assert not figure6.is_syn_medium(other)
+            assert not fig6.is_syn_medium(other)
 
     def test_more_queries_than_the_figure_has(self) -> None:
         with pytest.raises(BeyondTheRun, match="at most 10 queries"):

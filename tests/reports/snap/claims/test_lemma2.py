@@ -3,8 +3,7 @@
 import pytest
 
 from marginaudit.orders.snap import CASES
-from marginaudit.reports.snap.claims.lemma2 import LEMMA2, likeness
-from marginaudit.reports.snap.sequences import identities
+from marginaudit.reports.snap.claims.lemma2 import LEMMA2, identities, likeness
 from marginaudit.reports.verdict import Verdict
 from tests.reports.snap.samples import on, run
 

@@ -11,8 +11,8 @@ from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import eq112, theorem3_gain, theorem3_growth
+from marginaudit.reports.snap.claims.theorem3_gain import MOST_PAIRS
 from marginaudit.reports.snap.eq10 import meets_assumption_2, rates_along
-from marginaudit.reports.snap.relative_gain import MOST_PAIRS
 from marginaudit.training.snap.limit import Approximation
 from tests.training.snap.independent import eq_10
 from tests.twins import part

@@ -13,20 +13,13 @@ from marginaudit.orders.snap import CASES, SequenceClasses, single_common_datase
 from marginaudit.reports import Verdict
 from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.snap import ClassConfig, ClassRun, common_token, two_stages
-from marginaudit.reports.snap.claims import (
-    eq13,
-    eq132_eq133,
-    theorem4_closed_form,
-    theorem4_rates,
-    theorem4_scan,
-    theorem4_snap,
-)
+from marginaudit.reports.snap.claims import eq13, eq132_eq133, theorem4_closed_form, theorem4_eq14, theorem4_rates
 from marginaudit.training.snap.attention import scan_end, snap_start
 from tests.training.snap.growth import precise_logit
 from tests.training.snap.independent import eq_13
 from tests.twins import part
 
-FILES = (eq13, theorem4_closed_form, theorem4_scan, theorem4_snap, theorem4_rates)
+FILES = (eq13, theorem4_closed_form, theorem4_eq14, theorem4_rates)
 CLAIMS = {claim.id.removeprefix("snap."): claim for file in FILES for claim in file.CLAIMS}
 HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
 
@@ -51,8 +44,8 @@ def run(name: str, **settings: Any) -> ClassRun:
 def test_where_attention_snaps_before_lnln_t_is_positive(lr_y: float) -> None:
     """At such step sizes t_0 is below e; a bound of the form C lnln t speaks later."""
     early = run("snap-single", lr_y=lr_y)
-    assert two_stages.snap_times(early)[0] < exp(e) < theorem4_snap.slow_times(early)[0] < 60
-    assert set(theorem4_snap.slow_times(early)) < set(two_stages.snap_times(early))
+    assert two_stages.snap_times(early)[0] < exp(e) < theorem4_eq14.slow_times(early)[0] < 60
+    assert set(theorem4_eq14.slow_times(early)) < set(two_stages.snap_times(early))
     found = CLAIMS["theorem4.snap.rederived"].judge(early)
     assert found.verdict is not Verdict.BROKEN, found
     assert "nan" not in found.detail
@@ -92,7 +85,7 @@ def test_closed_form_against_balls_in_t(t: int) -> None:
 
 
 def test_what_is_printed_is_true_where_c0_is_1() -> None:
-    for claim in (theorem4_closed_form.CLOSED_FORM, theorem4_scan.SCAN, theorem4_snap.SNAP):
+    for claim in (theorem4_closed_form.CLOSED_FORM, theorem4_eq14.SCAN, theorem4_eq14.SNAP):
         assert claim.judge(run("unit")).verdict is HOLDS
 
 
@@ -111,7 +104,7 @@ def test_phases() -> None:
 def test_the_constants_of_the_scan_along_ln_m() -> None:
     """B/ln t at the M and times of one entry, in 60 digits."""
     on = run("snap-single")
-    found = theorem4_scan.scan_constants(on)
+    found = theorem4_eq14.scan_constants(on)
     assert found.step is not None
     with mpmath.workdps(400):
         for entry in (0, 40):
@@ -148,8 +141,8 @@ def test_a_slow_b_shows_its_constant_in_large_vocabularies_alone(eta_Z: float, v
     """B is about A x^2/4 up to x = A^{-1/2}, and no constant that is fitted before serves beyond."""
     on = ClassRun(CASES["snap-single"](), ClassConfig(lr_z=eta_Z))
     with np.errstate(all="raise", under="ignore"):
-        assert part(theorem4_scan.SCAN_REDERIVED, "B = O(ln t)").judge(on).verdict is verdict
-    found = theorem4_scan.scan_constants(on)
+        assert part(theorem4_eq14.SCAN_REDERIVED, "B = O(ln t)").judge(on).verdict is verdict
+    found = theorem4_eq14.scan_constants(on)
     assert found.step is not None
     A = 2 * eta_Z / 0.5 * 2 / common_token.C0(on)
     assert found.step[-1] == pytest.approx(min(1e98, max(1e12, 100 / A**2)), rel=1e-9, abs=0)
@@ -158,7 +151,7 @@ def test_a_slow_b_shows_its_constant_in_large_vocabularies_alone(eta_Z: float, v
 def test_a_b_that_never_shows_its_constant_is_not_judged() -> None:
     weak = SequenceClasses.from_weights("weak", 5000, [(n, "q", {"the": 1e-70, n: 1.0}) for n in "mn"])
     with pytest.raises(BeyondTheRun, match="too slowly"):
-        theorem4_scan.scan_constants(ClassRun(weak, ClassConfig(lr_y=100.0, lr_z=1e-100)))
+        theorem4_eq14.scan_constants(ClassRun(weak, ClassConfig(lr_y=100.0, lr_z=1e-100)))
 
 
 def test_what_is_printed_bears_the_rounding_of_c0() -> None:
@@ -168,7 +161,7 @@ def test_what_is_printed_bears_the_rounding_of_c0() -> None:
     assert common_token.C0(on) == pytest.approx(1, rel=1e-15, abs=0)
     printed, true = (theorem4_closed_form.closed_form(on, printed=printed) for printed in (True, False))
     assert (np.abs(printed.value - true.value) <= printed.radius).all()
-    for claim in (theorem4_closed_form.CLOSED_FORM, theorem4_scan.SCAN, theorem4_snap.SNAP):
+    for claim in (theorem4_closed_form.CLOSED_FORM, theorem4_eq14.SCAN, theorem4_eq14.SNAP):
         assert claim.judge(on).verdict in {HOLDS, OPEN}
 
 

@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 
 from marginaudit.orders.snap import SequenceClasses, syn_medium
 from marginaudit.reports import Finding, Verdict
-from marginaudit.reports.snap import ClassConfig, ClassRun, figure6
+from marginaudit.reports.snap import ClassConfig, ClassRun
+from marginaudit.reports.snap.claims import fig6
 from marginaudit.reports.snap.figures import grid, of_section_8
 from marginaudit.reports.snap.paper import PAPER
 from marginaudit.training.snap.sgd import Recipe, train_sampled
@@ -46,7 +47,7 @@ def lines(axis: Axes) -> list[tuple[str, Any, Any]]:
 )
 def test_recall(name: str, labels: list[str], rates: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """With two sizes and two seeds in place of four and ten."""
-    assert (figure6.NUM_LAST, figure6.SEEDS) == ((1, 3, 5, 10), 10)
+    assert (fig6.NUM_LAST, fig6.SEEDS) == ((1, 3, 5, 10), 10)
     monkeypatch.setattr(grid, "NUM_LAST", (1, 2))
     monkeypatch.setattr(grid, "SEEDS", 2)
     figure = PAPER.figures_of("paper")[name].draws()
@@ -85,7 +86,7 @@ class TestOfARun:
     def test_entropy(self, drawn: tuple[ClassRun, Figure]) -> None:
         run, figure = drawn
         axis = figure.axes[0]
-        for container, lr_z in zip(axis.containers, figure6.LR_Z, strict=True):
+        for container, lr_z in zip(axis.containers, fig6.LR_Z, strict=True):
             line, _, (bars,) = container.lines  # type: ignore[attr-defined]
             for ratio, mean, bar in zip(line.get_xdata(), line.get_ydata(), bars.get_segments(), strict=True):
                 each = []

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import QueryOrder, Token
+from marginaudit.reports.ntp.claims.theorem3_misled import rivals
 from marginaudit.reports.ntp.error_bars import score_error
 from marginaudit.reports.ntp.run import Run
-from marginaudit.reports.ntp.theorem3_misled import rivals
 from marginaudit.reports.run import once_a_run
 from marginaudit.training.ntp import label_logits, log_probabilities
 

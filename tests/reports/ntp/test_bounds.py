@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from marginaudit.reports.ntp.thresholds import last_crossing
+from marginaudit.reports.ntp.bounds import last_crossing
 
 
 @pytest.mark.parametrize("power", [1, 2])

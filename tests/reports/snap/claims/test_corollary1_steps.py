@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 from marginaudit.orders.snap import CASES
 from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.snap.steps_needed import epochs, steps_enough, steps_of_a_class, undrawn
+from marginaudit.reports.snap.claims.corollary1_steps import epochs, steps_enough, steps_of_a_class, undrawn
 from marginaudit.training.snap.limit import h_star
 
 

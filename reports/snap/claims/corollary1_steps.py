@@ -1,4 +1,4 @@
-"""Numbers of batch-1 steps until every class's residual is at most epsilon (Corollary 1)."""
+"""Corollary 1 counted: batch-1 steps until every class's residual is at most epsilon."""
 
 import numpy as np
 import scipy  # its subpackages load when first used
