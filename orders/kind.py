@@ -106,8 +106,14 @@ def read(
         form = kind.from_csv if table else kind.from_text
         if form is not None:
             return kind, form(text, where, name)
+    if owner := next((kind for kind in others if table and kind.from_csv is not None), None):
+        raise _of_other_kind(where, owner, kinds)
     got, expected = ("the ending '.csv'", FORMS) if table else ("a text file", "a .json dataset")
     raise InputError(where, got=got, expected=expected)
+
+
+def _of_other_kind(where: str, kind: Kind[Any], kinds: Sequence[Kind[Any]]) -> InputError:
+    return InputError(where, got=kind.name, expected=f"a dataset of {' or '.join(one.name for one in kinds)}")
 
 
 def from_document(
@@ -122,7 +128,7 @@ def from_document(
     """
     kind = next((kind for kind in (*kinds, *others) if kind.accepts(document)), kinds[0])
     if kind not in kinds:
-        raise InputError(where, got=kind.name, expected=f"a dataset of {' or '.join(one.name for one in kinds)}")
+        raise _of_other_kind(where, kind, kinds)
     return kind, kind.from_document(document, where, name)
 
 

@@ -5,9 +5,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from importlib import import_module
 from math import nan
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from marginaudit.orders import InputError, Kind
+from marginaudit.reports.answers import Lists, Solved, Trained
 from marginaudit.reports.claim import NOT_STATED, Claim
 from marginaudit.reports.grid import Grid
 from marginaudit.reports.run import BaseRun, Progress, Rows
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
     from pandas import DataFrame
 
-Lists = Sequence[tuple[str, Sequence[str], Sequence[Sequence[Any]]]]
-"""Title, header and rows of each."""
+    from marginaudit.margins.rational import Matrix
 
 
 class Table(ABC):
@@ -109,17 +110,6 @@ class Figure:
     of: Literal["paper", "text", "dataset", "run", "runs"] = "paper"
     beside: str = ""
     caption: str = ""
-
-
-@dataclass(frozen=True)
-class Trained:
-    """What `marginaudit train` answers: rows by part, and each part's title and columns for a reader.
-
-    A column is a row's key, or the keys that lead to a value of a row's values.
-    """
-
-    answer: dict[str, list[dict[str, Any]]]
-    columns: Mapping[str, tuple[str, tuple[str | tuple[str, ...], ...]]]
 
 
 class Space(ABC):
@@ -213,6 +203,8 @@ class Paper:
         Its BibTeX entry; "" for one that holds its source alone.
     figures : sequence of Figure
     tables : sequence of Table, which the report has of every dataset
+    problems : names of the hard-margin problems that `marginaudit solve` solves, () for none
+        They are those of `rows`, unless `solve` and `verify` are overridden.
     commands : module and description of each command that only this paper has, by name
         `--help` lists them and imports none. What they answer to ``--json`` goes through `print_json`: all else is on
         standard error then.
@@ -247,6 +239,7 @@ class Paper:
     bibtex: str = ""
     figures: Sequence[Figure] = ()
     tables: Sequence[Table] = ()
+    problems: Sequence[str] = ()
     commands: Mapping[str, tuple[str, str]] = {}
     conformity: Callable[..., Any] | None = None
     recorded_config: type[Any] | None = None
@@ -311,6 +304,38 @@ class Paper:
     def train(self, dataset: Any, config: Any, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
         """Answer `marginaudit train`; ``tell`` takes remarks, ``origin`` opens errors."""
         raise InputError(origin, got="a dataset of a paper without training", expected="one of a paper with it")
+
+    def rows(self, dataset: Any, problem: str) -> "Matrix":
+        """The rows x_n of a problem min |w| s.t. x_n.w >= 1, in rational numbers."""
+        raise NotImplementedError(f"paper {self.name}: got no rows of {problem}, expected some, or its own solve")
+
+    def solve(self, dataset: Any, place: str, method: str, problems: Sequence[str]) -> Solved:
+        """Answer `marginaudit solve` for some of the problems; ``place`` is the dataset's path as given, or its case.
+
+        Raises
+        ------
+        InputError
+            The dataset has no such problem, or the method is of no use there.
+        NotExact, SolverFailure
+            Of `marginaudit.margins`: what is asked for cannot be had.
+        """
+        from marginaudit.reports.exact_rows import solve_rows
+
+        return solve_rows(dataset.name, {problem: self.rows(dataset, problem) for problem in problems}, method)
+
+    def verify(self, dataset: Any, place: str, certificate: Path) -> list[str]:
+        """Answer `marginaudit verify`: what the certificate's file proves of the dataset, in lines.
+
+        Raises
+        ------
+        InputError
+            The file is no certificate of this paper's problems.
+        CertificateError
+            Of `marginaudit.margins`: it does not prove what it states.
+        """
+        from marginaudit.reports.exact_rows import verify_rows
+
+        return verify_rows({problem: self.rows(dataset, problem) for problem in self.problems}, certificate)
 
     def classified(self, dataset: Any, answer: dict[str, Any]) -> Lists:
         """What `marginaudit classify` prints of a dataset and its `Kind.describe`."""

@@ -89,23 +89,23 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
     InputError
         There is neither, the file is no dataset of the papers' kinds, or the case cannot be made.
     """
-    from marginaudit.reports.audit.ledger import PAPERS  # which loads papers that load datasets
+    from marginaudit.reports.audit.ledger import all_papers  # which loads papers that load datasets
 
-    path = Path(name)
+    path, others = Path(name), all_papers(lambda _: None)
     for paper in papers:
         if name in paper.kind.cases:
             with failures_in_one_line(f"case {name} of paper {paper.name}"):
                 return Source(paper.kind.cases[name](), paper, name)
     if not name or not (path.suffix or os.path.exists(path)):  # noqa: PTH110  (no error for a name that is too long)
         cases = ", ".join(case for paper in papers for case in paper.kind.cases)
-        for paper in PAPERS:
+        for paper in others:
             if name in paper.kind.cases:
                 kinds = " or ".join(paper.kind.name for paper in papers)
                 got = f"a built-in case of {paper.kind.name}"
                 raise InputError(shown(name), got=got, expected=f"{kinds}: a path or one of {cases}")
         raise InputError(shown(name), got="no file of that name", expected=f"a path or one of {cases}")
     content = content_of(path)
-    kind, dataset = read(content, path, [paper.kind for paper in papers], [paper.kind for paper in PAPERS])
+    kind, dataset = read(content, path, [paper.kind for paper in papers], [paper.kind for paper in others])
     paper = next(paper for paper in papers if paper.kind is kind)
     return Source(dataset, paper, str(path), hashlib.sha256(content).hexdigest())
 

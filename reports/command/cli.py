@@ -19,6 +19,8 @@ from marginaudit.reports.command.usage import told
 EVERY_PAPERS = {
     "audit": "Audit every claim on every DATASET and write a report.",
     "classify": "Show what the papers say of a DATASET.",
+    "solve": "Solve the hard-margin problems of a DATASET, with certificates.",
+    "verify": "Check a CERTIFICATE that `solve --certificate` wrote.",
     "train": "Run the training of which the DATASET's paper speaks.",
     "conform": "Compare a run that you recorded with the algorithm of the DATASET's paper.",
     "table": "Print the table NAME of every DATASET.",

@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING, Any
 
+from marginaudit.reports.answers import Lists
 from marginaudit.reports.grid import NONE
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.config import PAPER_STEPS, Config, RecordedConfig
-from marginaudit.reports.paper import Lists, Paper, loaded
+from marginaudit.reports.paper import Paper, loaded
 from marginaudit.reports.run import Rows
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ BIBTEX = """@misc{huang2024nonasymptotic,
 COMMANDS = {
     name: (f"marginaudit.reports.ntp.commands.{name}", does)
     for name, does in (
-        ("solve", "Solve the two hard-margin problems, with certificates."),
-        ("verify", "Check a CERTIFICATE that `solve --certificate` wrote."),
         ("realize", "Find the largest part of a text that meets Assumption 1, and how far the rest is from it."),
         ("relax", "Judge the statements without Assumption 2, on a dial from one-hot tokens to other embeddings."),
     )
@@ -54,6 +53,9 @@ class NextTokenPaper(Paper):
     load = loaded("marginaudit.reports.ntp.algorithm1:load")
     steps = loaded("marginaudit.reports.ntp.algorithm1:true_steps")
     train = loaded("marginaudit.reports.ntp.training:train")
+    problems = ("ov", "kq")
+    solve = loaded("marginaudit.reports.ntp.solving:solve")
+    verify = loaded("marginaudit.reports.ntp.solving:verify")
     remark = loaded("marginaudit.reports.ntp.realizable:far_from_realizable")
     conformity = loaded("marginaudit.reports.ntp.conformity:conformity")
     recorded_config = RecordedConfig

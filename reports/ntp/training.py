@@ -6,12 +6,12 @@ from typing import Any
 from marginaudit.margins.ntp import require_dense
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import Dataset
+from marginaudit.reports.answers import Trained
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.algorithm1 import train_against
 from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.ntp.trainable import trainable
-from marginaudit.reports.paper import Trained
 from marginaudit.training.ntp import MOST_TRUE_STEPS, Progress, StageRecord
 
 COLUMNS = (

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from marginaudit.reports.answers import Lists
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.paper import Lists, Paper, loaded
+from marginaudit.reports.paper import Paper, loaded
 from marginaudit.reports.run import Rows
 from marginaudit.reports.snap.config import SHOWN_STEPS, ClassConfig, RecordedClassConfig
 

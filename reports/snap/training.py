@@ -8,8 +8,8 @@ import numpy as np
 from marginaudit.orders import InputError
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, distinct_tokens
+from marginaudit.reports.answers import Trained
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.paper import Trained
 from marginaudit.reports.run import Progress
 from marginaudit.reports.snap.conditions import no_inverse
 from marginaudit.reports.snap.config import ClassConfig

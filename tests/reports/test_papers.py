@@ -159,6 +159,29 @@ class TestCommands:
         assert (shown.status, shown.err) == (0, "")
         assert all(assumption in shown.out for assumption in paper.kind.assumptions)
 
+    def test_its_problems_are_solved_and_the_certificate_is_checked(self, name: str, command: Command) -> None:
+        paper = paper_named(name)
+        case = first_case(paper)
+        if not paper.problems:
+            line = command.refused("solve", case)
+            assert f"got a built-in case of {paper.kind.name}, expected sentences or numbers: " in line
+            assert command.refused("verify", case, "none.json") == line
+            return
+        found = command.json("solve", case, "--certificate", "proof.json")
+        assert tuple(found) == tuple(paper.problems)
+        for problem, answer in found.items():
+            assert (answer["status"], answer["certificate"]["gap"]) == ("optimal", 0)
+            assert command.json("solve", case, "--only", problem) == {problem: answer}
+        assert command("solve", case).out.startswith(f"{case}: hard-margin solutions\n")
+        confirmed = command.json("verify", case, "proof.json")
+        assert [line.partition(":")[0] for line in confirmed["statements"]] == [*paper.problems]
+        proof = json.loads(Path("proof.json").read_text(encoding="utf-8"))
+        proof[paper.problems[-1]]["norm_squared"] = "7/1"
+        assert command("verify", case, str(dataset_file(Path(), proof, "lie.json"))).status == 1
+        theirs = another(name).problems[0]
+        expected = f"one of {', '.join(paper.problems)} for {paper.kind.name}"
+        assert command.refused("solve", case, "--only", theirs) == f"--only: got '{theirs}', expected {expected}"
+
     def test_train(self, name: str, command: Command) -> None:
         paper = paper_named(name)
         answer = command.json("train", first_case(paper), *SHORT[name])

@@ -6,8 +6,12 @@ from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from flint import fmpq
+
+from marginaudit.margins.rational import Vector
+from marginaudit.reports.answers import Trained
 from marginaudit.reports.grid import Grid, brief
-from marginaudit.reports.paper import Figure, Paper, Space, Table, Trained
+from marginaudit.reports.paper import Figure, Paper, Space, Table
 from marginaudit.reports.run import Progress, Rows
 from marginaudit.reports.settings import COUNT
 from marginaudit.reports.starts.paper import BELOW_LARGEST as START
@@ -100,6 +104,10 @@ class ThirdPaper(Paper):
     tables = (Means(),)
     space = NumberSpace()
     sweeps = SWEEPS
+    problems = ("scale",)
+
+    def rows(self, dataset: Numbers, problem: str) -> list[Vector]:
+        return [(fmpq(*value.as_integer_ratio()),) for value in dataset.values]
 
     def steps(self, config: MeanConfig) -> int:
         return STEPS

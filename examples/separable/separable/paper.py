@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from marginaudit import Paper
-from marginaudit.reports.paper import Figure, Lists, Trained
+from marginaudit.margins.rational import Vector
+from marginaudit.reports.answers import Lists, Trained
+from marginaudit.reports.paper import Figure
 from marginaudit.reports.run import Progress, Rows
 from separable.claims import CLAIMS
 from separable.figures import figure_1, figure_directions, of_a_run
@@ -51,6 +53,11 @@ class Separable(Paper):
     )
     package = "separable"
     space = PointSpace()
+    problems = ("svm",)
+
+    def rows(self, dataset: Points, problem: str) -> tuple[Vector, ...]:
+        """Of the hard-margin SVM."""
+        return dataset.exact
 
     def facts(self, run: DescentRun) -> dict[str, Any]:
         """Sizes, the step size, and the hard-margin solution."""

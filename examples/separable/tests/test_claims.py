@@ -317,6 +317,9 @@ def test_the_commands_know_the_installed_package(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("a,b,y\n1,0,1\n-1,-1,-1\n", encoding="utf-8")
     found = command(tmp_path, "classify", "mine.csv")
     assert (found["w"], found["support"]) == (["1", "0"], {"0": "1", "1": "0"})
+    solved = command(tmp_path, "solve", "mine.csv", "--certificate", "proof.json")["svm"]
+    assert (solved["weights_exact"], solved["multipliers_exact"]) == (["1", "0"], {"0": "1"})
+    assert command(tmp_path, "verify", "mine.csv", "proof.json")["confirmed"] is True
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ def svop(own_folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nope"], ["command 'nope': got no such command, expected one of audit, classify, train, conform, "]),
+        (["nope"], ["command 'nope': got no such command, expected one of audit, classify, solve, verify, train, "]),
         (["n\x1b[31m\n"], [r"command 'n\x1b[31m\n': got no such command"]),
         (["x" * 999], [f"command '{'x' * 57} …: got no such command"]),
         (["--nope"], ["option '--nope': got no such option, expected one of --version, --help"]),

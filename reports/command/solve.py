@@ -1,0 +1,96 @@
+"""`marginaudit solve`."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from marginaudit.margins import NotExact, SolverFailure
+from marginaudit.orders import InputError, shown, shown_path
+from marginaudit.reports.audit.sources import Source, load
+from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, papers
+from marginaudit.reports.command.console import print_line, print_table
+from marginaudit.reports.command.options import FilePath
+from marginaudit.reports.command.output import check_output, print_json, write_json
+from marginaudit.reports.command.streams import tell
+from marginaudit.reports.command.usage import OneOf
+from marginaudit.reports.processes import one_thread
+
+HEADER = ("problem", "status", "method", "‖W*‖²", "duality gap", "largest violation", "direction error at most")
+
+
+class Problem(click.ParamType[str]):
+    """The name of a problem that some paper has."""
+
+    name = "problem"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse other names in one line."""
+        return OneOf([name for paper in papers() for name in paper.problems]).convert(value, param, ctx)
+
+
+def with_problems(name: str) -> Source:
+    """A dataset whose paper has hard-margin problems.
+
+    Raises
+    ------
+    InputError
+        There is none of that name.
+    """
+    return load(name, [paper for paper in papers() if paper.problems])
+
+
+@click.command()
+@DATASET
+@click.option(
+    "--method",
+    type=OneOf(["auto", "exact", "cvxpy"]),
+    default="auto",
+    show_default=True,
+    help="exact: rational arithmetic; cvxpy: the quadratic program; auto: exact where it exists.",
+)
+@click.option("--only", type=Problem(), metavar="NAME", help="Solve one of the problems, such as kq of sentences.")
+@click.option(
+    "--certificate",
+    type=FilePath(),
+    help="Write the exact primal and dual as fractions, for `marginaudit verify`.",
+)
+@PAPER
+@JSON
+def solve(dataset: str, method: str, only: str | None, certificate: Path | None, as_json: bool) -> int:
+    """Solve the hard-margin problems of a DATASET, with certificates."""
+    source = with_problems(dataset)
+    problems = source.paper.problems if only is None else [only]
+    if not {*problems} <= {*source.paper.problems}:
+        expected = f"one of {', '.join(source.paper.problems)} for {source.paper.kind.name}"
+        raise InputError("--only", got=shown(only), expected=expected)
+    if certificate is not None:
+        check_output(certificate, "--certificate", reads=[dataset])
+    try:
+        with one_thread():
+            solved = source.paper.solve(source.dataset, source.place, method, problems)
+        document = None if certificate is None else solved.certificate()
+    except NotExact as error:
+        expected = "a dataset that has exact solutions, for --method exact and --certificate"
+        raise InputError(shown_path(dataset), got=f"a problem without ({error})", expected=expected) from None
+    except SolverFailure as error:
+        expected = "one on which the solver proves its answer"
+        raise InputError(shown_path(dataset), got=f"a dataset without a solution: {error}", expected=expected) from None
+    if certificate is not None:
+        write_json(certificate, document, "--certificate")
+        tell(f"certificate of {' and '.join(solved.answer)}: {certificate}; `marginaudit verify` checks it")
+    if as_json:
+        print_json(solved.answer)
+        return 0
+    rows = []
+    for which, found in solved.answer.items():
+        norm_squared = found["norm_squared_exact"] or found["norm_squared"]
+        checks = (found["certificate"]["gap"], found["certificate"]["max_violation"], found["direction_radius"])
+        rows.append([which, found["status"], found["method"], norm_squared, *checks])
+    print_table(f"{source.dataset.name}: hard-margin solutions", HEADER, rows)
+    for which, found in solved.answer.items():
+        if found["note"]:
+            print_line(f"{which}: {found['note']}")
+    for title, header, lines in solved.tables:
+        print_table(title, header, lines)
+    return 0

@@ -1,0 +1,41 @@
+"""`marginaudit verify`."""
+
+from pathlib import Path
+
+import click
+
+from marginaudit.margins import CertificateError
+from marginaudit.orders import file_content
+from marginaudit.reports.command.arguments import DATASET, JSON, PAPER
+from marginaudit.reports.command.console import print_line
+from marginaudit.reports.command.options import FilePath
+from marginaudit.reports.command.output import print_json
+from marginaudit.reports.command.solve import with_problems
+from marginaudit.reports.command.streams import tell
+
+
+@click.command()
+@DATASET
+@click.argument("certificate", metavar="CERTIFICATE", type=FilePath())
+@PAPER
+@JSON
+def verify(dataset: str, certificate: Path, as_json: bool) -> int:
+    """Check a CERTIFICATE that `solve --certificate` wrote.
+
+    Exit status 0: confirmed; 1: refused.
+    """
+    source = with_problems(dataset)
+    file_content(certificate, "a certificate, as `solve --certificate` writes it")
+    try:
+        lines = source.paper.verify(source.dataset, source.place, certificate)
+    except CertificateError as reason:
+        if as_json:
+            print_json({"confirmed": False, "reason": str(reason), "statements": []})
+        tell(f"refused: {reason}")
+        return 1
+    if as_json:
+        print_json({"confirmed": True, "reason": None, "statements": lines})
+    else:
+        for line in lines:
+            print_line(f"confirmed: {line}")
+    return 0
