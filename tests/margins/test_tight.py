@@ -1,27 +1,21 @@
 """Confused but acyclic orders: exact solutions against brute force and rational Lawson-Hanson, and bad guesses."""
 
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from marginaudit.margins import CertificateError, NotExact, SolverFailure, quadratic, tight
-from marginaudit.margins.exact import ExactScores, joined, solve_exactly
+from marginaudit.margins import CertificateError, NotExact
+from marginaudit.margins.exact import joined, solve_exactly
 from marginaudit.margins.ntp import Exact, certificate_document, kq, solve_kq
 from marginaudit.margins.tight import solve_near
-from marginaudit.orders import Relations
 from marginaudit.orders.ntp import CASES, Dataset, broken, free_dataset
 from tests.margins.restated import (
     brute_force,
     check_exact_solution,
-    exact_rows,
     kq_constraints,
-    rational_optimum,
     related,
 )
 from tests.solutions import known
@@ -66,23 +60,6 @@ DEGENERATE = {
 }
 
 
-@pytest.mark.parametrize("edges", DEGENERATE.values(), ids=DEGENERATE)
-def test_degenerate_orders(edges: list[tuple[str, str]]) -> None:
-    dataset = related({"z": edges, "y": edges[::-1][:2]})
-    for method in ("auto", "exact"):
-        solution = solve_kq(dataset, method=method).exact()
-        assert solution.method == "exact"
-        check_exact_solution(dataset, solution)
-    for query in "zy":
-        if len(edges_of(dataset, query)) < 10:
-            assert solution.weights_exact[query] == nonzero(known(brute_force(edges_of(dataset, query))))
-    rows = exact_rows(dataset, kq_constraints(dataset), left=np.eye(dataset.V), right=np.eye(dataset.V))
-    optimum = iter(rational_optimum(rows))
-    for x in dataset.vocabulary:
-        for q in dataset.vocabulary:
-            assert solution.weights_exact.get(q, {}).get(x, 0) == next(optimum)
-
-
 @pytest.mark.parametrize(("tokens", "count"), [(12, 18), (30, 60), (40, 300)])
 def test_the_quadratic_program_is_within_its_radius(tokens: int, count: int) -> None:
     rng = random.Random(0)
@@ -121,12 +98,6 @@ def test_one_confused_query_among_clear_ones(name: str, rotated: bool) -> None:
     assert Fraction(document["kq"]["norm_squared"]) == solution.norm_squared_exact
 
 
-def guess(dataset: Dataset, change: Callable[..., Any]) -> dict[int, ExactScores]:
-    """What comes of the solution's scores after a change."""
-    scores = solve_kq(dataset, method="cvxpy").optimal().scores
-    return solve_near(dataset.relations, dataset.V, change(scores))
-
-
 def test_a_guess_is_repaired_or_refused_but_never_wrong() -> None:
     rng = np.random.default_rng(0)
     dataset = related({"z": random_edges(random.Random(3), 9, 14)})
@@ -142,30 +113,6 @@ def test_a_guess_is_repaired_or_refused_but_never_wrong() -> None:
             outcomes.append((size, column in found))
     assert all(found for size, found in outcomes if size < 1e-8)
     assert not any(found for size, found in outcomes if size > 0.5)
-
-
-def test_wrong_tight_rows_are_refused() -> None:
-    dataset = related({"z": [("a", "b"), ("b", "c"), ("a", "d"), ("e", "d"), ("e", "f")]})
-    assert guess(dataset, lambda scores: scores)
-    assert not guess(dataset, lambda scores: 2 * scores)  # no row tight
-    assert not guess(dataset, lambda scores: -scores)
-    assert not guess(dataset, np.zeros_like)
-
-    def stretched(scores: NDArray[np.float64]) -> NDArray[np.float64]:  # a feasible point with other rows tight
-        longest = {"a": 9, "b": 8, "c": 7, "d": 5, "e": 6, "f": 5, "z": 0}
-        return np.array([[float(longest[x])] * dataset.V for x in dataset.vocabulary])
-
-    assert not guess(dataset, stretched)
-
-
-def test_a_feasible_guess_without_multipliers_is_refused() -> None:
-    """All rows tight at 2/3 and -1/3; the optimum lets the row between the blocks {0, 2} and {1, 3, 4, 5} go."""
-    rows = ([0] * 5, [0, 1, 1, 1, 1], [2, 2, 3, 4, 5], [0] * 5)
-    relations = Relations(*(np.array(row, dtype=np.int64) for row in rows))
-    for column, accepted in (([2 / 3, 2 / 3, *[-1 / 3] * 4], False), ([0.5, 0.75, -0.5, *[-0.25] * 3], True)):
-        scores = np.zeros((6, 6))
-        scores[:, 0] = column
-        assert bool(solve_near(relations, 6, scores)) == accepted
 
 
 def test_an_unconfirmed_query_leaves_a_certified_interval(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,34 +131,6 @@ def test_an_unconfirmed_query_leaves_a_certified_interval(monkeypatch: pytest.Mo
         certificate_document(dataset, kq=solution)
 
 
-def test_some_confirmed_queries_are_exact_in_the_joint_solution(monkeypatch: pytest.MonkeyPatch) -> None:
-    dataset = related({"z": DEGENERATE["two paths"], "y": DEGENERATE["shortcuts"], "w": [("a", "b")]})
-    exact, z = solve_kq(dataset).optimal(), dataset.index["z"]
-
-    def only_z(relations: Relations, size: int, scores: NDArray[np.float64]) -> dict[int, ExactScores]:
-        return {q: found for q, found in solve_near(relations, size, scores).items() if q == z}
-
-    monkeypatch.setattr(kq, "solve_near", only_z)
-    solution = solve_kq(dataset).optimal()
-    assert solution.method == "cvxpy"
-    assert np.abs(solution.scores[:, z] - exact.scores[:, z]).max() < 1e-14
-    assert 0 < np.abs(solution.scores - exact.scores).max() <= solution.weight_radius < 1e-5
-    assert solution.closed_form == exact.closed_form
-
-
-def test_tangled_queries_are_decided_exactly_beside_a_cycle() -> None:
-    edges = DEGENERATE["two paths"]
-    solution = solve_kq(related({"z": edges, "y": [("a", "b"), ("b", "a")]}))
-    assert solution.status == "infeasible"
-    assert solution.closed_form["z"] == solve_kq(related({"z": edges})).closed_form["z"]
-
-
-def test_a_failing_solver_is_still_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quadratic, "_solve", lambda A, b: (None, None, "solver_error"))
-    with pytest.raises(SolverFailure):
-        solve_kq(related({"z": DEGENERATE["two paths"]}))
-
-
 def test_joining_keeps_each_query_s_solution() -> None:
     dataset = free_dataset(V=9, N=36, L=3, seed=1, optimal=(1, 4), non_optimal=(2, 5))
     relations, whole = dataset.relations, solve_exactly(dataset.relations, 9)
@@ -224,15 +143,6 @@ def test_joining_keeps_each_query_s_solution() -> None:
         assert again.norm_squared == whole.norm_squared
     with pytest.raises(CertificateError):
         joined([parts[0], replace(parts[1], flow=parts[1].flow + 1)])
-
-
-def test_flows_beyond_what_is_counted_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """a over b over z: 1, 0 and -1, with a denominator of 3, so that 3 flow."""
-    dataset = related({"z": [("a", "b"), ("b", "z")]})
-    scores = solve_kq(dataset, method="cvxpy").optimal().scores
-    for largest, found in ((3, True), (2, False)):
-        monkeypatch.setattr(tight, "LARGEST_FLOW", largest)
-        assert bool(solve_near(dataset.relations, dataset.V, scores)) == found
 
 
 def test_a_block_has_the_name_of_its_first_pair() -> None:

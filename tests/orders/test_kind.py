@@ -26,21 +26,6 @@ def test_the_kind_that_accepts_a_document_reads_it(kinds: list[Kind[Any]]) -> No
         assert (dataset.name, dataset.vocabulary) == ("ab", ("a", "b"))
 
 
-def test_what_no_kind_accepts_is_read_as_the_first() -> None:
-    said = []
-    for kinds in BOTH:
-        with pytest.raises(InputError) as refused:
-            read(b"{}", Path("d.json"), kinds)
-        said.append(str(refused.value))
-    assert "sentences" in said[0]
-    assert "classes" in said[1]
-
-
-def test_a_text_is_refused_where_no_kind_has_such_files() -> None:
-    with pytest.raises(InputError, match=r"^d\.txt: got a text file, expected a \.json dataset$"):
-        read(b"a b\n", Path("d.txt"), [CLASSES])
-
-
 def test_a_number_that_float64_rounds_to_0_is_refused() -> None:
     with pytest.raises(InputError, match=r"^d\.json: got '1e-400', expected a number that float64 holds$"):
         read(b'{"classes": [{"next": "a", "query": "q", "probabilities": {"a": 1e-400}}]}', Path("d.json"), [CLASSES])

@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from marginaudit.orders.ntp import (
     ASSUMPTIONS,
     Dataset,
-    Sample,
-    assumptions,
     broken,
     check_assumption,
     check_assumptions,
@@ -19,7 +17,7 @@ from marginaudit.orders.ntp import (
     dataset_to_document,
 )
 from tests.orders.ntp import restated
-from tests.strategies import Document, documents, free_datasets, prefix_closed_datasets
+from tests.strategies import Document, documents, free_datasets
 
 NAMES = (
     "collocation",
@@ -60,14 +58,6 @@ def test_every_predicate_and_witness(document: Document) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@given(dataset=prefix_closed_datasets())
-@settings(max_examples=8)
-def test_broken_prefix_closed_datasets(name: str, dataset: Dataset) -> None:
-    assert failing(dataset) == set()
-    assert_broken(dataset, name)
-
-
-@pytest.mark.parametrize("name", NAMES)
 @given(dataset=free_datasets())
 @settings(max_examples=8)
 def test_broken_free_datasets(name: str, dataset: Dataset) -> None:
@@ -87,42 +77,6 @@ def assert_broken(dataset: Dataset, name: str) -> None:
         assert worse.vocabulary[: dataset.V] == dataset.vocabulary
         assert worse.samples[: dataset.N] == dataset.samples
         assert worse.counts[: dataset.N] == dataset.counts
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_broken_keeps_a_rotated_embedding_orthonormal(name: str) -> None:
-    rotation, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))
-    dataset = Dataset("rotated", tuple("SVOP"), (Sample(("S",), "V"),), (1,), embedding=rotation[:4])
-    worse = broken(dataset, name)
-    assert ("orthonormal" in failing(worse)) == (name == "orthonormal")
-    if name != "orthonormal":
-        assert worse.embedding is not None
-        assert worse.embedding.shape[0] == worse.V
-        np.testing.assert_array_equal(worse.embedding[:4, :6], rotation[:4])
-
-
-def test_broken_turns_one_unit_vector_towards_another() -> None:
-    E = broken(Dataset.from_sentences("cycle", ["abcda"]), "orthonormal").embeddings
-    gram = np.eye(4)
-    gram[0, 3] = gram[3, 0] = 0.6
-    np.testing.assert_allclose(E @ E.T, gram, rtol=0, atol=1e-15)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_broken_takes_names_that_are_free(name: str) -> None:
-    dataset = Dataset.from_sentences("taken", [["x3", "x4"], ["x4", "x5"], ["x5", "x3"]])
-    assert failing(dataset) == set()
-    assert_broken(dataset, name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_broken_of_one_token(name: str) -> None:
-    assert_broken(Dataset.from_sentences("one", [["a", "a", "a"]]), name)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_broken_of_a_dataset_without_collocation(name: str) -> None:
-    assert name in failing(broken(Dataset("none", ("a", "b"), (Sample(("a", "b"), "a"),), (1,)), name))
 
 
 def test_an_unknown_assumption() -> None:
@@ -162,23 +116,3 @@ def test_what_is_put_down_to_rounding() -> None:
         assert not check_assumption(with_embedding([[1.0, 0.0], [beyond, 1.0]]), "orthonormal").holds
     assert check_assumption(with_embedding([[1 + 4.9e-13]]), "orthonormal").holds
     assert not check_assumption(with_embedding([[1 + 5.1e-13]]), "orthonormal").holds
-
-
-def test_the_pair_furthest_from_orthonormal_is_found_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = np.random.default_rng(0).normal(size=(7, 3))
-    gram = rows @ rows.T
-    i, j = divmod(int(np.abs(gram - np.eye(7)).argmax()), 7)
-    for block in (2, 3, 7):
-        monkeypatch.setattr(assumptions, "BLOCK", block)
-        witness = check_assumption(with_embedding(rows.tolist()), "orthonormal").witness
-        assert witness == {"tokens": [f"x{i}", f"x{j}"], "inner_product": rows[i] @ rows[j], "expected": float(i == j)}
-        assert check_assumption(with_embedding(np.eye(7).tolist()), "orthonormal").holds
-
-
-def test_the_first_gap_of_a_chain_of_prefixes_is_found() -> None:
-    samples = [Sample(("a",), "b"), Sample(("a", "b", "c"), "d"), Sample(("a", "b", "c", "d"), "a")]
-    witness = check_assumption(Dataset("gap", tuple("abcd"), tuple(samples), (1, 1, 1)), "prefix_closed").witness
-    assert witness == {
-        "sample": {"tokens": ["a", "b", "c"], "next": "d"},
-        "missing": {"tokens": ["a", "b"], "next": "c"},
-    }

@@ -225,31 +225,6 @@ def test_missing_file(tmp_path: Path, name: str) -> None:
     assert refusal(tmp_path / name) == "got No such file or directory, expected a dataset file"
 
 
-def test_directory(tmp_path: Path) -> None:
-    (tmp_path / "d.json").mkdir()
-    assert refusal(tmp_path / "d.json") == "got Is a directory, expected a dataset file"
-
-
-@pytest.mark.parametrize(("name", "ending"), [("d.csv", ".csv"), ("d", ""), ("d.json.gz", ".gz"), (".json", "")])
-def test_wrong_ending(tmp_path: Path, name: str, ending: str) -> None:
-    assert refused(tmp_path, "a b", name) == f"got the ending '{ending}', expected a .json or .txt dataset"
-
-
-@pytest.mark.parametrize("name", ["a\x00.json", "a\x00.txt", "\ud800.json"])
-def test_names_that_no_file_has(name: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_dataset(name)
-    assert str(caught.value).isprintable()
-    assert str(caught.value).endswith(": got no valid path, expected a dataset file")
-
-
-def test_a_document_without_file_has_a_place_too() -> None:
-    with pytest.raises(InputError, match=r"^dataset: /sentences: got null, expected an array$"):
-        dataset_from_document({"sentences": None})
-    with pytest.raises(InputError, match=r"^here: got null, expected an object$"):
-        dataset_from_document(None, where="here")
-
-
 def outcome(read: Callable[[], Dataset]) -> Dataset | str:
     """The dataset, or why there is none."""
     try:

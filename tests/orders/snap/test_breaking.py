@@ -34,17 +34,6 @@ def test_one_part_is_broken_and_nothing_else(part: str, K: int) -> None:
             assert (changed.K, changed.queries, changed.contextual) == (K, data.queries, data.contextual)
 
 
-def test_wide_vocabulary_cannot_fail_alone() -> None:
-    """6/sqrt(M) <= |lambda| < 1/K makes M > 36 K^2: the other two parts imply it."""
-    for seed in range(50):
-        rng = np.random.default_rng(seed)
-        weights = [{"the": rng.uniform(0, 1), f"a{n}": 1.0} for n in range(int(rng.integers(2, 5)))]
-        M = int(rng.integers(20, 400))
-        data = SequenceClasses.from_weights("d", M, [(f"n{n}", "q", w) for n, w in enumerate(weights)])
-        fails = failing(data)
-        assert "wide_vocabulary" not in fails or fails & {"small_overlap", "spread_overlap"}
-
-
 SIZE = {"large_vocabulary": (2, 10**4), "wide_vocabulary": (11, 10**6)}
 """K and M of classes in which an assumption can fail alone; of three classes and M = 10^5 for the rest."""
 
@@ -108,33 +97,3 @@ def test_rescaled(factor: float) -> None:
         scaled = rescaled(data, factor)
         assert pytest.approx(factor * data.overlap.E, rel=1e-12, abs=1e-15) == scaled.overlap.E
         assert (scaled.name, scaled.M, scaled.tokens, scaled.queries) == (data.name, data.M, data.tokens, data.queries)
-
-
-def test_rescaled_where_distinct_tokens_are_less_than_rounding() -> None:
-    """Their squares are 1e-18 of the whole."""
-    data = SequenceClasses.from_weights("d", None, [("m", "q", {"a": 1e-9, "the": 1}), ("n", "q", {"b": 1, "the": 1})])
-    for factor in (1e-5, 0.5):
-        scaled = rescaled(data, factor)
-        assert pytest.approx(factor * data.overlap.E, rel=1e-12, abs=0) == scaled.overlap.E
-        assert scaled.classes[0].probabilities["a"] > 0.2
-
-
-def test_rescaled_keeps_frequencies() -> None:
-    data = broken(single_common_dataset(K=3, M=6000, seed=0), "uniform_classes")
-    assert rescaled(data, 0.5).weights == data.weights == (2, 1, 1)
-
-
-@pytest.mark.parametrize(("weights", "factor"), [({"a": 1, "the": 1}, 2.1), ({"the": 1}, 0.5)])
-def test_no_room_to_rescale(weights: dict[str, float], factor: float) -> None:
-    data = SequenceClasses.from_weights("d", None, [("m", "q", weights), ("n", "q", {"b": 1, "the": 1})])
-    with pytest.raises(ValueError, match=f"^no overlap times {factor}: a class has too little on its distinct tokens$"):
-        rescaled(data, factor)
-
-
-def test_a_factor_that_leaves_nothing_for_distinct_tokens() -> None:
-    """Half of each norm is on common tokens, exactly: twice that is all of it."""
-    weights = [dict.fromkeys((a, b, "the", "of"), 1.0) for a, b in ("ab", "cd")]
-    data = SequenceClasses.from_weights("d", None, [(f"n{n}", "q", w) for n, w in enumerate(weights)])
-    with pytest.raises(ValueError, match=r"^no overlap times 2\.0: "):
-        rescaled(data, 2.0)
-    assert rescaled(data, 2 - 1e-9).overlap.largest == pytest.approx(1, rel=1e-8, abs=0)

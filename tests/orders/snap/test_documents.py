@@ -2,11 +2,9 @@
 
 import json
 import math
-import pickle
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,14 +126,6 @@ def test_refused(tmp_path: Path, content: str) -> None:
     assert refused(tmp_path, content) == JSON[content]
 
 
-def test_files_that_are_refused(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none.json") == "got No such file or directory, expected a dataset file"
-    (tmp_path / "d.txt").write_text("a b")
-    assert refusal(tmp_path / "d.txt") == "got a text file, expected a .json dataset"
-    (tmp_path / "d.json").write_bytes(b'{\n"\xff')
-    assert refusal(tmp_path / "d.json") == "line 2: got text that is not UTF-8, expected UTF-8"
-
-
 def test_too_many_classes_times_tokens() -> None:
     many = [{"next": f"n{n}", "query": "q", "probabilities": {f"a{n}": 1}} for n in range(5793)]
     with pytest.raises(InputError) as caught:
@@ -163,20 +153,6 @@ def test_what_a_document_says(tmp_path: Path) -> None:
     assert data.weights == (3.0, 1.0)
 
 
-def test_what_is_left_out() -> None:
-    data = classes_from_document(json.loads('{"classes": [' + A_CLASS + "]}"))
-    assert (data.name, data.M, data.weights) == ("dataset", 3, None)
-    assert data.frequencies.tolist() == [1]
-
-
-@pytest.mark.parametrize("total", [1 - 9e-7, 1 + 9e-7, 1 - 1e-15, 1 + 1e-15, 1])
-def test_probabilities_are_divided_by_their_sum(total: float) -> None:
-    given = {"a": 0.1 * total, "b": 0.6 * total, "c": 0.3 * total}
-    data = classes_from_document({"classes": [{"next": "n", "query": "q", "probabilities": given}]})
-    assert math.fsum(data.P[0]) == pytest.approx(1, rel=3e-16, abs=0)
-    assert data.P[0] == pytest.approx([0.1, 0.6, 0.3], rel=1e-15, abs=0)
-
-
 def test_the_most_that_one_probability_may_be() -> None:
     """1 and the tolerance of a sum, for a token that is the only one."""
 
@@ -187,33 +163,6 @@ def test_the_most_that_one_probability_may_be() -> None:
     assert read(1 + 1e-6) == 1
     with pytest.raises(InputError, match="/probabilities/a: got "):
         read(1.0000011)
-
-
-def test_equal_weights_in_another_order_are_equal_probabilities() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        weights = rng.uniform(size=30).tolist()
-        order = rng.permutation(30)
-        classes = [
-            ("m", "q", {f"a{i}": weights[i] for i in range(30)}),
-            ("n", "q", {f"a{i}": weights[i] for i in order}),
-        ]
-        data = SequenceClasses.from_weights("d", None, classes)
-        assert (data.P[0] == data.P[1]).all()
-
-
-def test_unnamed_tokens_take_no_memory() -> None:
-    data = SequenceClasses.from_weights("d", 2**53, [("m", "q", {"a": 1, "b": 1}), ("n", "q", {"b": 1})])
-    assert data.P.shape == (2, 2)
-    assert data.overlap.F.shape == (2, 2)
-
-
-@given(class_datasets())
-def test_arrays_cannot_be_written_to(data: SequenceClasses) -> None:
-    overlap = data.overlap
-    for array in (data.P, data.frequencies, overlap.F, overlap.E, overlap.eigenvalues, overlap.eigenvectors):
-        with pytest.raises(ValueError, match="read-only"):
-            array[0] = 1
 
 
 def alike(first: SequenceClasses, second: SequenceClasses) -> bool:
@@ -256,19 +205,6 @@ def test_any_probabilities_are_read_as_they_were_written(weights: list[float], t
     given = {f"a{i}": w / math.fsum(weights) * total for i, w in enumerate(weights)}
     data = classes_from_document({"classes": [{"next": "n", "query": "q", "probabilities": given}]})
     assert alike(classes_from_document(classes_to_document(data)), data)
-
-
-def test_a_sum_two_roundings_from_1_is_left_as_it_is() -> None:
-    weights = {"a": 0.8242024408289295, "b": 0.4525174757234932, "c": 0.7897675622034946}
-    data = SequenceClasses.from_weights("d", None, [("n", "q", weights)])
-    assert math.fsum(data.P[0]) == 1 + 2**-52
-    assert alike(classes_from_document(classes_to_document(data)), data)
-
-
-@given(class_datasets())
-def test_pickled_and_back(data: SequenceClasses) -> None:
-    check_assumptions(data)
-    assert alike(pickle.loads(pickle.dumps(data)), data)
 
 
 def judge(value: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.command.cli import main
-from marginaudit.reports.page.exports import _column, references
+from marginaudit.reports.page.exports import references
 from marginaudit.reports.row import as_read, names
 from marginaudit.reports.verdict import Output
 from tests.command_line import SHORT, SVOP, dataset_file, strict_json
@@ -55,24 +55,6 @@ def test_tables_as_parquet_keep_fractions_flags_and_lists(folder: Path) -> None:
     assert (row["predicted_optimal"], row["optimal"], bool(row["holds"])) == ("2/3", '["O"]', True)
     assert frame["holds"].dtype == "boolean"
     assert set(frame["dataset"]) == {"svop", "example-1"}
-
-
-@pytest.mark.parametrize(
-    ("values", "kind", "expected"),
-    [
-        ([True, None, False], "boolean", [True, None, False]),
-        ([1, None, 2.5], "float64", [1.0, None, 2.5]),
-        ([], "float64", []),
-        ([None, None], "float64", [None, None]),
-        ([1, "2/3", None], "string", ["1", "2/3", None]),
-        ([True, 1], "string", ["true", "1"]),
-        ([["a"], None, {"b": 1}], "string", ['["a"]', None, '{"b": 1}']),
-    ],
-)
-def test_what_a_column_s_values_make_of_it(values: list[object], kind: str, expected: list[object]) -> None:
-    found = _column(values)
-    assert found.dtype == kind
-    assert [None if pd.isna(value) else value for value in found] == expected
 
 
 def test_the_verdicts_for_latex_and_markdown_say_what_the_report_says(folder: Path) -> None:

@@ -4,26 +4,21 @@ from collections import Counter
 from itertools import combinations, permutations
 
 import numpy as np
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from marginaudit.orders.ntp import Dataset, Sample, check_assumptions, dataset_from_document
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_3
 from marginaudit.orders.ntp.realize import (
-    Part,
     document_of,
     largest_part,
     numbered,
-    part,
     samples_of,
     samples_of_dataset,
     survey,
 )
-from marginaudit.orders.ntp.realize.program import SCALE, program, proved_bound, relaxed
-from marginaudit.orders.ntp.realize.samples import Samples
 from marginaudit.orders.ntp.realize.winners import ascend, kept
-from tests.orders.ntp.realize.texts import LINES, SMALL
+from tests.orders.ntp.realize.texts import LINES
 from tests.strategies import free_datasets, realizable_datasets
 
 MAJORITY = st.booleans()
@@ -89,63 +84,6 @@ def test_a_small_text_exactly(lines: list[str], majority: bool) -> None:
     assert found.part.method.startswith("exact; ")
 
 
-def found_without(limit: str, samples: Samples) -> Part:
-    """The part that is found where a limit leaves nothing below it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(part, limit, -1)
-        return largest_part(samples)
-
-
-@given(LINES, MAJORITY)
-def test_without_the_program_the_exact_number_lies_between(lines: list[str], majority: bool) -> None:
-    samples = samples_of(numbered("x", lines), majority=majority)
-    found = found_without("RELAXED", samples)
-    assert 0 < found.lower <= largest(lines, majority=majority)[0] <= found.upper
-    assert found.method.endswith("; bound by matching")
-
-
-@given(LINES, MAJORITY)
-@example(SMALL, False)
-def test_without_branch_and_bound_the_bound_is_the_relaxation_s(lines: list[str], majority: bool) -> None:
-    samples = samples_of(numbered("x", lines), majority=majority)
-    found = found_without("EXACT", samples)
-    most = relaxed(program(samples))[1]
-    assert found.lower <= largest(lines, majority=majority)[0] <= found.upper == min(found.fits, most)
-    assert found.method.endswith("; bound by linear relaxation" if most < found.fits else "; bound by matching")
-
-
-def test_each_way_to_a_larger_part_is_gone_no_farther_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    gap, settled, easy = (samples_of(numbered("x", lines)) for lines in (GAP, SETTLED, ["abb"]))
-
-    def said(samples: Samples) -> tuple[int, int, str]:
-        found = largest_part(samples)
-        return found.lower, found.upper, found.method
-
-    monkeypatch.setattr(part, "EXACT", len(gap.token))
-    assert said(gap) == (5, 5, "exact; bound by branch and bound")
-    monkeypatch.setattr(part, "solved", lambda *_: (None, 7))
-    assert said(gap) == (4, 6, "alternating maximisation; bound by matching")
-    monkeypatch.setattr(part, "solved", lambda *_: (None, 5))
-    assert said(gap) == (4, 5, "alternating maximisation; bound by branch and bound")
-    monkeypatch.setattr(part, "EXACT", len(gap.token) - 1)
-    assert said(gap) == (4, 6, "alternating maximisation; bound by matching")
-    monkeypatch.setattr(part, "solved", None)
-    monkeypatch.setattr(part, "EXACT", 100)
-    monkeypatch.setattr(part, "RELAXED", len(settled.token))
-    assert said(settled) == (3, 3, "exact; bound by matching")
-    monkeypatch.setattr(part, "RELAXED", len(settled.token) - 1)
-    assert said(settled) == (2, 3, "alternating maximisation; bound by matching")
-    monkeypatch.setattr(part, "program", None)
-    monkeypatch.setattr(part, "RELAXED", 100)
-    assert said(easy) == (2, 2, "exact; bound by matching")
-
-
-def test_n_and_winners_are_improved_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(part, "RELAXED", -1)
-    lines = ["cb", "daabc"]  # 3 after the first turn
-    assert largest_part(samples_of(numbered("x", lines))).lower == largest(lines, majority=False)[0] == 4
-
-
 @given(st.one_of(free_datasets(), realizable_datasets(), LINES.map(lambda x: Dataset.from_sentences("x", x))), MAJORITY)
 def test_every_part_meets_the_assumptions_and_is_of_the_samples(data: Dataset, majority: bool) -> None:
     samples = samples_of_dataset(data, majority=majority)
@@ -160,43 +98,6 @@ def test_every_part_meets_the_assumptions_and_is_of_the_samples(data: Dataset, m
     assert sum(written.counts) == found.lower <= found.upper <= sum(data.counts)
     used = {x for s in written.samples for x in (*s.tokens, s.next)}
     assert set(written.vocabulary) == used
-
-
-@given(realizable_datasets())
-def test_all_of_what_is_realizable(data: Dataset) -> None:
-    found = survey(samples_of_dataset(data))
-    assert found.part.lower == found.part.upper == found.samples == found.fits == sum(data.counts)
-    assert (found.confused, found.queries, found.well_ordered) == (0, found.unconfused, found.queries)
-    assert found.queries == len(data.orders)
-
-
-@given(LINES, st.lists(st.integers(0, 3), min_size=60, max_size=60))
-def test_any_multipliers_bound_the_optimum(lines: list[str], multipliers: list[int]) -> None:
-    written = program(samples_of(numbered("x", lines)))
-    best = largest(lines, majority=False)[0]
-    some = np.resize(np.array(multipliers), len(written.b)) * (SCALE // 3 + 1)
-    assert proved_bound(written, some) >= best
-    assert proved_bound(written, 0 * some) == written.weight.sum()
-    values, bound = relaxed(written)
-    assert best <= bound <= written.weight @ values + 1e-6
-    assert np.max(written.A @ values - written.b) < 1e-6
-
-
-@given(LINES, st.integers(0, 2**32))
-def test_winners_only_get_better(lines: list[str], seed: int) -> None:
-    samples = samples_of(numbered("x", lines))
-    random = np.random.default_rng(seed)
-    V = samples.vocabulary_size
-    source = random.permutation(V)
-    win = random.random((V, V)) < 0.4
-    winner = win[np.repeat(samples.query, samples.size), samples.token]
-    query = samples.token == np.repeat(samples.query, samples.size)
-    better = ascend(samples, source, winner)
-    ends = [samples.count[kept(samples, source, by)].sum() for by in (better, winner, query, np.zeros_like(winner))]
-    assert ends[0] == max(ends)
-    for block in range(len(samples.query_start) - 1):
-        here = slice(samples.start[samples.query_start[block]], samples.start[samples.query_start[block + 1]])
-        assert all(len(set(better[here][samples.token[here] == x])) <= 1 for x in range(V))
 
 
 def test_winners_are_gone_through_until_no_exchange_keeps_more() -> None:
