@@ -79,8 +79,8 @@ def plant(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, value: str =
         ),
         (
             "planted:PAPER",
-            THIRD + "PAPER = changed(THIRD, commands={'solve': ('x', 'Solve.')})",
-            "got the command 'solve', which",
+            THIRD + "PAPER = changed(THIRD, commands={'realize': ('x', 'Realize.')})",
+            "got the command 'realize', which",
         ),
         (
             "planted:PAPER",
