@@ -7,6 +7,7 @@ import warnings
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -43,10 +44,22 @@ class Recorded:
     step: NDArray[np.int64]
     weights: NDArray[Any]
 
+    @cached_property
+    def precision(self) -> np.dtype[Any]:
+        """That in which the weights were trained: float32 also where all of them are float32 written as float64."""
+        with np.errstate(over="ignore"):
+            single = all(np.array_equal(one, one.astype(np.float32)) for one in self.weights)
+        return np.dtype(np.float32 if single else np.float64)
+
     @property
     def roundoff(self) -> float:
         """The unit roundoff of the weights' precision."""
-        return float(np.finfo(self.weights.dtype).eps) / 2
+        return float(np.finfo(self.precision).eps) / 2
+
+    @property
+    def least(self) -> float:
+        """The least normal number of the weights' precision."""
+        return float(np.finfo(self.precision).tiny)
 
 
 def read_arrays(path: Path, known: tuple[str, ...]) -> dict[str, NDArray[Any]]:

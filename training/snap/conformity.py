@@ -15,8 +15,9 @@ for tokens, a faithful run is outside any of these bars with a probability of at
 Source: arXiv 2305.16380, Lemma 1 (eq. 3); Maurer and Pontil, arXiv 0907.3740, theorem 4.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from math import inf, isfinite, log, sqrt
 
@@ -28,17 +29,22 @@ from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.conformity import Compared, Departure
 from marginaudit.training.trajectory import Recorded
 
-CONFIRMED = 3
-"""Further steps that a cause has to explain, where there are as many."""
+FURTHER = 200
+"""Further steps that a cause has to explain, where there are as many: a class has to come back."""
 
 CLEAR = 10
-"""A departure exceeds the bar so many times where a cause is named."""
+"""How many bars a step departs by that speaks for a cause; two such steps do for one."""
+
+POSITIONS = 10_000
+"""Tokens of a sequence, at most, over which a program may add one by one."""
 
 AGREES = 0.01
 """A step so close to the predicted one, as a share of it, is taken for it whatever rounding may explain."""
 
 GRID, ROUNDS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99), 8
 """Momenta to begin with, and the Gauss-Newton steps from the nearest: the square of its error is left after each."""
+
+OTHER_TOKENS = "tokens drawn with another probability, or attention to them not by Z"
 
 NUDGE = 1e-6
 """A relative change of a momentum, for its derivative."""
@@ -196,10 +202,9 @@ def compared_classes(
                 off = compare(tokens, step, rule)
                 decided[name] += off.decided or not off.within
                 if not off.within:
-                    further = [one for _, one in islice(_steps(decoder, attention, i + 1), CONFIRMED)]
-                    cause, value = _cause(tokens, (step, *further), rule, compare, rules(tokens, step, rule))
+                    some = partial(_steps, decoder, attention, i)
+                    cause, value = _cause(tokens, some, rule, compare, rules(tokens, step, rule))
                     at = Departure(name, step.step, off.error, off.bar, _place(data, name, off), cause, value)
-                if at is not None or not off.decided:
                     break
             if at is not None:
                 break
@@ -228,7 +233,7 @@ def _steps(decoder: Recorded, attention: Recorded, first: int = 1) -> Iterator[t
 def _change(run: Recorded, i: int) -> _Change:
     before, after = (np.asarray(run.weights[k], dtype=np.float64) for k in (i - 1, i))
     u = run.roundoff + UNIT_ROUNDOFF
-    return _Change(u, before, after - before, u * (np.abs(before) + np.abs(after)))
+    return _Change(u, before, after - before, u * (np.abs(before) + np.abs(after)) + run.least)
 
 
 def _sequence(tokens: _Tokens, step: _Step, rule: Rule, n: int | None = None) -> _Sequence | None:
@@ -241,12 +246,12 @@ def _sequence(tokens: _Tokens, step: _Step, rule: Rule, n: int | None = None) ->
     f = np.zeros(len(growth))
     f[support] = np.maximum(growth[support], 0.0)
     length = np.linalg.norm(f)
-    blur = np.linalg.norm(written) / length + 4 * Y.u
+    blur = np.linalg.norm(written) / length + (tokens.summed / 2 + 4) * Y.u
     if not blur < 1:
         return None
     f /= length
     f_error = np.zeros(len(growth))
-    f_error[support] = written[support] / length + blur * f[support]
+    f_error[support] = (written[support] / length + blur * f[support]) / (1 - blur)
     if not rule.normalised:
         f, f_error = f / f.sum(), f_error / f.sum() + f * (f_error.sum() / f.sum())
     logits = f @ Y.before
@@ -277,18 +282,29 @@ def _hidden(tokens: _Tokens, Y: _Change, rule: Rule) -> _Off:
     Y_n and Y_j on the tokens of the class; and |g| is at most sqrt(2) (1 - alpha_n).
     """
     nothing, apart = np.full_like(Y.by, np.nan), np.zeros_like(Y.by)
-    short = []
+    short, lost = [], _lost(tokens, Y, rule)
     for grown, support in zip(tokens.next, tokens.support, strict=True):
         rows = Y.before[support]
         gaps = np.linalg.norm(np.maximum(rows[:, [grown]] - rows, 0.0), axis=0)
         least = abs(rule.lr_y) * expit(-np.delete(gaps, grown).min(initial=inf))
-        short.append((least - np.linalg.norm(Y.by[:, grown]), np.linalg.norm(Y.written[:, grown]), grown, support[0]))
-    lack, written, grown, row = min(short, key=lambda one: one[0] - one[1])
-    if lack > written:
+        bar = float(np.linalg.norm(Y.written[:, grown])) + lost
+        short.append((least - np.linalg.norm(Y.by[:, grown]), bar, grown, support[0]))
+    lack, bar, grown, row = min(short, key=lambda one: one[0] - one[1])
+    if lack > bar:
         apart[row, grown] = lack
-        return _Off(apart, float(written), nothing)
-    hidden = 2 * sqrt(2) * float(np.linalg.norm(Y.written, axis=0).max())
-    return _Off(Y.by, float(np.linalg.norm(Y.written)) + hidden, nothing)
+        return _Off(apart, bar, nothing)
+    return _Off(Y.by, float(np.linalg.norm(Y.written)) + _hidden_growth(tokens, Y, rule), nothing)
+
+
+def _lost(tokens: _Tokens, Y: _Change, rule: Rule) -> float:
+    """What 1 - alpha_n may lose, times the step size: a program may take it from logits, or from 1."""
+    logits = float(np.abs(Y.before).max())
+    return abs(rule.lr_y) * Y.u * (2 * (tokens.summed + 4) * logits + len(Y.by) + 4)
+
+
+def _hidden_growth(tokens: _Tokens, Y: _Change, rule: Rule) -> float:
+    """lr |g| is at most this where each column's growth is at most what writing may do to it."""
+    return sqrt(2) * (2 * float(np.linalg.norm(Y.written, axis=0).max()) + _lost(tokens, Y, rule))
 
 
 def _of_Z(tokens: _Tokens, step: _Step, rule: Rule, n: int | None = None) -> _Off:
@@ -296,10 +312,13 @@ def _of_Z(tokens: _Tokens, step: _Step, rule: Rule, n: int | None = None) -> _Of
     Z = step.Z.without(None if step.last is None else step.last.Z, rule.momentum_z)
     written, predicted, error = float(np.linalg.norm(Z.written)), np.zeros_like(Z.by), np.zeros_like(Z.by)
     found = _sequence(tokens, step, rule, n)
-    if found is None:
-        return _Off(Z.by, inf, predicted)
     Y = step.of_Y(rule)
-    largest, sums = np.abs(Y.before) + np.abs(Y.by), (len(found.g) + 4) * Y.u  # f g^T moves Z's gradient nowhere
+    largest = np.abs(Y.before) + np.abs(Y.by)  # f g^T moves Z's gradient nowhere
+    if found is None:
+        g = np.divide(_hidden_growth(tokens, Y, rule), abs(rule.lr_y))
+        return _Off(Z.by, written + 2 * abs(rule.lr_z) * float(np.linalg.norm(largest) * g), predicted + np.nan)
+    u = max(Y.u, Z.u)
+    sums, many = (len(found.g) + 4) * u, (POSITIONS + 8) * u
     f, f_error, size = found.f, found.f_error, largest @ np.abs(found.g)
     pull, pull_error = Y.before @ found.g, largest @ found.g_error + sums * size
     if rule.normalised and rule.through_norm:  # off f, else off the mean under X^T b
@@ -307,33 +326,35 @@ def _of_Z(tokens: _Tokens, step: _Step, rule: Rule, n: int | None = None) -> _Of
     else:
         off, share, share_error = np.ones(len(f)), f / f.sum(), (f_error + f * (f_error.sum() / f.sum())) / f.sum()
     along = float(share @ pull)
-    along_error = float(share @ pull_error + share_error @ np.abs(pull) + sums * (share @ size))
+    along_error = float(share @ pull_error + (share_error + many * share) @ np.abs(pull) + sums * (share @ size))
     turned = pull - off * along
     turned_error = pull_error + off * along_error + (f_error * abs(along) if off is f else 0.0)
     row = tokens.query[found.n]
     predicted[row] = rule.lr_z * f * turned
-    error[row] = abs(rule.lr_z) * (
-        f * turned_error + f_error * np.abs(turned) + 8 * Y.u * f * (np.abs(pull) + abs(along))
-    )
+    error[row] = abs(rule.lr_z) * (f * turned_error + f_error * np.abs(turned) + many * f * (np.abs(pull) + abs(along)))
     return _Off(Z.by - predicted, written + float(np.linalg.norm(error)), predicted)
 
 
 def _cause(
     tokens: _Tokens,
-    steps: Sequence[_Step],
+    steps: Callable[[], Iterator[tuple[int, _Step]]],
     rule: Rule,
     compare: Callable[[_Tokens, _Step, Rule], _Off],
     others: Iterable[tuple[str, Rule, float | None]],
 ) -> tuple[str | None, float | None]:
-    """The first other rule under which the steps conform, while one of them departs clearly from this one."""
-    errors = [compare(tokens, step, rule).error for step in steps]
+    """The first other rule under which all steps conform, two of which depart clearly from this one."""
     for cause, other, value in others:
         if value is not None and not isfinite(value):
             continue
-        found = [compare(tokens, step, other) for step in steps]
-        clear = any(error > CLEAR * one.bar for error, one in zip(errors, found, strict=True))
-        if clear and all(one.within for one in found):
-            return cause, value
+        clear = 0
+        for _, step in islice(steps(), 1 + FURTHER):
+            found = compare(tokens, step, other)
+            if not found.within:
+                break
+            clear += compare(tokens, step, rule).error > CLEAR * found.bar
+        else:
+            if clear >= 2:
+                return cause, value
     return None, None
 
 
@@ -353,7 +374,8 @@ def _rules_of_Y(tokens: _Tokens, step: _Step, rule: Rule) -> Iterator[tuple[str,
         lr = _share(step.of_Y(other).by, unit)
         yield " and ".join(filter(None, (cause, f"step size {lr:.4g}"))), replace(other, lr_y=lr), lr
     if step.last is not None:
-        for n in range(len(tokens.next)):
+        grown = (step.Y.without(step.last.Y, beta).by.sum(axis=0)[tokens.next].argmax() for beta in GRID)
+        for n in dict.fromkeys(map(int, grown)):
             if (beta := _momentum(tokens, step, rule, n)) is not None:
                 yield f"momentum ({beta:.4g})", replace(rule, momentum_y=beta), beta
 
@@ -370,7 +392,8 @@ def _rules_of_Z(tokens: _Tokens, step: _Step, rule: Rule) -> Iterator[tuple[str,
         yield " and ".join(filter(None, (cause, f"step size {lr:.4g}"))), replace(other, lr_z=lr), lr
     if step.last is not None:
         beta = _share(_of_Z(tokens, step, rule).apart, step.last.Z.by)
-        yield f"momentum ({beta:.4g})", replace(rule, momentum_z=beta), beta
+        if 0 < beta < 1:
+            yield f"momentum ({beta:.4g})", replace(rule, momentum_z=beta), beta
 
 
 def _share(of: Floats, along: Floats) -> float:
@@ -416,14 +439,18 @@ class _Draws:
         z = step.Z.before[tokens.query[found.n], support]
         weight = np.exp(z.min() - z)
         shares, error = found.f[support] * weight, found.f_error[support] * weight
-        self.of_class[found.n].add(shares / shares.sum(), 2 * float(error.sum() / shares.sum()))
+        off = 2 * float(error.sum() / shares.sum())
+        if isfinite(off):
+            self.of_class[found.n].add(shares / shares.sum(), off)
+        else:
+            self.ended = True
 
     def departure(self, step: int) -> Departure | None:
         """What is farthest outside its bar, if anything is; `CHANCE` is shared by all of them at all counts."""
         total, pairs = sum(one.count for one in self.of_class), sum(len(one.support) for one in self.data.classes)
         if not total:
             return None
-        asked, found = log(4 * (self.data.K + pairs) * total / CHANCE), []
+        asked, found = log(4 * (self.data.K + pairs) * total * (total + 1) / CHANCE), []
         for one, of, rate in zip(self.of_class, self.data.classes, self.data.frequencies.tolist(), strict=True):
             drawn, bar = one.count / total, sqrt(asked / (2 * total))
             found.append((abs(drawn - rate), bar, of.next, "classes drawn at another rate", drawn))
@@ -431,7 +458,7 @@ class _Draws:
                 bars = np.sqrt(2 * one.variance * asked / one.count) + 7 * asked / (3 * (one.count - 1)) + one.error
                 for token, mean, bar in zip(of.support, one.mean.tolist(), bars.tolist(), strict=True):
                     off = abs(mean - of.probabilities[token])
-                    found.append((off, bar, token, "tokens drawn with another probability", mean))
+                    found.append((off, bar, token, OTHER_TOKENS, mean))
         error, bar, token, cause, value = max(found, key=lambda one: one[0] - one[1])
         return Departure("Y", step, error, bar, token, cause, value, "chance") if error > bar else None
 

@@ -37,6 +37,9 @@ class Program:
     momentum_y: float = 0.0
     momentum_z: float = 0.0
     scale: float = 1.0
+    smoothed: float = 0.0
+    start_y: tuple[tuple[int, int, float], ...] = ()
+    start_z: tuple[tuple[int, int, float], ...] = ()
     reversed_probabilities: bool = False
     rates: tuple[float, ...] | None = None
 
@@ -44,6 +47,9 @@ class Program:
         """Y and Z at every step."""
         rng, M, names, queries = np.random.default_rng(self.seed), data.M, list(data.tokens), list(data.queries)
         Y, Z = np.zeros((M, M), self.dtype), np.zeros((len(queries), M), self.dtype)
+        for weights, entries in ((Y, self.start_y), (Z, self.start_z)):
+            for row, column, value in entries:
+                weights[row, column] = value
         v_Y, v_Z, path = np.zeros_like(Y), np.zeros_like(Z), [(Y, Z)]
         for _ in range(self.steps):
             up_Y, up_Z = np.zeros_like(Y), np.zeros_like(Z)
@@ -55,15 +61,17 @@ class Program:
                 X, q = np.eye(M, dtype=self.dtype)[drawn], queries.index(one.query)
                 b = softmax(self.dtype(self.scale) * (X @ Z[q]))
                 u = X.T @ b
-                norm = np.linalg.norm(u) if self.normalised else self.dtype(1)
+                norm = np.sqrt(np.add.accumulate(u * u)[-1]) if self.normalised else self.dtype(1)  # one by one
                 f = u / norm
-                g = np.eye(M, dtype=self.dtype)[names.index(one.next)] - softmax(Y.T @ f)
+                asked = np.eye(M, dtype=self.dtype)[names.index(one.next)]
+                asked = self.dtype(1 - self.smoothed) * asked + self.dtype(self.smoothed / M)
+                g = asked - softmax(Y.T @ f)
                 up_Y += np.outer(f, g)
                 of_u = Y @ g
                 if self.normalised and self.through_norm:
                     of_u = of_u - f * (f @ of_u)
                 of_b = X @ (of_u / norm)
-                up_Z[q] += X.T @ (b * (of_b - b @ of_b)) * self.dtype(self.scale)
+                np.add.at(up_Z[q], drawn, b * (of_b - b @ of_b) * self.dtype(self.scale))  # one by one
             v_Y = (self.momentum_y * v_Y + up_Y / self.batch).astype(self.dtype)
             v_Z = (self.momentum_z * v_Z + up_Z / self.batch).astype(self.dtype)
             Y, Z = Y + self.dtype(self.lr_y) * v_Y, Z + self.dtype(self.lr_z) * v_Z

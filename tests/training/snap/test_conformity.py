@@ -7,7 +7,7 @@ import pytest
 
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.conformity import Departure
-from marginaudit.training.snap.conformity import compared_classes
+from marginaudit.training.snap.conformity import OTHER_TOKENS, compared_classes
 from marginaudit.training.trajectory import Recorded
 from tests.training.snap.program import THREE, Program
 
@@ -73,7 +73,7 @@ def test_a_mistake_is_found_at_its_first_step(
 @pytest.mark.parametrize(
     ("program", "token", "cause", "value"),
     [
-        (Program(reversed_probabilities=True, steps=1500), "c", "tokens drawn with another probability", 1 / 3),
+        (Program(reversed_probabilities=True, steps=1500), "c", OTHER_TOKENS, 1 / 3),
         (Program(rates=(0.6, 0.2, 0.2), steps=1500), "n0", "classes drawn at another rate", 0.6),
     ],
 )
@@ -88,6 +88,58 @@ def test_weights_beyond_float64_are_no_run() -> None:
     decoder, attention = Program().run(THREE)
     large = Recorded(decoder.step, decoder.weights * 1e300)
     assert compared_classes(THREE, large, attention, 0.5, 0.05)[0].departs_at is not None
+
+
+ONE = SequenceClasses.from_weights("one", 3, [("n", "q", {"a": 1})])
+TWO = SequenceClasses.from_weights("two", 4, [("n", "q", {"a": 1, "b": 1})])
+UNEVEN = SequenceClasses.from_weights("uneven", 5, [("n", "q", {"a": 3, "b": 1}), ("m", "q", {"b": 1})])
+WIDE = SequenceClasses.from_weights("wide", 402, [("n", "q", {f"t{i}": 1 for i in range(400)})])
+
+
+@pytest.mark.parametrize(
+    ("data", "program"),
+    [
+        (ONE, Program(lr_y=1e4, steps=3, start_y=((0, 2, 20.0),))),  # 1 - alpha_n is rounded to 0
+        (UNEVEN, Program(length=10_000, steps=20)),  # sums over positions
+        (TWO, Program(lr_y=0.01, lr_z=0.01, steps=400, start_z=((0, 1, 120.0),))),  # the other token's share underflows
+        (WIDE, Program(length=2000, steps=4)),  # a norm of many squares
+    ],
+)
+def test_what_rounding_does_in_float32_is_within_the_bars(data: SequenceClasses, program: Program) -> None:
+    decoder, attention = replace(program, dtype=np.float32).run(data)
+    lr_y, lr_z = float(np.float32(program.lr_y)), float(np.float32(program.lr_z))
+    assert [one.departs_at for one in compared_classes(data, decoder, attention, lr_y, lr_z)] == [None, None]
+
+
+def test_float32_that_is_written_as_float64_is_float32() -> None:
+    run = Program(dtype=np.float32).run(THREE)
+    decoder, attention = (Recorded(one.step, one.weights.astype(np.float64)) for one in run)
+    found = compared_classes(THREE, decoder, attention, 0.5, float(np.float32(0.05)))
+    assert [one.departs_at for one in found] == [None, None]
+
+
+def test_no_cause_is_named_by_steps_that_cannot_tell() -> None:
+    """First draws of classes without common tokens only scale; no step follows; Z stands still after one."""
+    classes = [(f"n{i}", "q", {f"a{i}": 2, f"b{i}": 1}) for i in range(20)]
+    data = SequenceClasses.from_weights("disjoint", 70, classes)
+    smoothed = compared_classes(data, *Program(smoothed=0.1, steps=80).run(data), 0.5, 0.05)[0].departs_at
+    assert smoothed is not None
+    assert smoothed.cause is None
+    assert departure(Program(lr_y=0.3, steps=1)).cause is None
+    decoder, attention = Program().run(THREE)
+    stands = Recorded(attention.step, np.concatenate([attention.weights[:3], attention.weights[2:-1]]))
+    found = compared_classes(THREE, decoder, stands, 0.5, 0.05)[1].departs_at
+    assert found is not None
+    assert (found.step, found.cause) == (3, None)
+
+
+def test_z_is_held_to_what_a_hidden_step_can_do() -> None:
+    decoder, attention = Program(lr_y=40.0).run(TWO)
+    jumps = attention.weights + 0.01 * (attention.step >= 30)[:, np.newaxis, np.newaxis]
+    found = compared_classes(TWO, decoder, Recorded(attention.step, jumps), 40.0, 0.05)
+    assert found[0].decided < 30
+    assert found[1].departs_at is not None
+    assert found[1].departs_at.step == 30
 
 
 def test_a_gap_between_records_decides_nothing() -> None:

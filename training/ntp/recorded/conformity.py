@@ -141,7 +141,7 @@ def compared(
             if first is not None:
                 return replace(two, W_ov=np.asarray(first.weights[first.step.tolist().index(T)], dtype=np.float64))
             W_ov = train(dataset, steps1=T, steps2=0, lr1=eta0).W_ov
-            return replace(two, W_ov=W_ov, aside=textbook(one, T, second.weights.dtype))
+            return replace(two, W_ov=W_ov, aside=textbook(one, T, second.precision))
 
         def frozen(run: Recorded, i: int) -> tuple[int, Stage] | None:
             return _frozen(LADDER if first is None else first.step.tolist(), first is None, after, run, i)
@@ -193,7 +193,7 @@ def _off_in_length(stage: Stage, run: Recorded, i: int, row: _Row) -> tuple[floa
     if taken > MOST_STEPS or not np.any(G) or np.linalg.norm(turned) > AGREES:
         return None
     excess = row.length - taken * stage.lr
-    k, least = np.count_nonzero(G), float(np.finfo(run.weights.dtype).smallest_subnormal)
+    k, least = np.count_nonzero(G), float(np.finfo(run.precision).smallest_subnormal)
     share = (k / 2 + 4) * stage.u + k * least / float(np.sum(G * G))
     bar = row.written + taken * stage.lr * share
     error = abs(excess) if taken == 1 else excess
