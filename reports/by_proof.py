@@ -32,7 +32,7 @@ class Statement(Protocol):
 
 
 def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, said: str) -> dict[str, Any]:
-    """What changes in a finding by what follows from proved statements; nothing does for a claim of no paper.
+    """Changes to a finding by what is proved; none for a claim of no paper.
 
     A verdict that follows has the evidence ``proved``, and one that error bars hid is decided, either way. A
     measurement that contradicts what is proved makes the row ``broken``: the proof, its conditions or the measurement
@@ -59,7 +59,7 @@ def by_proof(claim: Statement, run: BaseRun[Any], measured: Finding, said: str) 
 
 
 def _as_recorded(measured: Finding, said: str) -> dict[str, Any]:
-    """Nothing is decided where recorded steps leave out what nothing else speaks for."""
+    """Inconclusive where it holds at the recorded steps, but decades of steps were not recorded."""
     if measured.verdict is not Verdict.HOLDS or not measured.left_out:
         return {}
     detail = f"Not decided: no step from {measured.left_out} was recorded. Where steps were recorded, it holds: {said}"
@@ -67,7 +67,7 @@ def _as_recorded(measured: Finding, said: str) -> dict[str, Any]:
 
 
 def _unmet(implication: Implication, run: BaseRun[Any]) -> str | None:
-    """Why the implication says nothing of the run, or None; what is only tolerated of an assumption is not proved."""
+    """Why the implication does not apply to the run, or None; its assumptions must hold exactly."""
     if run.carried_over:
         return "the recorded run is not known to be the algorithm of which it is proved"
     for name in implication.assumed:
@@ -79,7 +79,7 @@ def _unmet(implication: Implication, run: BaseRun[Any]) -> str | None:
 def _holding(
     claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding, said: str
 ) -> dict[str, Any]:
-    """What changes in the finding on a statement that is proved to be true here."""
+    """Changes where the statement is proved to be true here."""
     own = implication.sources == (claim.id,)
     follows = OWN_PROOF.format(proof=implication.proof) if own else f"Follows from {implication}."
     if measured.verdict is Verdict.VIOLATED:
@@ -97,7 +97,7 @@ def _holding(
 
 
 def _beyond_reach(measured: Finding) -> bool:
-    """Whether the bound exceeds what the quantity can reach at all, wherever it was looked."""
+    """Whether the bound exceeds the most that the quantity can reach at every step looked at."""
     curve = measured.curve
     if curve is None or curve.upper is None or curve.vacuous_above is None:
         return False
@@ -107,7 +107,7 @@ def _beyond_reach(measured: Finding) -> bool:
 def _failing(
     claim: Statement, run: BaseRun[Any], implication: Implication, measured: Finding, said: str
 ) -> dict[str, Any]:
-    """What changes in the finding on a statement that is proved to be false here: what was seen of that."""
+    """Changes where the statement is proved to be false here."""
     follows = f"That it is false here follows from {implication}."
     if measured.verdict is Verdict.VIOLATED:
         if measured.evidence is not Evidence.FLOAT64:

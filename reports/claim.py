@@ -45,15 +45,15 @@ FIELDS: dict[str, type] = {
 
 
 class NotJudged(Exception):  # noqa: N818  (no error: the statement says nothing of such a run)
-    """A statement was asked of a run that is not of the kind of which it speaks."""
+    """The statement does not apply to this kind of run."""
 
 
 class BeyondTheRun(Exception):  # noqa: N818  (as above)
-    """A statement speaks only of steps that the run does not have, or did not record."""
+    """The statement is about steps that the run lacks or did not record."""
 
 
 class NotFollowed(BeyondTheRun):
-    """A statement speaks of the run, but its numbers leave what float64 follows: a proof decides it all the same."""
+    """The numbers leave float64's range; a proof may still decide the statement."""
 
 
 class Judgement(Protocol):
@@ -174,7 +174,7 @@ class Claim:
         return replace(found, **changes)
 
     def speaks(self, run: BaseRun[Any]) -> bool:
-        """Whether it is about something that the dataset has, whatever was run of it."""
+        """Whether the dataset has what the statement is about, whatever was run."""
         try:
             return self.absent(run) is None
         except NotFollowed:
@@ -227,7 +227,7 @@ class Claim:
         return f" Not assumed by the claim, and failing here: {', '.join(failing)}." if failing else ""
 
     def _proof_conditions(self, run: BaseRun[Any], verdict: Verdict) -> list[str]:
-        """Of each condition that only the proof uses, whether the run meets it."""
+        """For each condition that only the proof uses, a note whether the run meets it."""
         if run.carried_over or verdict is Verdict.NOT_APPLICABLE:
             return []
         return [

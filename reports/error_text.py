@@ -1,4 +1,4 @@
-"""Exceptions of code that is not ours, in words on one line."""
+"""Exceptions of users' code on one line."""
 
 import sys
 import traceback
@@ -7,12 +7,12 @@ from pathlib import Path
 from marginaudit.orders import printable, shortened
 
 LONGEST_ERROR = 1000
-"""Characters of an exception's type and message that are shown."""
+"""Longest exception text that is shown."""
 
 PACKAGE = __name__.partition(".")[0]
 
 LIBRARIES = frozenset(sys.stdlib_module_names) | {"numpy", "scipy", "networkx", "cvxpy", "clarabel", "flint", "numba"}
-"""Modules whose code is no claim's own."""
+"""Modules whose frames are not user code."""
 
 
 def error_text(error: BaseException) -> str:
@@ -26,7 +26,7 @@ def error_text(error: BaseException) -> str:
 
 
 def error_place(error: BaseException) -> str:
-    """Where it was raised: the deepest line of the first file of a user's own, else of this package's, else of all."""
+    """File and line of an exception: the deepest frame in user code, else in ours, else the last."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     modules = [str(frame.f_globals.get("__name__")).partition(".")[0] for frame in frames]
     lines = list(traceback.extract_tb(error.__traceback__))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 NONE = "–"
-"""A cell of which nothing is known."""
+"""An empty cell."""
 
 
 @dataclass(frozen=True)

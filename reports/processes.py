@@ -1,4 +1,4 @@
-"""Threads of linear algebra; processes forked from this one: when that is safe, and how they leave with it."""
+"""BLAS on one thread; when forking is safe; workers that exit with their parent."""
 
 import os
 import signal
@@ -16,11 +16,11 @@ THREADS = Path("/proc/self/task")
 """Where Linux has a folder for each thread of this process."""
 
 WATCH_SECONDS = 0.5
-"""How often a worker looks whether its client is still there."""
+"""Seconds between a worker's checks that its client is alive."""
 
 
 def forkable(ours: int = 1) -> bool:
-    """Whether no thread runs here but ours, and those that OpenBLAS ends before a fork and begins again after it.
+    """Whether forking is safe: no threads but ours and OpenBLAS's, which it restarts after a fork.
 
     Another one may hold a lock, which a forked process would wait for without end. False where that is not known.
     """
@@ -30,7 +30,7 @@ def forkable(ours: int = 1) -> bool:
 
 @contextmanager
 def forking() -> Iterator[None]:
-    """Within, a process that is forked leaves it to this one what becomes of an interrupt."""
+    """Context in which forked workers have SIGINT blocked: the parent decides on an interrupt."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""A row of results: what an audit reports of one claim on one dataset, and which outputs have which of it."""
+"""A row of results: an audit's report on one claim and dataset, and the columns of each output."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ IN_JSON: Mapping[Any, Any] = {
     Verdict: Literal[tuple(verdict.value for verdict in Verdict)],
     Evidence: Literal[tuple(evidence.value for evidence in Evidence)],
 }
-"""Types of columns as JSON has them."""
+"""Types of columns in JSON."""
 
 
 @dataclass(frozen=True, kw_only=True)

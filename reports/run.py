@@ -23,7 +23,7 @@ R = TypeVar("R", bound="BaseRun[Any]")
 
 
 def once_a_run(measure: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
-    """The quantity computed once for its arguments and kept by the run, so that it goes when the run goes."""
+    """Cache a quantity in its run, by arguments."""
     name = f"{measure.__module__}.{measure.__qualname__}"
 
     @wraps(measure)
@@ -70,7 +70,7 @@ class BaseRun(Generic[D]):
 
     @property
     def undecided(self) -> str:
-        """What a recorded run leaves open of whether it is the paper's algorithm; "" for nothing."""
+        """Why it is not decided whether a recorded run follows the algorithm; "" if it is."""
         return ""
 
     @property
@@ -79,12 +79,12 @@ class BaseRun(Generic[D]):
         return ()
 
     def lacks(self, claim: str) -> str | None:
-        """What a claim of that id needs and a recorded run does not have, or None."""
+        """The records that a claim needs and a recorded run lacks, in words, or None."""
         return None
 
     @property
     def carried_over(self) -> bool:
-        """Whether a statement was asked of weights that are not the algorithm's, of which it speaks."""
+        """Whether the current statement used weights of a run that departs from the algorithm."""
         return self.used_weights and self.departs
 
     def assumption(self, name: str) -> Assumption:

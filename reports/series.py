@@ -89,7 +89,7 @@ class Series:
         return np.where(self.bounded, self.radius, 0)
 
     def _end(self, finite: NDArray[Any], infinite: float) -> NDArray[Any]:
-        """Without inf - inf, which is NaN and passes no comparison that ought to be refused."""
+        """An end of the error bars; infinite, never NaN, where both are infinite."""
         return np.where(self.bounded, finite, infinite)
 
     def taken(self, kept: NDArray[np.bool_]) -> "Series":

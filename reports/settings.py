@@ -14,10 +14,10 @@ import numpy as np
 from marginaudit.orders import InputError, shown
 
 MOST_STEPS = 10**18
-"""Step counts go up to here."""
+"""Largest step count."""
 
 MOST_JOBS = 1024
-"""Datasets that are judged at a time, at most."""
+"""Largest number of jobs."""
 
 CLAIM_TIMEOUT = 600.0
 """Seconds that a claim of the user's may take on a dataset."""
@@ -26,7 +26,7 @@ EXPORTS = ("latex", "markdown", "parquet", "pdf")
 """Formats of `--export`: pdf is about figures, the others about tables."""
 
 LARGEST_EXPONENT = 300
-"""Of a number, either way."""
+"""Largest power of ten of a number, and its inverse the smallest."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Words as a shell takes them, whatever characters they hold."""
+"""Quote words for a shell."""
 
 import os
 import shlex
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def quoted(word: str) -> str:
-    r"""The word, quoted where it has to be, in characters that can be seen and copied.
+    r"""The word, quoted where needed, in printable characters.
 
     What cannot be shown is written as bytes in ``$'...'``, which bash, zsh, ksh and POSIX's shells of 2024 read.
 
@@ -28,7 +28,7 @@ def argument(place: str) -> str:
 
 
 def joined(words: Iterable[str]) -> str:
-    """A command of these words."""
+    """The words as one shell command."""
     return " ".join(map(quoted, words))
 
 

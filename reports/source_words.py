@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from marginaudit.orders import shown
 
 MOST_WORDS = 25
-"""Words of a quotation, at most: enough to find the place by, and no more."""
+"""Most words of a quotation."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +55,14 @@ class SourceWords:
 
 
 UNQUOTED = SourceWords()
-"""Of a claim whose source is not quoted."""
+"""For a claim whose source is not quoted."""
 
 
 def quoted(place: str, quotation: str, reading: str = "", *, reconstructed: str = "") -> SourceWords:
-    """Of a printed statement."""
+    """Quote a printed statement."""
     return SourceWords(quotation=quotation, place=place, reading=reading, reconstructed=reconstructed)
 
 
 def corrected(claim: str, reading: str = "", *, mended: str = "") -> SourceWords:
-    """Of a statement of this project: the printed one, by id, and what is other."""
+    """A statement of this project: the id of the printed one, and what differs."""
     return SourceWords(corrects=claim, reading=reading, mended=mended)

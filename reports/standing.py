@@ -85,7 +85,7 @@ class Standing:
 
 
 OPEN = Standing()
-"""Of a statement of which nothing is known."""
+"""The standing of a statement of which nothing is known."""
 
 
 def proved(proof: str, *uses: str, hunted: int) -> Standing:

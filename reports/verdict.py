@@ -40,7 +40,7 @@ class Evidence(StrEnum):
 
 
 class Output(Flag):
-    """Where a field of a row of results is a column."""
+    """Outputs in which a field of a row is a column."""
 
     JSON = auto()
     """report.json."""
@@ -175,11 +175,11 @@ class Finding:
 NO_NUMBERS: Mapping[str, Any] = {
     known.name: None for known in fields(Finding) if known.type == Number or known.name == "worst_step"
 }
-"""In place of the numbers of a measurement that did not decide."""
+"""Replaces the numbers of a measurement that did not decide."""
 
 
 def where_it_speaks(found: Finding) -> dict[str, Any]:
-    """What changes in a finding whose numbers are from where the statement does not speak: none stay but in the detail.
+    """Changes to a finding whose numbers are from outside the statement's range: they move to the detail.
 
     Where it speaks and its bound says nothing yet, the verdict is `vacuous`, with the numbers from there.
 
@@ -231,7 +231,7 @@ def headroom(finding: Finding) -> tuple[float, ...]:
 
 
 def _powers(finding: Finding, curve: Curve, at: int) -> float | None:
-    """Powers of ten between an entry and the nearer of its bounds; None before the statement speaks, or not finite."""
+    """Powers of ten between an entry and its nearer bound; None where the statement does not apply or is vacuous."""
     measured = curve.measured[at]
     pairs = []
     if curve.upper is not None:
@@ -247,7 +247,7 @@ def _powers(finding: Finding, curve: Curve, at: int) -> float | None:
 
 
 def needed(of: str, least: float | None, there: float | None) -> str:
-    """From which size on a statement speaks, and which the run has.
+    """The size from which on a statement applies, and that of the run, in words.
 
     >>> needed("T", 831104000.5, 900), needed("t", 1e6, None), needed("t", None, 900)
     ('T ≥ 8.311e+08, run has 900', 't ≥ 1e+06', '')

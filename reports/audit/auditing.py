@@ -58,7 +58,7 @@ class Row:
 
     @property
     def fails(self) -> bool:
-        """Whether the statement is violated, by what it speaks of."""
+        """Whether the row counts as a failure: violated, and not carried over."""
         return self.finding.verdict is Verdict.VIOLATED and not self.finding.carried_over
 
     @property
@@ -94,7 +94,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture of a dataset, drawn.
+    """A drawn picture of a dataset.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Shown:
-    """Pictures and records of a dataset, for the report.
+    """Pictures and CSV records of a dataset for the report.
 
     Attributes
     ----------

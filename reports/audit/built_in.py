@@ -7,7 +7,7 @@ GROUP = "marginaudit.papers"
 """Entry points of this group have the value ``module:PAPER``."""
 
 PAPER_FILE = "MARGINAUDIT_PAPER"
-"""The environment's name of the file of `--paper FILE`, which worker processes need too; empty for none."""
+"""Environment variable that holds the file of `--paper FILE`, for worker processes; empty for none."""
 
 STATEMENTS = "statements"
-"""The name of the figure that is of all papers: how their statements stand, and which follow from which."""
+"""Name of the figure of the graph of all papers' statements."""

@@ -1,4 +1,4 @@
-"""A user's claim judged in a process forked for it, where all stays that the claim changes, breaks or never ends."""
+"""Judge a user's claim in a forked worker, with a timeout."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Finding, Verdict
 
 LONGEST_WAIT = 2e6
-"""Seconds that can be waited for an answer: poll(2) counts milliseconds in 32 bits."""
+"""Longest timeout in seconds: poll(2) counts milliseconds in 32 bits."""
 
 
 def judged_in_worker(claim: Claim, run: BaseRun[Any], seconds: float) -> Finding:
@@ -42,7 +42,7 @@ def judged_in_worker(claim: Claim, run: BaseRun[Any], seconds: float) -> Finding
 
 
 def _answer(claim: Claim, run: BaseRun[Any], answer: Connection, parent: int) -> None:
-    """Send the finding from this process, and end it past whatever waits for the end of the one it was forked from."""
+    """In the worker: judge, send the finding, and leave by `os._exit`, without the parent's atexit handlers."""
     try:
         leave_with(parent)
         os.dup2(2, 1)

@@ -83,7 +83,7 @@ def _paper_of_file(file: str) -> object:
 
 
 def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
-    """A Paper of which nothing bears a name that one of the papers has given, but settings of the same values.
+    """Check that a Paper reuses no name of the other papers, but for settings of the same values.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
 
 
 def _names(paper: Paper) -> Iterator[tuple[str, str]]:
-    """The kind and the name of everything that a user can name."""
+    """Everything in the paper that a user can name, as kind and name."""
     yield "name", paper.name
     yield from (("claim", claim.id) for claim in paper.claims)
     yield from (("case", name) for name in paper.kind.cases)
@@ -119,7 +119,7 @@ def _names(paper: Paper) -> Iterator[tuple[str, str]]:
 
 
 def chosen(papers: Iterable[Paper], name: str) -> tuple[Paper, ...]:
-    """The papers of a name, or all.
+    """The paper of a name, or all for ``all``.
 
     Raises
     ------
@@ -150,5 +150,5 @@ def paper_of(data: Any, papers: Iterable[Paper]) -> Paper:
 
 
 def about(paper: Paper, claims: Iterable[Claim]) -> tuple[Claim, ...]:
-    """Those claims that the paper's datasets are judged by."""
+    """The claims that judge the paper's datasets."""
     return tuple(claim for claim in claims if paper.judges(claim))

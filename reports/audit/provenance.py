@@ -16,7 +16,7 @@ from typing import Any
 from marginaudit.orders import InputError, printable, shown
 
 LAST_SECOND = int(datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp())
-"""Since 1970, in the last year that a date has."""
+"""Last second that `datetime` can hold, since 1970."""
 
 
 def provenance(command: str | None = None, files: Iterable[Path] = ()) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def date() -> str:
 
 
 def _cpu() -> str:
-    """The processor's name, else what kind it is."""
+    """The processor's name, else its architecture."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):

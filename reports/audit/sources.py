@@ -68,7 +68,7 @@ class Source:
 
 
 def comparing(source: Source) -> Callable[[Source, Path, Any, Callable[[float], None]], Conformity]:
-    """What compares a recorded run of the dataset with its paper's algorithm.
+    """The comparison of recorded runs with the algorithm of the dataset's paper.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def made_in_python(dataset: Any, paper: Paper) -> Source:
 
 
 def some_judged(claims: Iterable[Claim], sources: Sequence[Source], where: str) -> None:
-    """See to it that a claim is about a dataset.
+    """Refuse claims of which none is about any of the datasets.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def some_judged(claims: Iterable[Claim], sources: Sequence[Source], where: str) 
 
 
 def once_each(names: Iterable[N]) -> list[N]:
-    """The names of cases and files, each file once however its path is written; what is no name stays as it is.
+    """Drop repeated cases and files, by resolved paths; other objects pass.
 
     >>> once_each(["example-1", "a.json", "./a.json", "example-1"])
     ['example-1', 'a.json']

@@ -22,7 +22,7 @@ def read_rows(file: Path) -> Mapping[tuple[str, str], ReportRow]:
 
 
 def update_rows(file: Path, measured: Iterable[tuple[ReportRow, str]]) -> list[str]:
-    """Write those of the measured rows of which something changed, and name the kept rows that were not measured.
+    """Write the measured rows that changed, and return the kept rows that were not measured.
 
     A row that is the same within its tolerance stays as it was, so that many updates do not add up to a large change.
     The file is written whole or not at all.

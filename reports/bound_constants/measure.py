@@ -21,7 +21,7 @@ from marginaudit.reports.run import BaseRun
 from marginaudit.reports.verdict import Finding, Output, columns
 
 KEPT_RUNS = 4
-"""Datasets whose training is kept for the next claim."""
+"""Most runs kept for the next claims."""
 
 
 def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | None) -> tuple[Finding, ReportRow]:

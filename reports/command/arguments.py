@@ -58,7 +58,7 @@ CHOSEN = click.option(
 
 @cache
 def papers() -> "tuple[Paper, ...]":
-    """The papers built in and installed; of one that cannot be had standard error is told once."""
+    """Built-in and installed papers; one that fails to import is named once on standard error."""
     from marginaudit.reports.audit.ledger import all_papers
 
     return all_papers(tell)

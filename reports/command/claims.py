@@ -19,7 +19,7 @@ LEAST_WIDTH = 124
 """Columns from which on the list is a table; in a narrower one statements are broken over a dozen lines each."""
 
 SHOWN = ("statement", "standing", "source", "assumptions")
-"""What the list has of a claim, beside its id."""
+"""Fields of a claim that the list shows beside its id."""
 
 
 @click.command()

@@ -68,7 +68,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what each command does; the command itself says it too, but would have to be imported."""
+        """List the commands with their descriptions, without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, does) for name, (_, does) in commands().items()])
 

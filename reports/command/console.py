@@ -27,22 +27,22 @@ if TYPE_CHECKING:
     from marginaudit.reports.grid import Grid
 
 PIPED_WIDTH = 200
-"""Columns of a table that does not go to a terminal, where COLUMNS does not say it."""
+"""Width of a table in a pipe, unless COLUMNS gives another."""
 
 
 MOST_ROWS, LONGEST_CELL = 60, 300
-"""Rows of a summary, and characters of a cell in it."""
+"""Most rows of a summary, and most characters of its cells."""
 
 GRID_WIDTH = 80
-"""Columns that a table of texts fits into."""
+"""Width of a table of texts, in characters."""
 
 
 LONGEST_WORD = 60
-"""Characters of an id, a number or a path that a table does not break, however narrow the terminal is."""
+"""Longest id, number or path that a table keeps on one line, however narrow the terminal is."""
 
 
 def _print(*what: Any, least: int = 0, **how: Any) -> None:
-    """Print on standard output, in at least so many columns; wide, and without colours, where it is no terminal.
+    """Print to standard output at least ``least`` columns wide; wide and without colours in a pipe.
 
     A character that its encoding lacks is written as an escape.
     """
@@ -53,13 +53,13 @@ def _print(*what: Any, least: int = 0, **how: Any) -> None:
 
 
 def width(piped: int = PIPED_WIDTH) -> int:
-    """Columns of the terminal, or those that COLUMNS says, or else so many."""
+    """Width of the output in characters: the terminal's, COLUMNS, or ``piped`` where neither is known."""
     told = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal()
     return Console().width if told else piped
 
 
 def cell(value: Any) -> Text:
-    """A table cell: text from outside is shown as it is, without markup or control characters."""
+    """A table cell: text without markup, control characters escaped."""
     if isinstance(value, Text):
         return value
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
@@ -69,7 +69,7 @@ def cell(value: Any) -> Text:
 
 
 def print_grid(grid: "Grid") -> None:
-    """One table of texts, with its notes below; of its columns only the long ones are broken over lines."""
+    """Print a table of texts with its notes; only its long columns wrap."""
     _print_title(grid.title)
     table = Table(box=None, pad_edge=False)
     for column, name in enumerate(grid.header):
@@ -89,7 +89,7 @@ def print_grid(grid: "Grid") -> None:
 
 
 def print_summary(title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """One table with a title, of a long one the first rows, and of long texts the ends."""
+    """Print the first rows of a table, long cells shortened."""
     short = [[shortened(cell, LONGEST_CELL) if isinstance(cell, str) else cell for cell in row] for row in rows]
     print_table(title, header, short[:MOST_ROWS])
     if len(rows) > MOST_ROWS:
@@ -97,7 +97,7 @@ def print_summary(title: str, header: Sequence[str], rows: Sequence[Sequence[Any
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """One table with a title, wider than the terminal where words of at most `LONGEST_WORD` have no room in it.
+    """Print a table, wider than the terminal where words of up to `LONGEST_WORD` characters do not fit.
 
     Where that saves them, one blank is between columns and not two.
     """
@@ -127,7 +127,7 @@ def _print_title(title: str) -> None:
 
 
 def _fitted(wanted: Sequence[int], words: Sequence[int], room: int) -> list[int]:
-    """Widths that fit into the room, the widest made narrower first, but not below their longest words.
+    """Column widths that fit: the widest shrink first, none below its longest word.
 
     >>> _fitted([8, 20, 30], [8, 5, 5], 40), _fitted([8, 90], [8, 80], 40)
     ([8, 16, 16], [8, 60])
@@ -139,7 +139,7 @@ def _fitted(wanted: Sequence[int], words: Sequence[int], room: int) -> list[int]
 
 
 def print_texts(title: str, texts: Mapping[str, str]) -> None:
-    """Named texts, each broken at its blanks alone, so that an id stays whole; in a pipe as wide as `GRID_WIDTH`."""
+    """Print named texts, wrapped at blanks only; in a pipe at `GRID_WIDTH`."""
     _print_title(title)
     left = max(map(len, texts)) + 2
     room = max(width(GRID_WIDTH) - left, 1)
@@ -151,20 +151,20 @@ def print_texts(title: str, texts: Mapping[str, str]) -> None:
 
 
 def print_described(names: Mapping[str, str]) -> None:
-    """A name a line, with the first line of what is said of it."""
+    """Print each name with the first line of its description."""
     left = max(map(len, names), default=0) + 2
     for name, text in names.items():
         print_line(f"{name:{left}}{text.partition(chr(10))[0]}".rstrip())
 
 
 def print_line(text: str) -> None:
-    """One line of text on standard output."""
+    """Print a line to standard output."""
     _print(Text(printable(text)), soft_wrap=True)
 
 
 @dataclass
 class Bar:
-    """A progress bar on standard error; silent where that is no terminal. Its moves see an interrupt that was lost.
+    """A progress bar on standard error, silent in a pipe; each update raises a pending interrupt.
 
     It is shown, by a thread of its own, once it is told something.
     """
@@ -173,17 +173,17 @@ class Bar:
     task: "TaskID"
 
     def say(self, text: str) -> None:
-        """Name what is under way."""
+        """Show the current task."""
         self._show()
         self.progress.update(self.task, description=printable(text))
 
     def log(self, text: str) -> None:
-        """One line on standard error where no bar is shown."""
+        """Print a line to standard error where no bar is shown."""
         if self.progress.disable:
             tell(text)
 
     def reach(self, done: float) -> None:
-        """Say how much of the total is done."""
+        """Show how much of the total is done."""
         self._show()
         self.progress.update(self.task, completed=done)
 

@@ -107,7 +107,7 @@ def only_description(datasets: Sequence[str]) -> Path | None:
 
 @contextmanager
 def asked_for(place: str) -> Iterator[None]:
-    """Name, before what is wrong with a file, the place in a description that asks for it; "" where none does."""
+    """Context that prefixes errors with the place in the description that names the file; "" for none."""
     try:
         yield
     except InputError as error:

@@ -84,7 +84,7 @@ def figure(
 
 @dataclass(frozen=True)
 class Figures:
-    """The figures of some papers by name: all that a paper alone draws, those of them of a text, and the others."""
+    """Figures by name: all that need no dataset, those among them that are of a text, and the others."""
 
     of_papers: Mapping[str, Callable[[], "Figure"]]
     of_text: Mapping[str, PaperFigure]
@@ -97,7 +97,7 @@ class Figures:
         return [*self.of_papers, *self.of_dataset, *self.of_sweep]
 
     def check(self, name: str, dataset: str | None, source: Path | None, text: Path | None) -> None:
-        """Refuse a name that no figure has, and what the figure is not drawn of.
+        """Refuse an unknown name, and options that the figure does not take.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""An interrupt that no library swallows while it is imported, and on which click prints no line of its own."""
+"""SIGINT as an exception that neither imports nor click swallow."""
 
 import signal
 import sys
@@ -12,12 +12,12 @@ _interrupted = threading.Event()
 
 
 class Interrupted(BaseException):
-    """The user wants the program to end."""
+    """The user pressed Ctrl-C."""
 
 
 @contextmanager
 def interrupts_kept() -> Iterator[None]:
-    """Within, SIGINT raises Interrupted, and again at the next `raise_if_interrupted`.
+    """Context in which SIGINT raises Interrupted, and again at the next `raise_if_interrupted`.
 
     Nothing is told of one that is raised where Python cannot pass it on, such as in a callback of an import.
     """

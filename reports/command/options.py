@@ -24,7 +24,7 @@ class Parsed(click.ParamType[Any]):
         self.name, self.expected = values.name, values.expected
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Parse the value; fail in one line."""
+        """Parse the value; a bad one is a usage error."""
         with suppress(ArithmeticError, ValueError):  # of a text that is no number
             found = self.values.read(self.values.parse(value) if isinstance(value, str) else value)
             if found is not None:
@@ -72,7 +72,7 @@ class PaperFile(FilePath):
 
 
 def cores() -> int:
-    """Processors that this process may use; LOKY_MAX_CPU_COUNT may lower it."""
+    """Number of cores that this process may use, at most LOKY_MAX_CPU_COUNT."""
     from loky import cpu_count
 
     found: int = cpu_count()
@@ -80,7 +80,7 @@ def cores() -> int:
 
 
 def usual_jobs() -> int:
-    """A process a core, and where there are several one more, so that fewer wait for the last datasets."""
+    """Default of --jobs: one process per core, plus one on several cores."""
     return cores() + 1 if cores() > 1 else 1
 
 

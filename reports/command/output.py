@@ -1,4 +1,4 @@
-"""What commands write: JSON and texts on standard output, and files."""
+"""Output of commands: JSON and text on standard output, and files."""
 
 import io
 import json
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def write_json(path: Path, document: Any, option: str, indent: int | None = None) -> None:
-    """A JSON file, written whole or not at all."""
+    """Write a JSON file, whole or not at all."""
     from marginaudit.reports.page.files import json_text, write_whole
 
     with writing(path, option):
@@ -54,7 +54,7 @@ def _same_file(path: Path, other: Path) -> bool:
 
 
 def write_figure(path: Path, figure: "Figure", option: str) -> None:
-    """A figure in the format of the file's ending, written whole or not at all."""
+    """Write a figure in the format of the file's ending, whole or not at all."""
     from marginaudit.reports.page.files import write_whole
     from marginaudit.reports.plots.measured import rendered
 
@@ -64,7 +64,7 @@ def write_figure(path: Path, figure: "Figure", option: str) -> None:
 
 
 def write_table(path: Path, rows: Sequence[Mapping[str, Any]], option: str) -> None:
-    """A CSV file of rows with the same columns, written whole or not at all."""
+    """Write a CSV file of rows with the same columns, whole or not at all."""
     from marginaudit.reports.page.files import csv_text, write_whole
 
     with writing(path, option):
@@ -73,7 +73,7 @@ def write_table(path: Path, rows: Sequence[Mapping[str, Any]], option: str) -> N
 
 @contextmanager
 def writing(path: Path, option: str) -> Iterator[None]:
-    """Within, a failure to write is an InputError that names the option and the path."""
+    """Context that turns a failed write into an InputError with the option and the path."""
     try:
         yield
     except OSError as error:
@@ -82,7 +82,7 @@ def writing(path: Path, option: str) -> Iterator[None]:
 
 
 def print_json(document: Any) -> None:
-    """One JSON document on standard output."""
+    """Print one JSON document to standard output."""
     from marginaudit.reports.page.files import json_text
 
     text = json_text(document)
@@ -94,7 +94,7 @@ def print_json(document: Any) -> None:
 
 
 def print_text(text: str) -> None:
-    """A file's text on standard output as it is; what its encoding lacks is written as an escape."""
+    """Write text to standard output, escaping characters that its encoding lacks."""
     with standard_output() as output:
         if isinstance(output, io.TextIOWrapper):
             output.reconfigure(errors="backslashreplace", newline="")

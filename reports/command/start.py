@@ -1,4 +1,4 @@
-"""Where the program starts: what ends it otherwise than planned is told in one line too.
+"""Entry point; an interrupt during import or an internal error also ends in one line.
 
 An interrupt while the rest is being imported, and an error of our own, whose traceback comes before the line.
 """
@@ -10,7 +10,7 @@ import sys
 from types import FrameType
 
 INTERNAL_ERROR = 70
-"""Exit status, as BSD's sysexits.h has it: 1 would say violated, or refused."""
+"""EX_SOFTWARE of BSD's sysexits.h; 1 would mean violated or refused."""
 
 
 def main() -> None:

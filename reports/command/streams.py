@@ -9,11 +9,11 @@ from typing import TextIO
 from marginaudit.orders import InputError, printable
 
 _reserved: TextIO | None = None
-"""Standard output, once what others print there goes elsewhere."""
+"""The real standard output, once it is reserved."""
 
 
 def reserve_output() -> None:
-    """From now on standard output takes what `standard_output` gives alone.
+    """Redirect all other writes to standard error; only `standard_output` still writes to standard output.
 
     What else is printed, by libraries in C and by the processes that we start too, goes to standard error.
     """
@@ -25,7 +25,7 @@ def reserve_output() -> None:
 
 @contextmanager
 def standard_output() -> Iterator[TextIO]:
-    """Within, what is written to standard output is refused in one line where there is no room for it.
+    """Context that turns a failed write to standard output, as on a full disk, into an InputError.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def standard_output() -> Iterator[TextIO]:
 
 
 def tell(text: str) -> None:
-    """One line on standard error, if anybody listens."""
+    """Print a line to standard error; a closed one is ignored."""
     try:
         print(printable(text), file=sys.stderr, flush=True)
     except OSError:

@@ -21,10 +21,10 @@ from marginaudit.reports.study.sweep import Folder, compute_missing, seconds_of,
 from marginaudit.reports.verdict import Verdict
 
 MOST_TOLD = 20
-"""Failed runs that are listed."""
+"""Most failed runs that are listed."""
 
 MOST_COLUMNS = 12
-"""Of cells that are printed; where there are more, how often each verdict was found is."""
+"""Most columns of the table of cells; wider ones are replaced by counts of verdicts."""
 
 
 @click.command()

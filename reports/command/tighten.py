@@ -29,7 +29,7 @@ from marginaudit.reports.tighten.measure import DRAWN, Case, Measured, bounded, 
 POWERS = ("factor", "from", "to", "measured", "interval", "bound", "decades", "supported")
 
 LONGEST_REASON = 120
-"""Characters of why nothing was measured."""
+"""Longest reason that is shown."""
 
 MEANING = (
     "A power is the slope of log measured on log factor: of the clock the mean of all runs' slopes over the steps that "
@@ -141,7 +141,7 @@ def _without_each(claim: Claim, paper: Paper, seconds: float, done: int, bar: Ba
 
 
 def _reach(bar: Bar, before: int, total: float, done: float) -> None:
-    """Show what is done of one more part of the work, each of which counts as one."""
+    """Show the progress within the next case; each case counts 1."""
     bar.reach(before + min(done / total, 1))
 
 

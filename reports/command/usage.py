@@ -1,4 +1,4 @@
-"""What is wrong with the arguments of a command, in one line: where, what was got, what is expected."""
+"""Usage errors of click in one line: where, got, expected."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import click
 from marginaudit.orders import shortened, shown
 
 LONGEST = 100
-"""Characters of click's own words that are repeated."""
+"""Longest message of click that is repeated."""
 
 
 class OneOf(click.Choice[str]):
@@ -21,7 +21,7 @@ class OneOf(click.Choice[str]):
 
 
 def told(error: click.ClickException, group: click.Group) -> str:
-    """What click has to say of arguments to the commands of a group."""
+    """One-line message of a click usage error."""
     match error:
         case click.exceptions.NoSuchCommand():
             return _line(
@@ -55,7 +55,7 @@ def _option(name: str, group: click.Group) -> click.Option:
 
 
 def _values(option: click.Option) -> str:
-    """What an option's value may be."""
+    """The values that an option takes, in words."""
     if isinstance(option.type, click.Choice):
         return f"one of {', '.join(option.type.choices)}"
     return str(getattr(option.type, "expected", option.metavar or option.type.name.upper()))

@@ -20,7 +20,7 @@ from marginaudit.reports.standing import Severity
 from marginaudit.reports.verdict import Output, Verdict
 
 WIDE, WIDER = 118, 150
-"""Columns of a terminal in which a verdict's numbers have room beside it, and in which its statement's name has."""
+"""Terminal widths from which on verdicts are shown with numbers, and with the names of statements."""
 
 SEVERITIES = (*Severity, None)
 """Worst first."""
@@ -75,7 +75,7 @@ def _print_rows(rows: Sequence[Row], names: Mapping[str, str]) -> None:
 
 
 def _how(row: AuditRow) -> str:
-    """How a violated statement fails: a mended one also, and how badly."""
+    """Label of a violated statement with its severity."""
     also = failing(row.claim, row.paper)
     word = f"a{also[1:]}" if also.startswith("Also") else Verdict.VIOLATED.value
     return f"{word}, {row.standing.severity.value}," if row.standing.severity else word

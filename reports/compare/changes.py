@@ -10,7 +10,7 @@ from marginaudit.reports.grid import NONE
 from marginaudit.reports.json_data import finite
 
 DIGITS_OF_A_HASH = 12
-"""Digits of a hash that a reader sees."""
+"""Digits of a hash that are shown."""
 
 ORDER = ("worse", "gone", "added", "better")
 
@@ -35,7 +35,7 @@ class Comparison:
 
     @property
     def made_with(self) -> list[tuple[str, Any, Any]]:
-        """The settings as a reader wants them: of a hash the beginning, and in words what an audit chose by itself."""
+        """Differing settings for display: hashes shortened, None as ``default``."""
         return [(name, *(_in_words(side, name) for side in (self.old, self.new))) for name, _, _ in self.settings]
 
     @property

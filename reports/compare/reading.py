@@ -13,7 +13,7 @@ from marginaudit.orders.reading import parsed_json, utf_8_text, validated
 from marginaudit.reports.row import ReportRow, row_from_document
 
 SHA256 = "sha256 of "
-"""Before a dataset's name: the setting that is the hash of its file."""
+"""Prefix of the setting that is the hash of a dataset's file."""
 
 REPORT = "a report.json of `marginaudit audit`"
 

@@ -1,4 +1,4 @@
-"""When a row of a report is worse than an earlier one of the same claim and dataset."""
+"""Compare a row of a report with an earlier one of the same claim and dataset."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ SCALES: dict[str, Sequence[StrEnum]] = {"verdict": tuple(Verdict), "evidence": t
 """Worst first."""
 
 Difference: TypeAlias = tuple[str, str | float | None, str | float | None, bool, str]
-"""A field, its old and new value, whether it is worse, and all of it in words."""
+"""Field, old value, new value, whether it is worse, and text."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One thing that two reports say otherwise of a claim on a dataset.
+    """One difference between two reports on a claim and dataset.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ def worse(old: ReportRow, new: ReportRow, tolerance: float | None = None) -> str
 
 
 def changes(old: ReportRow, new: ReportRow, tolerance: float | None = None) -> list[Change]:
-    """In what the new row is worse or better than the old one, as `worse` compares them."""
+    """Differences between two rows beyond their error bars."""
     return [
         Change(new.place, new.claim, what, was, now, "worse" if is_worse else "better", text)
         for what, was, now, is_worse, text in (*_grades(old, new), *_numbers(old, new, tolerance))
@@ -96,7 +96,7 @@ def _numbers(old: ReportRow, new: ReportRow, tolerance: float | None) -> Iterato
 
 
 def _room(row: ReportRow, what: str) -> float | None:
-    """Logarithm of a number, turned so that more is better; None where the number says nothing of any room.
+    """Logarithm of a number, signed so that more is better; None where the number measures no slack.
 
     That is a slack or a constant without a side, as of an equality or a limit, and a slack across zero.
     """

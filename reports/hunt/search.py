@@ -23,17 +23,17 @@ from marginaudit.reports.paper import Paper, Space
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 EXHAUSTIVE_SHARE = 0.25
-"""Part of the time that the exhaustive enumeration may take."""
+"""Largest share of the time for the exhaustive enumeration."""
 
 GRACE = 60.0
-"""Seconds past a hunt's time after which the evaluation under way, of a user's claim without an end say, is ended."""
+"""Seconds after the time limit before a running evaluation is interrupted."""
 
 BATCH = 2_000
 """Datasets that hypothesis draws before it starts over with another seed."""
 
 
 class _TimeIsUp(KeyboardInterrupt):
-    """Leaves `Claim.judge` and hypothesis's engine, which take any other exception for a claim's own."""
+    """The time limit; passes `Claim.judge` and hypothesis, which take other exceptions for the claim's."""
 
 
 @dataclass
@@ -125,7 +125,7 @@ def hunt(
 
 @contextmanager
 def _no_folder_left() -> Iterator[None]:
-    """Within, hypothesis keeps what it makes in a temporary folder, not in the working directory."""
+    """Context in which hypothesis writes to a temporary folder, not to the working directory."""
     with TemporaryDirectory() as folder:
         set_hypothesis_home_dir(folder)
         try:
@@ -136,7 +136,7 @@ def _no_folder_left() -> Iterator[None]:
 
 @contextmanager
 def _ended_after(seconds: float) -> Iterator[None]:
-    """Raise _TimeIsUp within at that time, by the signal SIGALRM, which only the main thread can have."""
+    """Context that raises _TimeIsUp at a time, by SIGALRM, which only the main thread can have."""
     if current_thread() is not main_thread() or not hasattr(signal, "SIGALRM"):
         yield
         return

@@ -1,4 +1,4 @@
-"""Where one failed assumption makes most of a dataset's statements not applicable: said once, with what to change."""
+"""Banners for a failed assumption that makes most of a dataset's statements not applicable."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from marginaudit.reports.paper import Paper
 from marginaudit.reports.verdict import Verdict
 
 LEAST_SHARE = 1 / 3
-"""Of a dataset's statements: where fewer are not applicable, their rows say why."""
+"""Smallest share of a dataset's statements that is worth a banner."""
 
 
 @dataclass(frozen=True)
 class Banner:
-    """What one assumption takes from a dataset.
+    """A failed assumption and the statements that it makes not applicable.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Banner:
 
 
 def banners(audit: Audit) -> list[Banner]:
-    """Of each dataset at most one: the assumption for which most of what is not applicable is not."""
+    """At most one banner a dataset: the failed assumption behind most not-applicable rows."""
     known, found = {claim.id: claim for claim in audit.claims}, []
     for one in audit.audited:
         silent = [known[i] for i, finding in one.findings.items() if finding.verdict is Verdict.NOT_APPLICABLE]
@@ -52,7 +52,7 @@ def banners(audit: Audit) -> list[Banner]:
 
 
 def in_words(paper: Paper, assumption: str) -> str:
-    """What it asks: its predicate's docstring, up to what it says of the witness.
+    """The assumption in words: its predicate's docstring without the witness.
 
     >>> from marginaudit.reports.audit.ledger import PAPERS
     >>> in_words(PAPERS[1], "wide_vocabulary")

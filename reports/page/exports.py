@@ -1,4 +1,4 @@
-"""What an audit writes for a paper of its reader's: tables for LaTeX, Markdown and pandas, and what to cite."""
+"""Exports for a reader's own paper: tables in LaTeX, Markdown and Parquet, and BibTeX."""
 
 import io
 import math
@@ -15,7 +15,7 @@ from marginaudit.reports.row import as_read, names
 from marginaudit.reports.verdict import Output
 
 EXPORTED = (".tex", ".bib", ".md", ".parquet", ".pdf")
-"""How the names of exported files end."""
+"""Endings of exported files."""
 
 WRITERS = {"latex": (latex, "tex"), "markdown": (markdown, "md")}
 

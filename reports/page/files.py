@@ -18,10 +18,10 @@ from uuid import uuid4
 from marginaudit.orders import printable
 
 ENTRIES = 10_000
-"""Entries of a long array that are written at a time."""
+"""Entries of a long array per write."""
 
 PART = ".part"
-"""Ending of a file's temporary."""
+"""Suffix of temporary files."""
 
 LEFT = 3600.0
 
@@ -55,7 +55,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Try whether there is room for a file to write in its folder.
+    """Check that a file can be created in the folder.
 
     Raises
     ------

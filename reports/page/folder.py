@@ -20,10 +20,10 @@ from marginaudit.reports.page.locks import locked
 
 MANIFEST = "report.json"
 STAGED = ".marginaudit-"
-"""A folder within, where the files are written before any of them is put in place, begins with this."""
+"""Prefix of the temporary folder in which files are staged."""
 
 HASHES = "hashes.json"
-"""Of the staged files: by them a file that a killed program has put in place is known."""
+"""Hashes of the staged files, to recognise those that a killed process already moved."""
 
 EXPECTED = "a folder to write the report to: a new one, an empty one or an earlier report's"
 
@@ -94,7 +94,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def _put_in_place(folder: Path, staged: Path, names: Collection[str], written: set[str]) -> None:
-    """The manifest comes last, once the files are gone that only the report before had."""
+    """Move the staged files into place, remove stale ones, and write the manifest last."""
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (staged / name).replace(folder / name)
@@ -106,7 +106,7 @@ def _put_in_place(folder: Path, staged: Path, names: Collection[str], written: s
 
 
 def _written(folder: Path) -> set[str]:
-    """The files there, but for the manifest, that reports have written, killed ones too.
+    """Files of earlier reports in the folder, those of killed processes included, without the manifest.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def _json(path: Path) -> Any:
 
 
 def _hash_of(path: Path) -> str | None:
-    """None where it is no file."""
+    """SHA-256 of a file; None where there is none."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
@@ -156,7 +156,7 @@ def _refused(folder: Path, got: str) -> InputError:
 
 @contextmanager
 def refusing(folder: Path) -> Iterator[None]:
-    """Within, a failure to write is an InputError that names the folder."""
+    """Context that turns a failed write into an InputError with the folder."""
     try:
         yield
     except OSError as error:

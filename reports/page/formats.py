@@ -37,7 +37,7 @@ def _markdown(grid: Grid) -> str:
 
 
 def _markdown_text(text: str) -> str:
-    r"""Text without anything that Markdown or HTML would act on.
+    r"""Text escaped for Markdown.
 
     >>> _markdown_text("a|b *c* <d> \\ x_y W_kq -1/3")
     'a\\|b \\*c\\* \\<d\\> \\\\ x\\_y W\\_kq -1/3'

@@ -1,4 +1,4 @@
-"""The report's first sentence, how many statements fail, are proved, are open; and how badly what is printed fails."""
+"""The report's first sentence: how many statements fail, are proved, are open, and how badly they fail."""
 
 from collections.abc import Sequence
 from typing import Any

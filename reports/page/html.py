@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 MOST_LINES = 100
-"""Lines of a table that the page shows."""
+"""Most lines of a table on the page."""
 
 WORST_FIRST = [verdict.value for verdict in Verdict]
 
 GLYPHS = {Evidence.PROVED: "∎", Evidence.EXACT: "=", Evidence.CERTIFIED: "⊂", Evidence.FLOAT64: "≈"}
-"""How the matrix shows the evidence."""
+"""Symbols of the evidence in the matrix."""
 
 LEGEND: dict[str, Any] = {
     "forms": FORMS,
@@ -55,7 +55,7 @@ LEGEND: dict[str, Any] = {
 """Template variables that are the same in every report."""
 
 WIDEST_BESIDE_OTHERS = 600
-"""Pixels of a picture's width, up to which several stand side by side."""
+"""Widest picture in pixels that stands beside others."""
 
 Pictures = Sequence[tuple[str, bytes]]
 """SVG files, each with what it shows."""
@@ -136,7 +136,7 @@ def _script() -> dict[str, Any]:
 
 
 def _paper(paper: Paper, document: Mapping[str, Any], claims: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What the page says of one paper: where it is, its data and tables, its claims by theorem, in its own order."""
+    """Template variables of one paper's section."""
     own = [claim for claim in claims if claim["paper"] == paper.name]
     datasets = [_visible(data) for data in document["datasets"] if data["paper"] == paper.name]
     theorems = [
@@ -182,7 +182,7 @@ def _claims(
     beside: Mapping[str, Pictures],
     plots: Mapping[str, Sequence[tuple[str, str]]],
 ) -> Iterator[dict[str, Any]]:
-    """What the page says of each statement and of its rows, in the order of the ledgers."""
+    """Template variables of each statement and its rows, in the order of the ledgers."""
     known = {row.claim.id: row.claim for row in audit.rows} | {c.id: c for paper in audit.papers for c in paper.claims}
     sources, names = {one.name: one.source for one in audit.audited}, statement_names(audit)
     in_python = document["made"]["command"] is None
@@ -241,7 +241,7 @@ def _statements(papers: Iterable[Paper]) -> Pictures:
 
 
 def _gravity(standing: Standing) -> int:
-    """The place of a refuted statement among those that fail, worst first."""
+    """Rank of a refuted statement's severity, 0 the worst."""
     return list(Severity).index(standing.severity or Severity.ORDINARY)
 
 
@@ -264,7 +264,7 @@ def _sections(paper: Paper) -> str:
 
 
 def _grid(grid: Grid) -> dict[str, Any]:
-    """A table with its first lines."""
+    """The first lines of a table."""
     shown: dict[str, Any] = _visible({"title": grid.title, "header": grid.header, "notes": grid.notes})
     more = len(grid.rows) - MOST_LINES
     if more > 0:
@@ -293,7 +293,7 @@ def _markup(text: str) -> Any:
 
 
 def _inline(pictures: Pictures) -> list[tuple[str, Any, bool]]:
-    """Each with what it shows, and whether it takes the whole width."""
+    """Inline SVGs with their names, and whether each takes the whole width."""
     return [
         (printable(name), _markup(drawn := svg.inline(picture)), svg.width(drawn) > WIDEST_BESIDE_OTHERS)
         for name, picture in pictures
@@ -311,7 +311,7 @@ def _visible(value: Any) -> Any:
 
 
 def breakable(name: str) -> Any:
-    """An id that may go on in a new line after a dot or hyphen, and nowhere else.
+    """An id that wraps only after a dot or hyphen.
 
     >>> breakable("ntp.lemma4")
     Markup('ntp.<wbr>lemma4')

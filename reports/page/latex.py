@@ -28,10 +28,10 @@ LINES_A_PAGE = 46
 LONG_COLUMN = "p{6.5cm}"
 
 LONGEST_LINE = 40
-"""Characters that a line of a long column has room for."""
+"""Characters in a line of a long column."""
 
 TABLES_WAITING = 12
-r"""TeX keeps few floats that have no page yet: so many are followed by \clearpage."""
+r"""Tables between two \clearpage: TeX holds at most 18 floats."""
 
 GAP = "\0"
 
@@ -96,7 +96,7 @@ def latex(grids: Sequence[Grid]) -> str:
 
 
 def _parts(grid: Grid) -> Iterator[Sequence[tuple[str, ...]]]:
-    """The rows, as many at a time as a page has room for."""
+    """The rows in chunks that fit a page."""
     start = filled = 0
     for end, row in enumerate(grid.rows):
         height = max([1, *(-(-len(row[column]) // LONGEST_LINE) for column in grid.long)])
@@ -120,7 +120,7 @@ def _cells(grid: Grid, row: Sequence[str]) -> list[str]:
 
 
 def latex_text(text: str) -> str:
-    r"""Text without anything that LaTeX would act on.
+    r"""Text escaped for LaTeX.
 
     >>> latex_text("a_b & [c]\\d --e")
     'a\\_b \\& {[}c]\\textbackslash{}d -{}-e'
@@ -140,7 +140,7 @@ def latex_prose(text: str) -> str:
 
 
 def _latex_number(text: str) -> str:
-    r"""The numbers of a cell in mathematics.
+    r"""A cell's numbers in math mode.
 
     >>> _latex_number("≤ 1.5e-07"), _latex_number("-1/3"), _latex_number("yes")
     ('$\\le$ $1.5 \\times 10^{-7}$', '$-1/3$', 'yes')

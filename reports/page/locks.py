@@ -1,4 +1,4 @@
-"""Locks by which programs that write into one folder wait for each other."""
+"""Locks of folders between processes."""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Within, no other program that asks has the folder; where a system or a file system has no locks, all have it."""
+    """Exclusive flock on a folder; without effect where flock is not available."""
     try:
         import fcntl
     except ImportError:

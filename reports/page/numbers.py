@@ -1,4 +1,4 @@
-"""How reports write numbers."""
+"""Format numbers for reports."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from marginaudit.reports.grid import brief
 
 SIGNS = {"upper": "≤", "lower": "≥"}
-"""Before a bound: the measured quantity's relation to it."""
+"""Signs before a bound."""
 
 
 def bound(row: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from marginaudit.reports.page.small import small_page
 from marginaudit.reports.paper import Paper
 
 PLACE = re.compile(r"docs/([\w-]+)\.md(#[\w-]+)?")
-"""A page and an anchor, as standings and implications name proofs: ``docs/proofs.md#5-sharplemma6``."""
+"""Page and anchor of a proof, as standings name it: ``docs/proofs.md#5-sharplemma6``."""
 
 
 def proof_pages(papers: Sequence[Paper]) -> dict[str, str]:

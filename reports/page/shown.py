@@ -1,4 +1,4 @@
-"""What a report shows of a dataset beside its verdicts: pictures, and what was recorded along its run."""
+"""Pictures and CSV records of a dataset for the report."""
 
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], None]) -> Shown:
-    """The paper's figures of a run, but those of claims that were not audited, plots of rows, and records of a dataset.
+    """Draw a dataset's figures and curves, and write its records as CSV.
 
     Every row along steps has a plot. The page links to the files of those that hold of a built-in claim: they would
     make it a third larger.
@@ -49,5 +49,5 @@ def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], 
 
 
 def rendered_as(figure: "Figure", exports: Collection[str]) -> dict[str, bytes]:
-    """The figure as the page shows it and as it is asked for, by file name's ending."""
+    """The figure as SVG and in the exported formats, by file ending."""
     return {ending: rendered(figure, ending) for ending in (".svg", *([".pdf"] if "pdf" in exports else []))}

@@ -1,4 +1,4 @@
-"""Pages beside the report: self-contained, a few tables without a script."""
+"""Small self-contained pages: a few tables, no script."""
 
 from typing import Any
 

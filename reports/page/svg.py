@@ -20,7 +20,7 @@ THEMED = {
     **{VERDICTS[verdict]: f"var(--{verdict})" for verdict in Verdict},
     **dict.fromkeys(FILLED.values(), "var(--ground)"),
 }
-"""Colours of a figure, and the page's that stand for them."""
+"""Colours of figures, and the CSS variables that replace them."""
 
 NOT_NEEDED = "|".join(
     (
@@ -33,7 +33,7 @@ NOT_NEEDED = "|".join(
         r"font-size: 9px; (?=font-family|text-anchor)",
     )
 )
-"""What the page says once for all, or a browser does not need."""
+"""Attributes that the page's CSS sets or a browser does not need."""
 
 
 LEAF = r"<(?:path|use|text)[^<>]*/>|<text[^<>]*>[^<>]*</text>"
@@ -62,7 +62,7 @@ def inline(picture: bytes) -> str:
 
 
 def width(text: str) -> int:
-    """Pixels of such an element's width; 0 where the file had none.
+    """Width of an inlined SVG in pixels; 0 where the file had none.
 
     >>> width('<svg style="width:403px" viewBox="0 0 302.4 208.8">')
     403
@@ -72,7 +72,7 @@ def width(text: str) -> int:
 
 
 def _run(letters: re.Match[str]) -> str:
-    """They in one element, which lists their places."""
+    """The letters in one element, with a list of their places."""
     places, _, texts = zip(*re.findall(LETTER.format(look=LOOK), letters.group()), strict=True)
     return f'<tspan x="{" ".join(places)}" {letters[2]}>{"".join(texts)}</tspan>'
 

@@ -29,7 +29,7 @@ WHOSE = dict.fromkeys((PRINTED, RECONSTRUCTED), "printed text") | {
     VARIANT: "our variant",
     OWN: "your text",
 }
-"""Of which text a statement of each form is."""
+"""The text that a statement of each form belongs to."""
 
 
 def theorem(claim: Claim, known: Mapping[str, Claim]) -> str:
@@ -94,7 +94,7 @@ def form(claim: Claim, paper: Paper) -> str:
 
 
 def failing(claim: Claim, paper: Paper) -> str:
-    """What a violated statement is called: its form, but a mended one says that it is false as well.
+    """Label of a violated statement: its form; a mended one is also false.
 
     >>> from marginaudit.reports.audit.ledger import LEDGER, PAPERS
     >>> failing(LEDGER["ntp.corollary1.upper.rederived"], PAPERS[0])
@@ -105,7 +105,7 @@ def failing(claim: Claim, paper: Paper) -> str:
 
 
 def grouped(items: Sequence[dict[str, Any]], key: str) -> list[tuple[Any, list[dict[str, Any]]]]:
-    """The items by what they have under a key, keys and items in the order in which they come first."""
+    """Group items by a key, in order of first appearance."""
     groups: dict[Any, list[dict[str, Any]]] = {}
     for item in items:
         groups.setdefault(item[key], []).append(item)

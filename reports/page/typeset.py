@@ -228,7 +228,7 @@ def typeset_html(text: str) -> str:
 
 
 def title_html(title: str) -> str:
-    """A table's title: the dataset's name as it is, and what the table is of as `typeset_html` has it.
+    """A table's title as HTML; only the part after the dataset's name is typeset.
 
     >>> title_html("a_b: W_kq")
     'a_b: <i>W</i><sub>kq</sub>'

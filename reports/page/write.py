@@ -82,7 +82,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
 
 
 def _stems(audit: Audit) -> dict[str, str]:
-    """A file name for each dataset, which no other and no illustration has."""
+    """A unique file name for each dataset."""
     taken = _illustrations(audit)
     return {one.name: _free(file_stem(one.name), taken) for one in audit.audited}
 
@@ -94,7 +94,7 @@ def _illustrations(audit: Audit) -> set[str]:
 
 
 def _free(stem: str, taken: set[str]) -> str:
-    """A name that is taken from now on, a number appended where it is already, in small letters or large ones."""
+    """Reserve a file name, numbered if taken, regardless of case."""
     name = next(name for i in count(1) if (name := stem if i == 1 else f"{stem}-{i}").lower() not in taken)
     taken.add(name.lower())
     return name

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 FORMATS = (".svg", ".pdf", ".png")
 
 POINTS_AN_INCH = 72
-"""The resolution of an SVG file, at which its text is measured."""
+"""Resolution at which an SVG's text is measured."""
 
 ON_WHITE = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
 
@@ -46,7 +46,7 @@ ROUNDING_ONLY = 1e-28
 
 
 MOST_DRAWN = 3000
-"""Entries of a curve; of a longer one, the least and the largest of each of a third as many stretches are drawn."""
+"""Most points drawn of a curve; a longer one is thinned to the min and max of MOST_DRAWN/3 bins."""
 
 LOOKS: Mapping[str, dict[str, Any]] = {
     "measured": {"color": MEASURED, "lw": 1.8, "zorder": 3},
@@ -54,18 +54,18 @@ LOOKS: Mapping[str, dict[str, Any]] = {
     "≥ bound": {"color": BOUND, "lw": 1.4, "ls": (0, (5, 2))},
     "predicted limit": {"color": BOUND, "lw": 1.4, "ls": (0, (1, 2))},
 }
-"""Of lines, by their names in the legend."""
+"""Line styles by the names in the legend."""
 
 FIRST_VIOLATED: Mapping[str, Any] = {"color": VERDICTS[Verdict.VIOLATED], "lw": 1.0, "ls": (0, (5, 1))}
 
 ONE_LINE, TWO_COLUMNS = 40, 56
-"""Characters that a line of a legend has room for, in as many columns as it has entries, and in two."""
+"""Characters in a line of a legend, with all entries in one line, and in two columns."""
 
 LEGEND_LINE = 0.18
-"""Inches of a line of a legend."""
+"""Height of a line of a legend, in inches."""
 
 LONGEST_NAME = 22
-"""Characters of each of the two names in a title."""
+"""Longest name in a title, in characters."""
 
 
 @styled
@@ -110,7 +110,7 @@ def curve_title(dataset: str, claim: str) -> str:
 
 
 def first_step(finding: Finding, curve: Curve) -> str:
-    """From which step the statement speaks, or its bound says anything, in words."""
+    """The first step at which the statement applies or its bound is informative, in words."""
     if finding.informative_from is None:
         top, upper = curve.vacuous_above, curve.upper
         nowhere = curve.clock == "t" and top is not None and all(bound >= top for bound in upper or ())
@@ -181,7 +181,7 @@ def _logarithmic(
     set_limits: Callable[[float, float], Any],
     values: NDArray[np.float64],
 ) -> None:
-    """A logarithmic axis that can be read however near to one another the values are."""
+    """A logarithmic axis with tick labels for any range of values."""
     powers_of_ten(set_scale, axis)
     low, high = values.min(), values.max()
     if high < 100 * low:  # perhaps one power of ten between them, or none
@@ -192,14 +192,14 @@ def _logarithmic(
 
 
 def _marks(step: NDArray[np.float64]) -> dict[str, Any]:
-    """Points in place of a line, where it would go to and fro; a point on a line of one entry, which shows nothing."""
+    """Markers for a curve that would zigzag, or has a single entry."""
     if not (np.diff(step) > 0).all():
         return {"marker": ".", "ls": ""}
     return {"marker": "o"} if len(step) == 1 else {}
 
 
 def _hatch(axis: "Axes", top: float, ceiling: float, since: str) -> None:
-    """The ground above what the quantity can reach; the legend says from where on the bound is below it."""
+    """Hatch the ground above what the quantity can reach."""
     axis.axhline(top, color=REFERENCE, lw=0.8, ls=(0, (4, 3)), label="most it can reach")
     axis.axhspan(top, ceiling, facecolor="none", edgecolor=HATCH, hatch="////", lw=0, zorder=0, label=since)
 

@@ -35,7 +35,7 @@ VERDICTS = {
 STANDINGS = {Status.REFUTED: "#b42318", Status.OPEN: "#b54708", Status.PROVED: "#067647"}
 
 LINES = {"proves": "#067647", "implies": "#1f4e79", "refutes": "#b42318", "printed": "#667085"}
-"""Of arcs between statements."""
+"""Colours of arcs between statements."""
 
 PAGE: dict[str, tuple[str, str]] = {
     "ink": ("#101828", "#f2f4f7"),
@@ -124,14 +124,14 @@ P = ParamSpec("P")
 
 
 def load_drawing() -> None:
-    """Import what figures as SVG are drawn with."""
+    """Import matplotlib's SVG backend."""
     import matplotlib.backends.backend_svg
     import matplotlib.figure  # noqa: F401
 
 
 @contextmanager
 def plot_settings() -> Iterator[None]:
-    """Within, figures are drawn with matplotlib's defaults and the project's settings upon them."""
+    """Context with matplotlib's defaults and the project's settings upon them."""
     import matplotlib as mpl
 
     defaults = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"}
@@ -151,7 +151,7 @@ def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
 
 
 def as_text(name: str) -> str:
-    r"""A name as a figure shows it letter by letter: what stands between dollar signs is no formula.
+    r"""A name escaped for matplotlib: dollar signs start no formula.
 
     >>> as_text("$1 and $2")
     '\\$1 and \\$2'

@@ -10,7 +10,7 @@ from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 
 SWEEPS = 24
-"""In which the statements of each layer are sorted by the mean place of those that they are linked with."""
+"""Passes that sort each layer by the mean place of the neighbours."""
 
 
 class Link(StrEnum):
@@ -61,7 +61,7 @@ def layers(found: "nx.DiGraph[str]") -> list[list[str]]:
 
 
 def sound(found: "nx.DiGraph[str]") -> "nx.DiGraph[str]":
-    """Without what a source derives from what is false."""
+    """The graph without the paper's own derivations, the links PRINTED."""
     kept: nx.DiGraph[str] = nx.DiGraph()
     kept.add_nodes_from(found.nodes(data=True))
     kept.add_edges_from(arc for arc in found.edges(data=True) if arc[2]["link"] is not Link.PRINTED)
@@ -69,7 +69,7 @@ def sound(found: "nx.DiGraph[str]") -> "nx.DiGraph[str]":
 
 
 def drawn_arcs(found: "nx.DiGraph[str]") -> list[tuple[str, str, Link]]:
-    """The arcs without those that a path of others makes up for."""
+    """The arcs of the transitive reduction, with the links PRINTED."""
     reduced = nx.transitive_reduction(sound(found))
     arcs: list[tuple[str, str, Link]] = list(found.edges(data="link"))
     return [arc for arc in arcs if arc[2] is Link.PRINTED or reduced.has_edge(*arc[:2])]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 DASHES = {Link.PROVES: "-", Link.IMPLIES: (0, (5, 2)), Link.REFUTES: "-", Link.PRINTED: (0, (1, 2))}
 
 FILLED = {Status.PROVED: "#ecfdf3", Status.REFUTED: "#fef3f2", Status.OPEN: "#fffaeb"}
-"""Behind a statement, whose frame has the colour of its standing."""
+"""Background of a statement by its standing."""
 
 ROW, COLUMN = 0.27, 2.3
 """Inches between statements of a layer, and between layers."""
@@ -25,7 +25,7 @@ LETTER = 0.0128
 """Half of a letter's width, in columns."""
 
 LEGEND = 0.8
-"""Inches below the panels."""
+"""Height of the legend, in inches."""
 
 
 @styled
@@ -81,7 +81,7 @@ def _panel(
 
 
 def _arc(axis: "Axes", source: str, target: str, at: Mapping[str, tuple[float, float]], link: Link) -> None:
-    """From the right side of one to the left of the other, or to its right where it is no farther."""
+    """Draw an arc from the right side of one box to the left of the other, or to its right if it points back."""
     (x, y), (to_x, to_y) = at[source], at[target]
     forward = to_x > x
     axis.annotate(

@@ -1,4 +1,4 @@
-"""Audits whose datasets are judged by several processes, but for what was audited before."""
+"""Audit datasets in parallel, with a cache."""
 
 import io
 import pickle
@@ -44,7 +44,7 @@ Document = Mapping[str, Any]
 """A dataset's audit as JSON data, without its curves, which are drawn."""
 
 Done = Callable[[str, str], None]
-"""Takes a dataset's name, and how its findings were come by."""
+"""Takes a dataset's name, and how its findings were obtained."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Task:
 
     @property
     def key(self) -> str | None:
-        """None where users' claims judge: nobody knows all that their code depends on."""
+        """Cache key; None where users' claims judge, as their code may depend on anything."""
         source, paper = self.source, self.source.paper
         if any(paper.judges(claim) and not paper.has(claim) for claim in self.claims):
             return None
@@ -214,7 +214,7 @@ def _bytes(texts: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def largest_first(tasks: Mapping[str, Task]) -> dict[str, bytes]:
-    """Those that can be sent to other processes; the largest, which take longest, begin first."""
+    """The pickled tasks, largest first, as these take longest; those that cannot be pickled are left out."""
     found = {}
     for name, task in tasks.items():
         with suppress(pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
@@ -223,7 +223,7 @@ def largest_first(tasks: Mapping[str, Task]) -> dict[str, bytes]:
 
 
 def packed(task: Task) -> bytes:
-    """The task for another process: papers and their claims by name, users' claims with their code.
+    """The pickled task: papers and their claims by name, users' claims with their code.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def packed(task: Task) -> bytes:
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Names papers and their own claims, which the other process has."""
+    """Pickles papers and their claims by name, as the other process has them."""
 
     def persistent_id(self, value: Any) -> tuple[str, ...] | None:
         papers, _ = installed_papers()

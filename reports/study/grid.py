@@ -102,7 +102,7 @@ def _outcomes(paper: Paper, sweeps: Sweeps, work: Mapping[str, Any]) -> list[Out
 def rows_of(
     paper: Paper, sweeps: Sweeps
 ) -> Callable[[Any, Sequence[Any], int, Sequence[str]], list[dict[str, Result]]]:
-    """How the paper's runs become results: its own way, or by an audit."""
+    """The function that turns configs into results: the paper's own, or an audit."""
     return sweeps.rows or (lambda data, configs, _, keep: audited(paper, data, configs, keep))
 
 
@@ -124,7 +124,7 @@ def _done(row: Mapping[str, Result], sweeps: Sweeps, keep: Sequence[str]) -> Out
 
 
 def _plain(value: Result, kind: type[float] | type[str]) -> Result:
-    """The value as JSON has it; a number that is not finite is none."""
+    """The value as JSON has it; a number that is not finite is null."""
     if value is None or kind is str:
         return None if value is None else str(value)
     number: Result = finite(float(value))
@@ -133,7 +133,7 @@ def _plain(value: Result, kind: type[float] | type[str]) -> Result:
 
 @cache
 def installed_papers() -> tuple[Mapping[str, Paper], list[str]]:
-    """The papers by name, and remarks on those that cannot be had."""
+    """The papers by name, and notices of those that fail to import."""
     notices: list[str] = []
     return {paper.name: paper for paper in all_papers(notices.append)}, notices
 

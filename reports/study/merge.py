@@ -79,7 +79,7 @@ def read_cells(spec: Spec, folder: Path) -> Rows:
 
 
 def _read_cell(spec: Spec, row: Mapping[str, str], cell: Mapping[str, Any]) -> dict[str, Any]:
-    """The row with the cell's own values, once it is found to be the cell's; raises ValueError or KeyError."""
+    """Parse a row of cells.csv; ValueError or KeyError where it is not the cell's."""
     seeds = int(row["seeds"])
     if any(row[name] != str(cell[name]) for name in spec.cell) or not 0 <= seeds <= len(spec.seeds):
         raise ValueError("another cell")

@@ -1,4 +1,4 @@
-"""Workers: calls computed by processes of this machine or by a Dask cluster, those of dead workers included."""
+"""Worker pool: local processes or a Dask cluster; calls of dead workers are retried."""
 
 import asyncio
 import logging
@@ -25,11 +25,11 @@ EXTRA = "pip install 'marginaudit[cluster]'"
 CONNECT_SECONDS = 10
 
 LONGEST_REASON = 200
-"""Characters of why there is no scheduler at an address."""
+"""Longest reason that is shown for a scheduler that does not answer."""
 
 
 class Pool(ABC):
-    """Workers that end with the block that they are used in.
+    """A context of workers, which end with it.
 
     Attributes
     ----------

@@ -45,8 +45,8 @@ class _Spec(TypedDict, closed=True):
 
 
 @dataclass(frozen=True)
-class Made:
-    """A dataset of the grid before it is made: by a generator, or from a document.
+class DataSpec:
+    """A dataset of the grid: a generator with its parameters, or a document.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Layout:
-    """How a figure shows the cells: names of columns, "" for one panel, or one line, alone.
+    """Columns that a figure shows; "" for a single panel or line.
 
     ``y`` is the result whose mean is drawn, with the standard deviation over seeds.
     """
@@ -86,7 +86,7 @@ class Spec:
     paper : Paper
     sweeps : Sweeps
         The paper's.
-    data : tuple of Made
+    data : tuple of DataSpec
     configs : tuple
         The settings of the runs on each dataset and seed.
     seeds : tuple of int
@@ -101,7 +101,7 @@ class Spec:
     text: str
     paper: Paper
     sweeps: Sweeps
-    data: tuple[Made, ...]
+    data: tuple[DataSpec, ...]
     configs: tuple[Any, ...]
     seeds: tuple[int, ...]
     keep: tuple[str, ...]
@@ -110,7 +110,7 @@ class Spec:
 
     @property
     def runs(self) -> int:
-        """How many there are."""
+        """Number of runs."""
         return len(self.data) * len(self.configs) * len(self.seeds)
 
     def settings(self, config: Any) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def read_spec(text: str, name: str, where: str, folder: Path, papers: Sequence[P
     return spec
 
 
-def _generated(table: Mapping[str, Any], sweeps: Sweeps, where: str) -> tuple[Made, ...]:
+def _generated(table: Mapping[str, Any], sweeps: Sweeps, where: str) -> tuple[DataSpec, ...]:
     place = f"{where}: /data"
     generator = table.get("generator")
     if not isinstance(generator, str) or generator not in sweeps.generators:
@@ -187,18 +187,18 @@ def _generated(table: Mapping[str, Any], sweeps: Sweeps, where: str) -> tuple[Ma
         if name not in table:
             raise InputError(f"{place}/{name}", got="nothing", expected=known.expected)
     grid = _grid({name: value for name, value in table.items() if name != "generator"}, parameters, place)
-    return tuple(Made(columns, generator) for columns in _product(grid, where))
+    return tuple(DataSpec(columns, generator) for columns in _product(grid, where))
 
 
-def _read(table: Mapping[str, Any], paper: Paper, folder: Path, where: str) -> tuple[Made, ...]:
-    found: dict[str, Made] = {}
+def _read(table: Mapping[str, Any], paper: Paper, folder: Path, where: str) -> tuple[DataSpec, ...]:
+    found: dict[str, DataSpec] = {}
     for name in validated(dict[str, _Files], {"data": table}, where)["data"]["files"]:
         source = load(name if name in paper.kind.cases else str(folder / name), [paper])
         own = source.dataset.name
         if own in found:
             got, expected = f"two datasets named {shown(own)}", "names that tell them apart"
             raise InputError(f"{where}: /data/files", got=got, expected=expected)
-        found[own] = Made({"dataset": own}, document=paper.kind.to_document(source.dataset))
+        found[own] = DataSpec({"dataset": own}, document=paper.kind.to_document(source.dataset))
     return tuple(found.values())
 
 
@@ -210,7 +210,7 @@ def _grid(table: Mapping[str, Any], known: Mapping[str, Values], where: str) -> 
 
 
 def _product(grid: Mapping[str, Sequence[Any]], where: str) -> list[dict[str, Any]]:
-    """The combinations, the last name's values side by side."""
+    """The Cartesian product; the last name varies fastest."""
     size = prod(map(len, grid.values()))
     if size > MOST_RUNS:
         raise InputError(where, got=f"{size} combinations", expected=f"at most {MOST_RUNS} runs")
@@ -245,5 +245,5 @@ def _layout(table: "_Figure", cell: Sequence[str], keep: Sequence[str], sweeps: 
 
 
 def _few(names: Sequence[str]) -> str:
-    """Names for an error that is one line long."""
+    """The first names, for a one-line error."""
     return f"one of {', '.join(names[:8])}{', ..' if len(names) > 8 else ''}" if names else "none here"

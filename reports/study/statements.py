@@ -14,7 +14,7 @@ from marginaudit.reports.verdict import Verdict
 VERDICT, SIDE = ":verdict", ":side"
 
 Place: TypeAlias = Callable[[Mapping[str, Any]], str]
-"""Names a run."""
+"""Takes a run and returns its name."""
 
 NUMBERS = ("constant", "slack")
 
@@ -62,7 +62,7 @@ def _worst(known: Rows, claim: str, name: str, place: Place, *, largest: bool) -
 
 
 def placed(varied: Iterable[str], run: Mapping[str, Any]) -> str:
-    """A run by what was varied.
+    """Name of a run: the columns that were varied.
 
     >>> placed(("V", "seed"), {"V": 4, "N": 16, "seed": 2})
     'V = 4, seed = 2'

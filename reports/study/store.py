@@ -18,12 +18,12 @@ from marginaudit.reports.page.files import write_whole
 PACKAGES = ("marginaudit.orders", "marginaudit.margins", "marginaudit.training", "marginaudit.reports")
 
 MOST_KEPT = 100
-"""Results in a cache, some of 2 MB; of more the oldest go."""
+"""Most results in a cache, of up to 2 MB each; the oldest are removed."""
 
 
 @dataclass(frozen=True)
 class Store:
-    """Results in a folder.
+    """A folder of results by key.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Store:
         return None
 
     def write(self, key: str | None, value: Any) -> None:
-        """Put JSON data in place by renaming: who reads meanwhile finds the old file or the new one.
+        """Write JSON data atomically: a concurrent reader finds the old file or the new one.
 
         Raises
         ------
@@ -90,7 +90,7 @@ def user_cache(*, fresh: bool) -> Store:
 
 
 def versions() -> dict[str, str]:
-    """Of this program, of Python and of the libraries that compute."""
+    """Versions of this program, Python and the numerical libraries."""
     return {"marginaudit": version("marginaudit"), **environment(), "numba": version("numba")}
 
 
@@ -109,7 +109,7 @@ def code(*modules: str) -> dict[str, str]:
 
 
 def identity(*modules: str) -> dict[str, dict[str, str]]:
-    """Versions and code, of a paper that computes by these modules."""
+    """Library versions and code hashes on which a result's cache key depends."""
     return {"versions": versions(), "code": code(*modules)}
 
 
@@ -124,7 +124,7 @@ def digest(document: Any) -> str:
 
 
 def difference(old: Mapping[str, Mapping[str, str]], new: Mapping[str, Mapping[str, str]]) -> str:
-    """In what two identities differ, in words; "" for nothing.
+    """Differences between two identities in words; "" for none.
 
     >>> same = {"versions": {"numpy": "2.1"}, "code": {"orders/text.py": "0"}}
     >>> difference(same, same | {"versions": {"numpy": "2.2"}})

@@ -1,4 +1,4 @@
-"""Sweeps from beginning to end: what is missing is computed, and the tables are made of all runs."""
+"""Run a sweep: compute the missing runs, then write the tables of all."""
 
 import json
 import shutil
@@ -38,7 +38,7 @@ MADE = ("runs.parquet", "runs.csv", "cells.csv", "statements.csv", "sweep.html",
 """The files made from the runs."""
 
 MOST_TIMED = 4
-"""Tasks that are computed to say how long the others will take."""
+"""Most tasks that are timed for the estimate."""
 
 
 class Folder:
@@ -197,7 +197,7 @@ def cells_in_memory(spec: Spec, progress: Progress) -> Rows:
 
 
 def seconds_of(todo: Sequence[Task]) -> float:
-    """About how long tasks take in one process, from a few of them computed here, the first one before it counts."""
+    """Estimated seconds of the tasks in one process, from a few that are timed here after a warm-up."""
     if not todo:
         return 0.0
     chosen = [todo[i * (len(todo) - 1) // max(MOST_TIMED - 1, 1)] for i in range(min(MOST_TIMED, len(todo)))]

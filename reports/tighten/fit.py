@@ -13,8 +13,7 @@ from marginaudit.reports.tighten.measure import Entries, Floats, Measured
 CONFIDENCE = 0.95
 
 VARIES_WITH_OTHERS = 0.99
-"""A factor of whose variance the factors before it explain this share has no power of its own: its interval would be
-10 times as wide as without them."""
+"""Largest R^2 of a factor on the earlier ones, at which its interval is 10 times as wide: above it none is fitted."""
 
 NOT_VARIED = 1e-9
 """Sum of squares of logarithms: of differences of 1e-5, relative."""
@@ -23,7 +22,7 @@ WIDEST = 2.0
 """An interval that is longer, and holds both 0 and the bound's own power, supports neither."""
 
 POINTS = 50
-"""Evenly apart on a logarithmic clock, where runs are compared with each other."""
+"""Points on a logarithmic clock at which runs are compared."""
 
 
 @dataclass(frozen=True)

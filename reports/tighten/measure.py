@@ -20,7 +20,7 @@ from marginaudit.reports.verdict import Finding, Verdict
 Floats = NDArray[np.float64]
 
 DRAWN = 3
-"""Datasets that are drawn at a point of a design, each with a seed of its own, so that no two runs share one."""
+"""Datasets drawn per point of a design, each with another seed."""
 
 GIVEN = "given"
 """The group of the datasets that are not made by a generator."""
@@ -171,7 +171,7 @@ def measured(claim: Claim, paper: Paper, case: Case, run: BaseRun[Any]) -> Measu
 
 
 def _factors(paper: Paper, run: BaseRun[Any]) -> dict[str, float]:
-    """What bounds may depend on; NaN where a run has none."""
+    """The factors of a run; NaN where it has none."""
     if paper.sweeps is None or not paper.sweeps.factors:
         return {name: float(getattr(run.dataset, name)) for name in (paper.space.measures if paper.space else ())}
     found = {}
