@@ -12,7 +12,7 @@ from marginaudit.reports.page.files import write_whole
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.standing import Status
-from marginaudit.reports.statements.picture import statements_figure
+from marginaudit.reports.statements import statements_figure
 from marginaudit.reports.verdict import Verdict
 
 HERE = Path(__file__).parent

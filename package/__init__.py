@@ -6,10 +6,10 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from marginaudit.reports.audit.in_python import dataset
+    from marginaudit.reports.audit.sources import dataset
     from marginaudit.reports.claim import Claim
     from marginaudit.reports.judgements import Bounded, Decided, Equal, HiddenConstant, Limit
-    from marginaudit.reports.page.frames import to_latex
+    from marginaudit.reports.page.latex import to_latex
     from marginaudit.reports.paper import Paper
     from marginaudit.reports.python import Report, audit, conform
     from marginaudit.reports.series import Series
@@ -52,8 +52,8 @@ _HOME = {
     "Verdict": "verdict",
     "audit": "python",
     "conform": "python",
-    "dataset": "audit.in_python",
-    "to_latex": "page.frames",
+    "dataset": "audit.sources",
+    "to_latex": "page.latex",
 }
 """The module of each public name, within `marginaudit.reports`."""
 

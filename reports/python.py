@@ -10,13 +10,21 @@ from typing import TYPE_CHECKING, Any
 from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.audit.auditing import Audit, distinct_names
-from marginaudit.reports.audit.in_python import is_frame, is_sentences, source_of
-from marginaudit.reports.audit.ledger import all_papers
+from marginaudit.reports.audit.ledger import all_papers, matching_ids
 from marginaudit.reports.audit.provenance import date
-from marginaudit.reports.audit.sources import cases_of, comparing, once_each, papers_of, some_judged, with_trajectories
+from marginaudit.reports.audit.sources import (
+    cases_of,
+    comparing,
+    is_frame,
+    is_sentences,
+    once_each,
+    papers_of,
+    some_judged,
+    source_of,
+    with_trajectories,
+)
 from marginaudit.reports.audit.user_claims import all_claims, check_formulas
 from marginaudit.reports.claim import Claim, Ledger
-from marginaudit.reports.claim_ids import matching_ids
 from marginaudit.reports.compare.changes import compare
 from marginaudit.reports.compare.reading import side_of
 from marginaudit.reports.compare.sweep import read_side

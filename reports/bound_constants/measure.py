@@ -1,11 +1,15 @@
-"""The audit of one claim on one dataset, as a row to keep. Imported when a test first asks for it."""
+"""The audit of one claim on one dataset as a row, and the file that keeps a test file's rows.
+
+The file is a report.json with nothing but rows, one a line, sorted. Imported when a test first asks for it.
+"""
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from functools import lru_cache
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from marginaudit.orders import InputError
@@ -13,8 +17,11 @@ from marginaudit.reports.audit.ledger import all_papers, paper_of
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.audit.user_claims import all_claims
 from marginaudit.reports.claim import Claim, Ledger
+from marginaudit.reports.compare.reading import read_report
+from marginaudit.reports.compare.worse import changes
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.judgements import ALLOWANCE
+from marginaudit.reports.page.files import json_text, write_whole
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.row import ReportRow
 from marginaudit.reports.run import BaseRun
@@ -88,3 +95,42 @@ def _ledger() -> Ledger:
 @lru_cache(maxsize=KEPT_RUNS)
 def _run(dataset: Any, config: Any) -> BaseRun[Any]:
     return paper_of(dataset, _papers()).run(dataset, config)
+
+
+def read_rows(file: Path) -> Mapping[tuple[str, str], ReportRow]:
+    """All rows of a file by their keys; none where there is no file.
+
+    Raises
+    ------
+    InputError
+        It cannot be read, or holds something else.
+    """
+    return read_report(file).rows if file.exists() else {}
+
+
+def update_rows(file: Path, measured: Iterable[tuple[ReportRow, str]]) -> list[str]:
+    """Write the measured rows that changed, and return the kept rows that were not measured.
+
+    A row that is the same within its tolerance stays as it was, so that many updates do not add up to a large change.
+    The file is written whole or not at all.
+
+    Raises
+    ------
+    InputError
+        Two measured rows of one key differ, or the file is damaged.
+    OSError
+        It cannot be written.
+    """
+    kept = read_rows(file)
+    asked: dict[tuple[str, str], ReportRow] = {}
+    rows = dict(kept)
+    for row, changed in measured:
+        if changes(asked.setdefault(row.key, row), row):
+            expected = "datasets of different names"
+            raise InputError(f"{row.claim} on {row.place}", got="two rows that differ", expected=expected)
+        if changed:
+            rows[row.key] = row
+    if rows != kept:
+        lines = ",\n".join(json_text(row.kept()).removesuffix("\n") for _, row in sorted(rows.items()))
+        write_whole(file, f'{{"verdicts": [\n{lines}\n]}}\n')
+    return [f"{claim} on {place}" for place, claim in kept if (place, claim) not in asked]

@@ -97,8 +97,7 @@ class BoundConstants:
             The row is worse or broken, none is kept yet, or there is no such claim or dataset.
         """
         from marginaudit.orders import InputError
-        from marginaudit.reports.bound_constants.kept import read_rows
-        from marginaudit.reports.bound_constants.measure import measured
+        from marginaudit.reports.bound_constants.measure import measured, read_rows
         from marginaudit.reports.compare.worse import changes, worse
 
         try:
@@ -143,7 +142,7 @@ class Keeper:
         """Write; a file that cannot be written fails the session."""
         if not self._records:
             return
-        from marginaudit.reports.bound_constants.kept import update_rows
+        from marginaudit.reports.bound_constants.measure import update_rows
         from marginaudit.reports.row import row_from_document
 
         of_files: dict[str, list[tuple[ReportRow, str]]] = {}

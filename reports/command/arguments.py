@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from marginaudit.orders import InputError, shown
-from marginaudit.reports.claim_ids import known_ids, matching_ids, some_of
 from marginaudit.reports.command.options import FilePath, NamedTrajectory, PaperFile
 from marginaudit.reports.command.streams import tell
 
@@ -137,6 +136,8 @@ def one_claim(name: str, known: "Ledger") -> "Claim":
     InputError
         There is none, or several.
     """
+    from marginaudit.reports.audit.ledger import known_ids, some_of
+
     found = [name] if name in known else [known_id for known_id in known if name and known_id.startswith(name)]
     if len(found) > 1:
         raise InputError(f"claim {shown(name)}", got=f"the beginning of {len(found)} ids", expected=some_of(found))
@@ -155,6 +156,8 @@ def matching(patterns: Sequence[str], known: "Ledger", where: str = "--claim", o
     InputError
         A pattern matches none.
     """
+    from marginaudit.reports.audit.ledger import matching_ids
+
     if not patterns:
         return list(known.values())
     wanted = {name for pattern in patterns for name in matching_ids(pattern, known, where, of)}

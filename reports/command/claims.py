@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from marginaudit.reports.claim_ids import is_pattern
 from marginaudit.reports.command.arguments import CLAIMS, JSON, ONE_PAPER, ledger, matching, one_claim, papers
 from marginaudit.reports.command.console import print_table, print_texts, width
 from marginaudit.reports.command.output import print_json
@@ -33,6 +32,8 @@ def claims(claim: str | None, claims_file: Path | None, known: "tuple[Paper, ...
     A pattern such as 'ntp.theorem2.*' lists those whose ids match.
     Each with its id, statement, source, assumptions, and whether it is proved, refuted or open for every dataset.
     """
+    from marginaudit.reports.audit.ledger import is_pattern
+
     listed = ledger(claims_file, known)
     one = claim is not None and not is_pattern(claim)
     if claim is None:

@@ -10,7 +10,7 @@ from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, writing
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.compare.changes import compare as compare_sides
-from marginaudit.reports.compare.page import page
+from marginaudit.reports.compare.changes import page
 from marginaudit.reports.compare.sweep import read_side
 
 

@@ -20,7 +20,7 @@ from marginaudit.reports.page.files import file_stem
 from marginaudit.reports.paper import Figure as PaperFigure
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import FORMATS
-from marginaudit.reports.statements.picture import statements_figure
+from marginaudit.reports.statements import statements_figure
 from marginaudit.reports.study.merge import Rows, read_cells
 from marginaudit.reports.study.picture import picture
 from marginaudit.reports.study.spec import built_in, find_spec

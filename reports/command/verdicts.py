@@ -11,8 +11,7 @@ from marginaudit.orders import counted, shortened
 from marginaudit.reports.audit.auditing import Audit
 from marginaudit.reports.audit.auditing import Row as AuditRow
 from marginaudit.reports.command.console import print_line, print_summary, print_table, width
-from marginaudit.reports.grid import brief
-from marginaudit.reports.page.numbers import bound
+from marginaudit.reports.grid import bound, brief
 from marginaudit.reports.page.theorems import failing, statement_names
 from marginaudit.reports.row import names as columns_of
 from marginaudit.reports.row import slack

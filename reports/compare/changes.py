@@ -8,6 +8,7 @@ from marginaudit.reports.compare.reading import SHA256, Side
 from marginaudit.reports.compare.worse import Change, changes
 from marginaudit.reports.grid import NONE
 from marginaudit.reports.json_data import finite
+from marginaudit.reports.page.small import small_page
 
 DIGITS_OF_A_HASH = 12
 """Digits of a hash that are shown."""
@@ -82,3 +83,9 @@ def compare(old: Side, new: Side) -> Comparison:
         elif other is not None:
             found.append(Change(*key, "row", None, other.verdict.value, "added", f"added: {other.verdict}"))
     return Comparison(old, new, settings, sorted(found, key=lambda change: ORDER.index(change.direction)))
+
+
+def page(found: Comparison) -> str:
+    """A comparison as one self-contained page."""
+    old, new = found.old.where, found.new.where
+    return small_page("marginaudit.reports.compare", "compare.html", old=old, new=new, found=found, counts=found.counts)

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
-from marginaudit.reports.grid import NONE, Grid, brief
+from marginaudit.reports.grid import NONE, Grid, bound, brief
 from marginaudit.reports.page.formats import flat, markdown
 from marginaudit.reports.page.latex import latex, latex_text
-from marginaudit.reports.page.numbers import bound
 from marginaudit.reports.paper import Paper, Table
 from marginaudit.reports.row import as_read, names
 from marginaudit.reports.verdict import Output

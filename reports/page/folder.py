@@ -16,7 +16,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from marginaudit.orders import InputError, printable
-from marginaudit.reports.page.locks import locked
 
 MANIFEST = "report.json"
 STAGED = ".marginaudit-"
@@ -161,3 +160,20 @@ def refusing(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(printable(str(folder)), got=error.strerror or "an error", expected=EXPECTED) from None
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Exclusive flock on a folder; without effect where flock is not available."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

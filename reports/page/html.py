@@ -16,12 +16,10 @@ from marginaudit.reports.audit.auditing import Audit, Row
 from marginaudit.reports.by_proof import OWN_PROOF
 from marginaudit.reports.claim import IN_DOLLARS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
-from marginaudit.reports.grid import Grid, brief
+from marginaudit.reports.grid import Grid, bound, brief, powers
 from marginaudit.reports.page import svg
-from marginaudit.reports.page.banners import banners
 from marginaudit.reports.page.formulas import displayed, mathml
-from marginaudit.reports.page.headline import failures, headline
-from marginaudit.reports.page.numbers import bound, powers
+from marginaudit.reports.page.headline import banners, failures, headline
 from marginaudit.reports.page.proofs import with_links
 from marginaudit.reports.page.reproduce import claims_command, command, dataset_argument
 from marginaudit.reports.page.theorems import FORMS, WHOSE, failing, form, grouped, statement_names, theorem
@@ -234,7 +232,7 @@ def _claims(
 def _statements(papers: Iterable[Paper]) -> Pictures:
     """The graph of the statements of each paper that proves or refutes one."""
     from marginaudit.reports.plots.measured import rendered
-    from marginaudit.reports.statements.picture import statements_figure
+    from marginaudit.reports.statements import statements_figure
 
     known = (paper for paper in papers if any(claim.standing.status is not Status.OPEN for claim in paper.claims))
     return [(paper.source, rendered(statements_figure([paper], links=True), ".svg")) for paper in known]

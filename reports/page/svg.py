@@ -4,7 +4,7 @@ import hashlib
 import re
 
 from marginaudit.reports.plots.style import BOUND, HATCH, LAW, MEASURED, REFERENCE, SHARPER, VERDICTS
-from marginaudit.reports.statements.picture import FILLED
+from marginaudit.reports.statements import FILLED
 from marginaudit.reports.verdict import Verdict
 
 THEMED = {

@@ -14,11 +14,10 @@ from marginaudit.reports.page.files import json_text, remove_leftovers, write_wh
 from marginaudit.reports.page.folder import refusing
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.study.grid import Outcome, Task, modules_of, outcomes, tasks_of
-from marginaudit.reports.study.merge import Rows, cell_rows, csv_of, parquet_of, run_rows
+from marginaudit.reports.study.merge import Rows, cell_rows, csv_of, page, parquet_of, placed, run_rows, statement_rows
 from marginaudit.reports.study.picture import picture
 from marginaudit.reports.study.pool import Cluster, Local
 from marginaudit.reports.study.spec import Spec
-from marginaudit.reports.study.statements import page, placed, statement_rows
 from marginaudit.reports.study.store import Store, difference, digest, identity, versions
 
 Progress = Callable[[int], None]

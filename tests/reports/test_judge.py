@@ -15,12 +15,12 @@ from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Claim, Evidence, Finding, Verdict
 from marginaudit.reports.audit import auditing
 from marginaudit.reports.bound_constants.measure import measured
+from marginaudit.reports.grid import bound
 from marginaudit.reports.hunt.search import _Search
 from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import theorem1
 from marginaudit.reports.ntp.paper import PAPER
-from marginaudit.reports.page.numbers import bound
 from marginaudit.reports.series import series
 from marginaudit.reports.standing import Severity, Standing, Status
 from marginaudit.reports.study.grid import audited

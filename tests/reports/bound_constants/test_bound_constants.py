@@ -13,7 +13,7 @@ import pytest
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import LEDGER, Claim, Finding, Verdict
 from marginaudit.reports.audit.auditing import Row
-from marginaudit.reports.bound_constants import kept as kept_rows
+from marginaudit.reports.bound_constants import measure
 from marginaudit.reports.bound_constants.measure import measured
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp import Config, Run
@@ -248,7 +248,7 @@ def test_a_file_that_cannot_be_written_fails_the_session(project: Project, monke
     def full(path: Path, content: str) -> None:
         raise OSError("no space left")
 
-    monkeypatch.setattr(kept_rows, "write_whole", full)
+    monkeypatch.setattr(measure, "write_whole", full)
     result = project.pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest", UPDATE)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     assert "test_mine.bounds.json: not written: no space left" in str(result.stdout)

@@ -15,9 +15,8 @@ from marginaudit.reports.audit.auditing import Row
 from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.provenance import provenance
 from marginaudit.reports.audit.sources import IN_PYTHON, Source
-from marginaudit.reports.page.banners import banners
-from marginaudit.reports.page.headline import failures, headline
-from marginaudit.reports.page.numbers import powers
+from marginaudit.reports.grid import powers
+from marginaudit.reports.page.headline import banners, failures, headline
 from marginaudit.reports.page.reproduce import command
 from marginaudit.reports.page.theorems import PRINTED, RECONSTRUCTED, REDERIVED, SHARPER, VARIANT, form, theorem
 from marginaudit.reports.settings import settings_of

@@ -16,7 +16,7 @@ from marginaudit.reports.ntp.figures.realizable import realizable_figure
 from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import curve_title, measured_figure, rendered, six_panels
-from marginaudit.reports.statements.picture import statements_figure
+from marginaudit.reports.statements import statements_figure
 from marginaudit.reports.verdict import Curve
 
 NAME = "$a$ \\$\\frac$ \x1b"

@@ -14,8 +14,8 @@ from marginaudit.reports.ntp.config import Config
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.study.grid import audited
+from marginaudit.reports.study.merge import page, placed, statement_rows
 from marginaudit.reports.study.spec import Spec
-from marginaudit.reports.study.statements import page, placed, statement_rows
 from tests.command_line import Command
 from tests.reports.study.small_spec import small_spec
 

@@ -16,8 +16,7 @@ from marginaudit.reports.page import svg
 from marginaudit.reports.page.html import _statements
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.standing import OPEN, Status
-from marginaudit.reports.statements.graph import Link, drawn_arcs, graph, layers, sound
-from marginaudit.reports.statements.picture import statements_figure
+from marginaudit.reports.statements import Link, drawn_arcs, graph, layers, sound, statements_figure
 from tests.pages import ROOT
 from tests.papers import changed
 

@@ -1,1 +1,0 @@
-"""Which statement follows from which, and under what."""
