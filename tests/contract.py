@@ -28,7 +28,7 @@ from marginaudit.reports.snap.claims.lemma17 import LEMMA17_BOUND
 from marginaudit.reports.snap.claims.theorem1_a import XI_POSITIVE
 from marginaudit.reports.source_words import MOST_WORDS
 from marginaudit.reports.standing import Severity, Status
-from marginaudit.training.ntp.model.infimum import log_infimum_ball
+from marginaudit.training.ntp.model.losses import log_infimum_ball
 from tests.pages import ROOT, anchors
 from tests.twins import OF_KIND, decided_with, opposite, parts, scaled_bound, turned
 

@@ -1,11 +1,45 @@
-"""The constraint rows of eq. 2 and eq. 3 of arXiv 2409.17335, and where their exact solution does not exist."""
+"""Constraint rows of eqs. 2 and 3 of arXiv 2409.17335, where no exact solution exists, and the largest dense arrays."""
 
 import numpy as np
 
 from marginaudit.margins.errors import NotExact
 from marginaudit.margins.rows import Indices, Rows
-from marginaudit.orders import printable
+from marginaudit.orders import InputError, printable
 from marginaudit.orders.ntp import Dataset, check_assumption
+
+MOST_TOKENS = 5000
+"""With 5000 tokens each array of all pairs takes 200 MB."""
+
+
+class TooDenseError(InputError):
+    """An array of all pairs of more than `MOST_TOKENS` tokens was asked for."""
+
+
+def too_dense(dataset: Dataset) -> str | None:
+    """Why no array of all pairs of tokens is made, or None."""
+    return None if dataset.V <= MOST_TOKENS else f"{dataset.V} tokens, {dataset.V} x {dataset.V} weights"
+
+
+def require_dense(dataset: Dataset, what: str, why: str, instead: str = "") -> None:
+    """See to it that arrays of all pairs of tokens may be made.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    what, why : str
+        What is made of it, and why by such an array.
+    instead : str
+        What may be asked for in place of fewer tokens.
+
+    Raises
+    ------
+    TooDenseError
+        There are too many tokens.
+    """
+    got = too_dense(dataset)
+    if got is not None:
+        where, expected = f"{what} of {printable(dataset.name)}", f"at most {MOST_TOKENS} tokens{instead}"
+        raise TooDenseError(where, got=f"{got} {why}", expected=expected)
 
 
 def kq_rows(dataset: Dataset, *, orthonormal: bool) -> Rows:

@@ -12,9 +12,8 @@ from marginaudit.margins.errors import CertificateError, NotExact
 from marginaudit.margins.exact import ExactScores, confused_pairs, joined, solve_exactly
 from marginaudit.margins.farkas import find_farkas
 from marginaudit.margins.method import Method, check_method
-from marginaudit.margins.ntp.constraints import kq_rows, require_exact
+from marginaudit.margins.ntp.constraints import kq_rows, require_dense, require_exact
 from marginaudit.margins.ntp.cycle import Cycle, find_cycle
-from marginaudit.margins.ntp.dense import require_dense
 from marginaudit.margins.ntp.proposition2 import compare, compare_exactly, decide
 from marginaudit.margins.ntp.solution import (
     ClosedForm,

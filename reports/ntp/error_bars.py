@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from marginaudit.reports.ntp.run import Run
 from marginaudit.reports.series import FORMULA_ROUNDING
 from marginaudit.training.ntp import StageRecord
-from marginaudit.training.ntp.steps.sizes import TINY, longest
+from marginaudit.training.ntp.steps.underflow import TINY, longest
 
 Floats: TypeAlias = NDArray[np.float64]
 

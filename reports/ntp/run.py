@@ -17,8 +17,8 @@ from marginaudit.reports.ntp.config import FARTHEST, PAPER_STEPS, Config
 from marginaudit.reports.run import BaseRun
 from marginaudit.training.ntp import Progress, Stage1, Training
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_fast_forward
-from marginaudit.training.ntp.far.stage1_law import stage1_law
-from marginaudit.training.ntp.step_sizes import step_sizes
+from marginaudit.training.ntp.stage1 import stage1_law
+from marginaudit.training.ntp.start import step_sizes
 
 if TYPE_CHECKING:
     from marginaudit.training.ntp.certified.enclosure import Enclosure

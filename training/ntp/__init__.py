@@ -7,7 +7,6 @@
 from marginaudit.training.ntp.algorithm1 import train
 from marginaudit.training.ntp.answers import label_logits, log_probabilities, predict
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_fast_forward
-from marginaudit.training.ntp.far.stage1_law import stage1_law
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
 from marginaudit.training.ntp.model.losses import (
     loss_gradient,
@@ -17,6 +16,7 @@ from marginaudit.training.ntp.model.losses import (
     stage2_loss,
 )
 from marginaudit.training.ntp.records import Progress, Stage1, Stage2, StageRecord
+from marginaudit.training.ntp.stage1 import stage1_law
 from marginaudit.training.ntp.trained import Asymptotics, Training
 
 __all__ = [

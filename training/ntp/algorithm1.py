@@ -7,8 +7,7 @@ from marginaudit.orders.ntp import Dataset, check_assumption
 from marginaudit.training.ntp.records import Progress
 from marginaudit.training.ntp.stage1 import first_stage
 from marginaudit.training.ntp.stage2 import second_stage
-from marginaudit.training.ntp.start import Reference, Settings
-from marginaudit.training.ntp.step_sizes import step_sizes
+from marginaudit.training.ntp.start import Reference, Settings, step_sizes
 from marginaudit.training.ntp.trained import Training
 from marginaudit.training.schedule import recorded_steps
 

@@ -24,7 +24,7 @@ from marginaudit.reports.series import Series, rounded
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
-from marginaudit.training.ntp.model.infimum import log_infimum_ball, log_softplus
+from marginaudit.training.ntp.model.losses import log_infimum_ball, log_softplus
 
 if TYPE_CHECKING:
     import flint

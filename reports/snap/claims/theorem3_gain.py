@@ -18,8 +18,7 @@ from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, proved, refuted
 from marginaudit.training.snap.attention import Logits
 from marginaudit.training.snap.limit import Approximation
-from marginaudit.training.snap.sgd.recipe import Recipe
-from marginaudit.training.snap.sgd.train import train_sampled
+from marginaudit.training.snap.sgd.train import Recipe, train_sampled
 
 MOST_PAIRS = 60
 """Pairs of distinct tokens that are compared, at most, evenly through them."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from marginaudit.margins import CertificateError, NotExact
 from marginaudit.margins.method import Method
-from marginaudit.margins.ntp import dense, solve_ov
+from marginaudit.margins.ntp import constraints, solve_ov
 from marginaudit.margins.ntp.ov import _verify
 from marginaudit.orders import InputError
 from marginaudit.orders.ntp import CASES, CollocationError, Dataset, Sample, broken
@@ -113,7 +113,7 @@ def test_refusals() -> None:
 
 
 def test_more_tokens_than_a_dense_array_is_made_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dense, "MOST_TOKENS", 3)
+    monkeypatch.setattr(constraints, "MOST_TOKENS", 3)
     assert solve_ov(constant_n()).optimal().scores.shape == (3, 3)
     with pytest.raises(InputError, match="4 tokens, 4 x 4 weights none of which is zero, expected at most 3 tokens"):
         solve_ov(CASES["example-1"]())

@@ -21,7 +21,7 @@ from marginaudit.reports.ntp.rates import measured_constants
 from marginaudit.reports.ntp.tables import proposition2 as table
 from marginaudit.reports.series import Series, by_formula, series
 from marginaudit.reports.snap.claims import lemma12
-from marginaudit.training.ntp.model.infimum import log_infimum_ball
+from marginaudit.training.ntp.model.losses import log_infimum_ball
 
 NOTHING = solve_kq(broken(CASES["example-1"](), "well_defined_orders"))
 INFEASIBLE = "the max-margin problem is infeasible"

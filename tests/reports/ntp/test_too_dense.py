@@ -8,7 +8,7 @@ from typing import NoReturn
 import numpy as np
 import pytest
 
-from marginaudit.margins.ntp import TooDenseError, dense, solve_kq
+from marginaudit.margins.ntp import TooDenseError, constraints, solve_kq
 from marginaudit.orders.ntp import Dataset, QueryOrder, Sample, dataset_to_document, free_dataset
 from marginaudit.reports import Verdict
 from marginaudit.reports.ntp import Config, Run
@@ -32,7 +32,7 @@ def seven(monkeypatch: pytest.MonkeyPatch) -> None:
     def made(_: Dataset | QueryOrder) -> NoReturn:
         raise MemoryError("all pairs of many tokens")
 
-    monkeypatch.setattr(dense, "MOST_TOKENS", 7)
+    monkeypatch.setattr(constraints, "MOST_TOKENS", 7)
     monkeypatch.setattr(Dataset, "embeddings", property(made))
     monkeypatch.setattr(QueryOrder, "non_comparable", property(made))
 

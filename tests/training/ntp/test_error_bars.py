@@ -13,9 +13,8 @@ from marginaudit.training.ntp import sample_classes
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
 from marginaudit.training.ntp.steps.kq import CommonMargin, GeneralB
-from marginaudit.training.ntp.steps.loss import Gradient, Loss, Row, TokenGradient
+from marginaudit.training.ntp.steps.loss import Gradient, Loss, Row, TokenGradient, row, rows_at
 from marginaudit.training.ntp.steps.ov import OV
-from marginaudit.training.ntp.steps.recording import row, rows_at
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, EmbeddedOV, Space, TokenKQ, TokenOV
 from tests.training.ntp.near import near
 from tests.training.ntp.problems import REDUCED, SMALL, at_scores, reduced

@@ -14,7 +14,7 @@ import numpy as np
 from marginaudit.margins.ntp import MaxMargin, Optimal
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.certified.enclosure import MOST_BITS, NotEnclosable
-from marginaudit.training.ntp.step_sizes import step_sizes
+from marginaudit.training.ntp.start import step_sizes
 
 Row: TypeAlias = list[flint.arb]
 

@@ -16,9 +16,9 @@ from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.certified.balls import Alike, Pass, alike, forward, merged_sentences
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
 from marginaudit.training.ntp.model.edges import no_reduction
-from marginaudit.training.ntp.model.infimum import infimum_ball
+from marginaudit.training.ntp.model.losses import infimum_ball
 from marginaudit.training.ntp.records import Progress
-from marginaudit.training.ntp.step_sizes import step_sizes
+from marginaudit.training.ntp.start import step_sizes
 from marginaudit.training.ntp.steps.iterate import EPS, Floats
 
 Balls: TypeAlias = dict[str, flint.arb]

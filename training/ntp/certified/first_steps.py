@@ -9,7 +9,7 @@ from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp.certified.enclosure import Enclosure, NotEnclosable, enclose
 from marginaudit.training.ntp.steps.iterate import EPS, direction_error
 from marginaudit.training.ntp.steps.loss import Row
-from marginaudit.training.ntp.steps.sizes import norm as size_of
+from marginaudit.training.ntp.steps.underflow import norm as size_of
 
 LOOSE = 1e-9
 """A bound on the distance of unit vectors above which a record counts as not well known."""

@@ -15,10 +15,9 @@ from marginaudit.training.ntp.records import Progress
 from marginaudit.training.ntp.steps.descent import Descent, descend
 from marginaudit.training.ntp.steps.iterate import Floats, Iterate
 from marginaudit.training.ntp.steps.kq import class_log_weights
-from marginaudit.training.ntp.steps.loss import Row
-from marginaudit.training.ntp.steps.recording import row, rows_at
+from marginaudit.training.ntp.steps.loss import Row, row, rows_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
-from marginaudit.training.ntp.steps.sizes import ONE_HOT
+from marginaudit.training.ntp.steps.underflow import ONE_HOT
 
 if TYPE_CHECKING:
     from marginaudit.training.ntp.far.law import Law

@@ -1,19 +1,24 @@
-"""The textbook form: the two losses and their gradients in embedding space, for any weights and any data.
+"""The two losses and their gradients in textbook form, for any weights and any data, and the infimum of stage 2's.
 
 Plain float64 (or complex128) arithmetic. Along a trajectory the differences P - e_y and
 diag(phi) - phi phi^T lose their digits; Algorithm 1 itself runs on the equal forms of
 :mod:`marginaudit.training.ntp.steps.ov` and :mod:`marginaudit.training.ntp.steps.kq`.
 
-All functions take complex weights too and are analytic in them, so that the derivative along D is
+Losses and gradients take complex weights too and are analytic in them, so that the derivative along D is
 Im f(W + i h D) / h, exact to rounding for tiny h.
 """
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders.ntp import Dataset
+from marginaudit.training.ntp.model.edges import Floats
+
+if TYPE_CHECKING:
+    import flint
+
 
 Array: TypeAlias = NDArray[Any]
 Indices: TypeAlias = NDArray[np.int64]
@@ -133,3 +138,43 @@ def _log_softmax(z: Array) -> Array:
     """Along the first axis; analytic in z: the shift is a constant, whatever it is."""
     shifted = z - np.max(z.real, axis=0)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=0)))
+
+
+def infimum(V: int, A: ArrayLike) -> Floats:
+    """Infimum of a sample's loss where all margins of W_ov are A: log(1 + (V-1) exp(-A)), shape of A.
+
+    >>> float(infimum(1, 3.0)), float(round(infimum(4, 0.0) / np.log(4), 12))
+    (0.0, 1.0)
+    """
+    return np.asarray(np.log1p((V - 1) * np.exp(-np.asarray(A, dtype=np.float64))))
+
+
+def infimum_ball(V: int, A: "flint.arb") -> "flint.arb":
+    """`infimum` in ball arithmetic."""
+    return ((V - 1) * (-A).exp()).log1p()
+
+
+def log_infimum_ball(V: int, A: "flint.arb") -> "flint.arb":
+    """log of `infimum` in ball arithmetic, however large A is; V is at least 2.
+
+    >>> import flint
+    >>> f"{float(log_infimum_ball(4, flint.arb(1e100))):.10g}"
+    '-1e+100'
+    """
+    import flint
+
+    return log_softplus(flint.arb(V - 1).log() - A)
+
+
+def log_softplus(x: "flint.arb") -> "flint.arb":
+    """log log(1 + exp(x)) in ball arithmetic, also where exp(x) leaves its range.
+
+    log(1 + exp(x)) is x + log(1 + exp(-x)), and for exp(x) <= 1 it lies between exp(x - exp(x)) and exp(x).
+    """
+    import flint
+
+    if x < -flint.ctx.prec:
+        return x + flint.arb(0, x.exp().abs_upper())
+    if x > 0:
+        return (x + (-x).exp().log1p()).log()
+    return x.exp().log1p().log()

@@ -25,8 +25,7 @@ from marginaudit.training.ntp.stage2 import Problem, Steps, asymptotics, descent
 from marginaudit.training.ntp.start import Settings
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import EPS, Iterate
-from marginaudit.training.ntp.steps.loss import Loss, Row
-from marginaudit.training.ntp.steps.recording import rows
+from marginaudit.training.ntp.steps.loss import Loss, Row, rows
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.trained import Training
 from marginaudit.training.trajectory import Recorded

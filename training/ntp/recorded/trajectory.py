@@ -5,7 +5,7 @@ from pathlib import Path
 
 from marginaudit.orders import InputError, shown_path
 from marginaudit.orders.ntp import Dataset
-from marginaudit.training.ntp.step_sizes import step_sizes
+from marginaudit.training.ntp.start import step_sizes
 from marginaudit.training.trajectory import Recorded, positive, read_arrays, recorded
 
 ARRAYS = ("step1", "W_ov", "step2", "W_kq", "lr1", "lr2")

@@ -16,7 +16,7 @@ from marginaudit.training.ntp.steps.class_fluxes import LARGEST_A, class_fluxes,
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
 from marginaudit.training.ntp.steps.lanes import LANES, Blocks, in_blocks, lanes_of
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
-from marginaudit.training.ntp.steps.sizes import FAR_BEHIND, LEAST_MARGIN, LOST, ONE_HOT, TINY
+from marginaudit.training.ntp.steps.underflow import FAR_BEHIND, LEAST_MARGIN, LOST, ONE_HOT, TINY
 
 WORK = 10_000_000
 """Edges that one call of the kernel goes through, about a tenth of a second: no interrupt reaches it before."""

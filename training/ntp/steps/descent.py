@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from marginaudit.training.ntp.records import Progress
 from marginaudit.training.ntp.steps.iterate import Iterate
-from marginaudit.training.ntp.steps.loss import Loss, Row
-from marginaudit.training.ntp.steps.recording import row, rows
+from marginaudit.training.ntp.steps.loss import Loss, Row, row, rows
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.training.ntp.steps.sizes import TINY
-from marginaudit.training.ntp.steps.sizes import norm as size_of
+from marginaudit.training.ntp.steps.underflow import TINY
+from marginaudit.training.ntp.steps.underflow import norm as size_of
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -7,12 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.training.ntp.model.classes import SampleClasses
-from marginaudit.training.ntp.model.infimum import infimum
+from marginaudit.training.ntp.model.losses import infimum
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
-from marginaudit.training.ntp.steps.logs import log_expm1, log_softplus, log_sum_exp, segment_log_sum_exp
 from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
-from marginaudit.training.ntp.steps.sizes import LOST
 from marginaudit.training.ntp.steps.spaces import EmbeddedKQ, TokenKQ
+from marginaudit.training.ntp.steps.underflow import LOST, log_expm1, log_softplus, log_sum_exp, segment_log_sum_exp
 
 Indices: TypeAlias = NDArray[np.int64]
 

@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
-from marginaudit.training.ntp.steps.logs import log_softplus, log_sum_exp
 from marginaudit.training.ntp.steps.loss import Loss, Row, TokenGradient
 from marginaudit.training.ntp.steps.spaces import Space
+from marginaudit.training.ntp.steps.underflow import log_softplus, log_sum_exp
 
 
 class OV(Loss):

@@ -10,10 +10,9 @@ from marginaudit.training.ntp.model.edges import Edges, MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate, States
 from marginaudit.training.ntp.steps.kq import CommonMargin, Indices
-from marginaudit.training.ntp.steps.logs import segment_log_sum_exp
 from marginaudit.training.ntp.steps.loss import Gradient, Row, TokenGradient
-from marginaudit.training.ntp.steps.sizes import FAR_BEHIND, LEAST_MARGIN, LOST, TINY
 from marginaudit.training.ntp.steps.spaces import TokenKQ
+from marginaudit.training.ntp.steps.underflow import FAR_BEHIND, LEAST_MARGIN, LOST, TINY, segment_log_sum_exp
 
 AT_ONCE = 2**15
 """Numbers in an array of several states, at most: those that a processor keeps near."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.training.ntp.steps.iterate import EPS, Floats, Iterate
-from marginaudit.training.ntp.steps.sizes import TINY, longest
+from marginaudit.training.ntp.steps.underflow import TINY, longest
 
 Indices: TypeAlias = NDArray[np.int64]
 

@@ -14,20 +14,27 @@ from marginaudit.training.snap.limit.backpropagated import (
     printed_beta,
     printed_iota,
 )
-from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.continuous import (
+    continuous,
+    gamma,
+    gamma_of_whole_steps,
+    gamma_value,
+    speed,
+    whole_steps,
+)
 from marginaudit.training.snap.limit.counts import class_counts, class_sequences, counts_of, uniform
-from marginaudit.training.snap.limit.decoder import decoder, rows
 from marginaudit.training.snap.limit.descent import Descent, descend
 from marginaudit.training.snap.limit.fluctuation import (
     Fluctuation,
     continuous_fluctuation,
+    decoder,
     fluctuation,
+    rows,
     stepped_fluctuation,
 )
 from marginaudit.training.snap.limit.level import Level
 from marginaudit.training.snap.limit.overlap import Overlap, overlap
 from marginaudit.training.snap.limit.recursion import Steps, gap, h_star
-from marginaudit.training.snap.limit.speed import gamma, gamma_of_whole_steps, gamma_value, speed, whole_steps
 
 __all__ = [
     "Approximation",

@@ -6,9 +6,9 @@ import numpy as np
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.training.approximation import Approximation, of
+from marginaudit.training.snap.limit.continuous import speed
 from marginaudit.training.snap.limit.fluctuation import Fluctuation
 from marginaudit.training.snap.limit.overlap import Overlap
-from marginaudit.training.snap.limit.speed import speed
 
 
 @dataclass(frozen=True)

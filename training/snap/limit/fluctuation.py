@@ -1,4 +1,4 @@
-"""Theta and sigma: how far each class's row is from that of the mean count (Theorem 5, Corollary 1)."""
+"""Theta and sigma, how far each class's row is from that of the mean count (Corollary 1), and Y by them (Theorem 5)."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.training.approximation import Approximation
-from marginaudit.training.snap.limit.continuous import continuous
+from marginaudit.training.snap.limit.continuous import continuous, whole_steps
 from marginaudit.training.snap.limit.level import Level
+from marginaudit.training.snap.limit.overlap import Overlap
 from marginaudit.training.snap.limit.recursion import h_star
-from marginaudit.training.snap.limit.speed import whole_steps
 
 
 @dataclass(frozen=True)
@@ -85,3 +85,26 @@ def _of_rows(mean_steps: Floats, rows: Level, mean: Level) -> Fluctuation:
     theta = rows.logit / mean.logit[..., np.newaxis] - 1.0
     sigma = rows.share / mean.share[..., np.newaxis] - 1.0
     return Fluctuation(mean_steps, mean, rows, theta, sigma)
+
+
+def rows(at: Fluctuation) -> Floats:
+    """(I+Theta) W-bar(N): the rows (1+theta_n) (M-1) h(N-bar) zeta_n, shape (.., classes, classes + 1).
+
+    Column j < K is next token j's, the last one is that of each token that is no next token.
+
+    >>> from marginaudit.training.snap.limit.fluctuation import fluctuation
+    >>> rows(fluctuation([2, 1], M=4, eta_Y=0.5)).round(6).tolist()
+    [[0.697669, -0.232556, -0.232556], [-0.125, 0.375, -0.125]]
+    """
+    K = at.theta.value.shape[-1]
+    h = (1 + at.theta.value) * at.mean.h.value[..., np.newaxis]
+    zeta = np.where(np.eye(K, K + 1, dtype=bool), at.mean.M - 1.0, -1.0)
+    return np.asarray(h[..., np.newaxis] * zeta)
+
+
+def decoder(overlap: Overlap, at: Fluctuation) -> Floats:
+    """Y = F (I-E') (I+Theta) W-bar(N) (eq. 70), shape (.., tokens, classes + 1); see `rows` for the columns.
+
+    With the `fluctuation` of the counts it is where SGD with the modified gradient of Lemma 3 stands from zero.
+    """
+    return np.asarray(overlap.dual @ rows(at))

@@ -15,8 +15,8 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims.theorem2_floor import _at_random, _far_along_reference, log_infimum, log_losses
 from marginaudit.training.ntp import sample_probabilities
-from marginaudit.training.ntp.model.infimum import infimum_ball as infimum
-from marginaudit.training.ntp.model.infimum import log_infimum_ball
+from marginaudit.training.ntp.model.losses import infimum_ball as infimum
+from marginaudit.training.ntp.model.losses import log_infimum_ball
 from tests.reports.ntp.samples import judged, run, small
 from tests.twins import one_entry_off
 

@@ -11,7 +11,7 @@ from marginaudit.orders.ntp import CASES, Dataset, Sample
 from marginaudit.training.ntp.steps import compiled
 from marginaudit.training.ntp.steps.compiled import CompiledSteps
 from marginaudit.training.ntp.steps.descent import Descent
-from marginaudit.training.ntp.steps.sizes import ONE_HOT, TINY
+from marginaudit.training.ntp.steps.underflow import ONE_HOT, TINY
 from tests.solutions import known
 from tests.training.ntp.naive import ball
 from tests.training.ntp.problems import REDUCED, SMALL, WITH_SLACK, reduced

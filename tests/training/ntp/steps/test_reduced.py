@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from marginaudit.orders.ntp import Dataset
 from marginaudit.training.ntp import loss_gradient, stage2_loss
 from marginaudit.training.ntp.model.classes import SampleClasses
-from marginaudit.training.ntp.steps.recording import rows_at
+from marginaudit.training.ntp.steps.loss import rows_at
 from tests.solutions import known
 from tests.training.ntp.naive import ball, exact_gradient, hessian
 from tests.training.ntp.problems import REDUCED, SMALL, at_scores, reduced, states

@@ -10,8 +10,7 @@ from marginaudit.orders.ntp import Dataset, Sample
 from marginaudit.training.ntp.steps import reduced as reduced_module
 from marginaudit.training.ntp.steps.descent import Descent, descend
 from marginaudit.training.ntp.steps.iterate import Iterate
-from marginaudit.training.ntp.steps.loss import Gradient, Row
-from marginaudit.training.ntp.steps.recording import row, rows_at
+from marginaudit.training.ntp.steps.loss import Gradient, Row, row, rows_at
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from tests.training.ntp.problems import REDUCED, SMALL, at_scores, reduced, states
 

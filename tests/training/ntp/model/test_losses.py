@@ -5,7 +5,7 @@ import mpmath
 import pytest
 from mpmath import mp
 
-from marginaudit.training.ntp.model.infimum import infimum_ball, log_infimum_ball, log_softplus
+from marginaudit.training.ntp.model.losses import infimum_ball, log_infimum_ball, log_softplus
 
 SIZES = (-1e60, -1000.0, -10.0, -54.0, -53.5, -52.0, -0.5, 0.0, 0.5, 52.0, 53.5, 10.0, 1000.0, 1e60)
 
