@@ -1,6 +1,5 @@
 """A claim: one statement of a paper as data, with the rule that judges it."""
 
-import json
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,6 +11,7 @@ from marginaudit.orders import counted, printable, shown
 from marginaudit.orders.notebook import html_table
 from marginaudit.reports.by_proof import by_proof
 from marginaudit.reports.error_text import error_place, error_text
+from marginaudit.reports.json_data import witness_text
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.source_words import UNQUOTED, SourceWords
 from marginaudit.reports.standing import OPEN, Implication, Standing
@@ -189,7 +189,7 @@ class Claim:
         for name in self.assumptions:
             assumption = run.assumption(name)
             if not assumption.holds:
-                witness = printable(json.dumps(assumption.witness, ensure_ascii=False))
+                witness = printable(witness_text(assumption.witness))
                 if not assumption.undecided:
                     return not_applicable(f"Assumption {name} fails: {witness}.", assumption.witness)
                 detail = f"Not decided: error bars leave open whether assumption {name} holds: {witness}."

@@ -1,5 +1,6 @@
 """Plain JSON data."""
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -21,4 +22,23 @@ def finite(value: Any) -> Any:
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [finite(item) for item in value]
+    return value
+
+
+def witness_text(witness: Any, indent: int | None = None) -> str:
+    """A witness for a reader: as JSON, numbers in eight digits at most; whole ones and fractions stay as they are.
+
+    >>> witness_text({"bound": 44807.850000000006, "largest": 1 / 3, "T": 1792314, "y": "1/3"})
+    '{"bound": 44807.85, "largest": 0.33333333, "T": 1792314, "y": "1/3"}'
+    """
+    return json.dumps(_rounded(witness), ensure_ascii=False, indent=indent)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.8g}")
+    if isinstance(value, Mapping):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(item) for item in value]
     return value

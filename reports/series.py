@@ -126,6 +126,16 @@ def position(value: Any) -> int | float:
     return int(value) if int(value) == value else float(value)
 
 
+def position_text(value: Any) -> str:
+    """A position for a reader: whole ones in full, others in six digits.
+
+    >>> position_text(np.float64(1e18)), position_text(166.01782333014663)
+    ('1000000000000000000', '166.018')
+    """
+    found = position(value)
+    return str(found) if isinstance(found, int) else f"{found:.6g}"
+
+
 def step_from(value: float) -> int | float:
     """The first whole step from a position on; beyond `FARTHEST_STEP`, of which float64 knows the size alone, a float.
 

@@ -1,7 +1,5 @@
 """`marginaudit classify`."""
 
-import json
-
 import click
 
 from marginaudit.orders import Assumption
@@ -9,7 +7,7 @@ from marginaudit.reports.audit.sources import load
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, papers
 from marginaudit.reports.command.console import print_summary
 from marginaudit.reports.command.output import print_json
-from marginaudit.reports.json_data import finite
+from marginaudit.reports.json_data import finite, witness_text
 
 
 @click.command()
@@ -29,9 +27,6 @@ def classify(dataset: str, as_json: bool) -> int:
     for title, header, rows in source.paper.classified(source.dataset, answer):
         print_summary(title, header, rows)
     found = {name: Assumption(name, **said) for name, said in answer["assumptions"].items()}
-    rows = [
-        [name, one.in_words, "" if one.holds else json.dumps(one.witness, ensure_ascii=False)]
-        for name, one in found.items()
-    ]
+    rows = [[name, one.in_words, "" if one.holds else witness_text(one.witness)] for name, one in found.items()]
     print_summary("Assumptions", ("assumption", "", "witness"), rows)
     return 0

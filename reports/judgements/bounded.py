@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from marginaudit.orders import counted
 from marginaudit.reports.judgements.compare import Outcome, compare_upper, curve_of, left_out
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.series import Series, by_formula, step_from
+from marginaudit.reports.series import Series, by_formula, position_text, step_from
 from marginaudit.reports.verdict import LEAST, Evidence, Finding, Verdict, needed, not_applicable
 
 Steps: TypeAlias = NDArray[np.float64]
@@ -353,7 +353,7 @@ def _slack(measured: Series, bound: Series, at: int) -> float | None:
 
 
 def _detail(measured: Series, bound: Series, at: int, side: str) -> str:
-    where = f"{measured.clock} = {measured.at(at)}" if measured.step is not None else ""
+    where = "" if measured.step is None else f"{measured.clock} = {position_text(measured.step[at])}"
     if measured.label:
         where = f"{measured.label[at]}, {where}" if where else measured.label[at]
     relative = float(measured.radius[at] + bound.radius[at])

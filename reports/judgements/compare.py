@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from marginaudit.reports.series import Series, position
+from marginaudit.reports.series import Series, position_text
 from marginaudit.reports.verdict import Curve
 
 ALLOWANCE = 1e-9
@@ -123,5 +123,5 @@ def left_out(run: Any, measured: Series, first: int | None = None) -> str:
     wide = np.flatnonzero(step[1:] > DECADE * step[:-1])
     if not len(wide):
         return ""
-    before, after = (position(step[at]) for at in (wide[0], wide[0] + 1))
+    before, after = (position_text(step[at]) for at in (wide[0], wide[0] + 1))
     return f"t = {before} to {after}"

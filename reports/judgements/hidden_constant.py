@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marginaudit.orders import counted
 from marginaudit.reports.judgements.bounded import Formula
 from marginaudit.reports.judgements.compare import curve_of, left_out
-from marginaudit.reports.series import Series, position
+from marginaudit.reports.series import Series, position, position_text
 from marginaudit.reports.verdict import Curve, Finding, Verdict, needed, not_applicable
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -89,7 +89,7 @@ class HiddenConstant:
             first_violation=None,
             beyond_the_run=not in_regime,
             needs="" if in_regime else needed("t", 10 * begins, position(step[-1])),
-            detail=f"{cause} t = {position(step[-1])}. In its last decade: {found.verdict}. {found.detail}",
+            detail=f"{cause} t = {position_text(step[-1])}. In its last decade: {found.verdict}. {found.detail}",
         )
 
     def _judge(self, run: Any, measured: Series, *, in_regime: bool) -> Finding:
@@ -103,7 +103,7 @@ class HiddenConstant:
         if np.isposinf(at_worst).any():
             refuted = bool(np.isposinf(at_best).any())
             at = int(np.argmax(np.isposinf(at_best if refuted else at_worst)))
-            where = f"At {measured.clock} = {position(step[at])}"
+            where = f"At {measured.clock} = {position_text(step[at])}"
             return Finding(
                 Verdict.VIOLATED if refuted else Verdict.INCONCLUSIVE,
                 measured.evidence,
@@ -165,9 +165,9 @@ class HiddenConstant:
             first_violation=position(step[refuted[0]]) if verdict is Verdict.VIOLATED else None,
             detail=(
                 f"Tightest constant on what was run: {tightest:.4g}. Fitted to "
-                f"{measured.clock} <= {position(step[fitted_on][-1])} with "
+                f"{measured.clock} <= {position_text(step[fitted_on][-1])} with "
                 f"a factor {HEADROOM:g} of room: {np.exp(sign * constant):.4g}; tested, unchanged, to "
-                f"{measured.clock} = {position(step[-1])}."
+                f"{measured.clock} = {position_text(step[-1])}."
             ),
             curve=self._curve(measured, shape, sign * constant),
         )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.reports.judgements.compare import curve_of
-from marginaudit.reports.series import Series, position
+from marginaudit.reports.series import Series, position, position_text
 from marginaudit.reports.verdict import Finding, Verdict
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -103,13 +103,13 @@ class Limit:
             verdict = Verdict.INCONCLUSIVE
         shown = ", ".join(
             f"{f'{100 * distance[m]:.3g} %' if measured.bounded[m] else 'not known'} at {measured.clock} = "
-            f"{position(step[m])}"
+            f"{position_text(step[m])}"
             for m in marks
         )
         cause = {
             Verdict.HOLDS: "",
             Verdict.VIOLATED: " It vanishes." if self.positive else " It has settled elsewhere.",
-            Verdict.INCONCLUSIVE: f" Not decided by {measured.clock} = {last}.",
+            Verdict.INCONCLUSIVE: f" Not decided by {measured.clock} = {position_text(last)}.",
         }[verdict]
         return Finding(
             verdict=verdict,
@@ -174,8 +174,8 @@ def _cycle(measured: Series, step: Floats, predicted: float) -> Finding:
         worst_step=position(step[-1]),
         first_violation=position(step[-1]),
         detail=(
-            f"From {measured.clock} = {position(step[decade][0])} to {position(step[-1])} it goes back and forth "
-            f"between about {low:.4g} and {high:.4g}, and this does not die out."
+            f"From {measured.clock} = {position_text(step[decade][0])} to {position_text(step[-1])} it goes back "
+            f"and forth between about {low:.4g} and {high:.4g}, and this does not die out."
         ),
         curve=curve_of(measured, {}, predicted=None if np.isnan(predicted) else predicted),
     )

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from marginaudit.reports.by_proof import OWN_PROOF
 from marginaudit.reports.claim import IN_DOLLARS
 from marginaudit.reports.counterexample import counterexample_shown, smallest_counterexample
 from marginaudit.reports.grid import Grid, bound, brief, powers
+from marginaudit.reports.json_data import witness_text
 from marginaudit.reports.page import svg
 from marginaudit.reports.page.formulas import displayed, mathml
 from marginaudit.reports.page.headline import banners, failures, headline
@@ -114,8 +116,8 @@ def _environment(audit: Audit) -> "Environment":
     environment.filters |= {
         "argument": lambda name: dataset_argument(sources[name]),
         "number": brief,
-        "compact": _compact,
-        "pretty": _pretty,
+        "compact": witness_text,
+        "pretty": partial(witness_text, indent=1),
         "norm": _norm,
         "powers": powers,
         "words": counted,
@@ -323,11 +325,3 @@ def _norm(solution: Mapping[str, Any] | None) -> str:
     if solution is None or solution["norm_squared"] is None:
         return "–" if solution is None else str(solution["status"])
     return str(solution["norm_squared_exact"] or brief(solution["norm_squared"]))
-
-
-def _compact(witness: Any) -> str:
-    return json.dumps(witness, ensure_ascii=False)
-
-
-def _pretty(witness: Any) -> str:
-    return json.dumps(witness, ensure_ascii=False, indent=1)

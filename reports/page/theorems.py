@@ -50,9 +50,9 @@ def statement_name(claim: Claim, paper: Paper, known: Mapping[str, Claim]) -> st
     """The statement as a reader says it; "" where its source names no theorem.
 
     >>> from marginaudit.reports.audit.ledger import LEDGER, PAPERS
-    >>> ids = ("ntp.theorem1.direction", "ntp.prop1.loss", "sharp.theorem1.squared")
+    >>> ids = ("ntp.theorem1.direction", "ntp.prop2.corollary", "sharp.theorem1.squared")
     >>> [statement_name(LEDGER[name], PAPERS[0], LEDGER) for name in ids]
-    ['Theorem 1, direction', 'Proposition 1, loss', 'Theorem 1, sharper, squared']
+    ['Theorem 1, direction', 'Proposition 4, corollary', 'Theorem 1, sharper, squared']
     >>> ids = ("snap.eq64.rederived", "snap.theorem1.a.any-t")
     >>> [statement_name(LEDGER[name], PAPERS[1], LEDGER) for name in ids]
     ['Lemma 11, eq. 64, re-derived', 'Theorem 1 (a), any t']
@@ -61,7 +61,7 @@ def statement_name(claim: Claim, paper: Paper, known: Mapping[str, Claim]) -> st
     if not re.fullmatch(r"[A-Z][a-z]+ [0-9]+", name):
         return ""
     whose, *parts = claim.id.split(".")
-    kind, _, number = name.lower().partition(" ")
+    kind = name.lower().partition(" ")[0]
     said = ["sharper"] if form(claim, paper) == SHARPER else []
     for part in parts or [whose]:
         numbered = re.fullmatch(r"([a-z]+)([0-9]+)", part)
@@ -69,7 +69,7 @@ def statement_name(claim: Claim, paper: Paper, known: Mapping[str, Claim]) -> st
             name = f"{name} ({part})"
         elif not numbered:
             said.append(part.replace("-", " ").replace("rederived", REDERIVED))
-        elif not (kind.startswith(numbered[1]) and numbered[2] == number):
+        elif not kind.startswith(numbered[1]):  # else the id is of this statement, or of one that it restates
             said.append(f"{numbered[1].replace('eq', 'eq.')} {numbered[2]}")
     return ", ".join([name, *said])
 

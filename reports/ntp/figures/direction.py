@@ -39,7 +39,7 @@ MOST = 2.0
 
 BOUNDS = (
     ("ntp.theorem1.direction", "Theorem 1", BOUND),
-    ("sharp.theorem1", "sharp.theorem1", SHARPER),
+    ("sharp.theorem1", "Theorem 1, sharper", SHARPER),
 )
 
 METHODS = {"steps": "true steps", "flow": "gradient flow"}
@@ -77,7 +77,8 @@ def direction_figure(run: Run, findings: Mapping[str, Finding]) -> "Figure":
     _draw_law(axis, step, law)
     axis.set_xlim(1, max(step[-1], 10.0))
     axis.set_ylim(min(measured.min(), np.nanmin(law, initial=np.inf)) / 30, top * 30)
-    _hatch_vacuous(axis, top * 30)
+    if len(ends) > 1:
+        _hatch_vacuous(axis, top * 30)
     _mark_the_papers_length(axis, step[-1])
     _label_ends(axis, ends)
     _mark_methods(axis, step, stage.method[shown])

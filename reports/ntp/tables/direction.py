@@ -84,7 +84,7 @@ class Direction(Table):
             bound = next(run[step] for run in runs if step in run)
             cells = (_cells(run[step])[1] if step in run else NONE for run in runs)
             rows.append((_power(step), *cells, brief(bound["bound"]), brief(bound["sharp_bound"])))
-        header = ("t", *(name for name, _ in found), HEADERS["stage2"][3], HEADERS["stage2"][5])
+        header = ("t", *(name for name, _ in found), *(HEADERS["stage2"][at] for at in COLUMN.values()))
         return [Grid(title=f"All runs: {TITLES['stage2']}", header=header, rows=tuple(rows), notes=())]
 
 
@@ -112,9 +112,10 @@ def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
         rows.append(row)
     notes = [] if absent is None else [absent]
     if stage == "stage1" and rows and rows[-1]["step"] > run.config.steps1:
-        notes.append(f"Beyond T = {run.config.steps1} by the closed form of stage 1 (sharp.stage1).")
-    for claim, name in {claims[column]: name for column, name in unmet.items() if name}.items():
-        notes.append(f"Assumption {name} fails, so {claim.id} says nothing here.")
+        notes.append(f"Beyond T = {run.config.steps1} by the closed form of stage 1 (Proposition 1, sharper).")
+    for column, name in unmet.items():
+        if name:
+            notes.append(f"Assumption {name} fails, so {HEADERS[stage][COLUMN[column]]} says nothing here.")
     return rows, notes
 
 
@@ -162,8 +163,11 @@ def ratio(above: float | None, below: float | None) -> float | None:
 
 HEADERS: dict[Stage, tuple[str, ...]] = {
     "stage1": ("t", "1 - cos", "error", "Proposition 1", "slack"),
-    "stage2": ("t", "1 - cos", "error", "Theorem 1", "slack", "sharp.theorem1"),
+    "stage2": ("t", "1 - cos", "error", "Theorem 1", "slack", "Theorem 1, sharper"),
 }
+COLUMN = {"bound": 3, "sharp_bound": 5}
+"""Of the header of a bound, its statement's name."""
+
 TITLES: dict[Stage, str] = {
     "stage1": "stage 1, W_ov against W*_ov",
     "stage2": "stage 2, W_kq against W*_kq",
@@ -174,7 +178,8 @@ def _notes(table: Mapping[str, Any], stage: Stage) -> tuple[str, ...]:
     vacuous = [row["step"] for row in table[stage] if row["bound"] is not None and row["bound"] >= LARGEST]
     if vacuous:
         when = " to ".join(dict.fromkeys(_power(step) for step in (vacuous[0], vacuous[-1])))
-        said = f"At t = {when} the bound of {HEADERS[stage][3]} is no less than 2, the most that 1 - cos can be."
+        name = HEADERS[stage][COLUMN["bound"]]
+        said = f"At t = {when} the bound of {name} is no less than 2, the most that 1 - cos can be."
         return (said, *table["notes"][stage])
     return tuple(table["notes"][stage])
 

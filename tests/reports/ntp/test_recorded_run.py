@@ -125,7 +125,7 @@ def test_the_command_and_its_exit_status(folder: Path, command: Command) -> None
     grid = command("table", "direction", "example-1", *options).out
     assert "other: stage 2" in grid
     both = grid[grid.index("All runs: stage 2") :].splitlines()
-    assert both[1].split() == ["t", "example-1", "other", "Theorem", "1", "sharp.theorem1"]
+    assert both[1].split() == ["t", "example-1", "other", "Theorem", "1", "Theorem", "1,", "sharper"]
     assert [row.split()[0] for row in both[2:] if row] == ["2", "10", "100"]
 
 

@@ -72,7 +72,7 @@ def test_a_step_that_was_not_recorded_has_no_row() -> None:
 
 def test_beyond_T_stage_1_is_its_closed_form() -> None:
     table = DIRECTION.of(counted())
-    assert table["notes"]["stage1"] == [f"Beyond T = {LENGTH} by the closed form of stage 1 (sharp.stage1)."]
+    assert table["notes"]["stage1"] == [f"Beyond T = {LENGTH} by the closed form of stage 1 (Proposition 1, sharper)."]
     assert DIRECTION.of(Run(CASES["example-1"](), Config(steps1=900, steps2=5, at=(2,))))["notes"]["stage1"] == []
 
 
@@ -89,10 +89,8 @@ def test_an_unmet_assumption_leaves_the_measured_and_no_bound() -> None:
         assert [row["step"] for row in table[stage]] == [2, 10]
         assert all(row["measured"] > 0 and row["error"] >= 0 for row in table[stage])
         assert all(row[name] is None for row in table[stage] for name in [*bounds, "slack"])
-    assert table["notes"]["stage1"] == ["Assumption orthonormal fails, so ntp.prop1.direction says nothing here."]
-    said = [
-        f"Assumption orthonormal fails, so {i} says nothing here." for i in ("ntp.theorem1.direction", "sharp.theorem1")
-    ]
+    assert table["notes"]["stage1"] == ["Assumption orthonormal fails, so Proposition 1 says nothing here."]
+    said = [f"Assumption orthonormal fails, so {i} says nothing here." for i in ("Theorem 1", "Theorem 1, sharper")]
     assert table["notes"]["stage2"] == said
     table = table_of(MINORITY)  # Assumption 3, which Proposition 1 does not make
     assert all(row["bound"] > 0 for row in table["stage1"])
