@@ -166,12 +166,17 @@ def _print(answer: Mapping[str, Any], sides: Mapping[Any, Tightened]) -> None:
     for side, found in sides.items():
         _print_side(side, found)
     for name, hunted in answer["without"].items():
-        size = hunted["breaks"]
-        sizes = "" if size is None else " ".join(f"{of}={value}" for of, value in size.items())
-        text = f"breaks it: {sizes}" if sizes else f"no dataset breaks it, of {hunted['tried']} tried"
-        print_line(f"without {name}: {text}.")
+        print_line(f"without {name}: {_hunted(hunted)}.")
     print_line(MEANING)
     print_line(f"figure: {answer['figure']}; nearest dataset: {answer['nearest']}")
+
+
+def _hunted(hunted: Mapping[str, Any]) -> str:
+    if hunted["breaks"] is not None:
+        return f"breaks it: {' '.join(f'{of}={value}' for of, value in hunted['breaks'].items())}"
+    if not hunted["tried"]:
+        return "not known, as the hunt met no dataset that breaks this assumption alone"
+    return f"no dataset breaks it, of {hunted['tried']} tried"
 
 
 def powers(found: Tightened) -> list[tuple[Any, ...]]:

@@ -1,6 +1,5 @@
 """Verdicts on the built-in data, planted twins, proofs, figures, the hunt, and the commands on the installed wheel."""
 
-import ast
 import json
 import os
 import re
@@ -9,9 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from importlib.resources import files
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +29,6 @@ from marginaudit.reports.hunt import hunt
 from marginaudit.reports.standing import Status
 
 SITE = Path(str(files("separable"))).parent
-
-REPOSITORY = Path(__file__).parents[3]
 
 Run = Callable[..., DescentRun]
 
@@ -263,40 +258,6 @@ def test_claims_are_one_file_a_theorem() -> None:
     assert {Path(str(module.__file__)).name for module in MODULES} | {"__init__.py", "words.py"} == {
         path.name for path in (package / "claims").glob("*.py")
     }
-
-
-def documented(module: str) -> set[str]:
-    """The names that the reference has of a module: of `__all__`, else what the module defines with a docstring."""
-    pages = "".join(path.read_text("utf-8") for path in (REPOSITORY / "docs" / "api").glob("*.md"))
-    block = re.search(rf"automodule:: {re.escape(module)}\n((?:   :.*\n)*)", pages)
-    if block is None:  # of `marginaudit` the page of the audit has all, in words
-        return {*re.findall(r"`(\w+)`", (REPOSITORY / "docs/api/audit.md").read_text("utf-8"))}
-    excluded = re.search(r":exclude-members: (.*)", block[1])
-    found = import_module(module)
-    tree = ast.parse(Path(str(found.__file__)).read_text("utf-8")).body
-    of_a_line = {
-        target.id
-        for line, after in pairwise(tree)
-        if isinstance(line, ast.Assign | ast.AnnAssign) and isinstance(after, ast.Expr)
-        for target in (line.targets if isinstance(line, ast.Assign) else [line.target])
-        if isinstance(target, ast.Name)
-    }
-    defined = {one.name for one in tree if isinstance(one, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(one)}
-    left_out = {*(excluded[1].split(", ") if excluded else ())}
-    by_hand = {*re.findall(rf"py:data:: {re.escape(module)}\.(\w+)", pages)}
-    return {*getattr(found, "__all__", defined | of_a_line)} - left_out | by_hand
-
-
-def test_only_what_the_reference_documents_is_imported() -> None:
-    imported = {
-        (node.module, name.name)
-        for path in Path(str(files("separable"))).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("marginaudit")
-        for name in node.names
-    }
-    assert imported
-    assert not {(module, name) for module, name in imported if name not in documented(module or "")}
 
 
 def command(folder: Path, *words: str) -> Any:
