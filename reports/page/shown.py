@@ -37,14 +37,14 @@ def drawn(audited: Audited, exports: Collection[str], progress: Callable[[str], 
         if figure is not None:
             suffix = f"-{name}" if name else ""
             pictures.append(Drawn(suffix, known.caption, known.beside, rendered_as(figure, exports)))
-    shown = {picture.claim for picture in pictures}
+    shown, plot = {picture.claim for picture in pictures}, None
     for claim, finding in audited.findings.items():
         if finding.curve is None or claim in shown:
             continue
         inline = claim not in LEDGER or finding.verdict is Verdict.VIOLATED
-        figure = measured_figure(curve_title(audited.name, claim), finding.curve, finding)
+        plot = measured_figure(curve_title(audited.name, claim), finding.curve, finding, cleared=plot)
         caption = "measured against bound" if finding.curve.predicted is None else "measured and predicted limit"
-        pictures.append(Drawn(f"-{file_stem(claim)}", caption, claim, rendered_as(figure, exports), inline))
+        pictures.append(Drawn(f"-{file_stem(claim)}", caption, claim, rendered_as(plot, exports), inline))
     return Shown(tuple(pictures), {name: csv_text(*rows) for name, rows in paper.records(run).items()})
 
 

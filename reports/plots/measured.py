@@ -17,8 +17,8 @@ from marginaudit.reports.plots.style import (
     REFERENCE,
     VERDICTS,
     as_text,
-    between_powers,
     drawable,
+    label_between_powers,
     plot_settings,
     powers_of_ten,
     styled,
@@ -69,14 +69,18 @@ LONGEST_NAME = 22
 
 
 @styled
-def measured_figure(title: str, curve: Curve, finding: Finding | None, rounding: float = 0.0) -> "Figure":
-    """A curve as `draw_curve` draws it, and where the statement is violated first; the title may hold formulas."""
-    from matplotlib.figure import Figure
+def measured_figure(
+    title: str, curve: Curve, finding: Finding | None, rounding: float = 0.0, cleared: "Figure | None" = None
+) -> "Figure":
+    """A curve as `draw_curve` draws it, and where the statement is violated first; the title may hold formulas.
 
-    figure = Figure(figsize=(4.2, 2.9))
-    axis = figure.subplots()
+    It is drawn on ``cleared``, a figure that this function made and that is not needed any more, in two thirds of the
+    time: ticks stay.
+    """
+    figure = _empty_figure() if cleared is None else _clear(cleared)
+    axis = figure.axes[0]
     axis.set_title(title)
-    axis.set_xlabel("step $t$" if curve.clock == "t" else as_text(curve.clock))
+    axis.set_xlabel("step t" if curve.clock == "t" else as_text(curve.clock))
     step = drawable(curve.step)
     if len(step) and (step > 0).all():
         _logarithmic(axis.set_xscale, axis.xaxis, axis.set_xlim, step)
@@ -85,6 +89,26 @@ def measured_figure(title: str, curve: Curve, finding: Finding | None, rounding:
     if first is not None and len(step) and step.min() <= first <= step.max():
         axis.axvline(first, label="first violated", **FIRST_VIOLATED)
     _legend_below(figure, axis)
+    return figure
+
+
+def _empty_figure() -> "Figure":
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    axis = figure.subplots()
+    axis.xaxis.set_label_coords(0.5, -0.14)  # else the place is looked for beside the tick labels
+    axis.yaxis.set_label_coords(0, 0.5)
+    return figure
+
+
+def _clear(figure: "Figure") -> "Figure":
+    axis = figure.axes[0]
+    for drawn in (*figure.legends, *axis.lines, *axis.patches, *axis.texts):
+        drawn.remove()
+    axis.set(xscale="linear", yscale="linear", xlim=(0, 1), ylim=(0, 1))
+    axis.relim()
+    axis.autoscale()
     return figure
 
 
@@ -186,7 +210,7 @@ def _logarithmic(
     low, high = values.min(), values.max()
     if high < 100 * low:  # perhaps one power of ten between them, or none
         alike = high < 1.001 * low
-        axis.set_minor_formatter(lambda value, _: between_powers(value, shows_all=high < 3 * low and not alike))
+        label_between_powers(axis, shows_all=high < 3 * low and not alike)
         if alike:  # matplotlib would zoom in on rounding
             set_limits(low / 3, high * 3)
 

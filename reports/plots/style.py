@@ -86,12 +86,20 @@ LARGEST_DRAWN = 1e200
 
 
 def powers_of_ten(set_scale: Callable[[str], None], axis: "Axis") -> None:
-    """A logarithmic axis labelled in plain text, which is drawn much faster than mathematics."""
-    from matplotlib.ticker import FuncFormatter, NullFormatter
+    """A logarithmic axis with ticks at powers of ten alone, in plain text: mathematics and minor ticks take long."""
+    from matplotlib.ticker import FuncFormatter, NullLocator
 
     set_scale("log")
     axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_ten(value)))
-    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_locator(NullLocator())
+
+
+def label_between_powers(axis: "Axis", *, shows_all: bool) -> None:
+    """Ticks also between powers of ten, labelled as there is room."""
+    from matplotlib.ticker import LogLocator
+
+    axis.set_minor_locator(LogLocator(subs="auto"))
+    axis.set_minor_formatter(lambda value, _: between_powers(value, shows_all))
 
 
 def power_of_ten(value: float) -> str:

@@ -92,7 +92,7 @@ def frequencies(dataset: SequenceClasses, most: int = 20) -> list[Fraction]:
     return [found[i] for i in evenly(len(found), most)]
 
 
-def at_most(k: ArrayLike, N: ArrayLike, rest: ArrayLike) -> Floats:
+def at_most(k: ArrayLike, N: ArrayLike, rest: Floats | float) -> Floats:
     """P(N_n <= k) for 0 <= k < N and ``rest`` = 1 - p: an incomplete beta function.
 
     >>> at_most(0, 2, 0.5).tolist()
@@ -103,7 +103,7 @@ def at_most(k: ArrayLike, N: ArrayLike, rest: ArrayLike) -> Floats:
     )
 
 
-def above(k: ArrayLike, N: ArrayLike, p: ArrayLike) -> Floats:
+def above(k: ArrayLike, N: ArrayLike, p: Floats | float) -> Floats:
     """P(N_n > k) for 0 <= k < N.
 
     >>> above(0, 2, 0.5).tolist()

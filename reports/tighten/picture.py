@@ -13,7 +13,7 @@ from marginaudit.reports.plots.style import (
     MEASURED,
     REFERENCE,
     as_text,
-    between_powers,
+    label_between_powers,
     powers_of_ten,
     styled,
 )
@@ -61,7 +61,7 @@ def _ratios(axis: "Axes", side: Side, found: Tightened, runs: Sequence[Measured]
     powers_of_ten(axis.set_yscale, axis.yaxis)
     low, high = axis.get_ylim()
     if high < 30 * low:
-        axis.yaxis.set_minor_formatter(lambda value, _: between_powers(value, shows_all=high < 5 * low))
+        label_between_powers(axis.yaxis, shows_all=bool(high < 5 * low))
     known = any(run.clock_known(side) for run in runs)
     if known:
         powers_of_ten(axis.set_xscale, axis.xaxis)

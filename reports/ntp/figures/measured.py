@@ -52,7 +52,7 @@ def ntp_2() -> "Figure":
     for number, (axis, (title, _, stage, column)) in enumerate(zip(axes, PANELS, strict=True)):
         record = getattr(run.trained, stage)
         axis.set_title(title)
-        axis.set_xlabel("step $t$")
+        axis.set_xlabel("step t")
         axis.plot(record.step, getattr(record, column), color=MEASURED, lw=1.8, label="measured")
         if np.nanmax(getattr(record, column)) < ROUNDING_ONLY:  # matplotlib would zoom in on it
             axis.set_ylim(-0.05, 1.0)
@@ -88,7 +88,7 @@ def ngd_and_gd() -> "Figure":
     figure.suptitle("Stage 2 by normalised and by plain gradient descent, the same step size", x=0.01, ha="left")
     for axis, (name, case) in zip(axes, CASES.items(), strict=True):
         axis.set_title(as_text(name))
-        axis.set_xlabel("step $t$")
+        axis.set_xlabel("step t")
         powers_of_ten(axis.set_xscale, axis.xaxis)
         powers_of_ten(axis.set_yscale, axis.yaxis)
         for config, label, colour in OPTIMIZERS:

@@ -59,7 +59,7 @@ def snap_3() -> "Figure":
     """The growth factor over time at one eta_Z and several eta_Y, along eq. 13, with t_0."""
     figure, axis = _axes(
         f"Growth at fixed $\\eta_Z$ = {ETA_Z:g}: K = {K}, M = {M}, $C_0$ = {C0:g}, $f_{{nl_0}}^2(0)$ = {SHARE:g}",
-        "step $t$ (dotted: $t_0$)",
+        "step t (dotted: $t_0$)",
         r"$\chi_{l_0}\geq e^{2f^2B_n}$",
     )
     for eta_Y, colour in zip(RATES, COLOURS, strict=True):
@@ -89,7 +89,7 @@ def snap_9() -> "Figure":
     """B at a fixed ratio of the step sizes, along eq. 13, with B(t_0), which is the same for all."""
     figure, axis = _axes(
         rf"$B_n$ at fixed $\eta_Y/\eta_Z$ = {RATIO:g}: K = {K}, M = {M}, $C_0$ = {C0:g}",
-        "step $t$ (dotted: $t_0$)",
+        "step t (dotted: $t_0$)",
         "$B_n(t)$",
     )
     for eta_Z, colour in zip(RATES, COLOURS, strict=True):

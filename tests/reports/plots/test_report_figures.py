@@ -187,10 +187,25 @@ def test_where_it_is_violated_first_is_marked() -> None:
     found = Finding(Verdict.VIOLATED, first_violation=10, curve=curve)
     [axis] = measured_figure("a", curve, found).axes
     [line] = [line for line in axis.lines if line.get_label() == "first violated"]
-    assert (line.get_xdata(), axis.get_xscale(), axis.get_xlabel()) == ([10, 10], "log", "step $t$")
+    assert (line.get_xdata(), axis.get_xscale(), axis.get_xlabel()) == ([10, 10], "log", "step t")
     [other] = measured_figure("a", replace(curve, step=[0, 1, 2], clock="$x$"), found).axes
     assert (other.get_xscale(), other.get_xlabel()) == ("linear", r"\$x\$")
     assert "first violated" not in [line.get_label() for line in other.lines]
+
+
+def test_a_cleared_figure_is_as_good_as_a_new_one() -> None:
+    curves = (
+        Curve([1, 10, 100], [1.0, 2.0, 3.0], [2.0, 1.0, 1.0], vacuous_above=1.5),
+        Curve([0, 1], [-1.0, 2.0], predicted=1.0, clock="x"),
+        Curve([1, 2, 3], [math.nan] * 3),
+        Curve([1, 2, 3], [1.0, 1.5, 1.2]),
+        Curve(list(range(1, 100)), [10.0**-i for i in range(99)], None, [1e-100] * 99),
+    )
+    plot = None
+    for curve in (*curves, *curves[::-1]):
+        found = Finding(Verdict.VIOLATED, first_violation=10, curve=curve)
+        plot = measured_figure("a", curve, found, cleared=plot)
+        assert rendered(plot, ".svg") == rendered(measured_figure("a", curve, found), ".svg")
 
 
 SOME = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 1e300, -1e300, 5e-324, math.inf, math.nan]), st.floats())

@@ -151,7 +151,7 @@ def test_a_panel_shows_the_claims_curve_or_the_run() -> None:
         [legend] = figure.legends
         bounds = ["≤ bound", "≥ bound"] if claim == "ntp.theorem1.norm" else []
         assert [text.get_text() for text in legend.get_texts()] == ["measured", *bounds]
-        assert (axis.get_xscale(), axis.get_xlabel()) == ("log", "step $t$")
+        assert (axis.get_xscale(), axis.get_xlabel()) == ("log", "step t")
         assert axis.xaxis.get_major_formatter()(1000.0) == "10³"
 
 
@@ -161,7 +161,7 @@ def test_figure_2_is_on_linear_axes_with_the_infimum_of_each_loss() -> None:
     figure = ntp_2()
     assert [axis.get_title("left") for axis in figure.axes] == [title for title, *_ in PANELS]
     assert {(axis.get_xscale(), axis.get_yscale(), axis.get_xlabel()) for axis in figure.axes} == {
-        ("linear", "linear", "step $t$")
+        ("linear", "linear", "step t")
     }
     ahead = 0.2 / math.sqrt(V) * steps / math.sqrt(V - 1)
     floors = {0: 0.0, 3: math.log1p((V - 1) * math.exp(-ahead))}
@@ -200,7 +200,7 @@ def test_both_are_followed_for_a_hundred_thousand_steps() -> None:
 def test_each_case_has_the_direction_errors_that_train_prints(figure: Figure, command: Command) -> None:
     assert [axis.get_title("left") for axis in figure.axes] == list(CASES)
     for axis, name in zip(figure.axes, CASES, strict=True):
-        assert (axis.get_xscale(), axis.get_yscale(), axis.get_xlabel()) == ("log", "log", "step $t$")
+        assert (axis.get_xscale(), axis.get_yscale(), axis.get_xlabel()) == ("log", "log", "step t")
         for line, optimizer, colour in zip(axis.lines, ("gd", "ngd"), (BOUND, MEASURED), strict=True):
             rows = command.json("train", name, "--steps2", 40, "--at", "1,7,40", "--optimizer", optimizer)["stage2"]
             step, gap = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
