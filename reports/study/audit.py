@@ -5,7 +5,7 @@ import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from itertools import chain
@@ -28,7 +28,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.proofs import proof_pages, proof_sources
 from marginaudit.reports.page.shown import drawn, rendered_as
-from marginaudit.reports.paper import Figure, Paper
+from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import load_drawing
 from marginaudit.reports.processes import forkable
 from marginaudit.reports.settings import CLAIM_TIMEOUT
@@ -137,11 +137,12 @@ def audit_datasets(
             if all(finding["verdict"] != Verdict.BROKEN for finding in document["findings"].values()):
                 store.write(keys.get(name), document)  # what is broken may be so for want of memory
             done(name, "audited")
-    if died:
-        got = "processes that were ended at their work, by the system or by a claim's code"
-        raise InputError(f"the audit of {printable(', '.join(died))}", got=got, expected="one that ends by itself")
-    whole = Audit(tuple(claims), configs, tuple(_of_document(source, found[source.dataset.name]) for source in sources))
-    return replace(whole, figures=_figures(whole, exports, progress, store), proofs=proofs) if store.folder else whole
+        if died:
+            got = "processes that were ended at their work, by the system or by a claim's code"
+            raise InputError(f"the audit of {printable(', '.join(died))}", got=got, expected="one that ends by itself")
+        results = tuple(_of_document(source, found[source.dataset.name]) for source in sources)
+        whole = Audit(tuple(claims), configs, results, proofs=proofs)
+        return replace(whole, figures=_figures(whole, exports, progress, store, pool)) if store.folder else whole
 
 
 def judged(task: Task, progress: Progress) -> Document:
@@ -186,17 +187,28 @@ def _proofs(papers: Sequence[Paper], store: Store) -> Mapping[str, str]:
     return found
 
 
-def _figures(audit: Audit, exports: Sequence[str], progress: Progress, store: Store) -> dict[str, Mapping[str, bytes]]:
-    """The papers' own figures that the report has."""
-
-    def draw(figure: Figure) -> Mapping[str, str]:
-        progress(f"figure {figure.name}", "drawing")
-        return _texts(rendered_as(figure.draws(), exports))
-
-    return {
-        figure.name: _bytes(store.once(key_of(paper, exports, figure=figure.name), partial(draw, figure)))
-        for paper, figure in audit.illustrations
+def _figures(
+    audit: Audit, exports: Sequence[str], progress: Progress, store: Store, pool: Local
+) -> dict[str, Mapping[str, bytes]]:
+    """The papers' own figures that the report has, drawn by the pool where it has processes."""
+    keys = {figure.name: key_of(paper, exports, figure=figure.name) for paper, figure in audit.illustrations}
+    found = {name: store.read(key) for name, key in keys.items()}
+    waiting = {
+        figure.name: (paper, figure, exports) for paper, figure in audit.illustrations if found[figure.name] is None
     }
+    found |= pool.results(drawn_packed, largest_first(waiting) if pool.at_once else {})
+    for name, (_, figure, _) in waiting.items():
+        if found[name] is None:
+            progress(f"figure {name}", "drawing")
+            found[name] = _texts(rendered_as(figure.draws(), exports))
+        store.write(keys[name], found[name])
+    return {name: _bytes(files) for name, files in found.items()}
+
+
+def drawn_packed(data: bytes) -> Mapping[str, str]:
+    """A paper's own figure, drawn in another process."""
+    _, figure, exports = _Unpickler(io.BytesIO(data)).load()
+    return _texts(rendered_as(figure.draws(), exports))
 
 
 def key_of(paper: Paper, exports: Sequence[str], **settings: Any) -> str:
@@ -213,7 +225,7 @@ def _bytes(texts: Mapping[str, str]) -> dict[str, bytes]:
     return {ending: text.encode("latin-1") for ending, text in texts.items()}
 
 
-def largest_first(tasks: Mapping[str, Task]) -> dict[str, bytes]:
+def largest_first(tasks: Mapping[str, Any]) -> dict[str, bytes]:
     """The pickled tasks, largest first, as these take longest; those that cannot be pickled are left out."""
     found = {}
     for name, task in tasks.items():
@@ -222,7 +234,7 @@ def largest_first(tasks: Mapping[str, Task]) -> dict[str, bytes]:
     return dict(sorted(found.items(), key=lambda item: -len(item[1])))
 
 
-def packed(task: Task) -> bytes:
+def packed(task: Any) -> bytes:
     """The pickled task: papers and their claims by name, users' claims with their code.
 
     Raises
