@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import combinations, permutations
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -13,10 +14,12 @@ from marginaudit.orders.ntp.realize import (
     document_of,
     largest_part,
     numbered,
+    part,
     samples_of,
     samples_of_dataset,
     survey,
 )
+from marginaudit.orders.ntp.realize.samples import Samples
 from marginaudit.orders.ntp.realize.winners import ascend, kept
 from tests.orders.ntp.realize.texts import LINES
 from tests.strategies import free_datasets, realizable_datasets
@@ -82,6 +85,32 @@ def test_a_small_text_exactly(lines: list[str], majority: bool) -> None:
     best, fits = largest(lines, majority=majority)
     assert (found.part.lower, found.part.upper, found.fits) == (best, best, fits)
     assert found.part.method.startswith("exact; ")
+
+
+def test_each_way_to_a_larger_part_is_gone_no_farther_than_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    gap, settled, easy = (samples_of(numbered("x", lines)) for lines in (GAP, SETTLED, ["abb"]))
+
+    def said(samples: Samples) -> tuple[int, int, str]:
+        found = largest_part(samples)
+        return found.lower, found.upper, found.method
+
+    monkeypatch.setattr(part, "EXACT", len(gap.token))
+    assert said(gap) == (5, 5, "exact; bound by branch and bound")
+    monkeypatch.setattr(part, "solved", lambda *_: (None, 7))
+    assert said(gap) == (4, 6, "alternating maximisation; bound by matching")
+    monkeypatch.setattr(part, "solved", lambda *_: (None, 5))
+    assert said(gap) == (4, 5, "alternating maximisation; bound by branch and bound")
+    monkeypatch.setattr(part, "EXACT", len(gap.token) - 1)
+    assert said(gap) == (4, 6, "alternating maximisation; bound by matching")
+    monkeypatch.setattr(part, "solved", None)
+    monkeypatch.setattr(part, "EXACT", 100)
+    monkeypatch.setattr(part, "RELAXED", len(settled.token))
+    assert said(settled) == (3, 3, "exact; bound by matching")
+    monkeypatch.setattr(part, "RELAXED", len(settled.token) - 1)
+    assert said(settled) == (2, 3, "alternating maximisation; bound by matching")
+    monkeypatch.setattr(part, "program", None)
+    monkeypatch.setattr(part, "RELAXED", 100)
+    assert said(easy) == (2, 2, "exact; bound by matching")
 
 
 @given(st.one_of(free_datasets(), realizable_datasets(), LINES.map(lambda x: Dataset.from_sentences("x", x))), MAJORITY)

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
-from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Parts
 from marginaudit.reports.snap import mean_counts
 from marginaudit.reports.snap.claims import lemma11
 from marginaudit.reports.snap.claims.lemma11 import LEMMA11, LEMMA11_ANY_DELTA
-from marginaudit.reports.snap.mean_counts import means
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.growth import larger_zero
 from marginaudit.training.snap.limit import continuous
@@ -63,13 +61,6 @@ def test_a_class_that_is_never_drawn() -> None:
         assert lemma11.barely_drawn(at, np.array([N]))[0] == pytest.approx(expected, rel=1e-9, abs=0)
 
 
-def test_shapes_are_as_printed() -> None:
-    at = means(np.array([1000]), 3, 100, 0.5)
-    Delta = ceil(sqrt(1000 * log(10)))
-    assert lemma11.third_of_rate(at, 0.1)[0] == pytest.approx(0.5 * Delta / 3, rel=1e-14, abs=0)
-    assert lemma11.relative_radius(at, 0.1)[0] == pytest.approx(Delta / 334, rel=1e-14, abs=0)
-
-
 @pytest.mark.parametrize("M", [12, 10005, 10**8])
 @pytest.mark.parametrize("lr_y", [1e-7, 4e-7, 1e-6, 1e-5, 1e-4, 1e-2, 0.5, 3.0, 30.0])
 def test_eq_62_is_not_refuted_where_its_constant_is_still_to_rise(lr_y: float, M: int) -> None:
@@ -83,14 +74,3 @@ def test_eq_62_is_not_refuted_where_its_constant_is_still_to_rise(lr_y: float, M
     assert verdicts <= {Verdict.HOLDS, Verdict.INCONCLUSIVE}
     if 1e-4 <= lr_y <= 3:
         assert verdicts == {Verdict.HOLDS}
-
-
-def test_a_constant_is_fitted_beyond_the_turn() -> None:
-    for lr_y in (2e-5, 1e-3, 0.5):
-        steps = lemma11.across_the_turn(on(CASES["snap-single"](), lr_y=lr_y))
-        turn = 2 * larger_zero(np.log([5000.0]))[0] / lr_y
-        assert np.sqrt(steps[0] * steps[-1]) > 3 * turn
-        assert np.log10(steps[-1] / steps[0]) > 6.99
-        assert (np.diff(np.log10(steps)) < 0.26).all()
-    with pytest.raises(BeyondTheRun, match=r"g changes most at N = 2\.181e\+06, too late to fit a constant"):
-        lemma11.across_the_turn(on(CASES["snap-single"](), lr_y=1e-5))

@@ -4,7 +4,6 @@ from math import comb, log, sqrt
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
 from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.reports.snap.binomial import LEVELS
@@ -13,44 +12,11 @@ from marginaudit.reports.snap.claims.lemma12 import (
     LEMMA12,
     LEMMA12_ANY_STEP,
     LEMMA12_REDERIVED,
-    beyond_continuous,
-    beyond_printed,
     beyond_rederived,
 )
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.limit import continuous, h_star
-from tests.reports.snap.samples import on, run
-
-
-@pytest.mark.parametrize("steps", [True, False])
-def test_theta_is_beyond_its_bound_as_often_as_sgd_is(steps: bool) -> None:
-    """20,000 draws of counts, Clopper and Pearson at 1e-6; the chance of some class is between one's and K times it."""
-    K, N = 3, 90
-    drawn = np.random.default_rng(5).multinomial(N, np.full(K, 1 / K), size=20_000)
-    k = np.arange(N + 1)
-    h = (h_star(k, 5000, 0.5).level if steps else continuous(k, 5000, 0.5)).h.value
-    theta = np.abs(h[drawn] / h[30] - 1).max(axis=1)
-    found = (beyond_printed if steps else beyond_continuous)(run("snap-symmetric")).missed
-    assert found.label[0] == "delta = 0.99, N = 90"
-    for entry, delta in enumerate(LEVELS):
-        bound = K / sqrt(N) * sqrt(log(K / delta))
-        ends = binomtest(int((theta > bound).sum()), 20_000).proportion_ci(1 - 1e-6, method="exact")
-        i = entry * (len(found) // len(LEVELS))
-        assert found.label[i].startswith(f"delta = {delta:g},")
-        assert found.value[i] - found.radius[i] <= ends.high
-        assert found.value[i] + found.radius[i] >= ends.low
-
-
-def test_the_rederived_bound_is_never_broken_more_often_than_it_says() -> None:
-    """And per count by its proof: |theta| <= (|k - N-bar| + L)/N-bar, L as stated, M = 4 and large steps included."""
-    for M, eta in ((2, 0.5), (4, 3.0), (5000, 0.5)):
-        k = np.arange(1, 400)
-        star, h = h_star(k, M, eta).level, continuous([100.0], M, eta).h.value[0]
-        L = np.exp(eta) / 2 * np.log((M - 1 + np.exp(star.logit.value)) / M)
-        assert (np.abs(star.h.value / h - 1) <= (np.abs(k - 100) + L) / 100 + 1e-12).all()
-    found = beyond_rederived(run("snap-single"))
-    assert (found.missed.upper <= found.delta).all()
-    assert found.missed.value.max() > 1e-3
+from tests.reports.snap.samples import on
 
 
 def test_what_is_not_judged() -> None:

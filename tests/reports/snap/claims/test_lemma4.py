@@ -2,21 +2,16 @@
 
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pytest
 
 from marginaudit.orders.snap import CASES, SequenceClasses, single_common_dataset, weakly_correlated_dataset
-from marginaudit.reports import Verdict
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import lemma4
-from marginaudit.training.snap.attention import Logits, NotIntegrated, rates
+from marginaudit.training.snap.attention import Logits, rates
 from marginaudit.training.snap.limit import Approximation, fluctuation
 from tests.training.snap.dense import gradient, padded, sgd
-
-HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
 
 
 @cache
@@ -48,18 +43,6 @@ def test_a_step_of_sgd_on_whole_matrices() -> None:
     assert np.abs(moved).min() > 1e-6
 
 
-def test_the_places() -> None:
-    on = run("snap-symmetric")
-    places = lemma4.places(on)
-    assert len(places) == lemma4.STEPS * lemma4.SEEDS
-    steps = sorted({place.step for place in places})
-    assert (steps[0], len(steps), steps[-1]) == (min(t for t in on.steps if t >= 90), lemma4.STEPS, 10**6)
-    for place in places:
-        np.testing.assert_array_equal(place.z.value, on.path.z.value[np.flatnonzero(on.steps == place.step)[0]])
-        assert place.at.theta.value.shape == (3,)
-    assert any((a.at.theta.value != b.at.theta.value).any() for a, b in pairwise(places))
-
-
 def test_whole_runs() -> None:
     """The slower attention learns, the nearer whole runs of the modified gradient are; eq. 7's stay far below."""
     shares = {}
@@ -74,25 +57,3 @@ def test_whole_runs() -> None:
     apart = [("m", "q", {"a": 1.0}), ("n", "q", {"b": 1.0})]
     assert "No z moves" in lemma4.whole_runs(ClassRun(SequenceClasses.from_weights("apart", 5000, apart)))
     assert "not followed to t_0 = 43625" in lemma4.whole_runs(run("snap-single", lr_y=0.001))
-
-
-def test_whole_runs_whose_attention_becomes_dependent(monkeypatch: pytest.MonkeyPatch) -> None:
-    def singular(*_: Any, **__: Any) -> Any:
-        raise np.linalg.LinAlgError("Singular matrix")
-
-    monkeypatch.setattr(lemma4, "descend_both", singular)
-    assert "becomes linearly dependent" in lemma4.whole_runs(run("snap-single"))
-    assert lemma4.LEMMA4_REDERIVED.judge(run("snap-single")).verdict is Verdict.HOLDS
-
-
-def test_whole_runs_beside_which_eq_10_is_not_integrated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At so long steps of Z the solver may give up at eta_Z/K, and not at eta_Z."""
-    on = ClassRun(run("snap-single").dataset, ClassConfig(steps=10**18))
-    assert on.path is not None
-
-    def gives_up(*_: Any) -> Any:
-        raise NotIntegrated("not integrated")
-
-    monkeypatch.setattr("marginaudit.reports.snap.run.follow", gives_up)
-    assert lemma4.whole_runs(on) == "SGD was not followed: eq. 10 with eta_Z/K was not integrated."
-    assert lemma4.LEMMA4_REDERIVED.judge(on).verdict is Verdict.HOLDS

@@ -9,11 +9,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.reports.snap.claims.remark1 import REMARK1, REMARK1_REDERIVED, closed, in_turn
+from marginaudit.reports.snap.claims.remark1 import REMARK1, closed
 from marginaudit.reports.verdict import Verdict
-from tests.reports.snap.samples import on, run
+from tests.reports.snap.samples import on
 from tests.training.snap import dense
-from tests.twins import one_entry_off
 
 sgd: Any = dense.sgd
 
@@ -30,25 +29,6 @@ def test_eq_43_fails_after_one_round_of_two_steps_by_hand() -> None:
     assert abs(w[0] - 0.5 * 2 / 3) > 0.05  # (1 - rho)(M - 1) h*(1), h*(1) = 1/3
     tiny = SequenceClasses.from_weights("tiny", 5, [("m", "q", {"c": 1, "a": 1}), ("n", "q", {"c": 1, "b": 1})])
     assert REMARK1.judge(on(replace(tiny, M=5), lr_y=1.0)).verdict is Verdict.VIOLATED
-
-
-def test_eq_43_holds_without_overlap() -> None:
-    apart = on(SequenceClasses.from_weights("apart", 9, [("m", "q", {"a": 1}), ("n", "q", {"b": 1})]))
-    assert REMARK1.judge(apart).verdict is Verdict.HOLDS
-    assert replace(REMARK1, judgement=one_entry_off(REMARK1.judgement)).judge(apart).verdict is Verdict.VIOLATED
-    assert REMARK1_REDERIVED.judge(apart).verdict is Verdict.HOLDS
-
-
-def test_in_turn_is_plain_sgd() -> None:
-    at = run("snap-single")
-    F = at.dataset.overlap.F
-    small = on(replace(at.dataset, M=12))
-    found, _ = in_turn(small)
-    Y = sgd(F, [0, 1] * 10, 12, 0.5, False)
-    w = np.vstack([F, np.zeros((12 - len(F), 2))])[:, 0] @ Y[20]
-    for what, column in (("its own", 0), ("another class's", 1), ("no class's", 5)):
-        entry = found.label.index(f"w_n at {what} next token, N = 20")
-        assert found.value[entry] == pytest.approx(w[column], rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize(("M", "K", "rho"), [(12, 3, 0.3), (4, 4, 0.2), (200, 2, 0.05)])

@@ -8,31 +8,14 @@ import pytest
 from marginaudit.orders.snap import CASES
 from marginaudit.reports.snap import ClassConfig, ClassRun
 from marginaudit.reports.snap.claims import theorem1_a
-from marginaudit.reports.snap.claims.theorem1_a import A_ANY_T, A, compositions
-from marginaudit.reports.verdict import Verdict
+from marginaudit.reports.snap.claims.theorem1_a import A
 from marginaudit.training.snap.limit import backpropagated as gradient_of
 from marginaudit.training.snap.limit import class_counts, fluctuation
-from tests.reports.snap.claims.test_theorem1 import path
-from tests.reports.snap.claims.test_theorem1 import run as verdict_run
 from tests.reports.snap.samples import on, run
-from tests.training.snap.dense import gradient, padded, sgd
 
 
 def single(**settings: Any) -> ClassRun:
     return on(CASES["snap-single"](), **settings)
-
-
-def test_xi_is_negative_after_one_step_on_a_path() -> None:
-    """Class 3 drawn once: xi_1 < 0, by SGD on the whole matrix."""
-    weak = path()
-    F = weak.overlap.F
-    M = 60
-    Y = sgd(F, [2], M, 0.5, modified=True)[-1]
-    weights = np.linalg.pinv(padded(F, M)) @ gradient(Y, F, 0)
-    assert -weights[1] * weak.overlap.E[0, 1] < -1e-5
-    found = A_ANY_T.judge(verdict_run("path"))
-    assert found.first_violation == 1
-    assert A.judge(verdict_run("path")).verdict is Verdict.HOLDS
 
 
 def test_the_chance_of_an_exception_is_the_one_that_is_proved() -> None:
@@ -40,21 +23,6 @@ def test_the_chance_of_an_exception_is_the_one_that_is_proved() -> None:
         on = ClassRun(CASES[name](), ClassConfig(seeds=3, at=(100,), steps=100))
         assert theorem1_a.exception(on) == pytest.approx(K * (np.exp(-6.4 * K) + np.exp(-25 * K)), rel=1e-12, abs=0)
         assert f"proved to be at most {theorem1_a.exception(on):.2g} where 10 K^2" in A.judge(on).detail
-
-
-def test_a_run_without_steps() -> None:
-    found = A_ANY_T.judge(ClassRun(CASES["snap-single"](), ClassConfig(steps=0)))
-    assert (found.verdict, "no step t >= 1 is recorded" in found.detail) == (Verdict.INCONCLUSIVE, True)
-
-
-def test_all_counts_are_tried() -> None:
-    for total, parts, number in ((0, 3, 1), (1, 1, 1), (5, 3, 21), (4, 4, 35)):
-        found = list(compositions(total, parts))
-        assert len(set(found)) == len(found) == number
-        assert all(sum(counts) == total and len(counts) == parts for counts in found)
-    few = theorem1_a.few_steps(verdict_run("path"))
-    assert set(map(tuple, np.eye(4, dtype=int).tolist())) <= set(map(tuple, few.tolist()))
-    assert 2000 < len(few) <= theorem1_a.COUNT_VECTORS
 
 
 def test_the_least_xi_is_over_all_classes_in_parts_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:

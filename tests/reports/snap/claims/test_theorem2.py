@@ -10,28 +10,21 @@ from marginaudit.orders.snap import (
     CASES,
     SequenceClasses,
     check_assumption,
-    overlap_of,
     single_common_dataset,
     symmetric_dataset,
     weakly_correlated_dataset,
 )
 from marginaudit.reports import LEDGER, Verdict
 from marginaudit.reports.snap import ClassConfig, ClassRun
-from marginaudit.reports.snap.claims import corollary2, theorem2
+from marginaudit.reports.snap.claims import theorem2
 from marginaudit.reports.snap.eq10 import (
-    common_pairs,
     distinct_pairs,
     how_long_assumption_2_holds,
     meets_assumption_2,
-    overlaps_along,
     rates_along,
 )
 from marginaudit.reports.snap.token_gains import extreme
-from marginaudit.training.snap.attention import off_by
-from marginaudit.training.snap.limit import Approximation
 
-ALL = (*theorem2.CLAIMS, *corollary2.CLAIMS)
-CLAIMS = {claim.id.removeprefix("snap."): claim for claim in ALL}
 HOLDS, VIOLATED, ABSENT, OPEN = Verdict.HOLDS, Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.INCONCLUSIVE
 
 
@@ -81,56 +74,6 @@ def overlaps_from_one_third() -> ClassRun:
     return ClassRun(SequenceClasses.from_weights("later", 5000, named), ClassConfig(steps=10**6))
 
 
-def test_an_error_of_z_is_one_of_the_eigenvalues() -> None:
-    on = run("weak")
-    z = on.path.z.value[5]
-    own = rates_along(on).path.logits
-    for moved in (1e-9, 1e-3, 0.3):
-        off = off_by(Approximation(z, np.full_like(z, moved)))
-        largest = overlap_of(own.attended(z)).largest
-        for seed in range(5):
-            other = z + moved * np.random.default_rng(seed).choice([-1, 1], len(z))
-            assert abs(overlap_of(own.attended(other)).largest - largest) <= 3 * off * (1 + off) * largest
-    found, exact = overlaps_along(on)[5], overlap_of(own.attended(rates_along(on).path.z.value[5]))
-    assert found.eigenvalue_error > exact.eigenvalue_error
-
-
-def test_the_nearly_distinct_token_gains_at_once() -> None:
-    """K = 2 at Z = 0: z-dot is eta_Z gamma beta [(f_1^T f_2)(f_1l^2 + f_2l^2) - 2 f_1l f_2l]."""
-    on = run("nearly-distinct")
-    assert all(check_assumption(on.dataset, name).holds for name in corollary2.ANY_CLASSES.assumptions)
-    found = corollary2.ANY_CLASSES.judge(on)
-    assert found.first_violation == 1
-    assert "y under q" in found.detail
-    F, column = on.dataset.overlap.F, on.dataset.contextual.index("y")
-    f_1, f_2 = F[column]
-    bracket = (F[:, 0] @ F[:, 1]) * (f_1**2 + f_2**2) - 2 * f_1 * f_2
-    first = rates_along(on).found[0]
-    beta = first.gradient.beta.value[0, 1] * float(first.gradient.gamma.value)
-    at = on.path.logits.position(0, "y")
-    assert first.z_dot.value[at] == pytest.approx(beta * bracket, rel=1e-3, abs=0)
-    assert first.z_dot.value[at] > 0
-
-
-@pytest.mark.parametrize("name", ["snap-single", "several-queries"])
-def test_eqs_98_and_100(name: str) -> None:
-    on = run(name)
-    data, logits = on.dataset, on.path.logits
-    common = [logits.names[i][1] for i in common_pairs(on)]
-    assert set(common) == {token for token in data.contextual if (data.P[:, data.contextual.index(token)] > 0).all()}
-    for rate in rates_along(on).found[::10]:
-        f, xi = rate.f.value, rate.gradient.xi.value
-        for i, (query, token) in enumerate(logits.names):
-            column = data.contextual.index(token)
-            members = data.queries[query]
-            if i in common_pairs(on):
-                expected = -sum((1 - f[n, column] ** 2) * xi[n] for n in members)
-            else:
-                assert i in distinct_pairs(on)
-                expected = sum(f[n, column] ** 2 * xi[n] for n in members)
-            assert rate.z_dot.value[i] == pytest.approx(expected, rel=1e-8, abs=0)
-
-
 def test_how_long_assumption_2_keeps_holding() -> None:
     on = run("snap-single")
     found = how_long_assumption_2_holds(on)
@@ -154,15 +97,3 @@ def test_attention_that_becomes_dependent_on_its_way_is_not_judged(monkeypatch: 
     found = theorem2.DISTINCT.judge(ClassRun(CASES["snap-single"](), ClassConfig(at=(1, 10), steps=10)))
     assert found.verdict is Verdict.INCONCLUSIVE
     assert "at t = 1 the classes' attention is linearly dependent" in found.detail
-
-
-@pytest.mark.parametrize(("lr_z", "said"), [(0.05, "met by this run"), (0.051, "not met by this run")])
-def test_statements_on_eq_10_say_whether_assumption_1_c_is_met(lr_z: float, said: str) -> None:
-    at, usual = (ClassRun(CASES["snap-single"](), ClassConfig(steps=50, lr_z=rate)) for rate in (lr_z, 0.05))
-    told = [name for name, claim in LEDGER.items() if name.startswith("snap.") and claim.proof_uses]
-    assert "snap.theorem2.distinct" in told
-    assert not any(name.endswith((".rederived", ".any-classes")) for name in told)
-    for name in ("snap.theorem2.distinct", "snap.eq112"):
-        found = LEDGER[name].judge(at)
-        assert f"Assumption 1 (c), eta_Y >> eta_Z: 10 times or more: {said}" in found.detail
-        assert found.verdict is LEDGER[name].judge(usual).verdict
