@@ -8,11 +8,10 @@ import pytest
 
 from marginaudit.reports import LEDGER
 from marginaudit.reports.ntp import claims as ntp
-from marginaudit.reports.ntp import sharper
 from marginaudit.reports.snap import claims as snap
 
 
-@pytest.mark.parametrize("folder", [ntp, sharper, snap], ids=lambda folder: folder.__name__)
+@pytest.mark.parametrize("folder", [ntp, snap], ids=lambda folder: folder.__name__)
 def test_every_file_of_a_folder_is_in_its_papers_list(folder: ModuleType) -> None:
     ids = [
         claim.id
