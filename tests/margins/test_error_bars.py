@@ -20,7 +20,6 @@ from tests.solutions import certified, known
 
 U = 2.0**-53
 
-EDGES = [(0, 2), (0, 3), (1, 3)]
 A = [[1, 0, -1, 0], [1, 0, 0, -1], [0, 1, 0, -1]]
 ROWS = Rows(np.array([0, 0, 1]), np.array([2, 3, 3]), np.array([0, 0, 0]), 4, None, None)
 BEST = np.array([0.5, 0.5, -0.5, -0.5])
@@ -156,7 +155,6 @@ def test_gamma_is_the_bound_of_a_sum() -> None:
 LEFT = np.array([[3.0, 0.0], [0.0, -1.0], [1.0, 1.0]])
 TRIANGLE = Rows(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([2, 2, 2]), 3, LEFT, LEFT)
 W2 = np.array([[1.0, -2.0], [0.5, 4.0]])
-ABSOLUTE = np.abs(LEFT) @ np.abs(W2) @ np.abs(LEFT.T)
 
 
 @pytest.mark.parametrize(

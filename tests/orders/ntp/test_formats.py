@@ -51,6 +51,3 @@ def test_embedding_numbers_are_read_exactly() -> None:
     assert dataset.embedding.dtype == np.float64
     assert dataset.embedding.tolist() == [[float(number) for number in row] for row in rows]
     np.testing.assert_array_equal(dataset.embeddings, dataset.embedding)
-
-
-# .txt

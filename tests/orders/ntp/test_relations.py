@@ -45,9 +45,6 @@ def test_classes_are_those_of_the_ledger(document: Document) -> None:
     assert list(orders) == list(restated.classes(document))
 
 
-# Invariances
-
-
 def test_what_a_dataset_keeps_of_numbers_is_read_only() -> None:
     """A caller that changed it would change every later result on the dataset."""
     one_hot = Dataset.from_sentences("tiny", [["a", "b", "a"]])

@@ -33,12 +33,6 @@ def pair(count: int = 1) -> Dataset:
     return Dataset("pair", ("a", "b"), (Sample(("b", "a"), "a"),), (count,), next_token={"a": "b", "b": "a"})
 
 
-def two_queries(counts: tuple[int, int]) -> Dataset:
-    """[b a] and [a b], each answered as its first token is: two queries that share no weight."""
-    samples = (Sample(("b", "a"), "a"), Sample(("a", "b"), "b"))
-    return Dataset("two", ("a", "b"), samples, counts, next_token={"a": "b", "b": "a"})
-
-
 def with_copies() -> Dataset:
     """Assumption 3 with equality: two optimal positions and two of another token."""
     sample = Sample(("o", "o", "x", "x", "q"), "x")
