@@ -5,8 +5,7 @@ import pickle
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout, suppress
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain
 from typing import Any

@@ -113,9 +113,9 @@ def _stage(run: Run, stage: Stage) -> tuple[list[dict[str, Any]], list[str]]:
     notes = [] if absent is None else [absent]
     if stage == "stage1" and rows and rows[-1]["step"] > run.config.steps1:
         notes.append(f"Beyond T = {run.config.steps1} by the closed form of stage 1 (Proposition 1, sharper).")
-    for column, name in unmet.items():
-        if name:
-            notes.append(f"Assumption {name} fails, so {HEADERS[stage][COLUMN[column]]} says nothing here.")
+    for column, assumption in unmet.items():
+        if assumption:
+            notes.append(f"Assumption {assumption} fails, so {HEADERS[stage][COLUMN[column]]} says nothing here.")
     return rows, notes
 
 
