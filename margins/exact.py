@@ -104,7 +104,7 @@ def _grouped_sum(numerators: Indices, denominators: Indices, *, power: int) -> F
     return sum((Fraction(total, value**power) for total, value in terms), Fraction(0))
 
 
-def joined(parts: Sequence[ExactScores]) -> ExactScores:
+def joined(solutions: Sequence[ExactScores]) -> ExactScores:
     """The solutions of different queries as one, verified; its relations sorted by (query, winner, loser).
 
     Raises
@@ -112,24 +112,24 @@ def joined(parts: Sequence[ExactScores]) -> ExactScores:
     CertificateError
         It does not meet the optimality conditions.
     """
-    query, token = (np.concatenate([getattr(part, name) for part in parts]) for name in ("query", "token"))
+    query, token = (np.concatenate([getattr(part, name) for part in solutions]) for name in ("query", "token"))
     order = np.lexsort((token, query))
     place = np.argsort(order)
-    offsets = np.cumsum([0, *(len(part.query) for part in parts)]).tolist()
+    offsets = np.cumsum([0, *(len(part.query) for part in solutions)]).tolist()
     block, winner, loser = (
-        place[np.concatenate([getattr(part, name) + at for part, at in zip(parts, offsets, strict=False)])]
+        place[np.concatenate([getattr(part, name) + at for part, at in zip(solutions, offsets, strict=False)])]
         for name in ("block", "winner", "loser")
     )
     rows = np.lexsort((loser, winner))
     exact = ExactScores(
         query=query[order],
         token=token[order],
-        numerator=np.concatenate([part.numerator for part in parts])[order],
-        denominator=np.concatenate([part.denominator for part in parts])[order],
+        numerator=np.concatenate([part.numerator for part in solutions])[order],
+        denominator=np.concatenate([part.denominator for part in solutions])[order],
         block=block[order],
         winner=winner[rows],
         loser=loser[rows],
-        flow=np.concatenate([part.flow for part in parts])[rows],
+        flow=np.concatenate([part.flow for part in solutions])[rows],
     )
     exact.verify()
     return exact
@@ -197,15 +197,16 @@ def solve_exactly(relations: Relations, size: int) -> ExactScores:
 
 
 def components(tail: Indices, head: Indices, size: int) -> Indices:
-    """The part of an undirected graph that each of its nodes is in, shape (size,)."""
+    """Number of the connected component of each node of an undirected graph, shape (size,)."""
     graph = scipy.sparse.coo_array((np.ones(len(tail), dtype=np.int8), (tail, head)), shape=(size, size))
     return np.asarray(scipy.sparse.csgraph.connected_components(graph, directed=False)[1], dtype=np.int64)
 
 
-def parts(tail: Indices, head: Indices, size: int) -> Iterator[tuple[Indices, Indices, Indices, Indices]]:
-    """The parts of an undirected graph that have edges: those edges, the nodes, and the edges' ends among these.
+def component_edges(tail: Indices, head: Indices, size: int) -> Iterator[tuple[Indices, Indices, Indices, Indices]]:
+    """Components of an undirected graph that have edges: their edges, their nodes, and the edges' ends among these.
 
-    >>> [(rows.tolist(), nodes.tolist()) for rows, nodes, _, _ in parts(np.array([0, 2, 0]), np.array([1, 3, 4]), 6)]
+    >>> tail, head = np.array([0, 2, 0]), np.array([1, 3, 4])
+    >>> [(rows.tolist(), nodes.tolist()) for rows, nodes, _, _ in component_edges(tail, head, 6)]
     [([0, 2], [0, 1, 4]), ([1], [2, 3])]
     """
     part = components(tail, head, size)[tail]

@@ -16,7 +16,7 @@ LARGEST_EXACT_SYSTEM = 200_000
 """Entries (rows times coordinates) up to which multipliers are sought in rational arithmetic."""
 
 NEGLIGIBLE_MULTIPLIER = 1e-9
-"""Of multipliers that sum to 1: what the linear program, itself right to about 1e-9, may mean as 0."""
+"""Multipliers (which sum to 1) below this are taken for 0: the linear program is right to about 1e-9."""
 
 
 @dataclass(frozen=True)

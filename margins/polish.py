@@ -38,7 +38,7 @@ STEPS = 8
 """Choices of rows that are tried; from a solution with a relative gap of 1e-12 the first is nearly always right."""
 
 RANK_TOLERANCE = 1e-12
-"""Of rows of length 1: what float64 elimination leaves of a row in the span of others."""
+"""Residual in float64 elimination of a row of length 1 that lies in the span of others."""
 
 LARGEST_BASIS = 500
 """Rows up to which the Gram matrix is solved: a few seconds."""

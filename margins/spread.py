@@ -12,7 +12,7 @@ import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
 from marginaudit.margins.errors import SolverFailure
-from marginaudit.margins.exact import parts
+from marginaudit.margins.exact import component_edges
 from marginaudit.margins.rows import Indices
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ def spread(winner: Indices, loser: Indices, solution: Floats) -> Spread:
     [0.25, 0.25, 0.25, 0.25]
     """
     nodes, multiplier = len(solution), np.zeros(len(winner))
-    for rows, tokens, over, under in parts(winner, loser, nodes):
+    for rows, tokens, over, under in component_edges(winner, loser, nodes):
         multiplier[rows] = _spread_in(over, under, solution[tokens])
     divergence = np.bincount(winner, multiplier, nodes) - np.bincount(loser, multiplier, nodes)
     return Spread(multiplier, float(np.linalg.norm(solution - divergence)))

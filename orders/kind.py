@@ -14,7 +14,7 @@ from marginaudit.orders.text import printable, shown, shown_path
 ENDINGS = (".json", ".txt", ".csv")
 
 FORMS = "a .json or .txt dataset"
-"""What is expected in errors; a table in .csv is only of installed papers."""
+"""Accepted file formats, as error messages list them; a table in .csv is only of installed papers."""
 
 
 class Data(Protocol):
@@ -28,7 +28,7 @@ class Data(Protocol):
 D = TypeVar("D", bound=Data)
 
 Rows: TypeAlias = Sequence[Mapping[Any, Any]]
-"""Of a table, by column."""
+"""Rows of a table, by column."""
 
 
 @dataclass(frozen=True, kw_only=True)

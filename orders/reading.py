@@ -130,7 +130,7 @@ def pointer_part(key: str) -> str:
 
 
 def validated(kind: type[T], value: Any, where: str) -> T:
-    """The value, where pydantic finds it to be of a type, built of closed `TypedDict` classes, and converts nothing.
+    """Validate a value against a type of closed `TypedDict` classes with pydantic, which converts nothing.
 
     >>> validated(list[int], [1, True], "here")
     Traceback (most recent call last):

@@ -22,7 +22,7 @@ EXPECTED = "an .npz file, as marginaudit.record.Recorder writes it"
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 LOCAL_HEADER = struct.Struct("<26xHH")
-"""Of a member of a .zip file, before its name: how long that and the extra field are."""
+"""Header of a member of a .zip file before its name: the lengths of the name and the extra field."""
 
 LAST_STEP = 10**18
 

@@ -223,7 +223,7 @@ def numerical(
 
 
 def both(scores: Floats, matrix: Floats) -> tuple[Floats, Floats]:
-    """Arrays that there are already; a partial call of it is a ``dense``."""
+    """Return arrays that are already computed (for `functools.partial` as a ``dense``)."""
     return scores, matrix
 
 

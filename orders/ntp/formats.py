@@ -23,7 +23,7 @@ MOST_PREFIX_TOKENS = 50_000_000
 """Tokens of the prefix samples of all distinct sentences, at most: they take 1.8 GB, 28 bytes each."""
 
 LARGEST_ENTRY = 1e50
-"""Of an embedding; float64 holds fourth powers of its entries and of their inverses, with room for sums and steps."""
+"""Largest entry of an embedding: float64 holds fourth powers of it and of its inverse, and sums and steps of them."""
 
 _Entry: TypeAlias = Annotated[float, Interval(ge=-LARGEST_ENTRY, le=LARGEST_ENTRY)]
 

@@ -34,7 +34,7 @@ class QueryOrder:
     vocabulary: tuple[Token, ...]
     graph: "nx.DiGraph[Token]"
     positions: Mapping[Token, int] | None = field(default=None, repr=False, compare=False)
-    """Of the tokens in the vocabulary, where they are known."""
+    """Positions of the tokens in the vocabulary, where they are known."""
 
     @cached_property
     def optimal(self) -> tuple[Token, ...]:

@@ -29,10 +29,10 @@ TURN = 0.1
 """The angle by which distinct tokens are turned."""
 
 MOVED = 1e-3
-"""Of a probability, what is added to it and taken from another."""
+"""Probability moved from one token to another."""
 
 Squares = list[dict[Token, float]]
-"""Of each class, the squares of the entries of f_n by token; they sum to 1."""
+"""Squares of the entries of each class's f_n by token; they sum to 1."""
 
 
 def rescaled(dataset: SequenceClasses, factor: float) -> SequenceClasses:
@@ -61,7 +61,7 @@ def rescaled(dataset: SequenceClasses, factor: float) -> SequenceClasses:
 
 
 def broken(dataset: SequenceClasses, assumption: str) -> SequenceClasses:
-    """Classes so changed that the assumption fails, and with it no other but those of `FAIL_WITH`.
+    """Change the classes so that exactly this assumption fails, and those of `FAIL_WITH` with it.
 
     The parts of Assumption 2 are broken in any classes that meet it and have distinct tokens; the rest in classes that
     meet every assumption, such as those of `symmetric_dataset` with one common token. Where M falls below 1000

@@ -17,13 +17,13 @@ LARGEST_M = 2**53
 """Vocabulary size; float64 has every integer up to here."""
 
 FREQUENCIES = Interval(ge=1e-50, le=1e50)
-"""Of a class; sums and quotients of such stay far inside float64."""
+"""Range of a class's frequency; sums and quotients stay far inside float64."""
 
 MOST_ENTRIES = 2**25
 """Classes times contextual tokens: 256 MB for each array of that shape."""
 
 SUM_TOLERANCE = 1e-6
-"""Of a class's probabilities about 1, for decimals of seven digits."""
+"""Tolerance on the sum of a class's probabilities, for decimals of seven digits."""
 
 _Probability: TypeAlias = Annotated[float, Interval(ge=0, le=1 + SUM_TOLERANCE)]
 

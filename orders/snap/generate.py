@@ -56,7 +56,8 @@ def single_common_dataset(
     least = _between(rng, least, most)
     squares = [_between(rng, least, min(most, 1.5 * least)) for _ in range(K)]
     classes = [
-        _weights({"c1": math.sqrt(square)}, n, 1 - square, _parts(rng, distinct)) for n, square in enumerate(squares)
+        _weights({"c1": math.sqrt(square)}, n, 1 - square, _random_shares(rng, distinct))
+        for n, square in enumerate(squares)
     ]
     return _dataset(rng, name, M, queries, classes)
 
@@ -92,8 +93,8 @@ def symmetric_dataset(
     """
     rng = np.random.default_rng(seed)
     e = _between(rng, *_range(K, M, K * (K - 1)))
-    shared = np.sqrt(e * _parts(rng, common))
-    own = _parts(rng, distinct)
+    shared = np.sqrt(e * _random_shares(rng, common))
+    own = _random_shares(rng, distinct)
     named = {f"c{i}": float(f) for i, f in enumerate(shared, start=1)}
     return _dataset(rng, name, M, 1, [_weights(named, n, 1 - e, own) for n in range(K)])
 
@@ -137,7 +138,7 @@ def weakly_correlated_dataset(
             skew = SKEW ** rng.uniform(-1, 1)
             common[i][f"c{number}"], common[j][f"c{number}"] = math.sqrt(rest) * skew, math.sqrt(rest) / skew
     classes = [
-        _weights(found, n, 1 - sum(f**2 for f in found.values()), _parts(rng, distinct))
+        _weights(found, n, 1 - sum(f**2 for f in found.values()), _random_shares(rng, distinct))
         for n, found in enumerate(common)
     ]
     return _dataset(rng, name, M, queries, classes)
@@ -181,7 +182,7 @@ def _regular_overlap(rng: "np.random.Generator", K: int) -> Floats:
     return E
 
 
-def _parts(rng: "np.random.Generator", amount: tuple[int, int]) -> Floats:
+def _random_shares(rng: "np.random.Generator", amount: tuple[int, int]) -> Floats:
     """Random shares that sum to 1; their number is drawn from the range."""
     parts: Floats = rng.uniform(0.2, 1, int(rng.integers(*amount, endpoint=True)))
     parts /= parts.sum()

@@ -116,7 +116,7 @@ class Sizes:
         return (2 * w**3 * self.rarity + self.eta * w**2) * (1 + log_t) + root_two() * self.eta * w
 
     def printed(self, log_t: "flint.arb") -> "flint.arb":
-        """That of `ntp.theorem1.direction`, times t eta."""
+        """The bound of `ntp.theorem1.direction`, times t eta."""
         return 54 * self.N * self.L**4 * self.w**4 * log_t**2
 
     def threshold(self, factor: int) -> "flint.arb":
@@ -132,7 +132,7 @@ def root_two() -> "flint.arb":
 
 
 def sizes(run: Run) -> Sizes | None:
-    """Of a run; None where ||W*_kq||^2 is no rational number that is known."""
+    """Sizes of a run; None where ||W*_kq||^2 is not known as a rational number."""
     from flint import arb, fmpq
 
     data, kq = run.dataset, run.kq

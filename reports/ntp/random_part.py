@@ -10,7 +10,7 @@ from marginaudit.orders.ntp import Dataset
 SEED = 2409_17335
 
 MOST_TERMS = 100
-"""Of more samples, or tokens, a random part stands for all: the identities add up over them."""
+"""More samples or tokens than this are represented by a random part: the identities are sums over them."""
 
 MOST_ENTRIES = 20_000_000
 """Terms times entries of a weight matrix, at most: of large vocabularies a smaller part is taken."""

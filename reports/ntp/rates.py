@@ -148,7 +148,7 @@ def measured_constants(run: Run, *, degenerate: bool) -> tuple[NDArray[np.int64]
 
 
 def rates_answer(run: Run) -> dict[str, Any]:
-    """What a report says of the rate at which stage 2 converges: fitted exponents, law, constants, support."""
+    """The rate of stage 2's convergence in report.json: fitted exponents, law, constants, support."""
     stage, asymptotics = run.trained.stage2, run.trained.asymptotics
     decades = fitted_decades(stage.step, stage.one_minus_cos, stage.error, stage.law)
     if asymptotics is None:

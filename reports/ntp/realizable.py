@@ -1,4 +1,4 @@
-"""What is said of a text and of the largest part of it that meets Assumption 1."""
+"""JSON, table rows and remark about the largest part of a text that meets Assumption 1."""
 
 from collections.abc import Iterable
 from typing import Any

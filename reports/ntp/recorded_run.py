@@ -64,7 +64,7 @@ class RecordedRun(Run):
 
     @property
     def undecided(self) -> str:
-        """How many records rounding explains whatever they are."""
+        """Note on records that rounding explains whatever they are; "" if there are none."""
         decided, records = self.conformity.decided, self.conformity.records
         if not self.conformity.conforms or self.conformity.premises_met:
             return ""
@@ -80,11 +80,11 @@ class RecordedRun(Run):
 
     @property
     def stopped(self) -> None:
-        """Nothing was asked for that it has not."""
+        """Always None: a recorded run is never cut short."""
 
     @property
     def first_steps(self) -> None:
-        """What is not recorded is not computed."""
+        """Always None: no steps are computed for a recorded run."""
 
     @property
     def training(self) -> Training:
@@ -112,7 +112,7 @@ class RecordedRun(Run):
         return self.stage1_steps
 
     def recorded_steps(self, stage: Literal[1, 2]) -> tuple[int, ...]:
-        """Those that the file has."""
+        """The steps in the file."""
         self.require_recorded(stage)
         found = self._record(stage)
         return () if found is None else tuple(found.step.tolist())
@@ -152,7 +152,7 @@ class RecordedRun(Run):
         return recorded_training(self.dataset, self.trajectory, stages, self.solved("ov"), self.solved("kq"))
 
     def facts(self) -> dict[str, Any]:
-        """What a report says of the trajectory."""
+        """The trajectory's entry in report.json."""
         return self.conformity.as_document() | {
             "line": self.conformity.line,
             "premises_met": self.conformity.premises_met,

@@ -30,7 +30,7 @@ WIDE = 0.01
 """Error bars beyond this, relative, call for an enclosure where one is asked for."""
 
 HALVINGS = 6
-"""Of the stretch in which a statement starts to be violated."""
+"""Bisections of the stretch in which a statement starts to be violated."""
 
 STAGES = {"stage1": proposition1.DIRECTION, "stage2": theorem1.DIRECTION}
 """The claims whose measured quantity and bound a row has."""

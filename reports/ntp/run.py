@@ -37,7 +37,7 @@ class NotAlgorithm1(NotJudged):
 
 
 class NotSolved(BeyondTheRun, SolverFailure):
-    """Nothing is proved of a max-margin problem, so that what speaks of its solution is not decided."""
+    """The solver proved nothing about a max-margin problem, so statements about its solution are undecided."""
 
 
 class Run(BaseRun[Dataset]):
@@ -65,7 +65,7 @@ class Run(BaseRun[Dataset]):
         return () if self.config.at is None or not self.trainable else (self.config.steps1, self.steps2)
 
     def reservation(self, assumptions: Sequence[str]) -> str:
-        """What Assumption 2 tolerates stands beside what is said for orthonormal tokens."""
+        """Note that the embeddings are orthonormal only to rounding; "" if exactly."""
         deviation = gram_deviation(self.dataset) if "orthonormal" in assumptions else 0.0
         if not deviation:
             return ""

@@ -49,7 +49,7 @@ def solution_answer(which: Literal["ov", "kq"], dataset: Dataset, solution: MaxM
 
 
 def solution_summary(solution: MaxMargin | None) -> dict[str, Any]:
-    """What the report says of a solution; None stands for one of which the solver proves nothing."""
+    """A solution's entry in report.json; None where the solver proves nothing."""
     return {
         "status": "not solved" if solution is None else solution.status,
         "method": "cvxpy" if solution is None else solution.method,
@@ -60,7 +60,7 @@ def solution_summary(solution: MaxMargin | None) -> dict[str, Any]:
 
 
 def _exact_weights(dataset: Dataset, solution: Optimal) -> dict[str, dict[str, float]]:
-    """As `_weights`, of an exact solution without its dense array."""
+    """`_weights` of an exact solution, without its dense array."""
     if not isinstance(solution, Exact):
         return _weights(dataset, solution)
     known = solution.weights_exact

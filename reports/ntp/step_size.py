@@ -23,10 +23,10 @@ SHORT_LATEX = r"\eta\le\frac1{4\lVert W^*_{kq}\rVert}"
 READ_AS = f"eta <= O(1) is read as {ORDER_ONE}, as Theorem 1's proof uses it; longer steps are audited beside."
 
 LONG_STEPS: Mapping[str, float] = {"lr1": 1800.0, "lr2": 2e5, "steps1": 2, "steps2": 2, "certify": 2}
-"""With these, three samples of the frequencies 10^14, 10^7 and 1 refute Theorems 1 and 2 for every eta."""
+"""Settings at which three samples of the frequencies 10^14, 10^7 and 1 refute Theorems 1 and 2 for every eta."""
 
 PROOF_BITS = 128
-"""Of e^2 eta^2 against the rational number ||W*_kq||^2, and twice as many until they differ."""
+"""Bits for comparing e^2 eta^2 with the rational ||W*_kq||^2, doubled until they differ."""
 
 
 def beyond_order_one(run: Run) -> str | None:
@@ -49,7 +49,7 @@ ORDER_ONE_USED = ProofCondition(ORDER_ONE, lambda run: beyond_order_one(run) is 
 
 
 def refuted_by_long_steps(*, weakest: str, hunted: int) -> Standing:
-    """Of a bound of Theorem 1 or 2 for every eta."""
+    """Standing of a bound of Theorem 1 or 2 for every eta."""
     return refuted(
         "docs/proofs.md#167-theorems-1-and-2-are-false-for-long-steps",
         severity=Severity.EXTREME,

@@ -1,4 +1,4 @@
-"""What training and both solutions of arXiv 2409.17335 need of a dataset."""
+"""Check that a dataset can be trained on and solved: n is a function on the whole vocabulary."""
 
 from marginaudit.orders import InputError, shown_path
 from marginaudit.orders.ntp import CollocationError, Dataset

@@ -56,6 +56,6 @@ def train(dataset: Dataset, config: Config, progress: Progress, tell: Callable[[
 
 
 def stage_rows(stage: StageRecord) -> list[dict[str, Any]]:
-    """The recorded steps as rows; what is not a finite number is None."""
+    """The recorded steps as rows; a number that is not finite is None."""
     columns = finite(stage.columns())
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]

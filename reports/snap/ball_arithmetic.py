@@ -78,7 +78,7 @@ DENSE_STEPS = 24
 DENSE_CLASSES = 3
 
 DENSE_TOKENS = 9
-"""Of the vocabulary, at most, in whole matrices."""
+"""Largest vocabulary in whole matrices."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def bits(run: ClassRun) -> int:
 def sgd(
     F: flint.arb_mat, sequence: Iterable[int], M: int, eta_Y: float
 ) -> Iterator[tuple[list[flint.arb], flint.arb_mat]]:
-    """Of each step from Y = 0: its class's alpha before the step, and Y after it."""
+    """Yield for each step from Y = 0 its class's alpha before it and Y after it."""
     step, Y = dual(F) * flint.arb(eta_Y), flint.arb_mat(F.nrows(), M)
     for n in sequence:
         alpha = softmax((Y.transpose() * column(F, n)).entries())

@@ -10,7 +10,7 @@ import scipy  # its subpackages load when first used
 from numpy.typing import ArrayLike, NDArray
 
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.reports.snap.run import evenly
+from marginaudit.reports.snap.run import evenly_spaced
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -25,7 +25,7 @@ LEAST, MOST = 1e-15, 1e12
 """Between which quantiles of a relative deviation are looked for."""
 
 HALVINGS = 34
-"""Of the logarithm of that range, to 4e-9 of a quantile."""
+"""Bisections of the logarithm of that range, to 4e-9 of a quantile."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,13 @@ def counted(most: int) -> Integers:
     return np.unique(np.concatenate([np.arange(1, min(30, most) + 1), spaced]))
 
 
-def outside(N: Integers, p: Floats, interval: Interval, others: Floats | None = None) -> tuple[Floats, Floats]:
+def chance_outside(N: Integers, p: Floats, interval: Interval, others: Floats | None = None) -> tuple[Floats, Floats]:
     """P(N_n outside the interval) for N_n ~ Bin(N, p): its value and the radius of an error bar.
 
     ``others`` is 1 - p where float64 makes something else of it, because p is rounded and near 1.
 
-    >>> value, radius = outside(np.array([2]), np.array([0.5]), Interval.around(np.array([1.5]), np.array([0.7])))
+    >>> interval = Interval.around(np.array([1.5]), np.array([0.7]))
+    >>> value, radius = chance_outside(np.array([2]), np.array([0.5]), interval)
     >>> value.tolist(), bool(radius[0] < 1e-9)
     ([0.25], True)
     """
@@ -76,7 +77,7 @@ def quantile(N: Integers, p: Floats, delta: float, within: Callable[[Floats], In
         low, high = np.full(len(N), np.log(LEAST)), np.full(len(N), np.log(MOST))
         for _ in range(HALVINGS):
             middle = (low + high) / 2
-            value, radius = outside(N, p, within(np.exp(middle)))
+            value, radius = chance_outside(N, p, within(np.exp(middle)))
             enough = value + sign * radius <= delta
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         ends.append((np.exp(low), np.exp(high)))
@@ -89,7 +90,7 @@ def frequencies(dataset: SequenceClasses, most: int = 20) -> list[Fraction]:
     weights = [Fraction(weight) for weight in dataset.weights or (1.0,) * dataset.K]
     total = sum(weights)
     found = sorted({weight / total for weight in weights})
-    return [found[i] for i in evenly(len(found), most)]
+    return [found[i] for i in evenly_spaced(len(found), most)]
 
 
 def at_most(k: ArrayLike, N: ArrayLike, rest: Floats | float) -> Floats:

@@ -27,7 +27,7 @@ ASSUMPTIONS = ("uniform_classes", "single_common", "single_query")
 """Section 6: one common token, every next token has the same query."""
 
 PRINTED = (*ASSUMPTIONS, RANGE_R)
-"""Theorem 4 stands on Lemma 9, and so in range R, see `outside`."""
+"""Theorem 4 stands on Lemma 9, and so in range R, see `no_theorem4`."""
 
 LOWER_LIMIT = "ln((C0 + 4 Gamma)/C0) in place of ln(C0 + 4 Gamma), the integral of eq. 124 from 0 on."
 """The correction in the re-derived statements."""
@@ -36,7 +36,7 @@ ALL_OF_IT = "h = (1+o(1)) .. is taken as all that it can be at that t."
 """How h is read in Theorem 4."""
 
 FASTEST_KNOWN = 1e-4
-"""Up to which the time where gamma is largest is found, relative."""
+"""Relative error to which the time of the largest gamma is found."""
 
 OFFSET = "C0 is not 1"
 
@@ -70,7 +70,7 @@ def no_overlap(run: ClassRun) -> str | None:
     return reason
 
 
-def outside(run: ClassRun) -> str | None:
+def no_theorem4(run: ClassRun) -> str | None:
     """Why Theorem 4 says nothing of the run, or None; see `no_overlap`."""
     return outside_range_r(run) or no_overlap(run)
 

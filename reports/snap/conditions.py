@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.snap.assumptions import MUCH_GREATER
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed, ProofCondition
-from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.training.snap.limit.level import LARGEST_RATE
 
 ASSUMPTION_2 = ("wide_vocabulary", "small_overlap", "spread_overlap")
@@ -27,7 +27,7 @@ def fast_decoder(run: ClassRun) -> bool:
 
 
 FAST_DECODER = ProofCondition(f"Assumption 1 (c), eta_Y >> eta_Z: {MUCH_GREATER} times or more", fast_decoder)
-"""Of statements on eq. 10, which is derived with Y learned while Z stands still."""
+"""Condition of statements on eq. 10, which is derived with Y learned while Z stands still."""
 
 
 def least_rate(M: float) -> float:
@@ -64,7 +64,7 @@ def late_steps(run: ClassRun, most: int) -> NDArray[np.int64]:
     if not len(late):
         fault = NotFollowed if run.config.steps >= least else BeyondTheRun
         raise fault(f"the statement speaks from t = {MUCH_GREATER} K^2 = {least} on, and no such t is recorded")
-    chosen = evenly(len(late), most)
+    chosen = evenly_spaced(len(late), most)
     return np.asarray(late[chosen], dtype=np.int64)
 
 

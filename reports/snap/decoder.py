@@ -17,7 +17,7 @@ from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit import Fluctuation, class_sequences, continuous, fluctuation
 
 OPERATIONS = 300_000
-"""Of SGD on balls, times their digits over those of a float64, at most."""
+"""Most operations of SGD on balls, times their digits over those of a float64."""
 
 
 def sequence(run: ClassRun) -> NDArray[np.int64]:
@@ -66,7 +66,7 @@ def size_of(side: Callable[[ClassRun], Series]) -> Callable[[ClassRun], NDArray[
 
 
 def leading(run: ClassRun) -> str:
-    """By how much h* exceeds h where eq. 71 is compared."""
+    """Note on the excess of h* over h where eq. 71 is compared."""
     N = counts(run)
     star, h = fluctuation(N, run.M, run.eta_Y).rows.h.value, continuous(N, run.M, run.eta_Y).h.value
     lead = float(np.max(star[N > 0] / h[N > 0] - 1))

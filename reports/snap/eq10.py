@@ -11,7 +11,7 @@ from marginaudit.orders.snap.assumptions import largest_below, spread_beyond
 from marginaudit.reports.claim import BeyondTheRun, NotFollowed
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.snap.conditions import no_inverse, no_recorded_growth
-from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.verdict import LEAST
 from marginaudit.training.snap.attention import Logits, Path, Rates, mean_counts, off_by, rates
 from marginaudit.training.snap.attention.solver import NotIntegrated
@@ -62,7 +62,7 @@ class RatesAlong:
     found: tuple[Rates, ...]
 
     def z_dot(self, pairs: NDArray[np.int64]) -> Approximation:
-        """Of some pairs, shape (records, pairs)."""
+        """z-dot of some pairs, shape (records, pairs)."""
         return stacked([rate.z_dot[pairs] for rate in self.found])
 
 
@@ -107,7 +107,7 @@ def rates_along(run: ClassRun) -> RatesAlong:
         On its way the classes' attention becomes linearly dependent, as far as float64 can tell.
     """
     one = len(run.path.logits.names) + run.K**2 * len(run.dataset.contextual)
-    record = evenly(len(run.steps), min(RECORDS, max(2, ENTRIES // one)))
+    record = evenly_spaced(len(run.steps), min(RECORDS, max(2, ENTRIES // one)))
     path = Path(run.path.logits, run.path.z[record], run.path.B[record])
     found = []
     for i, t in enumerate(run.steps[record]):

@@ -16,10 +16,10 @@ from marginaudit.reports.snap.run import ClassRun
 from marginaudit.training.snap.limit import continuous, h_star
 
 MAY_BE_UNDRAWN = "a class may never be drawn: there are two"
-"""What refutes statements with probability 1 - delta that say nothing of delta; see `one_class`."""
+"""Refutation of statements with probability 1 - delta that do not restrict delta; see `one_class`."""
 
 DECADES = 7
-"""Of N, from where a statement speaks."""
+"""Decades of N from where a statement speaks."""
 
 A_DECADE = 4
 
@@ -108,7 +108,7 @@ def enough(run: ClassRun, delta: float = 1.0) -> Integers:
 
 
 def within(N: Integers, run: ClassRun, delta: float) -> Integers:
-    """Those with N-bar >> Delta, which rounding up can take from the first."""
+    """The N with N-bar >> Delta; rounding up can exclude the first."""
     return N if delta == 1 else N[MUCH_GREATER * radius_of(N, delta) <= -(-N // run.K)]
 
 

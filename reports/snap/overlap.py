@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BITS = 256
 
 MOST_CLASSES = 100
-"""Of more classes neither E' nor det(I+E) is enclosed."""
+"""Most classes whose E' and det(I+E) are enclosed."""
 
 
 def pairs_of_classes(run: ClassRun) -> tuple[str, ...]:

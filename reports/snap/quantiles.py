@@ -25,12 +25,12 @@ NUMBERS = 2_000_000
 """Counts that are drawn, at most."""
 
 Law = Callable[[ArrayLike, int, float], Fluctuation]
-"""From counts, M and eta_Y to theta and sigma."""
+"""Function from counts, M and eta_Y to theta and sigma."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What every seed has at recorded t >> K^2.
+    """theta and sigma of every seed at recorded t >> K^2.
 
     Attributes
     ----------
@@ -93,6 +93,6 @@ def largest(of: Approximation) -> Approximation:
     return Approximation(np.abs(of.value).max(axis=-1), of.error.max(axis=-1))
 
 
-def small(delta: float, per_class: bool) -> Callable[[ClassRun, NDArray[np.float64]], ArrayLike]:
+def deviation_shape(delta: float, per_class: bool) -> Callable[[ClassRun, NDArray[np.float64]], ArrayLike]:
     """K/sqrt(N) sqrt(ln(1/delta)), with ln(K/delta) for all classes at once."""
     return lambda run, N: run.K / np.sqrt(N) * np.sqrt(np.log((1 if per_class else run.K) / delta))

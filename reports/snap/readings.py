@@ -16,7 +16,7 @@ H_STAR = (
     'The sentence after Remark 2, "we just assume eta_Y < 1 and replace h* with h in the latter parts", and Remark 3 '
     f"restrict it: {RANGE_R}, and h is h*. Epochs are steps."
 )
-"""Of the statements on h that follow Remark 2."""
+"""Reading of the statements on h that follow Remark 2."""
 
 NO_REFUGE = "none: it is false on every dataset of which it speaks"
 """The weakest added assumption, of a statement that is never true."""

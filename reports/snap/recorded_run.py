@@ -39,17 +39,17 @@ class RecordedClassRun(ClassRun):
 
     @property
     def recorded(self) -> ClassTrajectory:
-        """What the file holds."""
+        """The recorded trajectory."""
         self.used_weights = True
         return self._trajectory
 
     @property
     def undecided(self) -> str:
-        """What is not known of the run."""
+        """Note on facts about the run that the file does not tell."""
         return SAMPLED
 
     def lacks(self, claim: str) -> str | None:
-        """What one of the paper's claims needs beside data, Y and Z where no property says it, or None."""
+        """Why a claim needs more than data, Y and Z, where no property says so; or None."""
         return (
             "It is about a grid of many trainings, and the file is of one." if claim.startswith("snap.fig6.") else None
         )
@@ -66,7 +66,7 @@ class RecordedClassRun(ClassRun):
 
     @property
     def steps(self) -> NoReturn:
-        """Those of our own run."""
+        """The steps of our own run."""
         raise NotJudged("it is about h, B or the classes drawn up to a step, and the file holds Y and Z alone")
 
     @property
@@ -75,7 +75,7 @@ class RecordedClassRun(ClassRun):
         raise NotJudged("it is about z-dot and B at given z, by eq. 10, and the file holds z alone")
 
     def facts(self) -> dict[str, Any]:
-        """What a report says of the trajectory: its records, the entropy of attention, and when the decoder scanned."""
+        """The trajectory in report.json: its records, the entropy of attention, and when the decoder scanned."""
         found = self._trajectory
         scanned = (found.margins >= np.log(self.M)).all(axis=1)
         return {

@@ -16,10 +16,10 @@ from marginaudit.training.snap.limit import Overlap, overlap
 from marginaudit.training.snap.recorded import ClassTrajectory
 
 
-def evenly(count: int, most: int) -> NDArray[np.int64]:
+def evenly_spaced(count: int, most: int) -> NDArray[np.int64]:
     """At most ``most`` of ``count`` positions, evenly apart, the first and the last among them.
 
-    >>> evenly(11, 3).tolist(), evenly(2, 3).tolist(), evenly(0, 3).tolist()
+    >>> evenly_spaced(11, 3).tolist(), evenly_spaced(2, 3).tolist(), evenly_spaced(0, 3).tolist()
     ([0, 5, 10], [0, 1], [])
     """
     return np.unique(np.rint(np.linspace(0, count - 1, min(count, most))).astype(np.int64))
@@ -68,12 +68,12 @@ class ClassRun(BaseRun[SequenceClasses]):
 
     @cached_property
     def logits(self) -> Logits:
-        """What z is over."""
+        """The (query, token) pairs of the attention logits z."""
         return Logits(self.dataset)
 
     @property
     def recorded(self) -> ClassTrajectory | None:
-        """What a file holds of a run that somebody else trained; None for our own."""
+        """The trajectory of a run that somebody else trained; None for our own."""
         return None
 
     @cached_property

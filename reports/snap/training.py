@@ -25,7 +25,7 @@ CLASSES_SHOWN = 3
 
 
 def dominant(dataset: SequenceClasses) -> dict[str, str]:
-    """Of each class that has distinct tokens, by its next token, the most probable one."""
+    """The most probable distinct token of each class that has one, by its next token."""
     own = distinct_tokens(dataset)
     return {c.next: max(own[c.next], key=lambda token: c.probabilities[token]) for c in dataset.classes if own[c.next]}
 

@@ -5,7 +5,6 @@
 """
 
 from marginaudit.training.ntp.algorithm1 import train
-from marginaudit.training.ntp.answers import label_logits, log_probabilities, predict
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_fast_forward
 from marginaudit.training.ntp.model.classes import SampleClasses, sample_classes
 from marginaudit.training.ntp.model.losses import (
@@ -15,6 +14,7 @@ from marginaudit.training.ntp.model.losses import (
     stage1_loss_gradient,
     stage2_loss,
 )
+from marginaudit.training.ntp.prediction import label_logits, log_probabilities, predict
 from marginaudit.training.ntp.records import Progress, Stage1, Stage2, StageRecord
 from marginaudit.training.ntp.stage1 import stage1_law
 from marginaudit.training.ntp.trained import Asymptotics, Training

@@ -13,7 +13,7 @@ Progress: TypeAlias = Callable[[int], None]
 Floats: TypeAlias = NDArray[np.float64]
 
 SURE = ("step", "along", "error", "distance_error", "method")
-"""Columns of a record that are what they are even where W is lost."""
+"""Columns that stay valid when rounding has lost W."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class StageRecord:
         return ~(self.distance_error >= 2)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The per-step arrays by name, ``step`` first; NaN for what was measured where W is not `known`."""
+        """The per-step arrays by name, ``step`` first; NaN for measurements where W is not `known`."""
         arrays = {field.name: getattr(self, field.name) for field in fields(self)}
         if self.known.all():
             return arrays

@@ -147,7 +147,7 @@ def _reduced(
 def _unreduced(
     run: Settings, first: First, eta: float, space: TokenKQ | EmbeddedKQ, classes: SampleClasses, unit: Unit | None
 ) -> Problem:
-    """With one margin A, or with all of B."""
+    """The loss on the unreduced model, with one margin A or with all of B."""
     V = run.dataset.V
     iterate, beside = (start(space, eta, unit, normalised=run.normalised) for _ in range(2))
 

@@ -92,7 +92,7 @@ class _Tokens:
 
 @dataclass(frozen=True, eq=False)
 class _Change:
-    """What one step does to Y or to Z.
+    """The change of Y or Z in one step.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class _Change:
 
     @property
     def transposed(self) -> "_Change":
-        """Of the transposed weights."""
+        """The change for transposed weights."""
         return replace(self, before=self.before.T, by=self.by.T, written=self.written.T)
 
 
@@ -446,7 +446,7 @@ class _Draws:
             self.ended = True
 
     def departure(self, step: int) -> Departure | None:
-        """What is farthest outside its bar, if anything is; `CHANCE` is shared by all of them at all counts."""
+        """The entry farthest outside its bar, if any is; `CHANCE` is shared by all of them at all counts."""
         total, pairs = sum(one.count for one in self.of_class), sum(len(one.support) for one in self.data.classes)
         if not total:
             return None
@@ -479,5 +479,5 @@ class _Shares:
 
     @property
     def variance(self) -> Floats:
-        """Of one sequence's shares."""
+        """Variance of one sequence's shares."""
         return np.asarray(self.squares / (self.count - 1))

@@ -24,17 +24,17 @@ LARGEST_Z = 1e6
 """Far beyond, where attention is on one token, float64 has no powers of an error of z."""
 
 LEAST_CHANGE = float(np.finfo(np.float64).tiny)
-"""Bar of a z that is recorded as 0, so that one which two records have in common is not taken for one that stopped."""
+"""Error bar of a recorded z = 0, so that two zeros in a row are not read as "did not move"."""
 
 
 @dataclass(frozen=True, eq=False)
 class ClassTrajectory:
-    """What a file holds.
+    """A recorded trajectory of Y and Z, as read.
 
     Attributes
     ----------
     logits : Logits
-        What z is over.
+        The (query, token) pairs of z.
     step : (n,) array
     z : Approximation, shape (n, pairs)
         Off by one rounding to the file's precision.
@@ -135,7 +135,7 @@ def read_weights(path: Path, dataset: SequenceClasses) -> tuple[Recorded, Record
 
 
 def _kept(count: int, numbers: int) -> NDArray[np.int64]:
-    """The records that are looked at, evenly through them, where each has so many numbers."""
+    """At most as many evenly spaced records as `MOST_NUMBERS` allows."""
     most = max(2, min(MOST_RECORDS, MOST_NUMBERS // numbers))
     return np.unique(np.rint(np.linspace(0, count - 1, min(count, most))).astype(np.int64))
 

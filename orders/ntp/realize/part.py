@@ -18,7 +18,7 @@ EXACT = 1_500
 """Places (distinct tokens, added up over samples) of the largest integer program that is solved."""
 
 RELAXED = 6_000
-"""Those of the largest linear relaxation."""
+"""Samples in the largest linear relaxation."""
 
 NODES = 50
 """Nodes of branch and bound: a limit on nodes, not on time, gives the same answer on every machine."""

@@ -39,7 +39,7 @@ def decide_corollary1(run: Run, side: Side, factor: int, power: int) -> Finding:
     start = last_crossing(384 * run.norm_ov**power * np.log(2 * run.dataset.V) / run.eta0, 1)
     at_T, first = _at_the_end(run, side, factor * T * A), step_from(start)
     needs = "" if start <= T else needed("T", first, T)
-    at = f", at which it is {_in_words(at_T)}" if T else ""
+    at = f", at which it is {_truth(at_T)}" if T else ""
     speaks = f"The statement speaks from T >= {start:.4g}; the run has T = {T}{at}."
     if not isinstance(run.ov, Exact) or not run.assumption("orthonormal").holds:
         return replace(
@@ -86,7 +86,7 @@ def _at_the_end(run: Run, side: Side, bound: float) -> Finding:
     ).judge(run)
 
 
-def _in_words(finding: Finding) -> str:
+def _truth(finding: Finding) -> str:
     return {Verdict.HOLDS: "true", Verdict.VIOLATED: "false"}.get(finding.verdict, "hidden by error bars")
 
 

@@ -57,7 +57,7 @@ def _beyond_along(run: Run) -> Floats:
     return np.where(c > 0, al + across**2 / np.where(c > 0, stage.norm + c, 1.0), stage.norm - stage.along)
 
 
-def _moving(run: Run) -> NDArray[np.bool_]:
+def _with_gradient(run: Run) -> NDArray[np.bool_]:
     """Records from t = 1 on at which there is a gradient and W is not 0."""
     stage = run.training.stage2
     return np.asarray((stage.step >= 1) & np.isfinite(stage.descent_reference) & (stage.norm > 0))
@@ -76,7 +76,7 @@ def _lead(run: Run, allowed: Allowed) -> Series:
     side is in the bar too. Enclosed records have d to rounding, however large A is.
     """
     stage = run.training.stage2
-    kept = _moving(run)
+    kept = _with_gradient(run)
     norm, g, r = stage.norm[kept], stage.descent_reference[kept], stage.descent_rest[kept]
     beyond, error = _beyond_along(run)[kept], state_error(stage)[kept]
     A, W = run.training.margin, run.norm_kq
@@ -100,7 +100,7 @@ def _norm_at(run: Run, t: Steps) -> Steps:
 
 def _cos_at(run: Run, t: Steps) -> Steps:
     """cos(d, W*): recorded, interpolated, and the last one beyond the record."""
-    stage, kept = run.training.stage2, _moving(run)
+    stage, kept = run.training.stage2, _with_gradient(run)
     return np.asarray(np.interp(t, stage.step[kept], stage.descent_reference[kept]))
 
 
@@ -153,7 +153,7 @@ def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] 
         largest=largest_lead,
     )
     stage, start = run.training.stage2, 1.0 if threshold is None else threshold(run)
-    lost = (stage.step >= 1) & ~_moving(run)
+    lost = (stage.step >= 1) & ~_with_gradient(run)
     if lost.any():
         return _lost(run, allowed, start, first=int(np.argmax(lost)), what="the gradient")
     every = bounded.judge(run)
@@ -165,7 +165,9 @@ def decide_lemma7(run: Run, allowed: Allowed, threshold: Callable[[Run], float] 
         return every
     found = replace(bounded, threshold=lambda _: Threshold(start)).judge(run)
     if stage.step[-1] >= start:
-        return replace(found, detail=f"{found.detail} Without the threshold t >= {start:.4g}: {_outside(every)}.")
+        return replace(
+            found, detail=f"{found.detail} Without the threshold t >= {start:.4g}: {_verdict_and_step(every)}."
+        )
     if not _above_the_sharp_one(run, allowed, start):
         return found
     return replace(
@@ -189,7 +191,7 @@ def _above_the_sharp_one(run: Run, allowed: Allowed, start: float) -> bool:
     return proved and bool((sharp_allowed(run, norm) <= allowed(run, norm)).all())
 
 
-def _outside(found: Finding) -> str:
+def _verdict_and_step(found: Finding) -> str:
     first = f" from t = {found.first_violation}" if found.first_violation is not None else ""
     return f"{found.verdict}{first}"
 

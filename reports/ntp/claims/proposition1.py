@@ -125,7 +125,7 @@ LOSS = Claim(
 
 BITS = 128
 MOST_TOKENS = 20
-"""Of more tokens a random part stands for all."""
+"""More tokens than this are represented by a random part."""
 
 
 def _on_the_ray(run: Run) -> list[int]:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
-from marginaudit.margins.exact import parts
+from marginaudit.margins.exact import component_edges
 from marginaudit.margins.spread import is_star, spread
 from marginaudit.margins.support import Support, support
 from marginaudit.orders.ntp.assumptions import ASSUMPTION_1, ASSUMPTION_2, ASSUMPTION_3
@@ -43,13 +43,13 @@ UNLIKE_EXPONENTIALS = 0.8
 """log(max/min) of flux / (weight exp(-margin)) where attention on other tokens is at most min(1, 1/A)/8: Lemma 11.1."""
 
 DRIFT = 0.2
-"""What edges out of the span may add to <u, G>: Lemma 11.4."""
+"""Most that edges out of the span add to <u, G>: Lemma 11.4."""
 
 NEXT_TRIED = 1.01
 """The step t_1 is looked for in such ratios: any step that meets the conditions will do."""
 
 LARGEST_SPECTRUM = 100
-"""Of graphs of more nodes the smallest eigenvalue is bounded, not computed."""
+"""The smallest eigenvalue of larger graphs is bounded, not computed."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def least_stretch(winner: NDArray[np.int64], loser: NDArray[np.int64], nodes: in
     1.0
     """
     least = np.inf
-    for _, token, tails, heads in parts(winner, loser, nodes):
+    for _, token, tails, heads in component_edges(winner, loser, nodes):
         if len(token) > 2 and is_star(tails, heads, len(token)):
             least = min(least, 1.0)  # a star's eigenvalues are 0, 1 and the number of its nodes
             continue

@@ -107,10 +107,10 @@ FLOOR = Claim(
 )
 
 BITS = 256
-"""Of numbers of size 1; for larger ones as many more as they have before the point."""
+"""Precision for numbers of size 1; larger ones get the bits of their integer part on top."""
 
 MOST_CLASSES = 500
-"""Of more classes of samples a random part stands for all."""
+"""More classes of samples than this are represented by a random part."""
 
 RANDOM_SCALES = (1.0, 4.0, 16.0)
 """Standard deviations of the scores at which no sample's loss may lie below its infimum."""

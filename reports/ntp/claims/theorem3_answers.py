@@ -98,7 +98,7 @@ def right_from(run: Run, length: int) -> int | str:
 
 @dataclass(frozen=True)
 class Tried:
-    """What came out when sentences were put through the model one by one.
+    """Result of putting sentences through the model one by one.
 
     ``longest`` is the length up to which all were; ``least`` the smallest probability of n(x_0) among those that are
     answered right; ``unsure`` counts those of which the error bars leave it open.
@@ -142,8 +142,8 @@ def put_through(run: Run, record: int) -> Tried:
 
 
 @once_a_run
-def in_words(run: Run, record: int) -> str:
-    """From which step which sentences are answered right, and what came out of those put through the model."""
+def summary(run: Run, record: int) -> str:
+    """Sentence for the report: from which step sentences are answered right, and the result of `put_through`."""
     if np.isinf(score_error(run)[record]):
         return f"At t = {int(run.training.stage2.step[record])} the scores are not known: float64 lost them."
     steps = ", ".join(f"{length}: {right_from(run, length)}" for length in LENGTHS)

@@ -52,7 +52,7 @@ class Rival:
     radius: float
 
     def sentence(self, copies: int) -> tuple[Token, ...]:
-        """The shortest sentence with so many copies, of which the query, last, may be one."""
+        """The shortest sentence with these numbers of copies; the query, last, may be one of them."""
         others = (self.other,) * (copies - (self.other == self.query))
         return (self.middle, *others, self.query)
 

@@ -9,7 +9,7 @@ import numpy as np
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Decided
 from marginaudit.reports.ntp.claims.theorem3 import ASSUMPTIONS, MAJORITY
-from marginaudit.reports.ntp.claims.theorem3_answers import in_words
+from marginaudit.reports.ntp.claims.theorem3_answers import summary
 from marginaudit.reports.ntp.claims.theorem3_misled import Rival, answers_follow_attention, rivals, shortest_misled
 from marginaudit.reports.ntp.config import PAPER_STEPS
 from marginaudit.reports.ntp.quantities import no_direction_kq
@@ -66,7 +66,7 @@ def decide_prediction(run: Run, record: int) -> Finding:
         measured=witness.get("probability_of_expected"),
         worst_step=step,
         first_violation=step,
-        detail=f"{what} {in_words(run, paper_length(run))}" if understood else what,
+        detail=f"{what} {summary(run, paper_length(run))}" if understood else what,
         witness=witness,
     )
 

@@ -50,10 +50,10 @@ ROW = (
     "stage2_slack",
     "certified",
 )
-"""What a reader sees of each embedding."""
+"""Columns of the printed table, a row an embedding."""
 
 ARM = ROW[:3]
-"""What the rows of an arm have in common."""
+"""Columns shared by the rows of an arm."""
 
 SHOWN = ("claim", "one_hot", "coherence", "without_violation", "kind", "dimension", "seed", "broken_on", "ends")
 

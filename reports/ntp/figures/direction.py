@@ -140,7 +140,7 @@ def _mark_informative(axis: "Axes", first: int | float | None, last: float, colo
         return
     axis.plot([first], [MOST], "o", ms=5, color=colour, zorder=5)
     axis.annotate(
-        f"informative from {_plain(first)}",
+        f"informative from {_two_digits(first)}",
         (first, MOST),
         (4, 6),
         textcoords="offset points",
@@ -167,10 +167,10 @@ def _mark_the_papers_length(axis: "Axes", last: float) -> None:
         )
 
 
-def _plain(value: float) -> str:
+def _two_digits(value: float) -> str:
     """Two digits and a power of ten, if it is not 1.
 
-    >>> _plain(4.2e14), _plain(1e-7), _plain(6.8)
+    >>> _two_digits(4.2e14), _two_digits(1e-7), _two_digits(6.8)
     ('4.2·10¹⁴', '1.0·10⁻⁷', '6.8')
     """
     mantissa, exponent = f"{value:.1e}".split("e")
@@ -183,7 +183,7 @@ def _label_ends(axis: "Axes", ends: list[tuple[float, str, str]]) -> None:
     for value, label, colour in ends:
         over = "" if label == "measured" else f"\n{power_of_ten(value / measured)} × measured"
         axis.annotate(
-            f"{label}\n{_plain(value)}{over}",
+            f"{label}\n{_two_digits(value)}{over}",
             (1, value),
             (6, 0),
             xycoords=axis.get_yaxis_transform(),
@@ -216,7 +216,7 @@ def _mark_methods(axis: "Axes", step: Floats, method: NDArray[np.str_]) -> None:
 
 
 RUN_COLOURS = ("#b42318", "#b54708", "#6941c6", "#067647", "#0e7090", "#c11574", "#667085")
-"""Of recorded runs."""
+"""Colours of recorded runs."""
 
 RUN_BOUNDS = (("bound", "Theorem 1", BOUND), ("sharp_bound", "sharp.theorem1", SHARPER))
 

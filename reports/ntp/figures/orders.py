@@ -21,7 +21,7 @@ Edge = tuple[Token, Token]
 
 MOST_PANELS = 24
 MOST_TOKENS = 24
-"""Of one panel: larger orders are not drawn."""
+"""Largest order drawn in a panel."""
 
 MOST_BESIDE = 6
 """Tokens of a layer in one row."""
@@ -100,7 +100,7 @@ def orders_figure(dataset: Dataset) -> "Figure":
 
 
 def panels(dataset: Dataset) -> list[Panel]:
-    """What is drawn, in the vocabulary's order."""
+    """The panels to draw, in the vocabulary's order."""
     confusion = check_assumption(dataset, "no_confused_tokens").witness
     found = []
     for order in dataset.orders.values():
@@ -155,7 +155,7 @@ def lines(order: QueryOrder) -> list[list[Token]]:
 
 
 def witness(order: QueryOrder, confusion: Witness) -> tuple[set[Token], set[Edge]]:
-    """The tokens and relations by which the order breaks an assumption; the witness of confused tokens is given."""
+    """Tokens and relations that break an assumption; the witness of confused tokens is given."""
     cycle = order.cycle() or ()
     edges = set(zip(cycle, (*cycle[1:], *cycle[:1]), strict=True))
     tokens = set(cycle)

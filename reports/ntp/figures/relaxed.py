@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = (MEASURED, BOUND, SHARPER, REFERENCE, LAW)
-"""Of embeddings, by kind and dimension; from the sixth on they come again."""
+"""Colours of embeddings by kind and dimension, reused from the sixth on."""
 
 QUANTITIES = {"stage2_error": r"$1-\cos(W_{kq}^{(t)},W^*_{kq})$", "stage2_slack": "slack of Theorem 1's bound"}
 

@@ -13,7 +13,7 @@ from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
 from marginaudit.reports.snap.ball_sgd import of, rows_of
-from marginaudit.reports.snap.binomial import LEVELS, outside
+from marginaudit.reports.snap.binomial import LEVELS, chance_outside
 from marginaudit.reports.snap.claims.corollary1_steps import (
     LARGE_M,
     STEADY_RESIDUAL,
@@ -36,7 +36,7 @@ from marginaudit.reports.snap.mean_counts import (
     means,
     no_transition,
 )
-from marginaudit.reports.snap.quantiles import DELTAS, Law, drawn, quantile, small
+from marginaudit.reports.snap.quantiles import DELTAS, Law, deviation_shape, drawn, quantile
 from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
@@ -101,7 +101,7 @@ def sigma_beyond(run: ClassRun, *, late: bool) -> Chances:
         star = lagging(run, here.N)
         R = room[spoken_of] + star.L
         within = star.counts(like_share(here, LATE * R / here.mean if late else run.eta_Y * R))
-        chance, bar = outside(here.N, np.full(len(here.N), 1 / run.K), within)
+        chance, bar = chance_outside(here.N, np.full(len(here.N), 1 / run.K), within)
         value, radius, levels = [*value, chance], [*radius, bar], [*levels, *[delta] * len(here.N)]
         label += [f"delta = {delta:g}, N = {N}" for N in here.N.tolist()]
     missed = series(np.concatenate(value), radius=np.concatenate(radius), label=tuple(label))
@@ -129,7 +129,7 @@ COROLLARY1 = Claim(
             },
             **{
                 f"Late sigma, delta = {delta:g}": HiddenConstant(
-                    measure=sigmas(delta, late=True), shape=small(delta, per_class=True)
+                    measure=sigmas(delta, late=True), shape=deviation_shape(delta, per_class=True)
                 )
                 for delta in DELTAS
             },

@@ -14,7 +14,7 @@ RESIDUALS = 10.0 ** np.arange(1, 8)
 """1/epsilon, over six decades."""
 
 LARGE_M = 10**9
-"""Where steps are swept along the step size, so that range R leaves many decades of it."""
+"""The M at which steps are swept along eta_Y: range R leaves many decades of eta_Y there."""
 
 HALVINGS = 64
 """Enough to find a whole number in float64."""

@@ -14,7 +14,7 @@ from marginaudit.reports.snap.claims.theorem3_gain import MOST_PAIRS, require_po
 from marginaudit.reports.snap.conditions import FAST_DECODER, THEOREM_5
 from marginaudit.reports.snap.eq10 import EQ_10, FLOW, above_zero, no_path, rates_along, stacked
 from marginaudit.reports.snap.readings import PAGE, SOURCE
-from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.snap.token_gains import EQUAL, not_equal
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
@@ -24,7 +24,7 @@ from marginaudit.training.snap.limit import Approximation
 PROOF = PAGE + "87-snapeq112rederived"
 
 KNOWN = 4e-10
-"""Of a side, its error bar at most, so that equality can be told."""
+"""Largest relative error bar of a side at which equality is judged."""
 
 
 def dominated(run: ClassRun) -> list[tuple[int, str, str]]:
@@ -33,7 +33,7 @@ def dominated(run: ClassRun) -> list[tuple[int, str, str]]:
     for n, c in enumerate(run.dataset.classes):
         first = max(own[c.next], key=lambda token: c.probabilities[token], default="")
         found += [(n, first, l) for l in own[c.next] if c.probabilities[l] < c.probabilities[first]]  # noqa: E741
-    return [found[i] for i in evenly(len(found), MOST_PAIRS)] if found else []
+    return [found[i] for i in evenly_spaced(len(found), MOST_PAIRS)] if found else []
 
 
 def nothing_dominated(run: ClassRun) -> str | None:

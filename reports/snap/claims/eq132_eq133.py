@@ -7,7 +7,7 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import HiddenConstant, Limit, Parts
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
-from marginaudit.reports.snap.common_token import C0, PRINTED, outside
+from marginaudit.reports.snap.common_token import C0, PRINTED, no_theorem4
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import quoted
@@ -16,7 +16,7 @@ from marginaudit.reports.standing import proved
 PROOF = PAGE + "89-snapeq132-and-snapeq133"
 
 LATE = np.geomspace(1, 1e6, 121)
-"""Of lnln(M eta_Y t/K), over where late B begins."""
+"""Values of lnln(M eta_Y t/K) over the one at which late B begins."""
 
 
 def log_A(run: ClassRun) -> float:
@@ -72,7 +72,7 @@ EQ132 = Claim(
     assumptions=PRINTED,
     standing=proved(PROOF, "snap.theorem4.closed-form.rederived", "snap.lemma6", hunted=265),
     judgement=Limit(measure=against_132, predicted=lambda _: 1.0, regime=lambda run: float(late(run)[0])),
-    absent=outside,
+    absent=no_theorem4,
 )
 
 EQ133 = Claim(
@@ -97,7 +97,7 @@ EQ133 = Claim(
             "From below": HiddenConstant(measure=late_B, shape=lambda run, u: u - log_nu_over_K(run), side="lower"),
         }
     ),
-    absent=outside,
+    absent=no_theorem4,
 )
 
 CLAIMS: tuple[Claim, ...] = (EQ132, EQ133)

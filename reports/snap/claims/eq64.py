@@ -15,7 +15,7 @@ from marginaudit.reports.snap.ball_arithmetic import BITS
 from marginaudit.reports.snap.ball_sgd import ball
 from marginaudit.reports.snap.conditions import RANGE_R, no_recorded_growth, outside_range_r
 from marginaudit.reports.snap.readings import NO_REFUGE, PAGE, ROUNDED, SOURCE
-from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
@@ -41,7 +41,7 @@ def _along(entry: Callable[[Share, int, arb], arb]) -> Callable[[ClassRun], Seri
     """What the entry makes of `Share`, M and eta_Y at recorded s; g is differentiated as a power series of h."""
 
     def measure(run: ClassRun) -> Series:
-        M, step, found = run.M, run.steps[evenly(len(run.steps), RECORDS)], []
+        M, step, found = run.M, run.steps[evenly_spaced(len(run.steps), RECORDS)], []
         levels = continuous(step.astype(float), M, run.eta_Y).logit
         with flint.ctx.workprec(BITS):
             eta = ball(run.eta_Y)

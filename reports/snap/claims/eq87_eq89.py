@@ -46,7 +46,7 @@ def largest_delta_1(run: ClassRun) -> Floats:
     return np.asarray(np.abs(delta_1(run).value).max(axis=1))
 
 
-def small(run: ClassRun) -> np.ndarray:
+def with_small_delta_1(run: ClassRun) -> np.ndarray:
     """Records with |delta_1| << 1."""
     return np.flatnonzero(largest_delta_1(run) <= 1 / MUCH_GREATER)
 
@@ -55,7 +55,7 @@ def sizes(run: ClassRun, own: bool) -> Series:
     """|delta_2|, or each class's largest |delta_3|, at every record, then at those with |delta_1| << 1."""
     part = left_over(run)[..., :1] if own else left_over(run)[..., 1:]
     value, error = np.abs(part.value).max(axis=2, initial=0.0), part.error.max(axis=2, initial=0.0)
-    kept = np.concatenate([np.arange(len(value)), small(run)])
+    kept = np.concatenate([np.arange(len(value)), with_small_delta_1(run)])
     step = np.repeat(compared(run).step[kept], run.K)
     label = tuple(f"delta_{2 if own else 3} of {n}" for n in run.dataset.next_tokens) * len(kept)
     return series(value[kept].ravel(), radius=error[kept].ravel(), step=step, label=label)
@@ -64,7 +64,7 @@ def sizes(run: ClassRun, own: bool) -> Series:
 def printed_bounds(run: ClassRun, _: Floats) -> Floats:
     """M/(M-1)^2 2 (1+3|delta_1|), then 3/M, at the entries of `sizes`."""
     first = run.M / (run.M - 1) ** 2 * 2 * (1 + 3 * largest_delta_1(run))
-    return np.repeat(np.concatenate([first, np.full(len(small(run)), 3 / run.M)]), run.K)
+    return np.repeat(np.concatenate([first, np.full(len(with_small_delta_1(run)), 3 / run.M)]), run.K)
 
 
 def beside_E_prime(equation: int, delta: int, identity: str, formula: str, *, place: str, reading: str) -> Claim:

@@ -33,10 +33,10 @@ NUM_LAST = (1, 3, 5, 10)
 """Queries of Syn-Medium."""
 
 SEEDS = 10
-"""Of the figures."""
+"""Seeds of the figures."""
 
 FIRST_SEEDS = 12
-"""With which an audit begins."""
+"""Seeds of an audit's first look."""
 
 Cell = tuple[float, float]
 """eta_Z and eta_Y/eta_Z."""
@@ -79,7 +79,7 @@ DOUBT = 2.0**-12
 """The probability that a look is wrong about a comparison: that 12 fair coins all show heads."""
 
 ROUNDING = 1e-9
-"""Of an entropy; changing the step sizes by a part of 1e-10, more than all rounding, moves none by more than 1e-10."""
+"""Error of an entropy: step sizes changed by 1e-10, more than all rounding, move none by more than 1e-10."""
 
 Comparison = tuple[Cell, Cell]
 """Two neighbouring cells, the smaller step size first."""
@@ -145,13 +145,13 @@ def looks(run: ClassRun) -> list[int]:
 
 
 def first_look(run: ClassRun, pairs: tuple[Comparison, ...]) -> Compared:
-    """By few seeds; both cells of a pair see the same samples from the same start."""
+    """Verdict from few seeds; both cells of a pair see the same samples from the same start."""
     return Compared(pairs, *of_median(gains(entropies(run, CELLS, 0, looks(run)[0]), CELLS, pairs)))
 
 
 @once_a_run
 def second_look(run: ClassRun, pairs: tuple[Comparison, ...]) -> Compared:
-    """As the first, and by many seeds where that does not decide."""
+    """The first look's verdict, or by many seeds where that does not decide."""
     few, many = looks(run)
     found = first_look(run, pairs)
     undecided = found.undecided

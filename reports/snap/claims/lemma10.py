@@ -13,7 +13,7 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, by_formula, series
-from marginaudit.reports.snap.binomial import LEVELS, Integers, Interval, counted, frequencies, outside
+from marginaudit.reports.snap.binomial import LEVELS, Integers, Interval, chance_outside, counted, frequencies
 from marginaudit.reports.snap.readings import PAGE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
@@ -64,7 +64,7 @@ def counts(run: ClassRun) -> Counts:
     evidence = number * np.log(2 / delta)
     first, second = np.sqrt(evidence / 2) + 1, np.sqrt(evidence)
     others = np.broadcast_to(np.array([float(1 - p) for p in exact])[:, np.newaxis], shape).ravel()
-    missed = [outside(number, p, Interval.around(center, room), others) for room in (first, second)]
+    missed = [chance_outside(number, p, Interval.around(center, room), others) for room in (first, second)]
     label = tuple(
         f"delta = {d:g}, P(n) = {q:.4g}, N = {n}"
         for d, q, n in zip(delta.tolist(), p.tolist(), number.tolist(), strict=True)

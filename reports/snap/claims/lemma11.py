@@ -14,7 +14,7 @@ from marginaudit.reports.judgements import Bounded, HiddenConstant
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.binomial import LEVELS, Integers, Interval, outside, quantile
+from marginaudit.reports.snap.binomial import LEVELS, Integers, Interval, chance_outside, quantile
 from marginaudit.reports.snap.conditions import one_class
 from marginaudit.reports.snap.mean_counts import (
     EPS,
@@ -62,7 +62,7 @@ def late(run: ClassRun, delta: float = 1.0) -> Integers:
 
 
 def across_the_turn(run: ClassRun, _: float = 1.0) -> Integers:
-    """As `enough`, or farther: half of the decades go a half beyond the N at which the scan ends and g changes most.
+    """`enough`, or farther: half of the decades go a half beyond the N at which the scan ends and g changes most.
 
     A constant that is fitted to N well before it is far below what N at it need.
 
@@ -108,21 +108,23 @@ def other_vocabularies(run: ClassRun) -> Chances:
 
 @once_a_run
 def slow_turns(run: ClassRun) -> Chances:
-    """As `other_vocabularies`, at every M and N, the run's M among them, with ln M >> eta_Y Delta/3."""
+    """`other_vocabularies` at every M and N, the run's M among them, with ln M >> eta_Y Delta/3."""
     N = enough(run)
     each = [means(N, run.K, M, run.eta_Y) for M in [run.M, *LARGE_M.tolist()]]
     return _early(run, each, lambda at, delta: MUCH_GREATER * third_of_rate(at, delta) <= np.log(at.M))
 
 
 def _early(run: ClassRun, each: list[Means], spoken_of: Callable[[Means, float], NDArray[np.bool_]]) -> Chances:
-    """Of several M, at those N and delta of which it is spoken."""
+    """Series over several M, at the N and delta of the statement."""
     columns = ((m.N, m.mean, m.x, m.excess, np.full(len(m.N), m.M)) for m in each)
     N, mean, x, excess, M = (np.concatenate(column) for column in zip(*columns, strict=True))
     value, radius, levels, label = list[Floats](), list[Floats](), list[Floats](), list[str]()
     for delta in LEVELS:
         kept = spoken_of(Means(N, mean, x, excess, M, run.eta_Y), delta)
         at = Means(N[kept], mean[kept], x[kept], excess[kept], M[kept], run.eta_Y)
-        chance, bar = outside(at.N, np.full(len(at.N), 1 / run.K), like_share(at, EARLY * third_of_rate(at, delta)))
+        chance, bar = chance_outside(
+            at.N, np.full(len(at.N), 1 / run.K), like_share(at, EARLY * third_of_rate(at, delta))
+        )
         value, radius, levels = [*value, chance], [*radius, bar], [*levels, np.full(len(at.N), delta)]
         label += [f"delta = {delta:g}, M = {m:.0f}, N = {n}" for m, n in zip(at.M, at.N, strict=True)]
     missed = series(np.concatenate(value), radius=np.concatenate(radius), label=tuple(label))

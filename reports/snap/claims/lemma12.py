@@ -24,7 +24,7 @@ from marginaudit.reports.snap.ball_arithmetic import (
     sgd,
     some_classes,
 )
-from marginaudit.reports.snap.binomial import LEVELS, Interval, outside
+from marginaudit.reports.snap.binomial import LEVELS, Interval, chance_outside
 from marginaudit.reports.snap.claims.lemma5 import alone
 from marginaudit.reports.snap.conditions import RANGE_R, no_inverse, outside_range_r
 from marginaudit.reports.snap.mean_counts import (
@@ -79,7 +79,7 @@ def _of_some_class(run: ClassRun, at: Means, within: Callable[[float], Interval]
     """The chance that some class's count lies outside; it is between a single class's and K times that."""
     least, most, label = [], [], []
     for delta in LEVELS:
-        value, radius = outside(at.N, np.full(len(at.N), 1 / run.K), within(delta))
+        value, radius = chance_outside(at.N, np.full(len(at.N), 1 / run.K), within(delta))
         least.append(value - radius)
         most.append(np.minimum(run.K * (value + radius), 1.0))
         label += [f"delta = {delta:g}, N = {N}" for N in at.N.tolist()]

@@ -8,10 +8,10 @@ from marginaudit.reports.judgements import Bounded
 from marginaudit.reports.judgements.parts import Parts
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import Series, series
-from marginaudit.reports.snap.binomial import LEVELS, Interval, counted, outside
+from marginaudit.reports.snap.binomial import LEVELS, Interval, chance_outside, counted
 from marginaudit.reports.snap.claims.lemma2 import by_counts
 from marginaudit.reports.snap.readings import PAGE
-from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
 
@@ -29,11 +29,11 @@ def misses(run: ClassRun) -> tuple[Series, NDArray[np.float64]]:
     (T - 1) q_{l|n} is Bin(T - 1, P(l|n)).
     """
     found = np.unique(run.dataset.P[run.dataset.P > 0])
-    taken = evenly(len(found), MOST_PROBABILITIES)
+    taken = evenly_spaced(len(found), MOST_PROBABILITIES)
     lengths = counted(LONGEST)
     delta, p, T1 = (grid.ravel() for grid in np.meshgrid(LEVELS, found[taken], lengths, indexing="ij"))
     room = np.sqrt(T1 * np.log(2 / delta) / 2)
-    value, radius = outside(T1, p, Interval.around(T1 * p, room))
+    value, radius = chance_outside(T1, p, Interval.around(T1 * p, room))
     label = tuple(
         f"delta = {d:g}, P(l|n) = {q:.4g}, T - 1 = {n}"
         for d, q, n in zip(delta.tolist(), p.tolist(), T1.tolist(), strict=True)

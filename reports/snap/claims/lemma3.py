@@ -17,7 +17,7 @@ from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import proved
 
 MOST_CLASSES = 12
-"""Of more classes, a random part stands for all in Lemma 3, which is about any set of classes."""
+"""More classes are represented by a random part: Lemma 3 is about any set of classes."""
 
 SPARE_COLUMNS = 2
 """Tokens that are no next token, in Lemma 3's matrices."""
@@ -25,7 +25,7 @@ SPARE_COLUMNS = 2
 
 @dataclass(frozen=True)
 class Moves:
-    """What a step of the modified gradient does to W, what is printed of it, and the longest F E' e_n."""
+    """The change of W in a step of the modified gradient, the printed one, and the longest F E' e_n."""
 
     found: Series
     stated: Series

@@ -19,7 +19,7 @@ from marginaudit.reports.snap.conditions import FAST_DECODER, late_steps, outsid
 from marginaudit.reports.snap.eq10 import no_path
 from marginaudit.reports.snap.overlap import some_not_positive
 from marginaudit.reports.snap.readings import PAGE, SOURCE
-from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
@@ -78,7 +78,7 @@ def places(run: ClassRun) -> list[Place]:
     most = max(1, min(STEPS, ENTRIES // (run.K**2 * len(run.dataset.contextual))))
     late = late_steps(run, len(run.steps))
     near = late[late <= TAKEN] if late[0] <= TAKEN else late[:1]
-    steps = np.unique(near[evenly(len(near), most)])
+    steps = np.unique(near[evenly_spaced(len(near), most)])
     counts = class_counts(steps.tolist(), run.dataset.frequencies, min(SEEDS, run.config.seeds), run.config.seed)
     logits, found = run.path.logits, []
     for record, t in enumerate(steps.tolist()):

@@ -14,7 +14,7 @@ from marginaudit.reports.standing import proved
 from marginaudit.training.snap.limit import continuous
 
 PANELS, NODES = 128, 12
-"""Of the Gauss-Legendre quadrature over M h: on a panel, at most 1 long, its error is below 1e-30 of the value."""
+"""Gauss-Legendre quadrature over M h: on a panel at most 1 long the relative error is below 1e-30."""
 
 
 def _times(run: ClassRun) -> Floats:

@@ -151,7 +151,7 @@ def agrees(run: ClassRun) -> str | None:
 
 
 def _first_round(run: ClassRun) -> flint.arb:
-    """By how much class 1's logit of its own next token exceeds eq. 43 after each class was drawn once, over rho eta_Y.
+    """Excess of class 1's own logit over eq. 43 after each class was drawn once, over rho eta_Y.
 
     K = M. The logit is eta_Y (1 - 1/M - rho sum over n > 1 of alpha_n), alpha_n what class n then gives that token.
     """

@@ -19,7 +19,7 @@ PROOF = PAGE + "11-snapremark2rederived"
 
 
 def proved_lag(run: ClassRun) -> Series:
-    """What the lag is at least, (ln(eta_Y s/2) - eta_Y)/2, along ln s: docs/proofs-snap.md, section 1.1.
+    """Lower bound on the lag, (ln(eta_Y s/2) - eta_Y)/2, along ln s: docs/proofs-snap.md, section 1.1.
 
     It is proved for eta_Y s >= 4 ln M + 8. The first s is such, and makes it at least 1.
     """

@@ -24,7 +24,7 @@ from marginaudit.training.snap.limit import continuous
 PROOF = PAGE + "81-snapremark3rederived"
 
 MUCH_SMALLER = 0.01 / MUCH_GREATER
-"""What stands for "much smaller than 0.01"."""
+"""The reading of "much smaller than 0.01"."""
 
 
 def _log_M(run: ClassRun) -> Floats:

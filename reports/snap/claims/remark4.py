@@ -9,7 +9,7 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.judgements import Bounded, Limit, Parts
 from marginaudit.reports.series import Series, by_formula, series
-from marginaudit.reports.snap.binomial import LEVELS, Interval, outside
+from marginaudit.reports.snap.binomial import LEVELS, Interval, chance_outside
 from marginaudit.reports.snap.mean_counts import enough, enough_steps, nothing_fluctuates, radius_of
 from marginaudit.reports.snap.readings import MUCH, PAGE
 from marginaudit.reports.snap.run import ClassRun
@@ -25,7 +25,7 @@ def missed(run: ClassRun) -> Series:
     N = enough(run)
     p, mean = np.full(len(N), 1 / run.K), np.asarray(-(-N // run.K), dtype=np.float64)
     # counts are whole: half of one more changes nothing, and rounding decides nothing
-    found = [outside(N, p, Interval.around(mean, 2 * radius_of(N, delta) + 0.5)) for delta in LEVELS]
+    found = [chance_outside(N, p, Interval.around(mean, 2 * radius_of(N, delta) + 0.5)) for delta in LEVELS]
     value, radius = (np.concatenate(column) for column in zip(*found, strict=True))
     return series(value, radius=radius, label=tuple(f"delta = {delta:g}, N = {n}" for delta in LEVELS for n in N))
 

@@ -20,7 +20,7 @@ from marginaudit.reports.snap.claims.theorem1 import ASSUMPTIONS
 from marginaudit.reports.snap.conditions import late_steps, outside_range_r, ratios
 from marginaudit.reports.snap.overlap import NOT_POSITIVE, POSITIVE, none_not_positive, some_not_positive
 from marginaudit.reports.snap.readings import PAGE, SOURCE
-from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import LEAST, Finding, Verdict
@@ -38,7 +38,7 @@ AT_ONCE = 10**6
 """Entries of beta that are computed at once."""
 
 LEVEL = 0.99
-"""Of the bound on the probability of an exception."""
+"""Level of the bound on the probability of an exception."""
 
 
 def least_xi(run: ClassRun, counts: NDArray[np.int64]) -> tuple[Approximation, NDArray[np.int64]]:
@@ -60,7 +60,7 @@ def _seeds(run: ClassRun) -> int:
 
 
 def seeds_least(run: ClassRun) -> Series:
-    """Of all classes and seeds, the least xi at each recorded t >> K^2."""
+    """The least xi over all classes and seeds, at each recorded t >> K^2."""
     steps, seeds = late_steps(run, RECORDS), _seeds(run)
     counts = class_counts(steps.tolist(), run.dataset.frequencies, seeds, run.config.seed)
     found = [least_xi(run, counts[:, record])[0] for record in range(len(steps))]
@@ -151,7 +151,7 @@ def few_steps(run: ClassRun) -> NDArray[np.int64]:
 def one_class_alone(run: ClassRun) -> NDArray[np.int64]:
     """The counts where every one of the recorded steps fell on one class, shape (vectors, classes)."""
     steps = np.unique(run.steps)
-    chosen = steps[evenly(len(steps), RECORDS)]
+    chosen = steps[evenly_spaced(len(steps), RECORDS)]
     return np.asarray(chosen[:, np.newaxis, np.newaxis] * np.eye(run.K, dtype=np.int64)).reshape(-1, run.K)
 
 

@@ -13,7 +13,7 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap.conditions import FAST_DECODER
 from marginaudit.reports.snap.eq10 import EQ_10, no_equation, no_gains, stacked
 from marginaudit.reports.snap.readings import PAGE, SOURCE
-from marginaudit.reports.snap.run import ClassRun, evenly
+from marginaudit.reports.snap.run import ClassRun, evenly_spaced
 from marginaudit.reports.source_words import corrected, quoted
 from marginaudit.reports.standing import Severity, proved, refuted
 from marginaudit.training.snap.attention import Logits
@@ -24,7 +24,7 @@ MOST_PAIRS = 60
 """Pairs of distinct tokens that are compared, at most, evenly through them."""
 
 LARGEST_Z, LARGEST_RATIO = 100.0, 1e50
-"""Up to here exp(2 z) of two tokens is a float64, times the square of the ratio of their probabilities."""
+"""Largest z and ratio of probabilities at which float64 holds exp(2 z) times the square of the ratio."""
 
 
 def squared_ratio(run: ClassRun, n: int, l: str, other: str) -> float:  # noqa: E741
@@ -75,7 +75,7 @@ def token_pairs(run: ClassRun) -> list[tuple[int, str, str]]:
         for other in own[c.next]
         if l != other
     ]
-    chosen = evenly(len(found), MOST_PAIRS)
+    chosen = evenly_spaced(len(found), MOST_PAIRS)
     return [found[i] for i in chosen] if found else []
 
 
@@ -125,9 +125,9 @@ def both_sides(run: ClassRun, logits: Logits, z: Approximation, step: NDArray[np
 def along_the_flow(run: ClassRun) -> tuple[Series, Series]:
     """Both sides of eq. 11 along eq. 10, or of a recorded run from its first record on."""
     if (other := run.recorded) is not None:
-        chosen = evenly(len(other.step), COMPARED + 1)
+        chosen = evenly_spaced(len(other.step), COMPARED + 1)
         return both_sides(run, other.logits, other.z[chosen], other.step[chosen])
-    chosen = evenly(len(run.steps), COMPARED)
+    chosen = evenly_spaced(len(run.steps), COMPARED)
     none = np.zeros((1, len(run.path.logits.names)))
     z = Approximation(np.vstack([none, run.path.z.value[chosen]]), np.vstack([none, run.path.z.error[chosen]]))
     return both_sides(run, run.path.logits, z, np.concatenate([[0], run.steps[chosen]]))

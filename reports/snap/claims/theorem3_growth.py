@@ -57,7 +57,7 @@ def dominating(run: ClassRun, while_assumption_2: bool) -> list[tuple[int, str, 
 
 
 def _gather(run: ClassRun, what: str, while_assumption_2: bool) -> Series:
-    """Of each dominating token: its exponent 2 z, f-dot/f or z-dot, along steps; no exponent of a recorded run."""
+    """Each dominating token's exponent 2 z, f-dot/f or z-dot, along steps; no exponent of a recorded run."""
     if run.recorded is not None and what == "exponent":
         return series([], radius=0, step=np.array([], dtype=np.int64))
     step, _ = gains_along(run, np.zeros(0, dtype=np.int64))

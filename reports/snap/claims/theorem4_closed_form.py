@@ -18,7 +18,7 @@ from marginaudit.reports.snap.common_token import (
     along,
     no_offset,
     no_overlap,
-    outside,
+    no_theorem4,
     some_offset,
 )
 from marginaudit.reports.snap.conditions import FAST_DECODER
@@ -92,7 +92,7 @@ CLOSED_FORM = Claim(
         expected=lambda run: closed_form(run, printed=True),
         note=lambda run: f"C0 = {C0(run):.6g}; at t = 0 B_n is 0, and ln(C0)/4 is {np.log(C0(run)) / 4:.4g}.",
     ),
-    absent=outside,
+    absent=no_theorem4,
     instead=(
         r"Eq. 124 leaves out the lower limit of its integral, $\ln(C_0)/4$: "
         r"$B_n(t)=\frac14\ln(1+2(\eta_Z/\eta_Y)K(M-1)^2h^2(t/K)/C_0)$ (snap.theorem4.closed-form.rederived)."

@@ -22,7 +22,7 @@ from marginaudit.reports.snap.common_token import (
     eq_14,
     near_one,
     no_overlap,
-    outside,
+    no_theorem4,
     some_offset,
 )
 from marginaudit.reports.snap.conditions import FAST_DECODER
@@ -36,7 +36,7 @@ from marginaudit.reports.verdict import Verdict
 PROOF = PAGE + "88-snaptheorem4growthrederived-snaptheorem4endsrederived"
 
 OFF = Fraction(116, 100)
-"""Of C0 or 1/C0, from which on the printed formulas are outside their range."""
+"""The C0 or 1/C0 from which on the printed formulas are outside their range."""
 
 
 def at_ends(run: ClassRun) -> Series:
@@ -100,7 +100,7 @@ ENDS = Claim(
         Implication(sources=("snap.theorem4.ends.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset),
     ),
     judgement=between_ends(printed=True),
-    absent=outside,
+    absent=no_theorem4,
     instead=(
         r"What is printed is $\ln(C_0)/4$ too much, which eq. 124 leaves out (snap.theorem4.ends.rederived); so $B$ at "
         r"$t_0$ depends on $C_0$ beside $K$, $M$ and $\nu$."

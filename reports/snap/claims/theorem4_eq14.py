@@ -24,7 +24,7 @@ from marginaudit.reports.snap.common_token import (
     gap,
     no_offset,
     no_overlap,
-    outside,
+    no_theorem4,
     scan_from_first_step,
     scan_times,
     some_offset,
@@ -149,7 +149,7 @@ SCAN = Claim(
         Implication(sources=("snap.theorem4.scan.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset),
     ),
     judgement=in_scan(printed=True),
-    absent=outside,
+    absent=no_theorem4,
     instead=(r"What is printed is $\ln(C_0)/4$ too much, which eq. 124 leaves out (snap.theorem4.scan.rederived)."),
 )
 
@@ -171,7 +171,7 @@ SCAN_REDERIVED = replace(
 
 
 def slow_times(run: ClassRun) -> Floats:
-    """Those of `snap_times` at which lnln t is beyond 1, so that a constant times it can be a bound."""
+    """The `snap_times` at which lnln t is beyond 1, so that a constant times it can be a bound."""
     times = snap_times(run)
     return times[times > exp(e)]
 
@@ -239,7 +239,7 @@ SNAP = Claim(
         Implication(sources=("snap.theorem4.snap.rederived",), condition=NO_OFFSET, proof=PROOF, unmet=some_offset),
     ),
     judgement=in_snap(printed=True),
-    absent=outside,
+    absent=no_theorem4,
     instead=(r"What is printed is $\ln(C_0)/4$ too much, which eq. 124 leaves out (snap.theorem4.snap.rederived)."),
 )
 

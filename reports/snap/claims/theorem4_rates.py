@@ -18,7 +18,7 @@ from marginaudit.reports.snap.common_token import (
     gap,
     growth,
     no_overlap,
-    outside,
+    no_theorem4,
 )
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
@@ -130,7 +130,7 @@ RATES = Claim(
         },
         note=earlier_reading,
     ),
-    absent=outside,
+    absent=no_theorem4,
 )
 
 RATES_ANY_M = replace(

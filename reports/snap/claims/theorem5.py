@@ -13,7 +13,7 @@ from marginaudit.reports.series import Series
 from marginaudit.reports.snap.ball_sgd import dual, of, rows_of
 from marginaudit.reports.snap.conditions import RANGE_R, THEOREM_5, no_growth, no_inverse, one_class, outside_range_r
 from marginaudit.reports.snap.decoder import OF_SGD, descended_run, entries, leading, rows_at, size_of
-from marginaudit.reports.snap.quantiles import DELTAS, Law, drawn, quantile, small
+from marginaudit.reports.snap.quantiles import DELTAS, Law, deviation_shape, drawn, quantile
 from marginaudit.reports.snap.readings import H_STAR, PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.source_words import corrected, quoted
@@ -75,7 +75,7 @@ def _theorem5(expected: Callable[[ClassRun], Series], law: Law) -> Parts:
             "Eq. 70": Equal(measure=trained, expected=expected, scale=size_of(expected)),
             **{
                 f"Theta, delta = {delta:g}": HiddenConstant(
-                    measure=thetas(delta, law), shape=small(delta, per_class=False)
+                    measure=thetas(delta, law), shape=deviation_shape(delta, per_class=False)
                 )
                 for delta in DELTAS
             },

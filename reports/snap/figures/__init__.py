@@ -1,4 +1,4 @@
-"""The figures of arXiv 2305.16380, drawn anew; each says what it is drawn with."""
+"""The figures of arXiv 2305.16380, drawn anew; each names its settings."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ from marginaudit.reports.paper import Figure
 from marginaudit.reports.snap.claims.fig6 import NUM_LAST
 from marginaudit.reports.snap.figures.grid import of_a_run, snap_11, snap_12
 from marginaudit.reports.snap.figures.limit import snap_3, snap_8, snap_9
-from marginaudit.reports.snap.figures.small import snap_4, snap_5
+from marginaudit.reports.snap.figures.syn_small import snap_4, snap_5
 from marginaudit.reports.snap.figures.text import snap_7, snap_10
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.verdict import Finding, Verdict
@@ -40,4 +40,4 @@ FIGURES = (
     Figure("snap-12", snap_12),
     Figure("section-8", of_section_8, of="run", beside=SPARSITY, caption="figures 6, 11 and 12 on this dataset"),
 )
-"""Of figure 10 an audit has none: its 25 runs take too long."""
+"""An audit has no figure 10: its 25 runs take too long."""

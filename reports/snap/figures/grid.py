@@ -35,7 +35,7 @@ AT_RATIO = 5.0
 """eta_Y/eta_Z of figure 12, which the source does not print."""
 
 THRESHOLDS = np.geomspace(1 / 8, 64, 73)
-"""In units of 1/M, around which the source takes them."""
+"""Thresholds in units of 1/M, around which the source takes them."""
 
 ERROR_BARS: Any = {"marker": "o", "ms": 3.5, "lw": 1.4, "capsize": 2.5}
 

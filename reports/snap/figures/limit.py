@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 K, M = 10, 1000
-"""Of figure 3; figures 8 and 9 print none, and are drawn with them too."""
+"""K and M of figure 3; figures 8 and 9 print none and are drawn with them too."""
 
 C0 = 1.0
 """rho_0^4/K, which is not printed: 1 is where eq. 129 starts at B = 0, as it should."""

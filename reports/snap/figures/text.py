@@ -26,10 +26,10 @@ ETA = 5.0
 """The step size of figure 7."""
 
 ETAS = (0.5, 1.0, 2.0, 5.0, 10.0)
-"""Those of figure 10, which the text does not print."""
+"""Step sizes of figure 10, which the text does not print."""
 
 SEEDS = 5
-"""Of figure 10, as in the source."""
+"""Seeds of figure 10, as in the source."""
 
 EVERY = 10
 """Updates between two looks at attention, figure 7."""

@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from marginaudit.reports.snap.binomial import Interval, counted, outside, quantile
+from marginaudit.reports.snap.binomial import Interval, chance_outside, counted, quantile
 
 
 @pytest.mark.parametrize(("N", "p"), [(50, 0.3), (10**4, 1 / 3), (10**6, 0.01)])
@@ -16,7 +16,7 @@ def test_tails_are_sums_of_many_digits(N: int, p: float) -> None:
         for z in (-4, -1, 0, 2, 5):
             k = round(N * p + z * sqrt(N * p * (1 - p)))
             interval = Interval.around(np.array([k + 2.5]), np.array([3.0]))  # k - .5 to k + 5.5
-            value, radius = outside(np.array([N]), np.array([p]), interval)
+            value, radius = chance_outside(np.array([N]), np.array([p]), interval)
             q = mp.mpf(p)
             inside = mp.fsum(mp.binomial(N, j) * q**j * (1 - q) ** (N - j) for j in range(k, k + 6) if 0 <= j <= N)
             assert abs(mp.mpf(float(value[0])) - (1 - inside)) <= float(radius[0])
@@ -25,14 +25,16 @@ def test_tails_are_sums_of_many_digits(N: int, p: float) -> None:
 
 def test_ends_of_the_interval_are_inside_and_unknown_ones_widen_the_bar() -> None:
     N, p = np.array([4]), np.array([0.5])
-    value, radius = outside(N, p, Interval((np.array([0.9]), np.array([3.1])), (np.array([0.9]), np.array([3.1]))))
+    value, radius = chance_outside(
+        N, p, Interval((np.array([0.9]), np.array([3.1])), (np.array([0.9]), np.array([3.1])))
+    )
     assert value[0] == pytest.approx(2 / 16, rel=1e-8, abs=0)
-    value, radius = outside(N, p, Interval.around(np.array([2.0]), np.array([1.0])))
+    value, radius = chance_outside(N, p, Interval.around(np.array([2.0]), np.array([1.0])))
     assert value[0] - radius[0] <= 2 / 16 * (1 + 1e-8)
     assert value[0] + radius[0] >= 10 / 16 * (1 - 1e-8)
     for low, high, chance in ((-3.0, 9.0, 0.0), (-3.0, -1.0, 1.0), (5.0, 9.0, 1.0), (-np.inf, np.inf, 0.0)):
         ends = (np.array([low]), np.array([high]))
-        assert outside(N, p, Interval(ends, ends))[0][0] == pytest.approx(chance, rel=1e-8, abs=0)
+        assert chance_outside(N, p, Interval(ends, ends))[0][0] == pytest.approx(chance, rel=1e-8, abs=0)
 
 
 def test_the_quantile_is_that_of_the_law() -> None:

@@ -13,7 +13,7 @@ from marginaudit.reports.claim import BeyondTheRun
 from marginaudit.reports.judgements import Equal, HiddenConstant
 from marginaudit.reports.snap import ball_arithmetic, binomial, conditions, decoder, mean_counts, quantiles, two_stages
 from marginaudit.reports.snap.ball_sgd import bits_a_step, errors
-from marginaudit.reports.snap.binomial import Interval, counted, frequencies, outside
+from marginaudit.reports.snap.binomial import Interval, chance_outside, counted, frequencies
 from marginaudit.reports.snap.claims import (
     corollary1,
     corollary1_steps,
@@ -149,7 +149,7 @@ def test_frequencies_and_counts_are_thinned_out() -> None:
 def test_tails_to_their_ends(low: float, high: float, chance: int) -> None:
     """Of Bin(4, 1/2), in sixteenths; ends are inside."""
     ends = (np.array([float(low)]), np.array([float(high)]))
-    value, radius = outside(np.array([4]), np.array([0.5]), Interval(ends, ends))
+    value, radius = chance_outside(np.array([4]), np.array([0.5]), Interval(ends, ends))
     assert value[0] - radius[0] <= chance / 16 <= value[0] + radius[0]
     assert radius[0] <= 2 * binomial.ROUNDING
 

@@ -16,7 +16,7 @@ from marginaudit.reports.snap import (
     two_stages,
 )
 from marginaudit.reports.snap.ball_arithmetic import certified
-from marginaudit.reports.snap.binomial import LEVELS, ROUNDING, Interval, outside
+from marginaudit.reports.snap.binomial import LEVELS, ROUNDING, Interval, chance_outside
 from marginaudit.reports.snap.claims import (
     lemma2,
     lemma5,
@@ -62,7 +62,7 @@ def test_balls_are_inside_the_bars_and_a_ball_without_ends_is_anywhere() -> None
 def test_a_chance_has_the_relative_error_of_its_tails() -> None:
     """Both ends known: P(Bin(4, 1/2) outside 1 .. 3) = 1/8."""
     ends = (np.array([0.5]), np.array([3.5]))
-    value, radius = outside(np.array([4]), np.array([0.5]), Interval(ends, ends))
+    value, radius = chance_outside(np.array([4]), np.array([0.5]), Interval(ends, ends))
     assert value[0] == pytest.approx(1 / 8, rel=1e-12, abs=0)
     assert radius[0] == pytest.approx(ROUNDING / 8, rel=1e-6, abs=0)
     around = Interval.around(np.array([5.0]), np.array([2.0]))
@@ -82,7 +82,7 @@ def test_bars_of_the_chances_of_lemmas_10_and_18() -> None:
     missed, delta = lemma18.misses(at)
     p = np.array([float(name.split(",")[1].split("=")[1]) for name in missed.label])
     T1 = np.array([int(name.rsplit(" = ", 1)[1]) for name in missed.label])
-    bars_are(missed, outside(T1, p, Interval.around(T1 * p, np.sqrt(T1 * np.log(2 / delta) / 2)))[1])
+    bars_are(missed, chance_outside(T1, p, Interval.around(T1 * p, np.sqrt(T1 * np.log(2 / delta) / 2)))[1])
 
 
 def test_bars_of_attention() -> None:

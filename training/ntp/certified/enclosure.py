@@ -182,7 +182,7 @@ class _Problem:
         return self.steps1 * flint.arb(self.lr1) / flint.arb(self.V - 1).sqrt()
 
     def direction(self) -> list[flint.arb]:
-        """What on the classes of pairs."""
+        """The unit reference What on the classes of pairs."""
         squares = (many * w * w for many, w in zip(self.alike.size, self.weights, strict=True))
         norm = flint.arb(sum(squares, flint.fmpq(0))).sqrt()
         return [w / norm for w in self.weights]

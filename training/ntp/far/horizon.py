@@ -26,7 +26,7 @@ SWITCH = 10**6
 """True steps that are taken before a fast-forward, at least."""
 
 SETTLED = 1e-9
-"""A state settles the asymptotic law if what it leaves open is so small a part of the distance from W*'s line."""
+"""A state settles the asymptotic law if it leaves open at most this part of the distance from W*'s line."""
 
 MOST_TRUE_STEPS = 10**7
 """True steps of stage 2, at most, where there is no fast-forward or attention is not yet one-hot."""

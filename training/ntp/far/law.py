@@ -187,7 +187,7 @@ def _between_components(merged: MergedEdges, found: Support, lead: Floats, mean:
 
 
 def _flux_left(merged: MergedEdges, margin: Floats, decay: Floats, component: Indices, mass: Indices) -> float:
-    """What unit descent still moves between components, in ||.||, if each edge's flux falls at its rate per s.
+    """Distance that unit descent still moves between components, if each edge's flux falls at its rate per s.
 
     An edge moves its flux over the rate; a component takes that up by moving as a whole.
     """

@@ -125,7 +125,7 @@ def sample_classes(dataset: Dataset) -> SampleClasses:
 
 
 def _keys(dataset: Dataset) -> list[Key]:
-    """Of each sample."""
+    """Key of each sample."""
     n, index = dataset.collocation.require_function(), dataset.index
     return [
         (

@@ -1,4 +1,4 @@
-"""What may stand behind a departure from Algorithm 1: other rules, each put to the recorded steps."""
+"""Possible causes of a departure from Algorithm 1: other rules, each tested on the recorded steps."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -16,15 +16,15 @@ from marginaudit.training.ntp.recorded.rules import (
     adam,
     by_column,
     decayed,
+    gradient_descent,
     guarded,
     momentum,
-    moving,
     normalised,
-    plain,
     sign,
     together,
     transposed,
     unit,
+    with_ov_moving,
 )
 from marginaudit.training.trajectory import Recorded
 
@@ -63,12 +63,12 @@ class Cause:
 
 
 def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: Frozen) -> Iterator[Cause]:
-    """Those of a stage that departs at record ``i``, in the order of trial; ``first`` is the run of stage 1."""
+    """Causes for a stage that departs at record ``i``, in the order of trial; ``first`` is the run of stage 1."""
     lr, square = stage.lr, stage.loss.E.shape[0] == stage.loss.E.shape[1]
     sizes = ((lr, 2 * lr),)
-    yield Cause("gradient not normalised", lambda stage: plain(stage, lr))
+    yield Cause("gradient not normalised", lambda stage: gradient_descent(stage, lr))
     yield Cause("another step size ({0:.4g})", normalised, sizes)
-    yield Cause("gradient not normalised, and another step size ({0:.4g})", plain, sizes)
+    yield Cause("gradient not normalised, and another step size ({0:.4g})", gradient_descent, sizes)
     if (epsilon := _epsilon(stage, run, i)) > 0:
         yield Cause(
             "epsilon in the norm ({0:.4g})", lambda stage, by: guarded(stage, lr, by), ((epsilon / 2, epsilon),)
@@ -85,7 +85,7 @@ def causes(stage: Stage, run: Recorded, first: Recorded | None, i: int, frozen: 
         if found := frozen(run, i):
             T, other = found
             yield Cause(f"W_ov after {T} steps", lambda stage: normalised(stage, lr), stage=other)
-        yield from (replace(cause, remembers=True) for cause in _moving(stage, stage.loss, run, first))
+        yield from (replace(cause, remembers=True) for cause in _ov_not_frozen(stage, stage.loss, run, first))
     yield Cause("each column of the gradient normalised by itself", lambda stage: by_column(stage, lr))
     yield Cause("sign descent (step size {0:.4g})", sign, sizes)
     yield Cause("Adam (step size {0:.4g})", adam, sizes, remembers=True)
@@ -103,11 +103,11 @@ def _momentum(lr: float) -> Iterator[Cause]:
     words = "momentum ({0:.4g})"
     yield Cause(words, lambda stage, beta: momentum(normalised(stage, lr), beta), (betas,))
     words = "momentum ({0:.4g}), and gradient not normalised"
-    yield Cause(words, lambda stage, beta: momentum(plain(stage, lr), beta), (betas,))
+    yield Cause(words, lambda stage, beta: momentum(gradient_descent(stage, lr), beta), (betas,))
     words = "momentum ({1:.4g}), and another step size ({0:.4g})"
     yield Cause(words, lambda stage, lr, beta: momentum(normalised(stage, lr), beta), (size, betas))
     words = "momentum ({1:.4g}), gradient not normalised, and another step size ({0:.4g})"
-    yield Cause(words, lambda stage, lr, beta: momentum(plain(stage, lr), beta), (size, betas))
+    yield Cause(words, lambda stage, lr, beta: momentum(gradient_descent(stage, lr), beta), (size, betas))
     words = "momentum ({0:.4g}), as a running mean"
     yield Cause(words, lambda stage, beta: momentum(normalised(stage, lr), beta, share=1 - beta), (betas,))
     words = "Nesterov's momentum ({0:.4g})"
@@ -145,7 +145,7 @@ def _fitted_weights(stage: Stage, run: Recorded, i: int) -> Floats | None:
     return np.asarray(found[:classes])
 
 
-def _moving(stage: Stage, loss: Stage2Loss, run: Recorded, first: Recorded | None) -> Iterator[Cause]:
+def _ov_not_frozen(stage: Stage, loss: Stage2Loss, run: Recorded, first: Recorded | None) -> Iterator[Cause]:
     """W_ov not frozen: it is as recorded at the same step, goes on with stage 1, or descends on the loss of stage 2."""
     lr, u, before = stage.lr, stage.u, stage.before
     words = "W_ov not frozen"
@@ -159,7 +159,7 @@ def _moving(stage: Stage, loss: Stage2Loss, run: Recorded, first: Recorded | Non
     def on_l0(W_ov: Floats, _: Floats) -> Floats:
         return -before.lr * unit(before.gradient(W_ov), u)[0]
 
-    yield Cause(f"{words} (goes on with stage 1)", lambda stage: moving(stage, lr, on_l0))
+    yield Cause(f"{words} (goes on with stage 1)", lambda stage: with_ov_moving(stage, lr, on_l0))
     yield Cause(f"{words} (both normalised together)", lambda stage: together(stage, loss))
     for size in dict.fromkeys((lr, before.lr)):
         for normal in (True, False):
@@ -169,7 +169,7 @@ def _moving(stage: Stage, loss: Stage2Loss, run: Recorded, first: Recorded | Non
                 return -size * (unit(found, u)[0] if normal else found.value)
 
             how = f"descends on Loss{'' if normal else ', not normalised'}, step size {size:.6g}"
-            yield Cause(f"{words} ({how})", lambda stage, on_loss=on_loss: moving(stage, lr, on_loss))
+            yield Cause(f"{words} ({how})", lambda stage, on_loss=on_loss: with_ov_moving(stage, lr, on_loss))
 
 
 def _beside(stage: Stage, first: Recorded, ahead: int) -> Rule:

@@ -35,7 +35,7 @@ from marginaudit.training.ntp.records import Progress
 from marginaudit.training.trajectory import Recorded
 
 SAFETY = 4.0
-"""The error of several steps is taken for so many times the distance of both runs."""
+"""Safety factor on the difference of the two runs, as error of several steps."""
 
 CONFIRMED = 3
 """Further records that a cause has to explain, where there are as many."""
@@ -53,10 +53,10 @@ MOST_STEPS = 20_000
 """Steps between two records, at most; what lies farther apart is not compared."""
 
 FIRST_STEPS = 500
-"""Steps up to a departure, and the records that confirm it, of which rules with a memory are tried: from step 0 on."""
+"""Rules with a memory, which run from step 0, are tried only for departures within this many steps."""
 
 CLEAR = 10
-"""A departure exceeds the bar so many times where a cause is named: nearer to it, many others would fit too."""
+"""A cause is named only where the departure exceeds its bar by this factor: nearer, many others would fit too."""
 
 AGREES = 0.01
 """A record so close to Algorithm 1's step, as a share of it, is taken for it whatever rounding may explain."""
@@ -180,7 +180,7 @@ def _departure(stage: Stage, row: _Row, error: float, bar: float, cause: str | N
 
 
 def _off_in_length(stage: Stage, run: Recorded, i: int, row: _Row) -> tuple[float, float] | None:
-    """By how much a step has not the length lr, and how much of it rounding explains, if that is less; or None.
+    """Deviation of a step's length from lr, and the part that rounding explains, if that is less; or None.
 
     The norm is a sum of k squares, each of which may underflow in the file's precision. Of several steps the lengths
     add up to no more than so many lr. A gradient that is rounding alone has no direction, and no length either.

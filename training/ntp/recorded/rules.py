@@ -94,7 +94,7 @@ def guarded(stage: Stage, lr: float, epsilon: float) -> Rule:
     return step
 
 
-def plain(stage: Stage, lr: float) -> Rule:
+def gradient_descent(stage: Stage, lr: float) -> Rule:
     """W <- W - lr grad."""
 
     def step(W: Floats) -> tuple[Floats, float]:
@@ -209,7 +209,7 @@ def by_column(stage: Stage, lr: float) -> Rule:
     return step
 
 
-def moving(stage: Stage, lr: float, ov_change: Callable[[Floats, Floats], Floats]) -> Rule:
+def with_ov_moving(stage: Stage, lr: float, ov_change: Callable[[Floats, Floats], Floats]) -> Rule:
     """Steps of W_kq with a W_ov that moves too, by ``ov_change`` of W_ov and W_kq."""
     now = stage.W_ov
 

@@ -146,7 +146,7 @@ def _as_it_is(W: Floats) -> Entered:
 
 
 def _kept(record: Recorded, numbers: int) -> list[int]:
-    """The records that are measured: all, or log-spaced ones, where each holds so many numbers."""
+    """The records to measure: all, or log-spaced ones where records are large."""
     count, most = len(record.step), max(FEWEST, MOST_NUMBERS // numbers)
     if count <= most:
         return list(range(count))
@@ -210,7 +210,7 @@ def _placed(iterate: Iterate, t: int, W: Floats, enter: Callable[[Floats], Enter
 
 
 def _rounding(iterate: Iterate, W: Floats) -> float:
-    """Of W - s What, in float64."""
+    """Rounding error of W - s What in float64."""
     return 8 * EPS * (float(np.linalg.norm(W)) + iterate.along) if iterate.moves else 0.0
 
 

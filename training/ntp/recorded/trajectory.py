@@ -13,7 +13,7 @@ ARRAYS = ("step1", "W_ov", "step2", "W_kq", "lr1", "lr2")
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """What a file holds.
+    """A recorded trajectory of both stages of Algorithm 1, as read.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Trajectory:
     lr2: float | None
 
     def with_step_sizes(self, lr1: float | None, lr2: float | None) -> "Trajectory":
-        """The same with other step sizes in place of its own, where they are given."""
+        """Replace the step sizes that are given."""
         return replace(self, lr1=lr1 or self.lr1, lr2=lr2 or self.lr2)
 
     def step_sizes(self, dataset: Dataset) -> tuple[float, float]:

@@ -215,7 +215,7 @@ def take_steps(
 def take_steps_on_lanes(
     steps: int, moves: int, local_error: float, log_growth: float, walk: Walk, arrays: Arrays
 ) -> tuple[int, float, float]:
-    """`take_steps`, as Python makes no lanes."""
+    """`take_steps` with SIMD lanes (a lane value cannot be made in Python)."""
     return take_steps(steps, moves, local_error, log_growth, walk, arrays, lanes_of(1.0))
 
 

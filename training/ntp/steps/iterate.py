@@ -222,7 +222,7 @@ class States(NamedTuple):
 
     @classmethod
     def of(cls, iterates: Sequence[Iterate]) -> "States":
-        """Those of the iterates, in order."""
+        """States of several iterates, in order."""
         return cls(
             np.array([[iterate.along] for iterate in iterates]),
             np.array([iterate.high for iterate in iterates]),

@@ -1,4 +1,4 @@
-"""Where the weights live, and how they act on pairs of tokens.
+"""Spaces of the weights, and how weights act on pairs of tokens.
 
 Orthonormal embeddings: descent in W is descent in the token-space arrays B = W_ov E^T and S = E W_kq E^T,
 norms included, whatever rotation E is. Other embeddings: the weights themselves, whose gradients are G E
@@ -171,5 +171,5 @@ class EmbeddedKQ(Space):
 
 
 def _underflow(sizes: Floats) -> float:
-    """From the `magnitude` of ones: 0 where nothing pulls back to anything."""
+    """Bound from the `magnitude` of ones: 0 where nothing pulls back to anything."""
     return TINY * max(1.0, float(sizes.sum())) if sizes.any() else 0.0

@@ -76,7 +76,7 @@ def follow(data: SequenceClasses, turns: ArrayLike) -> Path:
 
 
 def _roundings(data: SequenceClasses) -> float:
-    """By what part each entry of E may seem to be off: its own rounding, and that of the solution for E'.
+    """Relative rounding error of each entry of E, that of the solution for E' included.
 
     E has 2 n + 6 roundings of n tokens, as in `overlap_of`. Elimination solves for a matrix that is off by 3 K more, a
     part of I + E. All entries larger by one part shift each eigenvalue of E by that part of itself, and so the one near
@@ -87,7 +87,7 @@ def _roundings(data: SequenceClasses) -> float:
 
 
 def _turning(logits: Logits, factor: float = 1.0) -> Rate:
-    """From Gamma and z with B to their derivatives, at the entries of E times ``factor``."""
+    """Derivatives of z and B in Gamma, at the entries of E times ``factor``."""
     data, pairs = logits.data, len(logits.names)
     q_0, q_1 = -data.M / (data.M - 1.0) ** 2, data.M / (data.M - 1.0)
     own = np.arange(data.K)

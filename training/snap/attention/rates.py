@@ -38,7 +38,7 @@ class Rates:
 
 
 def off_by(z: Approximation) -> float:
-    """By what part each entry of f is off at most, with the rounding of a softmax and its norm."""
+    """Bound on the relative error of each entry of f, with the rounding of a softmax and its norm."""
     rounding = 64 * UNIT_ROUNDOFF * (1 + np.abs(z.value).max(initial=0.0))
     return float(np.expm1(2 * float(z.error.max(initial=0.0))) + rounding)
 
@@ -58,7 +58,7 @@ def features(logits: Logits, z: Approximation) -> tuple[Approximation, Overlap]:
 
 
 def mean_counts(level: Level, K: int) -> Fluctuation:
-    """Where every class was drawn t/K times: theta and sigma are 0, at a level of no axes."""
+    """Fluctuation where every class was drawn t/K times: theta and sigma are 0, at a level of no axes."""
     none = Approximation(np.zeros(K), np.zeros(K))
     return Fluctuation(np.array(0.0), level, level, none, none)
 

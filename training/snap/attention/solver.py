@@ -26,7 +26,7 @@ SMALL = 1e-6
 """A state that is so much smaller than another may be no more than rounding: its digits say nothing of the others'."""
 
 USEFUL = 1e-3
-"""Error bars that are a larger part of a state say no more than that it was not integrated."""
+"""Largest relative error bar; beyond it `NotIntegrated`."""
 
 
 MOST_RATES = 25_000

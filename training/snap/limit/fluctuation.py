@@ -63,7 +63,7 @@ def fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
 
 
 def continuous_fluctuation(counts: ArrayLike, M: int, eta_Y: float) -> Fluctuation:
-    """As printed in eqs. 66 to 71, where the rows are at h(N_n); see `fluctuation`."""
+    """`fluctuation` as printed in eqs. 66 to 71, with the rows at h(N_n)."""
     mean_steps = _mean_steps(counts)
     return _of_rows(mean_steps, continuous(counts, M, eta_Y), continuous(mean_steps, M, eta_Y))
 

@@ -23,7 +23,7 @@ TO_INTEGER = 1.5 * 2.0**52
 bits."""
 
 EXPONENT = 52
-"""Where the exponent of a float64 begins."""
+"""First bit of the exponent of a float64."""
 
 
 @compiled

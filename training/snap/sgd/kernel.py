@@ -11,7 +11,7 @@ from marginaudit.training.snap.sgd.arithmetic import add_product, added, exponen
 from marginaudit.training.snap.sgd.samples import Classes, Integers, Samples
 
 FIRST_MOMENT, SECOND_MOMENT, EPSILON = 0.9, 0.999, 1e-8
-"""Of Adam, arXiv 1412.6980."""
+"""Settings of Adam, arXiv 1412.6980."""
 
 
 @compiled

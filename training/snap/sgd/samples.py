@@ -19,7 +19,7 @@ DRAWN_AT_ONCE = 2**16
 """Tokens whose random numbers are held at once."""
 
 BITS = 32
-"""Of a random number, two of which make a word of 64: probabilities are right to a relative 2^-32 times the tokens."""
+"""Bits of a random number, half a 64-bit word: probabilities are right to a relative 2^-32 times the tokens."""
 
 
 class Classes(NamedTuple):

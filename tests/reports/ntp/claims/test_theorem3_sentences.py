@@ -112,7 +112,7 @@ def test_sentences_that_the_error_bars_leave_open_are_counted(monkeypatch: pytes
     assert (tried.right, tried.unsure) == expected
     assert (expected[1] > 0) == (error > 0)
     said = f"of {tried.unsure} more the error bars leave it open."
-    assert (said in theorem3_answers.in_words(run, record)) == (error > 0)
+    assert (said in theorem3_answers.summary(run, record)) == (error > 0)
 
 
 def test_a_query_that_is_itself_the_rival_saves_one() -> None:

@@ -159,7 +159,7 @@ def test_answers_that_probabilities_do_not_show_are_left_open() -> None:
     assert small.unsure == 0
     untrained = put_through(Run(data, Config(steps1=200, steps2=5)), 0)
     assert (untrained.count, untrained.right) == (small.count, 0)  # ties
-    said = theorem3_answers.in_words(Run(data, Config(steps1=200, steps2=5)), 0)
+    said = theorem3_answers.summary(Run(data, Config(steps1=200, steps2=5)), 0)
     assert "put through the model: 0 are answered n(x_0)" in said
     assert "with probability" not in said
 

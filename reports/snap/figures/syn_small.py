@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BY_SGD = Recipe(updates=200, start="zero")
-"""Of figure 4: momentum .9, batches of 128 sequences of 127 contextual tokens, zero start, as section 8 says.
+"""Settings of figure 4: momentum .9, batches of 128 sequences of 127 contextual tokens, zero start (section 8).
 
 It trains "until convergence"; these updates are our choice.
 """
 
 BY_ADAM = replace(BY_SGD, optimizer="adam")
-"""Of figure 5."""
+"""Settings of figure 5."""
 
 SGD_RATES = ((1.0, 1.0), (10.0, 1.0))
 """(eta_Y, eta_Z) of figure 4."""

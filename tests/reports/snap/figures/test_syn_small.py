@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from marginaudit.orders.snap import syn_small
-from marginaudit.reports.snap.figures.small import snap_4, snap_5
+from marginaudit.reports.snap.figures.syn_small import snap_4, snap_5
 from marginaudit.training.snap.sgd import Recipe, train_sampled
 
 
