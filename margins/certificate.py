@@ -12,7 +12,7 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF
 
 @dataclass(frozen=True)
 class Certificate:
-    """How far a solution of min ||W||^2 s.t. A w >= 1 is from optimal.
+    """Certificate of a solution of min ||W||^2 s.t. A w >= 1: its distance from optimal.
 
     Attributes
     ----------

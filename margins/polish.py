@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from flint import arb, arb_mat
 
 BITS = 512
-"""Half of it may go to the condition of the Gram matrix, and a quarter is left for the radius."""
+"""Precision: half may go to the condition of the Gram matrix, a quarter to the radius."""
 
 SHARP = 2.0**-60
 """The distance of directions, before W is rounded to float64, up to which the solve counts as successful."""
 
 NEGLIGIBLE = 2.0**-100
-"""Relative to ||W||: a multiplier or slack of this size is what a solve in ``BITS`` bits leaves of 0."""
+"""Multiplier or slack, relative to ||W||, that a solve in ``BITS`` bits leaves of 0."""
 
 STEPS = 8
 """Choices of rows that are tried; from a solution with a relative gap of 1e-12 the first is nearly always right."""

@@ -14,7 +14,7 @@ class Cache(FunctionCache):
     """numba's cache on disk that discards damaged files, and goes without where it cannot write."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """As numba does; None where a file is damaged."""
+        """numba's, but None where a file is damaged."""
         try:
             return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception:  # whatever unpickling raises
@@ -23,7 +23,7 @@ class Cache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """As numba does, as far as the folder can be written."""
+        """numba's, as far as the folder can be written."""
         with suppress(Exception):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
@@ -38,5 +38,5 @@ def compiled(function: F, **options: Any) -> F:
 
 
 def compiled_contracted(function: F) -> F:
-    """As `compiled`, and a * b + c may be rounded once."""
+    """`compiled`, where a * b + c may be rounded once."""
     return compiled(function, fastmath={"contract"})

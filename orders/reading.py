@@ -21,11 +21,11 @@ T = TypeVar("T")
 Token: TypeAlias = str
 
 Text: TypeAlias = Annotated[str, MaxLen(2**31)]
-"""A string that UTF-8 can encode, which a lone surrogate is not: pydantic finds out when it counts characters."""
+"""A string that UTF-8 can encode (no lone surrogate): pydantic finds out when it counts characters."""
 
 
 class FirstError:
-    """In the type of a long array: its first bad entry is enough."""
+    """Annotation of a long array's type: stop at its first bad entry."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: "GetCoreSchemaHandler") -> Any:
         """Stop there."""
@@ -45,7 +45,7 @@ EXPECTED = {
     "less_than_equal": "at most {le}",
     "missing": "one",
 }
-"""By the type of pydantic's error; of any other, what pydantic says."""
+"""Expectation by the type of pydantic's error; for others pydantic's own message."""
 
 
 def utf_8_text(content: bytes, where: str) -> str:

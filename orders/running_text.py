@@ -16,12 +16,12 @@ from marginaudit.orders.text import shown_path
 WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 MOST_WORDS = 300
-"""Words that are told apart, the most frequent ones; the others are one token, as in WikiText."""
+"""Most distinct words kept, the most frequent; the others are one token, as in WikiText."""
 
 OTHER = "<unk>"
 
 ALICE = files("marginaudit.orders") / "texts" / "alice.txt"
-"""The text that ships."""
+"""The built-in text."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Training: the dynamics of which the statements speak; each paper's own lie in the room of its name."""
+"""Training dynamics that the statements are about; each paper's lie in the room of its name."""
 
 from marginaudit.training.schedule import log_spaced
 

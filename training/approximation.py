@@ -8,7 +8,7 @@ import numpy as np
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 
 ABOVE = 1 + 16 * UNIT_ROUNDOFF
-"""Covers the rounding of a bound that is computed in a few operations."""
+"""Factor that covers the rounding of a bound computed in a few operations."""
 
 Number: TypeAlias = Union["Approximation", Floats, float]
 

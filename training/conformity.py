@@ -1,4 +1,4 @@
-"""How a recorded run compares with a paper's algorithm: record by record, and the first that departs."""
+"""Comparison of a recorded run with a paper's algorithm: record by record, and the first that departs."""
 
 from dataclasses import dataclass
 

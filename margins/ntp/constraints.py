@@ -8,7 +8,7 @@ from marginaudit.orders import InputError, printable
 from marginaudit.orders.ntp import Dataset, check_assumption
 
 MOST_TOKENS = 5000
-"""With 5000 tokens each array of all pairs takes 200 MB."""
+"""Most tokens of arrays of all pairs: with 5000 each takes 200 MB."""
 
 
 class TooDenseError(InputError):
@@ -21,7 +21,7 @@ def too_dense(dataset: Dataset) -> str | None:
 
 
 def require_dense(dataset: Dataset, what: str, why: str, instead: str = "") -> None:
-    """See to it that arrays of all pairs of tokens may be made.
+    """Raise where arrays of all pairs of tokens would be too large.
 
     Parameters
     ----------

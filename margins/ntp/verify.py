@@ -289,7 +289,7 @@ def parsed(path: Path) -> Any:
 
 
 class Kind(NamedTuple):
-    """A value that is neither array nor object: what it is called, whether it is one, and what it is read as."""
+    """A kind of scalar in JSON: its name, its test, and its conversion."""
 
     name: str
     accepts: Callable[[Any], bool]

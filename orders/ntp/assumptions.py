@@ -161,7 +161,7 @@ def optimal_majority(dataset: Dataset) -> Witness:
 
 
 def prefix_closed(dataset: Dataset) -> Witness:
-    """With ([x_1 .. x_l], y), every ([x_1 .. x_i], x_{i+1}) is a sample; the witness is a missing one.
+    """Every prefix ([x_1 .. x_i], x_{i+1}) of a sample is a sample; the witness is a missing one.
 
     Asked of i = l - 1 for every sample: a prefix that is a sample answers for those before it.
     """

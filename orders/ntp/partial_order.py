@@ -58,7 +58,7 @@ class QueryOrder:
 
     @property
     def leaves_some(self) -> bool:
-        """Whether a token stands in no relation, without a list of those that do not."""
+        """Whether some token stands in no relation, without listing them."""
         return len(self.graph) < len(self.vocabulary)
 
     def _tokens(self, *, beats: bool, beaten: bool) -> tuple[Token, ...]:

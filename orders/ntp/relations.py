@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marginaudit.orders.relations import Indices, Relations
 
 BLOCK = 2**21
-"""Positions that are looked at together, so that what is made of them stays small."""
+"""Positions processed together, so that their arrays stay small."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def together(found: Sequence[Relations], size: int) -> Relations:
 
 
 def _relations(encoded: Encoded, block: slice) -> Relations:
-    """Those that the samples of a block make."""
+    """The relations of a block's samples."""
     size, optimal = encoded.vocabulary_size, encoded.optimal[block]
     owner, token = encoded.owner[block].astype(np.int64), encoded.token[block].astype(np.int64)
     win_owner, winner = _distinct(owner[optimal], token[optimal], size)

@@ -22,7 +22,7 @@ from marginaudit.orders.snap.graph import common_tokens, distinct_tokens
 from marginaudit.orders.snap.overlap import AttentionOverlap
 
 MUCH_GREATER = 10
-"""The factor read into "much greater"."""
+"""Factor of "much greater"."""
 
 SAME_PROBABILITY = 2.0**-50
 """Relative difference of probabilities that are the same number: rounded, summed and divided twice, six roundings."""

@@ -10,12 +10,12 @@ PAPER_STEPS = 900
 """Steps of both stages in the experiments of arXiv 2409.17335."""
 
 FARTHEST = 10**18
-"""Stage 2 is followed up to here."""
+"""Last step to which stage 2 is followed."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """How Algorithm 1 is run; None stands for the paper's own choice.
+    """Settings of Algorithm 1; None stands for the paper's own choice.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ OF_FILE = "the file's, or the paper's"
 
 @dataclass(frozen=True)
 class RecordedConfig:
-    """How a recorded run was trained, where its file does not say it.
+    """Settings of a recorded run that its file does not hold.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Error bars of what is measured of a run, from the error of its weights."""
+"""Error bars of a run's measured quantities, from the error of its weights."""
 
 from typing import Literal, TypeAlias
 

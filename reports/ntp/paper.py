@@ -1,4 +1,4 @@
-"""arXiv 2409.17335 as the audit sees it: Huang, Liang, Yang on next-token prediction by a one-layer transformer."""
+"""arXiv 2409.17335: Huang, Liang, Yang on next-token prediction by a one-layer transformer, as a `Paper`."""
 
 from typing import TYPE_CHECKING, Any
 

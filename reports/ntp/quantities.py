@@ -117,7 +117,7 @@ def no_common_margin(run: Run) -> str | None:
 
 
 def recorded(run: Run, stage: Literal[1, 2], first: int) -> None:
-    """See to it that a stage has a recorded step from ``first`` on.
+    """Raise unless a stage has a recorded step from ``first`` on.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""At which rate stage 2's direction error falls, decade by decade, beside what the asymptotic law predicts."""
+"""Rates of stage 2's direction error, decade by decade, beside the asymptotic law's prediction."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +43,7 @@ class Decade:
     predicted: float | None
 
     def as_document(self) -> dict[str, Any]:
-        """As plain JSON data."""
+        """The fit as plain JSON data."""
         return {name: finite(value) for name, value in vars(self).items()}
 
 

@@ -118,7 +118,7 @@ class RecordedRun(Run):
         return () if found is None else tuple(found.step.tolist())
 
     def require_recorded(self, stage: Literal[1, 2]) -> None:
-        """See to it that the file has the stage.
+        """Raise unless the file has the stage.
 
         Raises
         ------

@@ -24,7 +24,7 @@ from marginaudit.reports.ntp.tables.direction import ratio
 from marginaudit.reports.verdict import Finding, Verdict
 
 SHARES = (1e-3, 1e-2, 0.1, 0.3, 1.0)
-"""Places on an arm that are looked at first."""
+"""Places on an arm that are tried first."""
 
 WIDE = 0.01
 """Error bars beyond this, relative, call for an enclosure where one is asked for."""
@@ -171,7 +171,7 @@ class Break:
 
 
 def first_break(arm: Arm, claim: Claim) -> Break | None:
-    """The first place of those looked at where the statement is violated, halved towards the one before it.
+    """The first place tried where the statement is violated, refined by bisection towards the one before it.
 
     None where it is violated nowhere, or already for one-hot tokens.
     """

@@ -17,19 +17,16 @@ from marginaudit.reports.ntp.config import FARTHEST, PAPER_STEPS, Config
 from marginaudit.reports.run import BaseRun
 from marginaudit.training.ntp import Progress, Stage1, Training
 from marginaudit.training.ntp.far.horizon import MOST_TRUE_STEPS, no_fast_forward
-from marginaudit.training.ntp.stage1 import stage1_law
+from marginaudit.training.ntp.stage1 import LAW_ROUNDING, stage1_law
 from marginaudit.training.ntp.start import step_sizes
 
 if TYPE_CHECKING:
     from marginaudit.training.ntp.certified.enclosure import Enclosure
 
 
-ROUNDING = 64 * float(np.finfo(float).eps)
-"""Relative rounding of a recorded norm or direction."""
-
 ENCLOSED_STEPS = 300
 MOST_ENCLOSED_TOKENS = 64
-"""How many `first_steps` there are, and for how many tokens, added up over samples: their digits grow with them."""
+"""Number of `first_steps`, and largest total of tokens over samples: their digits grow with both."""
 
 
 class NotAlgorithm1(NotJudged):
@@ -95,7 +92,7 @@ class Run(BaseRun[Dataset]):
         return self.not_trained is None
 
     def require_dense(self) -> None:
-        """See to it that arrays of all pairs of tokens may be made.
+        """Raise where arrays of all pairs of tokens would be too large.
 
         Raises
         ------
@@ -189,7 +186,7 @@ class Run(BaseRun[Dataset]):
         return self.config.at
 
     def require_recorded(self, stage: Literal[1, 2]) -> None:
-        """See to it that a stage is there, as it is unless the run was recorded elsewhere."""
+        """Raise unless a stage is there, as it is except in recorded runs."""
 
     @property
     def training(self) -> Training:
@@ -215,7 +212,7 @@ class Run(BaseRun[Dataset]):
         if not self._stage1_law:
             return ran
         length = np.where(ran.step > 0, ran.step * self.eta0, 1.0)
-        off = np.where(ran.step > 0, ran.distance + np.abs(ran.norm / length - 1) + ROUNDING, np.nan)
+        off = np.where(ran.step > 0, ran.distance + np.abs(ran.norm / length - 1) + LAW_ROUNDING, np.nan)
         return replace(ran, distance_error=off)
 
     @cached_property

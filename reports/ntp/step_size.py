@@ -30,7 +30,7 @@ PROOF_BITS = 128
 
 
 def beyond_order_one(run: Run) -> str | None:
-    """By how much eta exceeds ||W*_kq||/e, or None; decided in ball arithmetic, as e^2 is no rational number."""
+    """Message that eta exceeds ||W*_kq||/e, or None; decided in ball arithmetic, as e^2 is irrational."""
     import flint
 
     square = run.kq.norm_squared_exact if isinstance(run.kq, Exact) else Fraction(run.norm_kq) ** 2
@@ -98,7 +98,7 @@ def as_printed_and_for_any_step(
 
 
 def long_step(run: Run) -> str | None:
-    """By how much eta exceeds 1 / (4 ||W*_kq||), up to which the rate of stage 2 is proved, or None."""
+    """Message that eta exceeds 1 / (4 ||W*_kq||), up to which the rate of stage 2 is proved, or None."""
     square = run.kq.norm_squared_exact if isinstance(run.kq, Exact) else None
     exceeds = 4 * run.eta * run.norm_kq > 1 if square is None else 16 * Fraction(run.eta) ** 2 * square > 1
     if not exceeds:

@@ -19,7 +19,7 @@ MOST_ENTRIES = 60_000
 
 
 def certified(balls: Sequence[flint.arb], label: Sequence[str]) -> Series:
-    """A series of balls, with error bars that hold all of each.
+    """A series of balls; error bars contain the balls.
 
     >>> found = certified([flint.arb(1)], ["one"])
     >>> found.value.tolist(), str(found.evidence)

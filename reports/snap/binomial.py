@@ -22,7 +22,7 @@ ROUNDING = 1e-9
 """Relative error of a tail of the binomial law in float64; below 1e-12 in comparisons with sums of many digits."""
 
 LEAST, MOST = 1e-15, 1e12
-"""Between which quantiles of a relative deviation are looked for."""
+"""Range in which quantiles of a relative deviation are sought."""
 
 HALVINGS = 34
 """Bisections of the logarithm of that range, to 4e-9 of a quantile."""

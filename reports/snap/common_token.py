@@ -33,7 +33,7 @@ LOWER_LIMIT = "ln((C0 + 4 Gamma)/C0) in place of ln(C0 + 4 Gamma), the integral 
 """The correction in the re-derived statements."""
 
 ALL_OF_IT = "h = (1+o(1)) .. is taken as all that it can be at that t."
-"""How h is read in Theorem 4."""
+"""Reading of h in Theorem 4."""
 
 FASTEST_KNOWN = 1e-4
 """Relative error to which the time of the largest gamma is found."""
@@ -41,7 +41,7 @@ FASTEST_KNOWN = 1e-4
 OFFSET = "C0 is not 1"
 
 NO_OFFSET = "C0 = 1"
-"""There ln(C0)/4, which the printed formulas have too much, vanishes."""
+"""Condition under which the ln(C0)/4 that the printed formulas have too much vanishes."""
 
 
 def mean_square(data: SequenceClasses) -> float:
@@ -174,7 +174,7 @@ def fastest(run: ClassRun, of_Y: float) -> float:
 
 
 def gap(run: ClassRun) -> str:
-    """How B grows between the phases, of which the theorem says nothing."""
+    """Note on the growth of B between the phases, of which the theorem says nothing."""
     early, late = run.transition, run.snap_start
     B = growth(run, (early, late)).value
     return (

@@ -44,7 +44,7 @@ def outside_range_r(run: ClassRun) -> str | None:
 
 
 def ratios(run: ClassRun) -> str:
-    """How much greater the run is than the statements ask for."""
+    """Note on the ratios that the statements ask to be large."""
     K, M = run.K, run.M
     return f"M/K^2 = {M / K**2:.4g}, eta_Y M^0.99 = {run.eta_Y * M**0.99:.4g}; t/K^2 is from {MUCH_GREATER} on."
 

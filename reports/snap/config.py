@@ -13,7 +13,7 @@ SHOWN_STEPS = 10**6
 
 @dataclass(frozen=True)
 class ClassConfig:
-    """How the decoder Y is trained on sequence classes.
+    """Settings of training the decoder Y on sequence classes.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class ClassConfig:
 
 @dataclass(frozen=True)
 class RecordedClassConfig:
-    """How a recorded run on sequence classes was trained.
+    """Settings of a recorded run on sequence classes.
 
     Attributes
     ----------

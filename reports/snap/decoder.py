@@ -54,7 +54,7 @@ def entries(run: ClassRun, matrix: arb_mat, *more: str) -> Series:
 
 
 def residuals(run: ClassRun) -> Series:
-    """E_n - alpha_n of each class, from the softmax of F^T Y after those steps."""
+    """e_n - alpha_n of each class, from the softmax of F^T Y after those steps."""
     A = descended_run(run)
     rows = [errors((f * A).tolist()[0], n, run.M) for n, f in enumerate(features(run.overlap))]
     return entries(run, arb_mat(rows))

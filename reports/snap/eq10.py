@@ -27,21 +27,21 @@ AT_THE_TIME = (
     "From t = 1 on: at t = 0 gamma is 0. Assumption 2 is asked for at the t of which it is spoken, and theta and "
     "sigma of Theorem 1 are 0."
 )
-"""How printed statements that ask for Assumption 2 are read."""
+"""Reading of printed statements that ask for Assumption 2."""
 
 FROM_ZERO = "Assumption 2 at Z = 0 alone, and then for all t to the last that is recorded."
-"""How their stronger variants are read."""
+"""Reading of their stronger variants."""
 
 FLOW = (
     "For t > 0: at t = 0 gamma is 0. Assumption 2 is asked for at Z = 0 alone, and theta and sigma of Theorem 1 are 0."
 )
-"""How printed statements that ask for Assumption 2 at the start are read."""
+"""Reading of printed statements that ask for Assumption 2 at the start."""
 
 RECORDS = 60
 """Recorded steps at which rates are computed, at most."""
 
 ENTRIES = 4_000_000
-"""Their entries together, at most; one step is always taken."""
+"""Most entries of all those rates; one step is always taken."""
 
 
 @dataclass(frozen=True)

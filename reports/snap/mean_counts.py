@@ -24,7 +24,7 @@ DECADES = 7
 A_DECADE = 4
 
 FARTHEST = 10**12
-"""Binomial tails are not computed beyond."""
+"""Largest N of which binomial tails are computed."""
 
 EPS = float(np.finfo(float).eps)
 
@@ -51,7 +51,7 @@ class Means:
 
 
 def means(N: Integers, K: int, M: int, eta_Y: float) -> Means:
-    """The mean count of N batch-1 steps on K uniform classes, and how far it brings h."""
+    """The mean count of N batch-1 steps on K uniform classes, and h there."""
     mean = -(-N // K)
     x = continuous(mean, M, eta_Y).logit.value
     return Means(N, mean.astype(np.float64), x, np.expm1(x), float(M), eta_Y)
@@ -174,7 +174,7 @@ class Lagging:
 
 
 def lagging(run: ClassRun, N: Integers) -> Lagging:
-    """How far h* leads h, up to N steps on one class."""
+    """The lead of h* over h, up to N steps on one class."""
     went = h_star(N, run.M, run.eta_Y)
     x = went.level.logit.value - went.level.logit.error
     L = exp(run.eta_Y) / 2 * (np.logaddexp(log(run.M - 1), x) - log(run.M))

@@ -44,7 +44,7 @@ class ScanAndSnapPaper(Paper):
     recorded_config = RecordedClassConfig
 
     def facts(self, run: "ClassRun") -> dict[str, Any]:
-        """Sizes, overlaps, step sizes, and where the scan ends."""
+        """Sizes, overlaps, step sizes, and the end of the scan."""
         from marginaudit.orders.snap import common_tokens
         from marginaudit.reports.snap.recorded_run import RecordedClassRun
 

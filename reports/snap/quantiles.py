@@ -48,7 +48,7 @@ class Drawn:
 
 @once_a_run
 def drawn(run: ClassRun, law: Law) -> Drawn:
-    """Theta and sigma of many seeds."""
+    """theta and sigma of many seeds."""
     seeds = min(run.config.seeds, max(1, NUMBERS // run.K))
     steps = late_steps(run, max(4, min(RECORDS, NUMBERS // (seeds * run.K))))
     counts = class_counts(steps.tolist(), run.dataset.frequencies, seeds, run.config.seed)
@@ -57,7 +57,7 @@ def drawn(run: ClassRun, law: Law) -> Drawn:
 
 
 def ranks(seeds: int, delta: float, doubt: float = DOUBT) -> tuple[int, int]:
-    """How many of the largest values to leave above a lower and an upper bound on the (1-delta)-quantile.
+    """Ranks, from the largest value down, of a lower and an upper bound on the (1-delta)-quantile.
 
     Each is wrong with a probability of at most ``doubt``.
 

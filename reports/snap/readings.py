@@ -3,7 +3,7 @@
 SOURCE = "arXiv 2305.16380"
 
 PAGE = "docs/proofs-snap.md#"
-"""Before the anchor of a proof."""
+"""Page of the proofs, up to the anchor."""
 
 MUCH = "Much greater is ten times or more"
 

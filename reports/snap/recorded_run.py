@@ -21,7 +21,7 @@ SAMPLED = (
 
 
 class RecordedClassRun(ClassRun):
-    """Sequence classes with Y and Z from a file, of which nothing says that they are the paper's.
+    """Sequence classes with Y and Z from a file, which need not be the paper's algorithm.
 
     Raises
     ------
@@ -71,7 +71,7 @@ class RecordedClassRun(ClassRun):
 
     @property
     def path(self) -> NoReturn:
-        """Eq. 10, along which the run need not go."""
+        """Raise: a recorded run need not follow eq. 10."""
         raise NotJudged("it is about z-dot and B at given z, by eq. 10, and the file holds z alone")
 
     def facts(self) -> dict[str, Any]:

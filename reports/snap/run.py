@@ -37,7 +37,7 @@ class ClassRun(BaseRun[SequenceClasses]):
         self.config = config or ClassConfig()
 
     def reservation(self, assumptions: Sequence[str]) -> str:
-        """Which of the assumptions hold up to rounding alone."""
+        """Note on assumptions that hold only up to rounding; "" if none."""
         granted = [name for name in assumptions if only_to_rounding(self.dataset, name)]
         return f"To rounding: {', '.join(granted)}." if granted else ""
 
@@ -89,7 +89,7 @@ class ClassRun(BaseRun[SequenceClasses]):
 
     @property
     def transition(self) -> float:
-        """t_0' = K ln M/eta_Y, where Lemma 9 sees the scan end."""
+        """t_0' = K ln M/eta_Y, the end of the scan in Lemma 9."""
         return scan_end(self.K, self.M, self.eta_Y)
 
     @property

@@ -20,7 +20,7 @@ SHARE = Values("share", "a number of at least 0 and below 1", real(0, math.nexta
 
 @dataclass(frozen=True)
 class SampledConfig:
-    """How both layers are trained on sampled sequences; see `Recipe`.
+    """Settings of training both layers on sampled sequences; see `Recipe`.
 
     Attributes
     ----------

@@ -58,7 +58,7 @@ def extreme(run: ClassRun, pairs: Pairs, sign: int, *, where_assumption_2: bool 
 
 
 def starting(run: ClassRun, pairs: Pairs) -> Series:
-    """Z-dot of those pairs over eta_Z gamma where Z = 0, whichever steps are recorded; nothing of a recorded run.
+    """z-dot of those pairs over eta_Z gamma where Z = 0, whichever steps are recorded; nothing of a recorded run.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from marginaudit.training.snap.limit.level import LARGEST_RATE
 COLUMNS = ("step", "h", "h_star", "gamma", "share")
 
 CLASSES_SHOWN = 3
-"""Classes whose growth and B a table shows."""
+"""Most classes whose growth and B a table shows."""
 
 
 def dominant(dataset: SequenceClasses) -> dict[str, str]:

@@ -45,7 +45,7 @@ def beyond_steps(run: ClassRun) -> str | None:
 
 
 def range_in_numbers(run: ClassRun) -> str:
-    """How far inside range R a run is."""
+    """Note on the run's distance from the ends of range R."""
     return f"M/100 = {run.M / 100:.4g}, eta_Y/M^-0.99 = {run.eta_Y * run.M**0.99:.4g}."
 
 
@@ -110,7 +110,7 @@ def snap_y(M: int) -> Floats:
 
 
 def ones(run: ClassRun, at: Floats) -> Floats:
-    """The shape of what is O(1)."""
+    """The constant shape, of O(1)."""
     return np.ones(len(at))
 
 

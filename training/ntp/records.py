@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Progress: TypeAlias = Callable[[int], None]
-"""Called with the number of steps done so far, both stages together; at most a few hundred times."""
+"""Callback that receives the steps done so far, of both stages; called at most a few hundred times."""
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -63,7 +63,7 @@ class StageRecord:
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Whether anything is known of W, record by record: where not, no number measured at it is one."""
+        """Whether W is known at all, record by record; measurements elsewhere are meaningless."""
         return ~(self.distance_error >= 2)
 
     def columns(self) -> dict[str, NDArray[Any]]:

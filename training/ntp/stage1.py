@@ -81,7 +81,7 @@ def stage1_start(run: Settings, eta0: float, reference: Reference) -> tuple[OV, 
 
 
 def first_of(run: Settings, ov: OV, iterate: Iterate, rows: list[Row], shadow: Shadow | None) -> First:
-    """Stage 1 as it ended: the last weights and their margins."""
+    """The end of stage 1: the last weights and their margins."""
     dataset, V = run.dataset, run.dataset.V
     B, margins = _scores(ov.space, iterate), ov.other_margins(iterate)
     A = _mean(margins)

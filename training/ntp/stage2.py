@@ -209,7 +209,7 @@ def asymptotics(dataset: Dataset, kq: ReducedKQ, exact: ExactReference, law: Law
 def _enclosed(
     dataset: Dataset, kq: MaxMargin, rows: list[Row], steps1: int, eta0: float, eta: float
 ) -> "Enclosure | None":
-    """Puts enclosed records in the place of the first ones where float64 has lost these; None where it has not."""
+    """Replace the first records by enclosed ones where float64 has lost them; None where it has not."""
     from marginaudit.training.ntp.certified.first_steps import enclosed_row, first_steps
 
     found = first_steps(dataset, kq, rows, steps1=steps1, lr1=eta0, lr2=eta)

@@ -58,7 +58,7 @@ class Unit(NamedTuple):
 
 
 def ov_unit(dataset: Dataset, space: Space, reference: Reference) -> Unit | None:
-    """W*_ov's, from the exact weights where the space is that of tokens."""
+    """Unit of W*_ov, from the exact weights where the space is that of tokens."""
     if not isinstance(reference, Exact) or not isinstance(space, TokenOV):
         return unit_in(space, "ov_reference", reference)
     if not reference.norm_squared_exact:
@@ -71,7 +71,7 @@ def ov_unit(dataset: Dataset, space: Space, reference: Reference) -> Unit | None
 
 
 def unit_in(space: Space, name: str, reference: Reference) -> Unit | None:
-    """An array's, or a solution's in float64; None where there is none, or it is 0."""
+    """Unit of an array, or of a solution in float64; None where there is none, or it is 0."""
     if isinstance(reference, Optimal):
         reference = reference.scores if isinstance(space, TokenOV) else reference.matrix
     if reference is None or isinstance(reference, MaxMargin):

@@ -18,7 +18,7 @@ from marginaudit.training.trajectory import Recorded, read_arrays, recorded
 ARRAYS = ("step", "Y", "Z")
 
 MOST_RECORDS, MOST_NUMBERS = 2000, 20_000_000
-"""Records that are looked at, and the entries of z and E at all of them, at most; two are always looked at."""
+"""Most records measured, and most entries of z and E at all of them; two are always measured."""
 
 LARGEST_Z = 1e6
 """Far beyond, where attention is on one token, float64 has no powers of an error of z."""

@@ -10,7 +10,7 @@ from marginaudit.orders.ntp.realize.samples import Samples
 from marginaudit.orders.relations import Indices
 
 PLACES_AT_ONCE = 2**20
-"""Places that are looked at at a time."""
+"""Places processed at a time."""
 
 NONE = -1
 """Stands for no token."""
@@ -29,7 +29,7 @@ def pieces(start: Indices) -> list[tuple[int, int]]:
 
 
 def pair_weights(samples: Samples, allowed: NDArray[np.bool_]) -> "scipy.sparse.csr_array":
-    """How many samples with next token y have x at a place that is allowed, shape (tokens x, next tokens y)."""
+    """Samples with next token y and x at an allowed place, shape (tokens x, next tokens y)."""
     V = samples.vocabulary_size
     total = scipy.sparse.csr_array((V, V), dtype=np.int64)
     for lo, hi in pieces(samples.start):

@@ -25,7 +25,7 @@ SCALE = 2**24
 """Multipliers are rounded to multiples of its inverse, so that their bound is an integer over it."""
 
 INTEGER = 1e-6
-"""How far HiGHS lets a value that stands for an integer be from it."""
+"""HiGHS's tolerance on integers."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,17 +49,17 @@ class Samples:
 
     @property
     def total(self) -> int:
-        """How many samples there are, repetitions counted."""
+        """Number of samples, repetitions counted."""
         return int(self.count.sum())
 
     @cached_property
     def size(self) -> Indices:
-        """How many distinct tokens each sample has."""
+        """Number of distinct tokens of each sample."""
         return np.diff(self.start)
 
     @cached_property
     def query_start(self) -> Indices:
-        """Where the samples of each query that has any start, and where the last one's end."""
+        """Starts of the samples of each query that has any, and the end of the last one's."""
         changes = np.flatnonzero(np.diff(self.query)) + 1
         return np.concatenate(([0], changes, [len(self)]))
 
@@ -116,7 +116,7 @@ def _samples(
 
 @compiled
 def _distinct(V: int, sentence: Indices32, first: Indices, length: Indices, majority: bool) -> Any:
-    """Where each sample's distinct tokens start, these tokens, and whether they are eligible."""
+    """Starts of each sample's distinct tokens, these tokens, and whether they are eligible."""
     places = 0
     times = np.zeros(V, dtype=np.int32)
     for s in range(len(first)):

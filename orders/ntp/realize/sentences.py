@@ -23,10 +23,10 @@ COLUMN = "text"
 """The column or field that is read unless another is named."""
 
 SENTENCE_END = re.compile(r"[.!?]+(?=[\"'”’)\]]*(?:\s|$))")
-"""In running text; an abbreviation's full stop is taken for one."""
+"""End of a sentence in running text; an abbreviation's full stop is taken for one."""
 
 Line: TypeAlias = tuple[str, str | list[Token]]
-"""Where it is, and its text, or its tokens where they are given one by one."""
+"""Place, and text, or tokens where they are given one by one."""
 
 
 def read_sentences(

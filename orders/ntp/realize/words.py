@@ -36,7 +36,7 @@ class Text:
 
     @property
     def sentences(self) -> int:
-        """How many sentences there are."""
+        """Number of sentences."""
         return len(self.start) - 1
 
     @property
@@ -50,7 +50,7 @@ class Text:
         return _in_use(replace(self, token=self.token[: start[-1]], start=start))
 
     def up_to_length(self, longest: int) -> "Text":
-        """Without samples of more tokens.
+        """The text without samples of more tokens.
 
         >>> text = numbered("x", ["abcd", "ab"]).up_to_length(2)
         >>> text.token.tolist(), text.start.tolist()
@@ -108,7 +108,7 @@ def numbered(
 
 
 def _in_use(text: Text) -> Text:
-    """With a vocabulary of the tokens that occur."""
+    """Restrict the vocabulary to the tokens that occur."""
     used = np.bincount(text.token, minlength=len(text.vocabulary)) > 0
     number = (np.cumsum(used) - 1).astype(np.int32)
     names = tuple(name for name, there in zip(text.vocabulary, used, strict=True) if there)

@@ -26,7 +26,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.int64]
 
 MOST_TOGETHER = 1_000_000
-"""Records times contests that are looked at together."""
+"""Records times contests in a block."""
 
 
 @dataclass(frozen=True)

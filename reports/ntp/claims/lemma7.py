@@ -39,7 +39,7 @@ FORMULA = (
 Floats: TypeAlias = NDArray[np.float64]
 
 Allowed: TypeAlias = Callable[[Run, Floats], Floats]
-"""From a run and norms ||W|| to the a_t ||W|| of a lemma."""
+"""Function from a run and norms ||W|| to the a_t ||W|| of a lemma."""
 
 
 def _beyond_along(run: Run) -> Floats:
@@ -124,7 +124,7 @@ def largest_lead(run: Run) -> float:
 
 
 def _lost(run: Run, allowed: Allowed, start: float, first: int, what: str) -> Finding:
-    """From a first record on float64 has lost ``what``; the bound may say nothing whatever it is.
+    """Finding where float64 loses ``what`` from record ``first`` on; the bound may be vacuous all the same.
 
     ||W|| <= t eta, and cos(d, W*) >= 1/(sqrt2 ||W*||), so the bound is at least what these make of it.
     """

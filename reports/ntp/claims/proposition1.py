@@ -31,7 +31,7 @@ ASSUMPTIONS = ASSUMPTION_1 + ASSUMPTION_2
 
 
 def _not_reached(run: Run) -> str | None:
-    """As `no_direction_ov`; but the closed form goes on beyond the steps of stage 1."""
+    """`no_direction_ov`, but the closed form goes on beyond the steps of stage 1."""
     return no_margin(run) if (run.stage1.step >= 2).any() else no_direction_ov(run)
 
 
@@ -135,7 +135,7 @@ def _on_the_ray(run: Run) -> list[int]:
 
 
 def bent(run: Run, t: int) -> "flint.arb":
-    """By how much -grad L0 at W = t eta0 W*/||W*|| is not a multiple of W*, by eq. 5 in ball arithmetic.
+    """Relative distance of -grad L0 at W = t eta0 W*/||W*|| from a multiple of W*, by eq. 5 in ball arithmetic.
 
     The largest relative difference of two of the factors between their entries; of more than `MOST_TOKENS` tokens a
     random part of the columns stands for all.
@@ -188,7 +188,7 @@ def _steps_from_the_ray(run: Run) -> tuple[list[float], list[float], list[str]]:
 
 @once_a_run
 def _stage1(run: Run) -> Series:
-    """How a step from the ray bends, ||W_ov^(t)||/(t eta0) and the distance of the unit vectors; A; ||W*_ov||^2.
+    """Bend of a step from the ray, ||W_ov^(t)||/(t eta0) and the distance of the unit vectors; A; ||W*_ov||^2.
 
     The norm and the direction of steps that were taken count where rounding cannot have grown to matter: along
     the ray it does not, but steps longer than about 2 would blow up what lies off it.

@@ -46,7 +46,7 @@ DRIFT = 0.2
 """Most that edges out of the span add to <u, G>: Lemma 11.4."""
 
 NEXT_TRIED = 1.01
-"""The step t_1 is looked for in such ratios: any step that meets the conditions will do."""
+"""Ratio of steps tried for t_1: any step that meets the conditions will do."""
 
 LARGEST_SPECTRUM = 100
 """The smallest eigenvalue of larger graphs is bounded, not computed."""

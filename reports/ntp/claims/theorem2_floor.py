@@ -117,7 +117,7 @@ RANDOM_SCALES = (1.0, 4.0, 16.0)
 
 
 Infimum: TypeAlias = "Callable[[int, flint.arb], flint.arb]"
-"""From V and A to the logarithm of the claimed infimum of a sample's loss."""
+"""Function from V and A to the logarithm of the claimed infimum of a sample's loss."""
 
 
 def log_losses(run: Run, scores: Floats, chosen: list[int]) -> "list[flint.arb]":

@@ -58,7 +58,7 @@ ARM = ROW[:3]
 SHOWN = ("claim", "one_hot", "coherence", "without_violation", "kind", "dimension", "seed", "broken_on", "ends")
 
 LEAST_WIDTH = 118
-"""Columns from which on each of both is one table; in a narrower terminal its lines would be broken."""
+"""Least width at which both column groups are one table; in a narrower terminal lines would break."""
 
 
 @click.command(cls=AsksPapers, of_papers=lambda _: settings_options("train", [PAPER]))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 MOST = 2.0
-"""1 - cos reaches no more."""
+"""Largest possible 1 - cos."""
 
 BOUNDS = (
     ("ntp.theorem1.direction", "Theorem 1", BOUND),
@@ -45,7 +45,7 @@ BOUNDS = (
 METHODS = {"steps": "true steps", "flow": "gradient flow"}
 
 BAND = 5.0
-"""Width of the measured line, which the law's runs inside of."""
+"""Width of the measured line; the law's runs inside it."""
 
 
 @styled
@@ -196,7 +196,7 @@ def _label_ends(axis: "Axes", ends: list[tuple[float, str, str]]) -> None:
 
 
 def _mark_methods(axis: "Axes", step: Floats, method: NDArray[np.str_]) -> None:
-    """Above the axes, how each stretch was obtained."""
+    """Name above the axes the method of each stretch."""
     starts = [0, *(np.flatnonzero(method[1:] != method[:-1]) + 1).tolist()]
     for number, start in enumerate(starts):
         end = starts[number + 1] if number + 1 < len(starts) else len(step) - 1

@@ -26,7 +26,7 @@ def ntp_theorem_1() -> "Drawing":
 
 
 def _of_training(draw: Draw) -> "Callable[[Run, Mapping[str, Finding]], Drawing | None]":
-    """Nothing is drawn of a dataset that cannot be trained on."""
+    """Wrap a figure of training: None for a dataset that cannot be trained on."""
     return lambda run, findings: draw(run, findings) if run.trainable else None
 
 

@@ -69,7 +69,7 @@ def ntp_2() -> "Figure":
 
 
 STEPS = 100_000
-"""Both are followed by true steps to here."""
+"""Length of both runs, all true steps."""
 
 OPTIMIZERS = (
     (Config(steps2=STEPS, optimizer="gd"), "plain", BOUND),

@@ -62,7 +62,7 @@ class Panel:
 
 @styled
 def orders_figure(dataset: Dataset) -> "Figure":
-    """A panel for each query: what beats what, as far as it does not follow, the winners on top.
+    """A panel for each query: the relations that do not follow from others, winners on top.
 
     What breaks an assumption on orders is red: a cycle, and a token that wins and loses with the relations in which
     it does. Of many queries those that break one are drawn, and then the ones of the largest orders.

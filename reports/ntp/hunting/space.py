@@ -96,10 +96,10 @@ NOT_ENUMERATED = {"collocation", "injective", "next_from_sentence", "orthonormal
 """Assumptions that all of the smallest datasets meet."""
 
 SHORT = Config(steps1=150, steps2=150, at=log_spaced(150))
-"""How a claim about training is tried; what it finds is confirmed by the paper's own run."""
+"""Run on which a claim about training is tried; a find is confirmed by the paper's own run."""
 
 LATE = Config(steps1=150, steps2=10_000, lr2=0.1, at=log_spaced(10_000))
-"""How a claim about late steps is tried; what it finds is confirmed by the run that an audit makes by default."""
+"""Run on which a claim about late steps is tried; a find is confirmed by an audit's default run."""
 
 RUNS = {False: [(SHORT, Config(steps2=PAPER_STEPS))], True: [(LATE, Config())]}
 

@@ -104,7 +104,7 @@ def sentences(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
 
 @st.composite
 def any_samples(draw: st.DrawFn, broken: Collection[str]) -> Dataset:
-    """Free samples of which only the next token is n of one of their tokens, if that is asked for."""
+    """Free samples of any structure; the next token is n of one of their tokens unless that may fail."""
     n = draw(collocations(broken))
     counts: Counter[Sample] = Counter()
     for _ in range(draw(st.integers(1, MOST_SAMPLES))):

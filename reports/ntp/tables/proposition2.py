@@ -181,7 +181,7 @@ def _scaled(run: Run) -> NDArray[np.float64] | None:
 
 
 def _steps(run: Run) -> int:
-    """After how many steps training ended: where it stopped early, its last record says so."""
+    """Steps after which training ended, the last record's where it stopped early."""
     return int(run.trained.stage2.step[-1]) if run.trained.stopped else run.steps2
 
 

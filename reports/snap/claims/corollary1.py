@@ -47,7 +47,7 @@ from marginaudit.training.snap.limit import Approximation, fluctuation, stepped_
 PROOF = PAGE + "26-snapcorollary1rederived"
 
 NEAR, LATE = 0.3, 5
-"""Docs/proofs-snap.md, section 2.6: how near to N-bar the counts are, and the constant there."""
+"""Distance of the counts from N-bar, and the constant there: docs/proofs-snap.md, section 2.6."""
 
 
 def eq_71(run: ClassRun, law: Law) -> Series:
@@ -83,7 +83,7 @@ def late_from(run: ClassRun, delta: float, N: NDArray[np.int64]) -> NDArray[np.f
 
 
 def growing(delta: float) -> Callable[[ClassRun, NDArray[np.float64]], ArrayLike]:
-    """Eta_Y sqrt(N ln(1/delta))."""
+    """eta_Y sqrt(N ln(1/delta))."""
     return lambda run, N: run.eta_Y * np.sqrt(N * np.log(1 / delta))
 
 

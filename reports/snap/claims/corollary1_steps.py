@@ -17,7 +17,7 @@ LARGE_M = 10**9
 """The M at which steps are swept along eta_Y: range R leaves many decades of eta_Y there."""
 
 HALVINGS = 64
-"""Enough to find a whole number in float64."""
+"""Bisections, enough to find a whole number in float64."""
 
 EVIDENCE = 10.0 ** np.arange(9)
 """ln(1/delta)."""
@@ -30,7 +30,7 @@ STEADY_RESIDUAL = 100.0
 
 
 def log_residual(M: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Log(exp(M h)) at which ||e_n - alpha_n|| is epsilon: M - 1 + exp(M h) = sqrt(M (M-1))/epsilon."""
+    """M h at which ||e_n - alpha_n|| is epsilon: M - 1 + exp(M h) = sqrt(M (M-1))/epsilon."""
     return np.log(np.sqrt(M * (M - 1)) * inverse - (M - 1))
 
 

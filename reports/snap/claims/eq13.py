@@ -24,7 +24,7 @@ from marginaudit.training.snap.limit import Approximation
 PROOF = PAGE + "43-snapeq13rederived"
 
 WEAKER = np.geomspace(1, 1e5, 61)
-"""How many times weaker the overlaps are made to take "approximately" as a limit."""
+"""Factors by which overlaps are weakened, to take "approximately" as a limit."""
 
 
 def no_weaker(run: ClassRun) -> str | None:

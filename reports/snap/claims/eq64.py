@@ -38,7 +38,7 @@ class Share:
 
 
 def _along(entry: Callable[[Share, int, arb], arb]) -> Callable[[ClassRun], Series]:
-    """What the entry makes of `Share`, M and eta_Y at recorded s; g is differentiated as a power series of h."""
+    """An entry of `Share`, M and eta_Y at recorded s; g is differentiated as a power series of h."""
 
     def measure(run: ClassRun) -> Series:
         M, step, found = run.M, run.steps[evenly_spaced(len(run.steps), RECORDS)], []

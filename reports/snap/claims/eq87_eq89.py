@@ -28,7 +28,7 @@ def delta_1(run: ClassRun) -> Approximation:
 
 @once_a_run
 def left_over(run: ClassRun) -> Approximation:
-    """Delta_2, then delta_3 of the others, of each record and class.
+    """delta_2, then delta_3 of the others, of each record and class.
 
     Delta_2 is iota/(1+sigma) less (1-E'_nn)(1+delta_1), delta_3 is beta/(1+sigma) less E'_nn' (1+delta_1).
     """

@@ -42,7 +42,7 @@ Cell = tuple[float, float]
 """eta_Z and eta_Y/eta_Z."""
 
 WRITTEN = 1e-12
-"""Relative, of probabilities that were written to a file and read."""
+"""Relative error of probabilities that were written to a file and read."""
 
 CELLS: tuple[Cell, ...] = tuple(product(LR_Z, RATIOS))
 
@@ -76,7 +76,7 @@ LOOKS = (FIRST_SEEDS, 100)
 """Seeds after which a comparison is decided, or not yet."""
 
 DOUBT = 2.0**-12
-"""The probability that a look is wrong about a comparison: that 12 fair coins all show heads."""
+"""Probability that a look is wrong about a comparison: that of 12 heads in a row."""
 
 ROUNDING = 1e-9
 """Error of an entropy: step sizes changed by 1e-10, more than all rounding, move none by more than 1e-10."""
@@ -112,7 +112,7 @@ def of_median(differences: Floats) -> tuple[Floats, Floats]:
 
 
 def gains(found: Floats, cells: Sequence[Cell], pairs: Sequence[Comparison]) -> Floats:
-    """How much more the second cell of each pair has than the first, seed by seed."""
+    """Gain of each pair, its second cell's entropy less the first's, seed by seed."""
     before, after = ([cells.index(pair[side]) for pair in pairs] for side in (0, 1))
     return np.asarray(found[:, after] - found[:, before])
 
@@ -197,7 +197,7 @@ def not_syn_medium(run: ClassRun) -> str | None:
 
 
 def reading(run: ClassRun) -> str:
-    """How many seeds each cell was run with, and the directions below the threshold."""
+    """Note on the seeds of each cell, and the directions below the threshold."""
     more = [comparison_name(pair) for pairs in (ALONG_ETA_Z, ABOVE) for pair in first_look(run, pairs).undecided]
     below, (few, many) = first_look(run, BELOW), looks(run)
     falls, rises = int((below.high < 0).sum()), int((below.low > 0).sum())

@@ -75,7 +75,7 @@ def drawn(run: ClassRun) -> list[Drawn]:
 
 
 def log_likelihood(at: Drawn, Y: Entries, Z: Entries) -> Any:
-    """J of eq. 15: the log of what softmax(Y^T X^T b/|X^T b|) gives the next token, b = softmax(X z_query)."""
+    """J of eq. 15: log of the next token's softmax(Y^T X^T b/|X^T b|), b = softmax(X z_query)."""
     size = len(at.vocabulary)
     powers = [Z[at.query][token].exp() for token in at.context]
     total = sum(powers)
@@ -88,7 +88,7 @@ def log_likelihood(at: Drawn, Y: Entries, Z: Entries) -> Any:
 
 
 def derivative(at: Drawn, of: str, row: int, column: int) -> flint.arb:
-    """DJ/dY or dJ/dZ at one entry, as the first coefficient of a power series: nothing is left out."""
+    """dJ/dY or dJ/dZ at one entry, as the first coefficient of a power series: nothing is left out."""
     weights: dict[str, Entries] = {"Y": at.Y, "Z": at.Z}
     moved: list[list[Any]] = [list(line) for line in weights[of]]
     moved[row][column] = flint.arb_series([moved[row][column], 1], 2)
@@ -122,7 +122,7 @@ def printed(at: Drawn) -> dict[str, flint.arb_mat]:
 
 @once_a_run
 def both_gradients(run: ClassRun) -> tuple[Series, Series]:
-    """The log-likelihood's own derivatives, then what is printed of them: all entries, and sums of rows."""
+    """The log-likelihood's own derivatives, then the printed ones: all entries, and sums of rows."""
     found: list[flint.arb] = []
     stated: list[flint.arb] = []
     label = []

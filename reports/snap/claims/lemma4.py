@@ -49,7 +49,7 @@ RUNS = 64
 """Runs of SGD that are followed to t_0."""
 
 LONGEST = 1000
-"""Steps up to which they are."""
+"""Most steps of such a run."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def steps_of_sgd(run: ClassRun) -> Series:
 
 
 def _one(at: Fluctuation) -> Fluctuation:
-    """The same with an axis of one record."""
+    """Add an axis of one record."""
 
     def level(found: Level) -> Level:
         return Level(found.M, found.logit[np.newaxis], found.share[np.newaxis])

@@ -97,7 +97,7 @@ LEMMA7_GAP = Claim(
 
 
 def caught_up(run: ClassRun) -> float:
-    """(ln M + exp(eta_Y))/eta_Y: from about there on h has passed what the first step makes of h*."""
+    """(ln M + exp(eta_Y))/eta_Y: from about there on h has passed the first step of h*."""
     return float((np.log(run.M) + np.exp(run.eta_Y)) / run.eta_Y)
 
 

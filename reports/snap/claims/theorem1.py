@@ -55,7 +55,7 @@ ENTRIES = 60_000
 
 @dataclass(frozen=True)
 class Compared:
-    """Where the form of the gradient is compared.
+    """Records at which the form of the gradient is compared.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ def _own_first(n: int, K: int) -> list[int]:
 
 
 def _iotas(run: ClassRun) -> NDArray[np.float64]:
-    """Iota of its class, for each of `coefficients`: the scale of their rounding."""
+    """iota of its class, for each of `coefficients`: the scale of their rounding."""
     where = compared(run)
     return np.asarray(np.repeat(np.abs(printed_iota(run.overlap, where.at).value).ravel(), run.K), dtype=np.float64)
 

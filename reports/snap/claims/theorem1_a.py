@@ -32,7 +32,7 @@ RECORDS = 20
 """Recorded steps at which every seed's xi is computed."""
 
 COUNT_VECTORS = 3000
-"""Ways in which few steps can fall on the classes, at most, that are all tried."""
+"""Most splits of a few steps among the classes for which all are tried."""
 
 AT_ONCE = 10**6
 """Entries of beta that are computed at once."""

@@ -42,7 +42,7 @@ def squared_ratio(run: ClassRun, n: int, l: str, other: str) -> float:  # noqa: 
 
 
 def require_powers(z: Approximation) -> None:
-    """Refuse a z of whose powers float64 has no products.
+    """Refuse a z too large for products of its powers in float64.
 
     Raises
     ------
@@ -53,13 +53,13 @@ def require_powers(z: Approximation) -> None:
 
 
 COMPARED = 12
-"""Steps at which they are."""
+"""Steps at which pairs are compared."""
 
 SECTION_8 = Recipe(updates=25)
-"""How the experiments train; a quarter of their updates."""
+"""Settings of the experiments, with a quarter of their updates."""
 
 LARGEST = 200_000
-"""Tokens of a class times M up to which that is run."""
+"""Largest product of a class's tokens and M for which that is run."""
 
 MOVED = 1e-10
 """Step sizes are changed by this part, more than all rounding, to bound the effect of rounding."""
@@ -194,7 +194,7 @@ def along_sgd(run: ClassRun) -> tuple[Series, Series]:
 
 
 def deviation(run: ClassRun) -> str:
-    """How far the two sides are apart in the end."""
+    """Note on the final distance of the two sides."""
     left, right = along_sgd(run)
     last = left.step == SECTION_8.updates if left.step is not None else np.zeros(0, dtype=bool)
     moved = np.abs(left.value - right.value)[last].max(initial=0.0)

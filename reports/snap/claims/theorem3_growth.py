@@ -139,7 +139,7 @@ def eq_12(*, while_assumption_2: bool) -> Parts:
 
 
 def _note(run: ClassRun) -> str:
-    """How long Assumption 2 holds, and what is not known of a recorded run."""
+    """Note on how long Assumption 2 holds, and on gaps in a recorded run."""
     unknown = "" if run.recorded is None else "The bounds on chi need B, which the file does not hold. "
     return unknown + how_long_assumption_2_holds(run)
 

@@ -177,7 +177,7 @@ def slow_times(run: ClassRun) -> Floats:
 
 
 def exponent(run: ClassRun) -> Series:
-    """exp(2 B), below which chi is."""
+    """exp(2 B), an upper bound on chi."""
     found = along(run, slow_times(run))
     value = np.exp(2 * found.value)
     return series(value, radius=value * np.expm1(2 * found.radius), step=found.step)

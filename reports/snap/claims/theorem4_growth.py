@@ -70,7 +70,7 @@ def power(logit: Callable[[int, Floats], Floats], *, printed: bool) -> Callable[
 
 
 def linear(run: ClassRun) -> Series:
-    """exp(2 B), above chi, for 1 <= t < t_0'; nothing where that is no decade."""
+    """exp(2 B), an upper bound on chi, for 1 <= t < t_0'; empty where that is less than a decade."""
     last = run.transition
     found = along(run, np.geomspace(1, last * (1 - 1e-9), 60) if last > 10 else np.empty(0))
     return series(2 * found.value, radius=2 * found.radius, step=found.step, log=True)

@@ -89,7 +89,7 @@ def _positive(measure: Callable[[ClassRun], Series]) -> Bounded:
 
 
 def earlier_reading(run: ClassRun) -> str:
-    """How a smaller eta_Y changes B at the t_0 of the larger one."""
+    """Note on B at the t_0 of the larger eta_Y for a smaller one."""
     whole, small = growth(run, (run.snap_start,)).value[0], growth(run, (run.snap_start,), min(SLOWER)).value[0]
     return (
         f"At t_0 of the whole eta_Y, before that of {min(SLOWER):g} of it, B is {whole:.4g} and {small:.4g}: (c) is "

@@ -21,7 +21,7 @@ NOT_DRAWN = (Verdict.NOT_APPLICABLE, Verdict.BROKEN)
 
 
 def of_section_8(run: ClassRun, findings: Mapping[str, Finding]) -> "Drawing | None":
-    """Nothing is drawn of a dataset of which figure 6 does not speak."""
+    """Wrap a figure of section 8: None for a dataset that figure 6 is not about."""
     finding = findings.get(SPARSITY)
     if finding is None or finding.verdict in NOT_DRAWN or len(run.dataset.queries) > max(NUM_LAST):
         return None

@@ -100,19 +100,19 @@ def _steps() -> list[str]:
 
 @styled
 def snap_11() -> "Figure":
-    """How many distinct tokens keep attention above a threshold, by eta_Y/eta_Z."""
+    """Share of distinct tokens with attention above a threshold, by eta_Y/eta_Z."""
     return _of_all_sizes(BY_RATIO, _ratios(), rf"$\eta_Z$ = {AT_LR_Z:g}")
 
 
 @styled
 def snap_12() -> "Figure":
-    """How many distinct tokens keep attention above a threshold, by eta_Z."""
+    """Share of distinct tokens with attention above a threshold, by eta_Z."""
     return _of_all_sizes(BY_LR_Z, _steps(), rf"$\eta_Y/\eta_Z$ = {AT_RATIO:g}")
 
 
 @styled
 def of_a_run(run: ClassRun) -> "Figure":
-    """The panels of figures 6, 11 and 12 that are about the dataset, from the runs that its verdict was found by."""
+    """The dataset's panels of figures 6, 11 and 12, from the runs of its verdict."""
     from matplotlib.figure import Figure
 
     seeds = min(run.config.seeds, FIRST_SEEDS)

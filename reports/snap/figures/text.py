@@ -32,24 +32,24 @@ SEEDS = 5
 """Seeds of figure 10, as in the source."""
 
 EVERY = 10
-"""Updates between two looks at attention, figure 7."""
+"""Updates between two records of attention, figure 7."""
 
 SHOWN = (0, 100, 200, 400)
 """Updates after which figure 7 shows patterns."""
 
 WINDOWS = 24
-"""Held-out windows that it shows, one after the other."""
+"""Held-out windows in figure 7."""
 
 Reach = Callable[[float], None]
-"""Takes the part that is done."""
+"""Callback that receives the part of the work that is done."""
 
 
 def no_progress(done: float) -> None:
-    """Take the part that is done, and say nothing."""
+    """Report no progress."""
 
 
 def text_of(path: Path | None) -> RunningText:
-    """The text of a file, or the one that ships.
+    """Read a text file, or the built-in text.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def _title(text: RunningText, more: str) -> str:
 
 
 def _uniform(axis: "Axes") -> None:
-    """The entropy of equal attention, which is the most."""
+    """Entropy of equal attention, the largest possible."""
     axis.axhline(np.log(RECIPE.T - 1), color=REFERENCE, lw=0.9, ls=(0, (4, 3)), label="equal attention")
     axis.set_ylabel("entropy of attention, nats")
     axis.set_ylim(bottom=0)

@@ -111,7 +111,7 @@ def _without(c: SequenceClass, token: Token) -> SequenceClass:
 
 
 def _with(dataset: SequenceClasses, n: int, weights: Mapping[Token, float]) -> SequenceClasses:
-    """The classes with other weights of the tokens of class n."""
+    """Replace the weights of class n's tokens."""
     classes = dataset.classes
     return replace(dataset, classes=(*classes[:n], _weighted(classes[n], weights), *classes[n + 1 :]))
 

@@ -73,7 +73,7 @@ def broken_classes(draw: st.DrawFn, missing: list[str]) -> SequenceClasses:
 
 
 def _frequencies(data: SequenceClasses, *, uniform: bool) -> st.SearchStrategy[SequenceClasses]:
-    """The classes with other frequencies, where they need not be uniform."""
+    """Draw frequencies for the classes, where they need not be uniform."""
     if uniform:
         return st.just(data)
     weights = st.lists(st.integers(1, LARGEST_FREQUENCY).map(float), min_size=data.K, max_size=data.K).map(tuple)

@@ -19,13 +19,13 @@ from marginaudit.training.ntp.start import step_sizes
 Row: TypeAlias = list[flint.arb]
 
 LARGEST = 2_000
-"""Tokens added up over distinct samples, times V, up to which a step takes milliseconds."""
+"""Most tokens over distinct samples, times V: up to here a step takes milliseconds."""
 
 ACCURATE = 1e-6
 """Relative radius of 1 - cos that is precise enough."""
 
 LEAST = 1e-12
-"""A smaller 1 - cos need not be known more precisely."""
+"""A 1 - cos below this need not be known more precisely."""
 
 
 class Distance(NamedTuple):

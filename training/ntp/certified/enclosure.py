@@ -25,13 +25,13 @@ Balls: TypeAlias = dict[str, flint.arb]
 Row: TypeAlias = list[flint.arb]
 
 MOST_BITS = 2**14
-"""Precision is doubled up to here."""
+"""Largest precision tried, by doubling."""
 
 ACCURATE_BITS = 53
 """A recorded ball is accurate when its radius is at most 2^-53 of its centre, or 2^-106."""
 
 REPORTS = 200
-"""How often ``progress`` is called at each precision, at most (and once at its end)."""
+"""Most calls of ``progress`` at each precision (and one at its end)."""
 
 COLUMNS = (
     "norm",

@@ -12,7 +12,7 @@ from marginaudit.training.ntp.steps.loss import Row
 from marginaudit.training.ntp.steps.underflow import norm as size_of
 
 LOOSE = 1e-9
-"""A bound on the distance of unit vectors above which a record counts as not well known."""
+"""Bound on the distance of unit vectors above which a record counts as lost."""
 
 MOST_STEPS = 1000
 MOST_WORK = 100_000

@@ -1,4 +1,4 @@
-"""How far stage 2 can be followed, and from where on without taking its steps."""
+"""Reach of stage 2: true steps, and from where on the flow takes their place."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from marginaudit.training.ntp.far.law import Law
 
 SWITCH = 10**6
-"""True steps that are taken before a fast-forward, at least."""
+"""Least number of true steps before a fast-forward."""
 
 SETTLED = 1e-9
 """A state settles the asymptotic law if it leaves open at most this part of the distance from W*'s line."""

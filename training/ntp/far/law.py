@@ -1,4 +1,4 @@
-"""The asymptotic law of stage 2: how the direction error falls once training has gone on for long enough.
+"""The asymptotic law of stage 2's direction error.
 
 Where every tight constraint can carry a multiplier, W = (s + c) What + u + o(1) with constants c and u, s = eta t:
 1 - cos(W, W*) ~ |u|^2/(2 s^2). On each component of the support u is W*'s potentials (`potentials`) and a

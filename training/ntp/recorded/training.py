@@ -1,4 +1,4 @@
-"""A recorded trajectory as a `Training`: everything that is measured of our own run, measured at its weights.
+"""A recorded trajectory as a `Training`: our own run's measurements, at the recorded weights.
 
 How far the weights are off depends on whether the run conforms. Of one that does, it is the distance from the exact
 Algorithm 1: from each record our own steps lead to the next one, and by how much they miss it counts as that step's
@@ -34,7 +34,7 @@ MOST_NUMBERS = 20_000_000
 """Scores that the records of stage 2 may hold; of a longer trajectory log-spaced records are measured."""
 
 FEWEST = 100
-"""Records that are measured in any case."""
+"""Fewest records measured."""
 
 Entered: TypeAlias = tuple[Floats, float]
 """The weights in the space of a loss, and the norm of what lies outside of it."""

@@ -22,7 +22,7 @@ from marginaudit.training.ntp.steps.lanes import (
 )
 
 LARGEST_A = 300.0
-"""exp(2 A) is a float64 up to here; beyond, powers are taken over the largest of their class."""
+"""Largest A with exp(2 A) in float64; beyond, powers are taken over the largest of their class."""
 
 LEAST_EXPONENT = -708.0
 LOG2_E = 1.4426950408889634
@@ -124,7 +124,7 @@ def far_apart(
     frequency: Any,
     one: Any,
 ) -> tuple[Any, Any, Any, Any, Any]:
-    """As `compare_labels`, with powers over the largest of their class, and in place of their product the scale."""
+    """`compare_labels` with powers over the largest of their class, and the scale in place of their product."""
     phi_a = 1 / (1 + together)
     risen = A * ((top + together) / (1 + together))
     top = top * phi_a

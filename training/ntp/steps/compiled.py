@@ -19,7 +19,7 @@ from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.steps.underflow import FAR_BEHIND, LEAST_MARGIN, LOST, ONE_HOT, TINY
 
 WORK = 10_000_000
-"""Edges that one call of the kernel goes through, about a tenth of a second: no interrupt reaches it before."""
+"""Edges of one kernel call, about a tenth of a second, in which no interrupt arrives."""
 
 SUMMED = 128
 """Squares that are added without compensation."""

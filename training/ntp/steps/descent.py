@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from marginaudit.training.ntp.steps.compiled import CompiledSteps
 
 REPORTS = 200
-"""How often a stage calls ``progress``, at most (and once at its end)."""
+"""Most calls of ``progress`` in a stage (and one at its end)."""
 
 
 class Descent:

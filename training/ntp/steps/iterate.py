@@ -18,7 +18,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True)
 class Direction:
-    """How W stands to its reference: see the columns of the same names of `StageRecord`."""
+    """Distance of W from its reference: see the columns of the same names of `StageRecord`."""
 
     norm: float
     one_minus_cos: float
@@ -87,7 +87,7 @@ class Iterate:
         self.inherited_error = 0.0
 
     def copied(self) -> "Iterate":
-        """A copy, which later steps leave alone."""
+        """A copy that later steps do not change."""
         copied = copy(self)
         copied.high, copied.low = self.high.copy(), self.low.copy()
         return copied
@@ -172,7 +172,7 @@ class Iterate:
         self.local_error = float("inf")
 
     def direction(self) -> Direction:
-        """Norm and direction of W, without cancellation, and what rounding may have done to them.
+        """Norm and direction of W, without cancellation, with bounds on their rounding.
 
         With al = <rho, What>, u = rho - al What, c = s + al and R = hypot(c, |u|):
         1 - cos = |u|^2 / (R (R + c)), no difference of nearly equal numbers (1 - c/R where c < 0).

@@ -280,7 +280,7 @@ class GeneralB(KQ):
 
     @staticmethod
     def size(classes: SampleClasses, V: int) -> int:
-        """How many numbers it holds: a margin per label of each edge and of each two edges of a class."""
+        """Numbers held: a margin per label of each edge and of each two edges of a class."""
         edges = np.bincount(classes.edge_class)
         return int(np.sum(edges * (edges + 1) // 2)) * V
 

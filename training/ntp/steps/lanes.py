@@ -132,7 +132,7 @@ def lanes_of(_context: Any, value: Any) -> Any:
 
 @lowered
 def width_of(_context: Any, value: Any) -> Any:
-    """How many numbers a value is."""
+    """Number of lanes of a value."""
 
     def code(_context: Any, _builder: Any, signature: Any, _arguments: Any) -> Any:
         return ir.IntType(64)(LANES if signature.args[0] == lanes else 1)

@@ -67,7 +67,7 @@ class Loss(ABC):
 
     space: Space
     together = 1
-    """How many states are best looked at in one call of `looked_at`."""
+    """Best number of states in one call of `looked_at`."""
 
     @abstractmethod
     def token_gradient(self, iterate: Iterate) -> TokenGradient:

@@ -15,10 +15,10 @@ from marginaudit.training.ntp.steps.spaces import TokenKQ
 from marginaudit.training.ntp.steps.underflow import FAR_BEHIND, LEAST_MARGIN, LOST, TINY, segment_log_sum_exp
 
 AT_ONCE = 2**15
-"""Numbers in an array of several states, at most: those that a processor keeps near."""
+"""Most numbers in an array of several states, to fit a processor's cache."""
 
 MOST_TOGETHER = 64
-"""States that are looked at together, at most."""
+"""Most states evaluated together."""
 
 
 class Margins(NamedTuple):
@@ -111,7 +111,7 @@ class ReducedKQ(CommonMargin):
         self._working = np.flatnonzero(~classes.optimal & (np.bincount(classes.edge_class) > 1)[classes.edge_class])
         at_pair = np.bincount(np.concatenate([merged.winner, merged.loser]), minlength=1).max(initial=0)
         self.summed = float(at_pair + np.bincount(merged.number, minlength=1).max(initial=0))
-        """How many fluxes are summed into one pair, at most."""
+        """Most fluxes summed into one pair."""
         self.together = max(1, min(MOST_TOGETHER, AT_ONCE // max(1, len(classes.token))))
 
     def margins(self, at: Iterate | States) -> Margins:

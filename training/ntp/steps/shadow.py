@@ -14,13 +14,13 @@ from marginaudit.training.ntp.steps.iterate import Floats, Iterate
 from marginaudit.training.ntp.steps.loss import Loss
 
 SAFETY = 4.0
-"""The error bar over the distance of both runs."""
+"""Safety factor of the error bar over the distance of both runs."""
 
 TOGETHER = 1000
-"""Steps of one run before those of the other, at most."""
+"""Most steps of one run before those of the other."""
 
 CLOSE = 1e-3
-"""Errors up to so much of W_ov grow as the distance of two runs does; runs that are farther apart say nothing."""
+"""Relative error of W_ov up to which errors grow like the distance of two runs; farther apart, runs tell nothing."""
 
 
 def unlike(weights: Floats, others: Floats) -> bool:

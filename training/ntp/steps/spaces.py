@@ -29,7 +29,7 @@ class Space(ABC):
     """(tokens,) whether the weights act on the token: no embedding of zeros."""
 
     underflow: float = 0.0
-    """How much of a gradient whose token-space entries are of order 1 float64 may have made 0, at most.
+    """Most of a gradient with token-space entries of order 1 that float64 may have flushed to 0.
 
     Where tokens are orthonormal the largest entry is one of the gradient itself, and hides what it makes 0.
     """

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TINY = float(np.finfo(np.float64).tiny)
-"""Smaller numbers have fewer digits, or are 0."""
+"""Smallest normal float64."""
 
 SQUARES_ARE_NORMAL = 1e-140
 """Squares of entries that count beside one of this size have all their digits; up to its inverse none overflows."""
@@ -42,13 +42,13 @@ ONE_HOT = 2.0**-56
 """Attention on other tokens below this, also A times it, changes no gradient in float64."""
 
 LEAST_MARGIN = -3.0
-"""Where a token leads the optimal one by more, h_j cancels, and `CommonMargin` takes over."""
+"""Largest lead of a token over the optimal one; beyond it h_j cancels, and `CommonMargin` takes over."""
 
 FAR_BEHIND = 2.0**-40
 """Attention below this part of the largest may have a relative rounding error as many times larger."""
 
 LOST = 1e-3
-"""Where the rounding of attention, times A, may be off by more of each term, nothing is known of the next step."""
+"""Largest relative rounding of attention, times A, at which the next step is known."""
 
 
 Floats: TypeAlias = NDArray[np.float64]

@@ -83,7 +83,7 @@ def gamma(t: ArrayLike, K: int, M: int, eta_Y: float) -> Approximation:
 
 
 def gamma_value(t: float, K: int, M: int, eta_Y: float) -> float:
-    """`gamma` without its error bar, to the last bit, for a solver that asks ten thousands of times."""
+    """`gamma` without its error bar, to the last bit, for a solver that calls it tens of thousands of times."""
     high, low, _ = solve(np.asarray(t / K, dtype=np.float64), M, eta_Y)
     share = 1 / (M - 1 + np.exp(high) * np.exp(low))
     return float((high + low) / float(M) * share * (M - 1.0) * (M - 1.0))

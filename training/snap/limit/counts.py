@@ -1,4 +1,4 @@
-"""Which classes batch-1 steps draw."""
+"""Classes drawn in batch-1 steps."""
 
 from collections.abc import Sequence
 
@@ -45,7 +45,7 @@ def class_sequences(steps: int, frequency: ArrayLike, seeds: int, entropy: int) 
 
 
 def class_counts(at: Sequence[int], frequency: ArrayLike, seeds: int, entropy: int) -> Integers:
-    """How often each class was drawn in the first t steps, shape (seeds, records, classes).
+    """Counts of each class in the first t steps, shape (seeds, records, classes).
 
     From one recorded step to the next the counts grow by a multinomial draw: the law is that of single draws, at a
     cost that does not grow with t. A path is the same again only for the same recorded steps.
@@ -74,7 +74,7 @@ def class_counts(at: Sequence[int], frequency: ArrayLike, seeds: int, entropy: i
 
 
 def counts_of(sequences: Integers, at: Sequence[int], K: int) -> Integers:
-    """How often each of K classes occurs in the first t entries, shape (seeds, records, classes).
+    """Counts of each of K classes in the first t entries, shape (seeds, records, classes).
 
     >>> counts_of(np.array([[0, 2, 2, 1]]), at=[0, 3, 4], K=3).tolist()
     [[[0, 0, 0], [1, 0, 2], [1, 1, 2]]]

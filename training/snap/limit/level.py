@@ -1,4 +1,4 @@
-"""How far one row of W has grown, and what softmax makes of it."""
+"""Growth of one row of W, and its softmax."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.training.approximation import ABOVE, Approximation
 
 LARGEST_RATE = 500.0
-"""The first step leads to M h* = eta_Y, and exp(eta_Y) times M is to be a float64."""
+"""Largest eta_Y: the first step leads to M h* = eta_Y, and float64 has to hold M exp(eta_Y)."""
 
 LARGEST_GOAL = float(np.finfo(np.float64).max) / 8
 """exp(M h) + (M-1) M h at most: Newton's step makes sums and rounds powers of about that size."""
@@ -55,7 +55,7 @@ class Level:
 
     @property
     def h(self) -> Approximation:
-        """H, shape (times,)."""
+        """h, shape (times,)."""
         return self.logit / float(self.M)
 
     @property

@@ -10,7 +10,7 @@ from marginaudit.orders.snap.overlap import TINY, frobenius
 from marginaudit.training.approximation import Approximation
 
 UNIT_COLUMNS = 1e-12
-"""How far from 1 the length of a column may be."""
+"""Largest deviation of a column's length from 1."""
 
 
 @dataclass(frozen=True)

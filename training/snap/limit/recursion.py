@@ -14,14 +14,14 @@ from marginaudit.training.snap.limit.continuous import continuous, solve
 from marginaudit.training.snap.limit.level import Level, require_setting
 
 TAKEN = 1_000_000
-"""Steps that are taken one by one, at most: less than a tenth of a second.
+"""Most steps taken one by one: less than a tenth of a second.
 
 The next increment d_0 of M h* is then below 0.001: increments decrease, and 10^6 of them add up to M h*, below
 log(M eta_Y s + ..) + eta_Y, so below 1000 for float64 settings.
 """
 
 SMALL = 0.01
-"""Up to here exp(d) - 1 - d is summed as a series."""
+"""Largest d for which exp(d) - 1 - d is summed as a series."""
 
 STATE = 5
 

@@ -9,10 +9,10 @@ from marginaudit.orders.arrays import Floats
 from marginaudit.orders.jit import compiled
 
 AT_ONCE = 4
-"""Rows of a matrix that are added to a sum in one pass over it."""
+"""Rows of a matrix added to a sum in one pass."""
 
 LOWEST = -700.0
-"""Below, exp is taken as exp(-700) = 1e-304."""
+"""Least argument of exp; below, it is taken as exp(-700) = 1e-304."""
 
 PER_LN2 = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10

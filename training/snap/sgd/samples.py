@@ -1,4 +1,4 @@
-"""Sampled sequences as counts: of a sequence the model sees only how often each token stands before the query."""
+"""Sampled sequences as counts: the model sees only the counts of tokens before the query."""
 
 from typing import NamedTuple
 

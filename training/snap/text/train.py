@@ -11,7 +11,7 @@ from marginaudit.training.snap.text.model import Integers, Parameters, attention
 
 @dataclass(frozen=True)
 class TextRecipe:
-    """How it is trained; but for ``longest`` our choice.
+    """Settings of training; all but ``longest`` are our choice.
 
     Attributes
     ----------
