@@ -26,8 +26,7 @@ from marginaudit.reports.audit.sources import (
 from marginaudit.reports.audit.user_claims import all_claims, check_formulas
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.compare.changes import compare
-from marginaudit.reports.compare.reading import side_of
-from marginaudit.reports.compare.sweep import read_side
+from marginaudit.reports.compare.reading import read_side, side_of
 from marginaudit.reports.compare.worse import Change
 from marginaudit.reports.conformity import Conformity
 from marginaudit.reports.page.exports import tables_of

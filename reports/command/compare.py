@@ -11,7 +11,7 @@ from marginaudit.reports.command.output import check_output, print_json, writing
 from marginaudit.reports.command.usage import OneOf
 from marginaudit.reports.compare.changes import compare as compare_sides
 from marginaudit.reports.compare.changes import page
-from marginaudit.reports.compare.sweep import read_side
+from marginaudit.reports.compare.reading import read_side
 
 
 @click.command()

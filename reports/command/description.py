@@ -12,8 +12,7 @@ from typing_extensions import TypedDict
 from marginaudit.orders import InputError, shown
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import STEP_LIST, settings_of
-from marginaudit.reports.study.values import value_of
-from marginaudit.reports.toml_document import Texts, parsed_toml, require_known, toml_text
+from marginaudit.reports.study.values import Texts, parsed_toml, require_known, toml_text, value_of
 
 
 class _Audit(TypedDict, total=False, closed=True):

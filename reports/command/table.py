@@ -16,7 +16,7 @@ from marginaudit.reports.command.options import configs, settings_options
 from marginaudit.reports.command.output import print_json, print_text
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.command.usage import OneOf
-from marginaudit.reports.page.formats import csv_table, markdown
+from marginaudit.reports.page.exports import csv_table, markdown
 from marginaudit.reports.page.latex import latex
 from marginaudit.reports.processes import one_thread
 

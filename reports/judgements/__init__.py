@@ -2,11 +2,10 @@
 
 from marginaudit.reports.judgements.bounded import Bounded, Threshold
 from marginaudit.reports.judgements.compare import ALLOWANCE, Outcome, compare_equal, compare_upper
-from marginaudit.reports.judgements.decided import Decided
 from marginaudit.reports.judgements.equal import Equal
 from marginaudit.reports.judgements.hidden_constant import HiddenConstant
 from marginaudit.reports.judgements.limit import Limit
-from marginaudit.reports.judgements.parts import Parts
+from marginaudit.reports.judgements.parts import Decided, Parts
 
 __all__ = [
     "ALLOWANCE",

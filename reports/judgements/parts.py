@@ -1,10 +1,29 @@
-"""Conjunctions: statements of several parts, each with its judgement."""
+"""Statements that a procedure decides, and conjunctions of several parts."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A statement whose verdict a function finds, because it is no comparison along the steps.
+
+    Attributes
+    ----------
+    decide : from a run to the finding
+    kind : str
+        In words, for the reader of a report.
+    """
+
+    decide: "Callable[[Any], Finding]"
+    kind: str
+
+    def judge(self, run: Any) -> Finding:
+        """The verdict on a run."""
+        return self.decide(run)
 
 
 class Judging(Protocol):
@@ -31,11 +50,10 @@ class Parts:
 
     def judge(self, run: Any) -> Finding:
         """The verdict on a run."""
-        found = joined({name: part.judge(run) for name, part in self.parts.items()})
-        return replace(found, detail=f"{found.detail} {self.note(run)}".rstrip())
+        return joined({name: part.judge(run) for name, part in self.parts.items()}, self.note(run))
 
 
-def joined(parts: Mapping[str, Finding]) -> Finding:
+def joined(parts: Mapping[str, Finding], note: str = "") -> Finding:
     """The verdict on a statement of several parts: that of the worst one, with what was found of each.
 
     A part that says nothing about this dataset does not count beside one that does. Of several parts with that
@@ -48,7 +66,9 @@ def joined(parts: Mapping[str, Finding]) -> Finding:
     return replace(
         next((found for found in chosen if not found.beyond_the_run), chosen[0]),
         evidence=max((found.evidence for found in chosen), key=doubt.index),
-        detail=" ".join(f"{name}: {found.verdict}. {found.detail}" for name, found in speaking.items()),
+        detail=" ".join(
+            [*(f"{name}: {found.verdict}. {found.detail}" for name, found in speaking.items()), note]
+        ).rstrip(),
         curve=None,
         left_out=", ".join(dict.fromkeys(found.left_out for found in speaking.values() if found.left_out)),
     )

@@ -1,13 +1,16 @@
 """Exports for a reader's own paper: tables in LaTeX, Markdown and Parquet, and BibTeX."""
 
 import io
+import json
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
+from marginaudit.orders import printable
 from marginaudit.reports.grid import NONE, Grid, bound, brief
-from marginaudit.reports.page.formats import flat, markdown
+from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.page.latex import latex, latex_text
 from marginaudit.reports.paper import Paper, Table
 from marginaudit.reports.row import as_read, names
@@ -15,8 +18,6 @@ from marginaudit.reports.verdict import Output
 
 EXPORTED = (".tex", ".bib", ".md", ".parquet", ".pdf")
 """Endings of exported files."""
-
-WRITERS = {"latex": (latex, "tex"), "markdown": (markdown, "md")}
 
 NAMES = frozenset(range(3))
 
@@ -110,3 +111,41 @@ def _column(values: list[Any]) -> Any:
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
         return Series([math.nan if value is None else float(value) for value in values], dtype="float64")
     return Series([None if value is None else str(flat(value)) for value in values], dtype="string")
+
+
+def csv_table(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """One CSV file of rows by column; lists and mappings as JSON texts."""
+    return csv_text(columns, [[flat(row.get(column)) for column in columns] for row in rows])
+
+
+def flat(value: Any) -> Any:
+    """A value as a cell of a file: lists and mappings as JSON texts, flags as words of JSON."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def markdown(grids: Sequence[Grid]) -> str:
+    """Tables of GitHub's Markdown, each under its title."""
+    return "\n".join(_markdown(grid) for grid in grids)
+
+
+def _markdown(grid: Grid) -> str:
+    rules = ["---" if column in grid.words else "---:" for column in range(len(grid.header))]
+    lines = [f"**{_markdown_text(grid.title)}**", ""]
+    lines += [f"| {' | '.join(cells)} |" for cells in ([_markdown_text(name) for name in grid.header], rules)]
+    lines += [f"| {' | '.join(_markdown_text(cell) for cell in row)} |" for row in grid.rows]
+    lines += [line for note in grid.notes for line in ("", _markdown_text(note))]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_text(text: str) -> str:
+    r"""Text escaped for Markdown.
+
+    >>> _markdown_text("a|b *c* <d> \\ x_y W_kq -1/3")
+    'a\\|b \\*c\\* \\<d\\> \\\\ x\\_y W\\_kq -1/3'
+    """
+    return re.sub(r"([\\`*_{}\[\]<>|#~&$!])", r"\\\1", printable(text))
+
+
+WRITERS = {"latex": (latex, "tex"), "markdown": (markdown, "md")}

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from marginaudit.orders import printable
 from marginaudit.reports.audit.auditing import Audit
-from marginaudit.reports.page.exports import exported, tables_of
+from marginaudit.reports.page.exports import csv_table, exported, tables_of
 from marginaudit.reports.page.files import csv_text, file_stem, json_text
 from marginaudit.reports.page.folder import MANIFEST, write_folder
-from marginaudit.reports.page.formats import csv_table
 from marginaudit.reports.page.html import page
 from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.page.shown import drawn, rendered_as

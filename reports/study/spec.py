@@ -16,9 +16,8 @@ from marginaudit.orders.reading import validated
 from marginaudit.reports.audit.sources import load
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import COUNT, SEED, Values
-from marginaudit.reports.study.values import value_of, values_of
+from marginaudit.reports.study.values import Texts, parsed_toml, require_known, toml_text, value_of, values_of
 from marginaudit.reports.sweeps import Sweeps
-from marginaudit.reports.toml_document import Texts, parsed_toml, require_known, toml_text
 
 MOST_RUNS = 10**6
 
