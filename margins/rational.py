@@ -5,6 +5,7 @@ The rows are vectors of data, a few coordinates long; orders have the faster `ma
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
@@ -107,6 +108,15 @@ class ExactMargin:
     def norm2(self) -> fmpq:
         """|w|^2, the sum of the duals."""
         return dot(self.w, self.w)
+
+
+def written(rows: Iterable[Iterable[float]]) -> tuple[Vector, ...]:
+    """Rows of float64 numbers as fractions: each its shortest decimal, as which it is written.
+
+    >>> written([[0.1, 3.0]])
+    ((1/10, 3),)
+    """
+    return tuple(tuple(fmpq(*Fraction(repr(float(v))).as_integer_ratio()) for v in row) for row in rows)
 
 
 def exact_hard_margin(X: Matrix) -> ExactMargin:

@@ -12,6 +12,7 @@ from marginaudit.orders import InputError, Kind
 from marginaudit.reports.answers import Lists, Solved, Trained
 from marginaudit.reports.claim import NOT_STATED, Claim
 from marginaudit.reports.grid import Grid
+from marginaudit.reports.json_data import finite
 from marginaudit.reports.run import BaseRun, Progress, Rows
 from marginaudit.reports.standing import Implication, Status
 from marginaudit.reports.sweeps import Sweeps
@@ -302,8 +303,15 @@ class Paper:
         return {}
 
     def train(self, dataset: Any, config: Any, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
-        """Answer `marginaudit train`; ``tell`` takes remarks, ``origin`` opens errors."""
-        raise InputError(origin, got="a dataset of a paper without training", expected="one of a paper with it")
+        """Answer `marginaudit train`, by default by the `records`; ``tell`` takes remarks, ``origin`` opens errors."""
+        run = self.run(dataset, config, progress)
+        found = self.records(run)
+        if not found:
+            raise InputError(origin, got="a dataset of which no training is recorded", expected="one with some")
+        if run.ended:
+            tell(f"{dataset.name}: {run.ended}")
+        answer = {name: [dict(zip(header, row, strict=True)) for row in rows] for name, (header, rows) in found.items()}
+        return Trained(finite(answer), {name: (name, tuple(header)) for name, (header, _) in found.items()})
 
     def rows(self, dataset: Any, problem: str) -> "Matrix":
         """The rows x_n of a problem min |w| s.t. x_n.w >= 1, in rational numbers."""

@@ -64,6 +64,11 @@ class BaseRun(Generic[D]):
         self.kept: dict[tuple[Any, ...], Any] = {}
 
     @property
+    def ended(self) -> str:
+        """Why a run ended before its last step; "" where it did not."""
+        return ""
+
+    @property
     def departs(self) -> bool:
         """Whether it is a recorded run that is not the paper's algorithm, or of which nothing shows that it is."""
         return False

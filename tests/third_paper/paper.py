@@ -1,18 +1,15 @@
 """A third paper: what `new-paper` writes, and one of each that a paper may have beside it."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from flint import fmpq
-
-from marginaudit.margins.rational import Vector
-from marginaudit.reports.answers import Trained
+from marginaudit.margins.rational import Vector, written
 from marginaudit.reports.grid import Grid, brief
 from marginaudit.reports.paper import Figure, Paper, Space, Table
-from marginaudit.reports.run import Progress, Rows
+from marginaudit.reports.run import Rows
 from marginaudit.reports.settings import COUNT
 from marginaudit.reports.starts.paper import BELOW_LARGEST as START
 from marginaudit.reports.starts.paper import NUMBERS, STEPS, MeanConfig, MeanRun, Numbers
@@ -106,8 +103,8 @@ class ThirdPaper(Paper):
     sweeps = SWEEPS
     problems = ("scale",)
 
-    def rows(self, dataset: Numbers, problem: str) -> list[Vector]:
-        return [(fmpq(*value.as_integer_ratio()),) for value in dataset.values]
+    def rows(self, dataset: Numbers, problem: str) -> tuple[Vector, ...]:
+        return written([value] for value in dataset.values)
 
     def steps(self, config: MeanConfig) -> int:
         return STEPS
@@ -117,12 +114,6 @@ class ThirdPaper(Paper):
 
     def records(self, run: MeanRun) -> dict[str, Rows]:
         return {"descent": (("step", "w"), list(enumerate(run.w.value.tolist(), 1)))}
-
-    def train(
-        self, dataset: Numbers, config: MeanConfig, progress: Progress, tell: Callable[[str], None], origin: str
-    ) -> Trained:
-        rows = [{"step": t, "w": w} for t, w in enumerate(MeanRun(dataset, config).w.value.tolist(), 1)]
-        return Trained({"rows": rows}, {"rows": ("descent", ("step", "w"))})
 
 
 PAPER = ThirdPaper()

@@ -100,5 +100,5 @@ def figure_directions() -> "Figure":
 
 def of_a_run(run: DescentRun, findings: Any) -> "Figure | None":
     """The direction error of one dataset; nothing where no w^ is."""
-    drawn = run.assumption("separable").holds and run.assumption("step").holds and not run.path.ended
+    drawn = run.assumption("separable").holds and run.assumption("step").holds and not run.ended
     return directions([run]) if drawn else None

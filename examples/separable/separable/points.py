@@ -3,7 +3,6 @@
 import csv
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache, cached_property
 from importlib.resources import files
 from io import StringIO
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from typing_extensions import TypedDict
 
 from marginaudit.margins import NotExact
-from marginaudit.margins.rational import ExactMargin, Vector, dot, exact_hard_margin, nearest
+from marginaudit.margins.rational import ExactMargin, Vector, dot, exact_hard_margin, nearest, written
 from marginaudit.orders import InputError, Kind, Witness, as_document, counted, shown
 from marginaudit.orders.reading import Text, float64, validated
 
@@ -104,14 +103,7 @@ class Points:
 
 def absorbed(x: tuple[tuple[float, ...], ...], y: tuple[int, ...]) -> tuple[Vector, ...]:
     """y_n x_n, each number its shortest decimal."""
-    return tuple(
-        tuple(sign * fmpq(*Fraction(repr(v)).as_integer_ratio()) for v in row) for row, sign in zip(x, y, strict=True)
-    )
-
-
-def accepts(document: Any) -> bool:
-    """Whether a document is one of points and labels."""
-    return isinstance(document, dict) and {"x", "y"} <= document.keys()
+    return written([sign * v for v in row] for row, sign in zip(x, y, strict=True))
 
 
 def from_document(document: dict[str, Any], where: str, default_name: str) -> Points:
@@ -192,14 +184,9 @@ def step(data: Points) -> Witness:
 
 
 def describe(data: Points) -> dict[str, Any]:
-    """What `marginaudit classify` answers."""
+    """What `marginaudit classify` answers; `solve` has the maximum-margin vector and its duals."""
     found = {name: POINTS.check(data, name) for name in POINTS.assumptions}
-    answer: dict[str, Any] = {"N": data.N, "d": data.d, "assumptions": as_document(found)}
-    if found["separable"].holds:
-        answer["w"] = [str(v) for v in data.svm.w]
-        answer["support"] = {str(n): str(data.svm.alpha[n]) for n in data.svm.support}
-        answer["norm_squared"] = str(data.svm.norm2)
-    return answer
+    return {"N": data.N, "d": data.d, "assumptions": as_document(found)}
 
 
 def _figure_1() -> Points:
@@ -228,7 +215,7 @@ CASES: dict[str, Callable[[], Points]] = {
 POINTS = Kind(
     name="labelled points",
     data=Points,
-    accepts=accepts,
+    accepts=lambda document: isinstance(document, dict) and {"x", "y"} <= document.keys(),
     from_document=from_document,
     to_document=to_document,
     from_csv=from_csv,

@@ -9,27 +9,52 @@ import numpy as np
 
 from marginaudit.reports import NotFollowed
 from marginaudit.reports.run import once_a_run
-from marginaudit.reports.series import Series, series
-from separable.descent import EPS, Floats, log_loss
+from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
+from separable.descent import Floats, log_loss
 from separable.run import FIRST, DescentRun, Path, normalized, polynomial
 
 Measure = Callable[[DescentRun], Series]
 
 CLOCK = "log t"
 
-ROUNDING = 64 * EPS
-"""Of a few dozen operations."""
-
 
 def late(run: DescentRun) -> Path:
     """The path from t = 16 on."""
-    if run.path.ended:
-        raise NotFollowed(run.path.ended)
+    if run.ended:
+        raise NotFollowed(run.ended)
     return run.path.since(np.log(FIRST) - 1e-9)
 
 
 def _series(run: DescentRun, value: Floats, radius: Floats, *, log: bool = False) -> Series:
-    return series(value, radius=radius + ROUNDING * np.abs(value), step=late(run).s, log=log, clock=CLOCK)
+    return series(value, radius=radius + FORMULA_ROUNDING * np.abs(value), step=late(run).s, log=log, clock=CLOCK)
+
+
+def changed(
+    measure: Measure, change: Callable[[Floats, Floats, Floats], tuple[Floats, Floats]], log: bool = False
+) -> Measure:
+    """A quantity whose values, with their bars, are made of those of another one and of log t."""
+
+    def of(run: DescentRun) -> Series:
+        found = measure(run)
+        with np.errstate(over="ignore", divide="ignore"):
+            return _series(run, *change(found.value, found.radius, late(run).s), log=log)
+
+    return of
+
+
+def natural(measure: Measure) -> Measure:
+    """A quantity that is measured as a logarithm."""
+    return changed(measure, lambda x, r, s: (np.exp(x), np.exp(x + r) - np.exp(x)))
+
+
+def inverse(measure: Measure) -> Measure:
+    """1 + the inverse of a quantity, which tends to 1 as that tends to infinity."""
+    return changed(measure, lambda x, r, s: (1 + 1 / x, np.where(x > r, r / (x * (x - r)), np.inf)))
+
+
+def times(measure: Measure, power: int = 1) -> Measure:
+    """A quantity times (log t)^power."""
+    return changed(measure, lambda x, r, s: (x * s**power, r * s**power))
 
 
 @once_a_run
@@ -79,27 +104,11 @@ def loss(run: DescentRun) -> Series:
     return _series(run, total, run.R * found.radius, log=True)
 
 
-def minus_log_loss(run: DescentRun) -> Series:
-    """-log L."""
-    found = loss(run)
-    return _series(run, -found.value, found.radius)
+minus_log_loss = changed(loss, lambda x, r, s: (-x, r))
+"""-log L."""
 
-
-def loss_times_t(run: DescentRun) -> Series:
-    """t L, as a logarithm."""
-    found = loss(run)
-    return _series(run, found.value + late(run).s, found.radius, log=True)
-
-
-def natural(measure: Measure) -> Measure:
-    """A quantity that is measured as a logarithm."""
-
-    def of(run: DescentRun) -> Series:
-        found = measure(run)
-        with np.errstate(over="ignore"):
-            return _series(run, np.exp(found.value), np.exp(found.value + found.radius) - np.exp(found.value))
-
-    return of
+loss_times_t = changed(loss, lambda x, r, s: (x + s, r), log=True)
+"""t L, as a logarithm."""
 
 
 def direction(run: DescentRun) -> Series:
@@ -109,16 +118,11 @@ def direction(run: DescentRun) -> Series:
     return _series(run, 2 * np.sin(angle / 2), 2 * late(run).radius / length)
 
 
-def angle(run: DescentRun) -> Series:
-    """1 - cos of the angle, = |w/|w| - w^/|w^||^2 / 2."""
-    found = direction(run)
-    return _series(run, found.value**2 / 2, found.radius * (found.value + found.radius / 2))
+angle = changed(direction, lambda x, r, s: (x**2 / 2, r * (x + r / 2)))
+"""1 - cos of the angle, = |w/|w| - w^/|w^||^2 / 2."""
 
-
-def cosine(run: DescentRun) -> Series:
-    """The cosine of the angle."""
-    found = angle(run)
-    return _series(run, 1 - found.value, found.radius)
+cosine = changed(angle, lambda x, r, s: (1 - x, r))
+"""The cosine of the angle."""
 
 
 def margin_gap(run: DescentRun) -> Series:
@@ -127,30 +131,7 @@ def margin_gap(run: DescentRun) -> Series:
     ahead = run.norm * found.s + along
     more = np.where(ahead > 0, across**2 / (length + np.abs(ahead)), length - ahead)
     gap = ((along + more) / run.norm - margins(run).min(axis=1)) / length
-    return _series(run, gap, (run.R + 2 / run.norm) * found.radius / length + ROUNDING / length)
-
-
-def inverse(measure: Measure) -> Measure:
-    """1 + the inverse of a quantity, which tends to 1 as that tends to infinity."""
-
-    def of(run: DescentRun) -> Series:
-        found = measure(run)
-        x, r = found.value, found.radius
-        with np.errstate(divide="ignore"):
-            return _series(run, 1 + 1 / x, np.where(x > r, r / (x * (x - r)), np.inf))
-
-    return of
-
-
-def times(measure: Measure, power: int = 1) -> Measure:
-    """A quantity times (log t)^power."""
-
-    def of(run: DescentRun) -> Series:
-        found = measure(run)
-        factor = late(run).s ** power
-        return _series(run, found.value * factor, found.radius * factor)
-
-    return of
+    return _series(run, gap, (run.R + 2 / run.norm) * found.radius / length + FORMULA_ROUNDING / length)
 
 
 def from_one(run: DescentRun, apart: Floats) -> Series:
@@ -171,7 +152,7 @@ def polynomial_cosine(run: DescentRun, direction: Floats) -> Series:
     length = np.linalg.norm(found.rho, axis=1)
     apart = np.linalg.norm(found.rho / length[:, None] - direction, axis=1)
     bar = 2 * found.radius / length
-    return series(1 - apart**2 / 2, radius=bar * (apart + bar / 2) + ROUNDING, step=found.s, clock=CLOCK)
+    return series(1 - apart**2 / 2, radius=bar * (apart + bar / 2) + FORMULA_ROUNDING, step=found.s, clock=CLOCK)
 
 
 def normalized_gap(run: DescentRun) -> Series:
@@ -181,4 +162,4 @@ def normalized_gap(run: DescentRun) -> Series:
     t, w, radius = t[keep], w[keep], radius[keep]
     length = np.linalg.norm(w, axis=1)
     gap = 1 / run.norm - (w @ run.dataset.signed.T).min(axis=1) / length
-    return series(gap, radius=2 * run.R * radius / length + ROUNDING * (1 / run.norm + run.R), step=t)
+    return series(gap, radius=2 * run.R * radius / length + FORMULA_ROUNDING * (1 / run.norm + run.R), step=t)

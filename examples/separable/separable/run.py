@@ -75,6 +75,11 @@ class DescentRun(BaseRun[Points]):
             return super().assumption(name)
         return Assumption(name, False, {"step_size": self.eta, "below": self.eta / self.config.share})
 
+    @property
+    def ended(self) -> str:
+        """Why no flow follows the true steps, "" where one does."""
+        return self.path.ended
+
     @cached_property
     def eta(self) -> float:
         """The step size; beta is 1/4, and for the exponential loss L(w(0)), above which L does not rise."""

@@ -182,7 +182,7 @@ def test_the_margin_gap_of_one_point_is_of_the_order_of_the_angle(length: float,
 def test_a_path_without_a_flow_says_why() -> None:
     config, said = DescentConfig(share=1e-4, true_steps=1000), []
     PAPER.train(CASES["iris"](), config, lambda _: None, said.append, "iris")
-    assert re.fullmatch(r"no flow: after 1000 steps, with L = \S+ and eta R\^2 L = \S+, no error bar is known.*", *said)
+    assert re.fullmatch(r"iris: after 1000 steps, with L = \S+ and eta R\^2 L = \S+, no error bar is known.*", *said)
     found = BY_ID["separable.theorem3.residual"].judge(DescentRun(CASES["iris"](), config))
     assert "no error bar is known for the flow" in found.detail
 
@@ -277,7 +277,7 @@ def command(folder: Path, *words: str) -> Any:
 def test_the_commands_know_the_installed_package(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("a,b,y\n1,0,1\n-1,-1,-1\n", encoding="utf-8")
     found = command(tmp_path, "classify", "mine.csv")
-    assert (found["w"], found["support"]) == (["1", "0"], {"0": "1", "1": "0"})
+    assert (found["N"], found["assumptions"]["generic"]["witness"]) == (2, {"zero_duals": {"1": ["0", "1"]}})
     solved = command(tmp_path, "solve", "mine.csv", "--certificate", "proof.json")["svm"]
     assert (solved["weights_exact"], solved["multipliers_exact"]) == (["1", "0"], {"0": "1"})
     assert command(tmp_path, "verify", "mine.csv", "proof.json")["confirmed"] is True
