@@ -29,8 +29,6 @@ LOSSES = ("logistic", "exponential", "polynomial", "normalized")
 TOLERANCES = (1e-12, 1e-10)
 """Relative tolerances of the flow; the second run's distance from the first is an error bar."""
 
-EPS = float(np.finfo(float).eps)
-
 
 @cache
 def _compiled() -> Callable[..., Floats]:
@@ -70,7 +68,9 @@ def rounding(t: Floats, w: Floats) -> Floats:
 
     Normalised steps are not: there it is an estimate, which tests compare with 40 digits.
     """
-    return np.asarray(EPS * (t + 100) * np.maximum.accumulate(np.linalg.norm(w, axis=1)) * np.sqrt(w.shape[1]))
+    return np.asarray(
+        np.finfo(float).eps * (t + 100) * np.maximum.accumulate(np.linalg.norm(w, axis=1)) * np.sqrt(w.shape[1])
+    )
 
 
 def _solved(
