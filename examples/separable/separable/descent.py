@@ -68,9 +68,8 @@ def rounding(t: Floats, w: Floats) -> Floats:
 
     Normalised steps are not: there it is an estimate, which tests compare with 40 digits.
     """
-    return np.asarray(
-        np.finfo(float).eps * (t + 100) * np.maximum.accumulate(np.linalg.norm(w, axis=1)) * np.sqrt(w.shape[1])
-    )
+    longest_yet = np.maximum.accumulate(np.linalg.norm(w, axis=1))
+    return np.asarray(np.finfo(float).eps * (t + 100) * longest_yet * np.sqrt(w.shape[1]))
 
 
 def _solved(
