@@ -1,4 +1,4 @@
-"""Where papers are found: built in, installed, or in a file. It imports none of them."""
+"""Where papers are found, built in, installed, or in a file, and what all of them have. It imports none of them."""
 
 BUILT_IN = {"ntp": "marginaudit.reports.ntp.paper", "snap": "marginaudit.reports.snap.paper"}
 """Modules that have a `PAPER`, by its name, in the order of the reports."""
@@ -11,3 +11,20 @@ PAPER_FILE = "MARGINAUDIT_PAPER"
 
 STATEMENTS = "statements"
 """Name of the figure of the graph of all papers' statements."""
+
+EVERY_PAPERS = {
+    "audit": "Audit every claim on every DATASET and write a report.",
+    "classify": "Show what the papers say of a DATASET.",
+    "solve": "Solve the hard-margin problems of a DATASET, with certificates.",
+    "verify": "Check a CERTIFICATE that `solve --certificate` wrote.",
+    "train": "Run the training of which the DATASET's paper speaks.",
+    "conform": "Compare a run that you recorded with the algorithm of the DATASET's paper.",
+    "table": "Print the table NAME of every DATASET.",
+    "hunt": "Look for a small dataset that violates a claim.",
+    "tighten": "Say how loose a bound is, and in which of its factors.",
+    "sweep": "Run a grid of settings and seeds.",
+    "figure": "Draw one of the papers' figures, or `statements`, which follow from which; `list` names them.",
+    "claims": "List the claims of the ledger, or show one.",
+    "compare": "Say what changed from the audit OLD to the audit NEW.",
+}
+"""The commands that every paper has, and what they do."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from marginaudit.orders import InputError, printable, shown, shown_path
-from marginaudit.reports.audit.built_in import BUILT_IN, GROUP, PAPER_FILE, STATEMENTS
+from marginaudit.reports.audit.built_in import BUILT_IN, EVERY_PAPERS, GROUP, PAPER_FILE, STATEMENTS
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line, module_of_file, place_of
 from marginaudit.reports.claim import Claim, Ledger
 from marginaudit.reports.paper import Paper
@@ -97,6 +97,7 @@ def _accepted(paper: object, where: str, papers: Iterable[Paper]) -> Paper:
     if paper.name == "all":
         raise InputError(where, got="a paper named all", expected="a name that --paper can tell from all papers")
     taken = {item for known in papers for item in _names(known)} | {("figure", STATEMENTS)}
+    taken |= {("command", name) for name in EVERY_PAPERS}
     for what, name in _names(paper):
         if (what, name) in taken:
             raise InputError(where, got=f"the {what} {shown(name)}, which another paper has", expected="one of its own")

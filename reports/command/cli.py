@@ -9,29 +9,12 @@ from itertools import pairwise
 import click
 
 from marginaudit.orders import InputError, shown_path
-from marginaudit.reports.audit.built_in import PAPER_FILE
+from marginaudit.reports.audit.built_in import EVERY_PAPERS, PAPER_FILE
 from marginaudit.reports.audit.provenance import date
 from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
 from marginaudit.reports.command.streams import reserve_output, standard_output, tell
 from marginaudit.reports.command.usage import told
-
-EVERY_PAPERS = {
-    "audit": "Audit every claim on every DATASET and write a report.",
-    "classify": "Show what the papers say of a DATASET.",
-    "solve": "Solve the hard-margin problems of a DATASET, with certificates.",
-    "verify": "Check a CERTIFICATE that `solve --certificate` wrote.",
-    "train": "Run the training of which the DATASET's paper speaks.",
-    "conform": "Compare a run that you recorded with the algorithm of the DATASET's paper.",
-    "table": "Print the table NAME of every DATASET.",
-    "hunt": "Look for a small dataset that violates a claim.",
-    "tighten": "Say how loose a bound is, and in which of its factors.",
-    "sweep": "Run a grid of settings and seeds.",
-    "figure": "Draw one of the papers' figures, or `statements`, which follow from which; `list` names them.",
-    "claims": "List the claims of the ledger, or show one.",
-    "compare": "Say what changed from the audit OLD to the audit NEW.",
-}
-"""The commands that every paper has, and what they do."""
 
 NEW = {
     "new-paper": ("marginaudit.reports.command.new", "Write a FOLDER with a paper to start from."),
@@ -43,7 +26,7 @@ def commands() -> dict[str, tuple[str, str]]:
     """Module and description of each command by name: those for every paper, the papers' own, and those for a start."""
     shared = {name: (f"marginaudit.reports.command.{name}", does) for name, does in EVERY_PAPERS.items()}
     own = {name: command for paper in papers() for name, command in paper.commands.items()}
-    return shared | {name: command for name, command in own.items() if name not in shared} | NEW
+    return shared | own | NEW
 
 
 class Commands(click.Group):

@@ -84,6 +84,11 @@ def plant(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch, value: str =
         ),
         (
             "planted:PAPER",
+            THIRD + "PAPER = changed(THIRD, commands={'solve': ('x', 'Solve.')})",
+            "got the command 'solve', which",
+        ),
+        (
+            "planted:PAPER",
             THIRD + "class Bare(Paper):\n    name = 'bare'\nPAPER = Bare()",
             "got ValueError: paper Bare: got no source, kind, config, run, claims, expected one, expected",
         ),
