@@ -168,7 +168,7 @@ def solve_exactly(relations: Relations, size: int) -> ExactScores:
     while len(open_rows):
         tail, head = winner[open_rows], loser[open_rows]
         part = components(tail, head, len(pairs))
-        members = np.unique(np.concatenate([tail, head]))
+        members = _occurring(np.concatenate([tail, head]), len(pairs))
         winners = np.bincount(part[members[optimal[members]]], minlength=len(pairs))
         losers = np.bincount(part[members[~optimal[members]]], minlength=len(pairs))
         k[members], m[members] = winners[part[members]], losers[part[members]]
@@ -194,6 +194,13 @@ def solve_exactly(relations: Relations, size: int) -> ExactScores:
     )
     exact.verify()
     return exact
+
+
+def _occurring(places: Indices, size: int) -> Indices:
+    """The places below ``size`` that occur, each once, in order: `numpy.unique` without sorting."""
+    occurs = np.zeros(size, dtype=bool)
+    occurs[places] = True
+    return np.flatnonzero(occurs)
 
 
 def components(tail: Indices, head: Indices, size: int) -> Indices:
@@ -227,11 +234,13 @@ def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, rows: Indices) ->
     CertificateError
         A component that is not saturated has no edge across its cut.
     """
-    nodes, ends = np.unique(np.concatenate([tail, head]), return_inverse=True)
-    tail, head = ends[: len(tail)], ends[len(tail) :]
+    nodes = _occurring(np.concatenate([tail, head]), len(k))
+    place = np.empty(len(k), dtype=np.int64)
+    place[nodes] = np.arange(len(nodes))
+    tail, head = place[tail], place[head]
     k, m = k[nodes], m[nodes]
     source, sink = len(nodes), len(nodes) + 1
-    winners, losers = np.unique(tail), np.unique(head)
+    winners, losers = _occurring(tail, len(nodes)), _occurring(head, len(nodes))
     starts = np.concatenate([np.full(len(winners), source), losers, tail])
     stops = np.concatenate([winners, np.full(len(losers), sink), head])
     # At most m enters a winner, so a capacity of m + 1 on its edges is never reached.

@@ -14,11 +14,13 @@ def finite(value: Any) -> Any:
     >>> finite({"a": [np.float64("nan"), np.int64(2)]})
     {'a': [None, 2]}
     """
+    if isinstance(value, str):  # most are, and `Mapping` is slow to ask
+        return value
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
+    if isinstance(value, dict | Mapping):
         return {key: finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [finite(item) for item in value]

@@ -1,6 +1,7 @@
 """Exact solutions as certificate documents, for `marginaudit.margins.ntp.verify` to check."""
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -58,13 +59,15 @@ def _kq(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
     confused = {names[q] for q in (confused_pairs(rows, dataset.V) // dataset.V).tolist()}
     found = solution.multipliers_exact
     positive = np.flatnonzero(found.numerator)
-    values = np.stack([found.numerator[positive], found.denominator[positive]], axis=1)
-    few, which = np.unique(values, axis=0, return_inverse=True)  # reducing a fraction is slow
-    text = [_text(Fraction(*pair)) for pair in few.tolist()]
-    pairs = (array[positive].tolist() for array in (rows.query, rows.winner, rows.loser))
-    multipliers: dict[str, list[list[str]]] = {}
-    for query, winner, loser, value in zip(*pairs, which.ravel().tolist(), strict=True):
-        multipliers.setdefault(names[query], []).append([names[winner], names[loser], text[value]])
+    over = found.denominator[positive]
+    base = over.max(initial=0) + 1
+    few, which = np.unique(found.numerator[positive] * base + over, return_inverse=True)  # reducing a fraction is slow
+    text = [_text(Fraction(*divmod(code, base))) for code in few.tolist()]
+    query, *pairs = (array[positive].tolist() for array in (rows.query, rows.winner, rows.loser))
+    entries = [[names[i], names[j], text[value]] for i, j, value in zip(*pairs, which.tolist(), strict=True)]
+    queries, first = np.unique(query, return_index=True)  # relations are in the order of their queries
+    parts = pairwise([*first.tolist(), len(entries)])
+    multipliers = {names[q]: entries[slice(*part)] for q, part in zip(queries.tolist(), parts, strict=True)}
     return {
         "status": "optimal",
         "norm_squared": _text(solution.norm_squared_exact),

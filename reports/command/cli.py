@@ -1,5 +1,6 @@
 """The command line: a command a file, loaded when it is called."""
 
+import gc
 import os
 import signal
 import sys
@@ -15,6 +16,9 @@ from marginaudit.reports.command.arguments import papers
 from marginaudit.reports.command.interrupts import Interrupted, interrupts_kept
 from marginaudit.reports.command.streams import reserve_output, standard_output, tell
 from marginaudit.reports.command.usage import told
+
+BEFORE_COLLECTING = 50_000
+"""New objects until Python looks for cycles among them; after its own 700 it does so many times as a file is read."""
 
 NEW = {
     "new-paper": ("marginaudit.reports.command.new", "Write a FOLDER with a paper to start from."),
@@ -69,6 +73,7 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; bad input is one line on standard error and exit status 2."""
+    gc.set_threshold(BEFORE_COLLECTING)
     sys.exit(_status(arguments))
 
 

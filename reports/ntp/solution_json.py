@@ -63,9 +63,9 @@ def _exact_weights(dataset: Dataset, solution: Optimal) -> dict[str, dict[str, f
     """`_weights` of an exact solution, without its dense array."""
     if not isinstance(solution, Exact):
         return _weights(dataset, solution)
-    known = solution.weights_exact
+    known = solution.weights_exact  # tokens in the vocabulary's order
     return {
-        q: {x: float(known[q][x]) for x in sorted(known[q], key=dataset.index.__getitem__)}
+        q: {x: value.numerator / value.denominator for x, value in known[q].items()}
         for q in dataset.vocabulary
         if q in known
     }
