@@ -27,20 +27,26 @@ STATE = 5
 
 
 @compiled
-def take(at: NDArray[np.int64], per_step: float, others: float, states: Floats) -> None:
+def take(at: NDArray[np.int64], known: NDArray[np.int64], per_step: float, others: float, states: Floats) -> None:
     """The recursion up to the last of the increasing steps ``at``.
 
     Parameters
     ----------
-    at : (records,) array
+    at, known : (records,) arrays
+        The steps wanted, and for each an earlier one whose state is known.
     per_step, others : float
         M eta_Y and M - 1.
     states : (records, 5) array
-        Receives M h* as a sum of two, the bound on its error, the lag and the bound on its error: see `h_star`.
+        Holds the known states and receives those wanted: M h* as a sum of two, the bound on its error, the lag and the
+        bound on its error, see `h_star`.
     """
     high = low = error = lag = lag_error = 0.0
     step = 0
     for record in range(len(at)):
+        if known[record] > step:
+            step = known[record]
+            high, low, error = states[record, 0], states[record, 1], states[record, 2]
+            lag, lag_error = states[record, 3], states[record, 4]
         while step < at[record]:
             power = exp(high) * (1 + low)
             share = 1 / (others + power)
@@ -130,7 +136,7 @@ def h_star(at: ArrayLike, M: int, eta_Y: float) -> Steps:
     if (step < 0).any():
         raise ValueError(f"at: got step {step.min()}, expected steps from 0 on")
     near, place = np.unique(np.minimum(step, TAKEN), return_inverse=True)
-    reached = _taken(near.tobytes(), M, eta_Y)[place]
+    reached = _walk(M, eta_Y).states(near)[place]
     late = step > TAKEN
     if late.any():
         reached[late] = _left_out(step[late] - TAKEN, reached[late][0], M, eta_Y)
@@ -138,13 +144,30 @@ def h_star(at: ArrayLike, M: int, eta_Y: float) -> Steps:
     return Steps(step, Level.of_sum(M, high, low, error), Approximation(lag, lag_error))
 
 
-@lru_cache(maxsize=128)
-def _taken(near: bytes, M: int, eta_Y: float) -> Floats:
-    """The states after steps up to `TAKEN`; many statements ask for the same ones."""
-    at = np.frombuffer(near, dtype=np.int64).copy()
-    states = np.empty((len(at), STATE))
-    take(at, M * eta_Y, M - 1.0, states)
-    return states
+class _Walk:
+    """States after steps up to `TAKEN`, each step taken from the last known one: many statements ask for like ones."""
+
+    def __init__(self, M: int, eta_Y: float) -> None:
+        self._per_step, self._others = M * eta_Y, M - 1.0
+        self._known = np.zeros(1, dtype=np.int64), np.zeros((1, STATE))
+
+    def states(self, at: NDArray[np.int64]) -> Floats:
+        """Those after increasing steps, shape (steps, 5)."""
+        step, states = self._known
+        new = np.setdiff1d(at, step, assume_unique=True)
+        if len(new):
+            before = np.searchsorted(step, new) - 1
+            found = states[before]
+            take(new, step[before], self._per_step, self._others, found)
+            place = before + 1
+            step, states = np.insert(step, place, new), np.insert(states, place, found, axis=0)
+            self._known = step, states
+        return states[np.searchsorted(step, at)]
+
+
+@lru_cache(maxsize=16)
+def _walk(M: int, eta_Y: float) -> _Walk:
+    return _Walk(M, eta_Y)
 
 
 def gap(steps: Steps, eta_Y: float) -> Approximation:

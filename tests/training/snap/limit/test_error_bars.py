@@ -109,7 +109,7 @@ def test_the_bars_of_steps_that_are_taken(M: int, eta: float, unit: float, monke
         monkeypatch.setattr(recursion, "UNIT_ROUNDOFF", unit)
         take = interpreted(take)
     with np.errstate(over="ignore", invalid="ignore"):
-        take(at, M * eta, M - 1.0, states)
+        take(at, np.zeros(25, dtype=np.int64), M * eta, M - 1.0, states)
     found = np.column_stack([states[:, 0] + states[:, 1], states[:, 2:]])
     np.testing.assert_allclose(found, taken(24, M, eta, unit), rtol=1e-12)
 
@@ -117,7 +117,7 @@ def test_the_bars_of_steps_that_are_taken(M: int, eta: float, unit: float, monke
 def test_no_bar_beyond_an_error_of_1(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recursion, "UNIT_ROUNDOFF", 2.0**-4)
     states = np.empty((4, recursion.STATE))
-    interpreted(recursion.take)(np.arange(4), 4.0, 1.0, states)
+    interpreted(recursion.take)(np.arange(4), np.zeros(4, dtype=np.int64), 4.0, 1.0, states)
     assert 1 < states[1, 2] < math.inf
     assert states[2, 2] == math.inf
 

@@ -92,6 +92,18 @@ def test_a_million_steps_are_taken_and_no_more() -> None:
     assert error[2] > 2 * error[1]
 
 
+def test_steps_are_those_of_one_walk_whatever_was_asked_for_before() -> None:
+    M, eta = 17, 0.75  # of no other test
+    some = h_star([40, 7, 900], M, eta)
+    whole = h_star(np.arange(1000), M, eta)
+    recursion._walk.cache_clear()
+    anew = h_star(np.arange(1000), M, eta)
+    for found, at in ((some, [40, 7, 900]), (whole, range(1000))):
+        for name in ("value", "error"):
+            assert (getattr(found.lag, name) == getattr(anew.lag, name)[at]).all()
+            assert (getattr(found.level.logit, name) == getattr(anew.level.logit, name)[at]).all()
+
+
 def test_steps_keep_their_order_and_shape() -> None:
     found = h_star([[5, 0], [2_000_000, 5]], 50, 0.5)
     alone = h_star(2_000_000, 50, 0.5)
