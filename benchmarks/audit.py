@@ -2,6 +2,7 @@
 
 Usage: python benchmarks/audit.py [V ...]
        python benchmarks/audit.py default
+       python benchmarks/audit.py shares
 
 * train: the whole command `marginaudit train DATA --json`, less its start-up: reading, orders, both solutions, both
   stages, and writing the answer;
@@ -14,6 +15,9 @@ the smallest size, in seconds of the processor; the memory is the process's larg
 `default` times `marginaudit audit`, start-up included, of each paper and of both, with one process, with as many as
 it takes unless told, and once more from what was kept: seconds of the clock and of all processors, the median
 of several runs in turn. Say what else the machine did.
+
+`shares` says where the processor's seconds of such an audit go, in one process, what was kept not read: each part
+without the others that it calls, the median of several runs.
 """
 
 import os
@@ -29,13 +33,34 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from functools import wraps
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 SIZES = (20, 100, 300, 1000)
 SAMPLES_PER_TOKEN = 20
 LONGEST = 32
 STEPS = ("--steps1", "50", "--steps2", "50")
 REPEATS = 3
+
+PAPERS = ("ntp", "snap", "all")
+
+PARTS = {
+    "training": (
+        "marginaudit.training.ntp:train",
+        "marginaudit.training.snap.sgd:train_sampled",
+        "marginaudit.training.snap.attention:follow",
+        "marginaudit.training.snap.attention:follow_common",
+        "marginaudit.training.snap.attention:descend_both",
+    ),
+    "solving": ("marginaudit.margins.ntp:solve_ov", "marginaudit.margins.ntp:solve_kq"),
+    "judging": ("marginaudit.reports.audit.auditing:audited",),
+    "drawing": ("marginaudit.reports.page.shown:drawn", "marginaudit.reports.page.shown:rendered_as"),
+    "writing": ("marginaudit.reports.page.proofs:proof_pages", "marginaudit.reports.page.write:write_report"),
+}
+"""Functions whose time is a part's, but for what they call of other parts."""
 
 
 def run(*arguments: str) -> None:
@@ -116,7 +141,7 @@ def default() -> None:
     print("| --- | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = f"{folder}/cache"
-        for paper in ("ntp", "snap", "all"):
+        for paper in PAPERS:
             chosen = ("--paper", paper, "--out", f"{folder}/report")
             timed(*chosen, "--fresh")  # kernels are compiled
             ways = ((*chosen, "--fresh", "--jobs", "1"), (*chosen, "--fresh"), chosen)
@@ -125,10 +150,81 @@ def default() -> None:
             print(f"| {paper} | {' | '.join(f'{wall:.1f} ({cpu:.1f})' for wall, cpu in found)} |", flush=True)
 
 
+class Clock:
+    """Seconds of the processor by part, each second of the innermost part that is under way."""
+
+    def __init__(self) -> None:
+        self.spent = Counter({"imports": time.process_time()})
+        self.part, self.since = "other", time.process_time()
+
+    def enter(self, part: str) -> str:
+        """Go over to a part; answers the one before."""
+        now = time.process_time()
+        self.spent[self.part] += now - self.since
+        before, self.part, self.since = self.part, part, now
+        return before
+
+    def charge(self, part: str, name: str) -> None:
+        """Charge a function's time to a part, wherever it was imported."""
+        module, _, attribute = name.partition(":")
+        function = getattr(import_module(module), attribute)
+
+        @wraps(function)
+        def timed(*arguments: Any, **named: Any) -> Any:
+            before = self.enter(part)
+            try:
+                return function(*arguments, **named)
+            finally:
+                self.enter(before)
+
+        for known in [one for one in sys.modules.values() if getattr(one, attribute, None) is function]:
+            setattr(known, attribute, timed)
+
+
+def share(paper: str) -> None:
+    """Print the seconds of the parts of one audit, in this process."""
+    from marginaudit.reports.audit import ledger
+    from marginaudit.reports.plots.style import load_drawing
+
+    load_drawing()
+    for one in ledger.PAPERS:
+        one.load()
+        for module in ("page.write", "study.audit", f"{one.name}.claims", f"{one.name}.run", f"{one.name}.figures"):
+            import_module(f"marginaudit.reports.{module}")
+    clock = Clock()
+    for part, functions in PARTS.items():
+        for function in functions:
+            clock.charge(part, function)
+    with tempfile.TemporaryDirectory() as folder:
+        run("audit", "--paper", paper, "--fresh", "--jobs", "1", "--out", f"{folder}/report")
+    clock.enter("other")
+    print(json.dumps(clock.spent))
+
+
+def shares() -> None:
+    """Print the table of where the time goes."""
+    columns = ("imports", *PARTS, "other")
+    print(f"| papers | {' | '.join(f'{part}, s' for part in columns)} |")
+    print(f"| --- |{' ---: |' * len(columns)}")
+    for paper in PAPERS:
+        with tempfile.TemporaryDirectory() as folder:
+            command = [sys.executable, __file__, "--share", paper]
+            environ = os.environ | {"XDG_CACHE_HOME": folder}
+            runs = [subprocess.run(command, check=True, capture_output=True, env=environ) for _ in range(REPEATS)]
+        found = [json.loads(one.stdout) for one in runs]
+        seconds = {part: statistics.median(one[part] for one in found) for part in columns}
+        whole = sum(seconds.values())
+        print(f"| {paper} | {' | '.join(f'{s:.1f} ({s / whole:.0%})' for s in seconds.values())} |", flush=True)
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--measure"]:
         measure(*sys.argv[2:])
+    elif sys.argv[1:2] == ["--share"]:
+        share(sys.argv[2])
     elif sys.argv[1:] == ["default"]:
         default()
+    elif sys.argv[1:] == ["shares"]:
+        shares()
     else:
         compare(tuple(int(size) for size in sys.argv[1:]) or SIZES)
