@@ -31,7 +31,7 @@ class Config:
     optimizer : "ngd" or "gd"
         Normalised gradient descent, of which the statements speak, or plain gradient descent.
     certify : int
-        First steps of stage 2 that are enclosed rigorously; without a length of its own, stage 2 ends with them.
+        First steps of stage 2 that are enclosed rigorously; without ``steps2``, stage 2 ends with them.
     """
 
     steps1: int = setting(PAPER_STEPS, STEPS, "Steps of stage 1 (W_ov).")

@@ -54,7 +54,7 @@ def best_matching(weight: "scipy.sparse.csr_array") -> tuple[Indices, int]:
     pairs = weight.tocoo()
     real = pairs.data > 0
     x, y = pairs.coords[0][real], pairs.coords[1][real]
-    # A column of its own leaves a token unmatched; one more on every edge keeps these edges from being zeros.
+    # An extra column for each token leaves it unmatched; one more on every edge keeps these edges from being zeros.
     edges = scipy.sparse.coo_array((pairs.data[real] + 1.0, (x, y)), shape=(V, V))
     rows, columns = scipy.sparse.csgraph.min_weight_full_bipartite_matching(
         scipy.sparse.hstack([edges, scipy.sparse.eye_array(V)], format="csr"), maximize=True

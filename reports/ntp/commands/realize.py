@@ -49,7 +49,7 @@ AT_LEAST_1 = Values("count", "a whole number from 1 on", whole(1, MOST))
     type=Parsed(AT_LEAST_2),
     default=1000,
     show_default=True,
-    help="Tell so many tokens apart: the most frequent ones, and <unk> for all others.",
+    help="Largest vocabulary: the most frequent tokens, and <unk> for all others.",
 )
 @click.option(
     "--max-length", type=Parsed(AT_LEAST_1), default=32, show_default=True, help="Leave out samples of more tokens."

@@ -62,7 +62,7 @@ AGREES = 0.01
 """A record so close to Algorithm 1's step, as a share of it, is taken for it whatever rounding may explain."""
 
 NUDGE = 1e-12
-"""A relative change of the weights by which a gradient that is more than its rounding keeps its direction."""
+"""Relative change of the weights under which a gradient above its rounding keeps its direction."""
 
 LADDER = tuple(int(T) for T in np.unique(np.rint(np.geomspace(1, MOST_STEPS, 40))))
 """Lengths of stage 1 that are tried before those between two of them."""
@@ -183,7 +183,7 @@ def _off_in_length(stage: Stage, run: Recorded, i: int, row: _Row) -> tuple[floa
     """Deviation of a step's length from lr, and the part that rounding explains, if that is less; or None.
 
     The norm is a sum of k squares, each of which may underflow in the file's precision. Of several steps the lengths
-    add up to no more than so many lr. A gradient that is rounding alone has no direction, and no length either.
+    add up to no more than that number of lr. A gradient that is rounding alone has no direction, and no length either.
     """
     W, before = (np.asarray(run.weights[i - 1], np.float64), run.step[i - 1]) if i else (np.zeros_like(row.apart), 0)
     taken = int(row.step - before)

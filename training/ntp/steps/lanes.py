@@ -20,8 +20,8 @@ lanes and as plain loops: it is passed ``one``, which is ``lanes_of(1.0)`` or ``
 switch: its blocks have one class each, and its only vectors are those that the compiler finds by itself.
 `tests/training/ntp/steps/test_lanes.py` compares both, `benchmarks/training.py` times both.
 
-Neighbours in a block are of different queries, where there are so many: else their sums, which go to the same places,
-would wait for each other. Sums are added in one order for a given width, whatever the machine.
+Neighbours in a block are of different queries, where there are enough of them: else their sums, which go to the same
+places, would wait for each other. Sums are added in one order for a given width, whatever the machine.
 
 Places are unsigned, as numba looks at every signed one whether it counts from the end.
 """
