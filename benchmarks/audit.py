@@ -33,7 +33,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
@@ -154,7 +153,7 @@ class Clock:
     """Seconds of the processor by part, each second of the innermost part that is under way."""
 
     def __init__(self) -> None:
-        self.spent = Counter({"imports": time.process_time()})
+        self.spent = dict.fromkeys(("imports", *PARTS, "other"), 0.0) | {"imports": time.process_time()}
         self.part, self.since = "other", time.process_time()
 
     def enter(self, part: str) -> str:

@@ -23,7 +23,7 @@ from marginaudit.reports.audit.ledger import LEDGER, PAPERS
 from marginaudit.reports.audit.sources import Source, load
 from marginaudit.reports.command.options import usual_jobs
 from marginaudit.reports.ntp import Config
-from marginaudit.reports.page.shown import drawn
+from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.page.write import write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.snap import ClassConfig
@@ -223,6 +223,13 @@ def test_figures_and_pages_of_proofs_are_made_once(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(study, "proof_sources", lambda _: {"proofs": "other"})
     third_audit(tmp_path / "kept", made)
     assert made[5:] == ["pages"]
+
+
+def test_a_papers_own_figure_is_the_same_from_another_process() -> None:
+    paper = PAPERS[1]
+    figure = paper.figures_of("paper")["snap-8"]
+    here = {ending: data.decode("latin-1") for ending, data in rendered_as(figure.draws(), ()).items()}
+    assert study.drawn_packed(packed((paper, figure, ()))) == here
 
 
 def test_without_a_folder_figures_are_left_to_the_report(tmp_path: Path) -> None:
