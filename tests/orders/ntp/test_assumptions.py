@@ -79,6 +79,13 @@ def assert_broken(dataset: Dataset, name: str) -> None:
         assert worse.counts[: dataset.N] == dataset.counts
 
 
+def test_broken_turns_one_unit_vector_towards_another() -> None:
+    E = broken(Dataset.from_sentences("cycle", ["abcda"]), "orthonormal").embeddings
+    gram = np.eye(4)
+    gram[0, 3] = gram[3, 0] = 0.6
+    np.testing.assert_allclose(E @ E.T, gram, rtol=0, atol=1e-15)
+
+
 def test_an_unknown_assumption() -> None:
     with pytest.raises(KeyError):
         check_assumption(Dataset.from_sentences("one", ["aa"]), "realizable")

@@ -13,20 +13,6 @@ from tests.training.ntp.naive import textbook
 DATA = free_dataset(V=5, N=12, L=5, seed=3, max_count=3)
 
 
-def two_tokens_of_one_label(data: Dataset) -> Dataset:
-    """n not injective, which the length-1 samples would contradict."""
-    kept = [i for i, sample in enumerate(data.samples) if len(sample.tokens) > 1]
-    n = data.collocation.function
-    sample = next(sample for sample in (data.samples[i] for i in kept) if len(set(sample.tokens)) > 1)
-    one, other, *_ = dict.fromkeys(sample.tokens)
-    return replace(
-        data,
-        samples=tuple(data.samples[i] for i in kept),
-        counts=tuple(data.counts[i] for i in kept),
-        next_token=n | {one: n[other]},
-    )
-
-
 def embedded(data: Dataset) -> Dataset:
     return replace(data, embedding=np.eye(5, 6) + 0.2 * np.random.default_rng(0).normal(size=(5, 6)))
 
@@ -50,15 +36,6 @@ def test_against_the_textbook_loop(data: Dataset, form: str, reason: str) -> Non
     np.testing.assert_allclose(trained.stage2.norm[-1], np.linalg.norm(W_kq), rtol=1e-12)
 
 
-def test_without_a_reduced_model() -> None:
-    data = two_tokens_of_one_label(DATA)
-    trained = train(data, steps1=200, steps2=300, lr1=0.5, lr2=2.0, optimizer="gd")
-    assert trained.form == "token space"
-    assert "next token" in trained.form_reason
-    W_kq = textbook(data, (200, 300), (0.5, 2.0), normalised=False)[1]
-    np.testing.assert_allclose(trained.W_kq, W_kq, atol=1e-12)
-
-
 def test_directions_and_their_errors() -> None:
     """Against the weights themselves; both optimizers end near the same direction."""
     ov, kq = solve_ov(DATA), solve_kq(DATA).optimal()
@@ -76,9 +53,3 @@ def test_directions_and_their_errors() -> None:
     assert slopes == pytest.approx(-np.sum(G * plain.W_kq) / np.linalg.norm(G), rel=1e-7, abs=0)
     towards = plain.stage2.descent_reference[-1]
     assert towards == pytest.approx(-np.sum(G * star) / np.linalg.norm(G), rel=1e-7, abs=0)
-
-
-def test_no_gradient() -> None:
-    data = Dataset.from_sentences("pairs", ["ab", "ba"])
-    trained = train(data, steps1=10, steps2=10, optimizer="gd")
-    assert not trained.S.any()

@@ -1,7 +1,5 @@
 """Stage 1 in closed form, against true steps and against exact arithmetic."""
 
-from dataclasses import replace
-
 import flint
 import numpy as np
 import pytest
@@ -90,55 +88,3 @@ def test_training_changes_to_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(long.stage2.one_minus_cos, true.stage2.one_minus_cos, rtol=1e-10)
     last = train(EXAMPLE, steps1=600, steps2=0, at=[10, 600], ov_reference=ov).stage1
     assert last.step.tolist() == [10, 600]
-
-
-def test_the_law_against_any_reference(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where nothing beyond the true steps is recorded, and for rotated tokens."""
-    monkeypatch.setattr(stage1, "STAGE1_STEPS", 30)
-    R = np.random.default_rng(0).normal(size=(4, 4))
-    law = train(EXAMPLE, steps1=200, steps2=0, at=[200], ov_reference=R)
-    none = train(EXAMPLE, steps1=200, steps2=0, at=[7])
-    Q = np.linalg.qr(np.random.default_rng(1).normal(size=(4, 4)))[0]
-    rotated = train(replace(EXAMPLE, embedding=Q), steps1=200, steps2=0, at=[200], ov_reference=R)
-    monkeypatch.setattr(stage1, "STAGE1_STEPS", 300)
-    true = train(EXAMPLE, steps1=200, steps2=0, at=[200], ov_reference=R)
-    for other in (law, rotated):
-        assert other.stage1.method.tolist() == ["law"]
-        assert other.stage1.one_minus_cos[0] == pytest.approx(true.stage1.one_minus_cos[0], rel=1e-12, abs=0)
-        np.testing.assert_allclose(other.B, true.B, rtol=1e-12)
-    assert none.stage1.step.tolist() == [7]
-    np.testing.assert_allclose(none.B, true.B, rtol=1e-12)
-
-
-def test_plain_descent_has_no_law(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stage1, "STAGE1_STEPS", 10)
-    stage = train(EXAMPLE, steps1=40, steps2=0, at=[40], optimizer="gd").stage1
-    assert stage.method.tolist() == ["steps"]
-
-
-def test_progress_ends_where_stage_1_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stage1, "STAGE1_STEPS", 10)
-    seen: list[int] = []
-    train(EXAMPLE, steps1=10**9, steps2=5, at=[], progress=seen.append)
-    assert seen == sorted(seen)
-    assert 10**9 in seen
-    assert seen[-1] == 10**9 + 5
-
-
-def test_another_matrix_is_refused() -> None:
-    oblique = replace(EXAMPLE, embedding=np.eye(4) + 0.1)
-    with pytest.raises(ValueError, match="no exact solution"):
-        stage1_law(EXAMPLE, 0.1, [1], solve_ov(oblique))
-    with pytest.raises(ValueError, match="ov_solution: got another matrix"):
-        stage1_law(EXAMPLE, 0.1, [1], solve_kq(EXAMPLE))
-
-
-def test_one_token() -> None:
-    data = Dataset.from_sentences("one", ["aaa"])
-    law = stage1_law(data, 0.1, [0, 10**18], solve_ov(data))
-    trained = train(data, steps1=5, steps2=0, at=[0, 5])
-    stepped = trained.stage1
-    assert (trained.margin, trained.margin_error) == (0, 0)
-    for name in law.columns():
-        if name not in ("step", "method"):
-            np.testing.assert_array_equal(law.columns()[name], stepped.columns()[name], err_msg=name)

@@ -1,19 +1,18 @@
 """Trajectories against the oracle's descent in high precision."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import flint
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.orders.ntp import CASES, Dataset, broken, dataset_to_document, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, dataset_to_document
 from marginaudit.training.ntp import train
 from marginaudit.training.ntp.trained import Training
 from tests.oracle.descent import Matrix, State, stage1
 from tests.oracle.problem import problem
-from tests.training.ntp.naive import exact_states, textbook
+from tests.training.ntp.naive import exact_states
 
 BITS = 700
 
@@ -105,60 +104,6 @@ def test_example_1_in_high_precision() -> None:
     compare(data, 200, 600, STEPS, closed_form(data))
 
 
-def test_free_samples_in_high_precision() -> None:
-    data = free_dataset(V=6, N=10, L=5, seed=1, max_count=3)
-    compare(data, 60, 600, STEPS, closed_form(data))
-
-
-@pytest.mark.parametrize("assumption", ["injective", "next_from_sentence", "no_confused_tokens", "optimal_majority"])
-def test_without_an_assumption_in_high_precision(assumption: str) -> None:
-    data = broken(free_dataset(V=4, N=6, L=4, seed=2, max_count=3), assumption)
-    compare(data, 60, 400, (0, 1, 10, 100, 400), closed_form(data))
-
-
-def test_on_a_cycle_the_error_bound_gives_up_where_descent_oscillates() -> None:
-    data = broken(free_dataset(V=4, N=6, L=4, seed=2, max_count=3), "well_defined_orders")
-    reference = closed_form(data)
-    at = (1, 10, 100, 300, 600)
-    stage = train(data, steps1=100, steps2=600, at=at, kq_reference=reference).stage2
-    with flint.ctx.workprec(BITS):
-        states = both_stages(data, 100, 600)[1]
-        gaps = np.array([off_direction(states[t].scores, reference) for t in at])
-    off = np.abs(gaps / stage.one_minus_cos - 1)
-    assert np.all(off <= stage.error)
-    assert np.all(stage.error[:3] < 1e-10)
-    assert off[-1] > 0.01
-    assert np.isinf(stage.error[-1])
-    assert stage.distance_error[-1] == 2
-
-
-def test_a_reference_that_is_not_the_limit_and_one_beyond_the_pairs() -> None:
-    data = free_dataset(V=5, N=10, L=4, seed=4)
-    reference = np.random.default_rng(0).normal(size=(5, 5))
-    compare(data, 60, 300, (0, 1, 10, 300), reference)
-    opposite = train(data, steps1=60, steps2=300, at=[300], kq_reference=-reference).stage2
-    along = train(data, steps1=60, steps2=300, at=[300], kq_reference=reference).stage2
-    assert opposite.one_minus_cos[0] + along.one_minus_cos[0] == pytest.approx(2, rel=1e-14, abs=0)
-
-
 def of_the_paper(data: Dataset) -> tuple[float, float]:
     """Its step sizes."""
     return 0.2 / np.sqrt(data.V), 0.05 / np.sqrt(data.V)
-
-
-def general_embedding(data: Dataset, seed: int = 0) -> Dataset:
-    rng = np.random.default_rng(seed)
-    return replace(data, embedding=np.eye(data.V, data.V + 1) + 0.2 * rng.normal(size=(data.V, data.V + 1)))
-
-
-@pytest.mark.parametrize("general", [False, True])
-def test_the_textbook_form_agrees_for_300_steps(general: bool) -> None:
-    data = free_dataset(V=5, N=10, L=4, seed=4, max_count=2)
-    data = general_embedding(data) if general else data
-    trained = train(data, steps1=60, steps2=300)
-    W_ov, W_kq, _, _ = textbook(data, (60, 300), of_the_paper(data), normalised=True)
-    assert trained.common_margin is not general
-    np.testing.assert_allclose(trained.W_ov, W_ov, atol=1e-11)
-    np.testing.assert_allclose(trained.W_kq, W_kq, atol=1e-11)
-    scores = data.embeddings @ W_kq @ data.embeddings.T
-    np.testing.assert_allclose(trained.S, scores * (trained.S != 0), atol=1e-11)

@@ -22,7 +22,6 @@ from marginaudit.orders.ntp import (
 from marginaudit.training.ntp import loss_gradient, sample_classes
 from marginaudit.training.ntp.certified.balls import alike, forward, merged_sentences
 from marginaudit.training.ntp.certified.enclosure import NotEnclosable, _accurate, enclose, outward
-from tests.solutions import inexact
 
 BITS = 800
 FREE = free_dataset(V=4, N=6, L=4, seed=2, max_count=3)
@@ -36,14 +35,6 @@ def test_what_counts_as_accurate() -> None:
     ball = next(b for b in (flint.arb(1, flint.arb(2) ** -k) for k in range(40, 70)) if b.rel_accuracy_bits() == 53)
     assert _accurate(ball)
     assert not _accurate(flint.arb(1, 2 * ball.rad()))
-
-
-@pytest.mark.parametrize("t", range(1, 9))
-def test_the_radius_bounds_the_distance_from_the_centres(t: int) -> None:
-    found = enclose(FREE, solve_kq(FREE), steps1=100, steps=t, at=[t])
-    with flint.ctx.workprec(BITS):
-        square = sum((ball.rad() ** 2 for ball in found.last), flint.arb(0))
-        assert square <= flint.arb(found.radius[0]) ** 2 <= square * flint.arb(1 + 1e-7)
 
 
 def test_precision_is_doubled_until_the_records_are_accurate() -> None:
@@ -133,39 +124,9 @@ def test_what_cannot_be_enclosed_says_why(data: Dataset, steps1: int, reason: st
     assert "\n" not in str(caught.value)
 
 
-def test_a_numerical_solution_is_refused() -> None:
-    with pytest.raises(NotEnclosable, match="not known exactly"):
-        enclose(FREE, inexact(solve_kq(FREE)), steps1=100, steps=10)
-
-
 @pytest.mark.parametrize(
     "wrong", [{"steps": -1}, {"at": [-1]}, {"at": [11]}, {"at": []}, {"lr1": 0.0}, {"lr2": float("nan")}]
 )
 def test_wrong_arguments_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="expected"):
         enclose(FREE, solve_kq(FREE), **({"steps1": 100, "steps": 10} | wrong))
-
-
-def test_recorded_steps_and_progress() -> None:
-    kq = solve_kq(FREE)
-    done: list[int] = []
-    found = enclose(FREE, kq, steps1=100, steps=451, at=[451, 3, 3, 452], progress=done.append)
-    assert found.step.tolist() == [3, 451]
-    assert done[-1] == 451
-    assert done == sorted(done) == list(dict.fromkeys(done))
-    assert len(done) <= 201
-    assert enclose(FREE, kq, steps1=100, steps=2).step.tolist() == [0, 1, 2]
-    assert enclose(FREE, kq, steps1=1, steps=0).step.tolist() == [0]
-    thousand: list[int] = []
-    enclose(FREE, kq, steps1=100, steps=1000, at=[1000], progress=thousand.append)
-    assert thousand[-200:] == list(range(5, 1001, 5))
-
-
-def test_step_sizes_are_the_given_ones() -> None:
-    kq = solve_kq(FREE)
-    found = enclose(FREE, kq, steps1=1, steps=1, lr1=1e-6, lr2=0.3)
-    value, radius = found.columns["norm"]
-    assert value[1] == 0.3
-    # A = 1e-6 / sqrt 3: the loss is log 4 up to that
-    assert abs(found.columns["log_loss"][0][0] - np.log(np.log(4))) < 1e-6
-    assert radius[1] < 1e-16

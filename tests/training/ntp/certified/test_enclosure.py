@@ -19,8 +19,6 @@ from marginaudit.orders.ntp import (
     free_dataset,
     prefix_closed_dataset,
 )
-from marginaudit.training.ntp import sample_classes
-from marginaudit.training.ntp.certified.balls import merged_sentences
 from marginaudit.training.ntp.certified.enclosure import COLUMNS, Enclosure, enclose
 from tests.oracle.descent import Matrix, ball, inner
 from tests.strategies import realizable_datasets
@@ -170,16 +168,3 @@ def test_it_contains_no_wrong_run(wrong: Callable[..., Any], factors: dict[str, 
     assert not state_contains(found, run)
     assert not columns_contain(found, run)
     assert state_contains(found, naive(data, 300, 100, (1, 10, 100), kq))
-
-
-def test_samples_that_the_loss_cannot_tell_apart_merge() -> None:
-    n = {"a": "b", "b": "c", "c": "a"}
-    apart = Dataset(
-        "apart",
-        ("a", "b", "c"),
-        (Sample(("a", "b", "c"), "b"), Sample(("b", "a", "c"), "b"), Sample(("b", "b", "a"), "c")),
-        (2, 1, 4),
-        next_token=n,
-    )
-    assert sorted(s.count for s in merged_sentences(apart, sample_classes(apart))) == [3, 4]
-    assert_encloses(apart, 100, 20, (1, 20))

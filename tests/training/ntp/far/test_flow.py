@@ -1,7 +1,5 @@
 """The flow against true steps: its stated error covers them."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 import scipy
@@ -15,7 +13,6 @@ from marginaudit.training.ntp.model.reference import ExactReference
 from tests.training.ntp.far.late_model import (
     DEGENERATE,
     TWO_SIZES,
-    block,
     late_steps,
     of_dataset,
     of_graph,
@@ -56,19 +53,6 @@ def test_the_stated_error_covers_true_steps(data: Dataset) -> None:
     assert covered(found, relative, distance, eta)
     assert (found.error < 1e-5).all()
     np.testing.assert_allclose(found.rest[0], late_steps(*problem, eta, [100_000])[0], rtol=0, atol=1e-13)
-
-
-def test_a_tiny_slack() -> None:
-    """An edge between two blocks, slack by 1/195, that still carries flux at t = 1e6."""
-    problem = of_graph(block(8, 7, 0) | block(7, 6, 15) | {(0, 22)})
-    slack = [x for x in problem[1].slack if x > 0]
-    assert slack == [Fraction(1, 195)]
-    found, relative, distance = compare(*problem, 0.01, 100_000, [100_100, 200_000, 500_000, 1_000_000])
-    assert covered(found, relative, distance, 0.01)
-    assert (found.discretisation > 1e-10).all()
-    far = fast_forward(*problem, 0.01, 1_000_000, found.rest[-1], [10**7, 10**18])
-    apart = np.linalg.norm(far.rest - found.rest[-1], axis=1)
-    assert 1e-9 < apart[0] == pytest.approx(apart[1], rel=1e-3, abs=0)
 
 
 def test_the_bound_is_tight_at_first() -> None:
@@ -117,19 +101,6 @@ def test_another_solver_in_plain_coordinates() -> None:
     np.testing.assert_allclose(found.rest, other.y.T, rtol=0, atol=1e-9)
 
 
-def test_rows_do_not_depend_on_each_other() -> None:
-    merged, reference = of_dataset(DEGENERATE)
-    eta, t0 = eta_of(DEGENERATE), 50_000
-    [rest] = late_steps(merged, reference, eta, [t0])
-    many = np.unique(np.geomspace(t0, 10**18, 200).astype(np.int64))
-    found = fast_forward(merged, reference, eta, t0, rest, many)
-    alone = fast_forward(merged, reference, eta, t0, rest, many[[60, -1]])
-    np.testing.assert_allclose(found.one_minus_cos[[60, -1]], alone.one_minus_cos, rtol=1e-9)
-    np.testing.assert_allclose(found.arc[[60, -1]], alone.arc, rtol=1e-2)
-    assert (np.diff(found.one_minus_cos) < 0).all()
-    assert (np.diff(found.arc) >= 0).all()
-
-
 def test_integration_is_a_bound_on_the_solver_s_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """Against the same problem solved to 1e-11."""
     merged, reference = of_graph(TWO_SIZES)
@@ -145,18 +116,6 @@ def test_integration_is_a_bound_on_the_solver_s_error(monkeypatch: pytest.Monkey
     assert ATOL < RTOL
 
 
-def test_arc() -> None:
-    """Against the sum over all steps of how far their unit gradients lie apart."""
-    merged, reference = of_dataset(DEGENERATE)
-    eta, t0, t1 = eta_of(DEGENERATE), 20_000, 24_000
-    rests = late_steps(merged, reference, eta, range(t0, t1 + 2))
-    moves = np.diff(rests, axis=0) / eta
-    arc = np.linalg.norm(np.diff(moves, axis=0), axis=1).sum()
-    found = fast_forward(merged, reference, eta, t0, rests[0], [t1])
-    assert found.arc[0] == pytest.approx(arc, rel=2e-3, abs=0)
-    assert found.discretisation[0] == pytest.approx(1.01 * eta / 2 * arc * np.exp(arc), rel=2e-3, abs=0)
-
-
 def test_the_error_of_the_start_is_passed_on() -> None:
     merged, reference = of_dataset(DEGENERATE)
     eta, t0 = eta_of(DEGENERATE), 50_000
@@ -169,27 +128,3 @@ def test_the_error_of_the_start_is_passed_on() -> None:
     assert (np.linalg.norm(found.rest - exact.rest, axis=1) <= found.inherited + 1e-9).all()
     assert (np.abs(exact.one_minus_cos / found.one_minus_cos - 1) <= found.error).all()
     assert (found.error > exact.error).all()
-
-
-def test_one_minus_cos_and_rest_belong_together() -> None:
-    merged, reference = of_dataset(DEGENERATE)
-    eta, t0 = eta_of(DEGENERATE), 50_000
-    [rest] = late_steps(merged, reference, eta, [t0])
-    found = fast_forward(merged, reference, eta, t0, rest, [t0, 10**9, 10**18])
-    for t, state, gap in zip(found.step, found.rest, found.one_minus_cos, strict=True):
-        assert gap == pytest.approx(one_minus_cos(reference, eta * float(t), state), rel=1e-13, abs=0)
-    assert len(found) == 3
-
-
-def test_a_single_relation_has_no_direction_error() -> None:
-    merged, reference = of_graph(block(1, 1, 0))
-    [rest] = late_steps(merged, reference, 0.01, [10_000])
-    found = fast_forward(merged, reference, 0.01, 10_000, rest, [10**6, 10**18])
-    assert (found.one_minus_cos < 1e-30).all()
-    assert (found.error > 1).all()
-
-
-def test_no_rows() -> None:
-    merged, reference = of_graph(block(1, 2, 0))
-    [rest] = late_steps(merged, reference, 0.01, [10_000])
-    assert len(fast_forward(merged, reference, 0.01, 10_000, rest, [])) == 0

@@ -1,27 +1,24 @@
 """Stage 2 beyond its true steps: against the steps themselves, and what it refuses."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from marginaudit.margins import CertificateError
 from marginaudit.margins.ntp import solve_kq, solve_ov
-from marginaudit.orders.ntp import CASES, CollocationError, Dataset, Sample, broken, free_dataset
+from marginaudit.orders.ntp import CASES, Dataset, Sample, broken, free_dataset
 from marginaudit.training.ntp import no_fast_forward, train
 from marginaudit.training.ntp.far import horizon
-from marginaudit.training.ntp.far import law as law_module
-from marginaudit.training.ntp.far.horizon import _decades, one_hot
+from marginaudit.training.ntp.far.horizon import one_hot
 from marginaudit.training.ntp.model.edges import MergedEdges
 from marginaudit.training.ntp.model.reference import ExactReference
 from marginaudit.training.ntp.steps.descent import Descent
 from marginaudit.training.ntp.steps.iterate import Iterate
 from marginaudit.training.ntp.steps.reduced import ReducedKQ
 from marginaudit.training.ntp.trained import Training
-from tests.solutions import inexact, known
+from tests.solutions import known
 from tests.training.ntp.problems import at_scores, reduced
 
 FREE = free_dataset(V=6, N=14, L=4, seed=5, optimal=(1, 2), non_optimal=(1, 3))
@@ -66,19 +63,6 @@ def test_the_true_steps_of_stage_2(steps: int, true_steps: int, monkeypatch: pyt
     monkeypatch.setattr(horizon, "descend", ask)
     with pytest.raises(Asked, match=f"^{true_steps}$"):
         run(FREE, steps, [])
-
-
-def test_progress_ends_where_the_flow_ends(early: None) -> None:
-    seen: list[int] = []
-    trained = run(FREE, 10**8, [10**8], progress=seen.append)
-    assert trained.stage2.method.tolist() == ["flow"]
-    assert seen == sorted(seen)
-    assert seen[-2:] == [900 + 10_000, 900 + 10**8]
-
-
-def test_the_step_at_which_the_flow_begins_is_a_true_one(early: None) -> None:
-    trained = run(CASES["example-1"](), 20_000, [9999, 10_000, 10_001])
-    assert trained.stage2.method.tolist() == ["steps", "steps", "flow"]
 
 
 def test_the_steps_go_on_until_attention_is_one_hot(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,27 +127,6 @@ def test_a_flow_that_fails_ends_the_run_with_its_true_steps(early: None, monkeyp
     np.testing.assert_allclose(trained.S, run(FREE, 10_000, []).S, rtol=1e-12)
 
 
-def test_the_wait_for_one_hot_attention_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps of 1e-9 would take 1e11 true steps."""
-    monkeypatch.setattr(horizon, "SWITCH", 100)
-    monkeypatch.setattr(horizon, "MOST_TRUE_STEPS", 400)
-    trained = run(FREE, 10**18, [300, 10**18], lr2=1e-9)
-    assert trained.stage2.step.tolist() == [300, 400]
-    assert trained.stopped == "no fast-forward beyond step 400: steps of 1e-09 have not made attention one-hot"
-    assert run(FREE, 400, [400], lr2=1e-9).stopped == ""
-    hot = run(FREE, 10**9, [10**9], lr2=1.0)
-    assert (hot.stopped, hot.stage2.step.tolist()) == ("", [10**9])
-
-
-def test_steps_too_long_for_the_flow_are_not_fast_forwarded(early: None) -> None:
-    trained = run(FREE, 10**8, [10, 10**8], lr2=30.0)
-    assert trained.stage2.step.tolist() == [10, 10_000]
-    assert trained.stopped.startswith("no fast-forward beyond step 10000: ")
-    long = run(FREE, 10**8, [10, 10**8], lr2=3.0)
-    assert long.stopped == ""
-    assert np.isinf(long.stage2.error).tolist() == [False, True]  # the first one is enclosed
-
-
 def test_what_has_no_fast_forward() -> None:
     data = CASES["example-1"]()
     kq = solve_kq(data)
@@ -182,24 +145,6 @@ def test_what_has_no_fast_forward() -> None:
     assert "same next token" in known(no_fast_forward(two, solve_kq(two)))
 
 
-def test_without_an_exact_solution_there_is_no_fast_forward() -> None:
-    data = CASES["example-1"]()
-    confused, cycle = broken(data, "no_confused_tokens"), broken(data, "well_defined_orders")
-    assert no_fast_forward(confused, inexact(solve_kq(confused))) == "W*_kq is not known exactly"
-    assert no_fast_forward(cycle, solve_kq(cycle)) == "W*_kq does not exist"
-    elsewhere = broken(data, "next_from_sentence")
-    assert "n(x) of no token of its sentence" in known(no_fast_forward(elsewhere, solve_kq(elsewhere)))
-    with pytest.raises(CollocationError):
-        no_fast_forward(broken(data, "collocation"), None)
-
-
-def test_the_law_is_read_at_powers_of_ten() -> None:
-    assert _decades(5, 10**18) == [10**k for k in range(1, 18)]
-    assert _decades(10, 1000) == [100]
-    assert _decades(1, 10**19) == [10**k for k in range(1, 19)]
-    assert _decades(100, 100) == []
-
-
 @pytest.mark.parametrize("A", [0.25, 50.0])
 def test_attention_is_one_hot_below_the_rounding_of_a_gradient(A: float) -> None:
     """One optimal and one other token: log(other attention) + log(max(1, A)) below -56 log 2."""
@@ -209,31 +154,3 @@ def test_attention_is_one_hot_below_the_rounding_of_a_gradient(A: float) -> None
     for room in (-1e-3, 1e-3):
         scores = np.where(problem.classes.key == data.index["a"], limit + room, 0.0)
         assert one_hot(problem, at_scores(problem, scores)) == (room > 0)
-
-
-def test_a_law_that_the_state_leaves_open_is_not_given(early: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a state leaves open may be 1e-9 of the distance from W*'s line; equal to that is little enough."""
-    found = known(run(FREE, 10**18, [10**18]).asymptotics).law
-    assert found is not None
-    across = np.linalg.norm(found.across(10**18))
-    for open_part, given in ((1e-9 * across, True), (1.01e-9 * across, False)):
-        law = replace(found, unsettled=float(open_part))
-        monkeypatch.setattr(law_module, "asymptotic_law", lambda *_, law=law: law)
-        assert (known(run(FREE, 10**18, [10**18]).asymptotics).law is not None) == given
-
-
-def test_a_failed_certificate_is_no_missing_law(early: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise CertificateError("a second-level margin is below 1")
-
-    monkeypatch.setattr(law_module, "asymptotic_law", refuse)
-    with pytest.raises(CertificateError, match="second-level"):
-        run(FREE, 10**18, [10**18])
-
-
-def test_without_a_relation_nothing_moves_however_far() -> None:
-    data = Dataset("still", ("a", "b"), (Sample(("a",), "b"), Sample(("b",), "a")), (1, 1))
-    assert no_fast_forward(data, solve_kq(data)) is None
-    trained = run(data, 10**18, [1, 10**18])
-    assert trained.stage2.step.tolist() == [1, 10**18]
-    assert not trained.stage2.scores.any()

@@ -7,32 +7,15 @@ import numpy as np
 import pytest
 import scipy
 
-from marginaudit.orders.snap import CASES, SequenceClasses
+from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.snap.attention import (
     NotIntegrated,
     follow,
     follow_common,
     turned,
 )
-from marginaudit.training.snap.limit import gamma
 from tests.training.snap.attention.samples import ETA_Y, ETA_Z, three
 from tests.training.snap.independent import eq_10
-
-# The clock
-
-
-def test_the_clock_is_the_integral_of_gamma() -> None:
-    K, M = 3, 1000
-    for t in (1.0, 40.0, 90.0, 1e4):
-        pieces = np.geomspace(1e-9, t, 60)
-        whole = sum(
-            scipy.integrate.quad(lambda s: float(gamma(s, K, M, ETA_Y).value), a, b, epsrel=1e-11)[0]
-            for a, b in zip([0.0, *pieces[:-1]], pieces, strict=True)
-        )
-        found = turned(t, K, M, ETA_Y, ETA_Z)
-        assert float(found.value) == pytest.approx(ETA_Z * whole, rel=1e-10, abs=0)
-        assert 0 < found.error < 1e-13 * found.value
-
 
 # Eq. 10
 
@@ -73,17 +56,6 @@ def test_a_bar_covers_wherever_it_is_asked_for(turns: float) -> None:
         assert (found.B.error < 1e-9 * expected).all()
 
 
-def test_times_may_repeat_and_begin_at_zero() -> None:
-    data = three()
-    found = follow(data, [0.0, 1.0, 1.0, 2.0])
-    assert not found.z.value[0].any()
-    assert not found.B.error[0].any()
-    np.testing.assert_array_equal(found.z.value[1], found.z.value[2])
-    assert (found.z.value[3] != found.z.value[2]).all()
-    assert not follow(data, [0.0]).z.value.any()
-    assert follow(data, []).z.value.shape == (0, 8)
-
-
 def test_classes_without_a_dual() -> None:
     same = [("m", "q", {"a": 1.0, "x": 1.0}), ("n", "q", {"a": 1.0, "x": 1.0})]
     with pytest.raises(ValueError, match="linearly dependent"):
@@ -112,22 +84,6 @@ def test_a_solver_that_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scipy.integrate, "solve_ivp", nonsense)
     with pytest.raises(NotIntegrated, match="nonsense"):
         follow(three(), [1.0])
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_closed_forms_along_eq_10(case: str) -> None:
-    """Each row of Z keeps its sum 0 (Lemma 1), and 1/chi - 1 of two distinct tokens keep their ratio (eq. 110)."""
-    data = CASES[case]()
-    found = follow(data, np.geomspace(1e-8, 300, 40))
-    query, token = found.logits.pairs
-    for row in range(len(data.queries)):
-        total = found.z[:, query == row].sum()
-        assert (np.abs(total.value) <= total.error).all()
-    own = np.flatnonzero((data.P[0] > 0) & ((data.P > 0).sum(axis=0) == 1))
-    first, second = (int(np.flatnonzero((query == 0) & (token == l))[0]) for l in own[:2])  # noqa: E741
-    ratio = (data.P[0, own[0]] / data.P[0, own[1]]) ** 2
-    fallen = np.expm1(-2 * found.z.value[:, [first, second]])
-    np.testing.assert_allclose(fallen[:, 0], ratio * fallen[:, 1], rtol=1e-9)
 
 
 def test_a_solution_that_overflows_ends_the_integration_without_a_warning() -> None:

@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 import scipy
 
-from marginaudit.orders.snap import CASES, SequenceClasses, overlap_of
+from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.training.snap.attention import (
     Logits,
     NotIntegrated,
     descend_both,
     features,
     follow,
-    follow_common,
     mean_counts,
     rates,
     turned,
@@ -23,7 +22,7 @@ from marginaudit.training.snap.attention.solver import solved
 from marginaudit.training.snap.limit import Approximation, continuous, gamma, mended_beta
 from tests.training.snap.attention.samples import ETA_Y, ETA_Z, three
 from tests.training.snap.dense import softmax
-from tests.training.snap.independent import eq_10, eq_13
+from tests.training.snap.independent import eq_10
 
 
 def place(z: Any, error: float = 0.0) -> Approximation:
@@ -93,41 +92,6 @@ def test_beta_moves_with_attention() -> None:
     np.testing.assert_allclose(early, follow(data, [1e-6]).z.value[0], rtol=1e-5)
 
 
-def test_attention_follows_assumption_2_s_features() -> None:
-    data = CASES["snap-medium"]()
-    logits = Logits(data)
-    z = np.random.default_rng(1).normal(size=len(logits.names))
-    weights = np.zeros_like(data.P)
-    for n, c in enumerate(data.classes):
-        for l in c.support:  # noqa: E741
-            weights[n, data.contextual.index(l)] = c.probabilities[l] * np.exp(z[logits.position(n, l)])
-    np.testing.assert_allclose(logits.attended(z), overlap_of(weights).F.T, rtol=1e-13)
-    far = np.full(len(z), 3000.0)
-    np.testing.assert_allclose(logits.attended(far), data.overlap.F.T, rtol=1e-12)
-
-
-@pytest.mark.parametrize(("t", "panels"), [(1.0, 4), (100.0, 40), (1000.0, 80)])
-def test_eq_13_against_balls_in_t(t: float, panels: int) -> None:
-    z, B = eq_13(50.0, t, 2, 1000, ETA_Y, ETA_Z, panels)
-    found = follow_common([t], 50.0, 2, 1000, ETA_Y, ETA_Z)
-    for value, truth in ((found.z, z), (found.B, B)):
-        assert abs(value.value[0] - truth) <= value.error[0] <= 1e-9 * abs(truth)
-    found = follow_common([0.0, t, t], 50.0, 2, 1000, ETA_Y, ETA_Z)
-    assert (found.B.value[0], found.z.error[0]) == (0, 0)
-    assert found.B.value[1] == found.B.value[2]
-    assert follow_common([0.0], 50.0, 2, 1000, ETA_Y, ETA_Z).B.value == [0]
-
-
-def test_eq_13_in_closed_form_far_out() -> None:
-    t = np.geomspace(1, 1e18, 30)
-    C0 = 3.0
-    found = follow_common(t, C0, 5, 5000, 0.1, 2.0)
-    expected = np.log1p(4 / C0 * turned(t, 5, 5000, 0.1, 2.0).value) / 4
-    assert (np.abs(found.B.value - expected) <= found.B.error + 1e-15).all()
-    assert (np.abs(found.z.value + expected) <= found.z.error + 1e-15).all()
-    assert (found.B.error <= 1e-9 * expected).all()
-
-
 def whole_sgd(data: SequenceClasses, sequence: Any, eta_Y: float, eta_Z: float, modified: bool) -> Any:
     """Eq. 3 with c_n for X^T b and diag(c_n) for X^T diag(b) X, on matrices Y and Z of all M tokens."""
     M, K = data.M, data.K
@@ -179,22 +143,6 @@ def test_a_state_of_rounding_alone_leaves_the_bars_of_the_others() -> None:
     assert (np.abs(found.value[:, 1]) <= found.error[:, 1]).all()
 
 
-def test_runs_that_lie_apart_integrate_nothing() -> None:
-    """x = sin t, away from which every error grows by exp(40 t)."""
-
-    def rate(t: float, x: Any) -> Any:
-        return 40 * (x - np.sin(t)) + np.cos(t)
-
-    assert solved(rate, 1, np.array([0.3]), 0.3).error[0, 0] < 1e-6
-    with pytest.raises(NotIntegrated, match="two runs of the solver differ"):
-        solved(rate, 1, np.array([1.0]), 1.0)
-
-
-def test_a_rate_that_never_ends_is_given_up() -> None:
-    with pytest.raises(NotIntegrated, match="25000 steps led to"):
-        solved(lambda t, x: np.array([np.sin(1e6 * t)]), 1, np.array([1.0]), 1.0)
-
-
 def test_a_dual_that_is_lost_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     calls, solve = [0], np.linalg.solve
 
@@ -207,15 +155,6 @@ def test_a_dual_that_is_lost_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(np.linalg, "solve", later)
     with pytest.raises(NotIntegrated, match="becomes linearly dependent"):
         follow(CASES["snap-single"](), [100.0])
-
-
-def test_weak_overlaps_are_followed_to_their_size() -> None:
-    """B-dot is E^2 at the start, here 1e-60: far below the absolute errors of a state of about Gamma's size."""
-    weak = SequenceClasses.from_weights("weak", 50, [(n, "q", {"c": 1e-15, n: 1}) for n in "mn"])
-    found = follow(weak, [1.0])
-    q = 50 / 49 + 50 / 49**2
-    assert found.B.value[0] == pytest.approx([(q * 1e-30 + 50 / 49**2) * 1e-30] * 2, rel=1e-9, abs=0)
-    assert (found.B.error[0] < 1e-10 * found.B.value[0]).all()
 
 
 @pytest.mark.parametrize("closeness", [1e-2, 1e-3, 1e-4, 1e-5])

@@ -14,12 +14,10 @@ from marginaudit.training.snap.limit import (
     counts_of,
     fluctuation,
     overlap,
-    printed_beta,
-    printed_iota,
     stepped_fluctuation,
 )
 from marginaudit.training.snap.limit.backpropagated import zeta_products
-from tests.training.snap.dense import features, gradient, padded, precise_sgd, sgd
+from tests.training.snap.dense import features, gradient, padded, sgd
 from tests.training.snap.growth import DIGITS, precise_logit, precise_star, within
 
 M, K, ETA = 12, 4, 0.9
@@ -45,19 +43,6 @@ def test_the_gradient_is_that_of_the_whole_matrix() -> None:
             np.testing.assert_allclose(-found.beta.value[record][OFF], coefficients[OFF], atol=1e-12)
             xi = -found.gamma.value[record] * ((coefficients * OFF) * (F.T @ F)).sum(axis=1)
             np.testing.assert_allclose(found.xi.value[record], xi, atol=1e-13)
-
-
-def test_eq_86_is_right_and_eq_88_is_not() -> None:
-    for _, counts in runs([3, 25, 80]):
-        at = fluctuation(counts, M, ETA)
-        found = backpropagated(OVERLAP, at)
-        np.testing.assert_allclose(printed_iota(OVERLAP, at).value, found.iota.value, atol=1e-14)
-        # the sign of q_0 (1+theta_n'): twice that term apart
-        apart = (printed_beta(OVERLAP, at).value - found.beta.value)[:, OFF]
-        q_0 = -M / (M - 1) ** 2
-        twice = 2 * q_0 * (1 + at.sigma.value)[:, :, None] * (1 + at.theta.value)[:, None, :]
-        np.testing.assert_allclose(apart, twice[:, OFF], atol=1e-14)
-        assert apart.min() < -0.01
 
 
 def test_bars_hold_against_high_precision() -> None:
@@ -96,36 +81,6 @@ def precise_rows(sequence: NDArray[np.int64]) -> list[list[mpmath.mpf]]:
         total = mpmath.fsum(powers)
         rows[n] = [y + mpmath.mpf(ETA) * ((j == n) - powers[j] / total) for j, y in enumerate(rows[n])]
     return rows
-
-
-def test_these_rows_are_those_of_the_whole_matrix() -> None:
-    sequence = class_sequences(20, [0.4, 0.3, 0.2, 0.1], seeds=1, entropy=4)[0]
-    with mpmath.workdps(DIGITS):
-        Y, rows = precise_sgd(F, sequence, M, ETA, modified=True), precise_rows(sequence)
-        f = [[mpmath.mpf(float(x)) for x in row] for row in padded(F, M)]
-        for n in range(K):
-            for j in range(M):
-                # F has unit columns only to rounding
-                assert abs(mpmath.fsum(f[i][n] * Y[i][j] for i in range(M)) - rows[n][j]) < 1e-15
-
-
-def test_theta_and_sigma() -> None:
-    counts = np.array([[9, 2, 0, 5], [40, 30, 20, 10]])
-    found, printed = fluctuation(counts, M, ETA), continuous_fluctuation(counts, M, ETA)
-    assert found.mean_steps.tolist() == [4, 25]
-    assert found.theta.value[0, 2] == printed.theta.value[0, 2] == -1
-    with mpmath.workdps(DIGITS):
-        theta, sigma = [], []
-        for row, mean in zip(counts, (4, 25), strict=True):
-            x = [precise_logit(int(N), M, ETA) for N in row]
-            y = precise_logit(mean, M, ETA)
-            theta += [a / y - 1 for a in x]
-            sigma += [(M - 1 + mpmath.exp(y)) / (M - 1 + mpmath.exp(a)) - 1 for a in x]
-        assert within(printed.theta, theta) <= 1
-        assert within(printed.sigma, sigma) <= 1
-    assert printed.sigma.error.max() < 1e-13
-    assert (found.theta.value >= printed.theta.value).all()
-    assert found.theta.value[0, 0] - printed.theta.value[0, 0] > 1e-3
 
 
 def test_theta_about_the_steps_of_the_mean() -> None:

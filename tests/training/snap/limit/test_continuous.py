@@ -5,9 +5,7 @@ from collections.abc import Iterator
 import mpmath
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
 
-from marginaudit.orders.arrays import Floats
 from marginaudit.training.snap.limit import continuous, gamma, gamma_of_whole_steps, gamma_value, whole_steps
 from tests.training.snap.growth import DIGITS, precise_logit, within
 
@@ -40,35 +38,10 @@ def test_bars_are_not_wider_than_a_few_roundings() -> None:
     assert 1e-16 < min(bars) <= max(bars) < 1.5e-15
 
 
-def test_the_share_times_eta_is_the_derivative() -> None:
-    M, eta, t = 1000, 0.7, 23.0
-    level = continuous([t], M, eta)
-    with mpmath.workdps(DIGITS):
-        step = mpmath.mpf(10) ** -20
-        rate = (precise_logit(t + step, M, eta) - precise_logit(t - step, M, eta)) / (2 * step * M)
-        assert abs(eta * level.share.value[0] / rate - 1) < 1e-14
-
-
-@pytest.mark.parametrize(("M", "eta"), [(3, 2.0), (1000, 0.5), (10**6, 0.01)])
-def test_it_solves_the_differential_equation(M: int, eta: float) -> None:
-    t = np.linspace(0, 5 * np.log(M) / eta, 20)
-
-    def slope(_: float, h: Floats) -> Floats:
-        return np.asarray(eta / (M - 1 + np.exp(M * h)))
-
-    solved = solve_ivp(slope, (0, t[-1]), [0.0], method="DOP853", t_eval=t, rtol=1e-12, atol=1e-15 / M)
-    np.testing.assert_allclose(continuous(t, M, eta).h.value, solved.y[0], rtol=1e-9)
-
-
 def test_time_zero_is_exact() -> None:
     level = continuous([0.0], M=7, eta_Y=0.3)
     assert (level.logit.value[0], level.logit.error[0], level.h.value[0]) == (0, 0, 0)
     assert level.share.value[0] == pytest.approx(1 / 7, rel=1e-15, abs=0)
-
-
-def test_any_shape_of_times() -> None:
-    t = np.array([[0.0, 3.0], [1e5, 8.0]])
-    assert continuous(t, 50, 0.5).logit.value[1, 0] == continuous(1e5, 50, 0.5).logit.value
 
 
 @pytest.mark.parametrize(
@@ -89,16 +62,6 @@ def test_any_shape_of_times() -> None:
 def test_what_has_no_dynamics_is_refused(t: list[float], M: int, eta: float, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}"):
         continuous(t, M, eta)
-
-
-@pytest.mark.parametrize(("M", "eta"), [(2, 0.5), (807649348, 3.5253688713966156), (10**6, 8.8812308), (2**53, 354.1)])
-def test_the_latest_time_leaves_no_float64(M: int, eta: float) -> None:
-    goal = float(np.finfo(float).max) / 8
-    with np.errstate(all="raise", under="ignore"):
-        found = continuous([goal / (M * eta) * (1 - 1e-15)], M, eta)
-    assert abs(found.logit.value[0] - np.log(goal)) < 1e-12
-    with pytest.raises(ValueError, match=r"expected M eta_Y t up to 2\.2"):
-        continuous([goal / (M * eta) * (1 + 1e-15)], M, eta)
 
 
 def test_the_ends_of_what_is_taken() -> None:

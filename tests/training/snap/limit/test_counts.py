@@ -33,20 +33,6 @@ def test_a_seed_draws_the_same_however_many_there_are() -> None:
     assert (one != class_sequences(50, uniform(4), 1, entropy=4)[0]).any()
 
 
-def test_every_class_and_no_absent_class_is_drawn() -> None:
-    assert set(class_sequences(200, [0.5, 0.0, 0.5], 1, entropy=0)[0]) == {0, 2}
-    assert class_sequences(0, [1.0], 2, entropy=0).shape == (2, 0)
-    repeated = class_counts([5, 5], uniform(49), 1, entropy=0)[0]
-    assert uniform(49).sum() != 1
-    assert (repeated[0] == repeated[1]).all()
-    assert class_counts([], [1.0], 2, entropy=0).shape == (2, 0, 1)
-
-
-@pytest.mark.parametrize("off", [0.9e-12, -0.9e-12])
-def test_frequencies_may_be_rounded(off: float) -> None:
-    assert class_counts([7], [0.5, 0.5 + off], 1, 0).sum() == 7
-
-
 @pytest.mark.parametrize(
     "frequency", [[0.5, 0.4], [1.5, -0.5], [np.nan, 1.0], [0.5, 0.5 + 1.1e-12], [0.5, 0.5 - 1.1e-12]]
 )

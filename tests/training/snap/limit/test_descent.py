@@ -15,7 +15,7 @@ from marginaudit.training.snap.limit import (
     rows,
     uniform,
 )
-from tests.training.snap.dense import features, gradient, padded, precise_sgd, sgd
+from tests.training.snap.dense import features, padded, precise_sgd, sgd
 
 M, K = 12, 4
 F = features(seed=5, tokens=9, K=K)
@@ -36,20 +36,6 @@ def test_eq_7_against_the_whole_matrix(eta: float) -> None:
         dense = sgd(F, sequence, M, eta, modified=False)[at]
         np.testing.assert_allclose(padded(F, M) @ whole(run.A[seed], M), dense, atol=2e-13 * eta)
         np.testing.assert_allclose(whole(run.W[seed], M), padded(F, M).T @ dense, atol=2e-13 * eta)
-
-
-def test_eq_7_where_every_token_is_a_next_token() -> None:
-    F = features(seed=3, tokens=4, K=4)
-    sequence = class_sequences(30, uniform(4), seeds=1, entropy=0)
-    run = descend(overlap(F), sequence, [30], 4, 1.0)
-    np.testing.assert_allclose(F @ whole(run.A[0, 0], 4), sgd(F, sequence[0], 4, 1.0, modified=False)[30], atol=1e-13)
-
-
-def test_seeds_do_not_touch_each_other() -> None:
-    sequences = class_sequences(40, uniform(K), seeds=3, entropy=0)
-    run, alone = descend(overlap(F), sequences, [40], M, 0.5), descend(overlap(F), sequences[2:], [40], M, 0.5)
-    assert (run.A[2] == alone.A[0]).all()
-    assert run.error[2, 0] == alone.error[0, 0]
 
 
 @pytest.mark.parametrize("eta", [0.5, 3.9, 4.5])
@@ -92,26 +78,6 @@ def test_the_modified_gradient_leaves_rows_that_depend_on_counts_alone(eta: floa
         np.testing.assert_allclose(padded(F, M).T @ dense, W, atol=1e-13 * eta)
         np.testing.assert_allclose(whole(rows(at), M), W, atol=1e-13 * eta)
         np.testing.assert_allclose(whole(decoder(overlap(F), at), M), dense[:, : len(F)], atol=1e-13 * eta)
-
-
-def test_the_order_matters_for_eq_7_and_not_for_the_modified_gradient() -> None:
-    one, other = [0, 0, 1, 2, 3, 0], [3, 1, 0, 0, 2, 0]
-    assert abs(sgd(F, one, M, 1.0, modified=False)[-1] - sgd(F, other, M, 1.0, modified=False)[-1]).max() > 1e-4
-    np.testing.assert_allclose(
-        sgd(F, one, M, 1.0, modified=True)[-1], sgd(F, other, M, 1.0, modified=True)[-1], atol=1e-14
-    )
-
-
-def test_the_residual_is_the_distance_of_softmax_from_the_next_token() -> None:
-    sequence = class_sequences(50, uniform(K), seeds=1, entropy=2)[0]
-    Y = sgd(F, sequence, M, 0.5, modified=True)[-1]
-    found = fluctuation(np.bincount(sequence, minlength=K), M, 0.5).rows
-    for n in range(K):
-        logits = padded(F, M)[:, n] @ Y
-        share = np.exp(logits) / np.exp(logits).sum()
-        assert found.residual.value[n] == pytest.approx(np.linalg.norm(np.eye(M)[n] - share), rel=1e-13, abs=0)
-        assert 0 < found.residual.error[n] < 1e-14
-    assert gradient(Y, F, 0).shape == (M,)
 
 
 def test_what_cannot_be_run_is_refused() -> None:

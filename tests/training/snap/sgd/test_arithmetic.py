@@ -9,10 +9,7 @@ import pytest
 from marginaudit.training.snap.sgd.arithmetic import (
     LOWEST,
     add_product,
-    added,
     exponentiate,
-    largest,
-    transposed,
 )
 
 SIZES = (0, 1, 3, 4, 5, 8, 23)
@@ -26,24 +23,6 @@ def test_products_are_added(m: int, k: int) -> None:
     expected = total + left @ right
     add_product(left, right, total)
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (4, 6), (7, 5), (9, 0)])
-def test_transposes(shape: tuple[int, int]) -> None:
-    matrix = np.random.default_rng(0).normal(size=shape)
-    found = transposed(matrix)
-    np.testing.assert_array_equal(found, matrix.T)
-    assert found.flags.c_contiguous
-
-
-@pytest.mark.parametrize("size", SIZES)
-def test_sums_and_maxima(size: int) -> None:
-    values = np.random.default_rng(size).integers(-50, 50, size=size).astype(float)
-    for shift in range(size):
-        rolled = np.roll(values, shift)
-        assert added(rolled) == values.sum()
-        assert largest(rolled) == values.max()
-    assert largest(np.empty(0)) == -np.inf
 
 
 def exp(values: Any) -> Any:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marginaudit.orders.snap import CASES, SequenceClasses, syn_medium
+from marginaudit.orders.snap import CASES, SequenceClasses
 from marginaudit.training.snap.sgd import Recipe, attention, entropy_of_distinct, train_sampled
 from marginaudit.training.snap.sgd.samples import BITS, PER_BINOMIAL, classes_of, drawn, tally, urns
 from tests.training.snap.sgd.small import SMALL
@@ -31,15 +31,6 @@ def test_samples_follow_their_law(length: int) -> None:
         np.testing.assert_allclose(of_class.mean(axis=0), length * P, atol=5 * np.sqrt(length / 4 / len(of_class)))
         np.testing.assert_allclose(np.cov(of_class.T), expected, atol=20 * length / np.sqrt(len(of_class)))
         np.testing.assert_allclose(np.cov(of_class.T), expected, rtol=0, atol=0.1 * np.abs(expected).max())
-
-
-def test_random_numbers_are_drawn_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pieces of a class are its samples in their order, so that their size changes nothing."""
-    classes, frequency = classes_of(SMALL), np.array([0.2, 0.3, 0.5])
-    whole = drawn(classes, frequency, 200, 10, np.random.default_rng(0))
-    monkeypatch.setattr("marginaudit.training.snap.sgd.samples.DRAWN_AT_ONCE", 37)
-    pieces = drawn(classes, frequency, 200, 10, np.random.default_rng(0))
-    np.testing.assert_array_equal(pieces.counts, whole.counts)
 
 
 @given(st.lists(st.floats(0.001, 1), min_size=1, max_size=30))
@@ -105,13 +96,6 @@ def test_attention_and_entropy_by_hand() -> None:
     none = SequenceClasses.from_weights("none", 9, [("x", "q", {"a": 1}), ("y", "q", {"a": 1})])
     with pytest.raises(ValueError, match="none: got no class with a distinct token, expected one"):
         entropy_of_distinct(none, np.zeros((1, 1)))
-
-
-def test_entropy_is_that_of_equal_attention_at_most_and_the_datas_where_nothing_is_learned() -> None:
-    data = syn_medium(2)
-    weights = np.linspace(0.1, 1, 10) / 5.5
-    start = entropy_of_distinct(data, np.zeros((2, len(data.contextual))))
-    assert float(start) == pytest.approx(-float(weights @ np.log(weights)), rel=1e-14, abs=0)
 
 
 @pytest.mark.parametrize(

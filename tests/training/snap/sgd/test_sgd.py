@@ -81,34 +81,6 @@ def test_gradients_are_derivatives_of_the_loss_as_written(scale: float) -> None:
     assert np.abs(of_Z).max() > 1e-3 * scale
 
 
-def test_mean_of_the_batch_and_of_no_other_sample() -> None:
-    rng = np.random.default_rng(1)
-    Y, Z = rng.normal(size=(len(SMALL.contextual), SMALL.M)), rng.normal(size=(2, len(SMALL.contextual)))
-    samples = of_sequences(SMALL, SEQUENCES)
-    classes = classes_of(SMALL)
-    each = []
-    for s in (1, 2):
-        of_Y, of_Z = np.empty_like(Y), np.empty_like(Z)
-        each.append((gradients(classes, samples, s, s + 1, Y, Z, of_Y, of_Z), of_Y, of_Z))
-    of_Y, of_Z = np.empty_like(Y), np.empty_like(Z)
-    loss = gradients(classes, samples, 1, 3, Y, Z, of_Y, of_Z)
-    assert loss == pytest.approx((each[0][0] + each[1][0]) / 2, rel=1e-15, abs=0)
-    np.testing.assert_allclose(of_Y, (each[0][1] + each[1][1]) / 2, rtol=0, atol=1e-16)
-    np.testing.assert_allclose(of_Z, (each[0][2] + each[1][2]) / 2, rtol=0, atol=1e-16)
-
-
-def test_a_token_that_a_sample_lacks_may_have_any_score() -> None:
-    """The scores of tokens that occur are shifted by the largest of them, not by that of one that does not."""
-    Y, Z = np.ones((len(SMALL.contextual), SMALL.M)), np.zeros((2, len(SMALL.contextual)))
-    row = SMALL.contextual.index("c")
-    Z[:, row] = 1e4
-    of_Y, of_Z = np.empty_like(Y), np.empty_like(Z)
-    loss = gradients(classes_of(SMALL), of_sequences(SMALL, SEQUENCES[1:2]), 0, 1, Y, Z, of_Y, of_Z)
-    assert loss == pytest.approx(np.log(9), rel=1e-15, abs=0)
-    assert np.isfinite(of_Z).all()
-    assert of_Z[0, row] == 0
-
-
 def by_hand(recipe: Recipe, data: SequenceClasses, lr_y: float, lr_z: float, seed: int) -> tuple[Any, Any, Any]:
     """All updates in NumPy, the optimizers as PyTorch documents them, gradients of the compiled function."""
     rng = np.random.default_rng(seed)
