@@ -14,7 +14,7 @@ from marginaudit.reports.command.output import print_json
 from marginaudit.reports.command.streams import tell
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.settings import JOBS
-from marginaudit.reports.study.grid import Outcome, Task
+from marginaudit.reports.study.grid import Outcome, RunsTask
 from marginaudit.reports.study.merge import Rows
 from marginaudit.reports.study.spec import built_in, find_spec
 from marginaudit.reports.study.sweep import Folder, compute_missing, seconds_of, write_tables
@@ -144,8 +144,8 @@ def _print_names(names: Sequence[str], *, as_json: bool) -> None:
             print_line(name)
 
 
-def _print_plan(folder: Folder, todo: Sequence[Task], processes: int, as_json: bool) -> None:
-    """What there is to run, and about how long it takes."""
+def _print_plan(folder: Folder, todo: Sequence[RunsTask], processes: int, as_json: bool) -> None:
+    """Print how many runs there are to compute, and about how long they take."""
     runs, tasks, to_run = folder.spec.runs, len(folder.tasks), sum(len(task.runs) for task in todo)
     seconds = seconds_of(todo) / processes
     if as_json:

@@ -1,16 +1,12 @@
 """Audit datasets in parallel, with a cache."""
 
-import io
 import pickle
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stdout, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from itertools import chain
 from typing import Any
-
-import cloudpickle
 
 from marginaudit.orders import InputError, counted, printable
 from marginaudit.reports.audit.auditing import (
@@ -27,13 +23,13 @@ from marginaudit.reports.claim import Claim
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.proofs import proof_pages, proof_sources
 from marginaudit.reports.page.shown import drawn, rendered_as
-from marginaudit.reports.paper import Paper
+from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plots.style import load_drawing
 from marginaudit.reports.processes import forkable
 from marginaudit.reports.settings import CLAIM_TIMEOUT
-from marginaudit.reports.study.grid import installed_papers
 from marginaudit.reports.study.pool import Local
 from marginaudit.reports.study.store import Store, digest, identity
+from marginaudit.reports.study.task import Task, computed, packed
 from marginaudit.reports.verdict import Evidence, Finding, Verdict
 
 PAGE_MAKERS = ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
@@ -47,15 +43,15 @@ Done = Callable[[str, str], None]
 
 
 @dataclass(frozen=True)
-class Task:
-    """A dataset to be audited.
+class AuditTask(Task):
+    """A dataset to be audited: a study of one cell.
 
     Attributes
     ----------
     source : Source
     claims : tuple of Claim
     config : how its run is made
-    exports : names of `marginaudit.reports.page.exports.FORMATS`
+    exports : names of `marginaudit.reports.settings.EXPORTS`
     claim_timeout : float
         Seconds that a claim of the user's may take.
     """
@@ -81,6 +77,28 @@ class Task:
         return key_of(
             paper, self.exports, dataset=dataset, claims=self.judged_by, config=config_document(paper, self.config)
         )
+
+    def compute(self) -> Document:
+        """Judge and draw the dataset."""
+        return judged(self, lambda *_: ignored)
+
+
+@dataclass(frozen=True)
+class FigureTask(Task):
+    """A paper's own figure to be drawn."""
+
+    paper: Paper
+    figure: Figure
+    exports: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Cache key."""
+        return key_of(self.paper, self.exports, figure=self.figure.name)
+
+    def compute(self) -> Mapping[str, str]:
+        """Draw the figure."""
+        return _texts(rendered_as(self.figure.draws(), self.exports))
 
 
 def audit_datasets(
@@ -108,23 +126,23 @@ def audit_datasets(
         A dataset ends the processes that judge it.
     """
     tasks = {
-        source.dataset.name: Task(source, tuple(claims), configs[source.paper.name], tuple(exports), claim_timeout)
+        source.dataset.name: AuditTask(source, tuple(claims), configs[source.paper.name], tuple(exports), claim_timeout)
         for source in sources
     }
     keys = {name: task.key for name, task in tasks.items() if store.folder}
     found: dict[str, Document] = {name: document for name, key in keys.items() if (document := store.read(key))}
     waiting = {name: task for name, task in tasks.items() if name not in found}
-    packed = largest_first(waiting) if min(jobs, len(waiting)) > 1 else {}
-    if packed and forkable():  # before anything is told: what shows it may have a thread
+    sent_away = largest_first(waiting) if min(jobs, len(waiting)) > 1 else {}
+    if sent_away and forkable():  # before anything is told: what shows it may have a thread
         load_drawing()
         for paper in papers_of(sources):
             paper.load()
     died = []
-    with Local(min(jobs, len(packed))) as pool:
-        sent = pool.results(judged_packed, packed)
-        here = ((name, judged(task, progress)) for name, task in waiting.items() if name not in packed)
-        if packed:
-            progress(counted(len(packed), "dataset"), "under way")
+    with Local(min(jobs, len(sent_away))) as pool:
+        sent = pool.results(computed, sent_away)
+        here = ((name, judged(task, progress)) for name, task in waiting.items() if name not in sent_away)
+        if sent_away:
+            progress(counted(len(sent_away), "dataset"), "under way")
         for name in found:
             done(name, "as it was audited before (--fresh audits it anew)")
         proofs = _proofs(papers_of(sources), store) if store.folder else None
@@ -144,7 +162,7 @@ def audit_datasets(
         return replace(whole, figures=_figures(whole, exports, progress, store, pool)) if store.folder else whole
 
 
-def judged(task: Task, progress: Progress) -> Document:
+def judged(task: AuditTask, progress: Progress) -> Document:
     """Judge and draw the task's dataset in this process."""
     name = task.source.dataset.name
     found = audited(task.source, task.claims, task.config, progress, task.claim_timeout)
@@ -158,12 +176,6 @@ def judged(task: Task, progress: Progress) -> Document:
         "pictures": [vars(picture) | {"files": _texts(picture.files)} for picture in shown.pictures],
         "records": dict(shown.records),
     }
-
-
-def judged_packed(data: bytes) -> Document:
-    """`judged` in another process; prints go to standard error."""
-    with redirect_stdout(sys.stderr):
-        return judged(_Unpickler(io.BytesIO(data)).load(), lambda *_: ignored)
 
 
 def ignored(_: object) -> None:
@@ -190,24 +202,16 @@ def _figures(
     audit: Audit, exports: Sequence[str], progress: Progress, store: Store, pool: Local
 ) -> dict[str, Mapping[str, bytes]]:
     """The papers' own figures that the report has, drawn by the pool where it has processes."""
-    keys = {figure.name: key_of(paper, exports, figure=figure.name) for paper, figure in audit.illustrations}
-    found = {name: store.read(key) for name, key in keys.items()}
-    waiting = {
-        figure.name: (paper, figure, exports) for paper, figure in audit.illustrations if found[figure.name] is None
-    }
-    found |= pool.results(drawn_packed, largest_first(waiting) if pool.at_once else {})
-    for name, (_, figure, _) in waiting.items():
+    tasks = {figure.name: FigureTask(paper, figure, tuple(exports)) for paper, figure in audit.illustrations}
+    found = {name: store.read(task.key) for name, task in tasks.items()}
+    waiting = {name: task for name, task in tasks.items() if found[name] is None}
+    found |= pool.results(computed, largest_first(waiting) if pool.at_once else {})
+    for name, task in waiting.items():
         if found[name] is None:
             progress(f"figure {name}", "drawing")
-            found[name] = _texts(rendered_as(figure.draws(), exports))
-        store.write(keys[name], found[name])
+            found[name] = task.compute()
+        store.write(task.key, found[name])
     return {name: _bytes(files) for name, files in found.items()}
-
-
-def drawn_packed(data: bytes) -> Mapping[str, str]:
-    """A paper's own figure, drawn in another process."""
-    _, figure, exports = _Unpickler(io.BytesIO(data)).load()
-    return _texts(rendered_as(figure.draws(), exports))
 
 
 def key_of(paper: Paper, exports: Sequence[str], **settings: Any) -> str:
@@ -231,36 +235,3 @@ def largest_first(tasks: Mapping[str, Any]) -> dict[str, bytes]:
         with suppress(pickle.PicklingError, TypeError, AttributeError, ValueError, RecursionError):
             found[name] = packed(task)
     return dict(sorted(found.items(), key=lambda item: -len(item[1])))
-
-
-def packed(task: Any) -> bytes:
-    """The pickled task: papers and their claims by name, users' claims with their code.
-
-    Raises
-    ------
-    Exception
-        It holds what cannot be sent: whatever pickling raises.
-    """
-    file = io.BytesIO()
-    _Pickler(file).dump(task)
-    return file.getvalue()
-
-
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Pickles papers and their claims by name, as the other process has them."""
-
-    def persistent_id(self, value: Any) -> tuple[str, ...] | None:
-        papers, _ = installed_papers()
-        if isinstance(value, Paper):
-            if papers.get(value.name) is not value:
-                raise pickle.PicklingError(f"the paper {value.name} is not installed")
-            return ("paper", value.name)
-        if isinstance(value, Claim) and value.paper in papers:
-            return ("claim", value.paper, value.id) if papers[value.paper].has(value) else None
-        return None
-
-
-class _Unpickler(pickle.Unpickler):
-    def persistent_load(self, place: tuple[str, ...]) -> Any:
-        paper = installed_papers()[0][place[1]]
-        return paper if place[0] == "paper" else next(claim for claim in paper.claims if claim.id == place[2])

@@ -4,26 +4,26 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from marginaudit.orders import InputError
-from marginaudit.reports.audit.ledger import all_papers
 from marginaudit.reports.error_text import error_text
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.study.store import digest, identity
+from marginaudit.reports.study.task import Task, installed_papers
 from marginaudit.reports.sweeps import AUDITED, Result, Sweeps
 
 Outcome = Mapping[str, Any]
-"""Of one run: ``status`` done, failed or killed, ``message``, and ``results`` by name where it is done."""
+"""Outcome of a run: ``status`` done, failed or killed, ``message``, and ``results`` by name if done."""
 
 
 @dataclass(frozen=True)
-class Task:
+class RunsTask(Task):
     """Runs on one dataset and seed that are computed together.
 
     Attributes
@@ -40,8 +40,12 @@ class Task:
         """A hash of settings, seed, data, versions and code."""
         return digest(self.work)
 
+    def compute(self) -> list[Outcome]:
+        """The outcomes of the runs."""
+        return outcomes(self.work)
 
-def tasks_of(spec: Spec, code: str) -> Iterator[Task]:
+
+def tasks_of(spec: Spec, code: str) -> Iterator[RunsTask]:
     """All tasks of a sweep, in the order of its grid; ``code`` is the digest of versions and code."""
     together = spec.sweeps.together
     for i, made in enumerate(spec.data):
@@ -58,7 +62,7 @@ def tasks_of(spec: Spec, code: str) -> Iterator[Task]:
                     "keep": list(spec.keep),
                     "code": code,
                 }
-                yield Task(work, tuple((i, j, k) for j in numbers))
+                yield RunsTask(work, tuple((i, j, k) for j in numbers))
 
 
 def outcomes(work: Mapping[str, Any]) -> list[Outcome]:
@@ -129,13 +133,6 @@ def _plain(value: Result, kind: type[float] | type[str]) -> Result:
         return None if value is None else str(value)
     number: Result = finite(float(value))
     return number
-
-
-@cache
-def installed_papers() -> tuple[Mapping[str, Paper], list[str]]:
-    """The papers by name, and notices of those that fail to import."""
-    notices: list[str] = []
-    return {paper.name: paper for paper in all_papers(notices.append)}, notices
 
 
 def modules_of(paper: Paper) -> tuple[str, str]:

@@ -15,14 +15,14 @@ from marginaudit.orders.reading import utf_8_text
 from marginaudit.reports.json_data import finite
 from marginaudit.reports.page.files import csv_text
 from marginaudit.reports.page.small import small_page
-from marginaudit.reports.study.grid import Outcome, Task
+from marginaudit.reports.study.grid import Outcome, RunsTask
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.verdict import Verdict
 
 Rows = list[dict[str, Any]]
 
 
-def run_rows(spec: Spec, tasks: Iterable[Task], outcomes: Mapping[str, Sequence[Outcome]]) -> Rows:
+def run_rows(spec: Spec, tasks: Iterable[RunsTask], outcomes: Mapping[str, Sequence[Outcome]]) -> Rows:
     """A row a run, a cell's seeds one after another: data, settings, seed, results, and how the run ended."""
     found = {run: outcome for task in tasks for run, outcome in zip(task.runs, outcomes[task.key], strict=True)}
     rows = []

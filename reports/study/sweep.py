@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from pathlib import Path
@@ -13,12 +14,13 @@ from marginaudit.orders import InputError, shown_path
 from marginaudit.reports.page.files import json_text, remove_leftovers, write_whole
 from marginaudit.reports.page.folder import refusing
 from marginaudit.reports.plots.measured import rendered
-from marginaudit.reports.study.grid import Outcome, Task, modules_of, outcomes, tasks_of
+from marginaudit.reports.study.grid import Outcome, RunsTask, modules_of, tasks_of
 from marginaudit.reports.study.merge import Rows, cell_rows, csv_of, page, parquet_of, placed, run_rows, statement_rows
 from marginaudit.reports.study.picture import picture
 from marginaudit.reports.study.pool import Cluster, Local
 from marginaudit.reports.study.spec import Spec
 from marginaudit.reports.study.store import Store, difference, digest, identity, versions
+from marginaudit.reports.study.task import computed, packed
 
 Progress = Callable[[int], None]
 """Takes the number of runs done."""
@@ -95,7 +97,7 @@ class Folder:
         """The outcomes of each task's runs, by key; None for a task that is missing."""
         return {task.key: self.store.read(task.key) for task in self.tasks}
 
-    def todo(self, *, retry_failed: bool) -> list[Task]:
+    def todo(self, *, retry_failed: bool) -> list[RunsTask]:
         """The tasks that are missing; or, with ``retry_failed``, those with runs that failed or were killed."""
         found = self.outcomes()
         if retry_failed:
@@ -130,7 +132,9 @@ def _kept(old: Outcome, new: Outcome, where: str) -> Outcome:
     return old
 
 
-def compute_missing(folder: Folder, todo: Sequence[Task], jobs: int, scheduler: str | None, progress: Progress) -> None:
+def compute_missing(
+    folder: Folder, todo: Sequence[RunsTask], jobs: int, scheduler: str | None, progress: Progress
+) -> None:
     """Compute tasks on this machine, or on a cluster, but for the runs in them that are done.
 
     Runs that kill their workers are written as killed, with those of the same task.
@@ -146,9 +150,10 @@ def compute_missing(folder: Folder, todo: Sequence[Task], jobs: int, scheduler: 
     calls, done = {}, 0
     for task in todo:
         pairs = zip(task.work["settings"], before[task.key], strict=True)
-        calls[task.key] = {**task.work, "settings": [one for one, old in pairs if not _done(old)]}
+        missing = [one for one, old in pairs if not _done(old)]
+        calls[task.key] = packed(replace(task, work={**task.work, "settings": missing}))
     with Local(min(jobs, len(todo))) if scheduler is None else Cluster(scheduler) as pool:
-        for key, found in pool.results(outcomes, calls):
+        for key, found in pool.results(computed, calls):
             new = repeat(KILLED) if found is None else iter(found)
             folder.keep(key, [old if _done(old) else next(new) for old in before[key]])
             done += len(before[key])
@@ -189,20 +194,20 @@ def cells_in_memory(spec: Spec, progress: Progress) -> Rows:
     """The cells of a whole sweep, computed in this process without a file."""
     tasks, found, done = list(tasks_of(spec, digest(identity(*modules_of(spec.paper))))), {}, 0
     for task in tasks:
-        found[task.key] = outcomes(task.work)
+        found[task.key] = task.compute()
         done += len(task.runs)
         progress(done)
     return cell_rows(spec, run_rows(spec, tasks, found))
 
 
-def seconds_of(todo: Sequence[Task]) -> float:
+def seconds_of(todo: Sequence[RunsTask]) -> float:
     """Estimated seconds of the tasks in one process, from a few that are timed here after a warm-up."""
     if not todo:
         return 0.0
     chosen = [todo[i * (len(todo) - 1) // max(MOST_TIMED - 1, 1)] for i in range(min(MOST_TIMED, len(todo)))]
-    outcomes(chosen[0].work)
+    chosen[0].compute()
     start = perf_counter()
     for task in chosen:
-        outcomes(task.work)
+        task.compute()
     spent, timed = perf_counter() - start, sum(len(task.runs) for task in chosen)
     return spent / timed * sum(len(task.runs) for task in todo)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from marginaudit.reports.study.grid import installed_papers
+from marginaudit.reports.study.task import installed_papers
 from tests.reports.study.odd_paper import FOLDER
 from tests.third_paper.installed import forget_papers, install
 

@@ -28,17 +28,17 @@ from marginaudit.reports.page.write import write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.snap import ClassConfig
 from marginaudit.reports.study import audit as study
+from marginaudit.reports.study import task as tasks
 from marginaudit.reports.study.audit import (
+    AuditTask,
     Document,
-    Task,
     audit_datasets,
     ignored,
     judged,
-    judged_packed,
     largest_first,
-    packed,
 )
 from marginaudit.reports.study.store import Store
+from marginaudit.reports.study.task import packed
 from marginaudit.reports.verdict import Verdict
 from tests.command_line import SHORT, SVOP, Command, dataset_file, strict_json
 from tests.papers import changed
@@ -55,9 +55,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def task_of(**changes: Any) -> Task:
+def task_of(**changes: Any) -> AuditTask:
     source = Source(CASES["example-1"](), PAPERS[0], "example-1")
-    return replace(Task(source, CLAIMS, Config(steps1=5, steps2=5), (), 1.0), **changes)
+    return replace(AuditTask(source, CLAIMS, Config(steps1=5, steps2=5), (), 1.0), **changes)
 
 
 def told(*_: object) -> Any:
@@ -84,7 +84,7 @@ def files(folder: str) -> dict[str, bytes]:
 def test_what_is_kept_is_what_was_found(tmp_path: Path) -> None:
     """Also by another process; curves are drawn, and gone."""
     found = judged(task_of(), told)
-    assert json.loads(json.dumps(found)) == json.loads(json.dumps(judged_packed(packed(task_of()))))
+    assert json.loads(json.dumps(found)) == json.loads(json.dumps(tasks.computed(packed(task_of()))))
     here = audited(task_of().source, CLAIMS, task_of().config, told)
     back = study._of_document(here.source, json.loads(json.dumps(found)))
     assert back.findings == {name: replace(finding, curve=None) for name, finding in here.findings.items()}
@@ -110,11 +110,11 @@ def test_a_paper_goes_by_its_name_and_one_of_that_name_alone_is_refused() -> Non
         lambda task: replace(task, source=replace(task.source, sha256="0")),
         lambda task: replace(task, source=replace(task.source, dataset=replace(task.source.dataset, name="x"))),
         lambda task: replace(task, source=replace(task.source, dataset=CASES["section-7"]())),
-        lambda _: Task(load("snap-single", PAPERS), PAPERS[1].claims, ClassConfig(), (), 1.0),
+        lambda _: AuditTask(load("snap-single", PAPERS), PAPERS[1].claims, ClassConfig(), (), 1.0),
     ],
     ids=["setting", "claims", "order of claims", "exports", "origin", "bytes", "name", "data", "paper"],
 )
-def test_whatever_changes_has_another_key(change: Callable[[Task], Task]) -> None:
+def test_whatever_changes_has_another_key(change: Callable[[AuditTask], AuditTask]) -> None:
     assert task_of().key != change(task_of()).key is not None
 
 
@@ -145,7 +145,7 @@ def computed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     dataset_file(tmp_path, SVOP)
     names: list[str] = []
 
-    def counted(task: Task, progress: Any) -> Document:
+    def counted(task: AuditTask, progress: Any) -> Document:
         names.append(task.source.dataset.name)
         return judged(task, progress)
 
@@ -167,7 +167,7 @@ def test_what_is_broken_is_not_kept(command: Command, computed: list[str], monke
     """As a want of memory may be over."""
     healthy = study.judged
 
-    def short_of_memory(task: Task, progress: Any) -> Document:
+    def short_of_memory(task: AuditTask, progress: Any) -> Document:
         found = healthy(task, progress)
         first = next(iter(found["findings"]))
         found["findings"][first]["verdict"] = Verdict.BROKEN
@@ -245,10 +245,10 @@ def test_what_cannot_be_sent_is_judged_here(monkeypatch: pytest.MonkeyPatch) -> 
     """As a claim that holds a lock."""
     processes = []
 
-    def unpicklable(task: Task) -> bytes:
+    def unpicklable(task: AuditTask) -> bytes:
         raise TypeError("cannot pickle '_thread.lock' object")
 
-    def judging(task: Task, progress: Any) -> Document:
+    def judging(task: AuditTask, progress: Any) -> Document:
         processes.append(os.getpid())
         return {"findings": {}, "document": {}, "pictures": [], "records": {}}
 
@@ -263,7 +263,7 @@ def test_what_ends_its_process_is_named_and_the_rest_is_kept(tmp_path: Path, mon
     monkeypatch.setattr("marginaudit.reports.study.pool.forkable", lambda: True)
     monkeypatch.setattr(study, "judged", lambda task, _: dying(task))
 
-    def dying(task: Task) -> Document:
+    def dying(task: AuditTask) -> Document:
         if task.source.dataset.name == "section-7":
             os._exit(3)
         return judged(task, told)

@@ -4,14 +4,14 @@ import logging
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from dask.distributed import KilledWorker, LocalCluster
 
-from marginaudit.reports.study.grid import outcomes
-from marginaudit.reports.study.store import digest
+from marginaudit.reports.study.task import computed
 from tests.command_line import Command
 from tests.reports.study import odd_paper
 from tests.reports.study.specs import written
@@ -85,12 +85,12 @@ WORKER: Any = SimpleNamespace(address="a worker")
 def test_what_died_beside_others_is_done_by_itself(
     command: Command, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def dies_once(work: Any) -> Any:
-        if odd_paper.first_time(digest(work)):
+    def dies_once(data: bytes) -> Any:
+        if odd_paper.first_time(sha256(data).hexdigest()):
             raise KilledWorker("a task", WORKER, 3)
-        return outcomes(work)
+        return computed(data)
 
-    monkeypatch.setattr("marginaudit.reports.study.sweep.outcomes", dies_once)
+    monkeypatch.setattr("marginaudit.reports.study.sweep.computed", dies_once)
     assert command.json("sweep", written(), "--out", "out", "--scheduler", address)["runs"]["done"] == 18
 
 

@@ -17,7 +17,7 @@ from marginaudit.reports.ntp.sweeps import SWEEPS as NTP
 from marginaudit.reports.snap.sweeps import SWEEPS as SNAP
 from marginaudit.reports.snap.sweeps import SampledConfig
 from marginaudit.reports.snap.sweeps import rows as sampled
-from marginaudit.reports.study.grid import Task, modules_of, outcomes, tasks_of
+from marginaudit.reports.study.grid import RunsTask, modules_of, outcomes, tasks_of
 from marginaudit.reports.study.spec import read_spec
 from marginaudit.reports.study.store import digest, identity
 from marginaudit.training.snap.sgd import Recipe, attention, train_sampled
@@ -25,7 +25,7 @@ from tests.reports.study import odd_paper
 from tests.reports.study.specs import ODD, odd_spec
 
 
-def tasks(text: str = ODD) -> list[Task]:
+def tasks(text: str = ODD) -> list[RunsTask]:
     spec = odd_spec(text)
     return list(tasks_of(spec, digest(identity(*modules_of(spec.paper)))))
 

@@ -36,14 +36,15 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Works:
             assert jobs >= 1
 
         def results(self, _: object, calls: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-            for key, work in calls.items():
-                found.append(work)
-                yield key, outcomes(work)
+            for key, task in calls.items():
+                found.append(task.work)
+                yield key, task.compute()
 
         def __exit__(self, *_: object) -> None:
             return None
 
     monkeypatch.setattr(sweeping, "Local", Here)
+    monkeypatch.setattr(sweeping, "packed", lambda task: task)
     return found
 
 
