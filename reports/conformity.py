@@ -30,7 +30,7 @@ class Conformity(ABC):
 
     @property
     def assumed(self) -> str:
-        """What the comparison takes for granted, after a comma; "" for nothing."""
+        """Assumptions of the comparison, after a comma; "" for none."""
         return ""
 
     @abstractmethod

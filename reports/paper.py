@@ -142,7 +142,7 @@ class Space(ABC):
 
     @abstractmethod
     def size(self, dataset: Any) -> tuple[int, ...]:
-        """By it a dataset is smaller than another."""
+        """Sort key of datasets, the smaller the earlier."""
 
     def enumerated(self, required: Collection[str], without: str | None) -> bool:
         """Whether some of the smallest datasets meet what is required and break the other."""
@@ -183,7 +183,7 @@ def loaded(place: str) -> Any:
 
 
 class Paper:
-    """What an audit takes from a paper: a class to derive from, of which the first six attributes are required.
+    """A paper for an audit: a class to derive from; its first six attributes are required.
 
     Attributes
     ----------
@@ -295,11 +295,11 @@ class Paper:
         return 1
 
     def facts(self, run: Any) -> dict[str, Any]:
-        """What the report says of the dataset and of what was run on it: plain data."""
+        """Facts on the dataset and its run for the report, as plain data."""
         return {}
 
     def records(self, run: Any) -> Mapping[str, Rows]:
-        """What was recorded along the run, by name, to be written as CSV."""
+        """Records along the run by name, to be written as CSV."""
         return {}
 
     def train(self, dataset: Any, config: Any, progress: Progress, tell: Callable[[str], None], origin: str) -> Trained:
@@ -346,7 +346,7 @@ class Paper:
         return verify_rows({problem: self.rows(dataset, problem) for problem in self.problems}, certificate)
 
     def classified(self, dataset: Any, answer: dict[str, Any]) -> Lists:
-        """What `marginaudit classify` prints of a dataset and its `Kind.describe`."""
+        """Tables that `marginaudit classify` prints of a dataset and its `Kind.describe`."""
         return ()
 
     def remark(self, dataset: Any, origin: str) -> str:

@@ -26,7 +26,7 @@ IN_JSON: Mapping[Any, Any] = {
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What a row is about.
+    """The claim, dataset and run of a row.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class ReportRow(Finding, About):
         return {name: value.value if isinstance(value, StrEnum) else value for name, value in found.items()}
 
     def kept(self) -> dict[str, Any]:
-        """What a comparison reads of it as plain JSON data, without what is null or empty."""
+        """The columns that comparisons read, as plain JSON data without nulls and empty objects."""
         found = self.as_document(Output.KEPT)
         return {name: value for name, value in found.items() if value is not None and value != {}}
 

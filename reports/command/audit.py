@@ -62,7 +62,7 @@ def _of_papers(known: "tuple[Paper, ...]") -> list[click.Option]:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be audited, by the arguments and by an audit's description.
+    """The request: the arguments, completed by an audit's description.
 
     Attributes
     ----------

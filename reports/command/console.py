@@ -1,4 +1,4 @@
-"""What the commands print for a person: tables on standard output, notes and progress on standard error."""
+"""Output of commands for a person: tables on standard output, notes and progress on standard error."""
 
 import io
 import os

@@ -26,7 +26,7 @@ class _Audit(TypedDict, total=False, closed=True):
 
 @dataclass(frozen=True)
 class Description:
-    """What a file says of an audit; what it leaves out is None, or empty.
+    """The content of a description; what it leaves out is None or empty.
 
     Attributes
     ----------

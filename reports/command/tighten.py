@@ -129,7 +129,7 @@ def _measured(claim: Claim, paper: Paper, designed: Sequence[Case], bar: Bar) ->
 
 
 def _without_each(claim: Claim, paper: Paper, seconds: float, done: int, bar: Bar) -> dict[str, Any]:
-    """Of each assumption, the size of the smallest dataset found that violates the claim without it, or None."""
+    """By assumption, the size of the smallest dataset found that violates the claim without it, or None."""
     found = {}
     for number, name in enumerate(claim.assumptions if paper.space else ()):
         bar.say(f"hunting without {name}")
@@ -146,7 +146,7 @@ def _reach(bar: Bar, before: int, total: float, done: float) -> None:
 
 
 def _varied(paper: Paper, config: Any) -> dict[str, Any]:
-    """What each design varies."""
+    """The parameters and settings that each design varies."""
     return {
         design.generator: {
             name: list(values) for name, values in levels_of(design, paper, config).items() if len(values) > 1

@@ -48,7 +48,7 @@ class Threshold:
         return f"{off}t >= {self.position:.4g}"
 
     def lacking(self, last: float) -> str:
-        """What a run that ends at the step ``last`` lacks: the size first."""
+        """Words for what a run that ends at the step ``last`` lacks: the size first."""
         if self.there < self.needed:
             return needed(self.size, self.needed, self.there)
         return needed("t", self.position, last)
@@ -200,14 +200,14 @@ class Bounded:
         return [(side, _bound(f(run, steps), measured)) for side, f in formulas.items() if f is not None]
 
     def vacuous(self, run: Any, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
-        """Of each side and entry, whether the bound is beyond what the quantity can reach, shape (sides, entries)."""
+        """Whether the bound is beyond what the quantity can reach, shape (sides, entries)."""
         largest, smallest = _reach(self.largest, run), _reach(self.smallest, run)
         return np.array(
             [bound.lower >= largest if side == "upper" else bound.upper <= smallest for side, bound in sides]
         )
 
     def _proved(self, run: Any, steps: Steps, sides: list[tuple[Side, Series]]) -> NDArray[np.bool_]:
-        """Of each side and entry, whether the stated bound follows from a proved one, shape (sides, entries)."""
+        """Whether the stated bound follows from a proved one, shape (sides, entries)."""
         found = np.zeros((len(sides), len(steps)), dtype=bool)
         for row, (side, stated) in zip(found, sides, strict=True):
             formula = self.guaranteed if side == "upper" else self.guaranteed_lower
@@ -278,14 +278,14 @@ def _room(side: str, measured: Series, bound: Series) -> NDArray[np.float64]:
 
 
 def _repeats_within(ratio: float, reached: NDArray[np.float64]) -> float:
-    """By what factor, less 1, the worst entry's slack can worsen, from the ratios that error bars of two runs reach."""
+    """Largest factor, less 1, by which the worst slack can worsen, from the ratios within two runs' error bars."""
     with np.errstate(invalid="ignore", over="ignore"):
         worse = float(np.expm1(ratio - reached.min()))
     return worse if np.isfinite(worse) else np.inf
 
 
 def _log_ratios(measured: Series, sides: list[tuple[Side, Series]], bars: int = 0) -> NDArray[np.float64]:
-    """Of each side, log(large / small) of the side that should be large and the small one, each moved by ``bars`` bars.
+    """log(large / small) by side, of the quantity that should be the larger, each moved by ``bars`` error bars.
 
     Infinite where their signs differ.
     """

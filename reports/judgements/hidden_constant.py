@@ -173,7 +173,7 @@ class HiddenConstant:
         )
 
     def _repeats_within(self, measured: Series, shape: Floats, needed: Floats, fitted_on: NDArray[np.bool_]) -> float:
-        """By what factor, less 1, slack or constant can worsen when entries are off by their bars, in two runs."""
+        """Largest factor, less 1, by which slack or constant can worsen in another run, by the error bars of both."""
         least, most = (self._needed(measured, shape, bars=bars) for bars in (-2, 2))
         with np.errstate(invalid="ignore"):
             constant = most.max() - needed.max()

@@ -20,7 +20,7 @@ SETTLED = 0.005
 """A distance that changes by no more than this, relative, over half a decade has settled, and does not fall."""
 
 STEADY = 0.5
-"""Of a settled distance, by how much it may waver."""
+"""Largest spread of a settled distance, as a share of what lies beyond the error bars."""
 
 RESOLVED = 1e-4
 """A distance within error bars that are no wider than this counts as 0."""
@@ -32,13 +32,13 @@ FEWEST = 3
 """Entries of each half of the last decade, before a distance counts as settled."""
 
 OFF_A_DECADE = 0.1
-"""By how much of a decade the entries that stand for decades may miss them."""
+"""Largest distance, in decades, of an entry from the decade that it stands for."""
 
 ALTERNATING = 0.8
-"""Of the changes from entry to entry, the share that turn back in a cycle."""
+"""Smallest share of changes from entry to entry that turn back in a cycle."""
 
 FEWEST_TURNS = 5
-"""Of each half of the last decade, before it counts as a cycle."""
+"""Fewest turns in each half of the last decade of a cycle."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the page says first: how many statements fail, are proved, are open; and failed assumptions behind most rows."""
+"""The head of the page: counts of statements, and banners for assumptions that fail."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -184,23 +184,14 @@ def _claims(
 ) -> Iterator[dict[str, Any]]:
     """Template variables of each statement and its rows, in the order of the ledgers."""
     known = {row.claim.id: row.claim for row in audit.rows} | {c.id: c for paper in audit.papers for c in paper.claims}
-    sources, names = {one.name: one.source for one in audit.audited}, statement_names(audit)
+    names = statement_names(audit)
     in_python = document["made"]["command"] is None
     of_claim: dict[tuple[str, str], list[Row]] = {}
     for row in audit.rows:
         of_claim.setdefault((row.claim.id, row.paper.name), []).append(row)
     for audited in of_claim.values():
         claim, paper = audited[0].claim, audited[0].paper
-        rows = [
-            _visible(found := row.as_document())
-            | {
-                "slack": slack(found),
-                "below": _visible(found["detail"]).removeprefix(OWN_PROOF.format(proof=claim.standing.proof)).lstrip(),
-                "place": f"{claim.id}:{number}",
-                "command": command(row, sources[row.dataset], audit.configs[paper.name], audit.claims_file, in_python),
-            }
-            for number, row in enumerate(audited, start=1)
-        ]
+        rows = _rows(audit, audited, in_python=in_python)
         smallest = smallest_counterexample(paper, claim)
         yield {
             "id": claim.id,
@@ -229,6 +220,23 @@ def _claims(
             "pictures": _inline(beside.get(claim.id, ())),
             "plots": plots.get(claim.id, ()),
         }
+
+
+def _rows(audit: Audit, audited: Sequence[Row], *, in_python: bool) -> list[dict[str, Any]]:
+    """Template variables of the rows of one statement."""
+    sources = {one.name: one.source for one in audit.audited}
+    rows = []
+    for number, row in enumerate(audited, start=1):
+        found, proof = row.as_document(), OWN_PROOF.format(proof=row.claim.standing.proof)
+        config = audit.configs[row.paper.name]
+        more = {
+            "slack": slack(found),
+            "below": _visible(found["detail"]).removeprefix(proof).lstrip(),
+            "place": f"{row.claim.id}:{number}",
+            "command": command(row, sources[row.dataset], config, audit.claims_file, in_python),
+        }
+        rows.append(_visible(found) | more)
+    return rows
 
 
 def _statements(papers: Iterable[Paper]) -> Pictures:

@@ -54,7 +54,7 @@ RAISED = re.compile(rf"[_^]{GROUP}|[_^]-?\([^()]*\)")
 BLANK = "\0"
 CONDITIONAL = re.compile(r"(?<=\w)\|(?=\w)")
 ANGLES = re.compile(r"<(?=[^\s<=>-])|(?<=[^\s<=>-])>(?![>=])")
-"""Of an inner product: beside what they enclose, where a relation has blanks on both sides."""
+"""Angle brackets of an inner product touch what they enclose; a relation has blanks on both sides."""
 
 FORMULA = re.compile(r"(\$[^$]+\$)")
 ENDS = tuple("+-/=<>,")
@@ -186,7 +186,7 @@ def _latex(sign: str, before: str) -> str:
 
 
 def _content(raised: str) -> str:
-    """What an index or a power holds, without its braces; a power's parentheses stay."""
+    """The content of an index or a power without its braces; a power's parentheses stay."""
     content = raised[1:].removesuffix("'")
     return content[1:-1] if content[0] == "{" or raised.startswith("_(") else content
 

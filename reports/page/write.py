@@ -22,7 +22,7 @@ from marginaudit.reports.verdict import Output
 def write_report(audit: Audit, folder: Path, progress: Callable[[str], None], exports: Collection[str] = ()) -> None:
     """Write report.html, report.json, verdicts.csv, tables/, figures/, trajectories/ and proofs/ into a folder.
 
-    ``exports`` are `marginaudit.reports.page.exports.FORMATS`.
+    ``exports`` are `marginaudit.reports.settings.EXPORTS`.
 
     Raises
     ------

@@ -63,7 +63,7 @@ class Nearest:
 
 @dataclass(frozen=True)
 class Tightened:
-    """What the runs say of one side of a bound.
+    """Constant, nearest dataset and exponents of one side of a bound.
 
     Attributes
     ----------

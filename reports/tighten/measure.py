@@ -125,7 +125,7 @@ def cases(paper: Paper, config: Any, given: Sequence[Any]) -> list[Case]:
 
 
 def levels_of(design: Design, paper: Paper, config: Any) -> dict[str, tuple[Any, ...]]:
-    """What a design sets, without the settings in which ``config`` differs from the paper's: these stay.
+    """The levels of a design, without settings in which ``config`` differs from the paper's: these stay.
 
     Where there are any, what has one value only stays too: recorded steps may be beyond a run that is shorter.
     """
