@@ -229,7 +229,7 @@ def test_a_papers_own_figure_is_the_same_from_another_process() -> None:
     paper = PAPERS[1]
     figure = paper.figures_of("paper")["snap-8"]
     here = {ending: data.decode("latin-1") for ending, data in rendered_as(figure.draws(), ()).items()}
-    assert study.drawn_packed(packed((paper, figure, ()))) == here
+    assert tasks.computed(packed(study.FigureTask(paper, figure, ()))) == here
 
 
 def test_without_a_folder_figures_are_left_to_the_report(tmp_path: Path) -> None:
