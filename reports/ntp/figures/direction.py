@@ -218,7 +218,7 @@ def _mark_methods(axis: "Axes", step: Floats, method: NDArray[np.str_]) -> None:
 RUN_COLOURS = ("#b42318", "#b54708", "#6941c6", "#067647", "#0e7090", "#c11574", "#667085")
 """Colours of recorded runs."""
 
-RUN_BOUNDS = (("bound", "Theorem 1", BOUND), ("sharp_bound", "sharp.theorem1", SHARPER))
+RUN_BOUNDS = tuple((column, *drawn) for column, (_, *drawn) in zip(("bound", "sharp_bound"), BOUNDS, strict=True))
 
 
 @styled
