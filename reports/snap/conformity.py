@@ -9,8 +9,8 @@ from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.conformity import Conformity
 from marginaudit.reports.snap.config import RecordedClassConfig
 from marginaudit.training.conformity import Departure
-from marginaudit.training.snap.conformity import compared_classes
-from marginaudit.training.snap.recorded import read_weights
+from marginaudit.training.snap.recorded.conformity import compared_classes
+from marginaudit.training.snap.recorded.trajectory import read_weights
 
 
 @dataclass(frozen=True)

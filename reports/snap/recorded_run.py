@@ -12,7 +12,7 @@ from marginaudit.reports.run import Progress, Rows
 from marginaudit.reports.snap.config import ClassConfig
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.training import dominant
-from marginaudit.training.snap.recorded import ClassTrajectory, read_class_trajectory
+from marginaudit.training.snap.recorded.trajectory import ClassTrajectory, read_class_trajectory
 
 SAMPLED = (
     "The statements are about the limit of long sequences; where the run draws its sequences, sampling noise, of which "

@@ -13,7 +13,7 @@ from marginaudit.reports.snap.config import ClassConfig
 from marginaudit.training import log_spaced
 from marginaudit.training.snap.attention import Logits, Path, follow, scan_end, snap_start, turned
 from marginaudit.training.snap.limit import Overlap, overlap
-from marginaudit.training.snap.recorded import ClassTrajectory
+from marginaudit.training.snap.recorded.trajectory import ClassTrajectory
 
 
 def evenly_spaced(count: int, most: int) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from marginaudit.orders import InputError
 from marginaudit.orders.snap import classes_to_document
 from marginaudit.record import Recorder
 from tests.command_line import Command
-from tests.training.snap.program import THREE, Program
+from tests.training.snap.recorded.program import THREE, Program
 
 
 @pytest.fixture(autouse=True)

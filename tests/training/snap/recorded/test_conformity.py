@@ -7,9 +7,10 @@ import pytest
 
 from marginaudit.orders.snap import SequenceClasses
 from marginaudit.training.conformity import Departure
-from marginaudit.training.snap.conformity import OTHER_TOKENS, compared_classes
+from marginaudit.training.snap.recorded.conformity import compared_classes
+from marginaudit.training.snap.recorded.draws import OTHER_TOKENS
 from marginaudit.training.trajectory import Recorded
-from tests.training.snap.program import THREE, Program
+from tests.training.snap.recorded.program import THREE, Program
 
 
 def departure(program: Program) -> Departure:

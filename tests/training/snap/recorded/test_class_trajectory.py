@@ -8,8 +8,8 @@ import pytest
 
 from marginaudit.orders import InputError
 from marginaudit.orders.snap import SequenceClasses
-from marginaudit.training.snap import recorded
-from marginaudit.training.snap.recorded import read_class_trajectory
+from marginaudit.training.snap.recorded import trajectory as recorded
+from marginaudit.training.snap.recorded.trajectory import read_class_trajectory
 
 DATA = SequenceClasses.from_weights("two", 9, [("m", "p", {"a": 3, "the": 4}), ("n", "q", {"the": 1})])
 

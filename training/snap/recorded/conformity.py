@@ -1,0 +1,68 @@
+"""Whether a recorded trajectory of Y and Z is the batch-1 SGD of Lemma 1 on sequences of the classes."""
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training.conformity import Compared, Departure
+from marginaudit.training.snap.recorded.causes import cause_of, rules_of_Y, rules_of_Z
+from marginaudit.training.snap.recorded.draws import Draws
+from marginaudit.training.snap.recorded.step import Off, Rule, Tokens, of_Y, of_Z, shown_sequence, steps
+from marginaudit.training.trajectory import Recorded
+
+
+def compared_classes(
+    data: SequenceClasses,
+    decoder: Recorded,
+    attention: Recorded,
+    lr_y: float,
+    lr_z: float,
+    progress: Callable[[float], None] = lambda _: None,
+) -> list[Compared]:
+    """Y and Z, step by step up to the first that departs, and what was drawn.
+
+    Parameters
+    ----------
+    data : SequenceClasses
+    decoder, attention : Recorded
+        Y, (M, M) [contextual token, next token], and Z, (queries, M), tokens in the order of `SequenceClasses.tokens`.
+    lr_y, lr_z : float
+        eta_Y and eta_Z.
+    progress : callable
+        Called with the share of the records that are compared.
+
+    Returns
+    -------
+    list of Compared, of "Y" and "Z"
+        The first record is taken as it is. What lies more than a step after the record before it is not decided.
+    """
+    tokens, rule, draws = Tokens(data), Rule(lr_y, lr_z), Draws(data)
+    decided, at = {"Y": 1, "Z": 1}, None
+    with np.errstate(all="ignore"):
+        for i, step in steps(decoder, attention):
+            progress(i / len(decoder.step))
+            for name, compare, rules in (("Y", of_Y, rules_of_Y), ("Z", of_Z, rules_of_Z)):
+                off = compare(tokens, step, rule)
+                decided[name] += off.decided or not off.within
+                if not off.within:
+                    some = partial(steps, decoder, attention, i)
+                    cause, value = cause_of(tokens, some, rule, compare, rules(tokens, step, rule))
+                    at = Departure(name, step.step, off.error, off.bar, _place(data, name, off), cause, value)
+                    break
+            if at is not None:
+                break
+            draws.add(tokens, step, shown_sequence(tokens, step, rule) if of_Y(tokens, step, rule).decided else None)
+        at = at or draws.departure(int(decoder.step[-1]))
+    return [
+        Compared(name, lr, len(decoder.step), decided[name], at if at is not None and at.stage == name else None)
+        for name, lr in (("Y", lr_y), ("Z", lr_z))
+    ]
+
+
+def _place(data: SequenceClasses, name: str, off: Off) -> str:
+    """The next token of Y's column, or the query of Z's row, that is off most."""
+    names = data.tokens if name == "Y" else tuple(data.queries)
+    place = int(np.linalg.norm(off.apart, axis=0 if name == "Y" else 1).argmax())
+    return names[place] if place < len(names) else f"number {place + 1}"

@@ -1,0 +1,264 @@
+"""One step of Y and Z beside Lemma 1, or beside a mistake that a program may make: difference and bar.
+
+A step moves Y by eta_Y f g^T, g = e_n - softmax(Y^T f), on a sequence that the file does not hold. But the step shows
+it: column n alone grows, along f = X^T b/|X^T b|, which is all that a step takes from the sequence and from attention.
+With that f the rest of Y's step is predicted, and Z's: eta_Z f * (I - f f^T) Y g in the row of the class's query.
+
+What rounding explains is the bar, to first order in the unit roundoff u: u times the weights for writing both records;
+what that does to f, as a share of the growth of column n; what an error of f and the logits' own sums do to the logits,
+and these to alpha; and the sums of Z's gradient.
+
+Source: arXiv 2305.16380, Lemma 1 (eq. 3).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import inf, sqrt
+
+import numpy as np
+from scipy.special import expit
+
+from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
+from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training.trajectory import Recorded
+
+POSITIONS = 10_000
+"""Tokens of a sequence, at most, over which a program may add one by one."""
+
+AGREES = 0.01
+"""A step so close to the predicted one, as a share of it, is taken for it whatever rounding may explain."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Lemma 1, or a mistake that a program may make.
+
+    Attributes
+    ----------
+    lr_y, lr_z : float
+    normalised : bool
+        f is X^T b over its norm, else X^T b.
+    through_norm : bool
+        The gradient of Z goes through that norm.
+    transposed : bool
+        Y is held as [next token, contextual token].
+    momentum_y, momentum_z : float
+    """
+
+    lr_y: float
+    lr_z: float
+    normalised: bool = True
+    through_norm: bool = True
+    transposed: bool = False
+    momentum_y: float = 0.0
+    momentum_z: float = 0.0
+
+
+class Tokens:
+    """Rows and columns of a dataset's classes: next token and tokens in Y, query in Z."""
+
+    def __init__(self, data: SequenceClasses) -> None:
+        place = {token: i for i, token in enumerate(data.tokens)}
+        rows = {query: i for i, query in enumerate(data.queries)}
+        self.next = np.array([place[one.next] for one in data.classes])
+        self.query = np.array([rows[one.query] for one in data.classes])
+        self.support = [np.array([place[token] for token in one.support]) for one in data.classes]
+        self.summed = max(map(len, self.support))
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """The change of Y or Z in one step.
+
+    Attributes
+    ----------
+    u : float
+        The unit roundoffs of the file and of float64.
+    before : weights before the step
+    by : what it adds to them
+    written : what writing both records may do to that
+    """
+
+    u: float
+    before: Floats
+    by: Floats
+    written: Floats
+
+    def without(self, last: "Change | None", momentum: float) -> "Change":
+        """Less what momentum takes along from the step before."""
+        if not momentum or last is None:
+            return self
+        return replace(self, by=self.by - momentum * last.by, written=self.written + momentum * last.written)
+
+    @property
+    def transposed(self) -> "Change":
+        """The change for transposed weights."""
+        return replace(self, before=self.before.T, by=self.by.T, written=self.written.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """From one record to the next one, a step later; ``last`` is the step before, where its records are there."""
+
+    step: int
+    Y: Change
+    Z: Change
+    last: "Step | None"
+
+    def of_Y(self, rule: Rule) -> Change:
+        """Y's step less its momentum, as [contextual token, next token]."""
+        found = self.Y.without(None if self.last is None else self.last.Y, rule.momentum_y)
+        return found.transposed if rule.transposed else found
+
+
+@dataclass(frozen=True, eq=False)
+class Off:
+    """A step beside the predicted one: their difference, what rounding explains of it, and the prediction."""
+
+    apart: Floats
+    bar: float
+    predicted: Floats
+
+    @property
+    def error(self) -> float:
+        """The Frobenius norm of the difference."""
+        return float(np.linalg.norm(self.apart))
+
+    @property
+    def within(self) -> bool:
+        """Whether rounding explains the difference."""
+        return self.error <= self.bar < inf
+
+    @property
+    def decided(self) -> bool:
+        """Whether rounding does not explain everything."""
+        moved = float(np.linalg.norm(self.predicted))
+        return self.bar < moved or self.error <= AGREES * moved
+
+
+@dataclass(frozen=True, eq=False)
+class Sequence:
+    """The class of a step, and its f and g, each with what rounding may do to it, entry by entry."""
+
+    n: int
+    f: Floats
+    f_error: Floats
+    g: Floats
+    g_error: Floats
+
+
+def steps(decoder: Recorded, attention: Recorded, first: int = 1) -> Iterator[tuple[int, Step]]:
+    """The steps that end at record ``first`` or later, but those to records that do not follow on the one before."""
+    last = None
+    for i in range(max(1, first - 1), len(decoder.step)):
+        if decoder.step[i] != decoder.step[i - 1] + 1:
+            last = None
+            continue
+        last = Step(int(decoder.step[i]), _change(decoder, i), _change(attention, i), last and replace(last, last=None))
+        if i >= first:
+            yield i, last
+
+
+def _change(run: Recorded, i: int) -> Change:
+    before, after = (np.asarray(run.weights[k], dtype=np.float64) for k in (i - 1, i))
+    u = run.roundoff + UNIT_ROUNDOFF
+    return Change(u, before, after - before, u * (np.abs(before) + np.abs(after)) + run.least)
+
+
+def shown_sequence(tokens: Tokens, step: Step, rule: Rule, n: int | None = None) -> Sequence | None:
+    """The sequence that Y's step shows, of class n or that whose column grows; None where rounding hides it."""
+    Y = step.of_Y(rule)
+    if n is None:
+        n = int(Y.by.sum(axis=0)[tokens.next].argmax())
+    grown, support = tokens.next[n], tokens.support[n]
+    growth, written = Y.by[:, grown], Y.written[:, grown]
+    f = np.zeros(len(growth))
+    f[support] = np.maximum(growth[support], 0.0)
+    length = np.linalg.norm(f)
+    blur = np.linalg.norm(written) / length + (tokens.summed / 2 + 4) * Y.u
+    if not blur < 1:
+        return None
+    f /= length
+    f_error = np.zeros(len(growth))
+    f_error[support] = (written[support] / length + blur * f[support]) / (1 - blur)
+    if not rule.normalised:
+        f, f_error = f / f.sum(), f_error / f.sum() + f * (f_error.sum() / f.sum())
+    logits = f @ Y.before
+    off = (f_error + (tokens.summed + 4) * Y.u * f) @ np.abs(Y.before)
+    powers = np.exp(logits - logits.max())
+    alpha = powers / powers.sum()
+    g = -alpha
+    g[grown] = np.delete(alpha, grown).sum()
+    return Sequence(n, f, f_error, g, alpha * (2 * off.max() + (len(alpha) + 4) * Y.u))
+
+
+def of_Y(tokens: Tokens, step: Step, rule: Rule, n: int | None = None) -> Off:
+    """Y's step beside the rule's."""
+    Y, found = step.of_Y(rule), shown_sequence(tokens, step, rule, n)
+    written = float(np.linalg.norm(Y.written))
+    if found is None:
+        return _hidden(tokens, Y, rule)
+    predicted = rule.lr_y * np.outer(found.f, found.g)
+    f, f_error, g, g_error = (float(np.linalg.norm(one)) for one in (found.f, found.f_error, found.g, found.g_error))
+    bar = written + abs(rule.lr_y) * (f_error * g + f * g_error + 4 * Y.u * f * g)
+    return Off(Y.by - predicted, bar, predicted)
+
+
+def _hidden(tokens: Tokens, Y: Change, rule: Rule) -> Off:
+    """Y's step where rounding hides which class it is of: as small as a step of one of them can be.
+
+    Column n grows by lr (1 - alpha_n) at least, alpha_n <= 1/(1 + exp(-min_j |(Y_n - Y_j)_+|)) for f >= 0 of norm 1,
+    Y_n and Y_j on the tokens of the class; and |g| is at most sqrt(2) (1 - alpha_n).
+    """
+    nothing, apart = np.full_like(Y.by, np.nan), np.zeros_like(Y.by)
+    short, lost = [], _lost(tokens, Y, rule)
+    for grown, support in zip(tokens.next, tokens.support, strict=True):
+        rows = Y.before[support]
+        gaps = np.linalg.norm(np.maximum(rows[:, [grown]] - rows, 0.0), axis=0)
+        least = abs(rule.lr_y) * expit(-np.delete(gaps, grown).min(initial=inf))
+        bar = float(np.linalg.norm(Y.written[:, grown])) + lost
+        short.append((least - np.linalg.norm(Y.by[:, grown]), bar, grown, support[0]))
+    lack, bar, grown, row = min(short, key=lambda one: one[0] - one[1])
+    if lack > bar:
+        apart[row, grown] = lack
+        return Off(apart, bar, nothing)
+    return Off(Y.by, float(np.linalg.norm(Y.written)) + _hidden_growth(tokens, Y, rule), nothing)
+
+
+def _lost(tokens: Tokens, Y: Change, rule: Rule) -> float:
+    """What 1 - alpha_n may lose, times the step size: a program may take it from logits, or from 1."""
+    logits = float(np.abs(Y.before).max())
+    return abs(rule.lr_y) * Y.u * (2 * (tokens.summed + 4) * logits + len(Y.by) + 4)
+
+
+def _hidden_growth(tokens: Tokens, Y: Change, rule: Rule) -> float:
+    """lr |g| is at most this where each column's growth is at most what writing may do to it."""
+    return sqrt(2) * (2 * float(np.linalg.norm(Y.written, axis=0).max()) + _lost(tokens, Y, rule))
+
+
+def of_Z(tokens: Tokens, step: Step, rule: Rule, n: int | None = None) -> Off:
+    """Z's step beside the rule's, on the sequence that Y's step shows."""
+    Z = step.Z.without(None if step.last is None else step.last.Z, rule.momentum_z)
+    written, predicted, error = float(np.linalg.norm(Z.written)), np.zeros_like(Z.by), np.zeros_like(Z.by)
+    found = shown_sequence(tokens, step, rule, n)
+    Y = step.of_Y(rule)
+    largest = np.abs(Y.before) + np.abs(Y.by)  # f g^T moves Z's gradient nowhere
+    if found is None:
+        g = np.divide(_hidden_growth(tokens, Y, rule), abs(rule.lr_y))
+        return Off(Z.by, written + 2 * abs(rule.lr_z) * float(np.linalg.norm(largest) * g), predicted + np.nan)
+    u = max(Y.u, Z.u)
+    sums, many = (len(found.g) + 4) * u, (POSITIONS + 8) * u
+    f, f_error, size = found.f, found.f_error, largest @ np.abs(found.g)
+    pull, pull_error = Y.before @ found.g, largest @ found.g_error + sums * size
+    if rule.normalised and rule.through_norm:  # off f, else off the mean under X^T b
+        off, share, share_error = f, f, f_error
+    else:
+        off, share, share_error = np.ones(len(f)), f / f.sum(), (f_error + f * (f_error.sum() / f.sum())) / f.sum()
+    along = float(share @ pull)
+    along_error = float(share @ pull_error + (share_error + many * share) @ np.abs(pull) + sums * (share @ size))
+    turned = pull - off * along
+    turned_error = pull_error + off * along_error + (f_error * abs(along) if off is f else 0.0)
+    row = tokens.query[found.n]
+    predicted[row] = rule.lr_z * f * turned
+    error[row] = abs(rule.lr_z) * (f * turned_error + f_error * np.abs(turned) + many * f * (np.abs(pull) + abs(along)))
+    return Off(Z.by - predicted, written + float(np.linalg.norm(error)), predicted)
