@@ -2,6 +2,12 @@
 
 from dataclasses import dataclass
 
+AGREES = 0.01
+"""A record this close to the algorithm's, as a share of its step, is taken for it whatever rounding may explain."""
+
+CLEAR = 10
+"""Factor by which a departure exceeds its bar where a cause is named: nearer, many others would fit too."""
+
 
 @dataclass(frozen=True)
 class Departure:

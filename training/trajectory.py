@@ -48,7 +48,9 @@ class Recorded:
     def precision(self) -> np.dtype[Any]:
         """That in which the weights were trained: float32 also where all of them are float32 written as float64."""
         with np.errstate(over="ignore"):
-            single = all(np.array_equal(one, one.astype(np.float32)) for one in self.weights)
+            single = self.weights.dtype.itemsize == 4 or all(
+                np.array_equal(one, one.astype(np.float32)) for one in self.weights
+            )
         return np.dtype(np.float32 if single else np.float64)
 
     @property

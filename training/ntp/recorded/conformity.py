@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.ntp import Dataset
-from marginaudit.training.conformity import Compared, Departure
+from marginaudit.training.conformity import AGREES, CLEAR, Compared, Departure
 from marginaudit.training.ntp.algorithm1 import train
 from marginaudit.training.ntp.recorded.causes import Cause, Frozen, causes
 from marginaudit.training.ntp.recorded.gradients import Stage1Loss, Stage2Loss
@@ -54,12 +54,6 @@ MOST_STEPS = 20_000
 
 FIRST_STEPS = 500
 """Rules with a memory, which run from step 0, are tried only for departures within this many steps."""
-
-CLEAR = 10
-"""A cause is named only where the departure exceeds its bar by this factor: nearer, many others would fit too."""
-
-AGREES = 0.01
-"""A record so close to Algorithm 1's step, as a share of it, is taken for it whatever rounding may explain."""
 
 NUDGE = 1e-12
 """Relative change of the weights under which a gradient above its rounding keeps its direction."""

@@ -8,13 +8,14 @@ from math import isfinite
 import numpy as np
 
 from marginaudit.orders.arrays import Floats
-from marginaudit.training.snap.recorded.step import Off, Rule, Step, Tokens, of_Y, of_Z
+from marginaudit.training.conformity import CLEAR
+from marginaudit.training.snap.recorded.step import Off, Rule, Sequence, Step, Tokens, of_Y, of_Z, shown_sequence
 
 FURTHER = 200
 """Further steps that a cause has to explain, where there are as many: a class has to come back."""
 
-CLEAR = 10
-"""How many bars a step departs by that speaks for a cause; two such steps do for one."""
+CONFIRMED = 2
+"""Steps that depart clearly and speak for a cause: many rules fit a single one."""
 
 GRID, ROUNDS = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.99), 8
 """Momenta to begin with, and the Gauss-Newton steps from the nearest: the square of its error is left after each."""
@@ -27,21 +28,21 @@ def cause_of(
     tokens: Tokens,
     steps: Callable[[], Iterator[tuple[int, Step]]],
     rule: Rule,
-    compare: Callable[[Tokens, Step, Rule], Off],
+    compare: Callable[[Tokens, Step, Rule, Sequence | None], Off],
     others: Iterable[tuple[str, Rule, float | None]],
 ) -> tuple[str | None, float | None]:
-    """The first other rule under which all steps conform, two of which depart clearly from this one."""
+    """The first other rule under which all steps conform, `CONFIRMED` of which depart clearly from this one."""
     for cause, other, value in others:
         if value is not None and not isfinite(value):
             continue
         clear = 0
         for _, step in islice(steps(), 1 + FURTHER):
-            found = compare(tokens, step, other)
+            found = compare(tokens, step, other, shown_sequence(tokens, step, other))
             if not found.within:
                 break
-            clear += compare(tokens, step, rule).error > CLEAR * found.bar
+            clear += compare(tokens, step, rule, shown_sequence(tokens, step, rule)).error > CLEAR * found.bar
         else:
-            if clear >= 2:
+            if clear >= CONFIRMED:
                 return cause, value
     return None, None
 
@@ -58,8 +59,8 @@ def rules_of_Y(tokens: Tokens, step: Step, rule: Rule) -> Iterator[tuple[str, Ru
     for cause, other in others:
         if cause:
             yield cause, other, None
-        unit = of_Y(tokens, step, replace(other, lr_y=1.0)).predicted
-        lr = _share(step.of_Y(other).by, unit)
+        unit = of_Y(tokens, step, replace(other, lr_y=1.0), shown_sequence(tokens, step, other))
+        lr = _share(step.of_Y(other).by, unit.predicted)
         yield " and ".join(filter(None, (cause, f"step size {lr:.4g}"))), replace(other, lr_y=lr), lr
     if step.last is not None:
         grown = (step.Y.without(step.last.Y, beta).by.sum(axis=0)[tokens.next].argmax() for beta in GRID)
@@ -70,16 +71,17 @@ def rules_of_Y(tokens: Tokens, step: Step, rule: Rule) -> Iterator[tuple[str, Ru
 
 def rules_of_Z(tokens: Tokens, step: Step, rule: Rule) -> Iterator[tuple[str, Rule, float | None]]:
     """Mistakes that move Z alone otherwise, in words and as rules, with their numbers."""
+    shown = shown_sequence(tokens, step, rule)
     for cause, other in (
         ("", rule),
         ("no gradient through the norm of f", replace(rule, through_norm=False)),
     ):
         if cause:
             yield cause, other, None
-        lr = _share(step.Z.by, of_Z(tokens, step, replace(other, lr_z=1.0)).predicted)
+        lr = _share(step.Z.by, of_Z(tokens, step, replace(other, lr_z=1.0), shown).predicted)
         yield " and ".join(filter(None, (cause, f"step size {lr:.4g}"))), replace(other, lr_z=lr), lr
     if step.last is not None:
-        beta = _share(of_Z(tokens, step, rule).apart, step.last.Z.by)
+        beta = _share(of_Z(tokens, step, rule, shown).apart, step.last.Z.by)
         if 0 < beta < 1:
             yield f"momentum ({beta:.4g})", replace(rule, momentum_z=beta), beta
 
@@ -93,7 +95,8 @@ def _momentum(tokens: Tokens, step: Step, rule: Rule, n: int) -> float | None:
     """The momentum under which Y's step is nearest to one of class n."""
 
     def apart(beta: float) -> Floats:
-        return of_Y(tokens, step, replace(rule, momentum_y=beta), n).apart
+        other = replace(rule, momentum_y=beta)
+        return of_Y(tokens, step, other, shown_sequence(tokens, step, other, n)).apart
 
     beta = min(GRID, key=lambda beta: float(np.linalg.norm(apart(beta))))
     for _ in range(ROUNDS):

@@ -43,8 +43,10 @@ def compared_classes(
     with np.errstate(all="ignore"):
         for i, step in steps(decoder, attention):
             progress(i / len(decoder.step))
+            found, shows = shown_sequence(tokens, step, rule), False
             for name, compare, rules in (("Y", of_Y, rules_of_Y), ("Z", of_Z, rules_of_Z)):
-                off = compare(tokens, step, rule)
+                off = compare(tokens, step, rule, found)
+                shows = off.decided if name == "Y" else shows
                 decided[name] += off.decided or not off.within
                 if not off.within:
                     some = partial(steps, decoder, attention, i)
@@ -53,7 +55,7 @@ def compared_classes(
                     break
             if at is not None:
                 break
-            draws.add(tokens, step, shown_sequence(tokens, step, rule) if of_Y(tokens, step, rule).decided else None)
+            draws.add(tokens, step, found if shows else None)
         at = at or draws.departure(int(decoder.step[-1]))
     return [
         Compared(name, lr, len(decoder.step), decided[name], at if at is not None and at.stage == name else None)

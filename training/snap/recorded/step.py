@@ -20,13 +20,12 @@ from scipy.special import expit
 
 from marginaudit.orders.arrays import UNIT_ROUNDOFF, Floats
 from marginaudit.orders.snap import SequenceClasses
+from marginaudit.training.conformity import AGREES
+from marginaudit.training.snap.sgd.samples import classes_of
 from marginaudit.training.trajectory import Recorded
 
 POSITIONS = 10_000
 """Tokens of a sequence, at most, over which a program may add one by one."""
-
-AGREES = 0.01
-"""A step so close to the predicted one, as a share of it, is taken for it whatever rounding may explain."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +57,10 @@ class Tokens:
     """Rows and columns of a dataset's classes: next token and tokens in Y, query in Z."""
 
     def __init__(self, data: SequenceClasses) -> None:
-        place = {token: i for i, token in enumerate(data.tokens)}
-        rows = {query: i for i, query in enumerate(data.queries)}
-        self.next = np.array([place[one.next] for one in data.classes])
-        self.query = np.array([rows[one.query] for one in data.classes])
-        self.support = [np.array([place[token] for token in one.support]) for one in data.classes]
+        found, place = classes_of(data), {token: i for i, token in enumerate(data.tokens)}
+        rows = np.array([place[token] for token in data.contextual])[found.token]
+        self.next, self.query = found.label, found.query
+        self.support = np.split(rows, found.first[1:-1])
         self.summed = max(map(len, self.support))
 
 
@@ -192,9 +190,9 @@ def shown_sequence(tokens: Tokens, step: Step, rule: Rule, n: int | None = None)
     return Sequence(n, f, f_error, g, alpha * (2 * off.max() + (len(alpha) + 4) * Y.u))
 
 
-def of_Y(tokens: Tokens, step: Step, rule: Rule, n: int | None = None) -> Off:
-    """Y's step beside the rule's."""
-    Y, found = step.of_Y(rule), shown_sequence(tokens, step, rule, n)
+def of_Y(tokens: Tokens, step: Step, rule: Rule, found: Sequence | None) -> Off:
+    """Y's step beside the rule's, on the sequence that it shows."""
+    Y = step.of_Y(rule)
     written = float(np.linalg.norm(Y.written))
     if found is None:
         return _hidden(tokens, Y, rule)
@@ -236,11 +234,10 @@ def _hidden_growth(tokens: Tokens, Y: Change, rule: Rule) -> float:
     return sqrt(2) * (2 * float(np.linalg.norm(Y.written, axis=0).max()) + _lost(tokens, Y, rule))
 
 
-def of_Z(tokens: Tokens, step: Step, rule: Rule, n: int | None = None) -> Off:
+def of_Z(tokens: Tokens, step: Step, rule: Rule, found: Sequence | None) -> Off:
     """Z's step beside the rule's, on the sequence that Y's step shows."""
     Z = step.Z.without(None if step.last is None else step.last.Z, rule.momentum_z)
     written, predicted, error = float(np.linalg.norm(Z.written)), np.zeros_like(Z.by), np.zeros_like(Z.by)
-    found = shown_sequence(tokens, step, rule, n)
     Y = step.of_Y(rule)
     largest = np.abs(Y.before) + np.abs(Y.by)  # f g^T moves Z's gradient nowhere
     if found is None:
