@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import scipy  # its subpackages load when first used
 
 from marginaudit.orders.arrays import Floats
 from marginaudit.orders.snap import SequenceClasses, common_tokens
-from marginaudit.reports.claim import BeyondTheRun, NotFollowed
+from marginaudit.reports.claim import BeyondTheRun, Claim, NotFollowed
 from marginaudit.reports.judgements import Bounded, Threshold
 from marginaudit.reports.run import once_a_run
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
@@ -19,6 +20,7 @@ from marginaudit.reports.snap.overlap import overlap_squared
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import beyond_steps, scaled_time
 from marginaudit.reports.snap.two_stages import scan_times as whole_scan
+from marginaudit.reports.source_words import corrected
 from marginaudit.training.snap.attention import follow_common, snap_start
 from marginaudit.training.snap.attention.solver import NotIntegrated
 from marginaudit.training.snap.limit import Approximation, gamma
@@ -73,6 +75,21 @@ def no_overlap(run: ClassRun) -> str | None:
 def no_theorem4(run: ClassRun) -> str | None:
     """Why Theorem 4 says nothing of the run, or None; see `no_overlap`."""
     return outside_range_r(run) or no_overlap(run)
+
+
+def with_lower_limit(printed: Claim, **fields: Any) -> Claim:
+    """The re-derived form of a printed statement that leaves out eq. 124's lower limit; ``fields`` are its own."""
+    mended: dict[str, Any] = {
+        "id": f"{printed.id}.rederived",
+        "source": f"{printed.source}, with the lower limit of eq. 124",
+        "source_words": corrected(printed.id, LOWER_LIMIT),
+        "assumptions": ASSUMPTIONS,
+        "proof_uses": (),
+        "implications": (),
+        "absent": no_overlap,
+        "instead": "",
+    }
+    return replace(printed, **mended | fields)
 
 
 def exact_inverse_C0(run: ClassRun) -> Fraction:

@@ -1,7 +1,5 @@
 """Theorem 4's closed form of B, eq. 129."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from marginaudit.reports.claim import Claim
@@ -9,22 +7,20 @@ from marginaudit.reports.judgements import Equal
 from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import (
-    ASSUMPTIONS,
     C0,
-    LOWER_LIMIT,
     NO_OFFSET,
     OFFSET,
     PRINTED,
     along,
     no_offset,
-    no_overlap,
     no_theorem4,
     some_offset,
+    with_lower_limit,
 )
 from marginaudit.reports.snap.conditions import FAST_DECODER
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 from marginaudit.training.snap.attention import turned
@@ -99,26 +95,19 @@ CLOSED_FORM = Claim(
     ),
 )
 
-CLOSED_FORM_REDERIVED = replace(
+CLOSED_FORM_REDERIVED = with_lower_limit(
     CLOSED_FORM,
-    id="snap.theorem4.closed-form.rederived",
     source=f"{SOURCE}, eq. 129 with the lower limit of eq. 124",
-    source_words=corrected(CLOSED_FORM.id, LOWER_LIMIT),
     statement=CLOSED_FORM.statement.replace(
         "ln(C0 + 2 (eta_Z/eta_Y) K (M-1)^2 h^2(t/K))/4", "ln(1 + 2 (eta_Z/eta_Y) K (M-1)^2 h^2(t/K)/C0)/4"
     ),
     formula=r"B_n(t)=\frac14\ln\left(1+\frac{2}{C_0}\frac{\eta_Z}{\eta_Y}K(M-1)^2h^2(t/K)\right)",
-    assumptions=ASSUMPTIONS,
-    proof_uses=(),
     standing=proved(PROOF, hunted=7),
-    implications=(),
     judgement=Equal(
         measure=lambda run: along(run, run.steps.astype(float)),
         expected=lambda run: closed_form(run, printed=False),
         note=lambda run: f"C0 = {C0(run):.6g}.",
     ),
-    absent=no_overlap,
-    instead="",
 )
 
 CLAIMS: tuple[Claim, ...] = (CLOSED_FORM, CLOSED_FORM_REDERIVED)

@@ -13,23 +13,21 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import (
     ALL_OF_IT,
-    ASSUMPTIONS,
     C0,
-    LOWER_LIMIT,
     NO_OFFSET,
     PRINTED,
     along,
     eq_14,
     near_one,
-    no_overlap,
     no_theorem4,
     some_offset,
+    with_lower_limit,
 )
 from marginaudit.reports.snap.conditions import FAST_DECODER
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 
@@ -107,20 +105,12 @@ ENDS = Claim(
     ),
 )
 
-ENDS_REDERIVED = replace(
+ENDS_REDERIVED = with_lower_limit(
     ENDS,
-    id="snap.theorem4.ends.rederived",
-    source=f"{ENDS.source}, with the lower limit of eq. 124",
-    source_words=corrected(ENDS.id, LOWER_LIMIT),
     statement=STATEMENT.format(start="1", over=" C0"),
     formula=ENDS.formula.replace("C_0+", "1+").replace(r"M^2\nu", r"M^2\nu C_0"),
-    assumptions=ASSUMPTIONS,
-    proof_uses=(),
     standing=proved(PROOF, "snap.theorem4.scan.rederived", "snap.theorem4.snap.rederived", hunted=7),
-    implications=(),
     judgement=between_ends(printed=False),
-    absent=no_overlap,
-    instead="",
 )
 
 CLAIMS: tuple[Claim, ...] = (ENDS, ENDS_REDERIVED)

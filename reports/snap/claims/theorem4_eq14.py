@@ -1,6 +1,5 @@
 """Theorem 4, eq. 14: B while attention scans, and after it has snapped."""
 
-from dataclasses import replace
 from math import e, exp
 
 import numpy as np
@@ -12,9 +11,7 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import (
     ALL_OF_IT,
-    ASSUMPTIONS,
     C0,
-    LOWER_LIMIT,
     NO_OFFSET,
     OFFSET,
     PRINTED,
@@ -23,22 +20,26 @@ from marginaudit.reports.snap.common_token import (
     exact_inverse_C0,
     gap,
     no_offset,
-    no_overlap,
     no_theorem4,
     scan_from_first_step,
     scan_times,
     some_offset,
+    with_lower_limit,
 )
 from marginaudit.reports.snap.conditions import FAST_DECODER
 from marginaudit.reports.snap.overlap import BITS
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import snap_times
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 
 PROOF = PAGE + "45-snaptheorem4scanrederived-snaptheorem4snaprederived"
+
+TOO_LARGE = "B is too large by ln(C0)/4, the lower limit that eq. 124 leaves out."
+
+TOO_MUCH = r"What is printed is $\ln(C_0)/4$ too much, which eq. 124 leaves out ({})."
 
 FARTHEST_LOG, MOST_LOG = 1e12, 1e98
 """The ln M up to which B is swept, at least and at most."""
@@ -133,7 +134,7 @@ SCAN = Claim(
         PROOF,
         "snap.theorem4.scan.rederived",
         severity=Severity.CONSTANT,
-        wrong="B is too large by ln(C0)/4, the lower limit that eq. 124 leaves out.",
+        wrong=TOO_LARGE,
         hunted=1,
         weakest=NO_OFFSET,
     ),
@@ -150,23 +151,15 @@ SCAN = Claim(
     ),
     judgement=in_scan(printed=True),
     absent=no_theorem4,
-    instead=(r"What is printed is $\ln(C_0)/4$ too much, which eq. 124 leaves out (snap.theorem4.scan.rederived)."),
+    instead=TOO_MUCH.format("snap.theorem4.scan.rederived"),
 )
 
-SCAN_REDERIVED = replace(
+SCAN_REDERIVED = with_lower_limit(
     SCAN,
-    id="snap.theorem4.scan.rederived",
-    source=f"{SCAN.source}, with the lower limit of eq. 124",
-    source_words=corrected(SCAN.id, LOWER_LIMIT),
     statement=STATEMENT.format(first="", start="1", over=" C0"),
     formula=SCAN.formula.replace(r"C_0+\frac{2(M-1)^2}{KM^2}", r"1+\frac{2(M-1)^2}{KM^2C_0}").replace(r"K\le t", "t"),
-    assumptions=ASSUMPTIONS,
-    proof_uses=(),
     standing=proved(PROOF, "snap.theorem4.closed-form.rederived", "snap.lemma9.scan.rederived", hunted=8),
-    implications=(),
     judgement=in_scan(printed=False),
-    absent=no_overlap,
-    instead="",
 )
 
 
@@ -223,7 +216,7 @@ SNAP = Claim(
         PROOF,
         "snap.theorem4.snap.rederived",
         severity=Severity.CONSTANT,
-        wrong="B is too large by ln(C0)/4, the lower limit that eq. 124 leaves out.",
+        wrong=TOO_LARGE,
         hunted=1,
         weakest=NO_OFFSET,
     ),
@@ -240,23 +233,15 @@ SNAP = Claim(
     ),
     judgement=in_snap(printed=True),
     absent=no_theorem4,
-    instead=(r"What is printed is $\ln(C_0)/4$ too much, which eq. 124 leaves out (snap.theorem4.snap.rederived)."),
+    instead=TOO_MUCH.format("snap.theorem4.snap.rederived"),
 )
 
-SNAP_REDERIVED = replace(
+SNAP_REDERIVED = with_lower_limit(
     SNAP,
-    id="snap.theorem4.snap.rederived",
-    source=f"{SNAP.source}, with the lower limit of eq. 124",
-    source_words=corrected(SNAP.id, LOWER_LIMIT),
     statement=SNAP_STATEMENT.format(start="1", over=" C0"),
     formula=SNAP.formula.replace(r"C_0+\frac{2K(M-1)^2}{M^2}", r"1+\frac{2K(M-1)^2}{M^2C_0}"),
-    assumptions=ASSUMPTIONS,
-    proof_uses=(),
     standing=proved(PROOF, "snap.theorem4.closed-form.rederived", "snap.theorem1.b.rederived", hunted=8),
-    implications=(),
     judgement=in_snap(printed=False),
-    absent=no_overlap,
-    instead="",
 )
 
 CLAIMS: tuple[Claim, ...] = (SCAN, SCAN_REDERIVED, SNAP, SNAP_REDERIVED)

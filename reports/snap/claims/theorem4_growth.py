@@ -1,7 +1,6 @@
 """Theorem 4's growth factor of the dominant token while attention scans."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -15,9 +14,7 @@ from marginaudit.reports.series import FORMULA_ROUNDING, Series, series
 from marginaudit.reports.snap import readings
 from marginaudit.reports.snap.common_token import (
     ALL_OF_IT,
-    ASSUMPTIONS,
     C0,
-    LOWER_LIMIT,
     NO_OFFSET,
     PRINTED,
     along,
@@ -27,12 +24,13 @@ from marginaudit.reports.snap.common_token import (
     scan_from_first_step,
     scan_times,
     some_offset,
+    with_lower_limit,
 )
 from marginaudit.reports.snap.conditions import FAST_DECODER, outside_range_r
 from marginaudit.reports.snap.readings import PAGE, SOURCE
 from marginaudit.reports.snap.run import ClassRun
 from marginaudit.reports.snap.two_stages import scaled_time
-from marginaudit.reports.source_words import corrected, quoted
+from marginaudit.reports.source_words import quoted
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from marginaudit.reports.verdict import Verdict
 
@@ -140,20 +138,13 @@ GROWTH = Claim(
     ),
 )
 
-GROWTH_REDERIVED = replace(
+GROWTH_REDERIVED = with_lower_limit(
     GROWTH,
-    id="snap.theorem4.growth.rederived",
-    source=f"{GROWTH.source}, with the lower limit of eq. 124",
-    source_words=corrected(GROWTH.id, LOWER_LIMIT),
     statement=STATEMENT.format(first="", start="[1 + 2 eta_Y eta_Z t^2/rho_0^4]"),
     formula=GROWTH.formula.replace(r"K^{-1}(\rho_0^4+2\eta_Y\eta_Zt^2)", r"1+2\eta_Y\eta_Zt^2/\rho_0^4"),
-    assumptions=ASSUMPTIONS,
-    proof_uses=(),
     standing=proved(PROOF, "snap.theorem4.scan.rederived", hunted=8),
-    implications=(),
     judgement=growth_factor(printed=False),
     absent=no_distinct_token,
-    instead="",
 )
 
 CLAIMS: tuple[Claim, ...] = (GROWTH, GROWTH_REDERIVED)
