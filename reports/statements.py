@@ -11,6 +11,10 @@ from marginaudit.reports.plots.style import LINES, STANDINGS, styled
 from marginaudit.reports.standing import Status
 from marginaudit.reports.verdict import Verdict
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 SWEEPS = 24
 """Passes that sort each layer by the mean place of the neighbours."""
 
@@ -76,11 +80,6 @@ def drawn_arcs(found: "nx.DiGraph[str]") -> list[tuple[str, str, Link]]:
     arcs: list[tuple[str, str, Link]] = list(found.edges(data="link"))
     return [arc for arc in arcs if arc[2] is Link.PRINTED or reduced.has_edge(*arc[:2])]
 
-
-if TYPE_CHECKING:
-    import networkx as nx
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 DASHES = {Link.PROVES: "-", Link.IMPLIES: (0, (5, 2)), Link.REFUTES: "-", Link.PRINTED: (0, (1, 2))}
 

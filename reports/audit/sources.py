@@ -94,11 +94,11 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
     """
     from marginaudit.reports.audit.ledger import all_papers  # which loads papers that load datasets
 
-    path, others = Path(name), all_papers(lambda _: None)
     for paper in papers:
         if name in paper.kind.cases:
             with failures_in_one_line(f"case {name} of paper {paper.name}"):
                 return Source(paper.kind.cases[name](), paper, name)
+    path, others = Path(name), all_papers(lambda _: None)
     if not name or not (path.suffix or os.path.exists(path)):  # noqa: PTH110  (no error for a name that is too long)
         cases = ", ".join(case for paper in papers for case in paper.kind.cases)
         for paper in others:

@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from importlib.resources import files
@@ -29,7 +29,7 @@ from marginaudit.reports.page.typeset import title_html, typeset_html
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import PAGE, STANDINGS, VERDICTS
 from marginaudit.reports.row import slack
-from marginaudit.reports.standing import Severity, Standing, Status
+from marginaudit.reports.standing import Severity, Standing
 from marginaudit.reports.verdict import Evidence, Verdict
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def page(
     audit: Audit,
     document: Mapping[str, Any],
     pictures: Pictures,
+    graphs: Pictures,
     beside: Mapping[str, Pictures],
     plots: Mapping[str, Sequence[tuple[str, str]]],
     proofs: Mapping[str, str],
@@ -73,6 +74,7 @@ def page(
 
     Parameters
     ----------
+    graphs : of each paper's statements
     beside : pictures that stand beside claims, by id
     plots : pictures that are linked there, by id: dataset and path
     proofs : pages that it links
@@ -95,7 +97,7 @@ def page(
         counts=[(verdict.value, count) for verdict, count in audit.counts.items()],
         evidences=sorted(Counter(row.finding.evidence.value for row in audit.rows).items()),
         pictures=_inline(pictures),
-        statements=_inline(_statements(audit.papers)),
+        statements=_inline(graphs),
         reliances=[claim for paper in audit.papers for claim in paper.claims if claim.standing.relied_on_by],
     )
 
@@ -237,15 +239,6 @@ def _rows(audit: Audit, audited: Sequence[Row], *, in_python: bool) -> list[dict
         }
         rows.append(_visible(found) | more)
     return rows
-
-
-def _statements(papers: Iterable[Paper]) -> Pictures:
-    """The graph of the statements of each paper that proves or refutes one."""
-    from marginaudit.reports.plots.measured import rendered
-    from marginaudit.reports.statements import statements_figure
-
-    known = (paper for paper in papers if any(claim.standing.status is not Status.OPEN for claim in paper.claims))
-    return [(paper.source, rendered(statements_figure([paper], links=True), ".svg")) for paper in known]
 
 
 def _gravity(standing: Standing) -> int:

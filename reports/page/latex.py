@@ -10,6 +10,9 @@ from marginaudit.orders import InputError, printable, shown
 from marginaudit.reports.grid import NONE, Grid, brief
 from marginaudit.reports.page.typeset import FORMULA, typeset
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 NEEDS = "% Needs \\usepackage{booktabs} and \\usepackage{graphicx}.\n"
 
 TABLE = r"""\begin{table}
@@ -157,10 +160,6 @@ def _mathematics(number: str) -> str:
         return f"${mantissa}$"
     factor = "" if mantissa == "1" else f"{mantissa} \\times "
     return f"${factor}10^{{{int(exponent)}}}$"
-
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 def to_latex(frame: "DataFrame", caption: str) -> str:

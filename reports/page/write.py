@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from itertools import count
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from marginaudit.reports.page.folder import MANIFEST, write_folder
 from marginaudit.reports.page.html import page
 from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.page.shown import drawn, rendered_as
-from marginaudit.reports.paper import RunRecords
+from marginaudit.reports.paper import Figure, RunRecords
 from marginaudit.reports.row import as_read, names
 from marginaudit.reports.verdict import Output
 
@@ -60,7 +60,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
             files |= {f"figures/{free}{ending}": content for ending, content in files_of.items()}
     for _, figure in audit.illustrations:
         progress(f"figure {figure.name}")
-        found = audit.figures.get(figure.name) or rendered_as(figure.draws(), exports)
+        found = _of_paper(audit, figure, exports)
         beside[figure.beside].append((figure.name, found[".svg"]))
         files |= {f"figures/{figure.name}{ending}": content for ending, content in found.items()}
 
@@ -73,11 +73,17 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     files |= exported(audit.papers, document, exports)
     proofs = proof_pages(audit.papers) if audit.proofs is None else audit.proofs
     files |= {f"proofs/{name}.html": text for name, text in proofs.items()}
-    files["report.html"] = page(audit, document, pictures, beside, plots, proofs)
+    graphs = [(paper.source, _of_paper(audit, figure, ())[".svg"]) for paper, figure in audit.graphs]
+    files["report.html"] = page(audit, document, pictures, graphs, beside, plots, proofs)
     written = {name: text.encode("utf-8") if isinstance(text, str) else text for name, text in files.items()}
     document["files"] = sorted([*files, MANIFEST])
     document["sha256"] = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(written.items())}
     return written | {MANIFEST: json_text(document, indent=2).encode("utf-8")}
+
+
+def _of_paper(audit: Audit, figure: Figure, exports: Collection[str]) -> Mapping[str, bytes]:
+    """A paper's own figure, drawn unless the audit has it."""
+    return audit.figures.get(figure.name) or rendered_as(figure.draws(), exports)
 
 
 def _stems(audit: Audit) -> dict[str, str]:

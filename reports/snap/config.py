@@ -12,7 +12,24 @@ SHOWN_STEPS = 10**6
 
 
 @dataclass(frozen=True)
-class ClassConfig:
+class RecordedClassConfig:
+    """Settings of a recorded run on sequence classes.
+
+    Attributes
+    ----------
+    lr_y, lr_z : float
+        eta_Y and eta_Z.
+    """
+
+    lr_y: float = setting(0.5, STEP_SIZE, "Step size of Y (eta_Y).")
+    lr_z: float = setting(0.05, STEP_SIZE, "Step size of Z (eta_Z).")
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+@dataclass(frozen=True)
+class ClassConfig(RecordedClassConfig):
     """Settings of training the decoder Y on sequence classes.
 
     Attributes
@@ -29,31 +46,9 @@ class ClassConfig:
         What those runs are derived from.
     """
 
-    lr_y: float = setting(0.5, STEP_SIZE, "Step size of Y (eta_Y).")
-    lr_z: float = setting(0.05, STEP_SIZE, "Step size of Z (eta_Z).")
     steps: int = setting(FARTHEST, STEPS, "Batch-1 steps.")
     at: tuple[int, ...] | None = setting(
         None, STEP_LIST, "Record these steps, such as 1,10,900.", none="about 20 a decade"
     )
     seeds: int = setting(2000, COUNT, "Runs of SGD for statements about chance.")
     seed: int = setting(0, SEED, "What those runs are derived from.")
-
-    def __post_init__(self) -> None:
-        check(self)
-
-
-@dataclass(frozen=True)
-class RecordedClassConfig:
-    """Settings of a recorded run on sequence classes.
-
-    Attributes
-    ----------
-    lr_y, lr_z : float
-        eta_Y and eta_Z.
-    """
-
-    lr_y: float = setting(0.5, STEP_SIZE, "Step size of Y (eta_Y).")
-    lr_z: float = setting(0.05, STEP_SIZE, "Step size of Z (eta_Z).")
-
-    def __post_init__(self) -> None:
-        check(self)

@@ -201,8 +201,9 @@ def _proofs(papers: Sequence[Paper], store: Store) -> Mapping[str, str]:
 def _figures(
     audit: Audit, exports: Sequence[str], progress: Progress, store: Store, pool: Local
 ) -> dict[str, Mapping[str, bytes]]:
-    """The papers' own figures that the report has, drawn by the pool where it has processes."""
+    """The papers' own figures and graphs of statements, drawn by the pool where it has processes."""
     tasks = {figure.name: FigureTask(paper, figure, tuple(exports)) for paper, figure in audit.illustrations}
+    tasks |= {figure.name: FigureTask(paper, figure, ()) for paper, figure in audit.graphs}
     found = {name: store.read(task.key) for name, task in tasks.items()}
     waiting = {name: task for name, task in tasks.items() if found[name] is None}
     found |= pool.results(computed, largest_first(waiting) if pool.at_once else {})
