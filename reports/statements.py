@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 import networkx as nx
 
+from marginaudit.reports.paper import Figure as PaperFigure
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.style import LINES, STANDINGS, styled
 from marginaudit.reports.standing import Status
@@ -120,6 +122,15 @@ def statements_figure(papers: Sequence[Paper], *, links: bool = False) -> "Figur
         axis.set_title(f"{paper.source}: {counts}", fontsize=12)
     _legend(figure)
     return figure
+
+
+def graph_figures(papers: Iterable[Paper]) -> list[tuple[Paper, PaperFigure]]:
+    """Each paper that proves or refutes a statement, with the figure of its graph for a report."""
+    return [
+        (paper, PaperFigure(f"statements of {paper.name}", partial(statements_figure, [paper], links=True)))
+        for paper in papers
+        if any(claim.standing.status is not Status.OPEN for claim in paper.claims)
+    ]
 
 
 def _count(found: "nx.DiGraph[str]", status: Status) -> int:

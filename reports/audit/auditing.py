@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.metadata import version
 from itertools import count
 from threading import active_count
@@ -165,7 +165,7 @@ class Audit:
     configs : how training was run, by paper
     audited : one for each dataset, in the order given
     made : the provenance: date, command, processor, commit
-    figures : files of `illustrations` and `graphs` by name, each by ending; of those that are drawn already
+    figures : files of `illustrations` and graphs of statements by name, each by ending; of those that are drawn
     proofs : the papers' pages of proofs by name; None where they are not made yet
     claims_file : the path of the file of claims as it was given, whatever its characters; None where there is none
     """
@@ -217,17 +217,6 @@ class Audit:
             for paper in self.papers
             for figure in paper.figures_of("paper", "text").values()
             if figure.beside in applied
-        ]
-
-    @property
-    def graphs(self) -> list[tuple[Paper, Figure]]:
-        """The graph of statements of every paper that proves or refutes one."""
-        from marginaudit.reports.statements import statements_figure
-
-        return [
-            (paper, Figure(f"statements of {paper.name}", partial(statements_figure, [paper], links=True)))
-            for paper in self.papers
-            if any(claim.standing.status is not Status.OPEN for claim in paper.claims)
         ]
 
     @property

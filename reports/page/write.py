@@ -16,6 +16,7 @@ from marginaudit.reports.page.proofs import proof_pages
 from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.paper import Figure, RunRecords
 from marginaudit.reports.row import as_read, names
+from marginaudit.reports.statements import graph_figures
 from marginaudit.reports.verdict import Output
 
 
@@ -73,7 +74,7 @@ def _files(audit: Audit, progress: Callable[[str], None], exports: Collection[st
     files |= exported(audit.papers, document, exports)
     proofs = proof_pages(audit.papers) if audit.proofs is None else audit.proofs
     files |= {f"proofs/{name}.html": text for name, text in proofs.items()}
-    graphs = [(paper.source, _of_paper(audit, figure, ())[".svg"]) for paper, figure in audit.graphs]
+    graphs = [(paper.source, _of_paper(audit, figure, ())[".svg"]) for paper, figure in graph_figures(audit.papers)]
     files["report.html"] = page(audit, document, pictures, graphs, beside, plots, proofs)
     written = {name: text.encode("utf-8") if isinstance(text, str) else text for name, text in files.items()}
     document["files"] = sorted([*files, MANIFEST])

@@ -27,6 +27,7 @@ from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plots.style import load_drawing
 from marginaudit.reports.processes import forkable
 from marginaudit.reports.settings import CLAIM_TIMEOUT
+from marginaudit.reports.statements import graph_figures
 from marginaudit.reports.study.pool import Local
 from marginaudit.reports.study.store import Store, digest, identity
 from marginaudit.reports.study.task import Task, computed, packed
@@ -146,6 +147,7 @@ def audit_datasets(
         for name in found:
             done(name, "as it was audited before (--fresh audits it anew)")
         proofs = _proofs(papers_of(sources), store) if store.folder else None
+        graphs = _graphs(papers_of(sources), store) if store.folder else {}
         for name, document in chain(sent, here):
             if document is None:
                 died.append(name)
@@ -159,7 +161,9 @@ def audit_datasets(
             raise InputError(f"the audit of {printable(', '.join(died))}", got=got, expected="one that ends by itself")
         results = tuple(_of_document(source, found[source.dataset.name]) for source in sources)
         whole = Audit(tuple(claims), configs, results, proofs=proofs)
-        return replace(whole, figures=_figures(whole, exports, progress, store, pool)) if store.folder else whole
+        return (
+            replace(whole, figures=graphs | _figures(whole, exports, progress, store, pool)) if store.folder else whole
+        )
 
 
 def judged(task: AuditTask, progress: Progress) -> Document:
@@ -198,12 +202,17 @@ def _proofs(papers: Sequence[Paper], store: Store) -> Mapping[str, str]:
     return found
 
 
+def _graphs(papers: Sequence[Paper], store: Store) -> dict[str, Mapping[str, bytes]]:
+    """The graphs of the papers' statements."""
+    tasks = [FigureTask(paper, figure, ()) for paper, figure in graph_figures(papers)]
+    return {task.figure.name: _bytes(store.once(task.key, task.compute)) for task in tasks}
+
+
 def _figures(
     audit: Audit, exports: Sequence[str], progress: Progress, store: Store, pool: Local
 ) -> dict[str, Mapping[str, bytes]]:
-    """The papers' own figures and graphs of statements, drawn by the pool where it has processes."""
+    """The papers' own figures that the report has, drawn by the pool where it has processes."""
     tasks = {figure.name: FigureTask(paper, figure, tuple(exports)) for paper, figure in audit.illustrations}
-    tasks |= {figure.name: FigureTask(paper, figure, ()) for paper, figure in audit.graphs}
     found = {name: store.read(task.key) for name, task in tasks.items()}
     waiting = {name: task for name, task in tasks.items() if found[name] is None}
     found |= pool.results(computed, largest_first(waiting) if pool.at_once else {})

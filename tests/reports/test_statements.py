@@ -13,10 +13,9 @@ from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.ledger import PAPERS
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.page import svg
-from marginaudit.reports.page.html import _statements
 from marginaudit.reports.plots.measured import rendered
 from marginaudit.reports.standing import OPEN, Status
-from marginaudit.reports.statements import Link, drawn_arcs, graph, layers, sound, statements_figure
+from marginaudit.reports.statements import Link, drawn_arcs, graph, graph_figures, layers, sound, statements_figure
 from tests.pages import ROOT
 from tests.papers import changed
 
@@ -118,11 +117,11 @@ def test_the_page_and_its_picture_are_what_the_script_makes() -> None:
 
 
 def test_the_page_has_a_link_to_each_statement_and_no_picture_of_a_paper_of_which_nothing_is_known() -> None:
-    (_, first), (_, second) = _statements(PAPERS)
+    first, second = (rendered(figure.draws(), ".svg") for _, figure in graph_figures(PAPERS))
     linked = re.findall(r'<a href="#([^"]*)"', svg.inline(first) + svg.inline(second))
     assert sorted(linked) == sorted(LEDGER)
     unknown = tuple(replace(claim, standing=OPEN, implications=()) for claim in PAPERS[0].claims)
-    assert _statements([changed(PAPERS[0], claims=unknown)]) == []
+    assert graph_figures([changed(PAPERS[0], claims=unknown)]) == []
 
 
 def test_what_another_paper_proves_has_no_arc_here() -> None:
