@@ -21,9 +21,13 @@ def departure(program: Program) -> Departure:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_faithful_run_conforms_and_every_step_is_decided(dtype: type) -> None:
-    found = compared_classes(THREE, *Program(dtype=dtype, steps=400).run(THREE), 0.5, float(dtype(0.05)))
+    reached: list[float] = []
+    found = compared_classes(
+        THREE, *Program(dtype=dtype, steps=400).run(THREE), 0.5, float(dtype(0.05)), reached.append
+    )
     assert [(one.stage, one.records, one.departs_at) for one in found] == [("Y", 401, None), ("Z", 401, None)]
     assert all(one.decided == 401 for one in found)
+    assert reached == [i / 401 for i in range(1, 401)]
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -58,6 +62,8 @@ def test_no_faithful_run_departs(seed: int) -> None:
         (Program(transposed=True), "Y", 1, "a transposed Y", None),
         (Program(momentum_y=0.9), "Y", 2, "momentum (0.9)", 0.9),
         (Program(momentum_z=0.37), "Z", 3, "momentum (0.37)", 0.37),
+        (Program(momentum_y=-0.3), "Y", 2, None, None),
+        (Program(momentum_z=-0.3), "Z", 3, None, None),
         (Program(batch=4), "Y", 1, None, None),
     ],
 )
@@ -69,6 +75,7 @@ def test_a_mistake_is_found_at_its_first_step(
     assert (found.stage, found.step, found.cause) == (stage, step, cause)
     assert found.value == (value if value is None else pytest.approx(value, abs=1e-5))
     assert found.error > 10 * found.bar
+    assert found.token in (THREE.queries if stage == "Z" else THREE.next_tokens)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +133,7 @@ def test_no_cause_is_named_by_steps_that_cannot_tell() -> None:
     smoothed = compared_classes(data, *Program(smoothed=0.1, steps=80).run(data), 0.5, 0.05)[0].departs_at
     assert smoothed is not None
     assert smoothed.cause is None
-    assert departure(Program(lr_y=0.3, steps=1)).cause is None
+    assert [departure(Program(lr_y=0.3, steps=steps)).cause for steps in (1, 2)] == [None, "step size 0.3"]
     decoder, attention = Program().run(THREE)
     stands = Recorded(attention.step, np.concatenate([attention.weights[:3], attention.weights[2:-1]]))
     found = compared_classes(THREE, decoder, stands, 0.5, 0.05)[1].departs_at
