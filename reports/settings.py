@@ -4,8 +4,8 @@ A field that is a setting carries it as metadata, as :func:`setting` makes it. T
 and `check` refuses bad values where a config is made.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from typing import Any
 
@@ -67,52 +67,62 @@ def number(value: Any) -> int | float | None:
     return int(exact) if exact == exact.to_integral_value() else float(exact)
 
 
-def whole(least: int, most: int) -> Callable[[Any], int | None]:
-    """Reader of a whole number in a range."""
+def _range(least: float, most: float) -> str:
+    return f"from {least:g} to {most:g}".replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
+
+
+def whole(least: int, most: int, name: str = "number", expected: str = "") -> Values:
+    """A whole number in a range.
+
+    >>> whole(1, 10**6).expected
+    'a whole number from 1 to 1e6'
+    """
 
     def read(value: Any) -> int | None:
         found = number(value)
         return found if isinstance(found, int) and least <= found <= most else None
 
-    return read
+    return Values(name, expected or f"a whole number {_range(least, most)}", read)
 
 
-def real(least: float, most: float) -> Callable[[Any], float | None]:
-    """Reader of a number in a range."""
+def real(least: float, most: float, name: str = "number", expected: str = "") -> Values:
+    """A number in a range."""
 
     def read(value: Any) -> float | None:
         found = number(value)
         return float(found) if found is not None and least <= found <= most else None
 
-    return read
+    return Values(name, expected or f"a number {_range(least, most)}", read)
 
 
-STEPS = Values("steps", "a whole number from 0 to 1e18, such as 900 or 1e6", whole(0, MOST_STEPS))
+def each(of: Values, name: str, what: str, keep: Callable[[list[Any]], Iterable[Any]] = list) -> Values:
+    """A tuple of values, as ``keep`` has them, with commas between in an option; ``what`` is each, in a word."""
 
-FROZEN_AT = Values("steps", "a whole number from 1 to 1e5", whole(1, 10**5))
+    def read(value: Any) -> tuple[Any, ...] | None:
+        found = [of.read(one) for one in value] if isinstance(value, tuple | list) else [None]
+        return None if None in found else tuple(keep(found))
 
-STEP_SIZE = Values("size", "a positive number, from 1e-100 to 1e100", real(1e-100, 1e100))
+    def parse(text: str) -> list[Any]:
+        return [of.parse(part) for part in text.split(",")]
 
-SECONDS = Values("seconds", "a positive number of seconds", STEP_SIZE.read)
-
-COUNT = Values("count", "a whole number from 1 to 1000000", whole(1, 10**6))
-
-JOBS = Values("number", f"a whole number from 1 to {MOST_JOBS}", whole(1, MOST_JOBS))
-
-SEED = Values("number", "a whole number from 0 to 2^63", whole(0, 2**63))
+    return Values(name, f"{of.expected}, for each {what}", read, parse)
 
 
-def _step_list(value: Any) -> tuple[int, ...] | None:
-    found: list[Any] = [STEPS.read(step) for step in value] if isinstance(value, tuple | list) else [None]
-    return None if None in found else tuple(sorted(set(found)))
+STEPS = whole(0, MOST_STEPS, "steps", "a whole number from 0 to 1e18, such as 900 or 1e6")
 
+FROZEN_AT = whole(1, 10**5, "steps")
 
-def decimals(text: str) -> list[Decimal]:
-    """The numbers of a text, with commas between."""
-    return [Decimal(part) for part in text.split(",")]
+STEP_SIZE = real(1e-100, 1e100, "size", "a positive number, from 1e-100 to 1e100")
 
+SECONDS = replace(STEP_SIZE, name="seconds", expected="a positive number of seconds")
 
-STEP_LIST = Values("step list", f"{STEPS.expected}, for each step", _step_list, decimals)
+COUNT = whole(1, 10**6, "count")
+
+JOBS = whole(1, MOST_JOBS)
+
+SEED = whole(0, 2**63, expected="a whole number from 0 to 2^63")
+
+STEP_LIST = each(STEPS, "step list", "step", lambda found: sorted(set(found)))
 
 
 def one_of(*choices: str) -> Values:

@@ -11,11 +11,11 @@ from marginaudit.orders.snap import (
     syn_small,
     weakly_correlated_dataset,
 )
-from marginaudit.reports.settings import COUNT, STEP_SIZE, Values, check, one_of, real, setting
+from marginaudit.reports.settings import COUNT, STEP_SIZE, check, one_of, real, setting
 from marginaudit.reports.sweeps import Design, Generator, Result, Sweeps
 from marginaudit.training.snap.sgd import Recipe, entropy_of_distinct, train_sampled
 
-SHARE = Values("share", "a number of at least 0 and below 1", real(0, math.nextafter(1, 0)))
+SHARE = real(0, math.nextafter(1, 0), "share", "a number of at least 0 and below 1")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from marginaudit import Bounded, Claim, Paper, Series
 from marginaudit.orders import Kind, Witness, as_document
 from marginaudit.orders.reading import Text, validated
 from marginaudit.reports.run import BaseRun, Progress
-from marginaudit.reports.settings import Values, check, real, setting
+from marginaudit.reports.settings import check, real, setting
 
 STEPS = 20
 
@@ -84,7 +84,7 @@ class MeanConfig:
 
     rate: float = setting(
         0.5,
-        Values("share", "a number above 0 and up to 1", real(1e-300, 1)),
+        real(1e-300, 1, "share", "a number above 0 and up to 1"),
         "Step size, as a share of what would reach the mean at once.",
     )
 

@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from flint import fmpq_mat
 
 from marginaudit.orders import Assumption, InputError, counted
 from marginaudit.reports.run import BaseRun, Progress, once_a_run
-from marginaudit.reports.settings import Values, check, decimals, one_of, real, setting, whole
+from marginaudit.reports.settings import check, each, one_of, real, setting, whole
 from separable.descent import Floats, distance_bound, flow, log_loss, longest, newton, polynomial_flow, rounding, steps
 from separable.points import POINTS, Points
 
@@ -20,32 +19,16 @@ PER_DECADE = 16
 """Recorded steps."""
 
 
-def _vector(value: Any) -> tuple[float, ...] | None:
-    found: list[Any] = [real(-1e3, 1e3)(one) for one in value] if isinstance(value, tuple | list) else [None]
-    return None if None in found else tuple(found)
-
-
 @dataclass(frozen=True)
 class DescentConfig:
     """How descent is run; ``start`` None is w(0) of the dataset, or 0."""
 
     loss: str = setting("logistic", one_of("logistic", "exponential"), "The loss.")
-    share: float = setting(
-        0.5, Values("share", "a number from 1e-6 to 100", real(1e-6, 100)), "Step size, as a share of 2/(beta sigma^2)."
-    )
-    true_steps: int = setting(
-        10**6, Values("steps", "a whole number from 1000 to 1e9", whole(1000, 10**9)), "Steps before the flow goes on."
-    )
-    until: float = setting(
-        1e4,
-        Values("number", "a number from 42 to 1e6", real(42, 1e6)),
-        "log t at which the flow ends; 41.4 is t = 1e18.",
-    )
+    share: float = setting(0.5, real(1e-6, 100, "share"), "Step size, as a share of 2/(beta sigma^2).")
+    true_steps: int = setting(10**6, whole(1000, 10**9, "steps"), "Steps before the flow goes on.")
+    until: float = setting(1e4, real(42, 1e6), "log t at which the flow ends; 41.4 is t = 1e18.")
     start: tuple[float, ...] | None = setting(
-        None,
-        Values("numbers", "numbers from -1000 to 1000, with commas between", _vector, decimals),
-        "w(0).",
-        none="the dataset's, or 0",
+        None, each(real(-1e3, 1e3), "numbers", "coordinate"), "w(0).", none="the dataset's, or 0"
     )
 
     def __post_init__(self) -> None:

@@ -31,12 +31,12 @@ from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.figures.realizable import realizable_figure
 from marginaudit.reports.ntp.realizable import SIZES, answer, sizes
 from marginaudit.reports.plots.measured import FORMATS
-from marginaudit.reports.settings import Values, whole
+from marginaudit.reports.settings import whole
 
 MOST = 10**9
 
-AT_LEAST_2 = Values("count", "a whole number from 2 on", whole(2, MOST))
-AT_LEAST_1 = Values("count", "a whole number from 1 on", whole(1, MOST))
+AT_LEAST_2 = whole(2, MOST, "count")
+AT_LEAST_1 = whole(1, MOST, "count")
 
 
 @click.command()

@@ -22,19 +22,13 @@ from marginaudit.reports.ntp.figures.relaxed import relaxed_figure
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.relaxed import SHARES, Arm, Seen, seen_on, statement
 from marginaudit.reports.plots.measured import FORMATS
-from marginaudit.reports.settings import Values, decimals, whole
+from marginaudit.reports.settings import each, whole
 
 MOST = 1000
 
-COUNT = Values("count", f"a whole number from 1 to {MOST}", whole(1, MOST))
+COUNT = whole(1, MOST, "count")
 
-
-def _dimensions(value: Any) -> tuple[int, ...] | None:
-    found = [COUNT.read(dimension) for dimension in value]
-    return None if None in found else tuple(dict.fromkeys(found))
-
-
-DIMENSIONS = Values("d,d,..", f"whole numbers from 1 to {MOST} with commas between", _dimensions, decimals)
+DIMENSIONS = each(COUNT, "d,d,..", "dimension", dict.fromkeys)
 
 ROW = (
     "kind",

@@ -79,8 +79,8 @@ def test_what_is_refused(command: Command) -> None:
         (["b.txt", "--out", "p.txt"], "--out p.txt: got the ending '.txt', expected .json"),
         (["b.txt", "--table", "t.json"], "--table t.json: got the ending '.json', expected .csv"),
         (["b.txt", "--plot", "p.gif"], "--plot p.gif: got the ending '.gif', expected one of .svg, .pdf, .png"),
-        (["b.txt", "--max-vocabulary", "1"], "--max-vocabulary: got '1', expected a whole number from 2 on"),
-        (["b.txt", "--max-length", "0"], "--max-length: got '0', expected a whole number from 1 on"),
+        (["b.txt", "--max-vocabulary", "1"], "--max-vocabulary: got '1', expected a whole number from 2 to 1e9"),
+        (["b.txt", "--max-length", "0"], "--max-length: got '0', expected a whole number from 1 to 1e9"),
         (["b.txt", "--unit", "id"], "b.txt: line 1: got 'a', expected ids"),
     ):
         assert line in command.refused("realize", *arguments)

@@ -49,8 +49,8 @@ def test_the_datasets_own_embedding_and_kinds(command: Command) -> None:
 
 def test_what_is_refused(command: Command) -> None:
     for arguments, line in (
-        (["--dims", "0"], "--dims: got '0', expected whole numbers from 1 to 1000"),
-        (["--dims", "4,x"], "--dims: got '4,x', expected whole numbers"),
+        (["--dims", "0"], "--dims: got '0', expected a whole number from 1 to 1000, for each dimension"),
+        (["--dims", "4,x"], "--dims: got '4,x', expected a whole number"),
         (["--seeds", "0"], "--seeds: got '0', expected a whole number from 1 to 1000"),
         (["--kind", "given"], "--kind: got 'given', expected one of unit, gaussian"),
         (["--table", "t.txt"], "--table t.txt: got the ending '.txt', expected .csv"),
