@@ -88,7 +88,7 @@ OPEN = Standing()
 """The standing of a statement of which nothing is known."""
 
 
-def proved(proof: str, *uses: str, hunted: int) -> Standing:
+def proved(proof: str, *uses: str, hunted: int = 0) -> Standing:
     """True for every dataset that meets the assumptions."""
     return Standing(status=Status.PROVED, proof=proof, uses=uses, hunted=hunted)
 
@@ -97,7 +97,7 @@ def refuted(
     proof: str | None,
     *uses: str,
     severity: Severity,
-    hunted: int,
+    hunted: int = 0,
     weakest: str,
     wrong: str,
     formula: str = "",
@@ -126,7 +126,7 @@ def by_dataset(name: str) -> Standing:
     return Standing(status=Status.REFUTED, severity=Severity.ORDINARY, dataset=name)
 
 
-def unsettled(settles: str, *, hunted: int) -> Standing:
+def unsettled(settles: str, *, hunted: int = 0) -> Standing:
     """Neither, with what would settle it."""
     return Standing(settles=settles, hunted=hunted)
 

@@ -32,7 +32,7 @@ PRINTED = printed(
     "Of several such points the one furthest on the wrong side is judged.",
     quote="the validation loss .. calculated on an independent validation set V, will increase logarithmically with t",
     absent=no_such_point,
-    standing=proved(f"{PAGE}7-rates", "separable.theorem3.direction", hunted=0),
+    standing=proved(f"{PAGE}7-rates", "separable.theorem3.direction"),
 )
 
 CONSTANT = rederived(
@@ -45,7 +45,7 @@ CONSTANT = rederived(
     "With the constant.",
     assumptions=GENERIC,
     absent=no_such_point,
-    standing=proved(f"{PAGE}7-rates", "separable.theorem3.bounded", hunted=0),
+    standing=proved(f"{PAGE}7-rates", "separable.theorem3.bounded"),
 )
 
 CLAIMS = (PRINTED, CONSTANT)

@@ -16,7 +16,7 @@ LEMMA_1 = printed(
     "Judged as 1 plus the inverse of -log L, the least margin and the norm, which tend to 1.",
     "The exponential loss has no global beta: here it is that of the set L <= L(w(0)).",
     quote="we have: (1) lim L(w(t)) = 0, (2) lim ‖w(t)‖ = ∞, and (3) ∀n: lim w(t)ᵀx_n = ∞",
-    standing=proved(f"{PAGE}1-separablelemma1", hunted=0),
+    standing=proved(f"{PAGE}1-separablelemma1"),
 )
 
 CLAIMS = (LEMMA_1,)

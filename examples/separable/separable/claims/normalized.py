@@ -24,7 +24,7 @@ NORMALIZED = printed(
     "The gradient is divided by its length: w <- w - grad L/(|grad L| sqrt(t+1)). How rounding adds up is estimated.",
     source="arXiv 1803.01905, abstract and the theorem on normalised descent",
     assumptions=SEPARABLE,
-    standing=unsettled("a proof here; the source has one", hunted=0),
+    standing=unsettled("a proof here; the source has one"),
 )
 
 CLAIMS = (NORMALIZED,)

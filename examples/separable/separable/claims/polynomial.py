@@ -19,7 +19,6 @@ CONTROL = printed(
         None,
         severity=Severity.ORDINARY,
         wrong="With a loss whose tail is a power, descent turns to another direction.",
-        hunted=0,
         weakest="v is parallel to w^, as on symmetric data",
     ),
 )
@@ -34,7 +33,7 @@ ELSEWHERE = rederived(
     Limit(lambda run: polynomial_cosine(run, polynomial_limit(run)), predicted=lambda _: 1.0, regime=lambda _: 20.0),
     mended="with the limit mended",
     assumptions=SEPARABLE,
-    standing=unsettled("a proof that w/t^(1/3) converges", hunted=0),
+    standing=unsettled("a proof that w/t^(1/3) converges"),
 )
 
 CLAIMS = (CONTROL, ELSEWHERE)

@@ -13,10 +13,7 @@ RESIDUAL = printed(
     r"w(t)=\hat w\log t+\rho(t),\quad \lVert\rho(t)\rVert=O(\log\log t)",
     order(residual, np.log),
     T,
-    standing=unsettled(
-        "a proof for data with a support vector of dual 0; for others it follows from the bounded rho",
-        hunted=0,
-    ),
+    standing=unsettled("a proof for data with a support vector of dual 0; for others it follows from the bounded rho"),
     implications=(BY_BOUNDED,),
 )
 
@@ -31,7 +28,7 @@ BOUNDED = printed(
     quote="For almost all datasets (i.e., except for a measure zero) which are strictly linearly separable .. "
     "the residual ρ(t) is bounded",
     assumptions=GENERIC,
-    standing=proved(f"{PAGE}4-separabletheorem3bounded", hunted=0),
+    standing=proved(f"{PAGE}4-separabletheorem3bounded"),
 )
 
 UNBOUNDED = rederived(
@@ -43,7 +40,7 @@ UNBOUNDED = rederived(
     order(residual, np.log, "lower"),
     "That O(log log t) cannot be less, where duals are 0.",
     absent=lambda run: None if run.dataset.svm.zero else "every support vector has a positive dual",
-    standing=unsettled("the rate; that rho is unbounded is proved (docs/proofs-separable.md, section 6)", hunted=0),
+    standing=unsettled("the rate; that rho is unbounded is proved (docs/proofs-separable.md, section 6)"),
 )
 
 DIRECTION = printed(
@@ -52,7 +49,7 @@ DIRECTION = printed(
     "w(t)/|w(t)| -> w^/|w^|, judged as the cosine, which tends to 1.",
     r"\frac{w(t)}{\lVert w(t)\rVert}\to\frac{\hat w}{\lVert\hat w\rVert}",
     tends(cosine, lambda run: 1.0),
-    standing=proved(f"{PAGE}3-separabletheorem3direction", "separable.theorem5.loss", hunted=0),
+    standing=proved(f"{PAGE}3-separabletheorem3direction", "separable.theorem5.loss"),
     quote="w(t)/‖w(t)‖ converges to the normalized max margin vector ŵ/‖ŵ‖",
 )
 

@@ -55,7 +55,7 @@ WORDS = (
 
 PLACE = f"{PAGE}5-separabletheorem4"
 
-PROOF = proved(PLACE, "separable.theorem3.bounded", hunted=0)
+PROOF = proved(PLACE, "separable.theorem3.bounded")
 
 PRINTED = printed(
     "theorem4",
@@ -83,7 +83,6 @@ UNSPANNED = printed(
         PLACE,
         severity=Severity.ORDINARY,
         wrong="Points off the margin move w for good outside the span of the support vectors.",
-        hunted=0,
         weakest="the support vectors span the data",
     ),
     implications=(

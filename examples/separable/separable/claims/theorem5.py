@@ -11,13 +11,12 @@ from separable.quantities import angle, direction, loss_times_t, margin_gap
 
 GENERIC_RATE: dict[str, Any] = {
     "assumptions": GENERIC,
-    "standing": proved(f"{PAGE}7-rates", "separable.theorem3.bounded", hunted=0),
+    "standing": proved(f"{PAGE}7-rates", "separable.theorem3.bounded"),
 }
 
 RATE_OF_ALL: dict[str, Any] = {
     "standing": unsettled(
-        "a proof for data with a support vector of dual 0, of which theorem3.residual would be enough",
-        hunted=0,
+        "a proof for data with a support vector of dual 0, of which theorem3.residual would be enough"
     ),
     "implications": (BY_BOUNDED,),
 }
@@ -74,7 +73,7 @@ CLAIMS: tuple[Claim, ...] = (
         order(margin_gap, lambda s: 1 / s),
         T,
         quote="and the margin converges as",
-        standing=proved(f"{PAGE}3-separabletheorem3direction", "separable.theorem5.loss", hunted=0),
+        standing=proved(f"{PAGE}3-separabletheorem3direction", "separable.theorem5.loss"),
     ),
     printed(
         "theorem5.loss",
@@ -84,6 +83,6 @@ CLAIMS: tuple[Claim, ...] = (
         order(loss_times_t, np.zeros_like),
         T,
         quote="the training loss. As expected, it decreases as t^-1 (eq. 3.4)",
-        standing=proved(f"{PAGE}2-separabletheorem5loss", hunted=0),
+        standing=proved(f"{PAGE}2-separabletheorem5loss"),
     ),
 )

@@ -26,7 +26,7 @@ ONE = f"{PAGE}8-separabletightexample"
 
 MARGIN_OF_ONE = "the margin gap of one point is of order 1/log^2 t, and not of its bound's, 1/log t"
 
-PROOF = proved(f"{PAGE}7-rates", "separable.theorem4", hunted=0)
+PROOF = proved(f"{PAGE}7-rates", "separable.theorem4")
 
 
 def across(run: DescentRun) -> float:
@@ -105,7 +105,7 @@ CLAIMS = (
         instead=r"$\log^2t$ times the margin gap tends to $\lVert x\rVert^3\lVert w_\perp(0)\rVert^2/2$.",
         implications=(Implication(sources=(), condition="w(0) stays across x", proof=ONE, verdict=Verdict.VIOLATED),),
         standing=refuted(
-            ONE, severity=Severity.EVERYWHERE, hunted=0, weakest="of the margin nothing is said", wrong=MARGIN_OF_ONE
+            ONE, severity=Severity.EVERYWHERE, weakest="of the margin nothing is said", wrong=MARGIN_OF_ONE
         ),
     ),
     rederived(
@@ -127,7 +127,7 @@ CLAIMS = (
         order(direction, lambda s: np.log(s) / s, "lower"),
         "The rate for all data is attained by data that are not generic.",
         absent=lambda run: None if run.dataset.svm.zero else "every support vector has a positive dual",
-        standing=unsettled("the rate at which rho grows, of which only that it is unbounded is proved", hunted=0),
+        standing=unsettled("the rate at which rho grows, of which only that it is unbounded is proved"),
     ),
     constant(
         "direction",
@@ -154,6 +154,6 @@ CLAIMS = (
         "t L(w(t)) -> |w^|^2/eta.",
         r"t\,\mathcal{L}(w(t))\to\frac{\lVert\hat w\rVert^2}{\eta}",
         assumptions=GENERIC,
-        standing=proved(f"{PAGE}5-separabletheorem4", "separable.theorem4", hunted=0),
+        standing=proved(f"{PAGE}5-separabletheorem4", "separable.theorem4"),
     ),
 )
