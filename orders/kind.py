@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from marginaudit.orders.assumption import Assumption, Witness, judged
+from marginaudit.orders.assumption import Assumption, Witness, as_document, judged
 from marginaudit.orders.errors import InputError
 from marginaudit.orders.files import file_content
 from marginaudit.orders.reading import parsed_json, utf_8_text
@@ -48,7 +48,7 @@ class Kind(Generic[D]):
         without such a form
     cases : built-in datasets, by name
     assumptions : predicates, by name, each from a dataset to the witness that breaks it, or None
-    describe : from a dataset to the answer of `marginaudit classify`
+    describe : from a dataset to what `marginaudit classify` answers beside its assumptions
     in_words : from a small dataset to one line that says what it is
     """
 
@@ -68,6 +68,11 @@ class Kind(Generic[D]):
     def check(self, dataset: D, name: str) -> Assumption:
         """The assumption of that name, judged on a dataset."""
         return judged(self.assumptions, name, dataset)
+
+    def classified(self, dataset: D) -> dict[str, Any]:
+        """Answer `marginaudit classify`."""
+        found = {name: self.check(dataset, name) for name in self.assumptions}
+        return {**self.describe(dataset), "assumptions": as_document(found)}
 
 
 def content_of(path: Path) -> bytes:

@@ -346,7 +346,7 @@ class Paper:
         return verify_rows({problem: self.rows(dataset, problem) for problem in self.problems}, certificate)
 
     def classified(self, dataset: Any, answer: dict[str, Any]) -> Lists:
-        """Tables that `marginaudit classify` prints of a dataset and its `Kind.describe`."""
+        """Tables that `marginaudit classify` prints of a dataset and its `Kind.classified`."""
         return ()
 
     def remark(self, dataset: Any, origin: str) -> str:

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from marginaudit.orders.assumption import as_document
 from marginaudit.orders.kind import Kind, content_of, read
-from marginaudit.orders.ntp.assumptions import ASSUMPTIONS, check_assumptions
+from marginaudit.orders.ntp.assumptions import ASSUMPTIONS
 from marginaudit.orders.ntp.cases import CASES
 from marginaudit.orders.ntp.dataset import Dataset
 from marginaudit.orders.ntp.formats import (
@@ -22,7 +21,7 @@ MOST_NAMES = 10**7
 
 
 def describe(dataset: Dataset) -> dict[str, Any]:
-    """Collocation, classes and relations per query, and every assumption with its witness.
+    """Collocation, and classes and relations per query.
 
     The tokens that stand in no relation are nearly all of them: None where they would be more than `MOST_NAMES`.
     """
@@ -39,7 +38,6 @@ def describe(dataset: Dataset) -> dict[str, Any]:
             }
             for query, order in dataset.orders.items()
         },
-        "assumptions": as_document(check_assumptions(dataset)),
     }
 
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from marginaudit.orders.assumption import as_document
 from marginaudit.orders.kind import Kind, content_of, read
-from marginaudit.orders.snap.assumptions import ASSUMPTIONS, check_assumptions
+from marginaudit.orders.snap.assumptions import ASSUMPTIONS
 from marginaudit.orders.snap.cases import CASES
 from marginaudit.orders.snap.classes import SequenceClasses
 from marginaudit.orders.snap.documents import accepts, classes_from_document, classes_of_rows, classes_to_document
@@ -14,7 +13,7 @@ from marginaudit.orders.text import counted, printable
 
 
 def describe(dataset: SequenceClasses) -> dict[str, Any]:
-    """Distinct and common tokens of each class, the eigenvalues of E, every assumption with its witness.
+    """Distinct and common tokens of each class, and the eigenvalues of E.
 
     >>> data = SequenceClasses.from_weights("two", None, [("m", "q", {"a": 1, "the": 1}), ("n", "q", {"the": 1})])
     >>> describe(data)["classes"]
@@ -35,7 +34,6 @@ def describe(dataset: SequenceClasses) -> dict[str, Any]:
             "largest": overlap.largest,
             "error": overlap.eigenvalue_error,
         },
-        "assumptions": as_document(check_assumptions(dataset)),
     }
 
 

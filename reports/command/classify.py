@@ -20,7 +20,7 @@ def classify(dataset: str, as_json: bool) -> int:
     Its tokens, and which assumptions hold.
     """
     source = load(dataset, papers())
-    answer = finite(source.paper.kind.describe(source.dataset))
+    answer = finite(source.paper.kind.classified(source.dataset))
     if as_json:
         print_json(answer)
         return 0

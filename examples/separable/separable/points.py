@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from importlib.resources import files
 from io import StringIO
@@ -16,7 +16,7 @@ from typing_extensions import TypedDict
 
 from marginaudit.margins import NotExact
 from marginaudit.margins.rational import ExactMargin, Vector, dot, exact_hard_margin, nearest, written
-from marginaudit.orders import InputError, Kind, Witness, as_document, counted, shown
+from marginaudit.orders import InputError, Kind, Witness, counted, shown
 from marginaudit.orders.reading import Text, float64, validated
 
 Floats = NDArray[np.float64]
@@ -26,20 +26,14 @@ Rows = Annotated[list[Row], Len(1, 10_000)]
 Signs = Annotated[list[Literal[-1, 1]], Len(1, 10_000)]
 
 
-class HeldOut(TypedDict, closed=True):
-    """Points on which nothing is trained."""
-
-    x: Rows
-    y: Signs
-
-
 class Document(TypedDict, closed=True):
     """A dataset in JSON."""
 
     name: NotRequired[Annotated[Text, Len(1)]]
     x: Rows
     y: Signs
-    held_out: NotRequired[HeldOut]
+    held_x: NotRequired[Rows]
+    held_y: NotRequired[Signs]
     start: NotRequired[Row]
 
 
@@ -108,24 +102,16 @@ def absorbed(x: tuple[tuple[float, ...], ...], y: tuple[int, ...]) -> tuple[Vect
 
 def from_document(document: dict[str, Any], where: str, default_name: str) -> Points:
     """The dataset of a JSON document."""
-    found = validated(Document, document, where)
-    held: HeldOut = found.get("held_out", HeldOut(x=[], y=[]))
-    for key, rows, signs in (("", found["x"], found["y"]), ("/held_out", held["x"], held["y"])):
-        if len(signs) != len(rows):
-            got, expected = counted(len(signs), "label"), f"{len(rows)}, one a point"
-            raise InputError(f"{where}: {key}/y", got=got, expected=expected)
-        _of_length(len(found["x"][0]), {f"{where}: {key}/x/{n}": row for n, row in enumerate(rows)})
-    start = found.get("start", [])
-    _of_length(len(found["x"][0]), {f"{where}: /start": start} if start else {})
-    x, held_x = (tuple(tuple(map(float, row)) for row in rows) for rows in (found["x"], held["x"]))
-    y, held_y = tuple(found["y"]), tuple(held["y"])
-    return Points(found.get("name", default_name), x, y, held_x, held_y, tuple(map(float, start)))
-
-
-def _of_length(d: int, rows: dict[str, list[float]]) -> None:
-    for where, row in rows.items():
+    found = {"name": default_name, "held_x": [], "held_y": [], "start": [], **validated(Document, document, where)}
+    rows, d = {f"/{key}/{n}": row for key in ("x", "held_x") for n, row in enumerate(found[key])}, len(found["x"][0])
+    for place, row in (rows | {"/start": found["start"] or found["x"][0]}).items():
         if len(row) != d:
-            raise InputError(where, got=counted(len(row), "coordinate"), expected=f"{d}, as in /x/0")
+            raise InputError(f"{where}: {place}", got=counted(len(row), "coordinate"), expected=f"{d}, as in /x/0")
+    for x, y in (("x", "y"), ("held_x", "held_y")):
+        if len(found[x]) != (labels := len(found[y])):
+            raise InputError(f"{where}: /{y}", got=counted(labels, "label"), expected=f"{len(found[x])}, one a point")
+        found[x] = map(tuple, found[x])
+    return Points(**{key: value if key == "name" else tuple(value) for key, value in found.items()})
 
 
 def from_csv(text: str, where: str, default_name: str) -> Points:
@@ -145,12 +131,8 @@ def from_csv(text: str, where: str, default_name: str) -> Points:
 
 def to_document(data: Points) -> dict[str, Any]:
     """The JSON document that gives the dataset."""
-    document: dict[str, Any] = {"name": data.name, "x": [list(row) for row in data.x], "y": list(data.y)}
-    if data.held_x:
-        document["held_out"] = {"x": [list(row) for row in data.held_x], "y": list(data.held_y)}
-    if data.start:
-        document["start"] = list(data.start)
-    return document
+    own = {field.name: getattr(data, field.name) for field in fields(data)}
+    return {key: np.array(value).tolist() for key, value in own.items() if value}
 
 
 def separable(data: Points) -> Witness:
@@ -181,12 +163,6 @@ def spanned(data: Points) -> Witness:
 def step(data: Points) -> Witness:
     """The step size is below 2/(beta sigma_max^2): about the settings, so that a run decides it."""
     return None
-
-
-def describe(data: Points) -> dict[str, Any]:
-    """What `marginaudit classify` answers; `solve` has the maximum-margin vector and its duals."""
-    found = {name: POINTS.check(data, name) for name in POINTS.assumptions}
-    return {"N": data.N, "d": data.d, "assumptions": as_document(found)}
 
 
 def _figure_1() -> Points:
@@ -221,6 +197,6 @@ POINTS = Kind(
     from_csv=from_csv,
     cases=CASES,
     assumptions={"separable": separable, "generic": generic, "spanned": spanned, "step": step},
-    describe=describe,
+    describe=lambda data: {"N": data.N, "d": data.d},
     in_words=lambda data: "; ".join(f"{x} -> {y}" for x, y in zip(data.x, data.y, strict=True)),
 )

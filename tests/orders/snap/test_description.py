@@ -4,7 +4,7 @@ import json
 
 from hypothesis import given
 
-from marginaudit.orders.snap import CASES, SequenceClasses, check_assumptions, classes_from_document, describe
+from marginaudit.orders.snap import CASES, CLASSES, SequenceClasses, check_assumptions, classes_from_document, describe
 from tests.orders.snap import restated
 from tests.orders.snap.strategies import class_documents
 from tests.strategies import Document
@@ -13,7 +13,7 @@ from tests.strategies import Document
 @given(class_documents())
 def test_the_answer(document: Document) -> None:
     data = classes_from_document(document)
-    answer = describe(data)
+    answer = CLASSES.classified(data)
     json.dumps(answer, allow_nan=False)
     assert list(answer) == ["classes", "overlap", "assumptions"]
     P, own, shared = restated.probabilities(document), restated.distinct(document), restated.common(document)
