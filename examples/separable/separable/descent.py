@@ -16,12 +16,14 @@ has no larger L. Hence for all t >= T
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+
+Pull = Callable[[float, Floats], tuple[Floats, Floats]]
+"""From s and the margins to each point's pull and its derivative by the margin."""
 
 LOSSES = ("logistic", "exponential", "polynomial", "normalized")
 """l = log(1 + e^-u); e^-u; 1/(1+u), 1 - u below 0; e^-u with normalised steps of size 1/sqrt(t+1)."""
@@ -73,11 +75,18 @@ def rounding(t: Floats, w: Floats) -> Floats:
 
 
 def _solved(
-    field: Callable[[float, Floats], Floats], jacobian: Any, s: Floats, start: Floats, R: float
+    X: Floats, pull: Pull, towards: Floats | float, decay: float, s: Floats, start: Floats
 ) -> tuple[Floats, Floats]:
-    """The solution at every s, the first of which is the start, and its error by a second tolerance, of a size 1/R."""
+    """dy/ds = sum_n pull_n x_n - towards - decay y at every s, from the start at the first, and its solver's error."""
     from scipy.integrate import solve_ivp
 
+    def field(s: float, y: Floats) -> Floats:
+        return np.asarray(pull(s, X @ y)[0] @ X - towards - decay * y)
+
+    def jacobian(s: float, y: Floats) -> Floats:
+        return np.asarray((X.T * pull(s, X @ y)[1]) @ X - decay * np.eye(len(y)))
+
+    R = longest(X)
     with np.errstate(over="ignore", invalid="ignore"):
         found = [
             solve_ivp(field, (s[0], s[-1]), start, method="LSODA", t_eval=s, rtol=rtol, atol=rtol / R, jac=jacobian)
@@ -94,19 +103,12 @@ def flow(
 ) -> tuple[Floats, Floats]:
     """rho along s from the first s on, and its solver's error; ``slack`` is m_n - 1, exactly 0 on support vectors."""
 
-    def pulls(s: float, rho: Floats) -> tuple[Floats, Floats]:
-        exponent = X @ rho
-        tail = np.logaddexp(0.0, -(1 + slack) * s - exponent) if loss == "logistic" else np.zeros(len(X))
-        return eta * np.exp(np.minimum(-slack * s - exponent - tail, 700.0)), np.exp(-tail)
+    def pull(s: float, u: Floats) -> tuple[Floats, Floats]:
+        tail = np.logaddexp(0.0, -(1 + slack) * s - u) if loss == "logistic" else np.zeros(len(X))
+        size = eta * np.exp(np.minimum(-slack * s - u - tail, 700.0))
+        return size, -size * np.exp(-tail)
 
-    def field(s: float, rho: Floats) -> Floats:
-        return pulls(s, rho)[0] @ X - what
-
-    def jacobian(s: float, rho: Floats) -> Floats:
-        weight, share = pulls(s, rho)
-        return -(X.T * (weight * share)) @ X
-
-    return _solved(field, jacobian, s, rho, longest(X))
+    return _solved(X, pull, what, 0.0, s, rho)
 
 
 def longest(X: Floats) -> float:
@@ -126,14 +128,11 @@ def distance_bound(X: Floats, norm2: float, eta: float, loss: str, L: float) -> 
 def polynomial_flow(X: Floats, eta: float, s: Floats, q: Floats) -> tuple[Floats, Floats]:
     """q = w/t^(1/3) along s for the polynomial tail: dq/ds = eta sum_n x_n/(t^(-1/3) + x_n.q)^2 - q/3."""
 
-    def field(s: float, q: Floats) -> Floats:
-        return np.asarray(eta * X.T @ (np.exp(-s / 3) + np.maximum(X @ q, 0.0)) ** -2.0 - q / 3)
+    def pull(s: float, u: Floats) -> tuple[Floats, Floats]:
+        base = np.exp(-s / 3) + np.maximum(u, 0.0)
+        return eta * base**-2.0, np.where(u > 0, -2 * eta * base**-3.0, 0.0)
 
-    def jacobian(s: float, q: Floats) -> Floats:
-        pull = np.where(X @ q > 0, (np.exp(-s / 3) + np.maximum(X @ q, 0.0)) ** -3.0, 0.0)
-        return -2 * eta * (X.T * pull) @ X - np.eye(len(q)) / 3
-
-    return _solved(field, jacobian, s, q, longest(X))
+    return _solved(X, pull, 0.0, 1 / 3, s, q)
 
 
 def newton(value: Callable[[Floats], float], slopes: Callable[[Floats], tuple[Floats, Floats]], v: Floats) -> Floats:

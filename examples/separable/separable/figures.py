@@ -73,32 +73,20 @@ def _data(axis: "Axes", run: DescentRun) -> None:
     axis.legend(fontsize=7, loc="lower right")
 
 
-def directions(runs: "list[DescentRun]") -> "Figure":
+def figure_directions() -> "Figure":
     """The direction error against 1/log t: straight to 0 for generic data, above that where duals are 0."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(6, 4), layout="constrained")
+    figure, names = Figure(figsize=(6, 4), layout="constrained"), ("two-points", "zero-dual", "figure-1", "iris")
     axis = figure.subplots()
-    for run in runs:
+    for name in names:
+        run = DescentRun(CASES[name](), DescentConfig(true_steps=10**5))
         found, error = late(run), direction(run)
-        [line] = axis.plot(1 / found.s[: found.steps], error.value[: found.steps], label=run.dataset.name)
+        [line] = axis.plot(1 / found.s[: found.steps], error.value[: found.steps], label=name)
         rest = found.s >= found.s[found.steps - 1]
         axis.plot(1 / found.s[rest], error.value[rest], linestyle=":", color=line.get_color())
     axis.axvline(1 / (18 * np.log(10)), color=OTHER, linewidth=0.8)
     axis.annotate(" t = 1e18", (1 / (18 * np.log(10)), 0.85), xycoords=("data", "axes fraction"), fontsize=8, va="top")
-    most = max(direction(run).value.max() for run in runs)
-    axis.set(xlabel="1/log t", ylabel="|w/|w| - ŵ/|ŵ||", xlim=(0, None), ylim=(0, 1.2 * most or 1.0))
-    axis.legend(fontsize=8, loc="upper center", ncols=len(runs))
+    axis.set(xlabel="1/log t", ylabel="|w/|w| - ŵ/|ŵ||", xlim=(0, None), ylim=(0, 1.2 * axis.dataLim.y1))
+    axis.legend(fontsize=8, loc="upper center", ncols=len(names))
     return figure
-
-
-def figure_directions() -> "Figure":
-    """Of the built-in two points, generic and not, and of iris."""
-    names = ("two-points", "zero-dual", "figure-1", "iris")
-    return directions([DescentRun(CASES[name](), DescentConfig(true_steps=10**5)) for name in names])
-
-
-def of_a_run(run: DescentRun, findings: Any) -> "Figure | None":
-    """The direction error of one dataset; nothing where no w^ is."""
-    drawn = run.assumption("separable").holds and run.assumption("step").holds and not run.ended
-    return directions([run]) if drawn else None

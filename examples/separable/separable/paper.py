@@ -1,5 +1,6 @@
 """The paper as marginaudit takes it."""
 
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -9,19 +10,10 @@ from marginaudit.margins.rational import Vector
 from marginaudit.reports.paper import Figure
 from marginaudit.reports.run import Rows
 from separable.claims import CLAIMS
-from separable.figures import figure_1, figure_directions, of_a_run
+from separable.figures import figure_1, figure_directions
 from separable.points import POINTS, Points
 from separable.run import DescentConfig, DescentRun
 from separable.space import PointSpace
-
-BIBTEX = """@article{soudry2018implicit,
-  author = {Soudry, Daniel and Hoffer, Elad and Nacson, Mor Shpigel and Gunasekar, Suriya and Srebro, Nathan},
-  title = {The Implicit Bias of Gradient Descent on Separable Data},
-  journal = {Journal of Machine Learning Research},
-  volume = {19},
-  year = {2018},
-  eprint = {1710.10345},
-}"""
 
 
 class Separable(Paper):
@@ -29,16 +21,12 @@ class Separable(Paper):
 
     name = "separable"
     source = "The Implicit Bias of Gradient Descent on Separable Data, arXiv 1710.10345"
-    bibtex = BIBTEX
+    bibtex = files("separable").joinpath("soudry2018.bib").read_text("utf-8").strip()
     kind = POINTS
     config = DescentConfig
     run = DescentRun
     claims = CLAIMS
-    figures = (
-        Figure("separable-1", figure_1, beside="separable.lemma1"),
-        Figure("separable-2", figure_directions),
-        Figure("direction-error", of_a_run, of="run", caption="The direction error against 1/log t"),
-    )
+    figures = Figure("separable-1", figure_1, beside="separable.lemma1"), Figure("separable-2", figure_directions)
     package = "separable"
     space = PointSpace()
     problems = ("svm",)

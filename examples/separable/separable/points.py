@@ -1,9 +1,8 @@
 """The kind of dataset: points x in R^d with y = +-1, absorbed as x <- y x, and what can be assumed of them."""
 
 import csv
-from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.resources import files
 from io import StringIO
 from typing import Annotated, Any, Literal, NotRequired
@@ -17,7 +16,7 @@ from typing_extensions import TypedDict
 from marginaudit.margins import NotExact
 from marginaudit.margins.rational import ExactMargin, Vector, dot, exact_hard_margin, nearest, written
 from marginaudit.orders import InputError, Kind, Witness, counted, shown
-from marginaudit.orders.reading import Text, float64, validated
+from marginaudit.orders.reading import Text, float64, parsed_json, validated
 
 Floats = NDArray[np.float64]
 
@@ -102,7 +101,8 @@ def absorbed(x: tuple[tuple[float, ...], ...], y: tuple[int, ...]) -> tuple[Vect
 
 def from_document(document: dict[str, Any], where: str, default_name: str) -> Points:
     """The dataset of a JSON document."""
-    found = {"name": default_name, "held_x": [], "held_y": [], "start": [], **validated(Document, document, where)}
+    found: dict[str, Any] = {"name": default_name, "held_x": [], "held_y": [], "start": []}
+    found |= validated(Document, document, where)
     rows, d = {f"/{key}/{n}": row for key in ("x", "held_x") for n, row in enumerate(found[key])}, len(found["x"][0])
     for place, row in (rows | {"/start": found["start"] or found["x"][0]}).items():
         if len(row) != d:
@@ -165,28 +165,18 @@ def step(data: Points) -> Witness:
     return None
 
 
-def _figure_1() -> Points:
-    """As figure 1 of the source: its two support vectors a class, and six random points a class beyond the margin."""
-    random = np.random.default_rng(1)
-    ahead = random.uniform(0.3, 0.7, 12), random.uniform(-1.5, 1.5, 12)
-    more = [(round(float(1 + a + b), 2), round(float(1 + a - b), 2)) for a, b in zip(*ahead, strict=True)]
-    above, below = [(0.5, 1.5), (1.5, 0.5), *more[:6]], [(-0.5, -1.5), (-1.5, -0.5), *((-u, -v) for u, v in more[6:])]
-    return Points("figure-1", (*above, *below), (1,) * 8 + (-1,) * 8, ((-0.5, -0.25),), (1,))
+@cache
+def built_in(name: str) -> Points:
+    """A dataset of the folder ``data``."""
+    folder = files("separable").joinpath("data")
+    if name == "iris":
+        return from_csv(folder.joinpath("iris.csv").read_text("utf-8"), name, name)
+    return from_document(parsed_json(folder.joinpath(f"{name}.json").read_text("utf-8"), name), name, name)
 
 
-def _iris() -> Points:
-    return from_csv(files("separable").joinpath("data/iris.csv").read_text("utf-8"), "iris", "iris")
-
-
-CASES: dict[str, Callable[[], Points]] = {
-    "two-points": lambda: Points("two-points", ((1.0, 0.0), (0.0, 2.0)), (1, 1), ((-1.0, 0.5),), (1,)),
-    "one-point": lambda: Points("one-point", ((1.0, 0.0),), (1,), start=(0.0, 1.0)),
-    "zero-dual": lambda: Points("zero-dual", ((1.0, 0.0), (1.0, 1.0)), (1, 1)),
-    "tie": lambda: Points("tie", ((1.0, 1.0), (1.0, -1.0), (1.0, 0.0)), (1, 1, 1)),
-    "figure-1": _figure_1,
-    "iris": cache(_iris),
-}
-"""Built-in datasets; one-point is of appendix B, iris is setosa against the rest with a coordinate 1 for the offset."""
+CASES = {name: partial(built_in, name) for name in ("two-points", "one-point", "zero-dual", "tie", "figure-1", "iris")}
+"""One-point is of appendix B; figure-1 has the source's two support vectors a class, and six random points beyond the
+margin; iris is setosa against the rest with a coordinate 1 for the offset."""
 
 POINTS = Kind(
     name="labelled points",

@@ -134,8 +134,10 @@ def margin_gap(run: DescentRun) -> Series:
     return _series(run, gap, (run.R + 2 / run.norm) * found.radius / length + FORMULA_ROUNDING / length)
 
 
-def from_one(run: DescentRun, apart: Floats) -> Series:
-    """1 + the length of each row over |w^|, whose limit 1 is that of a distance to 0."""
+def to_limit(run: DescentRun, *, inside: bool = False) -> Series:
+    """1 + |rho - w~|/|w^|, which tends to 1; or that within the span of the support vectors."""
+    apart = late(run).rho - run.limit
+    apart = apart - run.outside(apart) if inside else apart
     return _series(run, 1 + np.linalg.norm(apart, axis=1) / run.norm, late(run).radius / run.norm)
 
 

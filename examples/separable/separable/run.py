@@ -128,17 +128,18 @@ class DescentRun(BaseRun[Points]):
     def path(self) -> "Path":
         """True steps, then the flow to the config's end if `separable.descent` has an error bar for it."""
         X, config = self.dataset.signed, self.config
-        t = marks(config.true_steps)
-        w = steps(X, self.w0, self.eta, config.loss, t)
+        t, w, bar = stepped(self, self.eta, config.loss, config.true_steps)
         if self._progress is not None:
             self._progress(1)
-        s = np.log(t.astype(float))
-        found = Path(s, w - np.outer(s, self.what), rounding(t.astype(float), w), len(t))
+        s = np.log(t)
+        found = Path(s, w - np.outer(s, self.what), bar, len(t))
         L = float(np.exp(log_loss(X @ w[-1], config.loss)).sum())
         apart = distance_bound(X, float(self.dataset.svm.norm2), self.eta, config.loss, L)
         if not np.isfinite(apart):
             size = f"L = {L:.3g} and eta R^2 L = {self.eta * self.R**2 * L:.3g}"
-            return replace(found, ended=f"after {t[-1]} steps, with {size}, no error bar is known for the flow")
+            return replace(
+                found, ended=f"after {config.true_steps} steps, with {size}, no error bar is known for the flow"
+            )
         evenly = np.geomspace(s[-1], config.until, int(3 * PER_DECADE * np.log10(config.until / s[-1])) + 2)
         decades = config.until / 10.0 ** np.arange(1, 4)
         to_1e18 = np.log(10.0) * np.arange(1, 18.1, 0.25)
@@ -201,18 +202,18 @@ class Path:
         return Path(*whole, self.steps)
 
 
-def marks(last: int) -> np.ndarray:
-    """Whole steps from 1 to the last one, as even in log t as whole numbers allow."""
+def stepped(run: DescentRun, eta: float, loss: str, last: int) -> tuple[Floats, Floats, Floats]:
+    """Steps t, as even in log t as whole numbers allow, w(t), and its rounding."""
     count = int(PER_DECADE * np.log10(last)) + 1
-    return np.unique(np.append(np.round(np.geomspace(1, last, count)).astype(np.int64), last))
+    t = np.unique(np.append(np.round(np.geomspace(1, last, count)).astype(np.int64), last))
+    w = steps(run.dataset.signed, run.w0, eta, loss, t)
+    return t.astype(float), w, rounding(t.astype(float), w)
 
 
 @once_a_run
 def normalized(run: DescentRun) -> tuple[Floats, Floats, Floats]:
-    """Steps t, w(t) and their rounding, as estimated, of normalised descent: exponential loss, eta_t = 1/sqrt(t+1)."""
-    t = marks(run.config.true_steps)
-    w = steps(run.dataset.signed, run.w0, 0.0, "normalized", t)
-    return t, w, rounding(t.astype(float), w)
+    """Of normalised descent: exponential loss, eta_t = 1/sqrt(t+1); its rounding is estimated."""
+    return stepped(run, 0.0, "normalized", run.config.true_steps)
 
 
 @once_a_run
@@ -220,10 +221,9 @@ def polynomial(run: DescentRun) -> Path:
     """Descent with the tail 1/u; ``rho`` is w/t^(1/3), its bar from a flow that parts ten times earlier too."""
     X, last = run.dataset.signed, 10**5
     eta = 1 / (2 * float(np.linalg.norm(X, 2)) ** 2)
-    t = marks(last)
-    w = steps(X, run.w0, eta, "polynomial", t)
-    s = np.log(t.astype(float))
-    found = Path(s, w / np.cbrt(t.astype(float))[:, None], rounding(t.astype(float), w), len(t))
+    t, w, bar = stepped(run, eta, "polynomial", last)
+    s = np.log(t)
+    found = Path(s, w / np.cbrt(t)[:, None], bar, len(t))
     early = int(np.argmin(np.abs(t - last // 10)))
     further = np.geomspace(s[-1], run.config.until, 100)
     try:

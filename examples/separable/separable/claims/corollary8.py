@@ -1,7 +1,5 @@
 """Corollary 8: the loss of a held-out point on the wrong side grows."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from marginaudit.reports.standing import proved
@@ -28,7 +26,7 @@ PRINTED = printed(
     "Corollary 8/section 3",
     "The logistic loss of a held-out point with x.w^ < 0 is Omega(log t).",
     r"\ell(x^\top w(t))=\Omega(\log t)",
-    replace(order(held_out_loss, np.log, "lower"), regime=regime),
+    order(held_out_loss, lambda run, s: np.log(s), "lower", regime=regime),
     "Of several such points the one furthest on the wrong side is judged.",
     quote="the validation loss .. calculated on an independent validation set V, will increase logarithmically with t",
     absent=no_such_point,
@@ -41,7 +39,7 @@ CONSTANT = rederived(
     ", Corollary 8",
     "That loss over log t tends to |x.w^|.",
     r"\frac{\ell(x^\top w(t))}{\log t}\to\lvert x^\top\hat w\rvert",
-    replace(tends(times(natural(held_out_loss), -1), lambda run: -run.dataset.wrong_side[1]), regime=regime),
+    tends(times(natural(held_out_loss), -1), lambda run: -run.dataset.wrong_side[1], regime=regime),
     "With the constant.",
     assumptions=GENERIC,
     absent=no_such_point,

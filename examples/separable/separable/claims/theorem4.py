@@ -1,28 +1,16 @@
 """Theorem 4: where rho tends to."""
 
 from dataclasses import replace
+from functools import partial
 
 from flint import fmpq
 
-from marginaudit import Series
 from marginaudit.margins.rational import balanced, combined
 from marginaudit.reports import Decided, Finding, Verdict
 from marginaudit.reports.standing import Implication, Severity, proved, refuted
 from separable.claims.words import GENERIC, PAGE, SPANNED, printed, rederived, tends
-from separable.quantities import from_one, late
+from separable.quantities import to_limit
 from separable.run import DescentRun
-
-
-def to_limit(run: DescentRun) -> Series:
-    """1 + |rho - w~|/|w^|."""
-    return from_one(run, late(run).rho - run.limit)
-
-
-def inside(run: DescentRun) -> Series:
-    """1 + |rho - w~|/|w^| within the span of the support vectors."""
-    apart = late(run).rho - run.limit
-    return from_one(run, apart - run.outside(apart))
-
 
 TO_LIMIT = tends(to_limit, lambda run: 1.0)
 
@@ -104,7 +92,7 @@ INSIDE = rederived(
     ", Theorem 4",
     "The part of rho(t) in the span of the support vectors tends to that of w~, for all generic data.",
     r"P\rho(t)\to P\tilde w",
-    tends(inside, lambda run: 1.0),
+    tends(partial(to_limit, inside=True), lambda run: 1.0),
     mended="inside the span",
     assumptions=GENERIC,
     standing=PROOF,

@@ -9,6 +9,13 @@ from marginaudit.reports.standing import proved, unsettled
 from separable.claims.words import BY_BOUNDED, GENERIC, GENERIC_WORDS, PAGE, T, order, printed
 from separable.quantities import angle, direction, loss_times_t, margin_gap
 
+RATES: dict[str, tuple[Any, Any]] = {
+    "direction": (direction, lambda run, s: 1 / s),
+    "angle": (angle, lambda run, s: 1 / s**2),
+    "margin": (margin_gap, lambda run, s: 1 / s),
+    "loss": (loss_times_t, lambda run, s: np.zeros_like(s)),
+}
+
 GENERIC_RATE: dict[str, Any] = {
     "assumptions": GENERIC,
     "standing": proved(f"{PAGE}7-rates", "separable.theorem3.bounded"),
@@ -30,7 +37,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Theorem 5/section 1 (its eq. 3.1)",
         "|w/|w| - w^/|w^|| = O(1/log t), for generic data.",
         DIRECTION + r"=O\Bigl(\frac1{\log t}\Bigr)",
-        order(direction, lambda s: 1 / s),
+        order(*RATES["direction"]),
         T,
         GENERIC_WORDS,
         quote="the distance to the max-margin predictor decreasing only as O(1/log(t))",
@@ -41,7 +48,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Theorem 5",
         "|w/|w| - w^/|w^|| = O(log log t/log t).",
         DIRECTION + r"=O\Bigl(\frac{\log\log t}{\log t}\Bigr)",
-        order(direction, lambda s: np.log(s) / s),
+        order(direction, lambda run, s: np.log(s) / s),
         T,
         **RATE_OF_ALL,
     ),
@@ -50,7 +57,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Theorem 5/section 3, eq. 3.2",
         "1 - cos(w, w^) = O(1/log^2 t), for generic data.",
         ANGLE + r"=O\Bigl(\frac1{\log^2t}\Bigr)",
-        order(angle, lambda s: 1 / s**2),
+        order(*RATES["angle"]),
         T,
         GENERIC_WORDS,
         quote="The normalized weight vector converges to normalized max margin vector .. in angle",
@@ -61,7 +68,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Theorem 5",
         "1 - cos(w, w^) = O((log log t/log t)^2).",
         ANGLE + r"=O\Bigl(\Bigl(\frac{\log\log t}{\log t}\Bigr)^2\Bigr)",
-        order(angle, lambda s: (np.log(s) / s) ** 2),
+        order(angle, lambda run, s: (np.log(s) / s) ** 2),
         T,
         **RATE_OF_ALL,
     ),
@@ -70,7 +77,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Theorem 5/section 3, eq. 3.3",
         "1/|w^| - min_n x_n.w/|w| = O(1/log t).",
         r"\frac1{\lVert\hat w\rVert}-\frac{\min_nx_n^\top w(t)}{\lVert w(t)\rVert}=O\Bigl(\frac1{\log t}\Bigr)",
-        order(margin_gap, lambda s: 1 / s),
+        order(*RATES["margin"]),
         T,
         quote="and the margin converges as",
         standing=proved(f"{PAGE}3-separabletheorem3direction", "separable.theorem5.loss"),
@@ -80,7 +87,7 @@ CLAIMS: tuple[Claim, ...] = (
         "Theorem 5/figure 1",
         "L(w(t)) = O(1/t).",
         r"\mathcal{L}(w(t))=O\Bigl(\frac1t\Bigr)",
-        order(loss_times_t, np.zeros_like),
+        order(*RATES["loss"]),
         T,
         quote="the training loss. As expected, it decreases as t^-1 (eq. 3.4)",
         standing=proved(f"{PAGE}2-separabletheorem5loss"),

@@ -1,6 +1,6 @@
 """What the claims share: sources, readings, assumptions, and the regime in which they are judged."""
 
-from collections.abc import Callable
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -55,11 +55,10 @@ def rederived(
     return printed(f"{name}.rederived", "", statement, formula, judgement, **own)
 
 
-def order(measure: Any, shape: Callable[[Any], Any], side: Any = "upper") -> HiddenConstant:
-    """A rate along log t."""
-    return HiddenConstant(measure, lambda run, s: shape(s), side=side, regime=attrgetter("regime"))
+REGIME = attrgetter("regime")
 
+order = partial(HiddenConstant, regime=REGIME)
+"""A rate along log t."""
 
-def tends(measure: Any, predicted: Callable[[Any], float]) -> Limit:
-    """A limit along log t."""
-    return Limit(measure, predicted=predicted, regime=attrgetter("regime"))
+tends = partial(Limit, regime=REGIME)
+"""A limit along log t."""
