@@ -111,7 +111,7 @@ def from_document(document: dict[str, Any], where: str, default_name: str) -> Po
         if len(found[x]) != (labels := len(found[y])):
             raise InputError(f"{where}: /{y}", got=counted(labels, "label"), expected=f"{len(found[x])}, one a point")
         found[x] = map(tuple, found[x])
-    return Points(**{key: value if key == "name" else tuple(value) for key, value in found.items()})
+    return Points(found.pop("name"), **{key: tuple(value) for key, value in found.items()})
 
 
 def from_csv(text: str, where: str, default_name: str) -> Points:
