@@ -15,9 +15,11 @@ saturates, u = c on all tokens, and flow/(k+m) are the multipliers.
 The answer does not rest on this argument: :func:`verify` checks the optimality conditions in integers.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import scipy  # its subpackages load when first used
@@ -61,7 +63,7 @@ class ExactScores:
         """The denominators of the multipliers, shape (relations,)."""
         return self.denominator[self.winner]
 
-    @property
+    @cached_property
     def norm_squared(self) -> Fraction:
         """The sum of the squared scores."""
         return _grouped_sum(self.numerator**2, self.denominator, power=2)
@@ -97,11 +99,12 @@ class ExactScores:
 
 def _grouped_sum(numerators: Indices, denominators: Indices, *, power: int) -> Fraction:
     """The sum of numerators/denominators^power."""
-    values, group = np.unique(denominators, return_inverse=True)
-    totals = np.zeros(len(values), dtype=np.int64)
-    np.add.at(totals, group, numerators)
-    terms = zip(totals.tolist(), values.tolist(), strict=True)
-    return sum((Fraction(total, value**power) for total, value in terms), Fraction(0))
+    totals = np.zeros(denominators.max(initial=0) + 1, dtype=np.int64)
+    np.add.at(totals, denominators, numerators)
+    values = np.flatnonzero(totals)
+    common = math.lcm(*values.tolist())
+    terms = zip(totals[values].tolist(), values.tolist(), strict=True)
+    return Fraction(sum(total * (common // value) ** power for total, value in terms), common**power)
 
 
 def joined(solutions: Sequence[ExactScores]) -> ExactScores:
@@ -137,9 +140,8 @@ def joined(solutions: Sequence[ExactScores]) -> ExactScores:
 
 def confused_pairs(relations: Relations, size: int) -> Indices:
     """The (query, token) pairs, as query * size + token, where the token wins and loses."""
-    return np.intersect1d(
-        relations.query * size + relations.winner, np.unique(relations.query * size + relations.loser)
-    )
+    losing = relations.query * size + relations.loser
+    return np.unique(losing[np.isin(losing, relations.query * size + relations.winner)])
 
 
 def solve_exactly(relations: Relations, size: int) -> ExactScores:
@@ -180,7 +182,7 @@ def solve_exactly(relations: Relations, size: int) -> ExactScores:
         flow[open_rows[done]] = 1  # lam = 1/(k+m) on every edge of a complete block
         open_rows = open_rows[~done]
         if len(open_rows):
-            flow[open_rows], open_rows = _cut(winner[open_rows], loser[open_rows], k, m, open_rows)
+            flow[open_rows], open_rows = _cut(winner[open_rows], loser[open_rows], k, m, part, open_rows)
 
     exact = ExactScores(
         query=pairs // size,
@@ -223,8 +225,10 @@ def component_edges(tail: Indices, head: Indices, size: int) -> Iterator[tuple[I
         yield rows, nodes, ends[: len(rows)], ends[len(rows) :]
 
 
-def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, rows: Indices) -> tuple[Indices, Indices]:
-    """One maximum flow through all components at once; k and m are those of each pair's component.
+def _cut(
+    tail: Indices, head: Indices, k: Indices, m: Indices, part: Indices, rows: Indices
+) -> tuple[Indices, Indices]:
+    """One maximum flow through all components at once; k and m are those of each pair's component, ``part``.
 
     Returns the flow on every edge, and the rows of components that it does not saturate once the edges
     across their minimum cut are dropped: those carry no flow.
@@ -238,7 +242,7 @@ def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, rows: Indices) ->
     place = np.empty(len(k), dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
     tail, head = place[tail], place[head]
-    k, m = k[nodes], m[nodes]
+    k, m, part = k[nodes], m[nodes], part[nodes]
     source, sink = len(nodes), len(nodes) + 1
     winners, losers = _occurring(tail, len(nodes)), _occurring(head, len(nodes))
     starts = np.concatenate([np.full(len(winners), source), losers, tail])
@@ -248,31 +252,19 @@ def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, rows: Indices) ->
     network = scipy.sparse.csr_array(
         (capacity.astype(np.int32), (starts, stops)), shape=(len(nodes) + 2, len(nodes) + 2)
     )
-    carried = scipy.sparse.coo_array(scipy.sparse.csgraph.maximum_flow(network, source, sink).flow)
-    flow = entries(carried, tail, head)
+    flow = scipy.sparse.csgraph.maximum_flow(network, source, sink).flow[tail, head].astype(np.int64)
 
-    part = components(tail, head, len(nodes))
     sent = np.zeros(len(nodes), dtype=np.int64)
     np.add.at(sent, tail, flow)
-    starved = np.zeros(len(nodes), dtype=bool)
+    starved = np.zeros(len(place), dtype=bool)
     starved[part[winners[sent[winners] < m[winners]]]] = True
     starved = starved[part]
     reached = _reached(tail, head, flow, winners[sent[winners] < m[winners]], len(nodes))
     across = starved[tail] & (reached[tail] != reached[head])
-    if np.any(np.bincount(part[tail[across]], minlength=len(nodes))[part[tail[starved[tail]]]] == 0):
+    if np.any(np.bincount(part[tail[across]], minlength=len(place))[part[tail[starved[tail]]]] == 0):
         raise CertificateError("a flow is not a maximum flow")
     again = starved[tail] & ~across
     return flow, rows[again]
-
-
-def entries(matrix: "scipy.sparse.coo_array", row: Indices, column: Indices) -> Indices:
-    """The matrix's entries at the given places, 0 where it has none."""
-    size = matrix.shape[1]
-    code = matrix.coords[0].astype(np.int64) * size + matrix.coords[1]
-    order = np.argsort(code)
-    code, wanted = code[order], row * size + column
-    place = np.minimum(np.searchsorted(code, wanted), len(code) - 1)
-    return np.where(code[place] == wanted, matrix.data[order][place], 0).astype(np.int64)
 
 
 def _reached(tail: Indices, head: Indices, flow: Indices, starts: Indices, size: int) -> NDArray[np.bool_]:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy  # its subpackages load when first used
 from numpy.typing import NDArray
 
-from marginaudit.margins.exact import ExactScores, components, entries
+from marginaudit.margins.exact import ExactScores, components
 from marginaudit.margins.rows import Indices, Matrix
 from marginaudit.orders import Relations
 
@@ -95,4 +95,4 @@ def _flow(winner: Indices, loser: Indices, tight: NDArray[np.bool_], supply: Ind
     carried = scipy.sparse.csgraph.maximum_flow(network, source, sink)
     if carried.flow_value != total:
         return None
-    return np.where(tight, entries(scipy.sparse.coo_array(carried.flow), winner, loser), 0)
+    return np.where(tight, carried.flow[winner, loser], 0).astype(np.int64)

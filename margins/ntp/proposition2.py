@@ -23,7 +23,7 @@ def decide(exact: ExactScores, vocabulary: tuple[Token, ...]) -> dict[Token, Clo
     k = np.bincount(exact.query[optimal], minlength=size)[exact.query]
     m = np.bincount(exact.query[~optimal], minlength=size)[exact.query]
     differs = exact.numerator * (k + m) != np.where(optimal, m, -k) * exact.denominator
-    judged = {vocabulary[q]: ClosedForm(True, None) for q in np.unique(exact.query).tolist()}
+    judged = {vocabulary[q]: ClosedForm(True, None) for q in np.flatnonzero(np.bincount(exact.query)).tolist()}
     heads = exact.query[exact.winner]
     for q in np.unique(exact.query[differs]).tolist():
         rows = slice(*np.searchsorted(heads, [q, q + 1]).tolist())
