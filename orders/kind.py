@@ -1,7 +1,8 @@
 """A kind of dataset: how its documents are recognised, read and written, and its assumptions."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
@@ -90,7 +91,7 @@ def content_of(path: Path) -> bytes:
 
 
 def read(
-    content: bytes, path: Path, kinds: Sequence[Kind[Any]], others: Sequence[Kind[Any]] = ()
+    content: bytes, path: Path, kinds: Sequence[Kind[Any]], others: Iterable[Kind[Any]] = ()
 ) -> tuple[Kind[Any], Any]:
     """The kind and the dataset that the bytes of a file hold; the path's ending tells the format.
 
@@ -122,7 +123,7 @@ def _of_other_kind(where: str, kind: Kind[Any], kinds: Sequence[Kind[Any]]) -> I
 
 
 def from_document(
-    document: Any, where: str, name: str, kinds: Sequence[Kind[Any]], others: Sequence[Kind[Any]] = ()
+    document: Any, where: str, name: str, kinds: Sequence[Kind[Any]], others: Iterable[Kind[Any]] = ()
 ) -> tuple[Kind[Any], Any]:
     """The kind and the dataset of a parsed JSON document, as `read` finds them; ``name`` is for one without.
 
@@ -131,7 +132,7 @@ def from_document(
     InputError
         One line: ``where``, the JSON pointer, what was got, what is expected.
     """
-    kind = next((kind for kind in (*kinds, *others) if kind.accepts(document)), kinds[0])
+    kind = next((kind for kind in chain(kinds, others) if kind.accepts(document)), kinds[0])
     if kind not in kinds:
         raise _of_other_kind(where, kind, kinds)
     return kind, kind.from_document(document, where, name)

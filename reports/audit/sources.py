@@ -3,14 +3,14 @@
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeVar
 
 from marginaudit.orders import InputError, content_of, counted, printable, read, shown, shown_path
-from marginaudit.orders.kind import from_document, from_rows
+from marginaudit.orders.kind import Kind, from_document, from_rows
 from marginaudit.reports.audit.ledger import all_papers, paper_of
 from marginaudit.reports.audit.plugins import Notice, failures_in_one_line
 from marginaudit.reports.claim import Claim
@@ -92,25 +92,28 @@ def load(name: str, papers: Sequence[Paper]) -> Source:
     InputError
         There is neither, the file is no dataset of the papers' kinds, or the case cannot be made.
     """
-    from marginaudit.reports.audit.ledger import all_papers  # which loads papers that load datasets
-
     for paper in papers:
         if name in paper.kind.cases:
             with failures_in_one_line(f"case {name} of paper {paper.name}"):
                 return Source(paper.kind.cases[name](), paper, name)
-    path, others = Path(name), all_papers(lambda _: None)
+    path = Path(name)
     if not name or not (path.suffix or os.path.exists(path)):  # noqa: PTH110  (no error for a name that is too long)
         cases = ", ".join(case for paper in papers for case in paper.kind.cases)
-        for paper in others:
+        for paper in all_papers(lambda _: None):
             if name in paper.kind.cases:
                 kinds = " or ".join(paper.kind.name for paper in papers)
                 got = f"a built-in case of {paper.kind.name}"
                 raise InputError(shown(name), got=got, expected=f"{kinds}: a path or one of {cases}")
         raise InputError(shown(name), got="no file of that name", expected=f"a path or one of {cases}")
     content = content_of(path)
-    kind, dataset = read(content, path, [paper.kind for paper in papers], [paper.kind for paper in others])
+    kind, dataset = read(content, path, [paper.kind for paper in papers], _every_kind())
     paper = next(paper for paper in papers if paper.kind is kind)
     return Source(dataset, paper, str(path), hashlib.sha256(content).hexdigest())
+
+
+def _every_kind() -> Iterator[Kind[Any]]:
+    """The papers' kinds; installed papers are looked for, which takes time, when the first kind is asked for."""
+    yield from (paper.kind for paper in all_papers(lambda _: None))
 
 
 def with_trajectories(
