@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +24,7 @@ MOST_SAMPLES = 2**53
 """Samples that a dataset may hold, repetitions counted: up to here float64 has every count, and 1/pi_min, exactly."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """A sentence X = [x_1 .. x_l] with its next token y; its last token is the query."""
 
     tokens: tuple[Token, ...]
