@@ -225,9 +225,7 @@ def component_edges(tail: Indices, head: Indices, size: int) -> Iterator[tuple[I
         yield rows, nodes, ends[: len(rows)], ends[len(rows) :]
 
 
-def _cut(
-    tail: Indices, head: Indices, k: Indices, m: Indices, part: Indices, rows: Indices
-) -> tuple[Indices, Indices]:
+def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, part: Indices, rows: Indices) -> tuple[Indices, Indices]:
     """One maximum flow through all components at once; k and m are those of each pair's component, ``part``.
 
     Returns the flow on every edge, and the rows of components that it does not saturate once the edges

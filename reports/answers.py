@@ -27,10 +27,10 @@ class Solved:
     ----------
     answer : by problem plain data with the keys ``status``, ``method``, ``norm_squared``, ``norm_squared_exact``,
         ``certificate`` (as `marginaudit.margins.Certificate` has it), ``direction_radius`` and ``note``, and others
-    tables : what a reader sees below a table of these
+    tables : makes what a reader sees below a table of these
     certificate : makes the document that `Paper.verify` takes, or raises `marginaudit.margins.NotExact`
     """
 
     answer: dict[str, dict[str, Any]]
-    tables: Lists
+    tables: Callable[[], Lists]
     certificate: Callable[[], dict[str, Any]]

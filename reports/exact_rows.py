@@ -30,7 +30,7 @@ def solve_rows(name: str, problems: Mapping[str, Matrix], method: str) -> Solved
     proofs = {problem: rows_certificate(one) for problem, one in found.items()}
     return Solved(
         {problem: finite(_answer(one)) for problem, one in found.items()},
-        [table for problem, one in found.items() for table in _tables(problem, one)],
+        lambda: [table for problem, one in found.items() for table in _tables(problem, one)],
         lambda: {"format": FORMAT, "dataset": name, **proofs},
     )
 

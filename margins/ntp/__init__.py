@@ -5,7 +5,15 @@ from marginaudit.margins.ntp.cycle import Cycle
 from marginaudit.margins.ntp.documents import certificate_document
 from marginaudit.margins.ntp.kq import solve_kq
 from marginaudit.margins.ntp.ov import solve_ov
-from marginaudit.margins.ntp.solution import ClosedForm, Exact, Infeasible, MaxMargin, Multipliers, Optimal
+from marginaudit.margins.ntp.solution import (
+    ClosedForm,
+    Exact,
+    Infeasible,
+    MaxMargin,
+    Multipliers,
+    Optimal,
+    each_value,
+)
 
 __all__ = [
     "ClosedForm",
@@ -17,6 +25,7 @@ __all__ = [
     "Optimal",
     "TooDenseError",
     "certificate_document",
+    "each_value",
     "require_dense",
     "solve_kq",
     "solve_ov",

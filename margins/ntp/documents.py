@@ -9,7 +9,7 @@ import numpy as np
 from marginaudit.margins.errors import NotExact
 from marginaudit.margins.exact import confused_pairs
 from marginaudit.margins.ntp.cycle import Cycle
-from marginaudit.margins.ntp.solution import Exact, Infeasible, MaxMargin
+from marginaudit.margins.ntp.solution import Exact, Infeasible, MaxMargin, each_value
 from marginaudit.margins.ntp.verify import FORMAT
 from marginaudit.orders.ntp import Dataset
 
@@ -63,18 +63,15 @@ def _kq(dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
     base = over.max(initial=0) + 1
     few, which = np.unique(found.numerator[positive] * base + over, return_inverse=True)  # reducing a fraction is slow
     text = [_text(Fraction(*divmod(code, base))) for code in few.tolist()]
-    query, *pairs = (array[positive].tolist() for array in (rows.query, rows.winner, rows.loser))
-    entries = [[names[i], names[j], text[value]] for i, j, value in zip(*pairs, which.tolist(), strict=True)]
-    queries, first = np.unique(query, return_index=True)  # relations are in the order of their queries
+    columns = (rows.winner[positive].tolist(), rows.loser[positive].tolist(), which.tolist())
+    entries = [[names[i], names[j], text[value]] for i, j, value in zip(*columns, strict=True)]
+    queries, first = np.unique(rows.query[positive], return_index=True)  # relations are in the order of their queries
     parts = pairwise([*first.tolist(), len(entries)])
     multipliers = {names[q]: entries[slice(*part)] for q, part in zip(queries.tolist(), parts, strict=True)}
     return {
         "status": "optimal",
         "norm_squared": _text(solution.norm_squared_exact),
-        "weights": {
-            query: {key: _text(value) for key, value in column.items()}
-            for query, column in solution.weights_exact.items()
-        },
+        "weights": each_value(solution.weights_exact, _text),
         "multipliers": multipliers,
         "closed_form": {
             query: {"holds": form.holds, "S": list(form.witness or ())}

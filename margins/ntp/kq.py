@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache, partial
+from itertools import pairwise, starmap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,13 +170,14 @@ def _dense(exact: ExactScores, V: int, E: Floats | None) -> tuple[Floats, Floats
 
 
 def _weights(exact: ExactScores, vocabulary: tuple[Token, ...]) -> dict[Token, dict[Token, Fraction]]:
+    some = np.flatnonzero(exact.numerator)
     fraction = cache(Fraction)  # few distinct values, and reducing a fraction is slow
-    weights: dict[Token, dict[Token, Fraction]] = {}
-    arrays = (exact.query, exact.token, exact.numerator, exact.denominator)
-    for q, x, numerator, denominator in zip(*(a.tolist() for a in arrays), strict=True):
-        if numerator:
-            weights.setdefault(vocabulary[q], {})[vocabulary[x]] = fraction(numerator, denominator)
-    return weights
+    values = [*map(fraction, exact.numerator[some].tolist(), exact.denominator[some].tolist())]
+    tokens = [vocabulary[x] for x in exact.token[some].tolist()]
+    queries, first = np.unique(exact.query[some], return_index=True)
+    parts = starmap(slice, pairwise([*first.tolist(), len(some)]))
+    columns = (dict(zip(tokens[part], values[part], strict=True)) for part in parts)
+    return dict(zip((vocabulary[q] for q in queries.tolist()), columns, strict=True))
 
 
 def _solved(rows: Rows) -> Certified:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import ClassVar, Literal, TypeAlias, final
+from typing import ClassVar, Literal, TypeAlias, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,12 @@ from marginaudit.margins.farkas import Farkas
 from marginaudit.margins.ntp.cycle import Cycle
 from marginaudit.orders.ntp import Token
 
+T = TypeVar("T")
+
 Floats: TypeAlias = NDArray[np.float64]
+
+Weights: TypeAlias = Mapping[Token, Mapping[Token, Fraction]]
+"""{column token: {row token: value}}."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +183,7 @@ class Exact(Optimal):
     """
 
     norm_squared_exact: Fraction
-    weights_exact: Mapping[Token, Mapping[Token, Fraction]]
+    weights_exact: Weights
     multipliers_exact: Multipliers
 
     def exact(self) -> "Exact":
@@ -199,6 +204,13 @@ class Infeasible(MaxMargin):
 
     status = "infeasible"
     infeasibility: Cycle | Farkas
+
+
+def each_value(weights: Weights, function: Callable[[Fraction], T]) -> dict[Token, dict[Token, T]]:
+    """The weights, each replaced by the function's value; called once for a fraction that many entries share."""
+    fractions = {id(value): value for column in weights.values() for value in column.values()}
+    values = {key: function(value) for key, value in fractions.items()}
+    return {name: {x: values[id(value)] for x, value in column.items()} for name, column in weights.items()}
 
 
 def numerical(

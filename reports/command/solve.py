@@ -91,6 +91,6 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
     for which, found in solved.answer.items():
         if found["note"]:
             print_line(f"{which}: {found['note']}")
-    for title, header, lines in solved.tables:
+    for title, header, lines in solved.tables():
         print_table(title, header, lines)
     return 0

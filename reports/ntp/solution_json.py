@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from marginaudit.margins import Certificate
-from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin, Optimal
+from marginaudit.margins.ntp import Exact, Infeasible, MaxMargin, Optimal, each_value
 from marginaudit.orders.ntp import Dataset
 from marginaudit.reports.json_data import finite
 
@@ -25,21 +25,21 @@ ANSWERED = (
 
 
 def solution_answer(which: Literal["ov", "kq"], dataset: Dataset, solution: MaxMargin) -> dict[str, Any]:
-    """One max-margin problem: status, weights, exact weights where there are any, certificate."""
+    """One max-margin problem as JSON data: status, weights, exact weights where there are any, certificate."""
     answer: dict[str, Any] = dict.fromkeys(ANSWERED) | solution_summary(solution)
     if isinstance(solution, Optimal):
-        answer["weights"] = _exact_weights(dataset, solution) if which == "kq" else _weights(dataset, solution)
-        answer["certificate"] = asdict(solution.certificate)
-        answer["gram_deviation"] = solution.gram_deviation
+        answer["certificate"] = finite(asdict(solution.certificate))
+        answer["gram_deviation"] = finite(solution.gram_deviation)
         answer["note"] = solution.note
     if isinstance(solution, Exact):
-        answer["weights_exact"] = {
-            column: {row: str(value) for row, value in rows.items()} for column, rows in solution.weights_exact.items()
-        }
+        answer["weights"] = each_value(solution.weights_exact, float)
+        answer["weights_exact"] = each_value(solution.weights_exact, str)
+    elif isinstance(solution, Optimal):
+        answer["weights"] = finite(_weights(dataset, solution))
     if isinstance(solution, Infeasible):
         answer["weights"] = {}
         answer["certificate"] = dict.fromkeys(field.name for field in fields(Certificate))
-        answer["infeasibility"] = solution.infeasibility.as_document()
+        answer["infeasibility"] = finite(solution.infeasibility.as_document())
     if which == "kq":
         answer["closed_form"] = {
             query: {"holds": form.holds, "witness": None if form.witness is None else list(form.witness)}
@@ -56,18 +56,6 @@ def solution_summary(solution: MaxMargin | None) -> dict[str, Any]:
         "norm_squared": finite(solution.norm_squared) if isinstance(solution, Optimal) else None,
         "norm_squared_exact": str(solution.norm_squared_exact) if isinstance(solution, Exact) else None,
         "direction_radius": finite(solution.direction_radius) if isinstance(solution, Optimal) else None,
-    }
-
-
-def _exact_weights(dataset: Dataset, solution: Optimal) -> dict[str, dict[str, float]]:
-    """`_weights` of an exact solution, without its dense array."""
-    if not isinstance(solution, Exact):
-        return _weights(dataset, solution)
-    known = solution.weights_exact  # tokens in the vocabulary's order
-    return {
-        q: {x: value.numerator / value.denominator for x, value in known[q].items()}
-        for q in dataset.vocabulary
-        if q in known
     }
 
 

@@ -13,7 +13,6 @@ from marginaudit.margins.ntp.verify import verify as checked
 from marginaudit.orders import InputError, printable
 from marginaudit.orders.ntp import CASES, Dataset, dataset_to_document
 from marginaudit.reports.answers import Lists, Solved
-from marginaudit.reports.json_data import finite
 from marginaudit.reports.ntp.solution_json import solution_answer
 from marginaudit.reports.ntp.trainable import trainable
 
@@ -24,11 +23,12 @@ def solve(dataset: Dataset, place: str, method: str, problems: Sequence[str]) ->
     """Both solutions, or one."""
     data = trainable(dataset, place)
     solutions = {which: solver(data, method=method) for which, solver in SOLVERS.items() if which in problems}
-    answer: dict[str, Any] = {
-        which: finite(solution_answer(which, data, solution)) for which, solution in solutions.items()
-    }
-    tables = _weights(answer["kq"]) if "kq" in answer else ()
-    return Solved(answer, tables, lambda: certificate_document(data, **solutions))
+    answer: dict[str, Any] = {which: solution_answer(which, data, solution) for which, solution in solutions.items()}
+    return Solved(
+        answer,
+        lambda: _weights(answer["kq"]) if "kq" in answer else (),
+        lambda: certificate_document(data, **solutions),
+    )
 
 
 def _weights(answer: dict[str, Any]) -> Lists:

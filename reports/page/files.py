@@ -77,7 +77,9 @@ def json_text(document: Any, *, indent: int | None = None) -> str:
     '{"é\\u009b": "\\u001b[0m"}\n'
     """
     text = json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False)
-    return re.sub(r"[^ -~\n]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text) + "\n"
+    if not text.isascii() or "\x7f" in text:  # the other control characters are escaped by now
+        text = re.sub(r"[^ -~\n]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
+    return text + "\n"
 
 
 def json_pieces(document: Mapping[str, Any]) -> Iterator[str]:
