@@ -254,15 +254,16 @@ def _cut(tail: Indices, head: Indices, k: Indices, m: Indices, part: Indices, ro
 
     sent = np.zeros(len(nodes), dtype=np.int64)
     np.add.at(sent, tail, flow)
+    short = winners[sent[winners] < m[winners]]
     starved = np.zeros(len(place), dtype=bool)
-    starved[part[winners[sent[winners] < m[winners]]]] = True
-    starved = starved[part]
-    reached = _reached(tail, head, flow, winners[sent[winners] < m[winners]], len(nodes))
-    across = starved[tail] & (reached[tail] != reached[head])
-    if np.any(np.bincount(part[tail[across]], minlength=len(place))[part[tail[starved[tail]]]] == 0):
+    starved[part[short]] = True
+    some = np.flatnonzero(starved[part[tail]])
+    tail, head, of = tail[some], head[some], part[tail[some]]
+    reached = _reached(tail, head, flow[some], short, len(nodes))
+    across = reached[tail] != reached[head]
+    if np.any(np.bincount(of[across], minlength=len(place))[of] == 0):
         raise CertificateError("a flow is not a maximum flow")
-    again = starved[tail] & ~across
-    return flow, rows[again]
+    return flow, rows[some[~across]]
 
 
 def _reached(tail: Indices, head: Indices, flow: Indices, starts: Indices, size: int) -> NDArray[np.bool_]:
