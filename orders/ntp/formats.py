@@ -84,21 +84,21 @@ def dataset_from_document(document: Any, where: str = "dataset", default_name: s
     """
     found = validated(_Document, document, where)
     sentences = [tuple(sentence) for sentence in found.get("sentences", [])]
-    samples = [(Sample(tuple(one["tokens"]), one["next"]), one.get("count", 1)) for one in found.get("samples", [])]
-    next_token = found.get("next_token", {})
+    samples, next_token = found.get("samples", []), found.get("next_token", {})
     if not sentences and not samples:
         raise InputError(where, got="no sentences and no samples", expected="at least one")
     _require_few_prefixes(sentences, f"{where}: /sentences")
-    used = dict.fromkeys(
-        chain(
-            chain.from_iterable(sentences),
-            chain.from_iterable((*sample.tokens, sample.next) for sample, _ in samples),
-            chain.from_iterable(next_token.items()),
-        )
-    )
-    vocabulary = found.get("vocabulary", list(used))
-    _require_vocabulary(vocabulary, used.keys(), found, where)
-    counts = _count(sentences, samples)
+    counts: Counter[Sample] = Counter()
+    for sentence in sentences:
+        counts.update(prefix_samples(sentence))
+    used = {*chain.from_iterable(sentences), *chain.from_iterable(next_token.items())}
+    for one in samples:  # all that touches each of many tokens, while it is at hand
+        sample = Sample(tuple(one["tokens"]), one["next"])
+        counts[sample] = counts.get(sample, 0) + one.get("count", 1)
+        used.update(sample.tokens)
+        used.add(sample.next)
+    vocabulary = found.get("vocabulary") or _in_order(sentences, samples, next_token)
+    _require_vocabulary(vocabulary, used, found, where)
     require_countable(counts.values(), f"{where}: /samples")
     _require_collocation(next_token, sentences, samples, where)
     return Dataset(
@@ -149,6 +149,14 @@ def _words(value: Any) -> Any:
     return list(value) if isinstance(value, tuple | np.ndarray) else value
 
 
+def _in_order(
+    sentences: Iterable[tuple[Token, ...]], samples: Iterable[_Sample], next_token: Mapping[Token, Token]
+) -> list[Token]:
+    """Each token once, in the order of first occurrence."""
+    of_samples = chain.from_iterable((*one["tokens"], one["next"]) for one in samples)
+    return [*dict.fromkeys(chain(chain.from_iterable(sentences), of_samples, *next_token.items()))]
+
+
 def _require_vocabulary(vocabulary: Sequence[Token], used: Set[Token], document: _Document, where: str) -> None:
     """Refuse a token that the vocabulary has twice, and one that it has not."""
     first = {token: i for i, token in reversed(list(enumerate(vocabulary)))}
@@ -175,12 +183,13 @@ def _places(document: _Document) -> Iterator[tuple[str, Token]]:
 def _require_collocation(
     next_token: Mapping[Token, Token],
     sentences: Iterable[tuple[Token, ...]],
-    samples: Iterable[tuple[Sample, int]],
+    samples: Iterable[_Sample],
     where: str,
 ) -> None:
     """Refuse a sample of length 1 that contradicts ``next_token``."""
     pairs = [(f"/sentences/{i}", s[0], s[1]) for i, s in enumerate(sentences)]
-    pairs += [(f"/samples/{i}", s.tokens[0], s.next) for i, (s, _) in enumerate(samples) if len(s.tokens) == 1]
+    alone = ((i, one) for i, one in enumerate(samples) if len(one["tokens"]) == 1)
+    pairs += [(f"/samples/{i}", one["tokens"][0], one["next"]) for i, one in alone]
     for pointer, x, y in pairs:
         if next_token.get(x, y) != y:
             got, expected = f"the sample [{shown(x)}] -> {shown(y)}", f"next token {shown(next_token[x])}"
@@ -209,12 +218,3 @@ def _require_few_prefixes(sentences: Iterable[tuple[Token, ...]], where: str) ->
     if tokens > MOST_PREFIX_TOKENS:
         got = f"sentences of up to {max(lengths)} tokens, whose prefix samples have {tokens} tokens in all"
         raise InputError(where, got=got, expected=f"at most {MOST_PREFIX_TOKENS}")
-
-
-def _count(sentences: Iterable[tuple[Token, ...]], samples: Iterable[tuple[Sample, int]]) -> Counter[Sample]:
-    counts: Counter[Sample] = Counter()
-    for sentence in sentences:
-        counts.update(prefix_samples(sentence))
-    for sample, count in samples:
-        counts[sample] += count
-    return counts
