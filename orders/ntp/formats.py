@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from io import StringIO
-from itertools import chain
 from typing import Annotated, Any, NotRequired, TypeAlias
 
 import numpy as np
@@ -83,22 +82,22 @@ def dataset_from_document(document: Any, where: str = "dataset", default_name: s
         Naming the JSON pointer, what was got and what is expected.
     """
     found = validated(_Document, document, where)
-    sentences = [tuple(sentence) for sentence in found.get("sentences", [])]
-    samples, next_token = found.get("samples", []), found.get("next_token", {})
+    tokens = {x: x for x in found.get("vocabulary", [])}
+    once = tokens.setdefault  # one string for each token: what is done with many is faster than with as many strings
+    sentences = [tuple(map(once, sentence, sentence)) for sentence in found.get("sentences", [])]
+    samples = found.get("samples", [])
     if not sentences and not samples:
         raise InputError(where, got="no sentences and no samples", expected="at least one")
     _require_few_prefixes(sentences, f"{where}: /sentences")
     counts: Counter[Sample] = Counter()
     for sentence in sentences:
         counts.update(prefix_samples(sentence))
-    used = {*chain.from_iterable(sentences), *chain.from_iterable(next_token.items())}
-    for one in samples:  # all that touches each of many tokens, while it is at hand
-        sample = Sample(tuple(one["tokens"]), one["next"])
+    for one in samples:
+        sample = Sample(tuple(map(once, one["tokens"], one["tokens"])), once(one["next"], one["next"]))
         counts[sample] = counts.get(sample, 0) + one.get("count", 1)
-        used.update(sample.tokens)
-        used.add(sample.next)
-    vocabulary = found.get("vocabulary") or _in_order(sentences, samples, next_token)
-    _require_vocabulary(vocabulary, used, found, where)
+    next_token = {once(x, x): once(y, y) for x, y in found.get("next_token", {}).items()}
+    vocabulary = found.get("vocabulary", list(tokens))
+    _require_vocabulary(vocabulary, tokens.keys(), found, where)
     require_countable(counts.values(), f"{where}: /samples")
     _require_collocation(next_token, sentences, samples, where)
     return Dataset(
@@ -147,14 +146,6 @@ def _words(value: Any) -> Any:
     if isinstance(value, str):
         return value.split()
     return list(value) if isinstance(value, tuple | np.ndarray) else value
-
-
-def _in_order(
-    sentences: Iterable[tuple[Token, ...]], samples: Iterable[_Sample], next_token: Mapping[Token, Token]
-) -> list[Token]:
-    """Each token once, in the order of first occurrence."""
-    of_samples = chain.from_iterable((*one["tokens"], one["next"]) for one in samples)
-    return [*dict.fromkeys(chain(chain.from_iterable(sentences), of_samples, *next_token.items()))]
 
 
 def _require_vocabulary(vocabulary: Sequence[Token], used: Set[Token], document: _Document, where: str) -> None:

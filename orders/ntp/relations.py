@@ -54,7 +54,9 @@ def relations(encoded: Encoded) -> Relations:
 
 
 def together(found: Sequence[Relations], size: int) -> Relations:
-    """The relations of all samples from those of some at a time, as `each_once` has them."""
+    """The relations of all samples from those of some at a time, both as `each_once` has them."""
+    if len(found) == 1:
+        return found[0]
     columns = {field.name: np.concatenate([getattr(one, field.name) for one in found]) for field in fields(Relations)}
     return each_once(Relations(**columns), size)
 
