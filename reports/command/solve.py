@@ -9,7 +9,6 @@ from marginaudit.margins import NotExact, SolverFailure
 from marginaudit.orders import InputError, shown, shown_path
 from marginaudit.reports.audit.sources import Source, load
 from marginaudit.reports.command.arguments import DATASET, JSON, PAPER, papers
-from marginaudit.reports.command.console import print_line, print_table
 from marginaudit.reports.command.options import FilePath
 from marginaudit.reports.command.output import check_output, print_json, write_json
 from marginaudit.reports.command.streams import tell
@@ -82,6 +81,8 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
     if as_json:
         print_json(solved.answer)
         return 0
+    from marginaudit.reports.command.console import print_line, print_table  # and with it rich
+
     rows = []
     for which, found in solved.answer.items():
         norm_squared = found["norm_squared_exact"] or found["norm_squared"]

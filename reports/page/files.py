@@ -76,7 +76,7 @@ def json_text(document: Any, *, indent: int | None = None) -> str:
     >>> json_text({"é\x9b": "\x1b[0m"})
     '{"é\\u009b": "\\u001b[0m"}\n'
     """
-    text = json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False)
+    text = json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False, check_circular=False)
     if not text.isascii() or "\x7f" in text:  # the other control characters are escaped by now
         text = re.sub(r"[^ -~\n]", lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
     return text + "\n"
