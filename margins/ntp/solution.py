@@ -207,7 +207,14 @@ class Infeasible(MaxMargin):
 
 
 def each_value(weights: Weights, function: Callable[[Fraction], T]) -> dict[Token, dict[Token, T]]:
-    """The weights, each replaced by the function's value; called once for a fraction that many entries share."""
+    """The weights, each replaced by the function's value; called once for a fraction that many entries share.
+
+    >>> half, calls = Fraction(1, 2), []
+    >>> each_value({"q": {"a": half, "b": half}}, lambda value: calls.append(value) or str(value))
+    {'q': {'a': '1/2', 'b': '1/2'}}
+    >>> len(calls)
+    1
+    """
     fractions = {id(value): value for column in weights.values() for value in column.values()}
     values = {key: function(value) for key, value in fractions.items()}
     return {name: {x: values[id(value)] for x, value in column.items()} for name, column in weights.items()}

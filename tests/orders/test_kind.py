@@ -29,3 +29,11 @@ def test_the_kind_that_accepts_a_document_reads_it(kinds: list[Kind[Any]]) -> No
 def test_a_number_that_float64_rounds_to_0_is_refused() -> None:
     with pytest.raises(InputError, match=r"^d\.json: got '1e-400', expected a number that float64 holds$"):
         read(b'{"classes": [{"next": "a", "query": "q", "probabilities": {"a": 1e-400}}]}', Path("d.json"), [CLASSES])
+
+
+def test_other_kinds_are_asked_for_only_where_none_of_the_kinds_accepts() -> None:
+    asked = iter([CLASSES])
+    read(b'{"sentences": [["a", "b"]]}', Path("d.json"), [SENTENCES], asked)
+    assert next(asked) is CLASSES
+    with pytest.raises(InputError, match="got sequence classes, expected a dataset of sentences"):
+        read(json.dumps(TWO).encode(), Path("two.json"), [SENTENCES], iter([CLASSES]))

@@ -1,5 +1,6 @@
 """Reading and writing datasets that are valid."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -51,3 +52,9 @@ def test_embedding_numbers_are_read_exactly() -> None:
     assert dataset.embedding.dtype == np.float64
     assert dataset.embedding.tolist() == [[float(number) for number in row] for row in rows]
     np.testing.assert_array_equal(dataset.embeddings, dataset.embedding)
+
+
+def test_a_token_is_one_string_in_all_samples() -> None:
+    sample = '{"tokens": ["some", "token"], "next": "some"}'
+    data = dataset_from_document(json.loads(f'{{"samples": [{sample.replace("some", "token")}, {sample}]}}'))
+    assert len({id(x) for one in data.samples for x in (*one.tokens, one.next)}) == data.V == 2

@@ -24,7 +24,8 @@ def test_json_has_finite_numbers_only() -> None:
     for value in (float("nan"), float("inf")):
         with pytest.raises(ValueError, match="not JSON compliant"):
             json_text({"x": value})
-    assert json_text({"é": [1, "\x7f"]}) == '{"é": [1, "\\u007f"]}\n'
+    assert json_text({"é": [1, "\x80"]}) == '{"é": [1, "\\u0080"]}\n'
+    assert json_text(["\x7f"]) == '["\\u007f"]\n'
     assert json_text({"a": 1}, indent=2) == '{\n  "a": 1\n}\n'
     found: Any = finite({"a": (np.inf, np.float64(2), np.array([np.nan, 1])), "b": True, "c": np.bool_(False)})
     assert found == {"a": [None, 2.0, [None, 1.0]], "b": True, "c": False}
