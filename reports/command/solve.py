@@ -81,7 +81,7 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
     if as_json:
         print_json(solved.answer)
         return 0
-    from marginaudit.reports.command.console import print_line, print_table  # and with it rich
+    from marginaudit.reports.command.console import print_line, print_summary, print_table  # and with it rich
 
     rows = []
     for which, found in solved.answer.items():
@@ -93,5 +93,5 @@ def solve(dataset: str, method: str, only: str | None, certificate: Path | None,
         if found["note"]:
             print_line(f"{which}: {found['note']}")
     for title, header, lines in solved.tables():
-        print_table(title, header, lines)
+        print_summary(title, header, lines)
     return 0

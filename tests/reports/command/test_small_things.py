@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from marginaudit.orders.ntp import dataset_to_document, free_dataset
 from marginaudit.reports import LEDGER
 from marginaudit.reports.audit.sources import once_each
 from marginaudit.reports.command.arguments import matching
@@ -14,6 +15,7 @@ from tests.command_line import SHORT, SVOP, Command, dataset_file
 
 MINE = """
 from dataclasses import replace
+from marginaudit.orders.ntp import dataset_to_document, free_dataset
 from marginaudit.reports import LEDGER
 
 CLAIMS = (replace(LEDGER["ntp.theorem1.norm"], id="mine.norm"), replace(LEDGER["ntp.lemma3"], id="mine.other"))
@@ -140,6 +142,9 @@ def test_a_large_text_is_summarised(command: Command) -> None:
     classes = command.json("classify", "large.json")["queries"]["S"]
     assert len(classes["non_comparable"]) >= len(words)
     assert "rows more" not in command("classify", "data.json").out
+    many = free_dataset(V=MOST_ROWS + 3, N=20 * MOST_ROWS, L=8, seed=1, optimal=(1, 2), non_optimal=(1, 2))
+    dataset_file(Path(), dataset_to_document(many), "many.json")
+    assert "and 3 rows more; --json has all of them." in command("solve", "many.json").out
 
 
 def test_on_a_narrow_terminal_the_claims_are_texts_and_no_table(
