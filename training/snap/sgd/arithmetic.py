@@ -28,19 +28,27 @@ EXPONENT = 52
 
 @compiled
 def add_product(left: Floats, right: Floats, total: Floats) -> None:
-    """Add left @ right to ``total``; shapes (m, k), (k, n) and (m, n)."""
-    many = left.shape[1] // AT_ONCE * AT_ONCE
-    for i in range(len(left)):
-        weight, into = left[i], total[i]
+    """Add left @ right to ``total``; shapes (m, k), (k, n) and (m, n).
+
+    Two rows at a time, which read the rows of ``right`` together; the last of an odd number goes with a row of no use.
+    """
+    unused, many = np.zeros(right.shape[1]), left.shape[1] // AT_ONCE * AT_ONCE
+    for i in range(0, len(left), 2):
+        alone = i + 1 == len(left)
+        v, into = left[i], total[i]
+        w, beside = left[i if alone else i + 1], unused if alone else total[i + 1]
         for p in range(0, many, AT_ONCE):
-            w0, w1, w2, w3 = weight[p], weight[p + 1], weight[p + 2], weight[p + 3]
+            v0, v1, v2, v3 = v[p], v[p + 1], v[p + 2], v[p + 3]
+            w0, w1, w2, w3 = w[p], w[p + 1], w[p + 2], w[p + 3]
             r0, r1, r2, r3 = right[p], right[p + 1], right[p + 2], right[p + 3]
             for j in range(len(into)):
-                into[j] += (w0 * r0[j] + w1 * r1[j]) + (w2 * r2[j] + w3 * r3[j])
-        for p in range(many, len(weight)):
-            w0, r0 = weight[p], right[p]
+                into[j] += (v0 * r0[j] + v1 * r1[j]) + (v2 * r2[j] + v3 * r3[j])
+                beside[j] += (w0 * r0[j] + w1 * r1[j]) + (w2 * r2[j] + w3 * r3[j])
+        for p in range(many, left.shape[1]):
+            v0, w0, r0 = v[p], w[p], right[p]
             for j in range(len(into)):
-                into[j] += w0 * r0[j]
+                into[j] += v0 * r0[j]
+                beside[j] += w0 * r0[j]
 
 
 @compiled

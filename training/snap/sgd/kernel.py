@@ -48,6 +48,8 @@ def copied(source: Floats, target: Floats) -> None:
 def attend(counts: Integers, chosen: Integers, tokens: Integers, Z: Floats) -> tuple[Floats, Floats, Floats]:
     """Attention b of samples to the tokens of their class, f = b/|X^T b|, and the norms |X^T b|.
 
+    b and f have the shape (tokens, samples): a processor adds for several samples at once.
+
     Parameters
     ----------
     counts : (all samples, most tokens of a class) array
@@ -56,30 +58,35 @@ def attend(counts: Integers, chosen: Integers, tokens: Integers, Z: Floats) -> t
     Z : (contextual,) array
         The row of their query.
     """
-    weights = np.empty((len(chosen), len(tokens)))
-    for s in range(len(chosen)):
-        count = counts[chosen[s]]
-        top = -np.inf
-        for i in range(len(tokens)):
-            if count[i] > 0:
-                top = max(top, Z[tokens[i]])
-        for i in range(len(tokens)):
-            weights[s, i] = Z[tokens[i]] - top if count[i] > 0 else 0.0
+    size, many = len(tokens), len(chosen)
+    count, weights, f = np.empty((size, many)), np.empty((size, many)), np.empty((size, many))
+    for s in range(many):
+        row = counts[chosen[s]]
+        for i in range(size):
+            count[i, s] = row[i]
+    top, total, norm = np.full(many, -np.inf), np.zeros(many), np.zeros(many)
+    for i in range(size):
+        score = Z[tokens[i]]
+        for s in range(many):
+            top[s] = max(top[s], score) if count[i, s] > 0 else top[s]
+    for i in range(size):
+        score = Z[tokens[i]]
+        for s in range(many):
+            weights[i, s] = score - top[s] if count[i, s] > 0 else 0.0
     exponentiate(weights.ravel())
-    f, norm = np.empty(weights.shape), np.empty(len(chosen))
-    for s in range(len(chosen)):
-        count = counts[chosen[s]]
-        total = 0.0
-        for i in range(len(tokens)):
-            weights[s, i] *= count[i]
-            total += weights[s, i]
-        square = 0.0
-        for i in range(len(tokens)):
-            weights[s, i] /= total
-            square += weights[s, i] * weights[s, i]
-        norm[s] = np.sqrt(square)
-        for i in range(len(tokens)):
-            f[s, i] = weights[s, i] / norm[s]
+    for i in range(size):
+        for s in range(many):
+            weights[i, s] *= count[i, s]
+            total[s] += weights[i, s]
+    for i in range(size):
+        for s in range(many):
+            weights[i, s] /= total[s]
+            norm[s] += weights[i, s] * weights[i, s]
+    for s in range(many):
+        norm[s] = np.sqrt(norm[s])
+    for i in range(size):
+        for s in range(many):
+            f[i, s] = weights[i, s] / norm[s]
     return weights, f, norm
 
 
@@ -130,25 +137,29 @@ def gradients(
         attention, f, norm = attend(samples.counts, chosen, tokens, Z[asked])
         own = rows(Y, tokens)
         g = np.zeros((len(chosen), Y.shape[1]))
-        add_product(f, own, g)
+        add_product(transposed(f), own, g)
         loss += losses(g, classes.label[n], 1 / (stop - start))
         pulled = np.zeros(f.shape)
-        add_product(g, transposed(own), pulled)
+        add_product(own, transposed(g), pulled)
         pushed = np.zeros(own.shape)
-        add_product(transposed(f), g, pushed)
+        add_product(f, g, pushed)
         for i in range(size):
             for j in range(Y.shape[1]):
                 of_Y[tokens[i], j] += pushed[i, j]
-        for s in range(len(chosen)):
-            along = 0.0
-            for i in range(size):
-                along += f[s, i] * pulled[s, i]
-            mean = 0.0
-            for i in range(size):
-                pulled[s, i] = (pulled[s, i] - along * f[s, i]) / norm[s]
-                mean += attention[s, i] * pulled[s, i]
-            for i in range(size):
-                of_Z[asked, tokens[i]] += attention[s, i] * (pulled[s, i] - mean)
+        along, mean = np.zeros(len(chosen)), np.zeros(len(chosen))
+        for i in range(size):
+            for s in range(len(chosen)):
+                along[s] += f[i, s] * pulled[i, s]
+        for i in range(size):
+            for s in range(len(chosen)):
+                pulled[i, s] = (pulled[i, s] - along[s] * f[i, s]) / norm[s]
+            for s in range(len(chosen)):
+                mean[s] += attention[i, s] * pulled[i, s]
+        for i in range(size):
+            slope = of_Z[asked, tokens[i]]
+            for s in range(len(chosen)):
+                slope += attention[i, s] * (pulled[i, s] - mean[s])
+            of_Z[asked, tokens[i]] = slope
     return loss / (stop - start)
 
 
