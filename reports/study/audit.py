@@ -25,7 +25,7 @@ from marginaudit.reports.page.proofs import proof_pages, proof_sources
 from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plots.style import load_drawing
-from marginaudit.reports.processes import forkable
+from marginaudit.reports.processes import forkable, one_thread
 from marginaudit.reports.settings import CLAIM_TIMEOUT
 from marginaudit.reports.statements import graph_figures
 from marginaudit.reports.study.pool import Local
@@ -98,8 +98,9 @@ class FigureTask(Task):
         return key_of(self.paper, self.exports, figure=self.figure.name)
 
     def compute(self) -> Mapping[str, str]:
-        """Draw the figure."""
-        return _texts(rendered_as(self.figure.draws(), self.exports))
+        """Draw the figure, and train what it shows, on one thread."""
+        with one_thread():
+            return _texts(rendered_as(self.figure.draws(), self.exports))
 
 
 def audit_datasets(
@@ -170,7 +171,8 @@ def judged(task: AuditTask, progress: Progress) -> Document:
     """Judge and draw the task's dataset in this process."""
     name = task.source.dataset.name
     found = audited(task.source, task.claims, task.config, progress, task.claim_timeout)
-    shown = drawn(found, task.exports, lambda text: ignored(progress(name, text.removeprefix(f"{name}: "))))
+    with one_thread():
+        shown = drawn(found, task.exports, lambda text: ignored(progress(name, text.removeprefix(f"{name}: "))))
     return {
         "findings": {
             claim: vars(finding) | {"curve": None, "witness": finite(finding.witness)}
