@@ -3,7 +3,7 @@
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from itertools import count
 from threading import active_count
@@ -267,6 +267,7 @@ def config_document(paper: Paper, config: Any) -> dict[str, Any]:
     return {known.name: finite(getattr(config, known.name)) for known in fields(paper.config)}
 
 
+@cache  # a library's version is read from files
 def environment() -> dict[str, str]:
     """Python's and the libraries' versions."""
     return {"python": platform.python_version()} | {name: version(name) for name in DEPENDENCIES}

@@ -1,6 +1,5 @@
 """Worker pool: local processes or a Dask cluster; calls of dead workers are retried."""
 
-import asyncio
 import logging
 import os
 import sys
@@ -159,6 +158,8 @@ class Cluster(Pool):
     tries = 1
 
     def __init__(self, address: str) -> None:
+        import asyncio  # which nothing else imports
+
         try:
             from dask.distributed import Client, KilledWorker
         except ImportError:
@@ -204,10 +205,12 @@ async def _answer(address: str) -> None:
     Exception
         Of whatever kind: it is no scheduler, or none that can be spoken to.
     """
+    from asyncio import timeout
+
     from dask.distributed import Security, rpc
 
     arguments = Security().get_connection_args("client")
-    async with asyncio.timeout(CONNECT_SECONDS), rpc(address, connection_args=arguments) as scheduler:
+    async with timeout(CONNECT_SECONDS), rpc(address, connection_args=arguments) as scheduler:
         kind = (await scheduler.identity())["type"]
     if kind != "Scheduler":
         raise ValueError(f"a {kind}")

@@ -8,9 +8,14 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from marginaudit.orders.ntp import CASES
 from marginaudit.reports import Claim, Finding
-from marginaudit.reports.audit.ledger import LEDGER
+from marginaudit.reports.audit.auditing import Shown
+from marginaudit.reports.audit.ledger import LEDGER, PAPERS
+from marginaudit.reports.audit.sources import Source
+from marginaudit.reports.ntp import Config
+from marginaudit.reports.paper import Figure
 from marginaudit.reports.processes import one_thread
 from marginaudit.reports.python import audit
+from marginaudit.reports.study import audit as study
 from tests.command_line import SHORT, Command
 
 
@@ -34,6 +39,24 @@ def test_an_audit_is_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
         assert 2 in threads()
         with one_thread():
             assert threads() == {1}
+
+
+def test_figures_are_drawn_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def counted(*_: Any) -> Any:
+        seen.append(threads())
+        return Shown((), {})
+
+    paper = next(paper for paper in PAPERS if paper.name == "ntp")
+    monkeypatch.setattr(study, "drawn", counted)
+    monkeypatch.setattr(study, "rendered_as", lambda *given: counted(*given).records)
+    source = Source(CASES["example-1"](), paper, "example-1")
+    with threadpool_limits(2):
+        study.AuditTask(source, (), Config(steps1=5, steps2=5), (), 1.0).compute()
+        study.FigureTask(paper, Figure("f", lambda: None, of="paper", caption=""), ()).compute()
+        assert seen == [{1}, {1}]
+        assert 2 in threads()
 
 
 @pytest.mark.parametrize("arguments", [["solve"], ["train"], ["table", "proposition2"]])
