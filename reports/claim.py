@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from marginaudit.orders import counted, printable, shown
@@ -12,10 +12,11 @@ from marginaudit.orders.notebook import html_table
 from marginaudit.reports.by_proof import by_proof
 from marginaudit.reports.error_text import error_place, error_text
 from marginaudit.reports.json_data import witness_text
+from marginaudit.reports.plain import Unreportable, unreportable
+from marginaudit.reports.row import ReportRow
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.source_words import UNQUOTED, SourceWords
 from marginaudit.reports.standing import OPEN, Implication, Standing
-from marginaudit.reports.valid_finding import Unreportable, plain_values
 from marginaudit.reports.verdict import Evidence, Finding, Verdict, headroom, not_applicable, where_it_speaks
 
 NOT_STATED = ("not stated",)
@@ -152,26 +153,38 @@ class Claim:
     def _refuse(self, got: str, expected: str) -> None:
         raise ValueError(f"claim {printable(str(self.id))}: got {got}, expected {expected}")
 
-    def judge(self, run: BaseRun[Any]) -> Finding:
+    def judge(self, run: BaseRun[Any]) -> ReportRow:
         """The verdict on a run: assumptions, what the run lacks, the judgement, and what is proved, in this order.
 
         Of a recorded run that is not known to be the paper's algorithm nothing is proved: what is measured at its
-        weights is `carried_over`. A claim whose own code fails is `broken`, and says how. What that code prints goes to
+        weights is carried over. A claim whose own code fails is `broken`, and says how. What that code prints goes to
         standard error.
         """
         run.used_weights = False
-        found = self._measured(run)
-        changes = where_it_speaks(found)
-        changes |= by_proof(self, run, found, changes.get("detail", found.detail))
+        found, notes = self._measured(run)
+        changes: dict[str, Any] = {"detail": " ".join(filter(None, (found.detail, *notes)))}
+        changes |= where_it_speaks(found, changes["detail"])
+        changes |= by_proof(self, run, found, changes["detail"])
         if "slack" not in changes:
             changes["room"] = headroom(found)
         verdict = changes.get("verdict", found.verdict)
         if run.carried_over and verdict is not Verdict.NOT_APPLICABLE:
-            changes["detail"] = f"{changes.get('detail', found.detail)} {run.undecided}".strip()
-            changes |= {"evidence": Evidence.FLOAT64, "carried_over": True}
+            changes["detail"] = f"{changes['detail']} {run.undecided}".strip()
+            changes |= {"evidence": Evidence.FLOAT64, "premise": "carried over"}
         else:
             changes["refutes"] = verdict is Verdict.VIOLATED and not run.reservation(self.assumptions)
-        return replace(found, **changes)
+        return self.row(run, **vars(found) | changes)
+
+    def row(self, run: BaseRun[Any], **found: Any) -> ReportRow:
+        """The row of a report with what was found on a run's dataset."""
+        return ReportRow(
+            claim=self.id,
+            dataset=run.dataset.name,
+            kind=self.judgement.kind,
+            standing=self.standing.status.value,
+            source=self.source,
+            **found,
+        )
 
     def speaks(self, run: BaseRun[Any]) -> bool:
         """Whether the dataset has what the statement is about, whatever was run."""
@@ -182,44 +195,46 @@ class Claim:
         except BeyondTheRun:
             return False
 
-    def _measured(self, run: BaseRun[Any]) -> Finding:
+    def _measured(self, run: BaseRun[Any]) -> tuple[Finding, list[str]]:
+        """What is measured, or why nothing is, with notes for its detail."""
         if self.assumptions == NOT_STATED:
-            return Finding(Verdict.BROKEN, detail="It does not state its assumptions; for none, assumptions=().")
+            return Finding(Verdict.BROKEN, detail="It does not state its assumptions; for none, assumptions=()."), []
         open_one = None
         for name in self.assumptions:
             assumption = run.assumption(name)
             if not assumption.holds:
                 witness = printable(witness_text(assumption.witness))
                 if not assumption.undecided:
-                    return not_applicable(f"Assumption {name} fails: {witness}.", assumption.witness)
+                    return not_applicable(f"Assumption {name} fails: {witness}.", assumption.witness), []
                 detail = f"Not decided: error bars leave open whether assumption {name} holds: {witness}."
                 open_one = Finding(Verdict.INCONCLUSIVE, detail=detail, witness=assumption.witness)
         if open_one is not None:
-            return open_one
+            return open_one, []
         try:
             with redirect_stdout(sys.stderr):
                 return self._judge(run)
         except NotJudged as reason:
-            return not_applicable(f"Not judged: {printable(str(reason))}.")
+            return not_applicable(f"Not judged: {printable(str(reason))}."), []
         except BeyondTheRun as reason:
-            return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {printable(str(reason))}.")
+            return Finding(Verdict.INCONCLUSIVE, detail=f"Not decided: {printable(str(reason))}."), []
         except Unreportable as fault:
             failure = f"Its code {printable(str(fault))}."
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             failure = f"{error_text(error)} ({error_place(error)})."
-        return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run))
+        return Finding(Verdict.BROKEN, detail=failure + self._not_assumed(run)), []
 
-    def _judge(self, run: BaseRun[Any]) -> Finding:
+    def _judge(self, run: BaseRun[Any]) -> tuple[Finding, list[str]]:
         reason = run.lacks(self.id) or self.absent(run)
         if reason is None:
-            plain = plain_values(self.judgement.judge(run))
-            more = (*self._proof_conditions(run, plain["verdict"]), run.reservation(self.assumptions))
-            return Finding(**plain | {"detail": " ".join(filter(None, (plain["detail"], *more)))})
+            found = self.judgement.judge(run)
+            if not isinstance(found, Finding):
+                raise unreportable(found, "", "a Finding")
+            return found, [*self._proof_conditions(run, found.verdict), run.reservation(self.assumptions)]
         if not isinstance(reason, str):
             raise Unreportable(f"returned {shown(reason)} from absent, expected a reason in words, or None")
-        return not_applicable(reason)
+        return not_applicable(reason), []
 
     def _not_assumed(self, run: BaseRun[Any]) -> str:
         """A note on assumptions that fail here and that the claim does not state, though it may need them."""

@@ -33,11 +33,11 @@ from marginaudit.reports.page.exports import tables_of
 from marginaudit.reports.page.write import write_report
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.plots.measured import curve_title, measured_figure
-from marginaudit.reports.row import as_read, names
+from marginaudit.reports.row import ReportRow, as_read, names
 from marginaudit.reports.settings import CLAIM_TIMEOUT, EXPORTS, JOBS, settings_of
 from marginaudit.reports.study.audit import audit_datasets
 from marginaudit.reports.study.store import Store
-from marginaudit.reports.verdict import Finding, Output
+from marginaudit.reports.verdict import Output
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 class Report(Audit):
     """Verdicts on datasets, as `audit` returns them."""
 
-    def verdict(self, claim: str, dataset: str | None = None) -> Finding:
+    def verdict(self, claim: str, dataset: str | None = None) -> ReportRow:
         """The verdict on a claim, with its numbers.
 
         Parameters

@@ -11,7 +11,8 @@ from annotated_types import Ge, Le
 from marginaudit.orders import shown
 from marginaudit.orders.reading import validated
 from marginaudit.reports.json_data import finite
-from marginaudit.reports.verdict import ALL_ROWS, Evidence, Finding, Number, Output, Step, Verdict, column, columns
+from marginaudit.reports.plain import Number, Step
+from marginaudit.reports.verdict import ALL_ROWS, Evidence, Finding, Output, Verdict, column, columns
 
 Finite: TypeAlias = Annotated[float, Ge(-float_info.max), Le(float_info.max)] | None
 
@@ -34,7 +35,8 @@ class About:
     run : str or None
         The name of a recorded run.
     premise : "met" or "carried over"
-        Whether the run is known to be the paper's algorithm, if it was recorded.
+        Carried over is what is of recorded weights that are not the paper's algorithm's: no proof speaks of it, and a
+        violation says nothing of the statement.
     settings : mapping from names to plain data
         Those that differ from the default, in a file that has them row by row; a report has them once for all rows.
     """
@@ -63,10 +65,14 @@ class About:
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRow(Finding, About):
-    """A finding with what it is about.
+    """A finding after what is proved, with what it is about: what `Claim.judge` says.
 
     Attributes
     ----------
+    room : tuple of float
+        Powers of ten between measured and bound, see `headroom`.
+    refutes : bool
+        Whether it is violated on data that meet the assumptions exactly, so that no proof of it can come.
     counterexample : mapping or None
         The smallest dataset known to violate the claim, where it is violated, as a dataset file has it.
     kind : str
@@ -76,6 +82,8 @@ class ReportRow(Finding, About):
     source : str
     """
 
+    room: tuple[float, ...] = field(default=(), metadata=column(Output.JSON))
+    refutes: bool = False
     standing: str = field(default="", metadata=column(ALL_ROWS))
     source: str = field(default="", metadata=column(ALL_ROWS))
     kind: str = field(default="", metadata=column(Output.JSON))
@@ -114,7 +122,7 @@ def row_from_document(document: Any, where: str) -> ReportRow:
     for known in columns(ReportRow, Output.KEPT):
         values[known.name] = value = given.get(known.name, {} if known.name == "settings" else None)
         validated(IN_JSON.get(known.type, known.type), value, f"{where}/{known.name}")
-    return ReportRow(**values | {"verdict": Verdict(values["verdict"]), "evidence": Evidence(values["evidence"])})
+    return ReportRow(**values)
 
 
 def as_read(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

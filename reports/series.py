@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from marginaudit.reports.plain import FARTHEST_STEP
 from marginaudit.reports.verdict import Evidence
 
 if TYPE_CHECKING:
     import flint
-
-FARTHEST_STEP = 10**100
-"""Whole steps beyond it are written by no report."""
 
 FORMULA_ROUNDING = 64 * np.finfo(float).eps
 """Relative rounding of a closed formula of a few dozen operations in float64."""

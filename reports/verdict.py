@@ -1,13 +1,25 @@
 """Verdicts: an audit's finding on one statement and one dataset."""
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from enum import Flag, StrEnum, auto
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 from marginaudit.orders.notebook import html_table, in_json
 from marginaudit.reports.grid import brief
+from marginaudit.reports.json_data import finite
+from marginaudit.reports.plain import (
+    READERS,
+    Number,
+    Step,
+    Unreportable,
+    plain_column,
+    plain_number,
+    plain_steps,
+    unreportable,
+)
 
 LEAST = math.ulp(0.0)
 """The least positive float: a bound of it says > 0, and one of its negative < 0."""
@@ -60,11 +72,6 @@ ALL_ROWS = Output.JSON | Output.FRAME | Output.CSV
 
 EVERYWHERE = ALL_ROWS | Output.TABLE | Output.SWEEP | Output.KEPT
 
-Number: TypeAlias = float | None
-
-Step: TypeAlias = int | float | None
-"""A position on a clock, an integer where it is whole."""
-
 
 def column(outputs: Output) -> dict[str, Output]:
     """Metadata of a dataclass field that is a column of these outputs."""
@@ -85,6 +92,11 @@ class Curve:
     """The measured quantity along the steps, for plots, with its bounds or the limit that is predicted.
 
     Values are natural; a bound that is not finite is left as it is.
+
+    Raises
+    ------
+    Unreportable
+        A column is none of numbers, or they differ in length.
     """
 
     step: list[Any]
@@ -95,10 +107,22 @@ class Curve:
     clock: str = "t"
     predicted: float | None = None
 
+    def __post_init__(self) -> None:
+        """Make its columns lists of plain numbers."""
+        if not isinstance(self.clock, str):
+            raise unreportable(self.clock, "curve.clock", "text")
+        columns = {name: getattr(self, name) for name in ("measured", "upper", "lower")}
+        plain = {name: plain_column(f"curve.{name}", given) for name, given in columns.items() if given is not None}
+        plain["step"] = plain_steps("curve.step", self.step)
+        if len(set(map(len, plain.values()))) > 1:
+            raise Unreportable("returned a curve whose columns have not one number a step")
+        numbers = {name: plain_number(f"curve.{name}", getattr(self, name)) for name in ("vacuous_above", "predicted")}
+        self.__dict__.update(plain | numbers)
+
 
 @dataclass(frozen=True)
 class Finding:
-    """A verdict with its numbers.
+    """A verdict with its numbers, as a judgement gives it.
 
     Attributes
     ----------
@@ -122,21 +146,23 @@ class Finding:
         Whether the statement speaks only of what lies beyond the run.
     needs : str
         Then from where it speaks, and where the run ends: ``T ≥ 8.3e+08, run has 900``.
-    refutes : bool
-        Whether it is violated on data that meet the assumptions exactly, so that no proof of it can come.
-    carried_over : bool
-        Whether it is of recorded weights that are not the paper's algorithm's: then no premise is met, no proof speaks,
-        and a violation says nothing of the statement.
     detail : str
         In words: the failed assumption with its witness, the allowance, the worst entry, the cause.
-    room : tuple of float
-        Powers of ten between measured and bound, see `headroom`; `Claim.judge` fills it in.
     witness : mapping or None
         The evidence against, as plain JSON data.
     curve : Curve or None
     left_out : str
         In words, which of the steps that the statement speaks of were not recorded, where they are more than a decade;
         an audit calls no statement true that nothing but recorded steps speaks for.
+
+    Raises
+    ------
+    Unreportable
+        It has NaN for a number, or parts that are no number, no text or no JSON.
+
+    >>> Finding(Verdict.HOLDS, measured=float("nan"))
+    Traceback (most recent call last):
+    marginaudit.reports.plain.Unreportable: returned NaN as measured
     """
 
     verdict: Verdict = field(metadata=column(EVERYWHERE))
@@ -153,18 +179,40 @@ class Finding:
     repeats_within: Number = field(default=None, metadata=column(Output.JSON | Output.SWEEP | Output.KEPT))
     beyond_the_run: bool = field(default=False, metadata=column(Output.JSON))
     needs: str = field(default="", metadata=column(Output.JSON))
-    room: tuple[float, ...] = field(default=(), metadata=column(Output.JSON))
     witness: Mapping[str, Any] | None = field(default=None, metadata=column(Output.JSON))
-    refutes: bool = False
-    carried_over: bool = False
     curve: Curve | None = field(default=None, repr=False)
     left_out: str = field(default="", repr=False)
+
+    def __post_init__(self) -> None:
+        """Make its numbers and texts plain, and check the rest."""
+        texts = [known.name for known in fields(Finding) if known.type is str]
+        try:
+            verdict, evidence = Verdict(self.verdict), Evidence(self.evidence)
+            document = {"witness": finite(self.witness), **{name: getattr(self, name) for name in texts}}
+            text = json.dumps(document, ensure_ascii=False)
+            text.encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise Unreportable(f"returned a Finding that JSON cannot hold: {error}") from None
+        plain: dict[str, Any] = {"verdict": verdict, "evidence": evidence, **json.loads(text)}
+        for name in texts:
+            if not isinstance(plain[name], str):
+                raise unreportable(plain[name], name, "text")
+        if not isinstance(plain["witness"], dict | None):
+            raise unreportable(plain["witness"], "witness", "a mapping")
+        if not isinstance(self.curve, Curve | None):
+            raise unreportable(self.curve, "curve", "a Curve")
+        if self.side not in ("upper", "lower", None):
+            raise unreportable(self.side, "side", "upper, lower or None")
+        for known in fields(Finding):
+            if known.type in READERS:
+                plain[known.name] = READERS[known.type](known.name, getattr(self, known.name))
+        self.__dict__.update(plain | {"beyond_the_run": bool(self.beyond_the_run)})
 
     def _repr_html_(self) -> str:
         shown = {
             name: value
             for name, value in vars(self).items()
-            if value is not None and value is not False and value != ""
+            if value is not None and value is not False and value not in ("", (), {})
         }
         if self.witness is not None:
             shown["witness"] = in_json(self.witness)
@@ -178,13 +226,14 @@ NO_NUMBERS: Mapping[str, Any] = {
 """Replaces the numbers of a measurement that did not decide."""
 
 
-def where_it_speaks(found: Finding) -> dict[str, Any]:
+def where_it_speaks(found: Finding, said: str) -> dict[str, Any]:
     """Changes to a finding whose numbers are from outside the statement's range: they move to the detail.
 
-    Where it speaks and its bound says nothing yet, the verdict is `vacuous`, with the numbers from there.
+    Where it speaks and its bound says nothing yet, the verdict is `vacuous`, with the numbers from there. ``said`` is
+    the detail so far.
 
     >>> found = Finding(Verdict.HOLDS, measured=2.0, bound=3.0, slack=1.5, worst_step=900, informative_from=1792314)
-    >>> changes = where_it_speaks(found)
+    >>> changes = where_it_speaks(found, "")
     >>> changes["measured"], changes["slack"], changes["worst_step"], changes["needs"]
     (None, None, None, 't ≥ 1792314')
     >>> print(changes["detail"])
@@ -204,7 +253,7 @@ def where_it_speaks(found: Finding) -> dict[str, Any]:
         "side": None,
         "beyond_the_run": True,
         "needs": found.needs or needed("t", first, end),
-        "detail": f"{found.detail} The run does not get to where the statement speaks{outside}.".strip(),
+        "detail": f"{said} The run does not get to where the statement speaks{outside}.".strip(),
     }
 
 

@@ -26,7 +26,7 @@ from marginaudit.reports.row import ReportRow, as_read, names
 from marginaudit.reports.run import BaseRun
 from marginaudit.reports.settings import CLAIM_TIMEOUT
 from marginaudit.reports.standing import Standing, Status, by_dataset
-from marginaudit.reports.verdict import Finding, Output, Verdict
+from marginaudit.reports.verdict import Output, Verdict
 
 DEPENDENCIES = ("numpy", "scipy", "networkx", "cvxpy", "clarabel", "python-flint")
 """The libraries whose versions a report states."""
@@ -39,7 +39,7 @@ Progress = Callable[[str, str], Callable[[int], None]]
 
 @dataclass(frozen=True)
 class Row:
-    """One verdict: a claim on a dataset, which is named.
+    """One verdict: a claim on a dataset.
 
     Attributes
     ----------
@@ -51,15 +51,19 @@ class Row:
 
     claim: Claim
     paper: Paper
-    dataset: str
-    finding: Finding
+    finding: ReportRow
     refuted_by: str = ""
     recorded: bool = False
 
     @property
+    def dataset(self) -> str:
+        """Its name."""
+        return self.finding.dataset
+
+    @property
     def fails(self) -> bool:
         """Whether the row counts as a failure: violated, and not carried over."""
-        return self.finding.verdict is Verdict.VIOLATED and not self.finding.carried_over
+        return self.finding.verdict is Verdict.VIOLATED and self.finding.premise == "met"
 
     @property
     def standing(self) -> Standing:
@@ -76,16 +80,11 @@ class Row:
             smallest = f"Smallest dataset found to violate it: {self.paper.kind.in_words(known)}."
             document = self.paper.kind.to_document(known)
             more = {"detail": f"{self.finding.detail} {smallest}", "counterexample": document}
-        about = {
-            "claim": self.claim.id,
-            "dataset": self.dataset,
-            "run": self.dataset if self.recorded else None,
-            "premise": "carried over" if self.finding.carried_over else "met",
-            "kind": self.claim.judgement.kind,
-            "standing": self.standing.status.value,
-            "source": self.claim.source,
-        }
-        return ReportRow(**vars(self.finding) | about | more)
+        if self.recorded:
+            more["run"] = self.dataset
+        if self.refuted_by:
+            more["standing"] = self.standing.status.value
+        return replace(self.finding, **more) if more else self.finding
 
     def as_document(self) -> dict[str, Any]:
         """The row as the JSON of the report has it."""
@@ -144,7 +143,7 @@ class Audited:
     """
 
     source: Source
-    findings: Mapping[str, Finding]
+    findings: Mapping[str, ReportRow]
     document: Mapping[str, Any]
     run: BaseRun[Any] | None = None
     shown: Shown | None = None
@@ -198,7 +197,7 @@ class Audit:
                 if finding.refutes:
                     refuted_by.setdefault(name, one.name)
         return tuple(
-            Row(known[name], one.source.paper, one.name, finding, refuted_by.get(name, ""), bool(one.source.trajectory))
+            Row(known[name], one.source.paper, finding, refuted_by.get(name, ""), bool(one.source.trajectory))
             for one in self.audited
             for name, finding in one.findings.items()
         )
@@ -303,7 +302,7 @@ def audited(
     forks = not all(map(paper.has, judged)) and forkable(ours=active_count())  # one_thread hides BLAS's
     with one_thread():
         run = source.run(config, progress(name, "training"))
-        findings: dict[str, Finding] = {}
+        findings: dict[str, ReportRow] = {}
         for claim in judged:
             progress(name, claim.id)
             if paper.has(claim) or not forks:

@@ -10,15 +10,16 @@ from typing import Any
 
 from marginaudit.reports.claim import Claim
 from marginaudit.reports.processes import forking, leave_with
+from marginaudit.reports.row import ReportRow
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.verdict import Finding, Verdict
+from marginaudit.reports.verdict import Verdict
 
 LONGEST_WAIT = 2e6
 """Longest timeout in seconds: poll(2) counts milliseconds in 32 bits."""
 
 
-def judged_in_worker(claim: Claim, run: BaseRun[Any], seconds: float) -> Finding:
-    """`Claim.judge` in a forked process; `broken` where no finding comes from there in time."""
+def judged_in_worker(claim: Claim, run: BaseRun[Any], seconds: float) -> ReportRow:
+    """`Claim.judge` in a forked process; `broken` where no row comes from there in time."""
     answers, answer = Pipe(duplex=False)
     parent = os.getpid()
     with forking():
@@ -34,11 +35,11 @@ def judged_in_worker(claim: Claim, run: BaseRun[Any], seconds: float) -> Finding
     finally:
         os.kill(worker, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
-    if isinstance(found, Finding):
+    if isinstance(found, ReportRow):
         return found
     ended = f"exit status {status}" if status >= 0 else signal.strsignal(-status)
     late = f"Its code was ended after {seconds:g} s (--claim-timeout)."
-    return Finding(Verdict.BROKEN, detail=f"Its process gave no finding ({ended})." if in_time else late)
+    return claim.row(run, verdict=Verdict.BROKEN, detail=f"Its process gave no finding ({ended})." if in_time else late)
 
 
 def _answer(claim: Claim, run: BaseRun[Any], answer: Connection, parent: int) -> None:

@@ -25,16 +25,16 @@ from marginaudit.reports.page.files import json_text, write_whole
 from marginaudit.reports.paper import Paper
 from marginaudit.reports.row import ReportRow
 from marginaudit.reports.run import BaseRun
-from marginaudit.reports.verdict import Finding, Output, columns
+from marginaudit.reports.verdict import Output
 
 KEPT_RUNS = 4
 """Most runs kept for the next claims."""
 
 
-def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | None) -> tuple[Finding, ReportRow]:
-    """Audit a claim on a dataset: the finding, and the row to keep of it.
+def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | None) -> tuple[ReportRow, ReportRow]:
+    """Audit a claim on a dataset: the verdict, and the row to keep of it.
 
-    The row's settings are those that differ from the default, and the seed if there is one.
+    That row's settings are those that differ from the default, and the seed if there is one.
 
     Raises
     ------
@@ -49,7 +49,7 @@ def measured(claim: str | Claim, dataset: Any, config: Any | None, seed: int | N
     settings = {name: value for name, value in settings.items() if value != finite(getattr(usual, name))}
     if seed is not None:
         settings["seed"] = seed
-    return found, _row(audited.id, data.name, settings, found)
+    return found, _row(found, settings)
 
 
 def _claim(claim: str | Claim) -> Claim:
@@ -70,13 +70,12 @@ def _dataset(dataset: Any) -> Any:
     return _LOADED.setdefault((source.place, source.sha256), source.dataset)
 
 
-def _row(claim: str, dataset: str, settings: Mapping[str, Any], found: Finding) -> ReportRow:
-    """The row; a judgement that gives a side but no error bar, as `Decided` may, repeats to rounding."""
+def _row(found: ReportRow, settings: dict[str, Any]) -> ReportRow:
+    """The row to keep; a judgement that gives a side but no error bar, as `Decided` may, repeats to rounding."""
+    kept = found.as_document(Output.KEPT) | {"settings": settings}
     if found.side is not None and found.repeats_within is None:
-        found = replace(found, repeats_within=ALLOWANCE)
-    given: dict[str, Any] = {"claim": claim, "dataset": dataset, "settings": settings}
-    kept = columns(Finding, Output.KEPT)
-    return ReportRow(**given | {known.name: finite(getattr(found, known.name)) for known in kept})
+        kept["repeats_within"] = ALLOWANCE
+    return ReportRow(**kept)
 
 
 _LOADED: dict[tuple[str, str | None], Any] = {}

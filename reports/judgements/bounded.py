@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -95,41 +95,40 @@ class Bounded:
         if not len(measured):
             return not_applicable("the dataset has nothing of which the statement speaks")
         if self.threshold is None:
-            return self._judge_all(run, measured, self.first)
+            return Finding(**self._numbers(run, measured, self.first))
         start = self.threshold(run)
         begins = max(self.first, math.ceil(start.position))
         if measured.step is None:
             raise ValueError("a statement with a threshold needs a series with steps")
         reached = measured.step >= start.position
         if start.there >= start.needed and reached.any():
-            return self._judge_all(run, measured.taken(reached), begins)
+            return Finding(**self._numbers(run, measured.taken(reached), begins))
         return self._judge_beyond(run, measured, start)
 
     def _judge_beyond(self, run: Any, measured: Series, start: Threshold) -> Finding:
         """The threshold was not reached: say where it lies, what is proved there, and what holds without it."""
-        without = self._judge_all(run, measured, self.first)
-        outside = f"{without.verdict}" + (
-            f" from t = {without.first_violation}" if without.first_violation is not None else ""
-        )
+        without = self._numbers(run, measured, self.first)
+        first = without["first_violation"]
+        outside = f"{without['verdict']}" + (f" from t = {first}" if first is not None else "")
         last = measured.at(-1)
         proved = self._proved_beyond(run, start)
-        return replace(
-            without,
-            verdict=Verdict.HOLDS if proved else Verdict.INCONCLUSIVE,
-            evidence=Evidence.FLOAT64 if proved else without.evidence,
-            first_violation=None,
-            informative_from=step_from(start.position),
-            beyond_the_run=True,
-            needs=start.lacking(float(last or 0)),
-            left_out="",
-            detail=(
+        changes = {
+            "verdict": Verdict.HOLDS if proved else Verdict.INCONCLUSIVE,
+            "evidence": Evidence.FLOAT64 if proved else without["evidence"],
+            "first_violation": None,
+            "informative_from": step_from(start.position),
+            "beyond_the_run": True,
+            "needs": start.lacking(float(last or 0)),
+            "left_out": "",
+            "detail": (
                 f"The statement speaks from {start}; the run "
                 + (f"has {start.size} = {start.there:.10g} and " if start.size else "")
                 + f"ends at t = {last}. "
                 + ("There it follows from what is proved, by formula. " if proved else "")
-                + f"Without the threshold: {outside}. {without.detail}"
+                + f"Without the threshold: {outside}. {without['detail']}"
             ),
-        )
+        }
+        return Finding(**without | changes)
 
     def _proved_beyond(self, run: Any, start: Threshold) -> bool:
         """Whether the guaranteed bound lies below the statement's from the threshold on, for sizes there and beyond."""
@@ -147,7 +146,8 @@ class Bounded:
                 return False
         return True
 
-    def _judge_all(self, run: Any, measured: Series, first_spoken: int) -> Finding:
+    def _numbers(self, run: Any, measured: Series, first_spoken: int) -> dict[str, Any]:
+        """The fields of a finding on a statement that speaks of all that was measured."""
         sides = self.sides(run, measured)
         outcomes = np.array(
             [
@@ -171,27 +171,27 @@ class Bounded:
         worst = int(at)
         violated = (outcomes == Outcome.FALSE).any(axis=0)
         first = int(np.argmax(violated)) if violated.any() else None
-        return Finding(
-            verdict=_verdict(outcomes, vacuous),
-            evidence=measured.evidence,
-            measured=None if followed.all() else measured.shown(worst),
-            bound=_without_the_least(bound.shown(worst)),
-            slack=None if followed.all() else _slack(measured, bound, worst),
-            side=side,
-            repeats_within=_repeats_within(float(ratios[at_side, at]), reached),
-            worst_step=measured.at(worst),
-            first_violation=None if first is None else measured.at(first),
-            informative_from=self._informative_from(run, first_spoken, largest, smallest)
+        return {
+            "verdict": _verdict(outcomes, vacuous),
+            "evidence": measured.evidence,
+            "measured": None if followed.all() else measured.shown(worst),
+            "bound": _without_the_least(bound.shown(worst)),
+            "slack": None if followed.all() else _slack(measured, bound, worst),
+            "side": side,
+            "repeats_within": _repeats_within(float(ratios[at_side, at]), reached),
+            "worst_step": measured.at(worst),
+            "first_violation": None if first is None else measured.at(first),
+            "informative_from": self._informative_from(run, first_spoken, largest, smallest)
             if measured.clock == "t"
             else None,
-            detail=("" if followed.all() else _detail(measured, bound, worst, side))
+            "detail": ("" if followed.all() else _detail(measured, bound, worst, side))
             + (" At no step of the run does a bound say anything." if vacuous.all() else "")
             + _by_proof(followed, measured),
-            curve=None
+            "curve": None
             if measured.step is None
             else curve_of(measured, {name: stated.value for name, stated in sides}, vacuous_above=largest),
-            left_out=left_out(run, measured, first_spoken),
-        )
+            "left_out": left_out(run, measured, first_spoken),
+        }
 
     def sides(self, run: Any, measured: Series) -> list[tuple[Side, Series]]:
         """The bounds at the entries of a measured series."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from marginaudit.orders import counted
 from marginaudit.reports.judgements.compare import Outcome, compare_equal, left_out
 from marginaudit.reports.series import Series
-from marginaudit.reports.verdict import Finding, Verdict, not_applicable
+from marginaudit.reports.verdict import Evidence, Finding, Verdict, not_applicable
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Equal:
         )
         return Finding(
             verdict=verdicts[Outcome(int(outcomes.max()))],
-            evidence=left.evidence if left.evidence == right.evidence else Finding(Verdict.HOLDS).evidence,
+            evidence=left.evidence if left.evidence == right.evidence else Evidence.FLOAT64,
             measured=measured,
             bound=expected,
             slack=expected / measured + 0.0 if measured and expected is not None else None,  # 0.0, and no -0.0

@@ -14,6 +14,7 @@ from marginaudit.reports.series import Series, position, position_text
 from marginaudit.reports.verdict import Curve, Finding, Verdict, needed, not_applicable
 
 Floats: TypeAlias = NDArray[np.float64]
+Mask: TypeAlias = NDArray[np.bool_]
 
 HEADROOM = 2.0
 """The fitted constant is this factor looser than the tightest one on the part it is fitted on."""
@@ -66,8 +67,7 @@ class HiddenConstant:
         begins = 0.0 if self.regime is None else self.regime(run)
         in_regime = bool(_steps(measured)[-1] / 10 >= begins)
         if not self.late:
-            found = self._judge(run, measured, in_regime=in_regime)
-            return replace(found, left_out=left_out(run, measured))
+            return self._judge(run, measured, in_regime=in_regime)
         return self._judge_late(run, measured, begins, in_regime=in_regime)
 
     def _judge_late(self, run: Any, measured: Series, begins: float, *, in_regime: bool) -> Finding:
@@ -123,7 +123,7 @@ class HiddenConstant:
                 Verdict.INCONCLUSIVE, detail=f"{few} too few to fit a constant on some and test it on others."
             )
         with np.errstate(over="ignore", invalid="ignore"):  # of a quantity that is 0 there is no slack
-            return self._tested(measured, shape, needed, fitted_on, in_regime=in_regime)
+            return self._tested(run, measured, shape, needed, fitted_on, in_regime=in_regime)
 
     def _needed(self, measured: Series, shape: Floats, bars: int = 0) -> Floats:
         """Logarithm of the constant needed entry by entry, negated for a lower bound; +inf where none is positive.
@@ -141,7 +141,7 @@ class HiddenConstant:
         return needed if self.side == "upper" else -needed
 
     def _tested(
-        self, measured: Series, shape: Floats, needed: Floats, fitted_on: NDArray[np.bool_], *, in_regime: bool
+        self, run: Any, measured: Series, shape: Floats, needed: Floats, fitted_on: Mask, *, in_regime: bool
     ) -> Finding:
         step = _steps(measured)
         constant = float(needed[fitted_on].max()) + np.log(HEADROOM)
@@ -170,9 +170,10 @@ class HiddenConstant:
                 f"{measured.clock} = {position_text(step[-1])}."
             ),
             curve=self._curve(measured, shape, sign * constant),
+            left_out="" if self.late else left_out(run, measured),
         )
 
-    def _repeats_within(self, measured: Series, shape: Floats, needed: Floats, fitted_on: NDArray[np.bool_]) -> float:
+    def _repeats_within(self, measured: Series, shape: Floats, needed: Floats, fitted_on: Mask) -> float:
         """Largest factor, less 1, by which slack or constant can worsen in another run, by the error bars of both."""
         least, most = (self._needed(measured, shape, bars=bars) for bars in (-2, 2))
         with np.errstate(invalid="ignore"):
@@ -182,15 +183,7 @@ class HiddenConstant:
             worse = float(np.expm1(max(constant, fitted + tested)))
         return worse if np.isfinite(worse) else np.inf
 
-    def _verdict(
-        self,
-        needed: NDArray[np.float64],
-        fitted_on: NDArray[np.bool_],
-        constant: float,
-        log_step: NDArray[np.float64],
-        *,
-        runaway: bool,
-    ) -> Verdict:
+    def _verdict(self, needed: Floats, fitted_on: Mask, constant: float, log_step: Floats, *, runaway: bool) -> Verdict:
         rest = needed[~fitted_on]
         if (rest <= constant).all():
             return Verdict.HOLDS

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.verdict import Curve, Evidence, Finding, Verdict
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Parts:
         return joined({name: part.judge(run) for name, part in self.parts.items()}, self.note(run))
 
 
-def joined(parts: Mapping[str, Finding], note: str = "") -> Finding:
+def joined(parts: Mapping[str, Finding], note: str = "", curve: Curve | None = None) -> Finding:
     """The verdict on a statement of several parts: that of the worst one, with what was found of each.
 
     A part that says nothing about this dataset does not count beside one that does. Of several parts with that
@@ -69,6 +69,6 @@ def joined(parts: Mapping[str, Finding], note: str = "") -> Finding:
         detail=" ".join(
             [*(f"{name}: {found.verdict}. {found.detail}" for name, found in speaking.items()), note]
         ).rstrip(),
-        curve=None,
+        curve=curve,
         left_out=", ".join(dict.fromkeys(found.left_out for found in speaking.values() if found.left_out)),
     )

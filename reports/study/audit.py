@@ -26,12 +26,13 @@ from marginaudit.reports.page.shown import drawn, rendered_as
 from marginaudit.reports.paper import Figure, Paper
 from marginaudit.reports.plots.style import load_drawing
 from marginaudit.reports.processes import forkable, one_thread
+from marginaudit.reports.row import ReportRow
 from marginaudit.reports.settings import CLAIM_TIMEOUT
 from marginaudit.reports.statements import graph_figures
 from marginaudit.reports.study.pool import Local
 from marginaudit.reports.study.store import Store, digest, identity
 from marginaudit.reports.study.task import Task, computed, packed
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.verdict import Verdict
 
 PAGE_MAKERS = ("jinja2", "latex2mathml", "markdown-it-py", "mdit-py-plugins")
 """The libraries that make the pages of proofs."""
@@ -174,10 +175,7 @@ def judged(task: AuditTask, progress: Progress) -> Document:
     with one_thread():
         shown = drawn(found, task.exports, lambda text: ignored(progress(name, text.removeprefix(f"{name}: "))))
     return {
-        "findings": {
-            claim: vars(finding) | {"curve": None, "witness": finite(finding.witness)}
-            for claim, finding in found.findings.items()
-        },
+        "findings": {claim: vars(finding) | {"curve": None} for claim, finding in found.findings.items()},
         "document": finite(found.document),
         "pictures": [vars(picture) | {"files": _texts(picture.files)} for picture in shown.pictures],
         "records": dict(shown.records),
@@ -189,10 +187,9 @@ def ignored(_: object) -> None:
 
 
 def _of_document(source: Source, document: Document) -> Audited:
-    findings = {}
-    for claim, found in document["findings"].items():
-        kinds = {"verdict": Verdict(found["verdict"]), "evidence": Evidence(found["evidence"])}
-        findings[claim] = Finding(**found | kinds | {"room": tuple(found["room"])})
+    findings = {
+        claim: ReportRow(**found | {"room": tuple(found["room"])}) for claim, found in document["findings"].items()
+    }
     pictures = tuple(Drawn(**picture | {"files": _bytes(picture["files"])}) for picture in document["pictures"])
     return Audited(source, findings, document["document"], shown=Shown(pictures, document["records"]))
 

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from marginaudit.reports import Finding, Verdict
+from marginaudit.reports import Verdict
 from marginaudit.reports.judgements import Bounded, HiddenConstant, Limit, Parts, Threshold
 from marginaudit.reports.series import Series, by_formula
-from marginaudit.reports.valid_finding import plain_values
 
 POSITIONS = np.geomspace(1.5, 1.5e6, 61)
 
@@ -29,7 +28,7 @@ LIMIT = Limit(measure=measured, predicted=lambda _: 1.0, regime=lambda _: 1.0)
 
 @pytest.mark.parametrize("judgement", [BOUNDED, LATE, CONSTANT, LIMIT])
 def test_the_clock_is_named(judgement: Any) -> None:
-    found = Finding(**plain_values(judgement.judge(None)))
+    found = judgement.judge(None)
     assert found.verdict is Verdict.HOLDS
     assert "ln M = " in found.detail
     assert " t = " not in found.detail
@@ -40,7 +39,7 @@ def test_the_clock_is_named(judgement: Any) -> None:
 
 
 def test_positions_need_not_be_whole() -> None:
-    found = Finding(**plain_values(Bounded(measure=measured, upper=ones).judge(None)))
+    found = Bounded(measure=measured, upper=ones).judge(None)
     assert (found.verdict, found.first_violation) == (Verdict.VIOLATED, 1.5)
 
 

@@ -21,6 +21,7 @@ from marginaudit.reports.judgements import Bounded, Decided
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import theorem1
 from marginaudit.reports.ntp.paper import PAPER
+from marginaudit.reports.row import ReportRow
 from marginaudit.reports.series import series
 from marginaudit.reports.standing import Severity, Standing, Status
 from marginaudit.reports.study.grid import audited
@@ -181,5 +182,6 @@ def test_data_that_meet_an_assumption_to_rounding_alone_refute_nothing() -> None
 
 
 def test_what_is_refuted_by_proof_stays_so() -> None:
-    row = auditing.Row(LEDGER["ntp.theorem2.floor"], PAPER, "d", Finding(Verdict.VIOLATED), refuted_by="d")
+    found = ReportRow(claim="ntp.theorem2.floor", dataset="d", verdict=Verdict.VIOLATED)
+    row = auditing.Row(LEDGER["ntp.theorem2.floor"], PAPER, found, refuted_by="d")
     assert row.standing is LEDGER["ntp.theorem2.floor"].standing

@@ -1,7 +1,7 @@
 """Lemma 5 of arXiv 2409.17335: the attention on optimal tokens never falls."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
@@ -167,7 +167,6 @@ LEMMA5_PARTS: Mapping[str, Bounded] = {
 
 def decide_lemma5(run: Run, parts: Mapping[str, Bounded]) -> Finding:
     """The parts of Lemma 5 one by one; and, for information, its literal reading."""
-    found = joined({name: part.judge(run) for name, part in parts.items()})
     weights, step = lemma5_weights(run), run.training.stage2.step
     short = np.flatnonzero(weights.literal > weights.error)
     literal = (
@@ -175,8 +174,9 @@ def decide_lemma5(run: Run, parts: Mapping[str, Bounded]) -> Finding:
         if len(short)
         else "holds at every record too"
     )
-    return replace(
-        found, detail=f"{found.detail} Read as one optimal position against the sum over another token, it {literal}."
+    return joined(
+        {name: part.judge(run) for name, part in parts.items()},
+        f"Read as one optimal position against the sum over another token, it {literal}.",
     )
 
 

@@ -52,10 +52,8 @@ def decide_lemma6(run: Run, lower: Bounded, upper: Bounded) -> Finding:
     length eta.
     """
     below, above = lower.judge(run), upper.judge(run)
-    found = joined({"Lower bound": below, "Upper bound": above})
-    if below.curve is None or above.curve is None:
-        return found
-    return replace(found, curve=replace(below.curve, upper=above.curve.upper))
+    both = below.curve and above.curve and replace(below.curve, upper=above.curve.upper)
+    return joined({"Lower bound": below, "Upper bound": above}, curve=both)
 
 
 LEMMA6 = Claim(

@@ -5,7 +5,6 @@ Sharper: the infimum of the loss, and the rate at which its excess falls.
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -218,15 +217,15 @@ def decide_floor(run: Run, claimed: Infimum, rate: Callable[[Run], float]) -> Fi
     ).judge(run)
     lowest = Bounded(measure=partial(_at_random, claimed=claimed), lower=lambda _, t: zero(t)).judge(run)
     limit = Limit(measure=excess_rate, predicted=rate, regime=asymptotic_from).judge(run)
-    found = joined(
+    part = in_part(len(_chosen(run)), len(run.training.classes), "samples (merged by query, bag and next token)")
+    return joined(
         {
             "log(loss / infimum) of every sample at R W*_kq is within 1e-9 of 0": approached,
             "It is not below 0 at random W_kq": lowest,
             "The log of the excess falls by eta/||W*_kq|| a step": limit,
-        }
+        },
+        part,
     )
-    part = in_part(len(_chosen(run)), len(run.training.classes), "samples (merged by query, bag and next token)")
-    return replace(found, detail=f"{found.detail} {part}".rstrip())
 
 
 RATE = Claim(

@@ -264,7 +264,7 @@ def test_it_audits_what_the_audit_audits(tmp_path: Path) -> None:
     for data in (path, "section-7", CASES["example-1"]()):
         for name in ("ntp.theorem1.direction", "ntp.theorem3.order", "ntp.corollary1.upper"):
             finding, row = measured(name, data, config, None)
-            in_report = Row(LEDGER[name], PAPER, row.dataset, finding).as_document()
+            in_report = Row(LEDGER[name], PAPER, finding).as_document()
             in_report["settings"] = {"steps1": 30, "steps2": 30}
             known = names(Output.KEPT)
             assert row.kept() == {key: in_report[key] for key in known if in_report[key] is not None}

@@ -19,7 +19,6 @@ from marginaudit.reports.judgements.bounded import (
     first_step,
 )
 from marginaudit.reports.series import by_formula, exact_series, series
-from marginaudit.reports.valid_finding import plain_values
 from marginaudit.reports.verdict import LEAST, Evidence, Verdict
 from tests.reports.judgements.test_judgements import STEP, measured, run
 
@@ -368,7 +367,6 @@ def test_decades_of_steps_that_were_left_out_are_named(steps: list[float], first
     assert swept.judge(None).left_out == ""
     both = Parts({"one": one, "other": swept, "again": one})
     assert both.judge(None).left_out == said
-    assert plain_values(found)["left_out"] == said
     late = replace(one, threshold=lambda _: Threshold(steps[-1]))
     assert late.judge(None).left_out == ""
 

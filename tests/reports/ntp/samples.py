@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from marginaudit.orders.ntp import CASES, Dataset, Sample, free_dataset
-from marginaudit.reports import Finding
 from marginaudit.reports.ntp import Config, Run
 from marginaudit.reports.ntp.claims import CLAIMS
+from marginaudit.reports.row import ReportRow
 from marginaudit.training.ntp import stage1_loss_gradient
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -23,7 +23,7 @@ def run(case: str, **config: Any) -> Run:
     return Run(CASES[case](), Config(**config))
 
 
-def judged(claim: str, on: Run) -> Finding:
+def judged(claim: str, on: Run) -> ReportRow:
     """The verdict of a claim by measurement, without what is proved of it."""
     return CLAIMS[claim].judge(on)
 

@@ -18,7 +18,8 @@ from marginaudit.reports.ntp import Config
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.ntp.recorded_run import RecordedRun
 from marginaudit.reports.python import Report
-from marginaudit.reports.verdict import Evidence, Finding, Verdict
+from marginaudit.reports.row import ReportRow
+from marginaudit.reports.verdict import Evidence, Verdict
 from marginaudit.training.ntp import train
 from tests.command_line import Command
 from tests.training.ntp.recorded.program import Mistake, run
@@ -45,7 +46,7 @@ def report(folder: Path) -> Report:
     )
 
 
-def of(report: Report, name: str) -> dict[str, Finding]:
+def of(report: Report, name: str) -> dict[str, ReportRow]:
     return dict(next(one.findings for one in report.audited if one.name == name))
 
 
@@ -55,7 +56,7 @@ def test_our_own_run_recorded_has_the_verdicts_of_our_own(name: str, report: Rep
     both = [claim for claim in own if not {own[claim].verdict, recorded[claim].verdict} & SILENT]
     assert {claim: recorded[claim].verdict for claim in both} == {claim: own[claim].verdict for claim in both}
     assert len(both) > 35
-    assert not any(found.carried_over for found in recorded.values())
+    assert not any(found.premise == "carried over" for found in recorded.values())
     assert {found.verdict for found in recorded.values()} <= {one.verdict for one in own.values()} | SILENT
     proved = [claim for claim in both if own[claim].evidence is Evidence.PROVED]
     assert all(recorded[claim].evidence is Evidence.PROVED for claim in proved)
@@ -70,7 +71,7 @@ def test_what_is_measured_is_of_the_file(report: Report) -> None:
 def test_no_proof_speaks_of_a_run_that_departs(report: Report) -> None:
     found = of(report, "adam")
     own = of(report, "example-1")
-    carried = {claim for claim, one in found.items() if one.carried_over}
+    carried = {claim for claim, one in found.items() if one.premise == "carried over"}
     assert all(found[claim].evidence is Evidence.FLOAT64 and not found[claim].refutes for claim in carried)
     assert found["ntp.lemma6"].verdict is Verdict.VIOLATED
     assert "is not known to be the algorithm" in found["ntp.lemma6"].detail
@@ -221,7 +222,7 @@ def test_weights_of_no_training_at_all_make_nothing_true(tmp_path: Path) -> None
         recorder.stage2(t, t * rng.normal(size=(4, 4)))
     recorder.save(tmp_path / "random.npz")
     found = of(audit("example-1", config=SHORT, trajectory={"random": tmp_path / "random.npz"}), "random")
-    carried = {claim: one for claim, one in found.items() if one.carried_over}
+    carried = {claim: one for claim, one in found.items() if one.premise == "carried over"}
     assert len(carried) > 20
     assert {one.verdict for one in carried.values()} <= SILENT | {Verdict.VIOLATED}
     assert "margins of its W_ov are not one" in found["ntp.lemma5"].detail
@@ -236,5 +237,5 @@ def test_no_proof_speaks_of_a_run_that_rounding_hides(tmp_path: Path) -> None:
     recorder.save(tmp_path / "run.npz")
     run = RecordedRun(DATA, Config(), None, tmp_path / "run.npz")
     found = LEDGER["ntp.prop1.norm"].judge(run)
-    assert (found.carried_over, found.evidence) == (True, Evidence.FLOAT64)
+    assert (found.premise, found.evidence) == ("carried over", Evidence.FLOAT64)
     assert "Of 2 records 1 are decided to be Algorithm 1's" in found.detail

@@ -19,6 +19,7 @@ from marginaudit.reports.grid import powers
 from marginaudit.reports.page.headline import banners, failures, headline
 from marginaudit.reports.page.reproduce import command
 from marginaudit.reports.page.theorems import PRINTED, RECONSTRUCTED, REDERIVED, SHARPER, VARIANT, form, theorem
+from marginaudit.reports.row import ReportRow
 from marginaudit.reports.settings import settings_of
 from marginaudit.reports.standing import Severity, Standing, Status
 from marginaudit.reports.verdict import Curve, Finding, Verdict, headroom, not_applicable, where_it_speaks
@@ -126,9 +127,9 @@ def test_room_is_where_the_bound_first_says_something_and_at_the_end() -> None:
 
 def test_no_room_is_said_of_what_is_no_bound_or_not_reached() -> None:
     assert headroom(bounded(side=None)) == ()
-    assert where_it_speaks(bounded(worst_step=59))["slack"] is None
+    assert where_it_speaks(bounded(worst_step=59), "")["slack"] is None
     for there in ({"worst_step": 60}, {"worst_step": None}, {"informative_from": None}):
-        assert where_it_speaks(bounded(**there)) == {}
+        assert where_it_speaks(bounded(**there), "") == {}
     assert headroom(bounded(curve=None, measured=2.0, bound=2e3)) == pytest.approx((3,), rel=1e-12, abs=0)
     assert headroom(bounded(curve=None, measured=-2.0, bound=-2e-3)) == ()
     assert headroom(bounded(curve=None, measured=2.0, bound=-2e-3)) == ()
@@ -179,7 +180,11 @@ def test_no_banner_is_about_a_few_statements(assumed: list[tuple[str, ...]], sil
 
 
 def row(claim: str) -> Row:
-    return Row(LEDGER[claim], NTP if claim.startswith("ntp.") else SNAP, "d", Finding(Verdict.HOLDS))
+    return Row(
+        LEDGER[claim],
+        NTP if claim.startswith("ntp.") else SNAP,
+        ReportRow(claim=claim, dataset="d", verdict=Verdict.HOLDS),
+    )
 
 
 def file(origin: str) -> Source:

@@ -17,8 +17,9 @@ from marginaudit.reports.judgements import Bounded, Limit
 from marginaudit.reports.ntp.paper import PAPER
 from marginaudit.reports.page.shown import drawn
 from marginaudit.reports.python import audit
+from marginaudit.reports.row import ReportRow
 from marginaudit.reports.series import series
-from marginaudit.reports.verdict import Curve, Finding
+from marginaudit.reports.verdict import Curve
 
 STEP = np.arange(1, 31)
 
@@ -58,8 +59,14 @@ def test_every_row_of_ones_own_claims_along_steps_has_a_plot_beside_the_claim(tm
 @pytest.mark.parametrize(("verdict", "inline"), [(Verdict.VIOLATED, True), (Verdict.HOLDS, False)])
 def test_a_built_in_row_has_a_plot_unless_a_picture_shows_it(verdict: Verdict, inline: bool) -> None:
     run = PAPER.run(CASES["example-1"](), PAPER.config(steps1=5, steps2=5))
-    found = Finding(verdict, curve=Curve([1, 2], [1.0, 2.0], [2.0, 1.0]))
-    findings = {"sharp.rate": found, "ntp.prop1.norm": found, "ntp.lemma4": Finding(verdict)}
+    curves = {
+        "sharp.rate": (curve := Curve([1, 2], [1.0, 2.0], [2.0, 1.0])),
+        "ntp.prop1.norm": curve,
+        "ntp.lemma4": None,
+    }
+    findings = {
+        name: ReportRow(claim=name, dataset="d", verdict=verdict, curve=found) for name, found in curves.items()
+    }
     shown = drawn(Audited(made_in_python(run.dataset, PAPER), findings, {}, run), (), lambda _: None)
     assert [(one.claim, one.inline) for one in shown.pictures] == [("ntp.prop1.norm", True), ("sharp.rate", inline)]
 

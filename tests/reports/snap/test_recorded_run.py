@@ -18,6 +18,7 @@ from marginaudit.record import Recorder
 from marginaudit.reports.audit.sources import Source
 from marginaudit.reports.claim import NotJudged
 from marginaudit.reports.python import Report
+from marginaudit.reports.row import ReportRow
 from marginaudit.reports.snap import ClassConfig
 from marginaudit.reports.snap.claims import CLAIMS
 from marginaudit.reports.snap.recorded_run import RecordedClassRun
@@ -98,7 +99,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return audit("snap-single", claims=[*JUDGED, "snap.lemma13", "snap.lemma6", "snap.lemma5"], trajectory=files)
 
 
-def of(report: Report, name: str) -> dict[str, Finding]:
+def of(report: Report, name: str) -> dict[str, ReportRow]:
     return dict(next(one.findings for one in report.audited if one.name == name))
 
 
@@ -112,9 +113,9 @@ def test_our_own_run_recorded_has_the_verdicts_of_our_own(name: str, report: Rep
     assert [found[claim].verdict for claim in decided] == [ours[claim].verdict for claim in decided]
     assert {ours[claim].verdict for claim in JUDGED - set(both)} == {NOTHING}
     assert len(both) == 9
-    assert (found["snap.lemma13"].evidence, found["snap.lemma13"].carried_over) == (Evidence.PROVED, False)
+    assert (found["snap.lemma13"].evidence, found["snap.lemma13"].premise) == (Evidence.PROVED, "met")
     for claim in JUDGED & set(both):
-        assert (found[claim].carried_over, found[claim].evidence) == (True, Evidence.FLOAT64)
+        assert (found[claim].premise, found[claim].evidence) == ("carried over", Evidence.FLOAT64)
         assert "The proof also uses" not in found[claim].detail
         assert "sampling noise" in found[claim].detail
         assert "departs" not in found[claim].detail
@@ -243,7 +244,7 @@ def test_facts_and_records_of_classes_that_share_all_tokens(tmp_path: Path) -> N
     assert header == ["step", "entropy m", "entropy n", "margin m", "margin n"]
     assert [[row[0], *row[3:]] for row in rows] == [[3, 2, 2], [4, 3, 2], [6, 2.2, 2.2], [9, 9, 9]]
     judged = [claim.judge(run) for claim in CLAIMS.values()]
-    assert {one.verdict for one in judged if one.carried_over} <= {NOTHING, OPEN}
+    assert {one.verdict for one in judged if one.premise == "carried over"} <= {NOTHING, OPEN}
 
 
 def test_a_paper_without_recorded_runs(tmp_path: Path) -> None:
